@@ -1,0 +1,139 @@
+# `make` lists the targets; each is described by the comment behind its name.
+
+# The first Python on the path that is new enough; `make build PYTHON=/path/to/python` chooses another.
+PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
+	"$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
+VENV := .venv
+BIN := $(VENV)/bin
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --no-input --disable-pip-version-check
+LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest --no-header $(FLAGS) pyproject.toml
+
+DEMO_REPLICATIONS ?= 2
+DEMO_OUT ?= results/espd
+# The crates that must also run in a browser.
+MODELS := -p celltrain-engine -p celltrain-atm -p celltrain-tcp -p celltrain-network
+WASM := wasm32-unknown-unknown
+TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
+# What the compiled module is made of. Directories are listed too: their time changes when a file goes away.
+RUST_SOURCES := $(shell find crates -not -path 'crates/xtask*') Cargo.toml Cargo.lock pyproject.toml
+
+# rustup looks for its toolchains below HOME. Where HOME says nothing, look beside the `cargo` that is on the path.
+ifeq ($(shell cargo --version 2>/dev/null),)
+export RUSTUP_HOME := $(or $(RUSTUP_HOME),$(abspath $(dir $(shell command -v cargo 2>/dev/null))../../.rustup))
+endif
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+.PHONY: help
+help: ## List the targets.
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
+
+.PHONY: build
+build: $(VENV)/.built ## Build the simulator; leaves the command at .venv/bin/celltrain.
+
+.PHONY: demo
+demo: build ## Reproduce the paper `espd`: tables beside the published ones, window plots, a report.
+	$(BIN)/celltrain reproduce espd --replications $(DEMO_REPLICATIONS) --out $(DEMO_OUT)
+	@echo
+	@echo "The results are in $(DEMO_OUT); open the report in a browser:"
+	@find $(DEMO_OUT) -name '*.html' -o -name '*.png' | sort | sed 's|^|  $(CURDIR)/|'
+
+.PHONY: test
+test: build $(VENV)/.dev ## Build, then run every test: Rust, Python, and the type stub against the compiled module.
+	cargo test --locked --workspace --exclude celltrain-python
+	$(BIN)/python -m pytest
+	$(BIN)/python -m mypy.stubtest --concise celltrain._core
+
+.PHONY: check
+check: check-format check-lints check-types check-generated wasm ## Format, lints, types, spelling, generated files, wasm.
+
+.PHONY: check-format
+check-format: $(VENV)/.dev
+	cargo fmt --all --check
+	$(BIN)/ruff format --check .
+
+.PHONY: check-lints
+check-lints: $(VENV)/.dev
+	PYO3_PYTHON=$(abspath $(BIN)/python) cargo clippy --locked --workspace --all-targets -- -D warnings
+	$(BIN)/ruff check .
+	$(BIN)/typos
+
+.PHONY: check-types
+check-types: $(VENV)/.dev
+	$(BIN)/mypy
+
+.PHONY: check-generated
+check-generated:
+	cargo xtask check
+
+.PHONY: wasm
+wasm: ## Build the models for the browser's target; skipped where the target cannot be had.
+	@if rustup target add $(WASM) >/dev/null 2>&1 || test -d "$$(rustc --print target-libdir --target $(WASM))"; \
+	then set -x; cargo build --locked --target $(WASM) --lib $(MODELS); \
+	else echo "wasm: SKIPPED, the target $(WASM) is not installed and could not be added"; fi
+
+.PHONY: format
+format: $(VENV)/.dev ## Format Rust and Python, and apply the lints' safe repairs.
+	cargo fmt --all
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+.PHONY: generate
+generate: ## Write again what is derived from the code: schema, policy tables, reference.
+	cargo xtask generate
+
+.PHONY: bench
+bench: build ## Measure cell-hops a second beside the bare loop of the same run.
+	$(BIN)/celltrain bench
+
+.PHONY: instructions
+instructions: ## Count instructions a cell-hop with callgrind (needs valgrind).
+	@command -v valgrind >/dev/null || { echo "make instructions needs valgrind (Debian: apt-get install valgrind)" >&2; exit 1; }
+	cargo build --locked --release --package celltrain-xtask
+	valgrind --tool=callgrind --callgrind-out-file=$(TARGET_DIR)/callgrind.out \
+		$(TARGET_DIR)/release/celltrain-xtask instructions >$(TARGET_DIR)/instructions.txt
+	@awk '/^cell_hops /{ hops = $$2 } /^totals: /{ total = $$2 } \
+		END { if (!hops || !total) { print "no count of cell-hops or instructions"; exit 1 } \
+		printf "%d instructions / %d cell-hops = %.1f instructions a cell-hop\n", total, hops, total / hops }' \
+		$(TARGET_DIR)/instructions.txt $(TARGET_DIR)/callgrind.out
+
+.PHONY: docs
+docs: $(VENV)/.docs ## Build the documentation as a site in docs/_build/html.
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
+.PHONY: lock
+lock: $(VENV)/.dev ## Pin in requirements/ what pyproject.toml asks for; FLAGS=--upgrade takes the newest versions.
+	$(LOCK) --group build --extra plot --extra report -o requirements/run.txt
+	$(LOCK) --group build --extra plot --extra report --extra dev -c requirements/run.txt -o requirements/dev.txt
+	$(LOCK) --extra docs -c requirements/run.txt -o requirements/docs.txt
+
+.PHONY: clean
+clean: ## Remove what was built; results/ stays.
+	rm -rf $(VENV) docs/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis python/celltrain/_core.*.so
+	find python tests -name __pycache__ -type d -prune -exec rm -rf {} +
+	cargo clean
+
+# The files below say what the virtual environment holds. A change of requirements/run.txt makes it anew.
+
+$(VENV)/.run: requirements/run.txt
+	@command -v cargo >/dev/null || { echo "celltrain needs Rust (cargo) 1.90 or newer: see https://rustup.rs" >&2; exit 1; }
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+		echo "celltrain needs Python 3.11 or newer; found: $(if $(PYTHON),$$("$(PYTHON)" --version 2>&1 | head -n 1),none)." >&2; \
+		echo "Name one: make build PYTHON=/path/to/python3" >&2; exit 1; }
+	"$(PYTHON)" -m venv --clear $(VENV)
+	$(PIP_INSTALL) -r requirements/run.txt
+	@touch $@
+
+$(VENV)/.dev: requirements/dev.txt $(VENV)/.run
+	$(PIP_INSTALL) -r requirements/dev.txt
+	@touch $@
+
+$(VENV)/.docs: requirements/docs.txt $(VENV)/.run
+	$(PIP_INSTALL) -r requirements/docs.txt
+	@touch $@
+
+$(VENV)/.built: $(VENV)/.run $(RUST_SOURCES)
+	env -u CONDA_PREFIX PIP_QUIET=1 VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --locked --release
+	@touch $@

@@ -1,0 +1,80 @@
+//! AAL5: frames into cells and back.
+//!
+//! `cells = ceil((frame + overhead) / 48)`. The overhead is the 8-octet trailer (UU, CPI, length, CRC-32), plus 8 octets of
+//! LLC/SNAP header where IP is carried as RFC 2684 routed frames; a paper's own figure can be given instead.
+
+use celltrain_engine::quantity::Bytes;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Cell, cell::PAYLOAD_OCTETS};
+
+/// Octets of the AAL5 trailer.
+pub const TRAILER: Bytes = Bytes(8);
+/// Octets of the LLC/SNAP header (RFC 2684, routed protocols).
+pub const LLC_SNAP: Bytes = Bytes(8);
+
+/// Parameters of the adaptation layer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub struct Params {
+    /// Octets added to a frame before it is padded to whole cells: `"8 B"` is the trailer alone (VC multiplexing),
+    /// `"16 B"` the trailer and LLC/SNAP (RFC 2684).
+    pub overhead: Bytes,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { overhead: Bytes(TRAILER.0 + LLC_SNAP.0) }
+    }
+}
+
+impl Params {
+    /// The most octets a frame may have: the length field of the trailer has 16 bits.
+    pub const MAX_FRAME: u64 = 65_535;
+
+    /// Cells that a frame of `octets` octets fills.
+    #[must_use]
+    pub const fn cells(&self, octets: u64) -> u64 {
+        (octets + self.overhead.0).div_ceil(PAYLOAD_OCTETS)
+    }
+}
+
+/// Reassembly of one VC: cells are collected up to an end mark, then length and CRC are checked.
+///
+/// A frame is delivered only if all of its cells arrived and nothing else stood before them: a lost end mark glues two
+/// frames together and both are lost.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Reassembly {
+    /// Cells held since the last end mark.
+    held: u32,
+    /// Frame of the first of them.
+    frame: u32,
+}
+
+/// What an end mark completes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Delivery {
+    /// All cells of this frame and nothing else.
+    Frame(u32),
+    /// Cells that are not one whole frame: length or CRC is wrong. So many cells were carried for nothing.
+    Corrupt(u32),
+}
+
+impl Reassembly {
+    /// Takes `count` cells of a frame, the first of which is `head`; answers if the last of them carries the end mark.
+    #[inline]
+    pub fn on_cells(&mut self, head: &Cell, count: u32) -> Option<Delivery> {
+        if self.held == 0 {
+            self.frame = head.frame;
+        }
+        self.held += count;
+        if u32::from(head.position) + count < u32::from(head.length) {
+            return None;
+        }
+        let whole = self.held == u32::from(head.length) && self.frame == head.frame;
+        let delivery = if whole { Delivery::Frame(head.frame) } else { Delivery::Corrupt(self.held) };
+        self.held = 0;
+        Some(delivery)
+    }
+}

@@ -1,0 +1,65 @@
+//! Early packet discard: above a threshold no new frame is begun, so that the frames in progress can finish.
+
+use celltrain_engine::Time;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    BufferPolicy, ParamError, PortView, Verdict,
+    frame::{EndMarks, FrameAdmission, FrameDiscard},
+};
+use crate::{Cell, quantity::Level};
+
+/// Parameters of EPD.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub struct Params {
+    /// Occupancy at which new frames are refused.
+    pub threshold: Level,
+    /// Which end marks of discarded frames pass.
+    pub end_marks: EndMarks,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { threshold: Level::Share(800_000), end_marks: EndMarks::default() }
+    }
+}
+
+/// The EPD policy.
+#[derive(Debug, Clone)]
+pub struct Epd {
+    frames: FrameDiscard,
+    admission: BelowThreshold,
+}
+
+/// Admits a frame while the occupancy is below the threshold.
+#[derive(Debug, Clone)]
+struct BelowThreshold {
+    cells: u64,
+}
+
+impl FrameAdmission for BelowThreshold {
+    #[inline]
+    fn admits(&mut self, _: &Cell, port: &impl PortView, _: Time) -> bool {
+        port.occupancy() < self.cells
+    }
+}
+
+impl BufferPolicy for Epd {
+    type Params = Params;
+
+    const SUMMARY: &'static str = "Refuses new frames while the buffer is filled to a threshold or more.";
+    const REFERENCE: &'static str = "Romanow and Floyd 1995; Cheon and Panwar, section 3.1";
+
+    fn new(params: &Params, capacity: u64, vcs: usize) -> Result<Self, ParamError> {
+        let cells =
+            params.threshold.cells(capacity).map_err(|message| ParamError { key: "threshold", message })?;
+        Ok(Self { frames: FrameDiscard::new(params.end_marks, vcs), admission: BelowThreshold { cells } })
+    }
+
+    #[inline]
+    fn on_arrival(&mut self, cell: &Cell, port: &impl PortView, now: Time) -> Verdict {
+        self.frames.on_arrival(&mut self.admission, cell, port, now)
+    }
+}

@@ -1,0 +1,80 @@
+//! Early selective packet discard: a VC caught in congestion turns red and stays red until the queue has drained below a
+//! low threshold, so that a few VCs give way and the others go on.
+
+use celltrain_engine::Time;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{BufferPolicy, ParamError, PortView, Reason, Verdict};
+use crate::{Cell, quantity::Level};
+
+/// Parameters of ESPD.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub struct Params {
+    /// Occupancy from which the VC of an arriving first cell turns red. At 100 % only overflow turns a VC red.
+    pub high: Level,
+    /// Occupancy below which a red VC is released, at the end of its frame.
+    pub low: Level,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { high: Level::Share(950_000), low: Level::Share(900_000) }
+    }
+}
+
+impl Params {
+    /// Both thresholds in cells.
+    pub(super) fn cells(&self, capacity: u64) -> Result<(u64, u64), ParamError> {
+        let high = self.high.cells(capacity).map_err(|message| ParamError { key: "high", message })?;
+        let low = self.low.cells(capacity).map_err(|message| ParamError { key: "low", message })?;
+        if low > high {
+            let message =
+                format!("the low threshold ({}) is above the high threshold ({})", self.low, self.high);
+            return Err(ParamError { key: "low", message });
+        }
+        Ok((high, low))
+    }
+}
+
+/// The ESPD policy.
+#[derive(Debug, Clone)]
+pub struct Espd {
+    high: u64,
+    low: u64,
+    /// Status of each VC.
+    red: Vec<bool>,
+}
+
+impl BufferPolicy for Espd {
+    type Params = Params;
+
+    const SUMMARY: &'static str = "Captures VCs one by one above a high threshold and discards their frames until the queue is below a low one.";
+    const REFERENCE: &'static str = "Cheon and Panwar, section 3.2 (pseudocode)";
+
+    fn new(params: &Params, capacity: u64, vcs: usize) -> Result<Self, ParamError> {
+        let (high, low) = params.cells(capacity)?;
+        Ok(Self { high, low, red: vec![false; vcs] })
+    }
+
+    #[inline]
+    fn on_arrival(&mut self, cell: &Cell, port: &impl PortView, _: Time) -> Verdict {
+        let red = &mut self.red[cell.vc as usize];
+        if *red {
+            if !cell.is_last() {
+                return Verdict::Discard(Reason::VcCaptured);
+            }
+            if port.occupancy() < self.low {
+                *red = false;
+            }
+            return if port.is_full() { Verdict::Discard(Reason::BufferFull) } else { Verdict::Accept };
+        }
+        let full = port.is_full();
+        if (port.is_first() || full) && port.occupancy() >= self.high {
+            *red = true;
+            return Verdict::Discard(if full { Reason::BufferFull } else { Reason::VcCaptured });
+        }
+        Verdict::Accept
+    }
+}

@@ -1,0 +1,124 @@
+//! ESPD as first proposed: the two thresholds of [`super::espd`], a limit on the number of red VCs, and a drop timer.
+//!
+//! Cheon and Panwar (section 3.2) say what the two extra parts are for, not how they work: the limit bounds how many VCs
+//! are red at a time, the timer keeps a VC from being red for long. Here a VC is captured only while fewer than
+//! `red_limit` VCs are red, and a red VC whose timer has run out is released at its next end mark whatever the occupancy.
+//! A cell that finds the buffer full is lost in any case; beyond the limit its VC is not captured for it, and only the
+//! rest of its frame is discarded. With no limit and no timer this is [`super::espd`].
+
+use celltrain_engine::{Time, quantity::Duration, time::NEVER};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{BufferPolicy, ParamError, PortView, Reason, Verdict, espd};
+use crate::{Cell, quantity::Level};
+
+/// Parameters of the original ESPD.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub struct Params {
+    /// Occupancy from which the VC of an arriving first cell turns red.
+    pub high: Level,
+    /// Occupancy below which a red VC is released, at the end of its frame.
+    pub low: Level,
+    /// Longest time a VC stays red; without it there is no limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drop_timer: Option<Duration>,
+    /// Most VCs that are red at a time; without it there is no limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub red_limit: Option<u32>,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        let espd::Params { high, low } = espd::Params::default();
+        Self { high, low, drop_timer: None, red_limit: None }
+    }
+}
+
+/// Status of a VC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Status {
+    Green,
+    /// The frame in progress is broken and its VC not captured: the limit was reached.
+    Broken,
+    /// Captured; released at an end mark from this time on.
+    Red {
+        expires: Time,
+    },
+}
+
+/// The original ESPD policy.
+#[derive(Debug, Clone)]
+pub struct EspdOriginal {
+    high: u64,
+    low: u64,
+    drop_timer: Time,
+    red_limit: u32,
+    status: Vec<Status>,
+    /// Number of red VCs.
+    reds: u32,
+}
+
+impl BufferPolicy for EspdOriginal {
+    type Params = Params;
+
+    const SUMMARY: &'static str =
+        "ESPD with a limit on the number of captured VCs and a timer that frees them.";
+    const REFERENCE: &'static str = "Cheon and Panwar, section 3.2, after their LCN'97 paper";
+
+    fn new(params: &Params, capacity: u64, vcs: usize) -> Result<Self, ParamError> {
+        let (high, low) = espd::Params { high: params.high, low: params.low }.cells(capacity)?;
+        let red_limit = params.red_limit.unwrap_or(u32::MAX);
+        if red_limit == 0 {
+            return Err(ParamError {
+                key: "red-limit",
+                message: "a limit of 0 red VCs captures none: use \"ppd\", or at least 1".into(),
+            });
+        }
+        let drop_timer = params.drop_timer.map_or(NEVER, Duration::ps);
+        Ok(Self { high, low, drop_timer, red_limit, status: vec![Status::Green; vcs], reds: 0 })
+    }
+
+    #[inline]
+    fn on_arrival(&mut self, cell: &Cell, port: &impl PortView, now: Time) -> Verdict {
+        let vc = cell.vc as usize;
+        match self.status[vc] {
+            Status::Green => self.on_green(vc, port, now),
+            status if !cell.is_last() => Verdict::Discard(match status {
+                Status::Broken => Reason::FrameBroken,
+                _ => Reason::VcCaptured,
+            }),
+            status => {
+                self.release(vc, status, port, now);
+                if port.is_full() { Verdict::Discard(Reason::BufferFull) } else { Verdict::Accept }
+            }
+        }
+    }
+}
+
+impl EspdOriginal {
+    fn on_green(&mut self, vc: usize, port: &impl PortView, now: Time) -> Verdict {
+        let full = port.is_full();
+        let captures = port.occupancy() >= self.high && (port.is_first() || full);
+        if captures && self.reds < self.red_limit {
+            self.reds += 1;
+            self.status[vc] = Status::Red { expires: now.saturating_add(self.drop_timer) };
+            return Verdict::Discard(if full { Reason::BufferFull } else { Reason::VcCaptured });
+        }
+        if full {
+            self.status[vc] = Status::Broken;
+            return Verdict::Discard(Reason::BufferFull);
+        }
+        Verdict::Accept
+    }
+
+    fn release(&mut self, vc: usize, status: Status, port: &impl PortView, now: Time) {
+        match status {
+            Status::Red { expires } if port.occupancy() < self.low || now >= expires => self.reds -= 1,
+            Status::Red { .. } => return,
+            Status::Green | Status::Broken => {}
+        }
+        self.status[vc] = Status::Green;
+    }
+}

@@ -1,0 +1,114 @@
+//! From one line a policy: the TOML key, the closed enum with static dispatch, and the catalogue.
+
+/// Describes one policy for catalogues and generated documentation.
+#[derive(Debug, Clone)]
+pub struct PolicyInfo {
+    /// The name in scenario files.
+    pub name: &'static str,
+    /// One line on what it does.
+    pub summary: &'static str,
+    /// Where it is described.
+    pub reference: &'static str,
+    /// JSON schema of its parameters; the field's documentation stands in it.
+    pub schema: schemars::Schema,
+}
+
+macro_rules! policies {
+    ($($module:ident::$policy:ident => $name:literal,)*) => {
+        /// The names of the discard policies.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+        pub enum PolicyName {
+            $(
+                #[doc = concat!("`", $name, "`")]
+                #[serde(rename = $name)]
+                $policy,
+            )*
+        }
+
+        /// `[switch.discard]`: the policy of a port's buffer and the parameters of each policy.
+        ///
+        /// Tables of policies other than the chosen one are allowed, so that one scenario can be run under several.
+        #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+        #[serde(deny_unknown_fields, rename_all = "kebab-case")]
+        pub struct DiscardParams {
+            /// The policy's name.
+            pub policy: PolicyName,
+            $(
+                #[doc = concat!("Parameters of `", $name, "`.")]
+                #[serde(rename = $name, default, skip_serializing_if = "is_default")]
+                pub $module: <$module::$policy as BufferPolicy>::Params,
+            )*
+        }
+
+        fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+            *value == T::default()
+        }
+
+        impl DiscardParams {
+            /// `policy` with the default parameters.
+            #[must_use]
+            pub fn of(policy: PolicyName) -> Self {
+                Self { policy, $($module: Default::default(),)* }
+            }
+        }
+
+        /// Any discard policy; `match` it once a visit, outside the loop over cells.
+        #[derive(Debug, Clone)]
+        pub enum Policy {
+            $(
+                #[doc = concat!("`", $name, "`")]
+                $policy($module::$policy),
+            )*
+        }
+
+        impl Policy {
+            /// The policy that `params` chooses, for a buffer of `capacity` cells and `vcs` VCs.
+            ///
+            /// # Errors
+            /// As [`BufferPolicy::new`].
+            pub fn new(params: &DiscardParams, capacity: u64, vcs: usize) -> Result<Self, ParamError> {
+                Ok(match params.policy {
+                    $(PolicyName::$policy => Self::$policy(BufferPolicy::new(&params.$module, capacity, vcs)?),)*
+                })
+            }
+        }
+
+        impl PolicyName {
+            /// All names, in the order of the registry.
+            pub const ALL: &[Self] = &[$(Self::$policy,)*];
+
+            /// The name in scenario files.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$policy => $name,)*
+                }
+            }
+
+            /// What the catalogue says of this policy.
+            #[must_use]
+            pub fn info(self) -> $crate::buffer::PolicyInfo {
+                match self {
+                    $(Self::$policy => $crate::buffer::PolicyInfo {
+                        name: $name,
+                        summary: <$module::$policy as BufferPolicy>::SUMMARY,
+                        reference: <$module::$policy as BufferPolicy>::REFERENCE,
+                        schema: schemars::schema_for!(<$module::$policy as BufferPolicy>::Params),
+                    },)*
+                }
+            }
+        }
+
+        /// Runs `$body` with `$bound` bound to the concrete policy inside `$any`.
+        #[macro_export]
+        macro_rules! with_policy {
+            ($any:expr, $bound:ident => $body:expr) => {
+                match $any {
+                    $($crate::buffer::Policy::$policy($bound) => $body,)*
+                }
+            };
+        }
+    };
+}
+
+pub(super) use policies;

@@ -1,0 +1,36 @@
+//! Tail drop: a cell that finds the buffer full is discarded, whatever frame it belongs to ("plain UBR").
+
+use celltrain_engine::Time;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{BufferPolicy, ParamError, PortView, Reason, Verdict};
+use crate::Cell;
+
+/// Tail drop has no parameters.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Params {}
+
+/// The tail-drop policy.
+#[derive(Debug, Clone)]
+pub struct TailDrop;
+
+impl BufferPolicy for TailDrop {
+    type Params = Params;
+
+    const SUMMARY: &'static str =
+        "Discards a cell only when the buffer is full, regardless of frames (plain UBR).";
+    const REFERENCE: &'static str = "ATM Forum TM 4.0, UBR";
+
+    const IGNORES_FRAMES: bool = true;
+
+    fn new(_: &Params, _: u64, _: usize) -> Result<Self, ParamError> {
+        Ok(Self)
+    }
+
+    #[inline]
+    fn on_arrival(&mut self, _: &Cell, port: &impl PortView, _: Time) -> Verdict {
+        if port.is_full() { Verdict::Discard(Reason::BufferFull) } else { Verdict::Accept }
+    }
+}

@@ -1,0 +1,49 @@
+//! The cell, as a port sees it.
+
+/// Octets in a cell.
+pub const CELL_OCTETS: u64 = 53;
+/// Bits in a cell.
+pub const CELL_BITS: u64 = CELL_OCTETS * 8;
+/// Octets of payload in a cell.
+pub const PAYLOAD_OCTETS: u64 = 48;
+
+/// One cell: the head of a train stands for all of it.
+///
+/// The simulator knows which frame a cell belongs to and where it stands in it; a switch does not. Policies may use what
+/// an ATM header carries: the VC, [`Cell::clp`] and [`Cell::is_last`] (the AAL5 end-of-message mark in the PTI field).
+/// That a cell is the first of its frame follows, as in a real switch, from the end mark of the cell before it on the
+/// VC; the port keeps track of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cell {
+    /// The VC's label at the port that receives the cell. Labels are swapped hop by hop, as VPI/VCI are.
+    pub vc: u32,
+    /// Number of the frame on its VC, from 0.
+    pub frame: u32,
+    /// Place in the frame, from 0.
+    pub position: u16,
+    /// Number of cells in the frame.
+    pub length: u16,
+    /// Cell loss priority: `true` marks a cell to be lost first (CLP = 1).
+    pub clp: bool,
+}
+
+impl Cell {
+    /// Whether this is the frame's last cell (end of message).
+    #[must_use]
+    pub fn is_last(&self) -> bool {
+        self.position + 1 == self.length
+    }
+}
+
+impl celltrain_engine::stream::Car for Cell {
+    fn advance(&mut self, count: u32) {
+        self.position += count as u16;
+    }
+
+    fn follows(&self, head: &Self, count: u32) -> bool {
+        self.vc == head.vc
+            && self.frame == head.frame
+            && u32::from(self.position) == u32::from(head.position) + count
+            && self.clp == head.clp
+    }
+}

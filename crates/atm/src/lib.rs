@@ -1,0 +1,11 @@
+//! ATM: cells and frames, and what a port decides about them.
+//!
+//! A frame crosses the network as a train of cells; lose one and the rest is waste. Everything here is about that:
+//! [`aal5`] cuts frames into cells, [`buffer`] holds the discard policies. It knows nothing of TCP: frames are opaque.
+
+pub mod aal5;
+pub mod buffer;
+pub mod cell;
+pub mod quantity;
+
+pub use cell::Cell;

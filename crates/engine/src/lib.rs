@@ -1,0 +1,21 @@
+//! The engine: time, streams with horizons, the visiting of processes, named random numbers, fingerprint.
+//!
+//! There is no global event queue. A model is a graph of processes (a host, a switch port) joined by streams (a link with
+//! its delay). A [`stream::Stream`] holds what travels on a link in time order, as trains, and a horizon: nothing will
+//! be added to it that arrives before. A process takes its inputs up to the smallest of their horizons, merges them in
+//! time order ([`merge::Merge`]), appends to its outputs and moves their horizons on; [`visit::run`] goes round the
+//! processes until all have reached the end. That is conservative parallel simulation with lookahead (Chandy, Misra,
+//! Bryant) in one thread. Any order and any length of visits give the same result.
+//!
+//! The engine knows nothing of ATM or TCP.
+
+pub mod fingerprint;
+pub mod merge;
+pub mod quantity;
+pub mod random;
+pub mod stream;
+pub mod time;
+pub mod visit;
+
+pub use fingerprint::Fingerprint;
+pub use time::{Instant, Slot, Time};

@@ -1,0 +1,67 @@
+//! Random numbers from generators named by component and keyed by (seed, replication).
+//!
+//! Each component draws from a generator of its own, so adding a source does not shift the numbers of the others, and two
+//! scenarios that differ in a policy see the same random numbers in the same replication.
+
+use rand_core::{Rng, SeedableRng};
+use rand_pcg::Pcg64;
+
+use crate::{fingerprint::splitmix, time::Time};
+
+/// The key of all generators of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Randomness {
+    /// The scenario's seed.
+    pub seed: u64,
+    /// Which replication of it.
+    pub replication: u64,
+}
+
+impl Randomness {
+    /// The generator of the component called `name`.
+    #[must_use]
+    pub fn named(&self, name: &str) -> Generator {
+        let mut key = splitmix(self.seed);
+        key = splitmix(key ^ self.replication.wrapping_add(0x9e37_79b9_7f4a_7c15));
+        for byte in name.bytes() {
+            key = splitmix(key ^ u64::from(byte));
+        }
+        let mut bytes = [0; 32];
+        for chunk in bytes.chunks_exact_mut(8) {
+            key = splitmix(key.wrapping_add(0x9e37_79b9_7f4a_7c15));
+            chunk.copy_from_slice(&key.to_le_bytes());
+        }
+        Generator(Pcg64::from_seed(bytes))
+    }
+}
+
+/// A random generator (PCG XSL RR 128/64, value-stable).
+#[derive(Debug, Clone)]
+pub struct Generator(Pcg64);
+
+impl Generator {
+    /// A whole number below `bound`, evenly distributed (multiply and shift; the bias is below `bound` / 2^64).
+    ///
+    /// # Panics
+    /// If `bound` is zero.
+    pub fn below(&mut self, bound: u64) -> u64 {
+        assert!(bound > 0, "there is no number below zero");
+        ((u128::from(self.0.next_u64()) * u128::from(bound)) >> 64) as u64
+    }
+
+    /// A number in [0, 1) with 53 random bits.
+    pub fn unit(&mut self) -> f64 {
+        (self.0.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// A time in [`low`, `high`], evenly distributed.
+    pub fn uniform(&mut self, low: Time, high: Time) -> Time {
+        low + self.below(high - low + 1)
+    }
+
+    /// An exponentially distributed time with the given mean, rounded to picoseconds.
+    pub fn exponential(&mut self, mean: Time) -> Time {
+        let unit = 1.0 - self.unit();
+        (-libm::log(unit) * mean as f64 + 0.5) as Time
+    }
+}

@@ -1,0 +1,217 @@
+//! Simulated time: `u64` picoseconds since the start of the run.
+
+use crate::quantity::{BitRate, PacketRate};
+
+/// A point in simulated time, or a length of it, in picoseconds. `u64` reaches 213 days.
+pub type Time = u64;
+
+/// Picoseconds in a nanosecond.
+pub const NANOSECOND: Time = 1_000;
+/// Picoseconds in a microsecond.
+pub const MICROSECOND: Time = 1_000_000;
+/// Picoseconds in a millisecond.
+pub const MILLISECOND: Time = 1_000_000_000;
+/// Picoseconds in a second.
+pub const SECOND: Time = 1_000_000_000_000;
+
+/// "Never": later than any event.
+pub const NEVER: Time = Time::MAX;
+
+/// `time` in seconds, for output only: models compute in integers.
+#[must_use]
+pub fn seconds(time: Time) -> f64 {
+    time as f64 / SECOND as f64
+}
+
+/// A point in time on a link: picoseconds and a fraction of one in units of 2^-64 ps.
+///
+/// Slots are seldom whole picoseconds (a cell at 155.52 Mbit/s takes 2 726 337.448… ps). Carrying the fraction makes the
+/// n-th of a row of back-to-back departures the rounded n-th multiple of the slot, not the sum of n rounded slots.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct Instant {
+    ps: Time,
+    fraction: u64,
+}
+
+impl Instant {
+    /// The middle of the picosecond `ps`, so that cutting the fraction off later rounds to the nearest picosecond.
+    #[must_use]
+    pub const fn at(ps: Time) -> Self {
+        Self { ps, fraction: 1 << 63 }
+    }
+
+    /// The time in whole picoseconds, which is what events are ordered by.
+    #[inline]
+    #[must_use]
+    pub const fn ps(self) -> Time {
+        self.ps
+    }
+
+    /// The very beginning of the picosecond `ps`.
+    #[must_use]
+    pub const fn start_of(ps: Time) -> Self {
+        Self { ps, fraction: 0 }
+    }
+
+    /// One slot later.
+    #[inline]
+    #[must_use]
+    pub const fn plus(self, slot: Slot) -> Self {
+        let (fraction, carry) = self.fraction.overflowing_add(slot.fraction);
+        Self { ps: self.ps + slot.ps + carry as u64, fraction }
+    }
+
+    /// `count` slots later.
+    #[inline]
+    #[must_use]
+    pub const fn plus_slots(self, slot: Slot, count: u64) -> Self {
+        let fraction = self.fraction as u128 + slot.fraction as u128 * count as u128;
+        Self { ps: self.ps + slot.ps * count + (fraction >> 64) as u64, fraction: fraction as u64 }
+    }
+
+    /// A delay in whole picoseconds later.
+    #[inline]
+    #[must_use]
+    pub const fn delayed(self, delay: Time) -> Self {
+        Self { ps: self.ps + delay, fraction: self.fraction }
+    }
+
+    /// The time from `earlier` to this instant.
+    ///
+    /// # Panics
+    /// In debug builds, if `earlier` is later.
+    #[inline]
+    #[must_use]
+    pub const fn since(self, earlier: Self) -> Span {
+        Span(self.bits() - earlier.bits())
+    }
+
+    #[inline]
+    const fn bits(self) -> u128 {
+        (self.ps as u128) << 64 | self.fraction as u128
+    }
+}
+
+/// A length of time between two instants, in units of 2^-64 ps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct Span(u128);
+
+impl Span {
+    /// In whole picoseconds, rounded down.
+    #[inline]
+    #[must_use]
+    pub const fn ps(self) -> Time {
+        (self.0 >> 64) as Time
+    }
+
+    /// How many slots it takes to cover this span: with the span from now to the last of a row of back-to-back
+    /// departures, the number of departures still to come.
+    #[inline]
+    #[must_use]
+    pub const fn slots(self, slot: Slot) -> u64 {
+        // Dividing by the slot's whole part gives an estimate that is not too small, and at most one too large for up to
+        // `slot.ps` slots.
+        let mut count = self.ps() / slot.ps;
+        while slot.times(count) > self.0 {
+            count -= 1;
+        }
+        count + (slot.times(count) < self.0) as u64
+    }
+}
+
+/// An exact sum of spans: 128 bits of picoseconds and the fractions beside them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SpanSum {
+    ps: u128,
+    fractions: u128,
+}
+
+impl SpanSum {
+    /// Adds one span.
+    #[inline]
+    pub fn add(&mut self, span: Span) {
+        self.ps += span.0 >> 64;
+        self.fractions += span.0 & u128::from(u64::MAX);
+    }
+
+    /// Adds `count` spans that grow evenly from `first` to `last`.
+    pub fn add_row(&mut self, first: Span, last: Span, count: u64) {
+        // The terms are multiples of 2^-64 ps, so first + last is even where count is odd times an odd step: halve the
+        // factor that is even.
+        let (ends, count) = (first.0 + last.0, u128::from(count));
+        let (ends, count) = if count.is_multiple_of(2) { (ends, count / 2) } else { (ends / 2, count) };
+        self.ps += (ends >> 64) * count;
+        self.fractions += (ends & u128::from(u64::MAX)) * count;
+    }
+
+    /// The sum in picoseconds.
+    #[must_use]
+    pub fn ps(self) -> u128 {
+        self.ps + (self.fractions >> 64)
+    }
+}
+
+/// The time one unit takes on a link, exact to 2^-64 ps.
+///
+/// The fraction is rounded up: the n-th multiple is then never cut to the picosecond below the true one, as long as
+/// n times the rate (in bit/s) stays below 2^64: eight minutes of uninterrupted back-to-back cells at 155.52 Mbit/s if
+/// the fraction of the slot had the rate itself for its denominator; it has 243, and the bound is four thousand years.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct Slot {
+    ps: Time,
+    fraction: u64,
+}
+
+impl Slot {
+    /// No time: everything at once.
+    pub const ZERO: Self = Self { ps: 0, fraction: 0 };
+
+    /// The time of `bits` bits at `rate`.
+    ///
+    /// # Panics
+    /// If the rate is zero or a bit takes longer than 2^64 ps.
+    #[must_use]
+    pub fn of_bits(bits: u64, rate: BitRate) -> Self {
+        Self::of_ratio(u128::from(bits) * u128::from(SECOND), u128::from(rate.0))
+    }
+
+    /// The time between packets at `rate`.
+    ///
+    /// # Panics
+    /// If the rate is zero.
+    #[must_use]
+    pub fn of_packets(rate: PacketRate) -> Self {
+        Self::of_ratio(1000 * u128::from(SECOND), u128::from(rate.0))
+    }
+
+    /// A whole number of picoseconds.
+    #[must_use]
+    pub const fn of_ps(ps: Time) -> Self {
+        Self { ps, fraction: 0 }
+    }
+
+    fn of_ratio(numerator: u128, denominator: u128) -> Self {
+        assert!(denominator > 0, "a rate must not be zero");
+        let ps = u64::try_from(numerator / denominator).expect("a slot is shorter than 2^64 ps");
+        let fraction = ((numerator % denominator) << 64).div_ceil(denominator);
+        Self { ps, fraction: fraction as u64 }
+    }
+
+    /// The slot in picoseconds, rounded down.
+    #[must_use]
+    pub const fn ps(self) -> Time {
+        self.ps
+    }
+
+    /// The slot in seconds, for output.
+    #[must_use]
+    pub fn seconds(self) -> f64 {
+        (self.ps as f64 + self.fraction as f64 / 18_446_744_073_709_551_616.0) / SECOND as f64
+    }
+
+    /// `count` slots in units of 2^-64 ps.
+    #[inline]
+    const fn times(self, count: u64) -> u128 {
+        ((self.ps as u128 * count as u128) << 64) + self.fraction as u128 * count as u128
+    }
+}

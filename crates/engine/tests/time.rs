@@ -1,0 +1,67 @@
+//! Exact time against rational arithmetic.
+
+use celltrain_engine::{
+    Instant, Slot,
+    quantity::BitRate,
+    time::{SECOND, SpanSum},
+};
+use proptest::prelude::*;
+
+/// `start` + `n` cells at `rate`, rounded to the nearest picosecond: in whole numbers, so without error.
+fn exact(start: u64, bits: u64, rate: u64, n: u64) -> u64 {
+    let (numerator, rate) = (u128::from(bits) * u128::from(SECOND) * u128::from(n), u128::from(rate));
+    start + u64::try_from((2 * numerator + rate) / (2 * rate)).unwrap()
+}
+
+#[test]
+fn a_day_of_back_to_back_cells_does_not_drift() {
+    let slot = Slot::of_bits(424, BitRate(155_520_000));
+    for n in [1, 2, 3, 242, 243, 244, 366_792, 366_793, 31_690_867_924] {
+        assert_eq!(Instant::at(7).plus_slots(slot, n).ps(), exact(7, 424, 155_520_000, n), "cell {n}");
+    }
+}
+
+#[test]
+fn adding_slots_one_by_one_or_at_once_is_the_same() {
+    let slot = Slot::of_bits(424, BitRate(149_760_000));
+    let mut instant = Instant::at(123);
+    for n in 1..=100_000 {
+        instant = instant.plus(slot);
+        assert_eq!(instant, Instant::at(123).plus_slots(slot, n));
+    }
+}
+
+#[test]
+fn a_row_of_spans_sums_as_its_terms_do() {
+    let (wide, narrow) = (Slot::of_bits(424, BitRate(100_000_007)), Slot::of_bits(424, BitRate(155_520_000)));
+    for count in [1, 2, 3, 12, 33] {
+        let span = |n| Instant::at(5_000_000).plus_slots(wide, n).since(Instant::at(3).plus_slots(narrow, n));
+        let (mut one_by_one, mut at_once) = (SpanSum::default(), SpanSum::default());
+        (0..count).for_each(|n| one_by_one.add(span(n)));
+        at_once.add_row(span(0), span(count - 1), count);
+        assert_eq!(one_by_one.ps(), at_once.ps(), "{count} terms");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn departures_are_rounded_multiples(start in 0..SECOND, rate in 1_000u64..10_000_000_000_000, n in 0u64..100_000) {
+        let slot = Slot::of_bits(424, BitRate(rate));
+        prop_assert_eq!(Instant::at(start).plus_slots(slot, n).ps(), exact(start, 424, rate, n));
+    }
+
+    #[test]
+    fn a_span_covers_as_many_slots_as_departures_are_left(
+        rate in 1_000_000u64..1_000_000_000, cells in 1u64..5000, sent in 0u64..5000, into in 0u64..1000,
+    ) {
+        // A row of departures ends `cells` slots after 0; at a time `into` thousandths of a slot after the departure
+        // number `sent`, the others are left.
+        let slot = Slot::of_bits(424, BitRate(rate));
+        let sent = sent.min(cells - 1);
+        let last = Instant::at(0).plus_slots(slot, cells);
+        let now = Instant::at(0).plus_slots(slot, sent).delayed(slot.ps() / 1000 * into);
+        prop_assert_eq!(last.since(now).slots(slot), cells - sent);
+    }
+}

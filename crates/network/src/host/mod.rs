@@ -1,0 +1,383 @@
+//! A host: TCP endpoints and other sources, the IP layer and the processor they share, AAL5 in both directions.
+//!
+//! Events of the same picosecond are handled in this order: arrivals, packets done in the processor, packets done in the
+//! IP layer, timers, sources. The network interface is a [`crate::port::Port`] of its own: a frame enters it all at once.
+
+mod server;
+pub(crate) mod source;
+mod timers;
+
+use celltrain_atm::{
+    Cell,
+    aal5::{self, Delivery, Reassembly},
+};
+use celltrain_engine::{
+    Fingerprint, Instant, Time,
+    merge::Merge,
+    stream::{StreamId, Streams, Train},
+    time::NEVER,
+};
+use celltrain_tcp::{Receiver, Segment, Sender};
+
+use self::{
+    server::Server,
+    source::{Kind, Source},
+    timers::Timers,
+};
+use crate::{
+    measures::Sampler,
+    wire::{Packet, Wires},
+};
+
+pub(crate) use self::server::Service;
+
+/// One end of a TCP connection in a host.
+#[derive(Debug)]
+pub(crate) struct Endpoint {
+    pub(crate) tcp: Tcp,
+    /// Which of the host's outgoing VCs its segments take.
+    pub(crate) outgoing: u32,
+    /// The endpoint at the other end, by its number in its host.
+    pub(crate) peer: u32,
+    /// Time that each of its segments takes in the processor, both ways.
+    pub(crate) processing: Option<Service>,
+    /// Congestion window over time (senders).
+    pub(crate) sampler: Sampler,
+}
+
+/// The state machine of an endpoint.
+#[derive(Debug)]
+pub(crate) enum Tcp {
+    Sender(Box<Sender>),
+    Receiver(Box<Receiver>),
+}
+
+impl Tcp {
+    fn on_segment(&mut self, now: Time, segment: &Segment) {
+        match self {
+            Self::Sender(sender) => sender.on_segment(now, segment),
+            Self::Receiver(receiver) => receiver.on_segment(now, segment),
+        }
+    }
+
+    fn on_timeout(&mut self, now: Time) {
+        match self {
+            Self::Sender(sender) => sender.on_timeout(now),
+            Self::Receiver(receiver) => receiver.on_timeout(now),
+        }
+    }
+
+    fn poll_segment(&mut self, now: Time) -> Option<Segment> {
+        match self {
+            Self::Sender(sender) => sender.poll_segment(now),
+            Self::Receiver(receiver) => receiver.poll_segment(now),
+        }
+    }
+
+    fn next_timeout(&self) -> Option<Time> {
+        match self {
+            Self::Sender(sender) => sender.next_timeout(),
+            Self::Receiver(receiver) => receiver.next_timeout(),
+        }
+    }
+}
+
+/// A VC that begins in the host.
+#[derive(Debug)]
+pub(crate) struct Outgoing {
+    /// The stream to the network interface.
+    pub(crate) stream: StreamId,
+    /// The VC's label there.
+    pub(crate) label: u32,
+    /// Where the contents of its frames wait; cell-level sources send frames without contents.
+    pub(crate) wire: Option<usize>,
+    /// Frames sent.
+    pub(crate) frames: u32,
+}
+
+impl Outgoing {
+    /// Hands `count` cells of the current frame to the network interface, from place `position` on.
+    fn send(&mut self, at: Instant, count: u16, position: u16, length: u16, streams: &mut Streams<Cell>) {
+        let car = Cell { vc: self.label, frame: self.frames, position, length, clp: false };
+        if position + count == length {
+            self.frames = self.frames.wrapping_add(1);
+        }
+        streams[self.stream].push(Train { first: at, count: u32::from(count), car });
+    }
+}
+
+/// A VC that ends in the host.
+#[derive(Debug)]
+pub(crate) struct Incoming {
+    pub(crate) reassembly: Reassembly,
+    pub(crate) wire: Option<usize>,
+    pub(crate) stats: IncomingStats,
+}
+
+/// What arrived on a VC.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct IncomingStats {
+    /// Frames of which all cells arrived.
+    pub(crate) frames: u64,
+    /// Their cells.
+    pub(crate) useful_cells: u64,
+    /// Cells that were carried for nothing.
+    pub(crate) useless_cells: u64,
+}
+
+/// The IP layer of a host.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct IpLayer {
+    /// Time a packet takes; without it, none.
+    pub(crate) service: Option<Service>,
+    /// Whether packets that arrive are served too, by the same server.
+    pub(crate) serves_arrivals: bool,
+}
+
+/// A packet inside the host, on its way in or out, and its endpoint.
+#[derive(Debug, Clone, Copy)]
+enum Moving {
+    In(u32, Segment),
+    Out(u32, Segment),
+}
+
+/// A host.
+#[derive(Debug)]
+pub(crate) struct Host {
+    pub(crate) parts: HostParts,
+    merge: Merge<Cell>,
+    processor: Server<Moving>,
+    ip: Server<Moving>,
+    timers: Timers,
+    source_timers: Timers,
+    clock: Time,
+    pub(crate) fingerprint: Fingerprint,
+}
+
+/// What a host is made of.
+#[derive(Debug)]
+pub(crate) struct HostParts {
+    pub(crate) name: String,
+    pub(crate) inputs: Vec<StreamId>,
+    /// Streams to the network interfaces.
+    pub(crate) outputs: Vec<StreamId>,
+    pub(crate) endpoints: Vec<Endpoint>,
+    pub(crate) sources: Vec<Source>,
+    pub(crate) outgoing: Vec<Outgoing>,
+    pub(crate) incoming: Vec<Incoming>,
+    pub(crate) ip: IpLayer,
+    pub(crate) aal5: aal5::Params,
+}
+
+impl Host {
+    pub(crate) fn new(
+        parts: HostParts,
+        merge: Merge<Cell>,
+        generator: impl Fn(&str) -> celltrain_engine::random::Generator,
+    ) -> Self {
+        let mut source_timers = Timers::new(parts.sources.len());
+        for (index, source) in parts.sources.iter().enumerate() {
+            source_timers.set(index as u32, source.next.ps());
+        }
+        Self {
+            merge,
+            processor: Server::new(generator("processor")),
+            ip: Server::new(generator("ip")),
+            timers: Timers::new(parts.endpoints.len()),
+            source_timers,
+            clock: 0,
+            fingerprint: Fingerprint::default(),
+            parts,
+        }
+    }
+
+    pub(crate) fn inputs(&self) -> &[StreamId] {
+        &self.parts.inputs
+    }
+
+    pub(crate) fn clock(&self) -> Time {
+        self.clock
+    }
+
+    /// The earliest event of the host's own.
+    fn next_own_event(&self) -> Time {
+        self.processor.next_done().min(self.ip.next_done()).min(self.timers.next()).min(self.source_timers.next())
+    }
+
+    pub(crate) fn next_event(&self, streams: &Streams<Cell>) -> Time {
+        let arriving = self.parts.inputs.iter().filter_map(|&input| streams[input].next_arrival()).min();
+        self.next_own_event().min(self.merge.next_arrival()).min(arriving.unwrap_or(NEVER))
+    }
+
+    /// Handles what happens before `until`.
+    pub(crate) fn visit(&mut self, until: Time, streams: &mut Streams<Cell>, wires: &mut Wires) -> u64 {
+        self.merge.refill(streams);
+        let mut events = 0;
+        while let Some(due) = self.next_sample().filter(|&due| due <= until) {
+            events += self.handle(due, streams, wires);
+            self.sample(due);
+        }
+        events += self.handle(until, streams, wires);
+        self.clock = until;
+        for &output in &self.parts.outputs {
+            streams[output].advance_horizon(until);
+        }
+        events
+    }
+
+    fn next_sample(&self) -> Option<Time> {
+        self.parts.endpoints.iter().map(|endpoint| endpoint.sampler.due()).min()
+    }
+
+    fn sample(&mut self, due: Time) {
+        for endpoint in &mut self.parts.endpoints {
+            if let (Tcp::Sender(sender), true) = (&endpoint.tcp, endpoint.sampler.due() == due) {
+                endpoint.sampler.record(sender.window().cwnd as f64);
+            }
+        }
+    }
+
+    fn handle(&mut self, until: Time, streams: &mut Streams<Cell>, wires: &mut Wires) -> u64 {
+        let mut events = 0;
+        loop {
+            let own = self.next_own_event();
+            // Arrivals come first among events of the same time.
+            if let Some(run) = self.merge.next_run(until.min(own.saturating_add(1)), streams) {
+                events += 1;
+                let incoming = &mut self.parts.incoming[run.car.vc as usize];
+                if let Some(delivery) = incoming.reassembly.on_cells(&run.car, run.count) {
+                    let now = run.first.plus_slots(run.slot, u64::from(run.count) - 1).ps();
+                    self.on_delivery(now, &run.car, delivery, streams, wires);
+                }
+            } else if own < until {
+                events += 1;
+                self.on_own_event(own, streams, wires);
+            } else {
+                return events;
+            }
+        }
+    }
+
+    fn on_delivery(
+        &mut self,
+        now: Time,
+        cell: &Cell,
+        delivery: Delivery,
+        streams: &mut Streams<Cell>,
+        wires: &mut Wires,
+    ) {
+        let incoming = &mut self.parts.incoming[cell.vc as usize];
+        self.fingerprint.mix(now ^ u64::from(cell.vc) << 48);
+        match delivery {
+            Delivery::Corrupt(cells) => incoming.stats.useless_cells += u64::from(cells),
+            Delivery::Frame(number) => {
+                incoming.stats.frames += 1;
+                incoming.stats.useful_cells += u64::from(cell.length);
+                self.fingerprint.mix(u64::from(number));
+                if let Some(wire) = incoming.wire {
+                    let Packet { segment, endpoint } = wires[wire].receive(number);
+                    match self.parts.ip {
+                        IpLayer { service: Some(service), serves_arrivals: true } => {
+                            self.ip.enter(now, service, Moving::In(endpoint, segment));
+                        }
+                        _ => self.process(now, Moving::In(endpoint, segment), streams, wires),
+                    }
+                }
+            }
+        }
+    }
+
+    fn on_own_event(&mut self, now: Time, streams: &mut Streams<Cell>, wires: &mut Wires) {
+        if self.processor.next_done() == now {
+            if let Some(packet) = self.processor.leave() {
+                self.processed(now, packet, streams, wires);
+            }
+        } else if self.ip.next_done() == now {
+            match self.ip.leave() {
+                Some(Moving::Out(endpoint, segment)) => self.transmit(now, endpoint, segment, streams, wires),
+                Some(packet @ Moving::In(..)) => self.process(now, packet, streams, wires),
+                None => {}
+            }
+        } else if self.timers.next() == now {
+            if let Some(endpoint) = self.timers.pop() {
+                self.parts.endpoints[endpoint as usize].tcp.on_timeout(now);
+                self.poll(now, endpoint, streams, wires);
+            }
+        } else if let Some(source) = self.source_timers.pop() {
+            self.on_source(now, source, streams, wires);
+        }
+    }
+
+    /// A packet between IP and TCP takes its time in the processor, if the stack needs any.
+    fn process(&mut self, now: Time, packet: Moving, streams: &mut Streams<Cell>, wires: &mut Wires) {
+        let (Moving::In(endpoint, _) | Moving::Out(endpoint, _)) = packet;
+        match self.parts.endpoints[endpoint as usize].processing {
+            Some(service) => self.processor.enter(now, service, packet),
+            None => self.processed(now, packet, streams, wires),
+        }
+    }
+
+    fn processed(&mut self, now: Time, packet: Moving, streams: &mut Streams<Cell>, wires: &mut Wires) {
+        match packet {
+            Moving::In(endpoint, segment) => {
+                self.parts.endpoints[endpoint as usize].tcp.on_segment(now, &segment);
+                self.poll(now, endpoint, streams, wires);
+            }
+            Moving::Out(endpoint, segment) => match self.parts.ip.service {
+                Some(service) => self.ip.enter(now, service, packet),
+                None => self.transmit(now, endpoint, segment, streams, wires),
+            },
+        }
+    }
+
+    /// Sends what an endpoint has to send, and sets its timer.
+    fn poll(&mut self, now: Time, endpoint: u32, streams: &mut Streams<Cell>, wires: &mut Wires) {
+        while let Some(segment) = self.parts.endpoints[endpoint as usize].tcp.poll_segment(now) {
+            self.process(now, Moving::Out(endpoint, segment), streams, wires);
+        }
+        let deadline = self.parts.endpoints[endpoint as usize].tcp.next_timeout().unwrap_or(NEVER);
+        self.timers.set(endpoint, deadline);
+    }
+
+    /// Cuts a segment into cells and hands them to the network interface.
+    fn transmit(
+        &mut self,
+        now: Time,
+        endpoint: u32,
+        segment: Segment,
+        streams: &mut Streams<Cell>,
+        wires: &mut Wires,
+    ) {
+        let Endpoint { outgoing, peer, .. } = self.parts.endpoints[endpoint as usize];
+        let cells = self.parts.aal5.cells(u64::from(segment.ip_bytes()));
+        let outgoing = &mut self.parts.outgoing[outgoing as usize];
+        if let Some(wire) = outgoing.wire {
+            let number = wires[wire].send(Packet { segment, endpoint: peer });
+            debug_assert_eq!(number, outgoing.frames, "frames are numbered in order");
+        }
+        let length = cells as u16;
+        outgoing.send(Instant::at(now), length, 0, length, streams);
+    }
+
+    fn on_source(&mut self, now: Time, index: u32, streams: &mut Streams<Cell>, wires: &mut Wires) {
+        let source = &mut self.parts.sources[index as usize];
+        match &mut source.kind {
+            Kind::Application { endpoint, bytes, every } => {
+                let (endpoint, bytes, every) = (*endpoint, *bytes, *every);
+                source.next = source.next.delayed(every.unwrap_or(0));
+                self.source_timers.set(index, every.map_or(NEVER, |every| now + every));
+                if let Tcp::Sender(sender) = &mut self.parts.endpoints[endpoint as usize].tcp {
+                    sender.offer(now, bytes);
+                }
+                self.poll(now, endpoint, streams, wires);
+            }
+            Kind::Cells(cells) => {
+                let outgoing = &mut self.parts.outgoing[cells.outgoing as usize];
+                let (count, position) = cells.send();
+                outgoing.send(source.next, count, position, cells.frame, streams);
+                source.next = cells.after(source.next);
+                self.source_timers.set(index, source.next.ps());
+            }
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! A server inside a host: packets wait for it without limit and take a service time each (the IP layer, the processor).
+
+use std::collections::VecDeque;
+
+use celltrain_engine::{Instant, Slot, Time, random::Generator, time::NEVER};
+
+/// How long a packet takes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Service {
+    /// The mean.
+    pub(crate) mean: Slot,
+    /// Times are evenly distributed between mean − spread and mean + spread.
+    pub(crate) spread: Time,
+}
+
+/// A first-come-first-served server with unlimited room.
+#[derive(Debug)]
+pub(crate) struct Server<T> {
+    generator: Generator,
+    /// When the last packet will be done.
+    last: Instant,
+    queue: VecDeque<(Instant, T)>,
+}
+
+impl<T> Server<T> {
+    /// An empty server; `generator` draws the service times that vary.
+    pub(crate) fn new(generator: Generator) -> Self {
+        Self { generator, last: Instant::default(), queue: VecDeque::new() }
+    }
+
+    /// A packet arrives.
+    pub(crate) fn enter(&mut self, now: Time, service: Service, item: T) {
+        let start = self.last.max(Instant::at(now));
+        self.last = match service.spread {
+            0 => start.plus(service.mean),
+            spread => start.delayed(service.mean.ps() - spread + self.generator.uniform(0, 2 * spread)),
+        };
+        self.queue.push_back((self.last, item));
+    }
+
+    /// When the next packet is done.
+    pub(crate) fn next_done(&self) -> Time {
+        self.queue.front().map_or(NEVER, |entry| entry.0.ps())
+    }
+
+    /// Takes the packet that is done next.
+    pub(crate) fn leave(&mut self) -> Option<T> {
+        self.queue.pop_front().map(|entry| entry.1)
+    }
+}

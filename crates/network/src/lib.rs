@@ -1,0 +1,15 @@
+//! Networks of hosts, switches and links, described by scenario files, and what is measured in them.
+//!
+//! [`scenario`] reads a file and makes a graph; [`run::Experiment`] builds the processes and runs them.
+
+mod build;
+mod host;
+pub mod measures;
+pub mod network;
+pub mod port;
+pub mod run;
+pub mod scenario;
+pub mod table;
+mod wire;
+
+pub use run::{Experiment, Options, RunResult};

@@ -1,0 +1,170 @@
+//! Measures: how a quantity is followed over time, and the metrics of a run, each defined once.
+
+use celltrain_engine::{Time, time::NEVER};
+
+/// A quantity sampled at a fixed period. Without a period nothing is kept and nothing is ever due.
+#[derive(Debug, Clone)]
+pub(crate) struct Sampler {
+    period: Time,
+    due: Time,
+    values: Vec<f64>,
+}
+
+impl Sampler {
+    /// Samples at `period`, 2 periods, …; `None`: never.
+    pub(crate) fn new(period: Option<Time>) -> Self {
+        let period = period.unwrap_or(NEVER);
+        Self { period, due: period, values: Vec::new() }
+    }
+
+    /// When the next sample is to be taken.
+    #[inline]
+    pub(crate) fn due(&self) -> Time {
+        self.due
+    }
+
+    /// Takes the sample that is due.
+    pub(crate) fn record(&mut self, value: f64) {
+        self.values.push(value);
+        self.due += self.period;
+    }
+
+    /// The samples as a series.
+    pub(crate) fn series(&self, entity: &str, metric: &'static str, unit: &'static str) -> Series {
+        let times = (1..=self.values.len() as u64).map(|n| celltrain_engine::time::seconds(n * self.period)).collect();
+        Series { entity: entity.to_owned(), metric, unit, times, values: self.values.clone() }
+    }
+}
+
+/// A quantity over time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Series {
+    /// What it belongs to: a flow or a port.
+    pub entity: String,
+    /// What it is.
+    pub metric: &'static str,
+    /// Its unit.
+    pub unit: &'static str,
+    /// Times in seconds.
+    pub times: Vec<f64>,
+    /// Values.
+    pub values: Vec<f64>,
+}
+
+/// Steps of the histogram per doubling.
+const STEPS: u32 = 16;
+
+/// A histogram of times whose bins are a sixteenth of a power of two wide: quantiles are good to 6 %.
+#[derive(Debug, Clone, Default)]
+pub struct Histogram {
+    counts: Vec<u64>,
+    total: u64,
+}
+
+impl Histogram {
+    /// Counts one value.
+    #[inline]
+    pub fn add(&mut self, value: Time) {
+        let bin = Self::bin(value);
+        if bin >= self.counts.len() {
+            self.counts.resize(bin + 1, 0);
+        }
+        self.counts[bin] += 1;
+        self.total += 1;
+    }
+
+    /// The value below which a share `quantile` of the values lies, linear within a bin; zero without values.
+    #[must_use]
+    pub fn quantile(&self, quantile: f64) -> f64 {
+        let target = quantile * self.total as f64;
+        let mut below = 0.0;
+        for (bin, &count) in self.counts.iter().enumerate() {
+            let count = count as f64;
+            if count > 0.0 && below + count >= target {
+                let (low, high) = (Self::lower_edge(bin) as f64, Self::lower_edge(bin + 1) as f64);
+                return low + (high - low) * (target - below) / count;
+            }
+            below += count;
+        }
+        0.0
+    }
+
+    fn bin(value: Time) -> usize {
+        let value = value.max(u64::from(STEPS));
+        let exponent = value.ilog2();
+        let step = (value >> (exponent - STEPS.ilog2())) as u32 - STEPS;
+        ((exponent - STEPS.ilog2()) * STEPS + step) as usize
+    }
+
+    fn lower_edge(bin: usize) -> u64 {
+        let (exponent, step) = (bin as u32 / STEPS, bin as u32 % STEPS);
+        u64::from(STEPS + step) << exponent
+    }
+}
+
+/// Jain's fairness index, `(Σx)² / (n Σx²)`: 1 when all are equal, 1/n when one has all (Jain, Chiu and Hawe 1984).
+///
+/// Without values, or when all are zero, everybody has the same: 1.
+#[must_use]
+pub fn fairness_index(values: &[f64]) -> f64 {
+    let sum: f64 = values.iter().sum();
+    let squares: f64 = values.iter().map(|value| value * value).sum();
+    if squares == 0.0 { 1.0 } else { sum * sum / (values.len() as f64 * squares) }
+}
+
+/// The synchronisation index of congestion windows: the mean correlation of all pairs, weighted by the windows' own
+/// variation, `(Var Σw − Σ Var w) / ((Σ√Var w)² − Σ Var w)`.
+///
+/// 1 when all windows rise and fall together, 0 when they are unrelated, −1/(n−1) at the least when they take turns with
+/// equal swings. It depends on pairs only through the variance of the sum: if windows are synchronised the load swings,
+/// if they are not the swings cancel. NaN for fewer than two windows that vary.
+#[must_use]
+pub fn synchronisation_index(windows: &[&[f64]]) -> f64 {
+    let samples = windows.iter().map(|window| window.len()).min().unwrap_or(0);
+    let sums: Vec<f64> = (0..samples).map(|t| windows.iter().map(|window| window[t]).sum()).collect();
+    let variances: Vec<f64> = windows.iter().map(|window| variance(&window[..samples])).collect();
+    let own: f64 = variances.iter().sum();
+    let together: f64 = variances.iter().map(|variance| variance.sqrt()).sum();
+    (variance(&sums) - own) / (together * together - own)
+}
+
+fn variance(values: &[f64]) -> f64 {
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / values.len() as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fairness_of_textbook_cases() {
+        assert_eq!(fairness_index(&[3.0, 3.0, 3.0]), 1.0);
+        assert_eq!(fairness_index(&[1.0, 0.0, 0.0, 0.0]), 0.25);
+        // Jain's report: 1, 2 of three users share equally.
+        assert!((fairness_index(&[1.0, 1.0, 0.0]) - 2.0 / 3.0).abs() < 1e-15);
+        assert_eq!(fairness_index(&[0.0, 0.0]), 1.0);
+    }
+
+    #[test]
+    fn synchronisation_tells_together_from_taking_turns() {
+        let (up, down) = ([1.0, 2.0, 3.0, 4.0], [4.0, 3.0, 2.0, 1.0]);
+        assert!((synchronisation_index(&[&up, &up, &up]) - 1.0).abs() < 1e-12);
+        assert!((synchronisation_index(&[&up, &down]) + 1.0).abs() < 1e-12);
+        let (left, right) = ([1.0, -1.0, 1.0, -1.0], [1.0, 1.0, -1.0, -1.0]);
+        assert!(synchronisation_index(&[&left, &right]).abs() < 1e-12);
+        assert!(synchronisation_index(&[&up]).is_nan());
+    }
+
+    #[test]
+    fn quantiles_are_good_to_a_bin() {
+        let mut histogram = Histogram::default();
+        for value in 1..=100_000u64 {
+            histogram.add(value * 1000);
+        }
+        for quantile in [0.01, 0.5, 0.95, 0.99] {
+            let exact = quantile * 1e8;
+            assert!((histogram.quantile(quantile) / exact - 1.0).abs() < 0.01, "{quantile}");
+        }
+    }
+}

@@ -1,0 +1,327 @@
+//! A run: one replication of a scenario, from the start to its measures.
+
+use celltrain_engine::{
+    Time,
+    random::Randomness,
+    time::{SECOND, seconds},
+};
+use celltrain_tcp::{ReceiverStats, SenderStats};
+
+use crate::{
+    build::build,
+    host::IncomingStats,
+    measures::{Series, fairness_index, synchronisation_index},
+    network::Network,
+    port::{Port, PortStats},
+    scenario::{Graph, Scenario, ScenarioError},
+    table::{Column, Table},
+};
+
+/// What to keep of a run beside its totals.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Options {
+    /// Keep series: congestion windows of flows and occupancies of switch ports, at the scenario's sample period.
+    pub trace: bool,
+}
+
+/// A metric of a whole run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Metric {
+    /// Its name.
+    pub name: &'static str,
+    /// Its value; NaN where it has no meaning in this run.
+    pub value: f64,
+    /// Its unit.
+    pub unit: &'static str,
+}
+
+/// What came out of a run. Counts and rates are of the window from the warm-up's end to the end.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunResult {
+    /// Changes when anything that happened changes.
+    pub fingerprint: u64,
+    /// Cells that arrived at a port, summed over all ports and the whole run.
+    pub cell_hops: u64,
+    /// Metrics of the whole network.
+    pub summary: Vec<Metric>,
+    /// One row a flow.
+    pub flows: Table,
+    /// One row a port.
+    pub ports: Table,
+    /// Series, if asked for.
+    pub series: Vec<Series>,
+}
+
+/// A scenario made ready to run: its graph, checked.
+#[derive(Debug)]
+pub struct Experiment<'a> {
+    scenario: &'a Scenario,
+    graph: Graph,
+}
+
+/// Counters at one moment; differences of two are what happened between them.
+struct Snapshot {
+    flows: Vec<FlowCounts>,
+    ports: Vec<PortCounts>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct FlowCounts {
+    sender: SenderStats,
+    receiver: ReceiverStats,
+    incoming: IncomingStats,
+}
+
+struct PortCounts {
+    stats: PortStats,
+    occupancy: u64,
+}
+
+impl<'a> Experiment<'a> {
+    /// Prepares `scenario`.
+    ///
+    /// # Errors
+    /// What is wrong with the scenario's network.
+    pub fn new(scenario: &'a Scenario) -> Result<Self, ScenarioError> {
+        Ok(Self { scenario, graph: scenario.graph()? })
+    }
+
+    /// The network of replication `replication` under `seed`, at time 0.
+    #[must_use]
+    pub fn network(&self, seed: u64, replication: u64, options: Options) -> Network {
+        build(self.scenario, &self.graph, Randomness { seed, replication }, options.trace)
+    }
+
+    /// Runs replication `replication` under `seed`. `None` if `interrupt`, which is asked now and then, said so.
+    #[must_use]
+    pub fn run(
+        &self,
+        seed: u64,
+        replication: u64,
+        options: Options,
+        interrupt: &mut dyn FnMut() -> bool,
+    ) -> Option<RunResult> {
+        self.run_network(self.network(seed, replication, options), interrupt)
+    }
+
+    /// Runs a network of this experiment from time 0 to the end.
+    #[must_use]
+    pub fn run_network(&self, mut network: Network, interrupt: &mut dyn FnMut() -> bool) -> Option<RunResult> {
+        let spec = self.scenario.spec();
+        if !network.run_until(spec.warm_up.ps(), interrupt) {
+            return None;
+        }
+        let begin = Snapshot::of(&network);
+        network.ports_mut().for_each(|port| port.stats.begin_window());
+        if !network.run_until(spec.duration.ps(), interrupt) {
+            return None;
+        }
+        network.check_conservation();
+        let end = Snapshot::of(&network);
+        let window = spec.duration.ps() - spec.warm_up.ps();
+        let flows: Vec<_> = std::iter::zip(&begin.flows, &end.flows).map(|(begin, end)| end.since(begin)).collect();
+        let ports: Vec<_> = std::iter::zip(network.ports(), std::iter::zip(&begin.ports, &end.ports))
+            .map(|(port, (begin, end))| PortMeasures::new(port, begin, end, window))
+            .collect();
+        let series = self.series(&network);
+        Some(RunResult {
+            fingerprint: network.fingerprint(),
+            cell_hops: network.ports().map(|port| port.stats.arrived()).sum(),
+            summary: summary(&flows, &ports, &series, window),
+            flows: self.flow_table(&flows, window),
+            ports: port_table(&ports),
+            series,
+        })
+    }
+
+    fn series(&self, network: &Network) -> Vec<Series> {
+        let windows = std::iter::zip(&self.graph.flows, &network.flows).filter_map(|(flow, ends)| {
+            let sampler = &network.host(ends.from).parts.endpoints[ends.tcp?.0].sampler;
+            Some(sampler.series(&flow.name, "cwnd", "B"))
+        });
+        let occupancies = network
+            .ports()
+            .filter(|port| port.from_switch)
+            .map(|port| port.sampler.series(&port.name, "occupancy", "cells"));
+        windows.chain(occupancies).filter(|series| !series.times.is_empty()).collect()
+    }
+
+    fn flow_table(&self, counts: &[FlowCounts], window: Time) -> Table {
+        let graph = &self.graph;
+        let node = |index: usize| graph.nodes[index].name.clone();
+        let round_trip = |flow: &crate::scenario::Flow| {
+            flow.route.iter().chain(&flow.back).map(|&link| graph.links[link].delay.ps()).sum()
+        };
+        let count = |get: fn(&FlowCounts) -> u64| Column::Count(counts.iter().map(get).collect());
+        Table::new(vec![
+            ("flow", "", Column::Text(graph.flows.iter().map(|flow| flow.name.clone()).collect())),
+            ("group", "", Column::Count(graph.flows.iter().map(|flow| u64::from(flow.group)).collect())),
+            ("source", "", Column::Text(graph.flows.iter().map(|flow| node(flow.from)).collect())),
+            ("destination", "", Column::Text(graph.flows.iter().map(|flow| node(flow.to)).collect())),
+            ("round_trip", "s", Column::Number(graph.flows.iter().map(|flow| seconds(round_trip(flow))).collect())),
+            ("throughput", "bit/s", Column::Number(counts.iter().map(|flow| flow.throughput(window)).collect())),
+            ("frames_delivered", "frames", count(FlowCounts::frames_delivered)),
+            ("bytes_delivered", "B", count(|flow| flow.receiver.distinct_bytes)),
+            ("segments_sent", "segments", count(|flow| flow.sender.segments)),
+            ("segments_retransmitted", "segments", count(|flow| flow.sender.retransmitted_segments)),
+            ("timeouts", "", count(|flow| flow.sender.timeouts)),
+            ("fast_retransmits", "", count(|flow| flow.sender.fast_retransmits)),
+            ("duplicates_received", "segments", count(|flow| flow.receiver.duplicate_segments)),
+            ("acks_sent", "segments", count(|flow| flow.receiver.acks)),
+            ("cells_useful", "cells", count(|flow| flow.incoming.useful_cells)),
+            ("cells_useless", "cells", count(|flow| flow.incoming.useless_cells)),
+        ])
+    }
+}
+
+impl Snapshot {
+    fn of(network: &Network) -> Self {
+        let flow = |ends: &crate::network::FlowEnds| FlowCounts {
+            sender: network.sender(ends).map(|sender| *sender.stats()).unwrap_or_default(),
+            receiver: network.receiver(ends).map(|receiver| *receiver.stats()).unwrap_or_default(),
+            incoming: network.host(ends.to).parts.incoming[ends.incoming as usize].stats,
+        };
+        let port = |port: &Port| PortCounts { stats: port.stats.clone(), occupancy: port.occupancy() };
+        Self { flows: network.flows.iter().map(flow).collect(), ports: network.ports().map(port).collect() }
+    }
+}
+
+impl FlowCounts {
+    /// What happened since `begin`.
+    fn since(&self, begin: &Self) -> Self {
+        let (sender, receiver, incoming) = (&begin.sender, &begin.receiver, &begin.incoming);
+        let mut flow = *self;
+        flow.sender.segments -= sender.segments;
+        flow.sender.retransmitted_segments -= sender.retransmitted_segments;
+        flow.sender.timeouts -= sender.timeouts;
+        flow.sender.fast_retransmits -= sender.fast_retransmits;
+        flow.receiver.segments -= receiver.segments;
+        flow.receiver.distinct_bytes -= receiver.distinct_bytes;
+        flow.receiver.distinct_full_segments -= receiver.distinct_full_segments;
+        flow.receiver.duplicate_segments -= receiver.duplicate_segments;
+        flow.receiver.acks -= receiver.acks;
+        flow.incoming.frames -= incoming.frames;
+        flow.incoming.useful_cells -= incoming.useful_cells;
+        flow.incoming.useless_cells -= incoming.useless_cells;
+        flow
+    }
+
+    fn carries_tcp(&self) -> bool {
+        self.receiver.segments > 0
+    }
+
+    /// Distinct full segments, or whole frames of bare cells: the effective throughput in frames.
+    fn frames_delivered(&self) -> u64 {
+        if self.carries_tcp() { self.receiver.distinct_full_segments } else { self.incoming.frames }
+    }
+
+    /// Payload delivered for the first time, in bit/s; for bare cells the payload of whole frames.
+    fn throughput(&self, window: Time) -> f64 {
+        let bytes = if self.carries_tcp() { self.receiver.distinct_bytes } else { self.incoming.useful_cells * 48 };
+        bytes as f64 * 8.0 / seconds(window)
+    }
+
+    /// Cells that brought something new.
+    fn new_cells(&self) -> f64 {
+        let duplicates = self.receiver.duplicate_segments as f64 / self.receiver.segments.max(1) as f64;
+        self.incoming.useful_cells as f64 * (1.0 - duplicates)
+    }
+}
+
+/// What a port did during the window.
+struct PortMeasures<'a> {
+    port: &'a Port,
+    accepted: u64,
+    forwarded: u64,
+    discarded: Vec<u64>,
+    occupancy_mean: f64,
+    utilisation: f64,
+    delay_mean: f64,
+}
+
+impl<'a> PortMeasures<'a> {
+    fn new(port: &'a Port, begin: &PortCounts, end: &PortCounts, window: Time) -> Self {
+        let accepted = end.stats.accepted - begin.stats.accepted;
+        let forwarded = accepted + begin.occupancy - end.occupancy;
+        let sojourns = (end.stats.sojourns.ps() - begin.stats.sojourns.ps()) as f64;
+        let discarded = std::iter::zip(end.stats.discarded, begin.stats.discarded).map(|(end, begin)| end - begin);
+        Self {
+            port,
+            accepted,
+            forwarded,
+            discarded: discarded.collect(),
+            occupancy_mean: sojourns / window as f64,
+            utilisation: forwarded as f64 * port.slot_seconds() / seconds(window),
+            delay_mean: sojourns / accepted.max(1) as f64 / SECOND as f64,
+        }
+    }
+
+    fn all_discarded(&self) -> u64 {
+        self.discarded.iter().sum()
+    }
+}
+
+fn port_table(ports: &[PortMeasures<'_>]) -> Table {
+    use celltrain_atm::buffer::Reason;
+    let count = |get: &dyn Fn(&PortMeasures<'_>) -> u64| Column::Count(ports.iter().map(get).collect());
+    let number = |get: &dyn Fn(&PortMeasures<'_>) -> f64| Column::Number(ports.iter().map(get).collect());
+    let mut columns = vec![
+        ("port", "", Column::Text(ports.iter().map(|port| port.port.name.clone()).collect())),
+        ("switch", "", count(&|port| u64::from(port.port.from_switch))),
+        ("cells_arrived", "cells", count(&|port| port.accepted + port.all_discarded())),
+        ("cells_forwarded", "cells", count(&|port| port.forwarded)),
+        ("cells_discarded", "cells", count(&|port| port.all_discarded())),
+    ];
+    for reason in Reason::ALL {
+        columns.push((reason.column(), "cells", count(&|port| port.discarded[reason as usize])));
+    }
+    columns.extend([
+        ("utilisation", "", number(&|port| port.utilisation)),
+        ("occupancy_mean", "cells", number(&|port| port.occupancy_mean)),
+        ("occupancy_max", "cells", count(&|port| port.port.stats.occupancy_max(port.port.slot()))),
+        ("delay_mean", "s", number(&|port| port.delay_mean)),
+        ("delay_p50", "s", number(&|port| port.port.stats.delays.quantile(0.5) / SECOND as f64)),
+        ("delay_p95", "s", number(&|port| port.port.stats.delays.quantile(0.95) / SECOND as f64)),
+        ("delay_p99", "s", number(&|port| port.port.stats.delays.quantile(0.99) / SECOND as f64)),
+    ]);
+    Table::new(columns)
+}
+
+/// The metrics of a run. Ratios without a denominator are NaN.
+fn summary(flows: &[FlowCounts], ports: &[PortMeasures<'_>], series: &[Series], window: Time) -> Vec<Metric> {
+    let total = |get: fn(&FlowCounts) -> u64| flows.iter().map(get).sum::<u64>() as f64;
+    let throughputs: Vec<f64> = flows.iter().map(|flow| flow.throughput(window)).collect();
+    let of_switches = || ports.iter().filter(|port| port.port.from_switch);
+    let of_hosts = ports.iter().filter(|port| !port.port.from_switch);
+    let sent: u64 = of_hosts.map(|port| port.forwarded).sum();
+    let lost: u64 = of_switches().map(PortMeasures::all_discarded).sum();
+    let received = total(|flow| flow.incoming.useful_cells + flow.incoming.useless_cells);
+    let new_cells: f64 = flows.iter().map(FlowCounts::new_cells).sum();
+    let busiest = of_switches().max_by(|one, other| one.utilisation.total_cmp(&other.utilisation));
+    let largest = of_switches().map(|port| port.port.stats.occupancy_max(port.port.slot())).max();
+    let windows: Vec<_> =
+        series.iter().filter(|series| series.metric == "cwnd").map(|series| &series.values[..]).collect();
+    let metric = |name, unit, value| Metric { name, value, unit };
+    let mut metrics = vec![
+        metric("effective_throughput", "frames", total(FlowCounts::frames_delivered)),
+        metric("throughput", "bit/s", throughputs.iter().sum()),
+        metric("fairness_index", "", fairness_index(&throughputs)),
+        metric("goodput", "", new_cells / received),
+        metric("utilisation", "", busiest.map_or(f64::NAN, |port| port.utilisation)),
+        metric("cell_loss_ratio", "", lost as f64 / sent as f64),
+        metric(
+            "retransmission_ratio",
+            "",
+            total(|flow| flow.sender.retransmitted_segments) / total(|flow| flow.sender.segments),
+        ),
+        metric("timeouts", "", total(|flow| flow.sender.timeouts)),
+        metric("fast_retransmits", "", total(|flow| flow.sender.fast_retransmits)),
+        metric("occupancy_mean", "cells", busiest.map_or(f64::NAN, |port| port.occupancy_mean)),
+        metric("occupancy_max", "cells", largest.map_or(f64::NAN, |cells| cells as f64)),
+        metric("delay_mean", "s", busiest.map_or(f64::NAN, |port| port.delay_mean)),
+    ];
+    if !windows.is_empty() {
+        metrics.push(metric("synchronisation_index", "", synchronisation_index(&windows)));
+    }
+    metrics
+}

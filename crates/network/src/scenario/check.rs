@@ -1,0 +1,203 @@
+//! What types cannot say: ranges, limits and thresholds.
+
+use std::fmt;
+
+use celltrain_atm::{
+    aal5,
+    buffer::{DiscardParams, Policy},
+    cell::PAYLOAD_OCTETS,
+    quantity::Capacity,
+};
+use celltrain_engine::{
+    quantity::{BitRate, Bytes, Duration, PacketRate},
+    time::SECOND,
+};
+use celltrain_tcp::StackSpec;
+
+use super::{
+    error::Problem,
+    spec::{FlowSpec, LinkOverride, LinkSpec, OnOff, PortSpec, SCHEMA, Spec, Start, Traffic},
+};
+
+/// The longest run: a million seconds.
+pub const MAX_DURATION: Duration = Duration(1_000_000 * SECOND);
+/// The longest delay of a link or a switch: an hour.
+pub const MAX_DELAY: Duration = Duration(3_600 * SECOND);
+/// The slowest link.
+pub const MIN_RATE: BitRate = BitRate(1_000);
+/// The fastest link: a cell still takes a few picoseconds.
+pub const MAX_RATE: BitRate = BitRate(100_000_000_000_000);
+/// The most replications.
+pub const MAX_REPLICATIONS: u32 = 1_000_000;
+/// The most samples of a series.
+pub const MAX_SAMPLES: u64 = 10_000_000;
+/// The most cells in a frame: an AAL5 frame of 65535 bytes and its trailer.
+pub const MAX_FRAME_CELLS: u64 = (aal5::Params::MAX_FRAME + aal5::TRAILER.0).div_ceil(PAYLOAD_OCTETS);
+/// The most bytes that AAL5 may be told to add to a frame.
+pub const MAX_OVERHEAD: Bytes = Bytes(4_096);
+/// The most data of a transfer or burst.
+pub const MAX_TRANSFER: Bytes = Bytes(1 << 60);
+/// The fastest IP service.
+pub const MAX_PACKET_RATE: PacketRate = PacketRate(1_000_000_000_000);
+
+type Checked = Result<(), Problem>;
+
+/// Checks all that can be said without the network itself.
+pub(super) fn check(spec: &Spec) -> Checked {
+    time(spec)?;
+    links(&spec.link)?;
+    within("switch.delay", spec.switch.delay, Duration(0), MAX_DELAY)?;
+    discard("switch.discard", &spec.switch.discard, spec.switch.buffer)?;
+    for (index, port) in spec.port.iter().enumerate() {
+        check_port(index, port, spec)?;
+    }
+    host(spec)?;
+    within("aal5.overhead", spec.aal5.overhead, Bytes(0), MAX_OVERHEAD)?;
+    tcp("tcp", &spec.tcp)?;
+    traffic("traffic", &spec.traffic)?;
+    for (index, flow) in spec.flow.iter().enumerate() {
+        check_flow(index, flow)?;
+    }
+    Ok(())
+}
+
+fn time(spec: &Spec) -> Checked {
+    if spec.schema != SCHEMA {
+        return Err(Problem::new(
+            "schema",
+            format!("expected {SCHEMA}, the only version, found {}", spec.schema),
+        ));
+    }
+    within("duration", spec.duration, Duration(1), MAX_DURATION)?;
+    if spec.warm_up >= spec.duration {
+        let message =
+            format!("the warm-up ({}) must be shorter than the duration ({})", spec.warm_up, spec.duration);
+        return Err(Problem::new("warm-up", message));
+    }
+    within("replications", spec.replications, 1, MAX_REPLICATIONS)?;
+    let least = Duration(spec.duration.ps().div_ceil(MAX_SAMPLES));
+    if spec.sample < least {
+        let message =
+            format!("expected {least} or more (at most {MAX_SAMPLES} samples a run), found {}", spec.sample);
+        return Err(Problem::new("sample", message));
+    }
+    Ok(())
+}
+
+fn links(link: &LinkSpec) -> Checked {
+    let LinkSpec { rate, delay, access, trunk, exit } = *link;
+    let whole = LinkOverride { rate: Some(rate), delay: Some(delay) };
+    for (key, part) in [("link", whole), ("link.access", access), ("link.trunk", trunk), ("link.exit", exit)]
+    {
+        one_link(key, part.rate, part.delay)?;
+    }
+    Ok(())
+}
+
+/// Checks the rate and delay given for a link under `key`.
+pub(super) fn one_link(key: &str, rate: Option<BitRate>, delay: Option<Duration>) -> Checked {
+    if let Some(rate) = rate {
+        within(&format!("{key}.rate"), rate, MIN_RATE, MAX_RATE)?;
+    }
+    if let Some(delay) = delay {
+        within(&format!("{key}.delay"), delay, Duration(0), MAX_DELAY)?;
+    }
+    Ok(())
+}
+
+fn check_port(index: usize, port: &PortSpec, spec: &Spec) -> Checked {
+    let key = format!("port.{index}");
+    let buffer = port.buffer.unwrap_or(spec.switch.buffer);
+    match &port.discard {
+        Some(params) => discard(&format!("{key}.discard"), params, buffer),
+        // A threshold that fits the switch's buffer may not fit this one; the fault is then the port's buffer.
+        None => discard("switch.discard", &spec.switch.discard, buffer).map_err(|problem| {
+            Problem::new(format!("{key}.buffer"), format!("{}: {}", problem.key, problem.message))
+        }),
+    }
+}
+
+/// Checks a policy's parameters against the buffer, as the policy itself does.
+fn discard(key: &str, params: &DiscardParams, buffer: Capacity) -> Checked {
+    match Policy::new(params, buffer.cells(), 1) {
+        Ok(_) => Ok(()),
+        Err(error) => {
+            Err(Problem::new(format!("{key}.{}.{}", params.policy.name(), error.key), error.message))
+        }
+    }
+}
+
+fn host(spec: &Spec) -> Checked {
+    if let Some(rate) = spec.host.ip_rate {
+        within("host.ip-rate", rate, PacketRate(1), MAX_PACKET_RATE)?;
+    }
+    if !(0.0..=1.0).contains(&spec.host.ip_spread) {
+        return Err(Problem::new(
+            "host.ip-spread",
+            format!("expected 0 to 1, found {}", spec.host.ip_spread),
+        ));
+    }
+    Ok(())
+}
+
+fn tcp(key: &str, stack: &StackSpec) -> Checked {
+    match stack.resolve() {
+        Ok(_) => Ok(()),
+        Err(error) => Err(Problem::new(format!("{key}.{}", error.key), error.message)),
+    }
+}
+
+fn traffic(key: &str, traffic: &Traffic) -> Checked {
+    let at = |field: &str| format!("{key}.{field}");
+    start(&at("start"), traffic.start())?;
+    match traffic {
+        Traffic::Greedy(_) => Ok(()),
+        Traffic::Finite(form) => within(&at("bytes"), form.bytes, Bytes(1), MAX_TRANSFER),
+        Traffic::Bursty(form) => {
+            within(&at("bytes"), form.bytes, Bytes(1), MAX_TRANSFER)?;
+            within(&at("every"), form.every, Duration(1), MAX_DURATION)
+        }
+        Traffic::Cbr(form) => {
+            within(&at("rate"), form.rate.0, MIN_RATE, MAX_RATE)?;
+            frame(&at("frame"), form.frame)
+        }
+        Traffic::Poisson(form) => {
+            within(&at("rate"), form.rate.0, MIN_RATE, MAX_RATE)?;
+            frame(&at("frame"), form.frame)
+        }
+        Traffic::OnOff(form) => {
+            let OnOff { peak, on, off, frame: cells, .. } = form;
+            within(&at("peak"), peak.0, MIN_RATE, MAX_RATE)?;
+            within(&at("on"), *on, Duration(1), MAX_DURATION)?;
+            within(&at("off"), *off, Duration(0), MAX_DURATION)?;
+            frame(&at("frame"), *cells)
+        }
+    }
+}
+
+fn frame(key: &str, cells: u16) -> Checked {
+    within(key, u64::from(cells), 1, MAX_FRAME_CELLS)
+}
+
+fn start(key: &str, start: Start) -> Checked {
+    within(key, start.to, Duration(0), MAX_DURATION)
+}
+
+fn check_flow(index: usize, flow: &FlowSpec) -> Checked {
+    let key = format!("flow.{index}");
+    if let Some(form) = &flow.traffic {
+        traffic(&format!("{key}.traffic"), form)?;
+    }
+    if let Some(time) = flow.start {
+        start(&format!("{key}.start"), time)?;
+    }
+    flow.tcp.as_ref().map_or(Ok(()), |stack| tcp(&format!("{key}.tcp"), stack))
+}
+
+/// Checks that `low <= value <= high`.
+fn within<T: PartialOrd + fmt::Display>(key: &str, value: T, low: T, high: T) -> Checked {
+    if low <= value && value <= high {
+        return Ok(());
+    }
+    Err(Problem::new(key, format!("expected {low} to {high}, found {value}")))
+}

@@ -1,0 +1,127 @@
+//! What is wrong with a scenario, and where.
+
+use std::fmt;
+
+/// An error in a scenario: file, line, key, what was expected and the nearest valid name.
+///
+/// It reads `espd.toml:14: switch.discard.espd.hihg: unknown key "hihg"; did you mean "high"? (keys: high, low)`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScenarioError {
+    /// The file, or `--set key=value` for an override.
+    pub source: String,
+    /// The line in the file, from 1.
+    pub line: Option<usize>,
+    /// The dotted key; empty if the whole file is at fault.
+    pub key: String,
+    /// What is wrong and what would be right.
+    pub message: String,
+}
+
+impl fmt::Display for ScenarioError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.source)?;
+        if let Some(line) = self.line {
+            write!(formatter, ":{line}")?;
+        }
+        if !self.key.is_empty() {
+            write!(formatter, ": {}", self.key)?;
+        }
+        write!(formatter, ": {}", self.message)
+    }
+}
+
+impl std::error::Error for ScenarioError {}
+
+/// What is wrong with the value of a key; its place is found later.
+#[derive(Debug)]
+pub(super) struct Problem {
+    /// The dotted key.
+    pub(super) key: String,
+    /// What is wrong and what would be right.
+    pub(super) message: String,
+}
+
+impl Problem {
+    pub(super) fn new(key: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { key: key.into(), message: message.into() }
+    }
+}
+
+/// The most names an error lists.
+const LISTED_NAMES: usize = 40;
+
+/// `; did you mean "high"? (keys: high, low)`, with `what` for `keys`.
+pub(super) fn suggestion<'a>(name: &str, what: &str, valid: impl Iterator<Item = &'a str> + Clone) -> String {
+    let mut text = String::new();
+    if let Some(near) = nearest(name, valid.clone()) {
+        text += &format!("; did you mean \"{near}\"?");
+    }
+    let mut listed: Vec<_> = valid.clone().take(LISTED_NAMES).collect();
+    if valid.count() > LISTED_NAMES {
+        listed.push("…");
+    }
+    if listed.is_empty() { text } else { text + &format!(" ({what}: {})", listed.join(", ")) }
+}
+
+/// The valid name that `name` most probably stands for, if any is near.
+fn nearest<'a>(name: &str, valid: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    // A third of the letters may be wrong; a long text is no mistyped name and would be slow to compare.
+    let limit = (name.chars().count() / 3).max(1);
+    if limit > 20 {
+        return None;
+    }
+    valid
+        .filter(|candidate| candidate.len().abs_diff(name.len()) <= 4 * limit)
+        .map(|candidate| (edit_distance(name, candidate), candidate))
+        .filter(|(distance, _)| *distance <= limit)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+/// Letters to insert, delete, replace or swap with their neighbour to make `b` of `a` (optimal string alignment).
+fn edit_distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<_>, Vec<_>) = (a.chars().collect(), b.chars().collect());
+    let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];
+    for (i, row) in rows.iter_mut().enumerate() {
+        row[0] = i;
+    }
+    rows[0] = (0..=b.len()).collect();
+    for i in 1..=a.len() {
+        for j in 1..=b.len() {
+            let replaced = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut least = replaced.min(rows[i - 1][j] + 1).min(rows[i][j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                least = least.min(rows[i - 2][j - 2] + 1);
+            }
+            rows[i][j] = least;
+        }
+    }
+    rows[a.len()][b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{edit_distance, nearest, suggestion};
+
+    #[test]
+    fn distances_count_letters_and_swaps() {
+        assert_eq!(edit_distance("high", "high"), 0);
+        assert_eq!(edit_distance("hihg", "high"), 1);
+        assert_eq!(edit_distance("", "low"), 3);
+        assert_eq!(edit_distance("kitten", "sitting"), 3);
+    }
+
+    #[test]
+    fn only_near_names_are_suggested() {
+        assert_eq!(nearest("thresold", ["threshold", "end-marks"].into_iter()), Some("threshold"));
+        assert_eq!(nearest("colour", ["threshold", "end-marks"].into_iter()), None);
+        assert_eq!(nearest(&"x".repeat(1 << 20), ["threshold"].into_iter()), None);
+    }
+
+    #[test]
+    fn a_suggestion_lists_what_is_valid() {
+        let valid = ["high", "low"].into_iter();
+        assert_eq!(suggestion("hihg", "keys", valid.clone()), "; did you mean \"high\"? (keys: high, low)");
+        assert_eq!(suggestion("colour", "keys", valid), " (keys: high, low)");
+    }
+}

@@ -1,0 +1,166 @@
+//! Networks from a few numbers.
+
+use celltrain_engine::quantity::{BitRate, Duration};
+
+use super::{
+    super::{
+        check::one_link,
+        error::{Problem, suggestion},
+        spec::{Chain, ExplicitGraph, LinkOverride, NSource, NodeKind, ParkingLot, Spec, Topology},
+    },
+    MAX_FLOWS, MAX_NODES, Node,
+};
+
+/// A network before its ports and routes are known.
+#[derive(Debug, Default)]
+pub(super) struct Outline {
+    pub(super) nodes: Vec<Node>,
+    pub(super) wires: Vec<Wire>,
+    pub(super) flows: Vec<OutlineFlow>,
+}
+
+/// A link, duplex unless `simplex`.
+#[derive(Debug)]
+pub(super) struct Wire {
+    pub(super) from: usize,
+    pub(super) to: usize,
+    pub(super) rate: BitRate,
+    pub(super) delay: Duration,
+    pub(super) simplex: bool,
+}
+
+/// A flow between two nodes.
+#[derive(Debug)]
+pub(super) struct OutlineFlow {
+    pub(super) name: String,
+    pub(super) group: u32,
+    pub(super) from: usize,
+    pub(super) to: usize,
+}
+
+/// The network of `[topology]`.
+pub(super) fn outline(spec: &Spec) -> Result<Outline, Problem> {
+    match &spec.topology {
+        Topology::ParkingLot(lot) => parking_lot(spec, lot),
+        Topology::NSource(network) | Topology::PeerToPeer(network) => n_source(spec, network),
+        Topology::Chain(chain) => long_chain(spec, chain),
+        Topology::Graph(graph) => written_out(spec, graph),
+    }
+}
+
+/// Flows that enter a row of switches at one and leave it at another, both counted from 0.
+struct Group {
+    flows: u32,
+    enter: u32,
+    leave: u32,
+}
+
+fn parking_lot(spec: &Spec, lot: &ParkingLot) -> Result<Outline, Problem> {
+    at_least("switches", lot.switches, 2)?;
+    at_least("sources", lot.sources, 1)?;
+    let last = lot.switches - 1;
+    let groups = (0..last).map(|enter| Group { flows: lot.sources, enter, leave: last });
+    row(spec, lot.switches, u64::from(lot.sources) * u64::from(last), groups)
+}
+
+fn n_source(spec: &Spec, network: &NSource) -> Result<Outline, Problem> {
+    at_least("sources", network.sources, 1)?;
+    let group = Group { flows: network.sources, enter: 0, leave: 1 };
+    row(spec, 2, u64::from(network.sources), [group].into_iter())
+}
+
+fn long_chain(spec: &Spec, chain: &Chain) -> Result<Outline, Problem> {
+    at_least("trunks", chain.trunks, 1)?;
+    at_least("long", chain.long, 1)?;
+    let long = Group { flows: chain.long, enter: 0, leave: chain.trunks };
+    let cross = (0..chain.trunks).map(|trunk| Group { flows: chain.cross, enter: trunk, leave: trunk + 1 });
+    let flows = u64::from(chain.long) + u64::from(chain.trunks) * u64::from(chain.cross);
+    row(spec, chain.trunks.saturating_add(1), flows, std::iter::once(long).chain(cross))
+}
+
+fn at_least(key: &str, value: u32, least: u32) -> Result<(), Problem> {
+    if value >= least {
+        return Ok(());
+    }
+    Err(Problem::new(format!("topology.{key}"), format!("expected {least} or more, found {value}")))
+}
+
+/// Switches in a row with groups of flows, each flow between hosts of its own.
+fn row(
+    spec: &Spec,
+    switches: u32,
+    flows: u64,
+    groups: impl Iterator<Item = Group>,
+) -> Result<Outline, Problem> {
+    limit(u64::from(switches) + 2 * flows, flows)?;
+    let (switches, flows) = (switches as usize, flows as usize);
+    let named = |prefix: &'static str, count: usize, kind: NodeKind| {
+        (1..=count).map(move |number| Node { name: format!("{prefix}{number}"), kind })
+    };
+    let mut outline = Outline {
+        nodes: named("src", flows, NodeKind::Host)
+            .chain(named("switch", switches, NodeKind::Switch))
+            .chain(named("dest", flows, NodeKind::Host))
+            .collect(),
+        ..Outline::default()
+    };
+    let (first_switch, first_destination) = (flows, flows + switches);
+    let wire = |from, to, place: LinkOverride| Wire {
+        from,
+        to,
+        rate: place.rate.unwrap_or(spec.link.rate),
+        delay: place.delay.unwrap_or(spec.link.delay),
+        simplex: false,
+    };
+    for trunk in 1..switches {
+        outline.wires.push(wire(first_switch + trunk - 1, first_switch + trunk, spec.link.trunk));
+    }
+    for (group, number) in groups.zip(1..) {
+        for _ in 0..group.flows {
+            let index = outline.flows.len();
+            let (source, destination) = (index, first_destination + index);
+            outline.wires.push(wire(source, first_switch + group.enter as usize, spec.link.access));
+            outline.wires.push(wire(first_switch + group.leave as usize, destination, spec.link.exit));
+            let name = (index + 1).to_string();
+            outline.flows.push(OutlineFlow { name, group: number, from: source, to: destination });
+        }
+    }
+    Ok(outline)
+}
+
+/// A network whose nodes and links are listed.
+fn written_out(spec: &Spec, graph: &ExplicitGraph) -> Result<Outline, Problem> {
+    limit(graph.node.len().max(graph.link.len()) as u64, 0)?;
+    let nodes: Vec<_> =
+        graph.node.iter().map(|node| Node { name: node.name.clone(), kind: node.kind }).collect();
+    let names: std::collections::BTreeMap<_, _> =
+        nodes.iter().enumerate().map(|(index, node)| (node.name.as_str(), index)).collect();
+    let mut wires = Vec::with_capacity(graph.link.len());
+    for (index, link) in graph.link.iter().enumerate() {
+        let key = format!("topology.link.{index}");
+        let end = |end: &str, name: &str| {
+            names.get(name).copied().ok_or_else(|| {
+                let near = suggestion(name, "nodes", names.keys().copied());
+                Problem::new(format!("{key}.{end}"), format!("unknown node \"{name}\"{near}"))
+            })
+        };
+        let (from, to) = (end("from", &link.from)?, end("to", &link.to)?);
+        if from == to {
+            return Err(Problem::new(format!("{key}.to"), "a link joins two different nodes"));
+        }
+        one_link(&key, link.rate, link.delay)?;
+        let (rate, delay) = (link.rate.unwrap_or(spec.link.rate), link.delay.unwrap_or(spec.link.delay));
+        wires.push(Wire { from, to, rate, delay, simplex: link.simplex });
+    }
+    Ok(Outline { nodes, wires, flows: Vec::new() })
+}
+
+fn limit(nodes: u64, flows: u64) -> Result<(), Problem> {
+    if flows > MAX_FLOWS {
+        return Err(Problem::new("topology", format!("expected at most {MAX_FLOWS} flows, found {flows}")));
+    }
+    if nodes > MAX_NODES {
+        return Err(Problem::new("topology", format!("expected at most {MAX_NODES} nodes, found {nodes}")));
+    }
+    Ok(())
+}

@@ -1,0 +1,124 @@
+//! Routes: the way with the fewest links, and the same way back.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::{super::spec::NodeKind, Link, Node};
+
+/// Finds routes in a network. Hosts pass nothing on, so only switches stand inside a route.
+///
+/// Of ways with equally few links the one with the smaller link indices is taken: first link, then last, then those
+/// between, as a breadth-first search meets them.
+pub(super) struct Router<'a> {
+    nodes: &'a [Node],
+    links: &'a [Link],
+    /// Indices of the links that leave each node, ascending.
+    outputs: Vec<Vec<usize>>,
+    /// Indices of the links that reach each node, ascending.
+    inputs: Vec<Vec<usize>>,
+    /// The number of each switch among the switches.
+    switch_number: Vec<usize>,
+    switches: usize,
+    /// Trees from the switches asked for so far.
+    trees: BTreeMap<usize, Tree>,
+}
+
+/// The shortest ways from one switch to all others: for each, how many links away it is and the last of them.
+type Tree = Vec<Option<Branch>>;
+
+#[derive(Debug, Clone, Copy)]
+struct Branch {
+    distance: usize,
+    /// No link leads to the root.
+    link: Option<usize>,
+}
+
+impl<'a> Router<'a> {
+    pub(super) fn new(nodes: &'a [Node], links: &'a [Link]) -> Self {
+        let mut outputs = vec![Vec::new(); nodes.len()];
+        let mut inputs = vec![Vec::new(); nodes.len()];
+        for (index, link) in links.iter().enumerate() {
+            outputs[link.from].push(index);
+            inputs[link.to].push(index);
+        }
+        let mut switches = 0;
+        let switch_number = nodes
+            .iter()
+            .map(|node| {
+                switches += usize::from(node.kind == NodeKind::Switch);
+                switches.saturating_sub(1)
+            })
+            .collect();
+        Self { nodes, links, outputs, inputs, switch_number, switches, trees: BTreeMap::new() }
+    }
+
+    /// The first link from one node to another.
+    pub(super) fn link(&self, from: usize, to: usize) -> Option<usize> {
+        self.outputs[from].iter().copied().find(|link| self.links[*link].to == to)
+    }
+
+    /// The same way in the other direction, if its links are duplex.
+    pub(super) fn reverse(&self, route: &[usize]) -> Option<Vec<usize>> {
+        route.iter().rev().map(|link| self.link(self.links[*link].to, self.links[*link].from)).collect()
+    }
+
+    /// The links of a shortest way from one host to another.
+    pub(super) fn shortest(&mut self, from: usize, to: usize) -> Option<Vec<usize>> {
+        if let Some(direct) = self.link(from, to) {
+            return Some(vec![direct]);
+        }
+        let mut best: Option<(usize, usize, usize)> = None;
+        for first in self.outputs[from].clone() {
+            let entry = self.links[first].to;
+            if self.nodes[entry].kind != NodeKind::Switch {
+                continue;
+            }
+            self.plant(entry);
+            let tree = &self.trees[&entry];
+            for &last in &self.inputs[to] {
+                let exit = self.links[last].from;
+                if self.nodes[exit].kind == NodeKind::Switch
+                    && let Some(branch) = tree[self.switch_number[exit]]
+                {
+                    let candidate = (branch.distance, first, last);
+                    best = Some(best.map_or(candidate, |best| best.min(candidate)));
+                }
+            }
+        }
+        best.map(|(_, first, last)| self.climb(first, last))
+    }
+
+    /// The links from `first` to `last`, both included.
+    fn climb(&self, first: usize, last: usize) -> Vec<usize> {
+        let tree = &self.trees[&self.links[first].to];
+        let mut route = vec![last];
+        let mut node = self.links[last].from;
+        while let Some(Branch { link: Some(link), .. }) = tree[self.switch_number[node]] {
+            route.push(link);
+            node = self.links[link].from;
+        }
+        route.push(first);
+        route.reverse();
+        route
+    }
+
+    /// Makes the tree of a switch, unless it exists: a breadth-first search over switches.
+    fn plant(&mut self, root: usize) {
+        if self.trees.contains_key(&root) {
+            return;
+        }
+        let mut tree: Tree = vec![None; self.switches];
+        tree[self.switch_number[root]] = Some(Branch { distance: 0, link: None });
+        let mut queue = VecDeque::from([(root, 0)]);
+        while let Some((node, distance)) = queue.pop_front() {
+            for &link in &self.outputs[node] {
+                let next = self.links[link].to;
+                if self.nodes[next].kind == NodeKind::Switch && tree[self.switch_number[next]].is_none() {
+                    tree[self.switch_number[next]] =
+                        Some(Branch { distance: distance + 1, link: Some(link) });
+                    queue.push_back((next, distance + 1));
+                }
+            }
+        }
+        self.trees.insert(root, tree);
+    }
+}

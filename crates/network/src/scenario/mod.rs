@@ -1,0 +1,128 @@
+//! Scenario files: reading, checking, writing, and the network they describe.
+//!
+//! A scenario is TOML. It may build on another file (`extends`), and single keys can be overridden. The layers are laid
+//! over each other as untyped tables that remember their lines, and read into [`Spec`], the one schema. Errors say
+//! file, line, key, what was expected and the nearest valid name.
+
+mod check;
+mod error;
+mod graph;
+mod read;
+mod source;
+mod spec;
+mod tree;
+
+use std::path::Path;
+
+pub use check::{
+    MAX_DELAY, MAX_DURATION, MAX_FRAME_CELLS, MAX_OVERHEAD, MAX_PACKET_RATE, MAX_RATE, MAX_REPLICATIONS,
+    MAX_SAMPLES, MAX_TRANSFER, MIN_RATE,
+};
+pub use error::ScenarioError;
+pub use graph::{Flow, Graph, Link, MAX_FLOWS, MAX_NODES, MAX_ROUTE_LINKS, Node};
+pub use source::{MAX_EXTENDS, MAX_FILE};
+pub use spec::{
+    Bursty, Cbr, CellRate, Chain, Distribution, ExplicitGraph, Finite, FlowSpec, Greedy, HostSpec, IpServes,
+    LinkEntry, LinkOverride, LinkSpec, NSource, NodeEntry, NodeKind, OnOff, ParkingLot, Poisson, PortSpec,
+    SCHEMA, Spec, Start, SwitchSpec, TieBreak, Topology, Traffic,
+};
+
+use self::source::Source;
+
+/// A scenario: what its files and overrides say, read and checked.
+#[derive(Debug, Clone)]
+pub struct Scenario {
+    source: Source,
+    spec: Spec,
+}
+
+/// Scenarios are equal if they say the same, wherever it is written.
+impl PartialEq for Scenario {
+    fn eq(&self, other: &Self) -> bool {
+        self.spec == other.spec
+    }
+}
+
+impl Scenario {
+    /// Reads a scenario file and lays `overrides` over it: pairs of a dotted key (`switch.discard.espd.high`; elements of
+    /// arrays count from 0) and a TOML value. What is no TOML value is taken as a string, so that quotes may be left out.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the file, the files it extends or the overrides.
+    pub fn load(path: impl AsRef<Path>, overrides: &[(String, String)]) -> Result<Self, ScenarioError> {
+        Self::new(Source::load(path.as_ref())?, overrides)
+    }
+
+    /// Reads a scenario from a text. `name` stands for the file in errors, and `extends` is relative to it.
+    ///
+    /// # Errors
+    /// As [`Scenario::load`].
+    pub fn from_toml(text: &str, name: &str, overrides: &[(String, String)]) -> Result<Self, ScenarioError> {
+        Self::new(Source::parse(text, Path::new(name))?, overrides)
+    }
+
+    /// This scenario with more overrides, as in [`Scenario::load`].
+    ///
+    /// # Errors
+    /// Whatever is wrong with the overrides, or with the scenario they make.
+    pub fn with_overrides(&self, overrides: &[(String, String)]) -> Result<Self, ScenarioError> {
+        Self::new(self.source.clone(), overrides)
+    }
+
+    fn new(mut source: Source, overrides: &[(String, String)]) -> Result<Self, ScenarioError> {
+        for (key, value) in overrides {
+            source.set(key, value)?;
+        }
+        let spec = source.spec()?;
+        check::check(&spec).map_err(|problem| source.error_at(&problem.key, problem.message))?;
+        Ok(Self { source, spec })
+    }
+
+    /// What the scenario says, defaults filled in.
+    #[must_use]
+    pub fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    /// The network: nodes, links, and flows with their routes.
+    ///
+    /// # Errors
+    /// A network that cannot be: unknown nodes, flows without a way, loops, too many of anything.
+    pub fn graph(&self) -> Result<Graph, ScenarioError> {
+        Graph::build(&self.spec).map_err(|problem| self.source.error_at(&problem.key, problem.message))
+    }
+
+    /// The complete scenario as TOML: no `extends`, defaults written out. Reading it gives an equal scenario.
+    #[must_use]
+    pub fn to_toml(&self) -> String {
+        write(&self.spec)
+    }
+
+    /// The complete scenario as JSON.
+    #[must_use]
+    pub fn to_json(&self) -> serde_json::Value {
+        serde_json::to_value(&self.spec).expect("a scenario has only string keys and finite numbers")
+    }
+
+    /// A key for results: 16 hexadecimal digits that depend on everything the scenario says but its seed and number of
+    /// replications.
+    #[must_use]
+    pub fn key(&self) -> String {
+        let text = write(&Spec { seed: 0, replications: 1, ..self.spec.clone() });
+        // FNV-1a, 64 bits.
+        let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+        format!("{hash:016x}")
+    }
+
+    /// The JSON schema of scenario files.
+    #[must_use]
+    pub fn schema() -> serde_json::Value {
+        schemars::schema_for!(Spec).into()
+    }
+}
+
+fn write(spec: &Spec) -> String {
+    toml::to_string(spec).expect("a scenario has only string keys and finite numbers")
+}

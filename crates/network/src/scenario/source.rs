@@ -1,0 +1,177 @@
+//! Where a scenario comes from: a file, the files it extends, and overrides, laid over each other.
+
+use std::{
+    fs::File,
+    io::Read,
+    path::{Path, PathBuf},
+};
+
+use super::{
+    error::ScenarioError,
+    read::read,
+    spec::Spec,
+    tree::{Node, Origin, Table, Value},
+};
+
+/// The largest scenario file that is read, in bytes.
+pub const MAX_FILE: u64 = 16 << 20;
+/// The longest chain of `extends`.
+pub const MAX_EXTENDS: usize = 16;
+
+/// The most parts of an override's key; the scenario's own keys have fewer.
+const MAX_KEY_PARTS: usize = 16;
+const EXTENDS: &str = "extends";
+
+/// The merged tables of a scenario and the names of the layers they came from.
+#[derive(Debug, Clone)]
+pub(super) struct Source {
+    layers: Vec<String>,
+    root: Node,
+}
+
+impl Source {
+    /// Reads a file and what it extends.
+    pub(super) fn load(path: &Path) -> Result<Self, ScenarioError> {
+        let name = path.display().to_string();
+        let text = read_text(path).map_err(|message| whole(&name, message))?;
+        Self::parse(&text, path)
+    }
+
+    /// Reads a text as if it were the file `path`, against which `extends` is resolved.
+    pub(super) fn parse(text: &str, path: &Path) -> Result<Self, ScenarioError> {
+        let mut source = Self { layers: Vec::new(), root: Node::empty(Origin { layer: 0, line: None }) };
+        source.root = source.layer(text, path, &mut vec![identity(path)])?;
+        Ok(source)
+    }
+
+    /// Reads one layer and, below it, those it extends. `open` holds the files being read, to notice a cycle.
+    fn layer(&mut self, text: &str, path: &Path, open: &mut Vec<PathBuf>) -> Result<Node, ScenarioError> {
+        let number = self.layers.len();
+        self.layers.push(path.display().to_string());
+        let mut node = Node::parse(text, &self.layers[number], number)?;
+        let Value::Table(table) = &mut node.value else { return Ok(node) };
+        let Some(extends) = table.remove(EXTENDS) else { return Ok(node) };
+        let fault = |message: String| self.error(extends.origin, EXTENDS.to_owned(), message);
+        let Value::String(base) = &extends.value else {
+            return Err(fault("expected the path of a scenario file, such as \"base.toml\"".to_owned()));
+        };
+        let base = path.parent().unwrap_or(Path::new("")).join(base);
+        let identity = identity(&base);
+        if open.contains(&identity) {
+            return Err(fault(format!("\"{}\" extends itself, directly or through others", base.display())));
+        }
+        if open.len() >= MAX_EXTENDS {
+            return Err(fault(format!("more than {MAX_EXTENDS} files extend each other")));
+        }
+        let text = read_text(&base).map_err(|message| fault(format!("\"{}\": {message}", base.display())))?;
+        open.push(identity);
+        let mut below = self.layer(&text, &base, open)?;
+        open.pop();
+        below.merge(node);
+        Ok(below)
+    }
+
+    /// Lays `key = value` over the scenario; `key` is dotted, elements of arrays count from 0.
+    pub(super) fn set(&mut self, key: &str, value: &str) -> Result<(), ScenarioError> {
+        let layer = self.layers.len();
+        self.layers.push(format!("--set {key}={value}"));
+        let origin = Origin { layer, line: None };
+        let fault = |message: String| ScenarioError {
+            source: format!("--set {key}={value}"),
+            line: None,
+            key: key.to_owned(),
+            message,
+        };
+        let keys: Vec<_> = key.split('.').map(str::trim).collect();
+        if keys.iter().any(|part| part.is_empty()) || keys.len() > MAX_KEY_PARTS {
+            return Err(fault("expected a dotted key such as switch.buffer".to_owned()));
+        }
+        if keys[0] == EXTENDS {
+            return Err(fault("only a file can extend another".to_owned()));
+        }
+        let (last, parents) = keys.split_last().expect("a split text has a part");
+        let mut node = &mut self.root;
+        for part in parents {
+            node = child(node, part, origin).map_err(fault)?;
+        }
+        child(node, last, origin).map_err(fault)?.merge(Node::parse_override(value, layer));
+        Ok(())
+    }
+
+    /// The merged tables as types.
+    pub(super) fn spec(&self) -> Result<Spec, ScenarioError> {
+        let mut root = self.root.clone();
+        inherit_tcp(&mut root);
+        read(&root).map_err(|fault| {
+            let origin = fault.origin.unwrap_or(root.origin);
+            self.error(origin, fault.key(), fault.message)
+        })
+    }
+
+    /// An error about the value at `origin`.
+    pub(super) fn error(&self, origin: Origin, key: String, message: String) -> ScenarioError {
+        let source = self.layers[origin.layer].clone();
+        ScenarioError { source, line: origin.line, key, message }
+    }
+
+    /// An error about a dotted key, placed where the key, or the table it is missing from, was written.
+    pub(super) fn error_at(&self, key: &str, message: String) -> ScenarioError {
+        self.error(self.root.deepest(key.split('.')).origin, key.to_owned(), message)
+    }
+}
+
+/// Lays each flow's `tcp` over that of the scenario.
+fn inherit_tcp(root: &mut Node) {
+    let Value::Table(table) = &mut root.value else { return };
+    let Some(below) = table.get("tcp").filter(|node| node.table().is_some()).cloned() else { return };
+    let Some(Node { value: Value::Array(flows), .. }) = table.get_mut("flow") else { return };
+    for flow in flows {
+        if let Value::Table(flow) = &mut flow.value
+            && let Some(own) = flow.get_mut("tcp")
+        {
+            let above = std::mem::replace(own, below.clone());
+            own.merge(above);
+        }
+    }
+}
+
+/// The value at `key` of a table or array, made if it does not exist.
+fn child<'a>(node: &'a mut Node, key: &str, origin: Origin) -> Result<&'a mut Node, String> {
+    if !matches!(node.value, Value::Table(_) | Value::Array(_)) {
+        node.value = Value::Table(Table::new());
+        node.origin = origin;
+    }
+    match &mut node.value {
+        Value::Table(table) => Ok(table.entry(key).or_insert_with(|| Node::empty(origin))),
+        Value::Array(nodes) => {
+            let count = nodes.len();
+            let index = key.parse::<usize>().ok();
+            index.and_then(|index| nodes.get_mut(index)).ok_or_else(|| {
+                format!("\"{key}\" is no element of this array: it has {count}, counted from 0")
+            })
+        }
+        _ => unreachable!("made a table above"),
+    }
+}
+
+/// Reads a file of bounded size as text.
+fn read_text(path: &Path) -> Result<String, String> {
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(|error| format!("cannot be read: {error}"))?;
+    file.take(MAX_FILE + 1).read_to_end(&mut bytes).map_err(|error| format!("cannot be read: {error}"))?;
+    if bytes.len() as u64 > MAX_FILE {
+        return Err(format!("is larger than {} MB: not a scenario file", MAX_FILE >> 20));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        format!("is not UTF-8 text (byte {}): not a scenario file", error.utf8_error().valid_up_to())
+    })
+}
+
+/// A path under which a file is recognised again.
+fn identity(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
+fn whole(source: &str, message: String) -> ScenarioError {
+    ScenarioError { source: source.to_owned(), line: None, key: String::new(), message }
+}

@@ -1,0 +1,250 @@
+//! The keys of a scenario file, with their units, defaults and sources.
+//!
+//! These types are the one schema: reading, the JSON schema and the reference pages all come from them.
+
+mod forms;
+mod topology;
+mod traffic;
+
+use celltrain_atm::{
+    aal5,
+    buffer::{DiscardParams, PolicyName},
+    quantity::Capacity,
+};
+use celltrain_engine::{
+    quantity::{BitRate, Duration, PacketRate},
+    time::MILLISECOND,
+};
+use celltrain_tcp::StackSpec;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use topology::{Chain, ExplicitGraph, LinkEntry, NSource, NodeEntry, NodeKind, ParkingLot, Topology};
+pub use traffic::{Bursty, Cbr, CellRate, Distribution, Finite, Greedy, OnOff, Poisson, Start, Traffic};
+
+/// The version of the scenario format.
+pub const SCHEMA: u32 = 1;
+
+/// A scenario: one network, its traffic, and how long to watch it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[schemars(title = "celltrain scenario")]
+pub struct Spec {
+    /// Version of the scenario format: 1.
+    #[schemars(range(min = 1, max = 1))]
+    pub schema: u32,
+    /// Name of the scenario in results.
+    pub name: String,
+    /// Path of a scenario file that this one builds on, relative to this file. Tables merge key by key and what stands
+    /// here wins; arrays, and tables of another `kind`, are replaced.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub extends: Option<String>,
+    /// Simulated time of a run, from 0; up to a million seconds.
+    pub duration: Duration,
+    /// Time at the start of a run that measures leave out.
+    #[serde(default)]
+    pub warm_up: Duration,
+    /// Seed of all random numbers, below 2^63. Replication k draws from generators keyed by (seed, k).
+    #[serde(default = "default_seed")]
+    #[schemars(range(max = i64::MAX))]
+    pub seed: u64,
+    /// Number of replications, 1 to 1000000.
+    #[serde(default = "default_replications")]
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub replications: u32,
+    /// Order of cells that arrive at a port at the same time.
+    #[serde(default)]
+    pub tie_break: TieBreak,
+    /// Period of the time series, where series are asked for.
+    #[serde(default = "default_sample")]
+    pub sample: Duration,
+    /// Nodes, links between them, and flows across them.
+    pub topology: Topology,
+    /// Links, unless a place or a single link says otherwise.
+    #[serde(default)]
+    pub link: LinkSpec,
+    /// Switches.
+    #[serde(default)]
+    pub switch: SwitchSpec,
+    /// Single output ports that differ from `[switch]`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub port: Vec<PortSpec>,
+    /// Hosts.
+    #[serde(default)]
+    pub host: HostSpec,
+    /// The adaptation layer: how frames become cells.
+    #[serde(default)]
+    pub aal5: aal5::Params,
+    /// TCP at the hosts.
+    #[serde(default)]
+    pub tcp: StackSpec,
+    /// What the flows carry.
+    #[serde(default)]
+    pub traffic: Traffic,
+    /// Single flows: the name of a flow that the topology makes changes that flow, another name adds one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flow: Vec<FlowSpec>,
+}
+
+fn default_seed() -> u64 {
+    1
+}
+
+fn default_replications() -> u32 {
+    1
+}
+
+fn default_sample() -> Duration {
+    Duration(MILLISECOND)
+}
+
+/// Order of cells that arrive at a port at the same time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TieBreak {
+    /// By the number of the input: always the same input first.
+    PortId,
+    /// Drawn anew each time.
+    #[default]
+    Random,
+}
+
+/// `[link]`: links.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub struct LinkSpec {
+    /// Line rate; a cell takes 424 bits. 1 kbit/s to 100 Tbit/s.
+    pub rate: BitRate,
+    /// Propagation delay, up to an hour.
+    pub delay: Duration,
+    /// Links from a source host to its switch (and back), where they differ.
+    #[serde(skip_serializing_if = "LinkOverride::is_empty")]
+    pub access: LinkOverride,
+    /// Links between switches, where they differ.
+    #[serde(skip_serializing_if = "LinkOverride::is_empty")]
+    pub trunk: LinkOverride,
+    /// Links from a switch to a destination host (and back), where they differ.
+    #[serde(skip_serializing_if = "LinkOverride::is_empty")]
+    pub exit: LinkOverride,
+}
+
+impl Default for LinkSpec {
+    /// OC-3c over 200 km.
+    fn default() -> Self {
+        let none = LinkOverride::default();
+        Self {
+            rate: BitRate(155_520_000),
+            delay: Duration(MILLISECOND),
+            access: none,
+            trunk: none,
+            exit: none,
+        }
+    }
+}
+
+/// How the links of one place differ from `[link]`.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub struct LinkOverride {
+    /// Line rate; that of `[link]` if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<BitRate>,
+    /// Propagation delay; that of `[link]` if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delay: Option<Duration>,
+}
+
+impl LinkOverride {
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// `[switch]`: output-buffered switches.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub struct SwitchSpec {
+    /// Buffer of each output port.
+    pub buffer: Capacity,
+    /// Time between a cell's arrival at the switch and its arrival at the buffer of the output port.
+    pub delay: Duration,
+    /// Discard policy of each output port.
+    pub discard: DiscardParams,
+}
+
+impl Default for SwitchSpec {
+    fn default() -> Self {
+        let discard = DiscardParams::of(PolicyName::TailDrop);
+        Self { buffer: Capacity(Some(2_000)), delay: Duration(0), discard }
+    }
+}
+
+/// `[[port]]`: an output port of a switch that differs from `[switch]`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct PortSpec {
+    /// Name of the switch.
+    pub from: String,
+    /// Name of the node at the other end of the link.
+    pub to: String,
+    /// Its buffer; that of `[switch]` if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub buffer: Option<Capacity>,
+    /// Its discard policy; that of `[switch]` if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub discard: Option<DiscardParams>,
+}
+
+/// `[host]`: what lies between TCP and the link in a host.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub struct HostSpec {
+    /// Packets a second that IP serves, from a queue without limit; at once if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ip_rate: Option<PacketRate>,
+    /// Which packets IP serves at `ip-rate`.
+    pub ip_serves: IpServes,
+    /// How far an IP service time may lie from its mean, uniformly distributed, as a fraction of the mean, 0 to 1.
+    #[schemars(range(min = 0, max = 1))]
+    pub ip_spread: f64,
+}
+
+/// Which packets a host's IP layer serves at its rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum IpServes {
+    /// Those the host sends.
+    #[default]
+    Sent,
+    /// Those it sends and those it receives, from one queue.
+    Both,
+}
+
+/// `[[flow]]`: a flow of its own, or what is different about one that the topology makes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct FlowSpec {
+    /// The flow's name. Generated flows are named `1`, `2`, … in the order of their sources.
+    pub name: String,
+    /// Name of the sending host; required for a new flow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// Name of the receiving host; required for a new flow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+    /// Group in tables of results; 1 for a new flow if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<u32>,
+    /// Names of the nodes it passes, both hosts included; the way with the fewest links if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub route: Option<Vec<String>>,
+    /// What it carries; that of `[traffic]` if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traffic: Option<Traffic>,
+    /// When it starts; as its traffic says if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<Start>,
+    /// Its TCP; keys not given are those of `[tcp]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tcp: Option<StackSpec>,
+}

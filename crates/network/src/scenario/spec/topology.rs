@@ -1,0 +1,114 @@
+//! `[topology]`: networks from a few numbers, or written out.
+
+use celltrain_engine::quantity::{BitRate, Duration};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::forms::forms;
+
+forms! {
+    /// `[topology]`: nodes, links between them, and flows across them.
+    ///
+    /// All kinds but `graph` make their hosts and flows themselves: flow `i` goes from host `src<i>` to host `dest<i>`, over
+    /// switches named `switch1`, `switch2`, … in a row.
+    Topology {
+        /// Switches in a row. Group g enters at switch g, and all destinations are behind the last switch, so that the
+        /// last trunk carries all groups. Four switches with five sources and 1 ms links give the round trips of 10, 8 and
+        /// 6 ms of Cheon and Panwar, Figure 1.
+        ParkingLot(ParkingLot),
+        /// N sources at the first of two switches and N destinations at the second: one trunk carries all flows, which
+        /// are group 1.
+        NSource(NSource),
+        /// The network of `n-source`, by the name it has where each pair is called peer to peer (Wu, Siu and Ren, Figure 1).
+        PeerToPeer(NSource),
+        /// Switches in a row. Group 1 crosses all trunks from the first switch to the last, group k + 1 crosses trunk k
+        /// alone. Three trunks with groups of five are Wu, Siu and Ren, Figure 2.
+        Chain(Chain),
+        /// Nodes and links written out; the flows are those of `[[flow]]`.
+        Graph(ExplicitGraph),
+    }
+}
+
+/// `kind = "parking-lot"`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ParkingLot {
+    /// Number of switches, at least 2.
+    #[schemars(range(min = 2))]
+    pub switches: u32,
+    /// Number of sources that enter at each switch but the last.
+    #[schemars(range(min = 1))]
+    pub sources: u32,
+}
+
+/// `kind = "n-source"` and `kind = "peer-to-peer"`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct NSource {
+    /// Number of sources.
+    #[schemars(range(min = 1))]
+    pub sources: u32,
+}
+
+/// `kind = "chain"`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Chain {
+    /// Number of trunks; the switches are one more.
+    #[schemars(range(min = 1))]
+    pub trunks: u32,
+    /// Number of flows that cross all trunks.
+    #[schemars(range(min = 1))]
+    pub long: u32,
+    /// Number of flows on each trunk that cross it alone.
+    pub cross: u32,
+}
+
+/// `kind = "graph"`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ExplicitGraph {
+    /// The nodes.
+    pub node: Vec<NodeEntry>,
+    /// The links.
+    pub link: Vec<LinkEntry>,
+}
+
+/// `[[topology.node]]`: a node.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct NodeEntry {
+    /// The node's name, unlike all others.
+    pub name: String,
+    /// What the node is.
+    pub kind: NodeKind,
+}
+
+/// What a node is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum NodeKind {
+    /// Sends and receives frames; passes nothing on.
+    Host,
+    /// Passes cells on.
+    Switch,
+}
+
+/// `[[topology.link]]`: a link, by default in both directions.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct LinkEntry {
+    /// Name of the node at one end.
+    pub from: String,
+    /// Name of the node at the other end.
+    pub to: String,
+    /// Line rate in each direction; that of `[link]` if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<BitRate>,
+    /// Propagation delay; that of `[link]` if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delay: Option<Duration>,
+    /// Whether the link carries cells in the direction `from` to `to` only.
+    #[serde(default)]
+    pub simplex: bool,
+}

@@ -1,0 +1,244 @@
+//! `[traffic]`: what a flow carries.
+
+use std::{fmt, str::FromStr};
+
+use celltrain_atm::cell::CELL_BITS;
+use celltrain_engine::{
+    quantity::{BitRate, Bytes, Duration},
+    string_form,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::forms::forms;
+
+forms! {
+    /// `[traffic]`: what a flow carries.
+    Traffic {
+        /// TCP that always has data to send, as for a long file transfer.
+        Greedy(Greedy),
+        /// TCP that sends an amount of data once.
+        Finite(Finite),
+        /// TCP that is given an amount of data at regular times, whether or not the last has been sent.
+        Bursty(Bursty),
+        /// Cells at a constant rate, without TCP.
+        Cbr(Cbr),
+        /// Frames of cells at exponentially distributed distances, without TCP. The cells of a frame follow each other at
+        /// the rate of the link; single cells are a Poisson process.
+        Poisson(Poisson),
+        /// Cells at the peak rate during on times and none during off times, without TCP.
+        OnOff(OnOff),
+    }
+}
+
+impl Default for Traffic {
+    fn default() -> Self {
+        Self::Greedy(Greedy::default())
+    }
+}
+
+impl Traffic {
+    /// When the flow starts.
+    #[must_use]
+    pub fn start(&self) -> Start {
+        match self {
+            Self::Greedy(form) => form.start,
+            Self::Finite(form) => form.start,
+            Self::Bursty(form) => form.start,
+            Self::Cbr(form) => form.start,
+            Self::Poisson(form) => form.start,
+            Self::OnOff(form) => form.start,
+        }
+    }
+
+    /// Whether TCP carries the flow.
+    #[must_use]
+    pub fn uses_tcp(&self) -> bool {
+        matches!(self, Self::Greedy(_) | Self::Finite(_) | Self::Bursty(_))
+    }
+}
+
+/// `kind = "greedy"`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub struct Greedy {
+    /// When the connection starts.
+    pub start: Start,
+}
+
+/// `kind = "finite"`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Finite {
+    /// Payload to send.
+    pub bytes: Bytes,
+    /// When the connection starts.
+    #[serde(default)]
+    pub start: Start,
+}
+
+/// `kind = "bursty"`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Bursty {
+    /// Payload of a burst.
+    pub bytes: Bytes,
+    /// Time from one burst to the next.
+    pub every: Duration,
+    /// When the first burst is given.
+    #[serde(default)]
+    pub start: Start,
+}
+
+/// `kind = "cbr"`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Cbr {
+    /// Rate of the cells.
+    pub rate: CellRate,
+    /// Cells in a frame, 1 to 1366.
+    #[serde(default = "single")]
+    #[schemars(range(min = 1, max = 1366))]
+    pub frame: u16,
+    /// When the first cell is sent: the phase.
+    #[serde(default)]
+    pub start: Start,
+}
+
+/// `kind = "poisson"`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Poisson {
+    /// Mean rate of the cells.
+    pub rate: CellRate,
+    /// Cells in a frame, 1 to 1366.
+    #[serde(default = "single")]
+    #[schemars(range(min = 1, max = 1366))]
+    pub frame: u16,
+    /// When the process starts.
+    #[serde(default)]
+    pub start: Start,
+}
+
+/// `kind = "on-off"`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct OnOff {
+    /// Rate of the cells during an on time.
+    pub peak: CellRate,
+    /// Length of an on time, or its mean.
+    pub on: Duration,
+    /// Length of an off time, or its mean.
+    pub off: Duration,
+    /// How the lengths are distributed.
+    #[serde(default)]
+    pub distribution: Distribution,
+    /// Cells in a frame, 1 to 1366.
+    #[serde(default = "single")]
+    #[schemars(range(min = 1, max = 1366))]
+    pub frame: u16,
+    /// When the first on time starts.
+    #[serde(default)]
+    pub start: Start,
+}
+
+fn single() -> u16 {
+    1
+}
+
+/// How the lengths of on and off times are distributed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Distribution {
+    /// Always the same length.
+    #[default]
+    Fixed,
+    /// Exponentially distributed lengths.
+    Exponential,
+}
+
+/// A rate of cells, kept as the bit rate of the whole cells (424 bits each): `"50 Mbit/s"` or `"10000 cells/s"`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CellRate(pub BitRate);
+
+impl FromStr for CellRate {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let error = |_| {
+            format!("expected a rate of cells such as \"50 Mbit/s\" or \"10000 cells/s\", found \"{text}\"")
+        };
+        match text.trim().strip_suffix("cells/s") {
+            // The number's own digits are kept: a rate of cells is a bit rate with another scale.
+            Some(number) => {
+                let cells: BitRate = format!("{number} Gbit/s").parse().map_err(error)?;
+                Ok(Self(BitRate(per_second(cells.0))))
+            }
+            None => text.parse().map(Self).map_err(error),
+        }
+    }
+}
+
+/// Bit/s of so many 10^-9 cells/s.
+fn per_second(billionths: u64) -> u64 {
+    ((u128::from(billionths) * u128::from(CELL_BITS) + 500_000_000) / 1_000_000_000) as u64
+}
+
+impl fmt::Display for CellRate {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(formatter)
+    }
+}
+
+string_form!(
+    CellRate,
+    "a rate of cells",
+    "50 Mbit/s",
+    "^ *([0-9_]+\\.?[0-9_]*|\\.[0-9_]+) *([kMG]?bit/s|cells/s) *$".to_owned()
+);
+
+/// When a flow starts: a time, or a range from which the run draws one uniformly.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Start {
+    /// The earliest start.
+    pub from: Duration,
+    /// The latest start.
+    pub to: Duration,
+}
+
+impl FromStr for Start {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (from, to) = text.split_once("..").unwrap_or((text, text));
+        let parse = |part: &str| {
+            let error = |_| {
+                format!(
+                    "expected a time such as \"1 ms\" or a range such as \"0 ms .. 10 ms\", found \"{text}\""
+                )
+            };
+            part.parse::<Duration>().map_err(error)
+        };
+        let start = Self { from: parse(from)?, to: parse(to)? };
+        if start.from > start.to {
+            return Err(format!("the range \"{text}\" ends before it begins"));
+        }
+        Ok(start)
+    }
+}
+
+impl fmt::Display for Start {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.from == self.to {
+            return self.from.fmt(formatter);
+        }
+        write!(formatter, "{} .. {}", self.from, self.to)
+    }
+}
+
+string_form!(
+    Start,
+    "a time or a range of times",
+    "0 ms .. 10 ms",
+    "^[0-9_. ]+(ps|ns|us|µs|ms|s) *(\\.\\. *[0-9_. ]+(ps|ns|us|µs|ms|s) *)?$".to_owned()
+);

@@ -1,0 +1,20 @@
+//! The Python module `celltrain._core`: converts, releases the GIL, nothing clever.
+
+use pyo3::prelude::*;
+
+mod result;
+mod scenario;
+
+/// The compiled core of celltrain.
+#[pymodule]
+mod _core {
+    #[pymodule_export]
+    use super::{
+        bench::{bench, bench_workloads},
+        result::{CancelToken, Cancelled, RunResult, run},
+        scenario::{Scenario, ScenarioError, policies, schema},
+    };
+
+    #[pymodule_export]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+}

@@ -1,0 +1,152 @@
+//! Runs and their results.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use celltrain_network::{
+    Experiment, Options,
+    measures::Series,
+    table::{Column, Table},
+};
+use pyo3::{
+    create_exception,
+    exceptions::PyException,
+    prelude::*,
+    types::{PyBytes, PyDict},
+};
+
+use crate::scenario::{Scenario, ScenarioError};
+
+create_exception!(_core, Cancelled, PyException, "The run was cancelled by its token.");
+
+/// Cancels runs from another thread.
+#[pyclass(frozen, module = "celltrain._core")]
+#[derive(Debug, Default)]
+pub(crate) struct CancelToken {
+    cancelled: Arc<AtomicBool>,
+}
+
+#[pymethods]
+impl CancelToken {
+    #[new]
+    fn new() -> Self {
+        Self::default()
+    }
+
+    /// Cancels all runs that were given this token, soon.
+    fn cancel(&self) {
+        self.cancelled.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it was cancelled.
+    #[getter]
+    fn cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed)
+    }
+}
+
+/// What came out of one replication.
+#[pyclass(frozen, module = "celltrain._core")]
+#[derive(Debug)]
+pub(crate) struct RunResult {
+    inner: celltrain_network::RunResult,
+}
+
+/// A series: entity, metric, unit, times in seconds and values, the last two as little-endian doubles.
+type SeriesColumns<'py> = (String, &'static str, &'static str, Bound<'py, PyBytes>, Bound<'py, PyBytes>);
+
+#[pymethods]
+impl RunResult {
+    /// Changes when anything that happened changes; 16 hexadecimal digits.
+    #[getter]
+    fn fingerprint(&self) -> String {
+        format!("{:016x}", self.inner.fingerprint)
+    }
+
+    /// Cells that arrived at a port, summed over all ports and the whole run.
+    #[getter]
+    fn cell_hops(&self) -> u64 {
+        self.inner.cell_hops
+    }
+
+    /// Metrics of the whole network: (name, value, unit).
+    #[getter]
+    fn summary(&self) -> Vec<(&'static str, f64, &'static str)> {
+        self.inner.summary.iter().map(|metric| (metric.name, metric.value, metric.unit)).collect()
+    }
+
+    /// One row a flow, as columns.
+    #[getter]
+    fn flows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        columns(py, &self.inner.flows)
+    }
+
+    /// One row a port, as columns.
+    #[getter]
+    fn ports<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        columns(py, &self.inner.ports)
+    }
+
+    /// Units of the columns of `flows` and `ports`.
+    #[getter]
+    fn units(&self) -> Vec<(&'static str, &'static str)> {
+        let tables = [&self.inner.flows, &self.inner.ports];
+        tables.iter().flat_map(|table| table.columns()).map(|(name, unit, _)| (*name, *unit)).collect()
+    }
+
+    /// Series of a traced run.
+    #[getter]
+    fn series<'py>(&self, py: Python<'py>) -> Vec<SeriesColumns<'py>> {
+        let bytes = |values: &[f64]| {
+            let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+            PyBytes::new(py, &bytes)
+        };
+        let row = |series: &Series| {
+            (series.entity.clone(), series.metric, series.unit, bytes(&series.times), bytes(&series.values))
+        };
+        self.inner.series.iter().map(row).collect()
+    }
+}
+
+fn columns<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    for (name, _, column) in table.columns() {
+        match column {
+            Column::Text(values) => dict.set_item(name, values)?,
+            Column::Count(values) => dict.set_item(name, values)?,
+            Column::Number(values) => dict.set_item(name, values)?,
+        }
+    }
+    Ok(dict)
+}
+
+/// Runs replication `replication` of a scenario under `seed`, without the GIL; `trace` keeps series.
+///
+/// Raises `Cancelled` if `cancel` is cancelled before the end.
+#[pyfunction]
+#[pyo3(signature = (scenario, seed, replication, *, trace = false, cancel = None))]
+pub(crate) fn run(
+    py: Python<'_>,
+    scenario: &Scenario,
+    seed: u64,
+    replication: u64,
+    trace: bool,
+    cancel: Option<&CancelToken>,
+) -> PyResult<RunResult> {
+    let cancelled = cancel.map(|token| Arc::clone(&token.cancelled));
+    let mut interrupt = || cancelled.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed));
+    let result = py.detach(|| {
+        let experiment = Experiment::new(&scenario.inner)?;
+        Ok(experiment.run(seed, replication, Options { trace }, &mut interrupt))
+    });
+    match result {
+        Ok(Some(inner)) => Ok(RunResult { inner }),
+        Ok(None) => Err(Cancelled::new_err("the run was cancelled")),
+        Err(error) => {
+            let error: celltrain_network::scenario::ScenarioError = error;
+            Err(ScenarioError::new_err(error.to_string()))
+        }
+    }
+}

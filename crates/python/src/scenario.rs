@@ -1,0 +1,120 @@
+//! Scenarios and what is known about them.
+
+use celltrain_atm::buffer::PolicyName;
+use celltrain_engine::time::seconds;
+use celltrain_network::scenario;
+use pyo3::{create_exception, exceptions::PyException, prelude::*, types::PyType};
+
+create_exception!(_core, ScenarioError, PyException, "A scenario that cannot be run: where, what and why.");
+
+type Overrides = Vec<(String, String)>;
+
+/// A scenario, read and checked; immutable.
+#[pyclass(frozen, eq, module = "celltrain._core")]
+#[derive(Debug, PartialEq)]
+pub(crate) struct Scenario {
+    pub(crate) inner: scenario::Scenario,
+}
+
+/// A scenario is only handed out if its network can be built.
+fn checked(result: Result<scenario::Scenario, scenario::ScenarioError>) -> PyResult<Scenario> {
+    let refuse = |error: scenario::ScenarioError| ScenarioError::new_err(error.to_string());
+    let inner = result.map_err(refuse)?;
+    inner.graph().map_err(refuse)?;
+    Ok(Scenario { inner })
+}
+
+#[pymethods]
+impl Scenario {
+    /// Reads a file. `overrides` are (dotted key, TOML value) pairs; a bare string needs no quotes.
+    #[classmethod]
+    #[pyo3(signature = (path, overrides = Overrides::new()))]
+    fn load(_: &Bound<'_, PyType>, py: Python<'_>, path: &str, overrides: Overrides) -> PyResult<Self> {
+        checked(py.detach(|| scenario::Scenario::load(path.as_ref(), &overrides)))
+    }
+
+    /// Reads a text; `name` stands for the file in messages.
+    #[classmethod]
+    #[pyo3(signature = (text, name = "<text>", overrides = Overrides::new()))]
+    fn from_toml(_: &Bound<'_, PyType>, text: &str, name: &str, overrides: Overrides) -> PyResult<Self> {
+        checked(scenario::Scenario::from_toml(text, name, &overrides))
+    }
+
+    /// The same scenario with other values for some keys.
+    fn with_overrides(&self, overrides: Overrides) -> PyResult<Self> {
+        checked(self.inner.with_overrides(&overrides))
+    }
+
+    /// The whole scenario, resolved, as TOML.
+    fn to_toml(&self) -> String {
+        self.inner.to_toml()
+    }
+
+    /// The whole scenario, resolved, as JSON.
+    fn to_json(&self) -> String {
+        self.inner.to_json()
+    }
+
+    /// Its name.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.inner.spec().name
+    }
+
+    /// Its seed.
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.inner.spec().seed
+    }
+
+    /// How often it is to be run.
+    #[getter]
+    fn replications(&self) -> u32 {
+        self.inner.spec().replications
+    }
+
+    /// Simulated time in seconds.
+    #[getter]
+    fn duration(&self) -> f64 {
+        seconds(self.inner.spec().duration.ps())
+    }
+
+    /// Time left out of the measures, in seconds.
+    #[getter]
+    fn warm_up(&self) -> f64 {
+        seconds(self.inner.spec().warm_up.ps())
+    }
+
+    /// What the results depend on beside seed and replication, as a hash.
+    #[getter]
+    fn key(&self) -> String {
+        self.inner.key()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Scenario {:?}>", self.name())
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String, String))> {
+        let class = py.get_type::<Self>();
+        Ok((class.getattr("from_toml")?, (self.to_toml(), self.name().to_owned())))
+    }
+}
+
+/// The catalogue of discard policies as JSON: name, summary, reference and the JSON schema of the parameters.
+#[pyfunction]
+pub(crate) fn policies() -> String {
+    let info = |name: &PolicyName| {
+        let info = name.info();
+        serde_json::json!({
+            "name": info.name, "summary": info.summary, "reference": info.reference, "parameters": info.schema,
+        })
+    };
+    serde_json::Value::Array(PolicyName::ALL.iter().map(info).collect()).to_string()
+}
+
+/// The JSON schema of scenario files.
+#[pyfunction]
+pub(crate) fn schema() -> String {
+    scenario::schema().to_string()
+}

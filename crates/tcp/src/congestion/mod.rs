@@ -1,0 +1,68 @@
+//! Congestion control: how the window grows, and how far a loss reduces it.
+//!
+//! A new algorithm is one file with a type that implements [`CongestionControl`], and one line in the registry.
+
+mod cubic;
+mod reno;
+
+use celltrain_engine::Time;
+
+use crate::{flow::Flow, registry::registry};
+
+registry! {
+    $
+    /// How the congestion window grows outside of loss recovery.
+    CongestionKind
+    /// The congestion control of one connection.
+    Congestion
+    {
+        /// Slow start and congestion avoidance (RFC 5681), a loss halves.
+        Reno => reno::Reno,
+        /// A cubic function of the time since the last loss (RFC 9438), a loss takes 30 %.
+        Cubic => cubic::Cubic,
+    }
+}
+
+/// Window growth and reduction of one connection.
+pub(crate) trait CongestionControl {
+    /// Grows `flow.cwnd` for an ACK of `acked` new bytes that arrived outside of loss recovery.
+    fn on_ack(&mut self, now: Time, flow: &mut Flow, acked: u64);
+
+    /// The slow-start threshold after a loss or a congestion mark that showed without a timeout.
+    fn on_loss(&mut self, flow: &Flow) -> u64;
+
+    /// The slow-start threshold after a timeout, `flow.consecutive_timeouts` of which have come in a row.
+    fn on_timeout(&mut self, flow: &Flow) -> u64;
+
+    /// Nothing was sent for `idle`.
+    fn on_idle(&mut self, _idle: Time) {}
+}
+
+impl CongestionControl for Congestion {
+    /// The window never grows beyond the receiver's, where it would mean nothing, nor for an ACK that echoes a congestion
+    /// mark (RFC 3168 section 6.1.2).
+    fn on_ack(&mut self, now: Time, flow: &mut Flow, acked: u64) {
+        if flow.echoed || flow.cwnd >= flow.rwnd {
+            return;
+        }
+        dispatch!(self.on_ack(now, flow, acked));
+        flow.cwnd = flow.cwnd.min(flow.rwnd);
+    }
+
+    fn on_loss(&mut self, flow: &Flow) -> u64 {
+        dispatch!(self.on_loss(flow))
+    }
+
+    fn on_timeout(&mut self, flow: &Flow) -> u64 {
+        dispatch!(self.on_timeout(flow))
+    }
+
+    fn on_idle(&mut self, idle: Time) {
+        dispatch!(self.on_idle(idle));
+    }
+}
+
+/// Slow start: an ACK opens the window by what it covers, a segment at most (RFC 5681 equation 2).
+fn slow_start(flow: &mut Flow, acked: u64) {
+    flow.cwnd += acked.min(flow.mss);
+}

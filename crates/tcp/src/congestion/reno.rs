@@ -1,0 +1,56 @@
+//! Slow start and congestion avoidance (RFC 5681 section 3.1).
+
+use celltrain_engine::Time;
+
+use super::{CongestionControl, slow_start};
+use crate::{
+    flow::Flow,
+    params::{CongestionAvoidance, Halving},
+};
+
+/// State of Reno's growth.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Reno {
+    /// What has been earned towards the next increase: acknowledged bytes, or MSS*MSS an ACK, in units of 1/cwnd.
+    credit: u64,
+}
+
+impl CongestionControl for Reno {
+    fn on_ack(&mut self, _now: Time, flow: &mut Flow, acked: u64) {
+        if flow.cwnd < flow.ssthresh {
+            return slow_start(flow, acked);
+        }
+        match flow.params.congestion_avoidance {
+            CongestionAvoidance::ByteCounting => {
+                self.credit += acked;
+                if self.credit >= flow.cwnd {
+                    self.credit -= flow.cwnd;
+                    flow.cwnd += flow.mss;
+                }
+            }
+            CongestionAvoidance::PerAck => {
+                self.credit += flow.mss * flow.mss;
+                let increase = self.credit / flow.cwnd;
+                self.credit -= increase * flow.cwnd;
+                flow.cwnd += increase;
+            }
+        }
+    }
+
+    fn on_loss(&mut self, flow: &Flow) -> u64 {
+        self.credit = 0;
+        let half = match flow.params.halving {
+            Halving::Flight => flow.loss_flight() / 2,
+            Halving::Window => flow.cwnd.min(flow.rwnd) / 2 / flow.mss * flow.mss,
+        };
+        half.max(2 * flow.mss)
+    }
+
+    fn on_timeout(&mut self, flow: &Flow) -> u64 {
+        // RFC 5681 section 3.1: a segment that times out again does not halve again.
+        if flow.params.halving == Halving::Flight && flow.consecutive_timeouts > 1 {
+            return flow.ssthresh;
+        }
+        self.on_loss(flow)
+    }
+}

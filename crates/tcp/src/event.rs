@@ -1,0 +1,169 @@
+//! What happened to a sender, and why.
+
+use celltrain_engine::Time;
+use serde::Serialize;
+
+/// Something that happened to a sender.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Event {
+    /// When, in picoseconds.
+    pub at: Time,
+    /// What, with its cause.
+    #[serde(flatten)]
+    pub kind: EventKind,
+}
+
+/// What a sender took for the sign of a loss.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LossSign {
+    /// The third duplicate ACK in a row.
+    ThirdDuplicateAck,
+    /// Enough data above the hole reported by SACK (RFC 6675, IsLost).
+    SackedAbove,
+}
+
+/// Why a recovery ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ExitCause {
+    /// An ACK for new data; the algorithm asks for no more.
+    NewAck,
+    /// An ACK for everything that was outstanding when the recovery began.
+    FullAck,
+    /// The retransmission timer expired.
+    Timeout,
+}
+
+/// The kinds of events. Positions are byte offsets, windows are in bytes, times in picoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum EventKind {
+    /// A data segment left.
+    Sent {
+        /// First byte.
+        seq: u64,
+        /// Bytes of payload.
+        len: u32,
+        /// Whether part of it was sent before.
+        retransmission: bool,
+    },
+    /// An ACK advanced the window.
+    Acknowledged {
+        /// Everything below is acknowledged.
+        ack: u64,
+        /// Congestion window after it.
+        cwnd: u64,
+        /// Slow-start threshold after it.
+        ssthresh: u64,
+    },
+    /// A duplicate ACK arrived.
+    DuplicateAck {
+        /// The byte that the receiver waits for.
+        ack: u64,
+        /// The how manieth in a row.
+        count: u32,
+    },
+    /// A duplicate ACK let a new segment go (RFC 3042).
+    LimitedTransmit {
+        /// First byte of the segment.
+        seq: u64,
+    },
+    /// A loss was found without a timeout, and the window reduced.
+    FastRetransmit {
+        /// First byte of the segment taken for lost.
+        seq: u64,
+        /// How the loss showed.
+        cause: LossSign,
+        /// Recovery lasts until this byte.
+        recover: u64,
+        /// Congestion window after the reduction.
+        cwnd: u64,
+        /// Slow-start threshold after the reduction.
+        ssthresh: u64,
+    },
+    /// An ACK that ends in the middle of what was outstanding: the next hole is lost too (RFC 6582).
+    PartialAck {
+        /// Everything below is acknowledged.
+        ack: u64,
+        /// Recovery lasts until this byte.
+        recover: u64,
+    },
+    /// Recovery ended.
+    RecoveryExited {
+        /// Why.
+        cause: ExitCause,
+        /// Everything below is acknowledged.
+        ack: u64,
+        /// Congestion window after it.
+        cwnd: u64,
+    },
+    /// The retransmission timer expired.
+    Timeout {
+        /// First unacknowledged byte.
+        seq: u64,
+        /// The how manieth expiry since the last ACK for new data.
+        consecutive: u32,
+        /// The timeout that expired.
+        rto: Time,
+        /// The timeout after backoff.
+        next_rto: Time,
+        /// Slow-start threshold after the reduction.
+        ssthresh: u64,
+    },
+    /// A round trip was measured.
+    RttSample {
+        /// The measurement.
+        rtt: Time,
+        /// Smoothed round-trip time after it.
+        srtt: Time,
+        /// Round-trip time variation after it.
+        rttvar: Time,
+        /// Retransmission timeout after it.
+        rto: Time,
+    },
+    /// Nothing was sent for longer than the timeout: the window starts again (RFC 5681 section 4.1).
+    IdleRestart {
+        /// How long nothing was sent.
+        idle: Time,
+        /// Congestion window after it.
+        cwnd: u64,
+    },
+    /// The receiver echoed a congestion mark and the window was reduced (RFC 3168).
+    EcnReduction {
+        /// The acknowledgement number of the echo.
+        ack: u64,
+        /// Congestion window after it.
+        cwnd: u64,
+        /// Slow-start threshold after it.
+        ssthresh: u64,
+    },
+}
+
+/// Collects events, or nothing while it is off.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Trace(Option<Vec<Event>>);
+
+impl Trace {
+    /// Switches collecting on or off. Switching off forgets what was collected.
+    pub(crate) fn set(&mut self, on: bool) {
+        match (on, &self.0) {
+            (true, None) => self.0 = Some(Vec::new()),
+            (false, _) => self.0 = None,
+            (true, Some(_)) => {}
+        }
+    }
+
+    /// Records an event, which is only made when somebody asked for it.
+    #[inline]
+    pub(crate) fn record(&mut self, at: Time, kind: impl FnOnce() -> EventKind) {
+        if let Some(events) = &mut self.0 {
+            events.push(Event { at, kind: kind() });
+        }
+    }
+
+    /// Hands over what was collected.
+    pub(crate) fn take(&mut self) -> Vec<Event> {
+        self.0.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+}

@@ -1,0 +1,194 @@
+//! What a sender knows about its connection: sequence space, windows, timer. Congestion control and recovery are given
+//! it to read and change.
+
+use std::ops::Range;
+
+use celltrain_engine::Time;
+
+use crate::{
+    event::{EventKind, LossSign, Trace},
+    params::{FastRetransmitGuard, Params},
+    rto::RetransmissionTimer,
+    segment::Segment,
+    stats::SenderStats,
+};
+
+/// Duplicate ACKs that mean a loss (RFC 5681 section 3.2).
+pub(crate) const DUP_THRESH: u32 = 3;
+
+/// The sequence space, windows and timer of one sender. Names follow RFC 9293 (SND.UNA, SND.NXT) and RFC 5681.
+#[derive(Debug, Clone)]
+pub(crate) struct Flow {
+    pub(crate) params: Params,
+    /// `params.mss` as the windows count.
+    pub(crate) mss: u64,
+    /// First unacknowledged byte.
+    pub(crate) una: u64,
+    /// Next byte to send; below `max` after going back.
+    pub(crate) nxt: u64,
+    /// The byte after the highest ever sent.
+    pub(crate) max: u64,
+    /// The byte after the last that the application has offered.
+    pub(crate) offered: u64,
+    pub(crate) cwnd: u64,
+    pub(crate) ssthresh: u64,
+    /// Receive window.
+    pub(crate) rwnd: u64,
+    /// Largest receive window seen.
+    pub(crate) rwnd_max: u64,
+    /// Duplicate ACKs since the last ACK for new data.
+    pub(crate) duplicates: u32,
+    /// Bytes of new data that limited transmit allows beyond the congestion window.
+    pub(crate) allowance: u64,
+    /// The value of `max` at the last loss: earlier data may still cause duplicate ACKs.
+    pub(crate) recover: Option<u64>,
+    /// The segment at `una` goes next, whatever the windows say.
+    pub(crate) resend_first: bool,
+    pub(crate) consecutive_timeouts: u32,
+    /// The ACK being handled echoes a congestion mark.
+    pub(crate) echoed: bool,
+    /// The next new segment tells the receiver that the window was reduced.
+    pub(crate) cwr_owed: bool,
+    pub(crate) timer: RetransmissionTimer,
+    pub(crate) stats: SenderStats,
+    pub(crate) trace: Trace,
+}
+
+impl Flow {
+    pub(crate) fn new(params: &Params) -> Self {
+        let mss = u64::from(params.mss);
+        Self {
+            params: *params,
+            mss,
+            una: 0,
+            nxt: 0,
+            max: 0,
+            offered: 0,
+            cwnd: u64::from(params.initial_window) * mss,
+            ssthresh: params.initial_ssthresh,
+            rwnd: params.receive_window,
+            rwnd_max: params.receive_window,
+            duplicates: 0,
+            allowance: 0,
+            recover: None,
+            resend_first: false,
+            consecutive_timeouts: 0,
+            echoed: false,
+            cwr_owed: false,
+            timer: RetransmissionTimer::new(params),
+            stats: SenderStats::default(),
+            trace: Trace::default(),
+        }
+    }
+
+    /// FlightSize (RFC 5681 section 2): bytes sent and not acknowledged.
+    pub(crate) const fn flight(&self) -> u64 {
+        self.max - self.una
+    }
+
+    /// FlightSize at a loss, without what limited transmit added (RFC 5681 section 3.2 step 2).
+    pub(crate) fn loss_flight(&self) -> u64 {
+        if self.allowance > 0 { self.flight().min(self.cwnd) } else { self.flight() }
+    }
+
+    /// Whether `segment` is a duplicate ACK (RFC 5681 section 2).
+    pub(crate) const fn is_duplicate(&self, segment: &Segment) -> bool {
+        segment.ack == self.una && self.max > self.una && segment.len == 0 && segment.window == self.rwnd
+    }
+
+    /// Moves the left edge of the window to `ack`.
+    pub(crate) fn advance(&mut self, ack: u64) {
+        self.una = ack;
+        self.nxt = self.nxt.max(ack);
+        self.duplicates = 0;
+        self.allowance = 0;
+        self.resend_first = false;
+        self.consecutive_timeouts = 0;
+    }
+
+    /// Takes the advertised window.
+    pub(crate) fn set_receive_window(&mut self, window: u64) {
+        self.rwnd = window;
+        self.rwnd_max = self.rwnd_max.max(window);
+    }
+
+    /// Sends again from the first unacknowledged byte on.
+    pub(crate) const fn go_back(&mut self) {
+        self.nxt = self.una;
+    }
+
+    /// Whether this is the third duplicate ACK and the guard lets it count.
+    pub(crate) fn third_duplicate(&self) -> bool {
+        self.duplicates == DUP_THRESH
+            && match (self.params.fast_retransmit_guard, self.recover) {
+                (FastRetransmitGuard::None, _) | (_, None) => true,
+                (FastRetransmitGuard::LessCareful, Some(recover)) => self.una >= recover,
+                (FastRetransmitGuard::Careful, Some(recover)) => self.una > recover,
+            }
+    }
+
+    /// Reduces the windows for a loss that showed without a timeout. What is sent again is the caller's business.
+    pub(crate) fn fast_retransmit(&mut self, now: Time, cause: LossSign, ssthresh: u64, cwnd: u64) {
+        self.ssthresh = ssthresh;
+        self.cwnd = cwnd;
+        self.note_loss();
+        // The retransmission gets a whole timeout, as in BSD and Linux; RFC 5681 leaves it open.
+        self.timer.restart(now);
+        self.stats.fast_retransmits += 1;
+        let (seq, recover) = (self.una, self.max);
+        self.trace.record(now, || EventKind::FastRetransmit { seq, cause, recover, cwnd, ssthresh });
+    }
+
+    /// Reduces the windows to one segment for a timeout and backs the timer off.
+    pub(crate) fn time_out(&mut self, now: Time, ssthresh: u64) {
+        self.ssthresh = ssthresh;
+        self.cwnd = self.mss;
+        self.duplicates = 0;
+        self.resend_first = false;
+        self.note_loss();
+        let rto = self.timer.estimator.rto();
+        self.timer.estimator.back_off();
+        self.timer.restart(now);
+        let (seq, consecutive, next_rto) = (self.una, self.consecutive_timeouts, self.timer.estimator.rto());
+        self.trace.record(now, || EventKind::Timeout { seq, consecutive, rto, next_rto, ssthresh });
+    }
+
+    /// What every reduction for a loss has in common.
+    fn note_loss(&mut self) {
+        self.allowance = 0;
+        self.recover = Some(self.max);
+        self.cwr_owed = self.params.ecn;
+        self.timer.forget_timed_segment();
+    }
+
+    /// The segment that starts at `una`.
+    pub(crate) fn first_segment(&self) -> Range<u64> {
+        self.una..(self.una + self.mss).min(self.max)
+    }
+
+    /// The segment at `nxt` if the congestion and receive windows allow it and it is worth sending.
+    pub(crate) fn next_in_window(&self) -> Option<Range<u64>> {
+        let allowance = if self.nxt < self.max { 0 } else { self.allowance };
+        self.next_below(self.una + (self.cwnd + allowance).min(self.rwnd))
+    }
+
+    /// The segment at `nxt` if it is worth sending when nothing beyond `edge` may go.
+    pub(crate) fn next_below(&self, edge: u64) -> Option<Range<u64>> {
+        let end = (self.nxt + self.mss).min(self.offered).min(edge);
+        if end <= self.nxt {
+            return None;
+        }
+        let len = end - self.nxt;
+        (len == self.mss || self.worth_sending(len, end)).then_some(self.nxt..end)
+    }
+
+    /// Whether a segment that is not full should go: the sender's silly-window avoidance (RFC 9293 section 3.8.6.2.1) and
+    /// Nagle's algorithm (section 3.7.4).
+    fn worth_sending(&self, len: u64, end: u64) -> bool {
+        if self.nxt < self.max {
+            return end >= self.max || end == self.offered;
+        }
+        let idle = self.nxt == self.una;
+        (end == self.offered && (idle || !self.params.nagle)) || 2 * len >= self.rwnd_max
+    }
+}

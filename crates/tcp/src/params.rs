@@ -1,0 +1,105 @@
+//! The resolved parameters of one connection: what a sender and a receiver are built from.
+
+use celltrain_engine::Time;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{congestion::CongestionKind, recovery::RecoveryKind};
+
+/// How Reno's window grows in congestion avoidance: both mean about one segment a round trip (RFC 5681 section 3.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CongestionAvoidance {
+    /// One segment each time a whole window of bytes has been acknowledged: what RFC 5681 recommends.
+    ByteCounting,
+    /// MSS*MSS/cwnd for each ACK that advances, whatever it covers, so that delayed ACKs halve the growth: BSD's way.
+    /// Fractions of a byte are carried over, as if cwnd were a real number.
+    PerAck,
+}
+
+/// What is halved when a loss is noticed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Halving {
+    /// Half of the data in flight, to the byte (RFC 5681 equation 4); a repeated timeout of the same segment does not
+    /// halve again.
+    Flight,
+    /// Half of min(cwnd, receive window) in whole segments, at every loss: 4.3BSD.
+    Window,
+}
+
+/// When three duplicate ACKs do not count as a loss because they may echo an earlier recovery (RFC 6582 section 3.2
+/// step 2; both variants: RFC 2582 section 5).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FastRetransmitGuard {
+    /// Every third duplicate ACK counts.
+    None,
+    /// The ACK must cover everything that had been sent at the previous loss.
+    LessCareful,
+    /// The ACK must cover more than everything that had been sent at the previous loss.
+    Careful,
+}
+
+/// The parameters of one connection, every one decided. Made by [`crate::StackSpec::resolve`].
+///
+/// Windows are in bytes of payload, times in picoseconds. [`crate::StackSpec`] documents each field and its source.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Params {
+    /// Maximum segment size: payload bytes of a full segment.
+    pub mss: u32,
+    /// Receive buffer, which is the advertised window of an application that reads at once.
+    pub receive_window: u64,
+    /// Shift of the window field; `None` without window scaling.
+    pub window_scale: Option<u8>,
+    /// Initial window in segments.
+    pub initial_window: u32,
+    /// First slow-start threshold.
+    pub initial_ssthresh: u64,
+    /// Window growth.
+    pub congestion_control: CongestionKind,
+    /// What a loss does.
+    pub recovery: RecoveryKind,
+    /// Reno's growth above the slow-start threshold.
+    pub congestion_avoidance: CongestionAvoidance,
+    /// What a loss halves.
+    pub halving: Halving,
+    /// Guard against a second fast retransmit for one loss.
+    pub fast_retransmit_guard: FastRetransmitGuard,
+    /// NewReno: restart the timer at the first partial ACK only.
+    pub newreno_impatient: bool,
+    /// Go-back-N: whether the window grows by a segment for each duplicate ACK, as Reno's does.
+    pub go_back_n_inflation: bool,
+    /// New data on the first two duplicate ACKs.
+    pub limited_transmit: bool,
+    /// Restart from the initial window after an idle period.
+    pub idle_restart: bool,
+    /// Nagle's algorithm.
+    pub nagle: bool,
+    /// Timestamps option in every segment.
+    pub timestamps: bool,
+    /// SACK blocks in ACKs.
+    pub sack: bool,
+    /// ECN-capable transport.
+    pub ecn: bool,
+    /// Open the connection with SYN and SYN|ACK.
+    pub syn_exchange: bool,
+    /// Full segments that one ACK may cover.
+    pub ack_every: u32,
+    /// Longest time that an ACK may wait; 0 acknowledges every segment at once.
+    pub delayed_ack: Time,
+    /// Smallest retransmission timeout.
+    pub rto_min: Time,
+    /// Largest retransmission timeout.
+    pub rto_max: Time,
+    /// Retransmission timeout before the first sample.
+    pub rto_initial: Time,
+    /// Tick of the timer clock; 0 for an exact clock.
+    pub tick: Time,
+    /// How long before time 0 the timer clock ticked last.
+    pub tick_phase: Time,
+    /// Mean time the host spends on a segment; the host model applies it.
+    pub processing_delay: Time,
+    /// Largest deviation from that mean, uniformly distributed.
+    pub processing_spread: Time,
+}

@@ -1,0 +1,120 @@
+//! A set of bytes as sorted, disjoint, non-adjacent ranges.
+//!
+//! The receiver keeps its out-of-order data in one, the SACK scoreboard the bytes that the receiver has reported. Both
+//! hold few ranges at a time and none on the in-order path, so a sorted vector is the right container.
+
+use std::ops::Range;
+
+/// Bytes, as sorted ranges that neither overlap nor touch.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Ranges(Vec<Range<u64>>);
+
+impl Ranges {
+    /// Whether no byte is in the set.
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Adds `range` and returns how many of its bytes were not in the set.
+    pub(crate) fn insert(&mut self, range: Range<u64>) -> u64 {
+        if range.is_empty() {
+            return 0;
+        }
+        // Everything in `touched` overlaps or touches the new range and merges with it.
+        let first = self.0.partition_point(|r| r.end < range.start);
+        let last = self.0.partition_point(|r| r.start <= range.end);
+        let touched = &self.0[first..last];
+        let known: u64 = touched.iter().map(|r| r.end.min(range.end) - r.start.max(range.start)).sum();
+        let new = (range.end - range.start) - known;
+        let merged = match touched {
+            [] => range,
+            [only] => only.start.min(range.start)..only.end.max(range.end),
+            [low, .., high] => low.start.min(range.start)..high.end.max(range.end),
+        };
+        self.0.splice(first..last, [merged]);
+        new
+    }
+
+    /// Removes all bytes below `edge`.
+    pub(crate) fn remove_below(&mut self, edge: u64) {
+        let gone = self.0.partition_point(|r| r.end <= edge);
+        self.0.drain(..gone);
+        if let Some(first) = self.0.first_mut() {
+            first.start = first.start.max(edge);
+        }
+    }
+
+    /// The range that holds byte `at`.
+    pub(crate) fn containing(&self, at: u64) -> Option<Range<u64>> {
+        let index = self.0.partition_point(|r| r.end <= at);
+        self.0.get(index).filter(|r| r.start <= at).cloned()
+    }
+
+    /// The first gap at or above `from` that ends below some byte of the set.
+    pub(crate) fn first_gap(&self, from: u64) -> Option<Range<u64>> {
+        let index = self.0.partition_point(|r| r.end <= from);
+        let next = self.0.get(index)?;
+        if from < next.start {
+            return Some(from..next.start);
+        }
+        self.0.get(index + 1).map(|after| next.end..after.start)
+    }
+
+    /// How many bytes of `range` are not in the set.
+    pub(crate) fn missing_in(&self, range: Range<u64>) -> u64 {
+        if range.is_empty() {
+            return 0;
+        }
+        let first = self.0.partition_point(|r| r.end <= range.start);
+        let known: u64 = self.0[first..]
+            .iter()
+            .take_while(|r| r.start < range.end)
+            .map(|r| r.end.min(range.end) - r.start.max(range.start))
+            .sum();
+        (range.end - range.start) - known
+    }
+
+    /// The ranges in ascending order.
+    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &Range<u64>> {
+        self.0.iter()
+    }
+
+    /// The offset after the highest byte of the set.
+    pub(crate) fn end(&self) -> Option<u64> {
+        self.0.last().map(|r| r.end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The set as its single bytes.
+    fn bytes(ranges: &Ranges) -> BTreeSet<u64> {
+        ranges.iter().cloned().flatten().collect()
+    }
+
+    proptest! {
+        #[test]
+        fn behaves_like_a_set_of_bytes(inserts in prop::collection::vec((0u64..60, 0u64..12), 1..20), edge in 0u64..70) {
+            let (mut ranges, mut model) = (Ranges::default(), BTreeSet::new());
+            for (start, len) in inserts {
+                let before = model.len();
+                model.extend(start..start + len);
+                prop_assert_eq!(ranges.insert(start..start + len), (model.len() - before) as u64);
+            }
+            prop_assert_eq!(&bytes(&ranges), &model);
+            prop_assert!(ranges.0.windows(2).all(|w| w[0].end < w[1].start));
+            prop_assert_eq!(ranges.missing_in(edge..80), (edge..80).filter(|b| !model.contains(b)).count() as u64);
+            prop_assert_eq!(ranges.containing(edge).is_some(), model.contains(&edge));
+            let gap = (edge..80).find(|b| !model.contains(b)).filter(|b| model.range(b..).next().is_some());
+            prop_assert_eq!(ranges.first_gap(edge).map(|g| g.start), gap);
+            ranges.remove_below(edge);
+            prop_assert_eq!(bytes(&ranges), model.range(edge..).copied().collect());
+        }
+    }
+}

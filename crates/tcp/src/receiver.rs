@@ -1,0 +1,253 @@
+//! The receiving end of a connection.
+
+use std::ops::Range;
+
+use celltrain_engine::{Time, time::NEVER};
+
+use crate::{
+    params::Params,
+    ranges::Ranges,
+    rto::Clock,
+    segment::{
+        Ecn, Flags, SACK_BLOCKS_MAX, SACK_BLOCKS_MAX_WITH_TIMESTAMPS, SackBlocks, Segment, SynOptions,
+        Timestamps,
+    },
+    stats::ReceiverStats,
+};
+
+/// The receiving end of a connection, with an application that reads at once.
+///
+/// Like the [`crate::Sender`] it has no clock and no network, and its owner takes out segments after each event. An
+/// acknowledgement that is due is sent once: poll after every segment, or duplicate ACKs are lost.
+#[derive(Debug, Clone)]
+pub struct Receiver {
+    params: Params,
+    clock: Clock,
+    /// RCV.NXT: the next byte expected in order.
+    next: u64,
+    /// What arrived above it.
+    out_of_order: Ranges,
+    /// A byte of each of the last blocks received out of order, the newest first.
+    recent: Vec<u64>,
+    /// Bytes delivered since the last ACK.
+    unacknowledged: u64,
+    ack_due: bool,
+    syn_ack_due: bool,
+    /// When a delayed ACK must go; [`NEVER`] while none waits.
+    deadline: Time,
+    /// TS.Recent (RFC 7323 section 4.3).
+    echo: Time,
+    /// Last.ACK.sent (RFC 7323 section 4.3).
+    last_ack_sent: u64,
+    /// Whether ACKs echo a congestion mark.
+    echoing: bool,
+    stats: ReceiverStats,
+}
+
+impl Receiver {
+    /// A receiver that has received nothing.
+    #[must_use]
+    pub fn new(params: &Params) -> Self {
+        Self {
+            params: *params,
+            clock: Clock::new(params),
+            next: 0,
+            out_of_order: Ranges::default(),
+            recent: Vec::new(),
+            unacknowledged: 0,
+            ack_due: false,
+            syn_ack_due: false,
+            deadline: NEVER,
+            echo: 0,
+            last_ack_sent: 0,
+            echoing: false,
+            stats: ReceiverStats::default(),
+        }
+    }
+
+    /// Takes a segment. Poll afterwards.
+    pub fn on_segment(&mut self, now: Time, segment: &Segment) {
+        if let Some(timestamps) = segment.timestamps {
+            // The echo is of the segment that the next ACK answers, the earliest if there are several.
+            if segment.seq <= self.last_ack_sent && timestamps.value >= self.echo {
+                self.echo = timestamps.value;
+            }
+        }
+        if segment.flags.contains(Flags::SYN) {
+            self.syn_ack_due = true;
+        }
+        if segment.len > 0 {
+            self.on_data(now, segment);
+        }
+    }
+
+    /// Tells the receiver that its timer may have expired; it does nothing before
+    /// [`next_timeout`](Self::next_timeout). Poll afterwards.
+    pub fn on_timeout(&mut self, now: Time) {
+        if now >= self.deadline {
+            self.acknowledge();
+        }
+    }
+
+    /// The next segment to send, if one is due.
+    pub fn poll_segment(&mut self, now: Time) -> Option<Segment> {
+        if self.syn_ack_due {
+            self.syn_ack_due = false;
+            return Some(self.syn_ack(now));
+        }
+        if !self.ack_due {
+            return None;
+        }
+        self.ack_due = false;
+        self.unacknowledged = 0;
+        self.last_ack_sent = self.next;
+        self.stats.acks += 1;
+        let echo = if self.echoing { Flags::ECE } else { Flags::NONE };
+        Some(Segment {
+            ack: self.next,
+            window: self.window(),
+            flags: Flags::ACK | echo,
+            timestamps: self.timestamps(now),
+            sack: self.sack_blocks(),
+            ..Segment::default()
+        })
+    }
+
+    /// When [`on_timeout`](Self::on_timeout) is to be called, if an ACK is delayed.
+    #[must_use]
+    pub fn next_timeout(&self) -> Option<Time> {
+        (self.deadline != NEVER).then_some(self.deadline)
+    }
+
+    /// What it has seen and done so far.
+    #[must_use]
+    pub const fn stats(&self) -> &ReceiverStats {
+        &self.stats
+    }
+
+    /// The window it advertises, in bytes: the whole buffer, as the application reads at once and out-of-order data
+    /// lies within the window; the field holds 16 bits, shifted.
+    #[must_use]
+    pub fn window(&self) -> u64 {
+        let shift = self.params.window_scale.unwrap_or(0);
+        (self.params.receive_window >> shift).min(u64::from(u16::MAX)) << shift
+    }
+
+    fn on_data(&mut self, now: Time, segment: &Segment) {
+        self.stats.segments += 1;
+        if segment.end() > self.next + self.window() {
+            self.stats.beyond_window += 1;
+            return self.acknowledge();
+        }
+        self.note_mark(segment);
+        let in_order = segment.seq <= self.next && segment.end() > self.next;
+        let filling = !self.out_of_order.is_empty();
+        let new = self.take_in(segment);
+        self.count(segment, new);
+        if !in_order || filling {
+            // Out of order, a duplicate, or a hole filled in part or whole (RFC 5681 section 4.2).
+            self.acknowledge();
+        } else {
+            self.delay_ack(now);
+        }
+    }
+
+    /// Adds the segment's bytes to what is held, delivers what is in order, and returns how many bytes were new.
+    fn take_in(&mut self, segment: &Segment) -> u64 {
+        let start = segment.seq.max(self.next);
+        if start >= segment.end() {
+            return 0;
+        }
+        if start > self.next {
+            return self.hold(start..segment.end());
+        }
+        let mut new = segment.end() - start;
+        let mut next = segment.end();
+        if !self.out_of_order.is_empty() {
+            new = self.out_of_order.insert(start..segment.end());
+            next = self.out_of_order.containing(start).map_or(next, |held| held.end);
+            self.out_of_order.remove_below(next);
+        }
+        let delivered = next - self.next;
+        self.next = next;
+        self.unacknowledged += delivered;
+        self.stats.delivered_bytes += delivered;
+        new
+    }
+
+    fn count(&mut self, segment: &Segment, new: u64) {
+        let len = u64::from(segment.len);
+        self.stats.distinct_bytes += new;
+        self.stats.duplicate_bytes += len - new;
+        self.stats.distinct_full_segments += u64::from(new == len && segment.len == self.params.mss);
+        self.stats.duplicate_segments += u64::from(new == 0);
+        self.stats.out_of_order_segments += u64::from(segment.seq > self.next);
+    }
+
+    /// Follows the ECN bits: echo a mark until the sender says it has answered (RFC 3168 section 6.1.3).
+    fn note_mark(&mut self, segment: &Segment) {
+        if segment.flags.contains(Flags::CWR) {
+            self.echoing = false;
+        }
+        if segment.ecn == Ecn::Ce {
+            self.stats.marked_segments += 1;
+            self.echoing = self.params.ecn;
+        }
+    }
+
+    /// An ACK goes at once and takes a delayed one along.
+    const fn acknowledge(&mut self) {
+        self.ack_due = true;
+        self.deadline = NEVER;
+    }
+
+    /// Acknowledges what arrived in order: every n-th full segment at once, others after the delay (RFC 9293 section
+    /// 3.8.6.3).
+    fn delay_ack(&mut self, now: Time) {
+        let enough = u64::from(self.params.ack_every) * u64::from(self.params.mss);
+        if self.params.delayed_ack == 0 || self.unacknowledged >= enough {
+            self.acknowledge();
+        } else if self.deadline == NEVER {
+            self.deadline = now + self.params.delayed_ack;
+        }
+    }
+
+    /// Adds an out-of-order range and moves its block to the front of those to be reported.
+    fn hold(&mut self, range: Range<u64>) -> u64 {
+        let at = range.start;
+        let new = self.out_of_order.insert(range);
+        let block = self.out_of_order.containing(at).unwrap_or(at..at);
+        self.recent.retain(|other| !block.contains(other));
+        self.recent.insert(0, at);
+        self.recent.truncate(SACK_BLOCKS_MAX);
+        new
+    }
+
+    /// The blocks to report: the one received last first, then others reported lately (RFC 2018 section 4).
+    fn sack_blocks(&self) -> SackBlocks {
+        let mut blocks = SackBlocks::default();
+        if !self.params.sack || self.out_of_order.is_empty() {
+            return blocks;
+        }
+        let room = if self.params.timestamps { SACK_BLOCKS_MAX_WITH_TIMESTAMPS } else { SACK_BLOCKS_MAX };
+        for block in self.recent.iter().filter_map(|&at| self.out_of_order.containing(at)).take(room) {
+            blocks.push(self.next, block);
+        }
+        blocks
+    }
+
+    fn timestamps(&self, now: Time) -> Option<Timestamps> {
+        self.params.timestamps.then(|| Timestamps { value: self.clock.read(now), echo: self.echo })
+    }
+
+    fn syn_ack(&self, now: Time) -> Segment {
+        Segment {
+            flags: Flags::SYN | Flags::ACK,
+            // The window field of a SYN is not scaled (RFC 7323 section 2.2).
+            window: self.params.receive_window.min(u64::from(u16::MAX)),
+            timestamps: self.timestamps(now),
+            syn: Some(SynOptions::new(&self.params)),
+            ..Segment::default()
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Recovery: what a sender does about a loss.
+//!
+//! A new algorithm is one file with a type that implements [`Recovery`], and one line in the registry.
+
+mod go_back_n;
+mod newreno;
+mod reno;
+mod sack;
+mod tahoe;
+mod timeout_only;
+
+use std::ops::Range;
+
+use celltrain_engine::Time;
+
+use crate::{
+    congestion::{Congestion, CongestionControl},
+    event::{EventKind, ExitCause, LossSign},
+    flow::Flow,
+    registry::registry,
+    segment::Segment,
+};
+
+registry! {
+    $
+    /// What a sender does about a loss.
+    RecoveryKind
+    /// The loss recovery of one connection.
+    AnyRecovery
+    {
+        /// Waits for the timeout; duplicate ACKs mean nothing ("vanilla" in the OSU papers).
+        TimeoutOnly => timeout_only::TimeoutOnly,
+        /// Slow start from the lost segment on the third duplicate ACK (Jacobson 1988).
+        Tahoe => tahoe::Tahoe,
+        /// Fast retransmit and fast recovery, left with the first ACK for new data (RFC 5681).
+        Reno => reno::Reno,
+        /// Fast recovery that a partial ACK does not end (RFC 6582).
+        Newreno => newreno::NewReno,
+        /// Recovery by a scoreboard of selective acknowledgements (RFC 6675).
+        Sack => sack::Sack,
+        /// Halves as Reno does and sends again from the lost segment on, whatever the receiver holds.
+        GoBackN => go_back_n::GoBackN,
+    }
+}
+
+/// The loss recovery of one connection. The defaults are those of a sender that knows no recovery but the timeout.
+pub(crate) trait Recovery {
+    /// Reads what an ACK says about losses, before the flow has taken it in; true if it counts as a duplicate ACK.
+    fn read(&mut self, flow: &Flow, segment: &Segment) -> bool {
+        flow.is_duplicate(segment)
+    }
+
+    /// A duplicate ACK arrived; `flow.duplicates` counts it.
+    fn on_duplicate_ack(&mut self, _now: Time, _flow: &mut Flow, _congestion: &mut Congestion) {}
+
+    /// An ACK for `acked` new bytes arrived, and `flow.una` has moved. Returns whether it restarts the timer.
+    fn on_new_ack(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion, acked: u64) -> bool {
+        congestion.on_ack(now, flow, acked);
+        true
+    }
+
+    /// The timer expired, and the windows are reduced.
+    fn on_timeout(&mut self, _now: Time, flow: &mut Flow) {
+        flow.go_back();
+    }
+
+    /// The bytes to send next, if the windows allow any; the caller sends them.
+    fn next(&mut self, flow: &Flow) -> Option<Range<u64>> {
+        flow.next_in_window()
+    }
+
+    /// Whether a loss is being recovered from without a timeout.
+    fn recovering(&self) -> bool {
+        false
+    }
+}
+
+impl Recovery for AnyRecovery {
+    fn read(&mut self, flow: &Flow, segment: &Segment) -> bool {
+        dispatch!(self.read(flow, segment))
+    }
+
+    fn on_duplicate_ack(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion) {
+        dispatch!(self.on_duplicate_ack(now, flow, congestion));
+    }
+
+    fn on_new_ack(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion, acked: u64) -> bool {
+        dispatch!(self.on_new_ack(now, flow, congestion, acked))
+    }
+
+    fn on_timeout(&mut self, now: Time, flow: &mut Flow) {
+        dispatch!(self.on_timeout(now, flow));
+    }
+
+    fn next(&mut self, flow: &Flow) -> Option<Range<u64>> {
+        dispatch!(self.next(flow))
+    }
+
+    fn recovering(&self) -> bool {
+        dispatch!(self.recovering())
+    }
+}
+
+/// Records that recovery ended.
+fn trace_exit(now: Time, flow: &mut Flow, cause: ExitCause) {
+    let (ack, cwnd) = (flow.una, flow.cwnd);
+    flow.trace.record(now, || EventKind::RecoveryExited { cause, ack, cwnd });
+}
+
+/// Reduces the window on the third duplicate ACK to half the flight and `inflation` segments for those that, by the
+/// ACKs, have left the network (RFC 5681 section 3.2 steps 2 and 3).
+fn halve(now: Time, flow: &mut Flow, congestion: &mut Congestion, inflation: u32) {
+    let ssthresh = congestion.on_loss(flow);
+    let cwnd = ssthresh + u64::from(inflation) * flow.mss;
+    flow.fast_retransmit(now, LossSign::ThirdDuplicateAck, ssthresh, cwnd);
+}

@@ -1,0 +1,24 @@
+//! Tahoe: fast retransmit without fast recovery (Jacobson 1988; Fall and Floyd 1996, section 2).
+
+use celltrain_engine::Time;
+
+use super::Recovery;
+use crate::{
+    congestion::{Congestion, CongestionControl},
+    event::LossSign,
+    flow::Flow,
+};
+
+/// Slow start from the lost segment.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Tahoe;
+
+impl Recovery for Tahoe {
+    fn on_duplicate_ack(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion) {
+        if flow.third_duplicate() {
+            let ssthresh = congestion.on_loss(flow);
+            flow.fast_retransmit(now, LossSign::ThirdDuplicateAck, ssthresh, flow.mss);
+            flow.go_back();
+        }
+    }
+}

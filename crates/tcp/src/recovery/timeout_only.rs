@@ -1,0 +1,10 @@
+//! No recovery but the timeout: slow start and congestion avoidance of 1988 without fast retransmit, which the OSU
+//! papers call "vanilla" TCP.
+
+use super::Recovery;
+
+/// Ignores duplicate ACKs.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct TimeoutOnly;
+
+impl Recovery for TimeoutOnly {}

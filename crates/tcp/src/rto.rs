@@ -1,0 +1,184 @@
+//! The retransmission timeout (RFC 6298): a clock, an estimator of the round-trip time, and the timer.
+
+use celltrain_engine::{Time, time::NEVER};
+
+use crate::params::Params;
+
+/// The clock that timers and round-trip measurements read: exact, or one that ticks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Clock {
+    tick: Time,
+    phase: Time,
+}
+
+impl Clock {
+    pub(crate) const fn new(params: &Params) -> Self {
+        Self { tick: params.tick, phase: params.tick_phase }
+    }
+
+    /// What the clock shows at `now`: a multiple of the tick.
+    pub(crate) const fn read(self, now: Time) -> Time {
+        match (now + self.phase).checked_div(self.tick) {
+            Some(ticks) => ticks * self.tick,
+            None => now,
+        }
+    }
+
+    /// The time since the clock showed `reading`. A coarse clock counts the tick in which the interval began as a whole
+    /// one, so that no sample is zero and none is too short.
+    pub(crate) const fn since(self, reading: Time, now: Time) -> Time {
+        self.read(now).saturating_sub(reading) + self.tick
+    }
+
+    /// When a timer of `length` set at `now` expires: on a coarse clock at the n-th tick from now, for the n ticks that
+    /// cover the length, so up to one tick early.
+    pub(crate) const fn expiry(self, now: Time, length: Time) -> Time {
+        match (now + self.phase).checked_div(self.tick) {
+            Some(ticks) => (ticks + length.div_ceil(self.tick)) * self.tick - self.phase,
+            None => now + length,
+        }
+    }
+}
+
+/// SRTT, RTTVAR and RTO as RFC 6298 section 2 computes them, in picoseconds, rounded to the nearest.
+///
+/// ```
+/// use celltrain_engine::time::MILLISECOND;
+/// use celltrain_tcp::{StackSpec, rto::RttEstimator};
+///
+/// let params = StackSpec::default().resolve().unwrap();
+/// let mut estimator = RttEstimator::new(&params);
+/// estimator.sample(800 * MILLISECOND);
+/// assert_eq!(estimator.rto(), (800 + 4 * 400) * MILLISECOND);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RttEstimator {
+    smoothed: Option<Smoothed>,
+    rto: Time,
+    min: Time,
+    max: Time,
+    granularity: Time,
+}
+
+/// The two averages, which exist from the first sample on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Smoothed {
+    srtt: Time,
+    rttvar: Time,
+}
+
+impl RttEstimator {
+    /// An estimator without samples; its timeout is the initial one (rule 2.1).
+    #[must_use]
+    pub const fn new(params: &Params) -> Self {
+        Self {
+            smoothed: None,
+            rto: params.rto_initial,
+            min: params.rto_min,
+            max: params.rto_max,
+            granularity: params.tick,
+        }
+    }
+
+    /// Takes a round-trip measurement (rules 2.2 and 2.3) and so ends any backoff.
+    pub fn sample(&mut self, rtt: Time) {
+        let next = match self.smoothed {
+            None => Smoothed { srtt: rtt, rttvar: rtt.div_ceil(2) },
+            // RTTVAR takes the deviation from the old SRTT: alpha = 1/8, beta = 1/4.
+            Some(Smoothed { srtt, rttvar }) => {
+                Smoothed { rttvar: (3 * rttvar + srtt.abs_diff(rtt) + 2) / 4, srtt: (7 * srtt + rtt + 4) / 8 }
+            }
+        };
+        self.smoothed = Some(next);
+        self.rto = (next.srtt + self.granularity.max(4 * next.rttvar)).clamp(self.min, self.max);
+    }
+
+    /// Doubles the timeout up to its maximum (rule 5.5).
+    pub fn back_off(&mut self) {
+        self.rto = (2 * self.rto).min(self.max);
+    }
+
+    /// Raises the timeout to at least `least` (rule 5.7).
+    pub(crate) fn raise(&mut self, least: Time) {
+        self.rto = self.rto.max(least).min(self.max);
+    }
+
+    /// The retransmission timeout.
+    #[must_use]
+    pub const fn rto(&self) -> Time {
+        self.rto
+    }
+
+    /// The smoothed round-trip time, once there is a sample.
+    #[must_use]
+    pub fn srtt(&self) -> Option<Time> {
+        self.smoothed.map(|s| s.srtt)
+    }
+
+    /// The round-trip time variation, once there is a sample.
+    #[must_use]
+    pub fn rttvar(&self) -> Option<Time> {
+        self.smoothed.map(|s| s.rttvar)
+    }
+}
+
+/// The one retransmission timer of a connection, and the one segment being timed.
+#[derive(Debug, Clone)]
+pub(crate) struct RetransmissionTimer {
+    pub(crate) estimator: RttEstimator,
+    pub(crate) clock: Clock,
+    /// When it expires; [`NEVER`] while it is stopped.
+    deadline: Time,
+    /// End of the timed segment and the clock's reading when it left.
+    timed: Option<(u64, Time)>,
+}
+
+impl RetransmissionTimer {
+    pub(crate) const fn new(params: &Params) -> Self {
+        Self { estimator: RttEstimator::new(params), clock: Clock::new(params), deadline: NEVER, timed: None }
+    }
+
+    pub(crate) const fn deadline(&self) -> Time {
+        self.deadline
+    }
+
+    /// Starts the timer unless it runs (rule 5.1).
+    pub(crate) const fn start(&mut self, now: Time) {
+        if self.deadline == NEVER {
+            self.restart(now);
+        }
+    }
+
+    /// Starts the timer afresh (rules 5.3 and 5.6).
+    pub(crate) const fn restart(&mut self, now: Time) {
+        self.deadline = self.clock.expiry(now, self.estimator.rto());
+    }
+
+    /// Stops the timer (rule 5.2).
+    pub(crate) const fn stop(&mut self) {
+        self.deadline = NEVER;
+    }
+
+    /// Times a new segment that ends at `end`, unless one is being timed.
+    pub(crate) const fn time_segment(&mut self, now: Time, end: u64) {
+        if self.timed.is_none() {
+            self.timed = Some((end, self.clock.read(now)));
+        }
+    }
+
+    /// Forgets the timed segment: something was sent again, so its ACK would be ambiguous or late (Karn's algorithm,
+    /// RFC 6298 section 3).
+    pub(crate) const fn forget_timed_segment(&mut self) {
+        self.timed = None;
+    }
+
+    /// The measurement that an ACK of everything below `ack` completes.
+    pub(crate) fn finish_timing(&mut self, now: Time, ack: u64) -> Option<Time> {
+        let (end, sent) = self.timed?;
+        if ack < end {
+            return None;
+        }
+        self.timed = None;
+        Some(self.clock.since(sent, now))
+    }
+}

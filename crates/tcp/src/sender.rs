@@ -1,0 +1,357 @@
+//! The sending end of a connection.
+
+use std::ops::Range;
+
+use celltrain_engine::{
+    Time,
+    time::{NEVER, SECOND},
+};
+
+use crate::{
+    congestion::{Congestion, CongestionControl},
+    event::{Event, EventKind},
+    flow::Flow,
+    params::Params,
+    recovery::{AnyRecovery, Recovery},
+    segment::{Ecn, Flags, Segment, SynOptions, Timestamps},
+    stats::SenderStats,
+};
+
+/// Smallest timeout for the first data after a SYN had to be repeated (RFC 6298 rule 5.7).
+const RTO_AFTER_SYN_LOSS: Time = 3 * SECOND;
+
+/// The windows of a sender, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Window {
+    /// Congestion window, with what fast recovery inflates it by.
+    pub cwnd: u64,
+    /// Slow-start threshold.
+    pub ssthresh: u64,
+    /// Bytes sent and not acknowledged (FlightSize).
+    pub flight: u64,
+    /// Window that the receiver advertises.
+    pub rwnd: u64,
+}
+
+/// How far the opening of the connection has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// The SYN is to be sent, again after a timeout.
+    Closed,
+    /// The SYN is under way.
+    SynSent,
+    Established,
+}
+
+/// The sending end of a connection: data goes one way, acknowledgements come back.
+///
+/// It has no clock and no network. Its owner tells it what happened ([`on_segment`](Self::on_segment),
+/// [`on_timeout`](Self::on_timeout), [`offer`](Self::offer)), each time with the present time, which must not go
+/// backwards; takes out segments after each of these with [`poll_segment`](Self::poll_segment) until there is none; and
+/// calls [`on_timeout`](Self::on_timeout) at [`next_timeout`](Self::next_timeout).
+#[derive(Debug, Clone)]
+pub struct Sender {
+    flow: Flow,
+    congestion: Congestion,
+    recovery: AnyRecovery,
+    state: State,
+    /// Whether the SYN timed out.
+    syn_lost: bool,
+    /// TSval of the last segment received, to be echoed.
+    peer_clock: Time,
+    /// When data left last; [`NEVER`] before any has.
+    last_sent: Time,
+    /// Window reductions for congestion marks wait until everything below is acknowledged: one a round trip.
+    marked_until: u64,
+}
+
+impl Sender {
+    /// A sender with nothing to send yet.
+    #[must_use]
+    pub fn new(params: &Params) -> Self {
+        Self {
+            flow: Flow::new(params),
+            congestion: Congestion::new(params.congestion_control),
+            recovery: AnyRecovery::new(params.recovery),
+            state: if params.syn_exchange { State::Closed } else { State::Established },
+            syn_lost: false,
+            peer_clock: 0,
+            last_sent: NEVER,
+            marked_until: 0,
+        }
+    }
+
+    /// Adds `bytes` of application data; `u64::MAX` makes the application greedy. Poll afterwards.
+    pub fn offer(&mut self, _now: Time, bytes: u64) {
+        self.flow.offered = self.flow.offered.saturating_add(bytes);
+    }
+
+    /// Takes an acknowledgement. Poll afterwards. One that acknowledges data never sent is ignored (RFC 9293 section
+    /// 3.10.7.4).
+    pub fn on_segment(&mut self, now: Time, segment: &Segment) {
+        if !segment.flags.contains(Flags::ACK) || segment.ack > self.flow.max {
+            return;
+        }
+        if let Some(timestamps) = segment.timestamps {
+            self.peer_clock = self.peer_clock.max(timestamps.value);
+        }
+        if segment.flags.contains(Flags::SYN) {
+            return self.on_syn_ack(now, segment);
+        }
+        if self.state != State::Established || segment.ack < self.flow.una {
+            return;
+        }
+        self.flow.stats.acks += 1;
+        let duplicate = self.recovery.read(&self.flow, segment);
+        self.flow.set_receive_window(segment.window);
+        self.flow.echoed = self.flow.params.ecn && segment.flags.contains(Flags::ECE);
+        if segment.ack > self.flow.una {
+            self.on_new_ack(now, segment);
+        } else if duplicate {
+            self.on_duplicate_ack(now);
+        }
+        if self.flow.echoed {
+            self.on_echo(now);
+        }
+    }
+
+    /// Tells the sender that its timer may have expired; it does nothing before [`next_timeout`](Self::next_timeout).
+    /// Poll afterwards.
+    pub fn on_timeout(&mut self, now: Time) {
+        if now < self.flow.timer.deadline() {
+            return;
+        }
+        self.flow.stats.timeouts += 1;
+        self.flow.consecutive_timeouts += 1;
+        if self.state != State::Established {
+            self.state = State::Closed;
+            self.syn_lost = true;
+            self.flow.timer.forget_timed_segment();
+            self.flow.timer.estimator.back_off();
+            return self.flow.timer.stop();
+        }
+        let ssthresh = self.congestion.on_timeout(&self.flow);
+        self.flow.time_out(now, ssthresh);
+        self.recovery.on_timeout(now, &mut self.flow);
+    }
+
+    /// The next segment to send, if any may go. Call it until it returns `None` after each event.
+    pub fn poll_segment(&mut self, now: Time) -> Option<Segment> {
+        if self.state != State::Established {
+            return self.poll_syn(now);
+        }
+        let bytes = if self.flow.resend_first {
+            self.flow.resend_first = false;
+            self.flow.first_segment()
+        } else {
+            self.restart_if_idle(now);
+            self.recovery.next(&self.flow)?
+        };
+        Some(self.send(now, bytes))
+    }
+
+    /// When [`on_timeout`](Self::on_timeout) is to be called, if the timer runs.
+    #[must_use]
+    pub fn next_timeout(&self) -> Option<Time> {
+        let deadline = self.flow.timer.deadline();
+        (deadline != NEVER).then_some(deadline)
+    }
+
+    /// The present windows.
+    #[must_use]
+    pub const fn window(&self) -> Window {
+        Window {
+            cwnd: self.flow.cwnd,
+            ssthresh: self.flow.ssthresh,
+            flight: self.flow.flight(),
+            rwnd: self.flow.rwnd,
+        }
+    }
+
+    /// What it has done so far.
+    #[must_use]
+    pub const fn stats(&self) -> &SenderStats {
+        &self.flow.stats
+    }
+
+    /// What it was built from.
+    #[must_use]
+    pub const fn params(&self) -> &Params {
+        &self.flow.params
+    }
+
+    /// Whether everything offered so far is acknowledged.
+    #[must_use]
+    pub const fn is_done(&self) -> bool {
+        self.flow.una == self.flow.offered
+    }
+
+    /// Switches the collection of events on or off; it is off at first.
+    pub fn trace(&mut self, on: bool) {
+        self.flow.trace.set(on);
+    }
+
+    /// The events since the last call, in order.
+    pub fn take_events(&mut self) -> Vec<Event> {
+        self.flow.trace.take()
+    }
+
+    fn on_new_ack(&mut self, now: Time, segment: &Segment) {
+        let acked = segment.ack - self.flow.una;
+        self.flow.advance(segment.ack);
+        self.measure(now, segment);
+        let restarts = self.recovery.on_new_ack(now, &mut self.flow, &mut self.congestion, acked);
+        if self.flow.flight() == 0 {
+            self.flow.timer.stop();
+        } else if restarts {
+            self.flow.timer.restart(now);
+        }
+        let (cwnd, ssthresh) = (self.flow.cwnd, self.flow.ssthresh);
+        self.flow.trace.record(now, || EventKind::Acknowledged { ack: segment.ack, cwnd, ssthresh });
+    }
+
+    fn on_duplicate_ack(&mut self, now: Time) {
+        self.flow.stats.duplicate_acks += 1;
+        self.flow.duplicates += 1;
+        let (ack, count) = (self.flow.una, self.flow.duplicates);
+        self.flow.trace.record(now, || EventKind::DuplicateAck { ack, count });
+        self.recovery.on_duplicate_ack(now, &mut self.flow, &mut self.congestion);
+        if self.flow.params.limited_transmit && count <= 2 && !self.recovery.recovering() {
+            self.flow.allowance = u64::from(count) * self.flow.mss;
+        }
+    }
+
+    /// Takes the round-trip measurement that a new ACK gives: from its timestamps, where any segment will do, or from
+    /// the timed segment (RFC 7323 section 4, RFC 6298 section 4).
+    fn measure(&mut self, now: Time, segment: &Segment) {
+        let timer = &mut self.flow.timer;
+        let rtt = match segment.timestamps {
+            Some(timestamps) => timer.clock.since(timestamps.echo, now),
+            None => match timer.finish_timing(now, segment.ack) {
+                Some(rtt) => rtt,
+                None => return,
+            },
+        };
+        timer.estimator.sample(rtt);
+        self.flow.stats.rtt_samples += 1;
+        let estimator = timer.estimator;
+        self.flow.trace.record(now, || EventKind::RttSample {
+            rtt,
+            srtt: estimator.srtt().unwrap_or(rtt),
+            rttvar: estimator.rttvar().unwrap_or(0),
+            rto: estimator.rto(),
+        });
+    }
+
+    /// Reduces the window for an echoed congestion mark, once a round trip (RFC 3168 section 6.1.2).
+    fn on_echo(&mut self, now: Time) {
+        self.flow.echoed = false;
+        if self.flow.una < self.marked_until || self.recovery.recovering() {
+            return;
+        }
+        self.marked_until = self.flow.max;
+        self.flow.ssthresh = self.congestion.on_loss(&self.flow);
+        self.flow.cwnd = self.flow.cwnd.min(self.flow.ssthresh);
+        self.flow.cwr_owed = true;
+        self.flow.stats.ecn_reductions += 1;
+        let (ack, cwnd, ssthresh) = (self.flow.una, self.flow.cwnd, self.flow.ssthresh);
+        self.flow.trace.record(now, || EventKind::EcnReduction { ack, cwnd, ssthresh });
+    }
+
+    /// Closes the window to the initial one if nothing is outstanding, something is to be sent, and nothing was for
+    /// longer than the timeout (RFC 5681 section 4.1).
+    fn restart_if_idle(&mut self, now: Time) {
+        let flow = &mut self.flow;
+        if !flow.params.idle_restart
+            || flow.flight() > 0
+            || flow.offered == flow.max
+            || self.last_sent == NEVER
+        {
+            return;
+        }
+        let idle = now - self.last_sent;
+        if idle <= flow.timer.estimator.rto() {
+            return;
+        }
+        flow.cwnd = flow.cwnd.min(u64::from(flow.params.initial_window) * flow.mss);
+        flow.stats.idle_restarts += 1;
+        self.congestion.on_idle(idle);
+        // One restart an idle period, even if what is there is not worth sending yet.
+        self.last_sent = NEVER;
+        let cwnd = flow.cwnd;
+        flow.trace.record(now, || EventKind::IdleRestart { idle, cwnd });
+    }
+
+    /// Makes the segment of `bytes` and counts it as sent.
+    fn send(&mut self, now: Time, bytes: Range<u64>) -> Segment {
+        let flow = &mut self.flow;
+        let len = (bytes.end - bytes.start) as u32;
+        let retransmission = bytes.start < flow.max;
+        flow.stats.segments += 1;
+        flow.stats.bytes += u64::from(len);
+        if retransmission {
+            flow.stats.retransmitted_segments += 1;
+            flow.stats.retransmitted_bytes += bytes.end.min(flow.max) - bytes.start;
+            flow.timer.forget_timed_segment();
+        } else if !flow.params.timestamps {
+            flow.timer.time_segment(now, bytes.end);
+        }
+        let limited = flow.allowance > 0 && bytes.end > flow.una + flow.cwnd;
+        flow.nxt = flow.nxt.max(bytes.end);
+        flow.max = flow.max.max(bytes.end);
+        flow.timer.start(now);
+        self.last_sent = now;
+        let seq = bytes.start;
+        flow.trace.record(now, || EventKind::Sent { seq, len, retransmission });
+        if limited {
+            flow.trace.record(now, || EventKind::LimitedTransmit { seq });
+        }
+        // New data only is ECN-capable and tells of a reduction (RFC 3168 sections 6.1.2 and 6.1.5).
+        let ecn = if flow.params.ecn && !retransmission { Ecn::Ect0 } else { Ecn::NotEct };
+        let mut flags = Flags::ACK;
+        if !retransmission && std::mem::take(&mut flow.cwr_owed) {
+            flags |= Flags::CWR;
+        }
+        Segment { seq, len, flags, ecn, retransmission, ..self.header(now) }
+    }
+
+    /// What every segment of this end carries.
+    fn header(&self, now: Time) -> Segment {
+        let params = &self.flow.params;
+        let timestamps = Timestamps { value: self.flow.timer.clock.read(now), echo: self.peer_clock };
+        Segment {
+            window: params.receive_window,
+            timestamps: params.timestamps.then_some(timestamps),
+            ..Segment::default()
+        }
+    }
+
+    fn poll_syn(&mut self, now: Time) -> Option<Segment> {
+        if self.state == State::SynSent || self.flow.offered == 0 {
+            return None;
+        }
+        self.state = State::SynSent;
+        self.flow.timer.restart(now);
+        if !self.syn_lost {
+            self.flow.timer.time_segment(now, 0);
+        }
+        Some(Segment { flags: Flags::SYN, syn: Some(SynOptions::new(self.params())), ..self.header(now) })
+    }
+
+    fn on_syn_ack(&mut self, now: Time, segment: &Segment) {
+        if self.state == State::Established {
+            return;
+        }
+        self.state = State::Established;
+        self.flow.rwnd = segment.window;
+        self.flow.rwnd_max = segment.window;
+        self.flow.consecutive_timeouts = 0;
+        self.flow.timer.stop();
+        self.measure(now, segment);
+        if self.syn_lost {
+            // RFC 6298 rule 5.7 and RFC 5681 section 3.1.
+            self.flow.timer.estimator.raise(RTO_AFTER_SYN_LOSS);
+            self.flow.cwnd = self.flow.mss;
+        }
+    }
+}

@@ -1,0 +1,339 @@
+//! The `[tcp]` table of a scenario, and how it becomes [`Params`].
+
+use std::fmt;
+
+use celltrain_engine::quantity::{Bytes, Duration};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    congestion::CongestionKind,
+    params::{CongestionAvoidance, FastRetransmitGuard, Halving, Params},
+    recovery::RecoveryKind,
+    segment::{IP_HEADER_BYTES, TCP_HEADER_BYTES, TIMESTAMPS_BYTES},
+    stack::{Stack, UNSCALED_WINDOW_MAX},
+};
+
+/// Largest shift of window scaling (RFC 7323 section 2.3).
+const WINDOW_SCALE_MAX: u8 = 14;
+/// Largest initial window in segments (RFC 6928).
+const INITIAL_WINDOW_MAX: u32 = 10;
+/// Largest IP packet in bytes (RFC 791).
+const IP_PACKET_MAX: u64 = 65_535;
+
+/// The TCP stack of a scenario: a preset and what differs from it.
+///
+/// Every key may be left out; the preset then decides. Presets and their values are documented at `stack`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct StackSpec {
+    /// The preset that decides whatever is not said here. Default: `newreno`.
+    pub stack: Stack,
+    /// Maximum segment size: payload of a full segment, in bytes, without headers and options (RFC 9293 section 3.7.1).
+    /// Standard: 1460 B.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mss: Option<Bytes>,
+    /// Receive buffer, all of which is advertised as the application reads at once. Above 64 kB it needs
+    /// `window-scaling`; 64 kB itself is advertised as the 65535 B that the field holds (RFC 9293 section 3.1).
+    /// Standard: 64 kB.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub receive_window: Option<Bytes>,
+    /// Whether the window field is scaled, by the smallest shift that lets it hold the window (RFC 7323 section 2).
+    /// Standard: false.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window_scaling: Option<bool>,
+    /// Initial congestion window in segments, 1 to 10 (RFC 5681 section 3.1, RFC 6928). Standard: 3.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial_window: Option<u32>,
+    /// First slow-start threshold. Standard: unlimited (RFC 5681 section 3.1); `yats`: half the receive window.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial_ssthresh: Option<Bytes>,
+    /// How the congestion window grows. Standard: `reno`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub congestion_control: Option<CongestionKind>,
+    /// What a loss does. Standard: `newreno`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recovery: Option<RecoveryKind>,
+    /// How `congestion-control = "reno"` grows above the slow-start threshold (RFC 5681 section 3.1). Standard:
+    /// `byte-counting`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub congestion_avoidance: Option<CongestionAvoidance>,
+    /// What `congestion-control = "reno"` halves at a loss (RFC 5681 section 3.1). Standard: `flight`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub halving: Option<Halving>,
+    /// When three duplicate ACKs do not count, as they may echo an earlier loss (RFC 6582 section 3.2). Not for
+    /// `recovery = "sack"` and `"timeout-only"`. Default: `careful` with `recovery = "newreno"` and `"tahoe"`, `none` else.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fast_retransmit_guard: Option<FastRetransmitGuard>,
+    /// `recovery = "newreno"`: only the first partial ACK restarts the retransmission timer, so that many holes end in a
+    /// timeout; otherwise each does (RFC 6582 section 4: "impatient" and "slow-but-steady"). Standard: true.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub newreno_impatient: Option<bool>,
+    /// `recovery = "go-back-n"`: the window grows by a segment for each duplicate ACK in recovery, as Reno's. Standard:
+    /// false.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub go_back_n_inflation: Option<bool>,
+    /// A new segment on each of the first two duplicate ACKs (RFC 3042). Standard: true.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limited_transmit: Option<bool>,
+    /// Back to the initial window when nothing was sent for longer than the timeout (RFC 5681 section 4.1). Standard: true.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub idle_restart: Option<bool>,
+    /// Nagle's algorithm: no small segment while data is unacknowledged (RFC 9293 section 3.7.4). Greedy sources do not
+    /// notice. Standard: false.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nagle: Option<bool>,
+    /// Timestamps in every segment, 12 bytes; every new ACK then gives a round-trip sample (RFC 7323 section 3). Standard:
+    /// false.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timestamps: Option<bool>,
+    /// Selective acknowledgements from the receiver (RFC 2018). Default: exactly with `recovery = "sack"`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sack: Option<bool>,
+    /// Explicit congestion notification (RFC 3168). Standard: false.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<bool>,
+    /// Whether SYN and SYN|ACK open the connection (RFC 9293 section 3.5); otherwise it is open from the start. Standard:
+    /// false.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub syn_exchange: Option<bool>,
+    /// Full segments after which an ACK goes at once (RFC 5681 section 4.2). Standard: 2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ack_every: Option<u32>,
+    /// Longest time that an ACK waits for the next segment (RFC 5681 section 4.2); `"0 s"` acknowledges every segment at
+    /// once. Standard: 200 ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delayed_ack: Option<Duration>,
+    /// Smallest retransmission timeout (RFC 6298 rule 2.4). Standard: 1 s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rto_min: Option<Duration>,
+    /// Largest retransmission timeout (RFC 6298 rule 2.5). Standard: 60 s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rto_max: Option<Duration>,
+    /// Retransmission timeout before the first sample (RFC 6298 rule 2.1). Standard: 1 s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rto_initial: Option<Duration>,
+    /// Tick of the clock that the retransmission timer and round-trip measurements use; `"0 s"` is exact (G in RFC 6298).
+    /// Standard: 0 s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tick: Option<Duration>,
+    /// How long before the start of the run that clock ticked last; less than `tick`. Standard: 0 s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tick_phase: Option<Duration>,
+    /// Mean time that a host spends on each segment sent or received. Standard: 0 s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub processing_delay: Option<Duration>,
+    /// Largest deviation from `processing-delay`, uniformly distributed. Standard: 0 s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub processing_spread: Option<Duration>,
+}
+
+/// Why a `[tcp]` table cannot be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StackError {
+    /// The key to change, as scenario files write it.
+    pub key: &'static str,
+    /// What is wrong and what to do.
+    pub message: String,
+}
+
+impl fmt::Display for StackError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}: {}", self.key, self.message)
+    }
+}
+
+impl std::error::Error for StackError {}
+
+/// Fails with `message` at `key` unless `condition` holds.
+fn check(condition: bool, key: &'static str, message: impl FnOnce() -> String) -> Result<(), StackError> {
+    if condition { Ok(()) } else { Err(StackError { key, message: message() }) }
+}
+
+impl StackSpec {
+    /// The parameters of this table: the preset's, changed by every key that is given.
+    ///
+    /// # Errors
+    /// If a value is out of range or contradicts another; the message says what to do.
+    pub fn resolve(&self) -> Result<Params, StackError> {
+        let mut params = self.stack.params();
+        self.override_algorithms(&mut params);
+        self.override_times(&mut params);
+        self.resolve_sizes(&mut params)?;
+        self.check_combinations(&params)?;
+        check_times(&params)?;
+        Ok(params)
+    }
+
+    fn override_algorithms(&self, params: &mut Params) {
+        fn set<T: Copy>(field: &mut T, value: Option<T>) {
+            *field = value.unwrap_or(*field);
+        }
+        set(&mut params.initial_window, self.initial_window);
+        set(&mut params.congestion_control, self.congestion_control);
+        if let Some(recovery) = self.recovery {
+            params.recovery = recovery;
+            // These follow the recovery unless they are given.
+            params.sack = recovery == RecoveryKind::Sack;
+            params.limited_transmit &= recovery != RecoveryKind::TimeoutOnly;
+            params.fast_retransmit_guard = match recovery {
+                RecoveryKind::Newreno | RecoveryKind::Tahoe => FastRetransmitGuard::Careful,
+                _ => FastRetransmitGuard::None,
+            };
+        }
+        set(&mut params.congestion_avoidance, self.congestion_avoidance);
+        set(&mut params.halving, self.halving);
+        set(&mut params.fast_retransmit_guard, self.fast_retransmit_guard);
+        set(&mut params.newreno_impatient, self.newreno_impatient);
+        set(&mut params.go_back_n_inflation, self.go_back_n_inflation);
+        set(&mut params.limited_transmit, self.limited_transmit);
+        set(&mut params.idle_restart, self.idle_restart);
+        set(&mut params.nagle, self.nagle);
+        set(&mut params.timestamps, self.timestamps);
+        set(&mut params.sack, self.sack);
+        set(&mut params.ecn, self.ecn);
+        set(&mut params.syn_exchange, self.syn_exchange);
+        if self.delayed_ack == Some(Duration(0)) {
+            params.ack_every = 1;
+        }
+        set(&mut params.ack_every, self.ack_every);
+    }
+
+    fn override_times(&self, params: &mut Params) {
+        for (field, value) in [
+            (&mut params.delayed_ack, self.delayed_ack),
+            (&mut params.rto_min, self.rto_min),
+            (&mut params.rto_max, self.rto_max),
+            (&mut params.rto_initial, self.rto_initial),
+            (&mut params.tick, self.tick),
+            (&mut params.tick_phase, self.tick_phase),
+            (&mut params.processing_delay, self.processing_delay),
+            (&mut params.processing_spread, self.processing_spread),
+        ] {
+            *field = value.map_or(*field, Duration::ps);
+        }
+    }
+
+    fn resolve_sizes(&self, params: &mut Params) -> Result<(), StackError> {
+        let mss = self.mss.map_or(u64::from(params.mss), |bytes| bytes.0);
+        let options = if params.timestamps { TIMESTAMPS_BYTES } else { 0 };
+        let mss_max = IP_PACKET_MAX - u64::from(IP_HEADER_BYTES + TCP_HEADER_BYTES + options);
+        check((1..=mss_max).contains(&mss), "mss", || {
+            format!(
+                "{mss} B is not a segment size; give 1 B to {mss_max} B, what an IP packet holds beside the headers"
+            )
+        })?;
+        params.mss = mss as u32;
+
+        let window = self.receive_window.map_or(params.receive_window, |bytes| bytes.0);
+        let scaling = self.window_scaling.unwrap_or(params.window_scale.is_some());
+        let unscaled_name = UNSCALED_WINDOW_MAX + 1;
+        check(scaling || window <= unscaled_name, "receive-window", || {
+            format!(
+                "{window} B does not fit the 16-bit window field; set window-scaling = true, or give 64 kB at most"
+            )
+        })?;
+        let window = if scaling { window } else { window.min(UNSCALED_WINDOW_MAX) };
+        let scale = (0..=WINDOW_SCALE_MAX).find(|scale| window >> scale <= UNSCALED_WINDOW_MAX);
+        check(scale.is_some(), "receive-window", || {
+            let largest = UNSCALED_WINDOW_MAX << WINDOW_SCALE_MAX;
+            format!("{window} B is more than window scaling can say; give {largest} B at most")
+        })?;
+        check(window >= mss, "receive-window", || {
+            format!("{window} B does not hold one segment; give at least the mss, {mss} B, or a smaller mss")
+        })?;
+        params.receive_window = window;
+        params.window_scale = scale.filter(|_| scaling);
+        params.initial_ssthresh = match self.initial_ssthresh {
+            Some(bytes) => bytes.0,
+            None if self.stack == Stack::Yats => window / 2,
+            None => params.initial_ssthresh,
+        };
+        check(params.initial_ssthresh >= 2 * mss, "initial-ssthresh", || {
+            format!("{} B is less than two segments; give at least {} B", params.initial_ssthresh, 2 * mss)
+        })
+    }
+
+    /// Refuses keys that the chosen algorithms would ignore, and values that contradict each other.
+    fn check_combinations(&self, params: &Params) -> Result<(), StackError> {
+        let recovery = params.recovery;
+        check((1..=INITIAL_WINDOW_MAX).contains(&params.initial_window), "initial-window", || {
+            format!("{} segments; give 1 to {INITIAL_WINDOW_MAX}", params.initial_window)
+        })?;
+        check(params.sack == (recovery == RecoveryKind::Sack), "sack", || {
+            let what = if params.sack { "the sender would ignore" } else { "the sender waits for" };
+            format!(
+                "{what} selective acknowledgements; leave this key out, or set sack and recovery = \"sack\" together"
+            )
+        })?;
+        check(!params.limited_transmit || recovery != RecoveryKind::TimeoutOnly, "limited-transmit", || {
+            "recovery = \"timeout-only\" ignores duplicate ACKs; leave this key out or choose another recovery".into()
+        })?;
+        let guarded = !matches!(recovery, RecoveryKind::Sack | RecoveryKind::TimeoutOnly);
+        let reno_growth = params.congestion_control == CongestionKind::Reno;
+        for (given, used, key, by) in [
+            (
+                self.newreno_impatient.is_some(),
+                recovery == RecoveryKind::Newreno,
+                "newreno-impatient",
+                "recovery = \"newreno\"",
+            ),
+            (
+                self.go_back_n_inflation.is_some(),
+                recovery == RecoveryKind::GoBackN,
+                "go-back-n-inflation",
+                "recovery = \"go-back-n\"",
+            ),
+            (
+                self.fast_retransmit_guard.is_some(),
+                guarded,
+                "fast-retransmit-guard",
+                "a recovery that counts duplicate ACKs",
+            ),
+            (
+                self.congestion_avoidance.is_some(),
+                reno_growth,
+                "congestion-avoidance",
+                "congestion-control = \"reno\"",
+            ),
+            (self.halving.is_some(), reno_growth, "halving", "congestion-control = \"reno\""),
+        ] {
+            check(!given || used, key, || format!("only {by} uses it; leave it out or choose that"))?;
+        }
+        Ok(())
+    }
+}
+
+/// Refuses times that contradict each other.
+fn check_times(params: &Params) -> Result<(), StackError> {
+    let ms = |time: u64| format!("{}", Duration(time));
+    check(params.rto_min > 0, "rto-min", || {
+        "the timeout must be positive; give at least a round trip".into()
+    })?;
+    check(params.rto_min <= params.rto_max, "rto-min", || {
+        format!(
+            "{} is above rto-max; give {} at most, or raise rto-max",
+            ms(params.rto_min),
+            ms(params.rto_max)
+        )
+    })?;
+    check((1..=params.rto_max).contains(&params.rto_initial), "rto-initial", || {
+        format!("{} must be positive and at most rto-max, {}", ms(params.rto_initial), ms(params.rto_max))
+    })?;
+    check(params.tick_phase < params.tick.max(1), "tick-phase", || {
+        format!("{} must be less than the tick, {}", ms(params.tick_phase), ms(params.tick))
+    })?;
+    check(params.ack_every >= 1, "ack-every", || "0 would never acknowledge; give 1 or more".into())?;
+    check(params.ack_every == 1 || params.delayed_ack > 0, "ack-every", || {
+        format!(
+            "an ACK for every {} segments needs a timer for the last ones; set delayed-ack, or ack-every = 1",
+            params.ack_every
+        )
+    })?;
+    check(params.processing_spread <= params.processing_delay, "processing-spread", || {
+        format!(
+            "{} is above processing-delay; the time must not become negative",
+            ms(params.processing_spread)
+        )
+    })
+}

@@ -1,0 +1,191 @@
+//! Presets: the TCP stacks that standards describe and that the papers used.
+//!
+//! A preset decides every knob; a scenario then changes what it wants. What a paper does not say is marked *(unconfirmed)*
+//! where the value comes from a description of its simulator that has not been checked against a document, and *(chosen)*
+//! where nobody says and a value had to be taken.
+
+use celltrain_engine::{
+    Time,
+    time::{MICROSECOND, MILLISECOND, SECOND},
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    congestion::CongestionKind,
+    params::{CongestionAvoidance, FastRetransmitGuard, Halving, Params},
+    recovery::RecoveryKind,
+};
+
+/// The largest window without scaling, in bytes (RFC 9293 section 3.1: 16 bits).
+pub(crate) const UNSCALED_WINDOW_MAX: u64 = u16::MAX as u64;
+
+/// A named preset.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stack {
+    /// The standards' TCP of today without SACK: NewReno (RFC 6582), byte counting (RFC 5681), limited transmit
+    /// (RFC 3042), RTO from 1 s (RFC 6298), every second segment acknowledged or after 200 ms, MSS 1460 B, 64 kB window,
+    /// initial window 3 segments (RFC 5681 section 3.1 for this MSS).
+    #[default]
+    Newreno,
+    /// As `newreno` with the recovery of RFC 5681, which the first ACK for new data ends, and no guard against repeated
+    /// fast retransmits.
+    Reno,
+    /// As `newreno` with slow start after each fast retransmit (Jacobson 1988); no limited transmit.
+    Tahoe,
+    /// As `newreno` with recovery by selective acknowledgements (RFC 2018, RFC 6675).
+    Sack,
+    /// CUBIC (RFC 9438) with SACK recovery, timestamps, window scaling to 1 MB, initial window 10 segments (RFC 6928).
+    Cubic,
+    /// The `espd` paper's TCP in OPNET 2.4 as far as the paper tells: Reno, RTO from 50 ms, delayed ACK 12.5 ms, exact
+    /// timers, window 64 kB, no processing time, MSS 500 B. A hypothesis beyond it: the third duplicate ACK sends again
+    /// from the lost segment on (`recovery = "go-back-n"`), because this reproduces the paper's totals where a correct Reno
+    /// does not. (chosen): no inflation by further duplicate ACKs; no guard against repeated fast retransmits; halving as
+    /// 4.3BSD; MSS*MSS/cwnd per ACK; initial window 1; an ACK every second segment; initial RTO 1 s.
+    #[serde(rename = "opnet-1998")]
+    Opnet1998,
+    /// TCP of YATS (manual 0.3 and source; `gfr-buffers`): Reno with timestamps and Nagle, MSS 512 B, 64 kB window, ticks
+    /// of 500 ms, RTO 1.5 s to 64 s, initially 3 s, first slow-start threshold half the receive window, MSS*MSS/cwnd per
+    /// ACK, 0.3 ms a packet with up to 10 % more at random, delayed ACK 200 ms; a full segment moves the window by an MSS
+    /// and is acknowledged at once. Not modelled: its limit of two packets in the sending queue, growth by pure window
+    /// updates, and the close after 13 timeouts. (chosen): halving as 4.3BSD; no guard against repeated fast retransmits.
+    Yats,
+    /// TCP Reno of the MIT Network Simulator (`virtual-queuing`): 2 kB packets, window 64 kB, first timeout 500 ms,
+    /// processing 300 us, 10 us more or less. (chosen): MSS 2048 B; RTO from 500 ms to 64 s with exact timers; every
+    /// segment acknowledged at once; halving as 4.3BSD; MSS*MSS/cwnd per ACK; initial window 1.
+    Netsim,
+    /// OSU's "vanilla" TCP (`abr-vbr` and the UBR+ papers): slow start and congestion avoidance, no fast retransmit,
+    /// MSS 512 B, window 1024 kB with scaling. Ticks of 100 ms and no delayed ACK (unconfirmed). (chosen): RTO from two
+    /// ticks to 64 s, initially 3 s; halving as 4.3BSD; MSS*MSS/cwnd per ACK; initial window 1.
+    Osu,
+}
+
+impl Stack {
+    /// Every preset.
+    pub const ALL: &[Self] = &[
+        Self::Newreno,
+        Self::Reno,
+        Self::Tahoe,
+        Self::Sack,
+        Self::Cubic,
+        Self::Opnet1998,
+        Self::Yats,
+        Self::Netsim,
+        Self::Osu,
+    ];
+
+    /// The preset's parameters.
+    pub(crate) fn params(self) -> Params {
+        match self {
+            Self::Newreno => standard(),
+            Self::Reno => Params {
+                recovery: RecoveryKind::Reno,
+                fast_retransmit_guard: FastRetransmitGuard::None,
+                ..standard()
+            },
+            Self::Tahoe => Params { recovery: RecoveryKind::Tahoe, limited_transmit: false, ..standard() },
+            Self::Sack => Params { recovery: RecoveryKind::Sack, sack: true, ..standard() },
+            Self::Cubic => Params {
+                congestion_control: CongestionKind::Cubic,
+                recovery: RecoveryKind::Sack,
+                sack: true,
+                timestamps: true,
+                initial_window: 10,
+                receive_window: 1 << 20,
+                window_scale: Some(5),
+                ..standard()
+            },
+            Self::Opnet1998 => Params {
+                mss: 500,
+                recovery: RecoveryKind::GoBackN,
+                rto_min: 50 * MILLISECOND,
+                delayed_ack: 12_500 * MICROSECOND,
+                ack_every: 2,
+                ..bsd()
+            },
+            Self::Yats => Params {
+                mss: 512,
+                timestamps: true,
+                nagle: true,
+                tick: 500 * MILLISECOND,
+                rto_min: 1_500 * MILLISECOND,
+                rto_initial: 3 * SECOND,
+                delayed_ack: 200 * MILLISECOND,
+                processing_delay: 315 * MICROSECOND,
+                processing_spread: 15 * MICROSECOND,
+                ..bsd()
+            },
+            Self::Netsim => Params {
+                mss: 2048,
+                rto_min: 500 * MILLISECOND,
+                rto_initial: 500 * MILLISECOND,
+                processing_delay: 300 * MICROSECOND,
+                processing_spread: 10 * MICROSECOND,
+                ..bsd()
+            },
+            Self::Osu => Params {
+                mss: 512,
+                recovery: RecoveryKind::TimeoutOnly,
+                receive_window: 1 << 20,
+                window_scale: Some(5),
+                tick: 100 * MILLISECOND,
+                rto_min: 200 * MILLISECOND,
+                rto_initial: 3 * SECOND,
+                ..bsd()
+            },
+        }
+    }
+}
+
+/// What the standards of today say, without SACK.
+const fn standard() -> Params {
+    const DELAYED_ACK: Time = 200 * MILLISECOND;
+    Params {
+        mss: 1460,
+        receive_window: UNSCALED_WINDOW_MAX,
+        window_scale: None,
+        initial_window: 3,
+        initial_ssthresh: u64::MAX,
+        congestion_control: CongestionKind::Reno,
+        recovery: RecoveryKind::Newreno,
+        congestion_avoidance: CongestionAvoidance::ByteCounting,
+        halving: Halving::Flight,
+        fast_retransmit_guard: FastRetransmitGuard::Careful,
+        newreno_impatient: true,
+        go_back_n_inflation: false,
+        limited_transmit: true,
+        idle_restart: true,
+        nagle: false,
+        timestamps: false,
+        sack: false,
+        ecn: false,
+        syn_exchange: false,
+        ack_every: 2,
+        delayed_ack: DELAYED_ACK,
+        rto_min: SECOND,
+        rto_max: 60 * SECOND,
+        rto_initial: SECOND,
+        tick: 0,
+        tick_phase: 0,
+        processing_delay: 0,
+        processing_spread: 0,
+    }
+}
+
+/// What the simulators of the nineties took from 4.3BSD Reno.
+const fn bsd() -> Params {
+    Params {
+        initial_window: 1,
+        recovery: RecoveryKind::Reno,
+        congestion_avoidance: CongestionAvoidance::PerAck,
+        halving: Halving::Window,
+        fast_retransmit_guard: FastRetransmitGuard::None,
+        limited_transmit: false,
+        idle_restart: false,
+        rto_max: 64 * SECOND,
+        ack_every: 1,
+        delayed_ack: 0,
+        ..standard()
+    }
+}

@@ -1,0 +1,55 @@
+//! Counters of a sender and of a receiver.
+
+use serde::Serialize;
+
+/// What a sender has done. Segments count each transmission, bytes are payload.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct SenderStats {
+    /// Data segments sent, retransmissions included.
+    pub segments: u64,
+    /// Payload bytes sent, retransmissions included.
+    pub bytes: u64,
+    /// Data segments with at least one byte that was sent before.
+    pub retransmitted_segments: u64,
+    /// Payload bytes sent again.
+    pub retransmitted_bytes: u64,
+    /// Acknowledgements received.
+    pub acks: u64,
+    /// Acknowledgements among them that counted as duplicates.
+    pub duplicate_acks: u64,
+    /// Expiries of the retransmission timer.
+    pub timeouts: u64,
+    /// Losses found by duplicate ACKs or SACK blocks.
+    pub fast_retransmits: u64,
+    /// Window reductions because of ECN-Echo.
+    pub ecn_reductions: u64,
+    /// Restarts from the initial window after an idle period.
+    pub idle_restarts: u64,
+    /// Round-trip measurements.
+    pub rtt_samples: u64,
+}
+
+/// What a receiver has seen and done. Bytes are payload.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct ReceiverStats {
+    /// Data segments received, duplicates included.
+    pub segments: u64,
+    /// Bytes received for the first time, in order or not.
+    pub distinct_bytes: u64,
+    /// Segments of a full MSS of which every byte was received for the first time, in order or not.
+    pub distinct_full_segments: u64,
+    /// Segments without a new byte.
+    pub duplicate_segments: u64,
+    /// Bytes received again.
+    pub duplicate_bytes: u64,
+    /// Segments that left a gap before them.
+    pub out_of_order_segments: u64,
+    /// Bytes delivered to the application, in order.
+    pub delivered_bytes: u64,
+    /// Segments that reached beyond the advertised window and were dropped.
+    pub beyond_window: u64,
+    /// Segments that arrived with the mark "congestion experienced".
+    pub marked_segments: u64,
+    /// Acknowledgements sent.
+    pub acks: u64,
+}

@@ -1,0 +1,64 @@
+"""A cell-exact simulator of TCP over ATM-style cell networks.
+
+    import celltrain as ct
+
+    scenario = ct.load("scenario.toml")
+    result = ct.run(scenario.with_(switch__discard__policy="espd"), replications=5)
+    result.estimates()      # every summary metric with its 95 % interval
+    result.flows            # a polars frame: a row a replication and flow
+    result.write("results/espd")
+
+Names are imported when they are first used, so `import celltrain` costs nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from celltrain._core import Cancelled, ScenarioError, __version__
+    from celltrain.comparison import compare
+    from celltrain.errors import InputError
+    from celltrain.experiment import run
+    from celltrain.papers import reproduce
+    from celltrain.results import Result, read
+    from celltrain.scenario import Scenario, load
+
+__all__ = [
+    "Cancelled",
+    "InputError",
+    "Result",
+    "Scenario",
+    "ScenarioError",
+    "__version__",
+    "compare",
+    "load",
+    "read",
+    "reproduce",
+    "run",
+]
+
+_HOME = {
+    "Cancelled": "_core",
+    "InputError": "errors",
+    "Result": "results",
+    "Scenario": "scenario",
+    "ScenarioError": "_core",
+    "__version__": "_core",
+    "compare": "comparison",
+    "load": "scenario",
+    "read": "results",
+    "reproduce": "papers",
+    "run": "experiment",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'celltrain' has no attribute '{name}'")
+    value = getattr(import_module(f"celltrain.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

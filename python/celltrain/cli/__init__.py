@@ -1,0 +1,67 @@
+"""The command `celltrain`.
+
+Results go to stdout or to files, messages and progress to stderr. Exit codes: 0 success, 1 a claim or check
+failed, 2 bad input, 130 interrupted.
+"""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from celltrain import terminal
+from celltrain.cli import compare, inspect, reproduce, run
+from celltrain.errors import InputError
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="celltrain",
+    help="Simulates TCP over ATM-style cell networks, cell by cell.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("run")(run.run)
+app.command("reproduce")(reproduce.reproduce)
+app.command("compare")(compare.compare)
+app.command("check")(inspect.check)
+app.command("policies")(inspect.policies)
+app.command("schema")(inspect.schema)
+app.command("bench")(inspect.bench)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from celltrain import __version__
+
+        typer.echo(f"celltrain {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version and leave."
+        ),
+    ] = False,
+) -> None:
+    """Simulates TCP over ATM-style cell networks, cell by cell."""
+
+
+def main() -> None:
+    """Runs the command line and leaves with its exit code."""
+    try:
+        app()
+    except (InputError, OSError) as error:
+        terminal.error(str(error))
+    except Exception as error:
+        from celltrain import ScenarioError
+
+        if not isinstance(error, ScenarioError):
+            raise
+        terminal.error(str(error))
+    sys.exit(2)

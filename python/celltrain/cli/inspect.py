@@ -1,0 +1,134 @@
+"""`celltrain check`, `policies`, `schema` and `bench`: what the core knows, accepts and can do."""
+
+import json as json_
+from typing import Annotated, Any
+
+import typer
+
+from celltrain import terminal
+from celltrain.cli import options
+from celltrain.errors import InputError, unknown
+
+__all__ = ["bench", "check", "policies", "schema"]
+
+
+def check(
+    scenario: options.Scenario,
+    set_: options.Set = None,
+    resolved: Annotated[
+        bool, typer.Option("--resolved", help="Print every setting, defaults included.")
+    ] = False,
+    json: options.Json = False,
+) -> None:
+    """Check a scenario without running it."""
+    from celltrain.scenario import load
+
+    loaded = load(scenario, options.settings(set_))
+    if json:
+        terminal.print_json(
+            {
+                "name": loaded.name,
+                "key": loaded.key,
+                "seed": loaded.seed,
+                "replications": loaded.replications,
+                "duration": loaded.duration,
+                "warm_up": loaded.warm_up,
+                "scenario": loaded.to_dict(),
+            }
+        )
+    elif resolved:
+        terminal.say(loaded.to_toml().rstrip())
+    else:
+        terminal.say(
+            f"{scenario} is valid: {loaded.name}, {loaded.replications} replications "
+            f"of {loaded.duration:g} s ({loaded.warm_up:g} s warm-up), seed {loaded.seed}, key {loaded.key}"
+        )
+
+
+def policies(
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="A policy to describe.")] = None,
+    json: options.Json = False,
+) -> None:
+    """List the discard policies, or describe one with its parameters."""
+    from celltrain import _core
+
+    every: list[dict[str, Any]] = json_.loads(_core.policies())
+    if name is not None and name not in [policy["name"] for policy in every]:
+        raise unknown("policy", name, [policy["name"] for policy in every])
+    chosen = [policy for policy in every if name in (None, policy["name"])]
+    if json:
+        terminal.print_json({"policies": chosen} if name is None else chosen[0])
+    elif name is None:
+        terminal.table(
+            ("policy", "what it does"), [(p["name"], p["summary"]) for p in chosen], text_columns=2
+        )
+    else:
+        _describe(chosen[0])
+
+
+def _describe(policy: dict[str, Any]) -> None:
+    terminal.say(f"{policy['name']}: {policy['summary']}")
+    if policy.get("reference"):
+        terminal.say(f"Reference: {policy['reference']}")
+    params = policy["params"]
+    if not params:
+        terminal.say("It has no parameters.")
+        return
+    rows = [
+        (f"switch.discard.{policy['name']}.{p['name']}", _plain(p["default"]), p["unit"] or "", p["doc"])
+        for p in params
+    ]
+    terminal.table(("key", "default", "unit", "meaning"), rows, text_columns=4)
+
+
+def _plain(value: object) -> str:
+    return value if isinstance(value, str) else json_.dumps(value)
+
+
+def schema() -> None:
+    """Print the JSON schema of scenario files."""
+    from celltrain import _core
+
+    terminal.print_json(json_.loads(_core.schema()))
+
+
+def bench(
+    workload: Annotated[
+        list[str] | None,
+        typer.Option("--workload", metavar="NAME", help="A workload to measure; all by default."),
+    ] = None,
+    seconds: Annotated[float, typer.Option(metavar="S", help="How long to measure each workload.")] = 2.0,
+    json: options.Json = False,
+) -> None:
+    """Measure the simulator beside a bare loop that only merges and counts cells."""
+    from celltrain import _core
+
+    known = _core.bench_workloads()
+    for name in workload or ():
+        if name not in known:
+            raise unknown("workload", name, known)
+    if not 0 < seconds <= 3600:
+        raise InputError(f"--seconds must be above 0 and at most 3600, not {seconds:g}")
+    with options.watched("measuring") as progress:
+        found = []
+        chosen = workload or known
+        for done, name in enumerate(chosen):
+            found.append({"workload": name, **json_.loads(_core.bench(name, seconds))})
+            if progress is not None:
+                progress(done + 1, len(chosen), sum(one["cell_hops"] for one in found))
+    if json:
+        terminal.print_json({"version": _core.__version__, "workloads": found})
+        return
+    rows = [
+        (
+            one["workload"],
+            f"{one['cell_hops']:,}",
+            f"{one['seconds']:.2f}",
+            f"{one['cell_hops_per_second'] / 1e6:.1f}",
+            f"{one['floor_cell_hops_per_second'] / 1e6:.1f}",
+            f"{one['ratio']:.2f}",
+        )
+        for one in found
+    ]
+    columns = ("workload", "cell-hops", "seconds", "million a second", "bare loop, million a second", "ratio")
+    terminal.table(columns, rows)

@@ -1,0 +1,82 @@
+"""Options that several commands share."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from celltrain import terminal
+from celltrain.errors import InputError
+
+if TYPE_CHECKING:
+    from celltrain.experiment import Progress
+    from celltrain.folder import Folder
+
+__all__ = [
+    "Jobs",
+    "Json",
+    "Out",
+    "Overwrite",
+    "Replications",
+    "Scenario",
+    "Seed",
+    "Set",
+    "claimed",
+    "settings",
+    "watched",
+]
+
+Scenario = Annotated[str, typer.Argument(metavar="SCENARIO", help="A scenario file (TOML).")]
+Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="Change a setting, as in --set tcp.rto-min='200 ms'. Repeatable."
+    ),
+]
+Seed = Annotated[int | None, typer.Option(metavar="S", help="Master seed; the scenario's own by default.")]
+Replications = Annotated[
+    int | None,
+    typer.Option(metavar="N", help="Independent replications; the scenario's own number by default."),
+]
+Jobs = Annotated[
+    int | None, typer.Option(metavar="J", help="Threads; one a core by default. Results do not depend on it.")
+]
+Out = Annotated[
+    Path | None, typer.Option(metavar="DIR", help="Write results, pictures and report to this folder.")
+]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace another experiment in the folder.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout instead of tables.")]
+
+
+def settings(pairs: Sequence[str] | None) -> list[tuple[str, str]]:
+    """The settings of `--set`, as keys and texts of values."""
+    split = [pair.partition("=") for pair in pairs or ()]
+    for key, equals, _ in split:
+        if not equals or not key.strip():
+            raise InputError(f"--set takes KEY=VALUE, as in --set tcp.rto-min='200 ms', not '{key}{equals}'")
+    return [(key.strip(), value.strip()) for key, _, value in split]
+
+
+@contextmanager
+def watched(what: str) -> "Iterator[Progress | None]":
+    """Shows the progress of what runs inside; an interrupt leaves with exit code 130."""
+    try:
+        with terminal.progress(what) as progress:
+            yield progress
+    except KeyboardInterrupt:
+        terminal.note("interrupted: every run was stopped and nothing was written")
+        raise typer.Exit(130) from None
+
+
+@contextmanager
+def claimed(out: Path | None, kind: str, key: str, overwrite: bool) -> "Iterator[Folder | None]":
+    """The folder of `--out`, claimed before anything runs; None when there is none."""
+    if out is None:
+        yield None
+        return
+    from celltrain.folder import claim
+
+    with claim(out, kind, key, overwrite=overwrite) as folder:
+        yield folder

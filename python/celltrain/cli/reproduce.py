@@ -1,0 +1,137 @@
+"""`celltrain reproduce`: a paper's tables, figures and claims, measured beside what was printed."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from celltrain import terminal
+from celltrain.cli import options
+
+if TYPE_CHECKING:
+    from celltrain.papers import Reproduction
+    from celltrain.papers.description import Table
+
+__all__ = ["reproduce"]
+
+
+def reproduce(
+    paper: Annotated[str, typer.Argument(metavar="PAPER", help="The paper's id, as in 'espd'.")],
+    table: Annotated[
+        list[str] | None, typer.Option("--table", metavar="T", help="Only this table ('1'). Repeatable.")
+    ] = None,
+    figure: Annotated[
+        list[str] | None, typer.Option("--figure", metavar="F", help="Only this figure ('2'). Repeatable.")
+    ] = None,
+    stack: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--stack", metavar="NAME", help="Only this TCP stack; by default all of the paper's. Repeatable."
+        ),
+    ] = None,
+    seed: options.Seed = None,
+    replications: options.Replications = None,
+    jobs: options.Jobs = None,
+    out: options.Out = None,
+    overwrite: options.Overwrite = False,
+    strict: Annotated[
+        bool,
+        typer.Option("--strict", help="Leave with exit code 1 when a claim fails under the first stack."),
+    ] = False,
+    json: options.Json = False,
+) -> None:
+    """Reproduce a paper: its tables beside the published values, its figures, its claims.
+
+    Without --strict a claim that does not hold is a result like any other and the exit code is 0.
+    """
+    from celltrain import papers
+
+    described = papers.describe(paper)
+    with options.claimed(out, "reproduce", described.id, overwrite) as folder:
+        with options.watched(f"reproducing {described.id}") as progress:
+            found = papers.reproduce(
+                paper,
+                tables=table or (),
+                figures=figure or (),
+                stacks=stack or (),
+                replications=replications,
+                seed=seed,
+                jobs=jobs,
+                progress=progress,
+            )
+        if folder is not None:
+            from celltrain.plots import draw_reproduction
+            from celltrain.report import reproduction_report
+
+            folder.write_text("report.html", reproduction_report(found))
+            draw_reproduction(found, folder)
+            found.write_to(folder)
+    if json:
+        terminal.print_json(found.to_json())
+    else:
+        _show(found)
+        if out:
+            terminal.say(f"\nresults: {out}, report: {out}/report.html")
+    if strict and found.failed():
+        raise typer.Exit(1)
+
+
+def _show(found: "Reproduction") -> None:
+    paper = found.paper
+    terminal.say(f"{paper.title} ({paper.reference})")
+    terminal.say(
+        f"{found.replications} replications of every column, seed {found.seed}; measured (published)"
+    )
+    for table in found.tables:
+        _show_table(found, table)
+    _show_stacks(found)
+    for stack in found.stacks:
+        _show_claims(found, stack)
+    origin = found.provenance
+    rate = origin["cell_hops"] / max(origin["wall_time"], 1e-9) / 1e6
+    terminal.say(
+        f"\n{origin['cell_hops']:,} cell-hops in {origin['wall_time']:.1f} s ({rate:.1f} million a second), "
+        f"fingerprint {origin['fingerprint']}"
+    )
+
+
+def _show_table(found: "Reproduction", table: "Table") -> None:
+    from celltrain import text
+
+    stack = found.stacks[0]
+    cells = {
+        (row.row, row.column): row for row in found.rows if (row.stack, row.table) == (stack, table.name)
+    }
+    terminal.heading(f"{found.label(table.name, stack)}: {table.title}")
+    lines = []
+    for row in table.rows:
+        line = [row.name if row.unit == "1" else f"{row.name} ({row.unit})"]
+        for column in table.columns:
+            cell = cells[row.name, column.name]
+            published = "" if cell.published is None else f" ({text.printed(cell.published)})"
+            line.append(text.number(cell.measured) + published)
+        lines.append(line)
+    terminal.table((table.parameter, *(column.name for column in table.columns)), lines)
+
+
+def _show_stacks(found: "Reproduction") -> None:
+    """What is left of the paper with another TCP: the headline rows of every table under every stack."""
+    from celltrain import text
+
+    if len(found.stacks) < 2:
+        return
+    for row in found.paper.headline:
+        lines = [(name, *map(text.number, values)) for name, *values in found.stack_means(row)]
+        if lines:
+            terminal.heading(f"{row.capitalize()}, mean over the columns of a table")
+            terminal.table(("", "published", *found.stacks), lines)
+
+
+def _show_claims(found: "Reproduction", stack: str) -> None:
+    judged = [claim for claim in found.claims if claim.stack == stack]
+    if not judged:
+        return
+    terminal.heading(f"Claims under {stack}")
+    for one in judged:
+        terminal.say(f"{'holds' if one.finding.holds else 'DOES NOT HOLD'}: {one.claim.text}")
+        for evidence in one.finding.evidence:
+            terminal.say(f"    {evidence.sentence()}")

@@ -1,0 +1,91 @@
+"""`celltrain run`: one scenario, its replications, what they measured."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from celltrain import terminal
+from celltrain.cli import options
+
+if TYPE_CHECKING:
+    from celltrain.results import Result
+
+__all__ = ["run"]
+
+
+def run(
+    scenario: options.Scenario,
+    set_: options.Set = None,
+    seed: options.Seed = None,
+    replications: options.Replications = None,
+    jobs: options.Jobs = None,
+    out: options.Out = None,
+    overwrite: options.Overwrite = False,
+    trace: Annotated[
+        bool | None, typer.Option("--trace/--no-trace", help="Record time series; on by default with --out.")
+    ] = None,
+    plots: Annotated[
+        bool, typer.Option("--plots", help="With --out, also draw pictures (PNG, SVG, PDF).")
+    ] = False,
+    csv: Annotated[bool, typer.Option("--csv", help="With --out, also write every frame as CSV.")] = False,
+    json: options.Json = False,
+) -> None:
+    """Run a scenario and print what its replications measured."""
+    from celltrain import experiment
+    from celltrain.scenario import load
+
+    loaded = load(scenario, options.settings(set_))
+    traced = out is not None if trace is None else trace
+    with options.claimed(out, "run", loaded.key, overwrite) as folder:
+        with options.watched("running") as progress:
+            result = experiment.run(
+                loaded, replications=replications, seed=seed, jobs=jobs, trace=traced, progress=progress
+            )
+        if folder is not None:
+            from celltrain.report import run_report
+
+            folder.write_text("report.html", run_report(result))
+            if plots:
+                from celltrain.plots import draw_run
+
+                draw_run(result, folder)
+            result.write_to(folder, ["csv"] if csv else [])
+    if json:
+        terminal.print_json(_as_json(result, str(out) if out else None))
+    else:
+        _show(result, str(out) if out else None)
+
+
+def _as_json(result: "Result", out: str | None) -> dict[str, object]:
+    kept = (
+        "name",
+        "key",
+        "celltrain",
+        "seed",
+        "replications",
+        "cell_hops",
+        "wall_time",
+        "fingerprint",
+        "fingerprints",
+    )
+    metrics = result.estimates().to_dicts()
+    return {**{name: result.manifest[name] for name in kept}, "metrics": metrics, "out": out}
+
+
+def _show(result: "Result", out: str | None) -> None:
+    from celltrain import text
+
+    m = result.manifest
+    terminal.say(f"{m['name']}: {m['replications']} replications, seed {m['seed']}")
+    rows = []
+    for row in result.estimates().to_dicts():
+        found = result.estimate(row["metric"])
+        rows.append((row["metric"].replace("_", " "), text.interval(found, row["unit"])))
+    terminal.table(("metric", "mean ± 95 % interval"), rows)
+    rate = m["cell_hops"] / max(m["wall_time"], 1e-9) / 1e6
+    terminal.say(
+        f"{m['cell_hops']:,} cell-hops in {m['wall_time']:.2f} s ({rate:.1f} million a second), "
+        f"fingerprint {m['fingerprint']}"
+    )
+    if out:
+        terminal.say(f"results: {out}, report: {out}/report.html")

@@ -1,0 +1,232 @@
+"""One scenario under several discard policies: which one, here, and what does it cost?"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+from celltrain import _core, statistics
+from celltrain.errors import InputError, unknown
+from celltrain.experiment import Progress, execute, replicate
+from celltrain.folder import Folder
+from celltrain.results import Record, Result, provenance
+from celltrain.scenario import Scenario
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["MEASURES", "Comparison", "Measure", "Verdict", "compare"]
+
+POLICY_KEY = "switch.discard.policy"
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A summary metric by which policies are compared."""
+
+    metric: str
+    title: str
+    more_is_better: bool
+
+
+MEASURES = (
+    Measure("throughput", "throughput", True),
+    Measure("fairness_index", "fairness index", True),
+    Measure("cell_loss_ratio", "cell loss ratio", False),
+    Measure("goodput", "goodput", True),
+    Measure("queueing_delay_mean", "mean queueing delay", False),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The best policy by one measure, and whether the runner-up can be told from it."""
+
+    measure: Measure
+    unit: str
+    best: str
+    runner_up: str
+    lead: statistics.Estimate
+    """By how much the best is better than the runner-up, over paired replications; never negative."""
+
+    @property
+    def clear(self) -> bool:
+        """Whether the 95 % interval of the lead lies above zero."""
+        return self.lead.half_width is not None and self.lead.positive
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The results of one scenario under several policies, with the same seeds."""
+
+    scenario: Scenario
+    results: dict[str, Result]
+    records: list[Record]
+    wall_time: float
+
+    @property
+    def policies(self) -> list[str]:
+        """The policies in the order they were given; the first is the one the others are compared with."""
+        return list(self.results)
+
+    @property
+    def baseline(self) -> str:
+        """The policy the others are compared with."""
+        return self.policies[0]
+
+    @cached_property
+    def measures(self) -> list[Measure]:
+        """The measures that every run has."""
+        known = set(self.results[self.baseline].summary["metric"])
+        return [measure for measure in MEASURES if measure.metric in known]
+
+    def unit(self, measure: Measure) -> str:
+        """The unit of a measure."""
+        import polars as pl
+
+        summary = self.results[self.baseline].summary
+        unit: str = summary.filter(pl.col("metric") == measure.metric)["unit"][0]
+        return unit
+
+    def difference(self, policy: str, measure: Measure) -> statistics.Estimate:
+        """A policy's measure less that of the first policy, over paired replications."""
+        ours, theirs = (self.results[name].sample(measure.metric) for name in (policy, self.baseline))
+        return statistics.paired_difference(ours, theirs)
+
+    def verdict(self, measure: Measure) -> Verdict:
+        """The best policy by a measure."""
+        sign = 1 if measure.more_is_better else -1
+        samples = {name: result.sample(measure.metric) for name, result in self.results.items()}
+        order = sorted(samples, key=lambda name: -sign * statistics.mean(samples[name]))
+        best, runner_up = order[0], order[1]
+        better = [sign * (a - b) for a, b in zip(samples[best], samples[runner_up], strict=True)]
+        return Verdict(measure, self.unit(measure), best, runner_up, statistics.estimate(better))
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        """The manifest of the comparison's folder."""
+        first = self.results[self.baseline].manifest
+        return {
+            "name": self.scenario.name,
+            **provenance(self.records, self.wall_time),
+            "policies": self.policies,
+            "seed": first["seed"],
+            "replications": first["replications"],
+            "scenario": self.scenario.to_dict(),
+            "scenario_toml": self.scenario.to_toml(),
+        }
+
+    def frames(self) -> "dict[str, pl.DataFrame]":
+        """Every frame of the results with the policy in front."""
+        import polars as pl
+
+        parts: dict[str, list[pl.DataFrame]] = {}
+        for policy, result in self.results.items():
+            for name, frame in result.frames().items():
+                parts.setdefault(name, []).append(frame.select(pl.lit(policy).alias("policy"), pl.all()))
+        return {name: pl.concat(frames, how="diagonal_relaxed") for name, frames in parts.items()}
+
+    def write_to(self, target: Folder) -> None:
+        """Writes every frame and the manifest to a folder that was claimed."""
+        target.write_frames(self.frames())
+        target.finish(self.manifest)
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that `celltrain compare --json` prints."""
+        rows = []
+        for policy, result in self.results.items():
+            for measure in self.measures:
+                found, difference = result.estimate(measure.metric), self.difference(policy, measure)
+                rows.append(
+                    {
+                        "policy": policy,
+                        "metric": measure.metric,
+                        "unit": self.unit(measure),
+                        "mean": found.mean,
+                        "ci95": found.half_width,
+                        "difference": difference.mean,
+                        "difference_ci95": difference.half_width,
+                    }
+                )
+        best = [
+            {
+                "metric": verdict.measure.metric,
+                "best": verdict.best,
+                "runner_up": verdict.runner_up,
+                "lead": verdict.lead.mean,
+                "lead_ci95": verdict.lead.half_width,
+                "clear": verdict.clear,
+            }
+            for verdict in map(self.verdict, self.measures)
+        ]
+        kept = ("name", "celltrain", "seed", "replications", "fingerprint")
+        return {
+            **{key: self.manifest[key] for key in kept},
+            "baseline": self.baseline,
+            "rows": rows,
+            "best": best,
+        }
+
+
+def compare(
+    scenario: Scenario,
+    policies: Sequence[str],
+    *,
+    replications: int | None = None,
+    seed: int | None = None,
+    jobs: int | None = None,
+    trace: bool = False,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Runs a scenario under each of several discard policies with the same seeds.
+
+    Args:
+        scenario: what to simulate; only `switch.discard.policy` is changed.
+        policies: at least two names; the others are compared with the first.
+        replications: independent replications of each; the scenario's own number by default.
+        seed: the master seed; the scenario's own by default.
+        jobs: threads; as many as there are cores by default. Results do not depend on it.
+        trace: also record time series.
+        progress: called as replications end.
+    """
+    variants = {policy: _variant(scenario, policy) for policy in policies}
+    if len(variants) < 2:
+        raise InputError("a comparison needs at least two different policies")
+    tasks = {policy: replicate(variant, replications, seed, trace) for policy, variant in variants.items()}
+    began = time.perf_counter()
+    records = execute(
+        [task for group in tasks.values() for task in group],
+        jobs=jobs,
+        progress=progress,
+        reduce=lambda _, record: record,
+    )
+    wall_time = time.perf_counter() - began
+    each = len(records) // len(tasks)
+    results = {
+        policy: Result.of_records(
+            variants[policy], group[0].seed, records[i * each : (i + 1) * each], wall_time
+        )
+        for i, (policy, group) in enumerate(tasks.items())
+    }
+    return Comparison(scenario, results, records, wall_time)
+
+
+def comparison_key(scenario: Scenario, policies: Sequence[str]) -> str:
+    """What identifies a comparison among others: the scenario and the policies in their order."""
+    return blake2b(" ".join((scenario.key, *policies)).encode(), digest_size=8).hexdigest()
+
+
+def known_policies() -> list[str]:
+    """The names of the discard policies that the core has."""
+    import json
+
+    return [policy["name"] for policy in json.loads(_core.policies())]
+
+
+def _variant(scenario: Scenario, policy: str) -> Scenario:
+    known = known_policies()
+    if policy not in known:
+        raise unknown("policy", policy, known)
+    return scenario.with_({POLICY_KEY: policy})

@@ -1,0 +1,141 @@
+"""Experiments: replications of scenarios over threads.
+
+The core releases the interpreter lock while it simulates, so threads use every core without copying anything
+between processes. Results come in the order of the tasks whatever the number of threads, and each depends
+only on its scenario, seed and replication: the same tasks give the same bytes.
+"""
+
+import os
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from itertools import islice
+from typing import TypeVar
+
+from celltrain import _core
+from celltrain.errors import InputError
+from celltrain.results import Record, Result
+from celltrain.scenario import Scenario
+
+__all__ = ["Progress", "Task", "default_jobs", "execute", "replicate", "run"]
+
+T = TypeVar("T")
+
+Progress = Callable[[int, int, int], None]
+"""Called in the main thread with (tasks done, tasks in all, cell-hops simulated so far)."""
+
+INTERRUPT_PERIOD = 0.1
+"""Seconds between two looks at pending signals while the main thread waits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One replication of one scenario."""
+
+    scenario: Scenario
+    seed: int
+    replication: int
+    trace: bool = False
+
+
+def default_jobs() -> int:
+    """The number of cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def execute(
+    tasks: Iterable[Task],
+    *,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+    reduce: Callable[[Task, Record], T],
+) -> list[T]:
+    """Runs every task and returns what `reduce` makes of each record, in the order of the tasks.
+
+    `reduce` is called as soon as a task ends, so that what it does not keep is freed. An interrupt (Ctrl-C)
+    or an error stops the tasks under way, drops the rest, and is raised again once no thread runs any more.
+    """
+    todo = list(tasks)
+    jobs = min(_positive("jobs", default_jobs() if jobs is None else jobs), max(len(todo), 1))
+    results: list[T | None] = [None] * len(todo)
+    cancel = _core.CancelToken()
+    cell_hops = done = 0
+    waiting = iter(enumerate(todo))
+    pending: dict[Future[Record], int] = {}
+    pool = ThreadPoolExecutor(jobs, thread_name_prefix="celltrain")
+    try:
+        while True:
+            # Two tasks a thread keep every thread busy, and `wait` looks at few futures however long the list
+            # is.
+            for index, task in islice(waiting, 2 * jobs - len(pending)):
+                pending[pool.submit(_simulate, task, cancel)] = index
+            if not pending:
+                break
+            # Without a timeout the wait could not be interrupted on every platform.
+            finished = wait(pending, INTERRUPT_PERIOD, FIRST_COMPLETED).done
+            for future in finished:
+                index = pending.pop(future)
+                record = future.result()
+                cell_hops += record.cell_hops
+                done += 1
+                results[index] = reduce(todo[index], record)
+            if progress is not None and finished:
+                progress(done, len(todo), cell_hops)
+    except BaseException:
+        cancel.cancel()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+    return results  # type: ignore[return-value]  # every place was filled
+
+
+def replicate(
+    scenario: Scenario, replications: int | None = None, seed: int | None = None, trace: bool = False
+) -> list[Task]:
+    """The tasks of a scenario's replications 0, 1, ... under one seed."""
+    count = _positive("replications", scenario.replications if replications is None else replications)
+    master = scenario.seed if seed is None else seed
+    if not 0 <= master < 2**64:
+        raise InputError(f"seed must lie between 0 and 2^64 - 1, not {master}")
+    return [Task(scenario, master, replication, trace) for replication in range(count)]
+
+
+def run(
+    scenario: Scenario,
+    *,
+    replications: int | None = None,
+    seed: int | None = None,
+    jobs: int | None = None,
+    trace: bool = False,
+    progress: Progress | None = None,
+) -> Result:
+    """Runs the replications of a scenario and returns what they measured.
+
+    Args:
+        scenario: what to simulate.
+        replications: independent replications; the scenario's own number by default.
+        seed: the master seed; the scenario's own by default.
+        jobs: threads; as many as there are cores by default. Results do not depend on it.
+        trace: also record time series (windows, occupancies) at the scenario's sampling period.
+        progress: called as replications end.
+    """
+    tasks = replicate(scenario, replications, seed, trace)
+    began = time.perf_counter()
+    records = execute(tasks, jobs=jobs, progress=progress, reduce=lambda _, record: record)
+    return Result.of_records(scenario, tasks[0].seed, records, time.perf_counter() - began)
+
+
+def _simulate(task: Task, cancel: _core.CancelToken) -> Record:
+    run = _core.run(task.scenario.core, task.seed, task.replication, trace=task.trace, cancel=cancel)
+    return Record(
+        task.replication, run.fingerprint, run.cell_hops, run.summary, run.flows, run.ports, run.series
+    )
+
+
+def _positive(name: str, value: int) -> int:
+    if value < 1:
+        raise InputError(f"{name} must be at least 1, not {value}")
+    return value

@@ -1,0 +1,175 @@
+"""The results folder: claimed before a run, written file by file, complete once its manifest says so."""
+
+import json
+import os
+import subprocess
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from celltrain.errors import InputError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["Folder", "claim", "read_manifest", "source_revision"]
+
+MANIFEST = "manifest.json"
+
+
+class Folder:
+    """A results folder that this process may write.
+
+    Every file is written under a temporary name and renamed. The first write marks the folder incomplete,
+    `finish` completes it and removes the files of earlier results that were not written again.
+    """
+
+    def __init__(self, path: Path, kind: str, key: str, earlier: Mapping[str, Any]) -> None:
+        self.path = path
+        self._identity = {"kind": kind, "key": key}
+        self._earlier: list[str] = list(earlier.get("files", []))
+        self._files: list[str] = []
+
+    def write(self, name: str, writer: Callable[[Path], object]) -> Path:
+        """Has `writer` write a temporary file, then gives it its name, which may lie in a sub-folder."""
+        if not self._files:
+            self._files.append(MANIFEST)
+            self._put_manifest({**self._identity, "complete": False, "files": self._earlier})
+        if name not in self._files:
+            self._files.append(name)
+        return self._replace(name, writer)
+
+    def write_text(self, name: str, text: str) -> Path:
+        """Writes a text file (UTF-8)."""
+        return self.write(name, lambda path: path.write_text(text, encoding="utf-8"))
+
+    def write_json(self, name: str, content: object) -> Path:
+        """Writes an indented JSON file."""
+        return self.write_text(name, _json(content))
+
+    def write_frames(self, frames: "Mapping[str, pl.DataFrame]", formats: Iterable[str] = ()) -> None:
+        """Writes each frame as Parquet, and as "csv" or "json" where `formats` asks for it."""
+        for name, frame in frames.items():
+            self.write(f"{name}.parquet", frame.write_parquet)
+            for extension in formats:
+                self.write(f"{name}.{extension}", _frame_writer(frame, extension))
+
+    def finish(self, manifest: Mapping[str, Any]) -> None:
+        """Removes what earlier results left, then writes the manifest that makes the folder complete."""
+        files = [name for name in self._files if name != MANIFEST]
+        for name in self._earlier:
+            if name not in files:
+                (self.path / name).unlink(missing_ok=True)
+        self._put_manifest({**self._identity, "complete": True, **manifest, "files": files})
+
+    def _put_manifest(self, content: Mapping[str, Any]) -> None:
+        self._replace(MANIFEST, lambda path: path.write_text(_json(content), encoding="utf-8"))
+
+    def _replace(self, name: str, writer: Callable[[Path], object]) -> Path:
+        target = self.path / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        # The suffix stays last because picture writers choose the format by it.
+        temporary = target.with_name(f".{target.stem}.{os.getpid()}.part{target.suffix}")
+        try:
+            writer(temporary)
+            temporary.replace(target)
+        finally:
+            temporary.unlink(missing_ok=True)
+        return target
+
+
+@contextmanager
+def claim(path: str | os.PathLike[str], kind: str, key: str, *, overwrite: bool = False) -> Iterator[Folder]:
+    """Makes sure, before anything runs, that the results of an experiment can be written to a folder.
+
+    Args:
+        path: the folder; it is made when it does not exist, and removed again if an error leaves it empty.
+        kind: "run", "compare" or "reproduce".
+        key: what identifies the experiment among its kind.
+        overwrite: take a folder that holds something else.
+
+    Raises:
+        InputError: the folder cannot be written, or holds something else.
+    """
+    place = Path(path)
+    made = [folder for folder in (place, *place.parents) if not folder.exists()]
+    try:
+        try:
+            place.mkdir(parents=True, exist_ok=True)
+            probe = place / f".{os.getpid()}.probe"
+            probe.touch()
+            probe.unlink()
+        except OSError as error:
+            raise InputError(f"cannot write results to {place}: {error.strerror or error}") from error
+        earlier = _manifest(place)
+        if not overwrite:
+            _refuse_foreign(place, earlier, kind, key)
+        yield Folder(place, kind, key, earlier or {})
+    except BaseException:
+        for folder in made:
+            with suppress(OSError):  # not empty
+                folder.rmdir()
+        raise
+
+
+def read_manifest(path: Path) -> dict[str, Any]:
+    """The manifest of a complete results folder.
+
+    Raises:
+        InputError: there is no such folder, or it is incomplete.
+    """
+    manifest = _manifest(path)
+    if manifest is None:
+        raise InputError(f"{path} holds no results: there is no {MANIFEST} in it")
+    if not manifest.get("complete"):
+        raise InputError(f"the results in {path} are incomplete: they were interrupted while being written")
+    return manifest
+
+
+def source_revision() -> str | None:
+    """The git revision of the source tree this package runs from, "-dirty" when changed; None outside one."""
+    root = Path(__file__).resolve().parents[2]
+    if not (root / ".git").exists():
+        return None
+    command = ["git", "-C", str(root), "describe", "--always", "--abbrev=40", "--dirty", "--exclude=*"]
+    try:
+        answer = subprocess.run(command, capture_output=True, text=True, check=True, timeout=10)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return answer.stdout.strip() or None
+
+
+def _manifest(path: Path) -> dict[str, Any] | None:
+    try:
+        content = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, ValueError) as error:
+        raise InputError(f"cannot read {path / MANIFEST}: {error}") from error
+    if not isinstance(content, dict):
+        raise InputError(f"{path / MANIFEST} is not the manifest of an experiment")
+    return content
+
+
+def _refuse_foreign(path: Path, manifest: Mapping[str, Any] | None, kind: str, key: str) -> None:
+    if manifest is None:
+        if any(path.iterdir()):
+            raise InputError(f"{path} is not empty and holds no results of celltrain: choose another folder")
+    elif (manifest.get("kind"), manifest.get("key")) != (kind, key):
+        name = manifest.get("name", manifest.get("key"))
+        raise InputError(
+            f"{path} holds another experiment ({manifest.get('kind')} of '{name}'): "
+            "choose another folder or overwrite it (--overwrite)"
+        )
+
+
+def _frame_writer(frame: "pl.DataFrame", extension: str) -> Callable[[Path], object]:
+    writers: dict[str, Callable[[Path], object]] = {"csv": frame.write_csv, "json": frame.write_json}
+    if extension not in writers:
+        raise InputError(f"unknown format '{extension}': known: {', '.join(writers)}")
+    return writers[extension]
+
+
+def _json(content: object) -> str:
+    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"

@@ -1,0 +1,75 @@
+"""Where the folders of the papers are, and what they hold."""
+
+import csv
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from celltrain.errors import InputError
+from celltrain.papers.outcomes import Cell
+from celltrain.scenario import Scenario, load
+
+__all__ = ["PaperFolder", "Published", "find"]
+
+VARIABLE = "CELLTRAIN_PAPERS"
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A printed value, and what is to be known of it."""
+
+    value: float
+    unit: str
+    note: str
+
+
+@dataclass(frozen=True)
+class PaperFolder:
+    """The folder of a paper: scenarios, `published.csv`, README."""
+
+    path: Path
+
+    def scenario(self, name: str) -> Scenario:
+        """A scenario file of the folder."""
+        return load(self.path / name)
+
+    @cached_property
+    def published(self) -> dict[Cell, Published]:
+        """The printed values by (table, column, row), in the order of the file."""
+        file = self.path / "published.csv"
+        try:
+            with file.open(newline="", encoding="utf-8") as stream:
+                return {
+                    (line["table"], line["column"], line["row"]): Published(
+                        float(line["published"]), line["unit"], line["note"]
+                    )
+                    for line in csv.DictReader(stream)
+                }
+        except (OSError, KeyError, ValueError) as error:
+            raise InputError(f"cannot read the published values in {file}: {error}") from error
+
+
+def find(paper: str) -> PaperFolder:
+    """The folder of a paper.
+
+    It is sought in $CELLTRAIN_PAPERS where that is set, else in `papers/` of the working directory and of those
+    above it, else beside the source tree of the package.
+
+    Raises:
+        InputError: no such folder; the message says where it was sought.
+    """
+    named = os.environ.get(VARIABLE)
+    if named:
+        places = [Path(named)]
+    else:
+        here = Path.cwd()
+        beside_source = Path(__file__).resolve().parents[3]
+        places = [place / "papers" for place in (here, *here.parents, beside_source)]
+    for place in places:
+        if (place / paper / "published.csv").is_file():
+            return PaperFolder(place / paper)
+    sought = named or "papers/ of this folder, of those above it and of the package's source tree"
+    raise InputError(
+        f"the folder of paper '{paper}' was not found in {sought}: set {VARIABLE} to the papers folder"
+    )

@@ -1,0 +1,102 @@
+"""What the replications of a paper's tables gave, and the findings drawn from it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from celltrain import statistics, text
+
+__all__ = ["Cell", "Evidence", "Finding", "Outcomes", "best", "gain"]
+
+Cell = tuple[str, str, str]
+"""A place in a table: (table, column, row)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A number that speaks for or against a claim."""
+
+    name: str
+    value: float
+    unit: str
+    ci95: float | None = None
+    """Half of the width of the 95 % Student interval of `value`, in the same unit."""
+    published: float | None = None
+    """The paper's number, where it prints one."""
+
+    @staticmethod
+    def of(name: str, found: statistics.Estimate, unit: str, published: float | None = None) -> "Evidence":
+        """Evidence from an estimate."""
+        return Evidence(name, found.mean, unit, found.half_width, published)
+
+    def to_json(self) -> dict[str, Any]:
+        """As an object of JSON."""
+        return {
+            "name": self.name,
+            "value": self.value,
+            "ci95": self.ci95,
+            "unit": self.unit,
+            "published": self.published,
+        }
+
+    def sentence(self) -> str:
+        """As people read it: "gain of sessions 1-5: 41.2 ± 1.1 % (published 39.4 %)"."""
+        found = statistics.Estimate(self.value, None, self.ci95, 0)
+        unit = "" if self.unit == "1" else f" {self.unit}"
+        printed = "" if self.published is None else f" (published {text.number(self.published, 3)}{unit})"
+        return f"{self.name}: {text.interval(found, self.unit)}{printed}"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Whether a claim holds, and the numbers that say so."""
+
+    holds: bool
+    evidence: tuple[Evidence, ...]
+
+
+class Outcomes:
+    """The samples of one TCP stack: for every cell of the tables that ran, a number a replication.
+
+    Replication r of every cell ran with the same seed, so samples of two cells are paired.
+    """
+
+    def __init__(self, samples: Mapping[Cell, Sequence[float]], published: Mapping[Cell, float]) -> None:
+        self._samples = samples
+        self._published = published
+
+    def sample(self, table: str, column: str, row: str) -> Sequence[float]:
+        """A cell's numbers in the order of the replications."""
+        return self._samples[table, column, row]
+
+    def columns(self, table: str) -> list[str]:
+        """The columns of a table in their order."""
+        return list(dict.fromkeys(column for name, column, _ in self._samples if name == table))
+
+    def mean(self, table: str, column: str, row: str) -> float:
+        """The mean of a cell over the replications."""
+        return statistics.mean(self.sample(table, column, row))
+
+    def published(self, table: str, column: str, row: str) -> float | None:
+        """The printed value of a cell."""
+        return self._published.get((table, column, row))
+
+    def deviations(self, row: str, *, relative: bool) -> list[float]:
+        """Measured less published in every cell of a row; relative ones as parts of the published value."""
+        found = []
+        for (table, column, name), sample in self._samples.items():
+            printed = self.published(table, column, name)
+            if name == row and printed is not None:
+                difference = statistics.mean(sample) - printed
+                found.append(difference / printed if relative else difference)
+        return found
+
+
+def gain(over: Sequence[float], under: Sequence[float]) -> statistics.Estimate:
+    """By how many per cent `over` exceeds `under`, replication by replication."""
+    return statistics.estimate([100 * (a / b - 1) for a, b in zip(over, under, strict=True)])
+
+
+def best(names: Sequence[str], value: Callable[[str], float]) -> str:
+    """The name with the largest value, the first of equals."""
+    return max(names, key=value)

@@ -1,0 +1,118 @@
+"""Pictures for papers, drawn with matplotlib: PNG, SVG and PDF, the same bytes for the same data.
+
+`windows`, `occupancy`, `points` and `bars` make figures; `draw_run`, `draw_comparison` and
+`draw_reproduction` write the pictures of a whole experiment to its folder.
+"""
+
+from typing import TYPE_CHECKING
+
+from celltrain import statistics
+from celltrain.folder import Folder
+from celltrain.plots.points import PointPanel, PointSeries, bars, points
+from celltrain.plots.series import WindowPanel, occupancy, windows
+from celltrain.plots.style import colour_of, save
+from celltrain.results import Result, series_frame
+from celltrain.statistics import Estimate
+from celltrain.traces import flow_groups, traces
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from celltrain.comparison import Comparison
+    from celltrain.papers.description import Table
+    from celltrain.papers.reproduction import Reproduction, TracedFigure
+
+__all__ = [
+    "PointPanel",
+    "PointSeries",
+    "WindowPanel",
+    "bars",
+    "draw_comparison",
+    "draw_reproduction",
+    "draw_run",
+    "flow_bars",
+    "occupancy",
+    "points",
+    "save",
+    "table_points",
+    "window_panel",
+    "windows",
+]
+
+
+def draw_run(result: Result, folder: Folder) -> None:
+    """The pictures of a run: flows, and of a traced run its first replication's windows and occupancies."""
+    figures: dict[str, Figure] = {"flows": flow_bars(result)}
+    flows = result.flows.filter(result.flows["replication"] == 0)
+    every_window = traces(result.series, "cwnd")
+    if every_window:
+        title = result.manifest["name"]
+        figures["windows"] = windows(
+            [WindowPanel(title, every_window, flow_groups(flows.to_dict(as_series=False)))]
+        )
+    ports = traces(result.series, "occupancy")
+    if ports:
+        figures["occupancy"] = occupancy(ports)
+    for name, figure in figures.items():
+        save(figure, folder, name)
+
+
+def flow_bars(result: Result) -> "Figure":
+    """The throughput of every flow with its interval, coloured by group."""
+    by_flow = result.flows.partition_by("flow", maintain_order=True)
+    heights = [statistics.estimate([value / 1e6 for value in part["throughput"]]) for part in by_flow]
+    names = [str(part["flow"][0]) for part in by_flow]
+    groups = [str(part["group"][0]) for part in by_flow]
+    colours = colour_of(groups)
+    return bars(names, heights, [colours[group] for group in groups], "throughput (Mbit/s)")
+
+
+def draw_comparison(found: "Comparison", folder: Folder) -> None:
+    """The picture of a comparison: a panel a measure, a point a policy."""
+    every = []
+    for measure in found.measures:
+        heights = [found.results[policy].estimate(measure.metric) for policy in found.policies]
+        unit = found.unit(measure)
+        title = measure.title if unit == "1" else f"{measure.title} ({unit})"
+        every.append(PointPanel(title, found.policies, [PointSeries("mean, 95 % interval", heights)]))
+    save(points(every, columns=3), folder, "comparison")
+
+
+def draw_reproduction(found: "Reproduction", folder: Folder) -> None:
+    """The pictures of a reproduction: its figures, and the headline rows of its tables."""
+    for row in found.paper.headline:
+        every = [
+            table_points(found, table, row) for table in found.tables if row in [r.name for r in table.rows]
+        ]
+        if every:
+            save(points(every), folder, row.replace(" ", "-"))
+    for stack in found.stacks:
+        columns = [window_panel(figure) for figure in found.figures if figure.stack == stack]
+        if columns:
+            save(windows(columns), folder, "windows" if stack == found.default_stack else f"windows-{stack}")
+
+
+def window_panel(figure: "TracedFigure") -> WindowPanel:
+    """The windows of a paper's figure, with the synchronisation index in the title."""
+    index = figure.record.metric("synchronisation_index")
+    every = traces(series_frame([(0, figure.record.series)]), "cwnd")
+    title = f"{figure.column.name}, {figure.stack}: synchronisation index {index:.2f}"
+    return WindowPanel(title, every, flow_groups(figure.record.flows))
+
+
+def table_points(found: "Reproduction", table: "Table", row: str) -> PointPanel:
+    """A row of a table as points: published, then every stack."""
+    cells = [cell for cell in found.rows if (cell.table, cell.row) == (table.name, row)]
+    names = [column.name for column in table.columns]
+    first = {cell.column: cell for cell in cells if cell.stack == found.default_stack}
+    series = []
+    if first:
+        printed = [first[name].published for name in names]
+        known = [None if value is None else Estimate(value, None, None, 0) for value in printed]
+        series.append(PointSeries("published", known, hollow=True))
+    for stack in found.stacks:
+        measured = {cell.column: cell for cell in cells if cell.stack == stack}
+        heights = [Estimate(measured[name].measured or 0.0, None, measured[name].ci95, 0) for name in names]
+        series.append(PointSeries(stack, heights))
+    unit = cells[0].unit
+    return PointPanel(table.name, names, series, table.parameter, row if unit == "1" else f"{row} ({unit})")

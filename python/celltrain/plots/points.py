@@ -1,0 +1,95 @@
+"""Pictures of means with intervals: published against measured, policy against policy, flow beside flow."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from celltrain.plots.style import COLOURS, MARKERS, panels, styled
+from celltrain.statistics import Estimate
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["PointPanel", "PointSeries", "bars", "points"]
+
+SPREAD = 0.6
+"""The part of the space between two categories over which the series of one category are spread."""
+
+
+@dataclass(frozen=True)
+class PointSeries:
+    """A mean with its interval for every category; hollow points stand for published values."""
+
+    name: str
+    points: Sequence[Estimate | None]
+    hollow: bool = False
+
+
+@dataclass(frozen=True)
+class PointPanel:
+    """Series over the same categories, in one panel."""
+
+    title: str
+    categories: Sequence[str]
+    series: Sequence[PointSeries]
+    xlabel: str = ""
+    ylabel: str = ""
+
+
+def points(every: Sequence[PointPanel], columns: int = 4) -> "Figure":
+    """Points with intervals in small panels, one legend for all of them."""
+    rows = -(-len(every) // columns)
+    columns = min(columns, len(every))
+    with styled():
+        figure, axes = panels(rows, columns, 3.1 * columns, 2.6 * rows + 0.4)
+        flat = [axis for row in axes for axis in row]
+        for axis, panel in zip(flat, every, strict=False):
+            _point_panel(axis, panel)
+        for axis in flat[len(every) :]:
+            axis.set_axis_off()
+        handles, labels = flat[0].get_legend_handles_labels()
+        if len(labels) > 1:
+            figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
+    return figure
+
+
+def bars(
+    categories: Sequence[str], heights: Sequence[Estimate], colours: Sequence[str], ylabel: str
+) -> "Figure":
+    """A bar with its interval for each category."""
+    with styled():
+        figure, ((axis,),) = panels(1, 1, max(5.0, 0.45 * len(categories) + 1.5), 3.2)
+        positions = range(len(categories))
+        errors = [found.half_width or 0.0 for found in heights]
+        means = [found.mean for found in heights]
+        axis.bar(positions, means, yerr=errors, color=list(colours), capsize=3, error_kw={"linewidth": 1})
+        axis.set_xticks(positions, categories, rotation=45, ha="right")
+        axis.grid(visible=False, axis="x")
+        axis.set_ylabel(ylabel)
+    return figure
+
+
+def _point_panel(axis: "Axes", panel: PointPanel) -> None:
+    count = len(panel.series)
+    for index, series in enumerate(panel.series):
+        shift = SPREAD * (index - (count - 1) / 2) / max(count, 2)
+        known = [(place + shift, found) for place, found in enumerate(series.points) if found is not None]
+        colour = "#333333" if series.hollow else COLOURS[index % len(COLOURS)]
+        axis.errorbar(
+            [place for place, _ in known],
+            [found.mean for _, found in known],
+            yerr=[found.half_width or 0.0 for _, found in known],
+            fmt=MARKERS[index % len(MARKERS)],
+            color=colour,
+            markerfacecolor="none" if series.hollow else colour,
+            markersize=4.5,
+            capsize=2,
+            linewidth=1,
+            label=series.name,
+        )
+    axis.set_xticks(range(len(panel.categories)), panel.categories)
+    axis.set_xlim(-0.6, len(panel.categories) - 0.4)
+    axis.set_title(panel.title)
+    axis.set_xlabel(panel.xlabel)
+    axis.set_ylabel(panel.ylabel)

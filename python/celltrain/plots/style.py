@@ -1,0 +1,83 @@
+"""One look for every picture, and files that have the same bytes whenever the data are the same."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from celltrain.folder import Folder
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["COLOURS", "FORMATS", "MARKERS", "colour_of", "save", "styled"]
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+"""The palette of Okabe and Ito (2008), told apart with every common colour vision."""
+
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+"""Shapes that go with the colours, so that nothing depends on colour alone."""
+
+FORMATS = ("png", "svg", "pdf")
+
+_STYLE: Any = {
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.titlesize": "medium",
+    "axes.titlelocation": "left",
+    "figure.dpi": 100,
+    "font.family": "DejaVu Sans",
+    "font.size": 9,
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.6,
+    "legend.frameon": False,
+    "savefig.dpi": 150,
+    "svg.hashsalt": "celltrain",
+}
+
+# Dates and versions would make the bytes differ between two equal pictures.
+_METADATA: dict[str, dict[str, Any]] = {
+    "png": {"Software": None},
+    "svg": {"Date": None},
+    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+}
+
+
+@contextmanager
+def styled() -> Iterator[None]:
+    """Draws with celltrain's look, whatever the user's own matplotlib settings are."""
+    import matplotlib as mpl
+
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(_STYLE)
+        yield
+
+
+def save(figure: "Figure", folder: Folder, name: str) -> None:
+    """Writes a figure as PNG, SVG and PDF to `plots/` of a results folder."""
+    for extension in FORMATS:
+        with styled():
+            folder.write(
+                f"plots/{name}.{extension}",
+                lambda path: figure.savefig(path, metadata=_METADATA[path.suffix[1:]]),
+            )
+
+
+def colour_of(names: Sequence[str]) -> dict[str, str]:
+    """A colour for each distinct name, in order of appearance."""
+    distinct = list(dict.fromkeys(names))
+    return {name: COLOURS[index % len(COLOURS)] for index, name in enumerate(distinct)}
+
+
+def panels(
+    rows: int, columns: int, width: float, height: float, **options: Any
+) -> "tuple[Figure, list[list[Axes]]]":
+    """A figure of `rows` x `columns` axes, its size in inches, without any global state of matplotlib."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    axes = figure.subplots(rows, columns, squeeze=False, **options)
+    return figure, [list(row) for row in axes]

@@ -1,0 +1,267 @@
+"""Results: tidy frames of what replications measured, read from a folder or built from fresh records."""
+
+import html
+import platform
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import blake2b
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from celltrain import _core, folder, statistics
+from celltrain.errors import unknown
+from celltrain.scenario import Scenario
+
+if TYPE_CHECKING:  # both are slow to import, and not every command needs them
+    import pandas as pd
+    import polars as pl
+
+__all__ = [
+    "FRAMES",
+    "Record",
+    "Result",
+    "combined_fingerprint",
+    "provenance",
+    "read",
+    "record_frame",
+    "series_frame",
+]
+
+FRAMES = {
+    "summary": "a row a replication and metric: replication, metric, value, unit",
+    "flows": "a row a replication and flow: its group, round trip (s), frames and bytes delivered, losses",
+    "ports": "a row a replication and port: cells arrived, forwarded, discarded, occupancy, delay (s)",
+    "series": "a row a sample of a traced run: replication, t (s), entity, metric, value, unit",
+}
+"""The frames of a result and what they hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What the core measured in one replication, as plain Python data."""
+
+    replication: int
+    fingerprint: str
+    cell_hops: int
+    summary: list[tuple[str, float, str]]
+    flows: dict[str, list[Any]]
+    ports: dict[str, list[Any]]
+    series: list[tuple[str, str, str, bytes, bytes]]
+
+    def metric(self, name: str) -> float:
+        """The value of a summary metric.
+
+        Raises:
+            KeyError: the run did not measure it (some metrics need a trace).
+        """
+        return next(value for metric, value, _ in self.summary if metric == name)
+
+
+class Result:
+    """What the replications of a scenario measured, as polars frames and a manifest.
+
+    The frames are `summary`, `flows`, `ports` and `series` (see `FRAMES`). They are built or read when first
+    used.
+    """
+
+    def __init__(self, manifest: dict[str, Any], load: "Callable[[str], pl.DataFrame]") -> None:
+        self.manifest = manifest
+        self._load = load
+
+    @staticmethod
+    def of_records(scenario: Scenario, seed: int, records: Sequence[Record], wall_time: float) -> "Result":
+        """The result of replications that have just run; `wall_time` is in seconds."""
+        manifest = {
+            "kind": "run",
+            "key": scenario.key,
+            "name": scenario.name,
+            **provenance(records, wall_time),
+            "seed": seed,
+            "replications": len(records),
+            "scenario": scenario.to_dict(),
+            "scenario_toml": scenario.to_toml(),
+        }
+        return Result(manifest, lambda name: record_frame(name, records))
+
+    @cached_property
+    def summary(self) -> "pl.DataFrame":
+        """One row a replication and metric: `replication, metric, value, unit`."""
+        return self._load("summary")
+
+    @cached_property
+    def flows(self) -> "pl.DataFrame":
+        """One row a replication and flow."""
+        return self._load("flows")
+
+    @cached_property
+    def ports(self) -> "pl.DataFrame":
+        """One row a replication and port."""
+        return self._load("ports")
+
+    @cached_property
+    def series(self) -> "pl.DataFrame":
+        """One row a sample of a traced run: `replication, t, entity, metric, value, unit`; `t` in seconds."""
+        return self._load("series")
+
+    @property
+    def fingerprints(self) -> list[str]:
+        """The fingerprint of every replication, in order."""
+        return list(self.manifest["fingerprints"])
+
+    def sample(self, metric: str) -> list[float]:
+        """A summary metric in every replication, in order.
+
+        Raises:
+            InputError: nothing measured it.
+        """
+        import polars as pl
+
+        values = self.summary.filter(pl.col("metric") == metric)["value"].to_list()
+        if not values:
+            raise unknown("metric", metric, self.summary["metric"].unique(maintain_order=True).to_list())
+        return values
+
+    def estimate(self, metric: str, confidence: float = 0.95) -> statistics.Estimate:
+        """Mean, standard deviation and Student interval of a summary metric over the replications."""
+        return statistics.estimate(self.sample(metric), confidence)
+
+    def estimates(self) -> "pl.DataFrame":
+        """One row a summary metric: `metric, unit, mean, sd, ci95, n`; `ci95` is half of the interval."""
+        import polars as pl
+
+        units = dict(self.summary.select("metric", "unit").unique(maintain_order=True).iter_rows())
+        found = [(metric, unit, self.estimate(metric)) for metric, unit in units.items()]
+        rows = [(metric, unit, e.mean, e.sd, e.half_width, e.n) for metric, unit, e in found]
+        floats = {"mean": pl.Float64, "sd": pl.Float64, "ci95": pl.Float64}
+        schema = {"metric": pl.String, "unit": pl.String, **floats, "n": pl.Int64}
+        return pl.DataFrame(rows, schema=schema, orient="row")
+
+    def to_pandas(self, name: str = "summary") -> "pd.DataFrame":
+        """A frame as pandas (which must be installed): "summary", "flows", "ports" or "series"."""
+        import pandas as pd
+
+        if name not in FRAMES:
+            raise unknown("frame", name, FRAMES)
+        frame: pl.DataFrame = getattr(self, name)
+        return pd.DataFrame({column: frame[column].to_numpy() for column in frame.columns})
+
+    def frames(self) -> "dict[str, pl.DataFrame]":
+        """Every frame that has rows, by name."""
+        every: dict[str, pl.DataFrame] = {name: getattr(self, name) for name in FRAMES}
+        return {name: frame for name, frame in every.items() if not frame.is_empty()}
+
+    def write(
+        self, path: str | PathLike[str], *, overwrite: bool = False, formats: Iterable[str] = ()
+    ) -> Path:
+        """Writes the folder of the result and returns its path.
+
+        Args:
+            path: the folder; it is made when it does not exist.
+            overwrite: replace what another experiment left there.
+            formats: "csv" and "json" write each frame in these formats too.
+        """
+        kind, key = self.manifest["kind"], self.manifest["key"]
+        with folder.claim(path, kind, key, overwrite=overwrite) as target:
+            self.write_to(target, formats)
+        return Path(path)
+
+    def write_to(self, target: folder.Folder, formats: Iterable[str] = ()) -> None:
+        """Writes every frame and the manifest to a folder that was claimed."""
+        target.write_frames(self.frames(), formats)
+        target.finish(self.manifest)
+
+    def __repr__(self) -> str:
+        m = self.manifest
+        return f"<Result {m['name']!r}: {m['replications']} replications, seed {m['seed']}>"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{html.escape(repr(self))}</p>{self.estimates()._repr_html_()}"
+
+
+def read(path: str | PathLike[str]) -> Result:
+    """Opens a results folder.
+
+    Raises:
+        InputError: the folder holds no complete results.
+    """
+    place = Path(path)
+    manifest = folder.read_manifest(place)
+
+    def load(name: str) -> "pl.DataFrame":
+        import polars as pl
+
+        file = place / f"{name}.parquet"
+        return pl.read_parquet(file) if file.exists() else pl.DataFrame(schema=_schema(name))
+
+    return Result(manifest, load)
+
+
+def provenance(records: Sequence[Record], wall_time: float) -> dict[str, Any]:
+    """What a manifest says of how results came about; `wall_time` is in seconds."""
+    return {
+        "celltrain": _core.__version__,
+        "revision": folder.source_revision(),
+        "platform": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
+        "wall_time": round(wall_time, 3),
+        "cell_hops": sum(record.cell_hops for record in records),
+        "fingerprint": combined_fingerprint(record.fingerprint for record in records),
+        "fingerprints": [record.fingerprint for record in records],
+    }
+
+
+def combined_fingerprint(fingerprints: Iterable[str]) -> str:
+    """One fingerprint (16 hexadecimal digits) of several runs in their order."""
+    return blake2b(" ".join(fingerprints).encode(), digest_size=8).hexdigest()
+
+
+def record_frame(name: str, records: Sequence[Record]) -> "pl.DataFrame":
+    """A frame of `FRAMES`, made of the records of replications."""
+    import polars as pl
+
+    if name == "summary":
+        rows = [(record.replication, *row) for record in records for row in record.summary]
+        return pl.DataFrame(rows, schema=_schema(name), orient="row")
+    if name == "series":
+        return series_frame([(record.replication, record.series) for record in records])
+    tables = [(record.replication, record.flows if name == "flows" else record.ports) for record in records]
+    parts = [
+        pl.DataFrame(columns, strict=False).select(
+            pl.lit(replication, pl.Int64).alias("replication"), pl.all()
+        )
+        for replication, columns in tables
+    ]
+    return pl.concat(parts, how="vertical_relaxed")
+
+
+def series_frame(
+    runs: Iterable[tuple[int, Sequence[tuple[str, str, str, bytes, bytes]]]],
+) -> "pl.DataFrame":
+    """The long frame of the series of (replication, series) pairs."""
+    import numpy as np
+    import polars as pl
+
+    parts = [
+        pl.select(
+            replication=pl.lit(replication, pl.Int64),
+            t=pl.Series(np.frombuffer(times, "<f8")),
+            entity=pl.lit(entity),
+            metric=pl.lit(metric),
+            value=pl.Series(np.frombuffer(values, "<f8")),
+            unit=pl.lit(unit),
+        )
+        for replication, series in runs
+        for entity, metric, unit, times, values in series
+    ]
+    return pl.concat(parts) if parts else pl.DataFrame(schema=_schema("series"))
+
+
+def _schema(name: str) -> "Mapping[str, Any]":
+    import polars as pl
+
+    long = {"metric": pl.String, "value": pl.Float64, "unit": pl.String}
+    return {
+        "summary": {"replication": pl.Int64, **long},
+        "series": {"replication": pl.Int64, "t": pl.Float64, "entity": pl.String, **long},
+    }.get(name, {"replication": pl.Int64})

@@ -1,0 +1,130 @@
+"""Scenarios: what is simulated, resolved and checked by the core when they are made."""
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from celltrain import _core
+
+__all__ = ["Scenario", "load", "toml_value"]
+
+
+class Scenario:
+    """An immutable scenario: topology, switches, TCP, traffic, durations, seed.
+
+    Made by `load` or `Scenario.from_toml`, and varied by `with_`. It can be pickled and compared; two
+    scenarios are equal when every resolved setting is.
+    """
+
+    __slots__ = ("core",)
+
+    core: _core.Scenario
+
+    def __init__(self, core: _core.Scenario) -> None:
+        self.core = core
+
+    @staticmethod
+    def from_toml(text: str, name: str = "<text>") -> "Scenario":
+        """Reads a scenario from TOML text; `name` stands for the file in error messages.
+
+        Raises:
+            ScenarioError: the text is not a valid scenario.
+        """
+        return Scenario(_core.Scenario.from_toml(text, name))
+
+    def with_(self, settings: Mapping[str, Any] | None = None, /, **keywords: Any) -> "Scenario":
+        """This scenario with some settings changed.
+
+        Settings are dotted keys of the scenario file. As keyword arguments a double underscore stands for the
+        dot and a single one for the hyphen, so `with_(tcp__rto_min="200 ms")` sets `tcp.rto-min`.
+
+        Raises:
+            ScenarioError: a key does not exist or its value cannot be used.
+        """
+        named = {key.replace("__", ".").replace("_", "-"): value for key, value in keywords.items()}
+        changes = {**(settings or {}), **named}
+        return self.with_text((key, toml_value(value)) for key, value in changes.items())
+
+    def with_text(self, settings: Iterable[tuple[str, str]]) -> "Scenario":
+        """As `with_`, with every value as TOML text; text that is no TOML value is taken as a string."""
+        return Scenario(self.core.with_overrides(list(settings)))
+
+    @property
+    def name(self) -> str:
+        """The name the file gives itself."""
+        return self.core.name
+
+    @property
+    def seed(self) -> int:
+        """The master seed; replication r draws from generators keyed by (seed, r, component)."""
+        return self.core.seed
+
+    @property
+    def replications(self) -> int:
+        """Independent replications that `run` makes unless told otherwise."""
+        return self.core.replications
+
+    @property
+    def duration(self) -> float:
+        """Simulated time, in seconds, warm-up included."""
+        return self.core.duration
+
+    @property
+    def warm_up(self) -> float:
+        """Initial time that no measure counts, in seconds."""
+        return self.core.warm_up
+
+    @property
+    def key(self) -> str:
+        """A hash of every resolved setting but the seed and the number of replications (hexadecimal)."""
+        return self.core.key
+
+    def to_toml(self) -> str:
+        """Every setting, defaults included, as a scenario file."""
+        return self.core.to_toml()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Every setting, defaults included, as nested dictionaries."""
+        settings: dict[str, Any] = json.loads(self.core.to_json())
+        return settings
+
+    def __repr__(self) -> str:
+        return f"<Scenario {self.name!r}: {self.duration:g} s, seed {self.seed}, key {self.key}>"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Scenario) and self.to_toml() == other.to_toml()
+
+    def __hash__(self) -> int:
+        return hash((self.key, self.seed, self.replications))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Scenario, (self.core,)
+
+
+def load(path: str | os.PathLike[str], settings: Iterable[tuple[str, str]] = ()) -> Scenario:
+    """Reads a scenario file; `settings` are dotted keys with values as TOML text, set before it is checked.
+
+    Raises:
+        ScenarioError: the file cannot be read or is not a valid scenario; the message names file, line and
+            key.
+    """
+    return Scenario(_core.Scenario.load(os.fspath(path), list(settings)))
+
+
+def toml_value(value: object) -> str:
+    """A Python value as the text of a TOML value."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return repr(value)
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, Mapping):
+        pairs = (f"{json.dumps(str(key))} = {toml_value(item)}" for key, item in value.items())
+        return "{ " + ", ".join(pairs) + " }"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(toml_value, value)) + "]"
+    raise TypeError(
+        f"a setting is text, a number, true or false, a list or a table, not {type(value).__name__}"
+    )

@@ -1,0 +1,94 @@
+"""What the command line prints: plain tables on stdout, messages and progress on stderr."""
+
+import json
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from celltrain.experiment import Progress
+
+__all__ = ["error", "heading", "note", "print_json", "progress", "say", "table"]
+
+UNBOUNDED = 10_000
+"""Columns of a file or pipe: tables there are never folded."""
+
+
+def say(text: str) -> None:
+    """Prints a line on stdout."""
+    _console().print(text, markup=False, soft_wrap=True)
+
+
+def heading(text: str) -> None:
+    """Prints a heading on stdout, after an empty line."""
+    _console().print(f"\n{text}", style="bold", markup=False, soft_wrap=True)
+
+
+def note(text: str) -> None:
+    """Prints a line on stderr, so that it never mixes with results."""
+    print(text, file=sys.stderr)  # noqa: T201
+
+
+def error(text: str) -> None:
+    """Prints an error on stderr."""
+    note(f"error: {text}")
+
+
+def print_json(content: object) -> None:
+    """Prints one JSON object on stdout."""
+    json.dump(content, sys.stdout, indent=2, ensure_ascii=False, allow_nan=False)
+    sys.stdout.write("\n")
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, text_columns: int = 1) -> None:
+    """Prints a table; the first `text_columns` columns are aligned to the left, the others hold numbers."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
+    console = _console()
+    shown = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    for index, name in enumerate(columns):
+        is_text = index < text_columns
+        shown.add_column(name, justify="left" if is_text else "right", no_wrap=not is_text)
+    for row in rows:
+        shown.add_row(*map(Text, row))
+    console.print(shown)
+
+
+@contextmanager
+def progress(what: str) -> "Iterator[Progress | None]":
+    """A progress bar on stderr with the rate and the time left; None where stderr is not a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich import progress as rich_progress
+    from rich.console import Console
+
+    bar = rich_progress.Progress(
+        rich_progress.TextColumn("{task.description}"),
+        rich_progress.BarColumn(),
+        rich_progress.MofNCompleteColumn(),
+        rich_progress.TextColumn("{task.fields[rate]}"),
+        rich_progress.TimeRemainingColumn(elapsed_when_finished=True),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    with bar:
+        task = bar.add_task(what, total=None, rate="")
+
+        def advance(done: int, total: int, cell_hops: int) -> None:
+            elapsed = bar.tasks[0].elapsed or 0.0
+            rate = f"{cell_hops / elapsed / 1e6:.0f} M cell-hops/s" if elapsed else ""
+            bar.update(task, completed=done, total=total, rate=rate)
+
+        yield advance
+
+
+def _console() -> "Console":
+    from rich.console import Console
+
+    return Console(highlight=False, width=None if sys.stdout.isatty() else UNBOUNDED)

@@ -1,0 +1,66 @@
+"""Numbers as people read them; one rule for the terminal, the report and the pictures."""
+
+import math
+
+from celltrain.statistics import Estimate
+
+__all__ = ["interval", "number", "percent", "printed", "quantity", "scale"]
+
+_PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
+_PREFIXED = {"bit/s", "B/s", "packet/s", "cell/s"}
+_TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    """A number with so many significant digits, larger ones whole: "0.8370", "58,453"; "-" for None."""
+    if value is None:
+        return "-"
+    if value == 0 or not math.isfinite(value):
+        return f"{value:g}"
+    return _fixed(value, digits - 1 - math.floor(math.log10(abs(value))))
+
+
+def printed(value: float | None) -> str:
+    """A published number, with the digits it was printed with."""
+    return "-" if value is None else f"{value:,.10g}"
+
+
+def quantity(value: float | None, unit: str, digits: int = 4) -> str:
+    """A number with its unit, scaled where the unit takes prefixes: "149.8 Mbit/s", "2.060 ms"."""
+    if value is None:
+        return "-"
+    factor, scaled = scale(value, unit)
+    return _with_unit(number(value / factor, digits), scaled)
+
+
+def interval(found: Estimate, unit: str) -> str:
+    """A mean with half of the width of its interval, to the same decimal: "149.8 ± 0.3 Mbit/s"."""
+    spread = found.half_width
+    if not spread or not math.isfinite(spread):
+        return quantity(found.mean, unit) if spread is None else quantity(found.mean, unit) + f" ± {spread:g}"
+    factor, scaled = scale(max(abs(found.mean), spread), unit)
+    places = 1 - math.floor(math.log10(spread / factor))
+    return _with_unit(f"{_fixed(found.mean / factor, places)} ± {_fixed(spread / factor, places)}", scaled)
+
+
+def percent(part: float | None, *, signed: bool = False) -> str:
+    """A part as a percentage with one decimal."""
+    return "-" if part is None else f"{100 * part:{'+' if signed else ''}.1f} %"
+
+
+def scale(value: float, unit: str) -> tuple[float, str]:
+    """The factor by which to divide a value, and the unit it then has."""
+    size = abs(value)
+    if unit == "s":
+        return next(((factor, name) for factor, name in _TIMES if size >= factor), (1.0, "s"))
+    if unit in _PREFIXED:
+        return next(((factor, prefix + unit) for factor, prefix in _PREFIXES if size >= factor), (1.0, unit))
+    return 1.0, unit
+
+
+def _fixed(value: float, places: int) -> str:
+    return f"{value:,.{places}f}" if 0 <= places <= 9 else f"{value:,.0f}" if places < 0 else f"{value:.2e}"
+
+
+def _with_unit(shown: str, unit: str) -> str:
+    return shown if unit == "1" else f"{shown} {unit}"

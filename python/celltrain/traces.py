@@ -1,0 +1,57 @@
+"""Time series taken out of the long frame, for pictures and reports."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    import polars as pl
+    from numpy.typing import NDArray
+
+    Samples = NDArray[np.float64]
+
+__all__ = ["Trace", "decimate", "flow_groups", "traces"]
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A metric of one entity over time."""
+
+    entity: str
+    unit: str
+    t: "Samples"
+    """Times in seconds, increasing."""
+    value: "Samples"
+
+
+def traces(series: "pl.DataFrame", metric: str, replication: int = 0) -> list[Trace]:
+    """The traces of a metric in one replication, in the order in which the core gave them."""
+    import polars as pl
+
+    chosen = series.filter((pl.col("metric") == metric) & (pl.col("replication") == replication))
+    parts = chosen.partition_by("entity", maintain_order=True)
+    return [
+        Trace(part["entity"][0], part["unit"][0], part["t"].to_numpy(), part["value"].to_numpy())
+        for part in parts
+    ]
+
+
+def decimate(trace: Trace, points: int) -> Trace:
+    """At most so many points with the same envelope: the least and the largest value of every bucket."""
+    import numpy as np
+
+    if len(trace.t) <= points:
+        return trace
+    edges = np.linspace(0, len(trace.t), points // 2 + 1).astype(int)
+    kept: list[int] = []
+    for low, high in pairwise(edges):
+        bucket = trace.value[low:high]
+        kept += sorted({low + int(bucket.argmin()), low + int(bucket.argmax())})
+    return Trace(trace.entity, trace.unit, trace.t[kept], trace.value[kept])
+
+
+def flow_groups(flows: Mapping[str, Any]) -> dict[str, str]:
+    """The group of every flow, from the columns of the flows."""
+    return dict(zip(flows["flow"], map(str, flows["group"]), strict=True))
