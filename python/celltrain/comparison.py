@@ -7,7 +7,7 @@ from functools import cached_property
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
-from celltrain import _core, statistics
+from celltrain import _core, statistics, text
 from celltrain.errors import InputError, unknown
 from celltrain.experiment import Progress, execute, replicate
 from celltrain.folder import Folder
@@ -36,7 +36,7 @@ MEASURES = (
     Measure("fairness_index", "fairness index", True),
     Measure("cell_loss_ratio", "cell loss ratio", False),
     Measure("goodput", "goodput", True),
-    Measure("queueing_delay_mean", "mean queueing delay", False),
+    Measure("delay_mean", "mean delay at the bottleneck", False),
 )
 
 
@@ -54,7 +54,17 @@ class Verdict:
     @property
     def clear(self) -> bool:
         """Whether the 95 % interval of the lead lies above zero."""
-        return self.lead.half_width is not None and self.lead.positive
+        return self.lead.half_width is not None and self.lead.exceeds(0)
+
+    def sentence(self) -> str:
+        """As people read it."""
+        lead = text.interval(self.lead, self.unit)
+        sure = (
+            f"ahead of {self.runner_up} by {lead}"
+            if self.clear
+            else f"but not to be told from {self.runner_up} ({lead}) with these replications"
+        )
+        return f"Best by {self.measure.title}: {self.best}, {sure}."
 
 
 @dataclass(frozen=True)
@@ -103,6 +113,24 @@ class Comparison:
         best, runner_up = order[0], order[1]
         better = [sign * (a - b) for a, b in zip(samples[best], samples[runner_up], strict=True)]
         return Verdict(measure, self.unit(measure), best, runner_up, statistics.estimate(better))
+
+    def mean_lines(self) -> list[tuple[str, ...]]:
+        """A line a policy for people: its name and the mean of every measure with its interval."""
+        return [
+            (policy, *(text.interval(result.estimate(m.metric), self.unit(m)) for m in self.measures))
+            for policy, result in self.results.items()
+        ]
+
+    def difference_lines(self) -> list[tuple[str, ...]]:
+        """A line for each policy but the first: the paired difference of every measure with its interval."""
+        return [
+            (policy, *(text.interval(self.difference(policy, m), self.unit(m)) for m in self.measures))
+            for policy in self.policies[1:]
+        ]
+
+    def sentences(self) -> list[str]:
+        """A sentence a measure: which policy is best by it, and how sure that is."""
+        return [verdict.sentence() for verdict in map(self.verdict, self.measures)]
 
     @property
     def manifest(self) -> dict[str, Any]:

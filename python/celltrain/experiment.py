@@ -98,8 +98,8 @@ def replicate(
     """The tasks of a scenario's replications 0, 1, ... under one seed."""
     count = _positive("replications", scenario.replications if replications is None else replications)
     master = scenario.seed if seed is None else seed
-    if not 0 <= master < 2**64:
-        raise InputError(f"seed must lie between 0 and 2^64 - 1, not {master}")
+    if not 0 <= master < 2**63:
+        raise InputError(f"seed must lie between 0 and 2^63 - 1, not {master}")
     return [Task(scenario, master, replication, trace) for replication in range(count)]
 
 
@@ -131,7 +131,14 @@ def run(
 def _simulate(task: Task, cancel: _core.CancelToken) -> Record:
     run = _core.run(task.scenario.core, task.seed, task.replication, trace=task.trace, cancel=cancel)
     return Record(
-        task.replication, run.fingerprint, run.cell_hops, run.summary, run.flows, run.ports, run.series
+        task.replication,
+        run.fingerprint,
+        run.cell_hops,
+        run.summary,
+        run.flows,
+        run.ports,
+        run.series,
+        dict(run.units),
     )
 
 

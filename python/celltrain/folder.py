@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from celltrain import text
 from celltrain.errors import InputError
 
 if TYPE_CHECKING:
@@ -40,9 +41,9 @@ class Folder:
             self._files.append(name)
         return self._replace(name, writer)
 
-    def write_text(self, name: str, text: str) -> Path:
+    def write_text(self, name: str, content: str) -> Path:
         """Writes a text file (UTF-8)."""
-        return self.write(name, lambda path: path.write_text(text, encoding="utf-8"))
+        return self.write(name, lambda path: path.write_text(content, encoding="utf-8"))
 
     def write_json(self, name: str, content: object) -> Path:
         """Writes an indented JSON file."""
@@ -172,4 +173,4 @@ def _frame_writer(frame: "pl.DataFrame", extension: str) -> Callable[[Path], obj
 
 
 def _json(content: object) -> str:
-    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return text.json_text(content) + "\n"

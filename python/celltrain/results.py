@@ -26,7 +26,6 @@ __all__ = [
     "provenance",
     "read",
     "record_frame",
-    "series_frame",
 ]
 
 FRAMES = {
@@ -49,6 +48,8 @@ class Record:
     flows: dict[str, list[Any]]
     ports: dict[str, list[Any]]
     series: list[tuple[str, str, str, bytes, bytes]]
+    units: dict[str, str]
+    """The units of the columns of `flows` and `ports`; an empty one is a count, a ratio or a name."""
 
     def metric(self, name: str) -> float:
         """The value of a summary metric.
@@ -80,6 +81,7 @@ class Result:
             **provenance(records, wall_time),
             "seed": seed,
             "replications": len(records),
+            "units": records[0].units,
             "scenario": scenario.to_dict(),
             "scenario_toml": scenario.to_toml(),
         }
@@ -216,45 +218,71 @@ def combined_fingerprint(fingerprints: Iterable[str]) -> str:
     return blake2b(" ".join(fingerprints).encode(), digest_size=8).hexdigest()
 
 
-def record_frame(name: str, records: Sequence[Record]) -> "pl.DataFrame":
-    """A frame of `FRAMES`, made of the records of replications."""
-    import polars as pl
-
-    if name == "summary":
-        rows = [(record.replication, *row) for record in records for row in record.summary]
-        return pl.DataFrame(rows, schema=_schema(name), orient="row")
-    if name == "series":
-        return series_frame([(record.replication, record.series) for record in records])
-    tables = [(record.replication, record.flows if name == "flows" else record.ports) for record in records]
-    parts = [
-        pl.DataFrame(columns, strict=False).select(
-            pl.lit(replication, pl.Int64).alias("replication"), pl.all()
-        )
-        for replication, columns in tables
-    ]
-    return pl.concat(parts, how="vertical_relaxed")
-
-
-def series_frame(
-    runs: Iterable[tuple[int, Sequence[tuple[str, str, str, bytes, bytes]]]],
+def record_frame(
+    name: str, records: Sequence[Record], identities: Sequence[Mapping[str, str]] | None = None
 ) -> "pl.DataFrame":
-    """The long frame of the series of (replication, series) pairs."""
-    import numpy as np
+    """A frame of `FRAMES`, made of the records of replications.
+
+    Args:
+        name: the frame's name.
+        records: what the replications measured.
+        identities: for each record, columns that say which run it was; they come first.
+    """
     import polars as pl
 
-    parts = [
-        pl.select(
-            replication=pl.lit(replication, pl.Int64),
-            t=pl.Series(np.frombuffer(times, "<f8")),
-            entity=pl.lit(entity),
-            metric=pl.lit(metric),
-            value=pl.Series(np.frombuffer(values, "<f8")),
-            unit=pl.lit(unit),
-        )
-        for replication, series in runs
-        for entity, metric, unit, times, values in series
+    parts = [_columns(name, record) for record in records]
+    if not any(parts):
+        return pl.DataFrame(schema=_schema(name))
+    lengths = [len(next(iter(part.values()))) if part else 0 for part in parts]
+    runs = [
+        {**identity, "replication": record.replication}
+        for identity, record in zip(identities or [{}] * len(records), records, strict=True)
     ]
-    return pl.concat(parts) if parts else pl.DataFrame(schema=_schema("series"))
+    columns: dict[str, Any] = {key: _repeated([run[key] for run in runs], lengths) for key in runs[0]}
+    for key in next(filter(None, parts)):
+        columns[key] = _joined([part[key] for part in parts if part])
+    return pl.DataFrame(columns, schema_overrides=_schema(name), strict=False)
+
+
+def _columns(name: str, record: Record) -> dict[str, Any]:
+    """The rows that one replication adds to a frame, as columns of equal length."""
+    if name == "flows":
+        return record.flows
+    if name == "ports":
+        return record.ports
+    if name == "summary":
+        return dict(
+            zip(("metric", "value", "unit"), map(list, zip(*record.summary, strict=True)), strict=True)
+        )
+    return _series_columns(record)
+
+
+def _series_columns(record: Record) -> dict[str, Any]:
+    import numpy as np
+
+    if not record.series:
+        return {}
+    entities, metrics, units, times, values = zip(*record.series, strict=True)
+    lengths = [len(samples) // 8 for samples in values]
+    return {
+        "t": np.frombuffer(b"".join(times), "<f8"),
+        "entity": _repeated(entities, lengths),
+        "metric": _repeated(metrics, lengths),
+        "value": np.frombuffer(b"".join(values), "<f8"),
+        "unit": _repeated(units, lengths),
+    }
+
+
+def _repeated(values: Sequence[Any], lengths: Sequence[int]) -> list[Any]:
+    return [value for value, length in zip(values, lengths, strict=True) for _ in range(length)]
+
+
+def _joined(parts: Sequence[Any]) -> Any:
+    import numpy as np
+
+    if isinstance(parts[0], np.ndarray):
+        return np.concatenate(parts)
+    return [value for part in parts for value in part]
 
 
 def _schema(name: str) -> "Mapping[str, Any]":

@@ -121,7 +121,7 @@ def toml_value(value: object) -> str:
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, Mapping):
-        pairs = (f"{json.dumps(str(key))} = {toml_value(item)}" for key, item in value.items())
+        pairs = (f"{toml_value(str(key))} = {toml_value(item)}" for key, item in value.items())
         return "{ " + ", ".join(pairs) + " }"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(toml_value, value)) + "]"

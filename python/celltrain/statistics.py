@@ -46,10 +46,14 @@ class Estimate:
         """Upper end of the interval."""
         return None if self.half_width is None else self.mean + self.half_width
 
-    @property
-    def positive(self) -> bool:
-        """Whether the whole interval lies above zero; for a single value, whether that value does."""
-        return (self.mean if self.low is None else self.low) > 0
+    def scaled(self, factor: float) -> "Estimate":
+        """The same estimate in another unit."""
+        sd, half_width = (None if width is None else width * factor for width in (self.sd, self.half_width))
+        return Estimate(self.mean * factor, sd, half_width, self.n)
+
+    def exceeds(self, threshold: float) -> bool:
+        """Whether the whole interval lies above a threshold; for a single value, whether that value does."""
+        return (self.mean if self.low is None else self.low) > threshold
 
 
 def mean(sample: Sequence[float]) -> float:

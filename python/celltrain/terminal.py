@@ -1,6 +1,5 @@
 """What the command line prints: plain tables on stdout, messages and progress on stderr."""
 
-import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -39,8 +38,9 @@ def error(text: str) -> None:
 
 def print_json(content: object) -> None:
     """Prints one JSON object on stdout."""
-    json.dump(content, sys.stdout, indent=2, ensure_ascii=False, allow_nan=False)
-    sys.stdout.write("\n")
+    from celltrain.text import json_text
+
+    sys.stdout.write(json_text(content) + "\n")
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, text_columns: int = 1) -> None:

@@ -1,10 +1,15 @@
 """Numbers as people read them; one rule for the terminal, the report and the pictures."""
 
+import json
 import math
+from collections.abc import Mapping
 
 from celltrain.statistics import Estimate
 
-__all__ = ["interval", "number", "percent", "printed", "quantity", "scale"]
+__all__ = ["interval", "json_text", "number", "percent", "printed", "quantity", "scale", "with_unit"]
+
+ROUNDING = 1e-12
+"""Relative spread that equal values may show through the rounding of floating point."""
 
 _PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 _PREFIXED = {"bit/s", "B/s", "packet/s", "cell/s"}
@@ -36,8 +41,11 @@ def quantity(value: float | None, unit: str, digits: int = 4) -> str:
 def interval(found: Estimate, unit: str) -> str:
     """A mean with half of the width of its interval, to the same decimal: "149.8 ± 0.3 Mbit/s"."""
     spread = found.half_width
-    if not spread or not math.isfinite(spread):
-        return quantity(found.mean, unit) if spread is None else quantity(found.mean, unit) + f" ± {spread:g}"
+    if spread is None or not math.isfinite(spread) or not math.isfinite(found.mean):
+        return quantity(found.mean, unit)
+    if spread <= ROUNDING * abs(found.mean):
+        factor, scaled = scale(found.mean, unit)
+        return _with_unit(f"{number(found.mean / factor)} ± 0", scaled)
     factor, scaled = scale(max(abs(found.mean), spread), unit)
     places = 1 - math.floor(math.log10(spread / factor))
     return _with_unit(f"{_fixed(found.mean / factor, places)} ± {_fixed(spread / factor, places)}", scaled)
@@ -46,6 +54,16 @@ def interval(found: Estimate, unit: str) -> str:
 def percent(part: float | None, *, signed: bool = False) -> str:
     """A part as a percentage with one decimal."""
     return "-" if part is None else f"{100 * part:{'+' if signed else ''}.1f} %"
+
+
+def with_unit(name: str, unit: str) -> str:
+    """A label with its unit in brackets: "throughput (Mbit/s)"; dimensionless quantities have none."""
+    return f"{name} ({unit})" if unit else name
+
+
+def json_text(content: object, indent: int | None = 2) -> str:
+    """JSON, with null for numbers that are not finite: JSON has no others."""
+    return json.dumps(_finite(content), indent=indent, ensure_ascii=False, allow_nan=False)
 
 
 def scale(value: float, unit: str) -> tuple[float, str]:
@@ -58,9 +76,19 @@ def scale(value: float, unit: str) -> tuple[float, str]:
     return 1.0, unit
 
 
+def _finite(content: object) -> object:
+    if isinstance(content, float):
+        return content if math.isfinite(content) else None
+    if isinstance(content, Mapping):
+        return {key: _finite(value) for key, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [_finite(value) for value in content]
+    return content
+
+
 def _fixed(value: float, places: int) -> str:
     return f"{value:,.{places}f}" if 0 <= places <= 9 else f"{value:,.0f}" if places < 0 else f"{value:.2e}"
 
 
 def _with_unit(shown: str, unit: str) -> str:
-    return shown if unit == "1" else f"{shown} {unit}"
+    return f"{shown} {unit}" if unit else shown

@@ -1,6 +1,6 @@
 """Time series taken out of the long frame, for pictures and reports."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     Samples = NDArray[np.float64]
 
-__all__ = ["Trace", "decimate", "flow_groups", "traces"]
+__all__ = ["Trace", "common_scale", "decimate", "flow_groups", "total", "traces"]
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,24 @@ def decimate(trace: Trace, points: int) -> Trace:
     return Trace(trace.entity, trace.unit, trace.t[kept], trace.value[kept])
 
 
-def flow_groups(flows: Mapping[str, Any]) -> dict[str, str]:
-    """The group of every flow, from the columns of the flows."""
-    return dict(zip(flows["flow"], map(str, flows["group"]), strict=True))
+def common_scale(every: Sequence[Trace]) -> float:
+    """A height for all traces of a picture.
+
+    It is the largest of their 98th percentiles, so that a short peak, as of a first slow start, does not
+    flatten the rest; such a peak reaches beyond its strip.
+    """
+    import numpy as np
+
+    return max(float(np.percentile(trace.value, 98)) for trace in every) or 1.0
+
+
+def total(every: Sequence[Trace]) -> Trace:
+    """The sum of traces over the same times."""
+    import numpy as np
+
+    return Trace("sum", every[0].unit, every[0].t, np.vstack([trace.value for trace in every]).sum(axis=0))
+
+
+def flow_groups(flows: "pl.DataFrame | Mapping[str, Any]") -> dict[str, str]:
+    """The group of every flow, from the flows of a run; replications agree about it."""
+    return {flow: f"group {group}" for flow, group in zip(flows["flow"], flows["group"], strict=True)}

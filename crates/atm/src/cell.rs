@@ -13,7 +13,7 @@ pub const PAYLOAD_OCTETS: u64 = 48;
 /// an ATM header carries: the VC, [`Cell::clp`] and [`Cell::is_last`] (the AAL5 end-of-message mark in the PTI field).
 /// That a cell is the first of its frame follows, as in a real switch, from the end mark of the cell before it on the
 /// VC; the port keeps track of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Cell {
     /// The VC's label at the port that receives the cell. Labels are swapped hop by hop, as VPI/VCI are.
     pub vc: u32,

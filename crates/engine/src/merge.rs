@@ -3,7 +3,7 @@
 use crate::{
     random::Generator,
     stream::{Car, StreamId, Streams, Train},
-    time::{Instant, NEVER, Slot, Time},
+    time::{Slot, Time},
 };
 
 /// Which of several cars that arrive in the same picosecond comes first.
@@ -15,159 +15,170 @@ pub enum TieBreak {
     Random(Generator),
 }
 
-/// Cars of one train that reach the process with none of another input between them.
-#[derive(Debug, Clone, Copy)]
-pub struct Run<C> {
-    /// Arrival of the first car.
-    pub first: Instant,
-    /// Their spacing.
-    pub slot: Slot,
-    /// How many, at least one.
-    pub count: u32,
-    /// The first car.
-    pub car: C,
-}
-
 /// The inputs of a process, merged by arrival time.
 ///
-/// Each input that has cars holds its current train as a *head*; the heads are kept sorted by the arrival of their next
-/// car. Serving a car replaces the smallest key by that input's next arrival; it passes only the heads that are due
-/// within the slot, so finding its place costs little.
+/// The inputs that have cars are kept sorted by the arrival of their next car. Serving a car replaces the smallest key by
+/// that input's next arrival; it passes only the inputs that are due within the slot, so finding its place costs little.
 #[derive(Debug, Clone)]
-pub struct Merge<C> {
-    /// The current train of each input; one that is used up has no cars.
-    heads: Vec<Head<C>>,
-    /// Arrival and input of every head with cars, in ascending order.
-    keys: Vec<(Time, u32)>,
+pub struct Merge {
+    inputs: Vec<Input>,
+    /// Every input with cars, in ascending order of arrival.
+    keys: Vec<Key>,
     /// Inputs without cars, to be looked at again at the next visit.
     starved: Vec<u32>,
     ties: TieBreak,
+    /// Whether ties go by input.
+    ties_by_id: bool,
 }
 
-#[derive(Debug, Clone)]
-struct Head<C> {
+/// When the next car of an input arrives: the time, then the input, in one number, which compares faster than a pair.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Key(u128);
+
+impl Key {
+    #[inline]
+    fn new(arrival: Time, input: u32) -> Self {
+        Self(u128::from(arrival) << 32 | u128::from(input))
+    }
+
+    #[inline]
+    fn arrival(self) -> Time {
+        (self.0 >> 32) as Time
+    }
+
+    #[inline]
+    fn input(self) -> u32 {
+        self.0 as u32
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Input {
     stream: StreamId,
     slot: Slot,
-    train: Option<Train<C>>,
 }
 
-impl<C: Car> Merge<C> {
+impl Merge {
     /// Merges `inputs`.
     #[must_use]
-    pub fn new(inputs: &[StreamId], streams: &Streams<C>, ties: TieBreak) -> Self {
-        let head = |&stream: &StreamId| Head { stream, slot: streams[stream].slot(), train: None };
+    pub fn new<C: Car>(inputs: &[StreamId], streams: &Streams<C>, ties: TieBreak) -> Self {
+        let input = |&stream: &StreamId| Input { stream, slot: streams[stream].slot() };
         Self {
-            heads: inputs.iter().map(head).collect(),
+            inputs: inputs.iter().map(input).collect(),
             keys: Vec::with_capacity(inputs.len()),
             starved: (0..inputs.len() as u32).collect(),
+            ties_by_id: matches!(ties, TieBreak::InputId),
             ties,
         }
     }
 
     /// Looks again at the inputs that had run dry. Call it first in every visit.
-    pub fn refill(&mut self, streams: &mut Streams<C>) {
-        let (heads, keys) = (&mut self.heads, &mut self.keys);
+    pub fn refill<C: Car>(&mut self, streams: &Streams<C>) {
+        let (inputs, keys) = (&self.inputs, &mut self.keys);
         self.starved.retain(|&input| {
-            let head = &mut heads[input as usize];
-            head.train = streams[head.stream].pop();
-            let Some(train) = &head.train else { return true };
-            let key = (train.first.ps(), input);
+            let Some(arrival) = streams[inputs[input as usize].stream].next_arrival() else { return true };
+            let key = Key::new(arrival, input);
             let place = keys.partition_point(|other| *other < key);
             keys.insert(place, key);
             false
         });
     }
 
-    /// Cars taken from the streams and not yet handed out.
-    #[must_use]
-    pub fn held(&self) -> u64 {
-        self.heads.iter().filter_map(|head| head.train.as_ref()).map(|train| u64::from(train.count)).sum()
-    }
-
-    /// Arrival of the next car among the heads.
-    #[must_use]
-    pub fn next_arrival(&self) -> Time {
-        self.keys.first().map_or(NEVER, |key| key.0)
-    }
-
-    /// Takes the next cars that arrive before `until`: as many as follow one another in one train with none of another
-    /// input in between.
-    #[inline]
-    pub fn next_run(&mut self, until: Time, streams: &mut Streams<C>) -> Option<Run<C>> {
-        let &(time, mut input) = self.keys.first()?;
+    /// Takes what arrives next before `until` into `train`, and returns its slot: as many cars as follow one another in one
+    /// train with none of another input in between.
+    // Inlined by force: a call for every car that stands alone would cost as much as what it does.
+    #[expect(clippy::inline_always, reason = "measured")]
+    #[inline(always)]
+    pub fn next<C: Car>(&mut self, until: Time, streams: &mut Streams<C>, train: &mut Train<C>) -> Option<Slot> {
+        let first = *self.keys.first()?;
+        let time = first.arrival();
         if time >= until {
             return None;
         }
-        let mut limit = until;
-        if let Some(&(second, other)) = self.keys.get(1) {
-            // A car that ties with the second input's goes with this run only if the order says so beforehand.
-            let wins_ties = matches!(self.ties, TieBreak::InputId) && input < other;
-            limit = limit.min(second + Time::from(wins_ties));
-            if second == time {
+        let (mut input, mut limit) = (first.input(), until);
+        if let Some(&second) = self.keys.get(1) {
+            // A car that ties with the second input's goes with this row only if the order says so beforehand.
+            let wins_ties = self.ties_by_id && input < second.input();
+            limit = limit.min(second.arrival() + Time::from(wins_ties));
+            if second.arrival() == time {
                 input = self.break_tie(time);
                 limit = time + 1;
             }
         }
-        let head = &mut self.heads[input as usize];
-        let train = head.train.as_mut().expect("a head with a key has cars");
-        let count = cars_before(limit, train, head.slot);
-        let run = Run { first: train.first, slot: head.slot, count, car: train.car };
-        if count < train.count {
-            train.first = train.first.plus_slots(head.slot, u64::from(count));
-            train.car.advance(count);
-            train.count -= count;
-            let next = train.first.ps();
-            self.replace_first((next, input));
-        } else if let Some(next) = streams[head.stream].pop() {
-            *train = next;
-            self.replace_first((next.first.ps(), input));
-        } else {
-            head.train = None;
-            self.keys.remove(0);
-            self.starved.push(input);
+        let Input { stream, slot } = self.inputs[input as usize];
+        let stream = &mut streams[stream];
+        let head = stream.first_mut()?;
+        train.first = head.first;
+        train.car = head.car;
+        train.gaps = head.gaps;
+        train.count = 1;
+        if head.count > 1 {
+            let second = head.second(slot);
+            if second.ps() >= limit {
+                head.drop_first(second);
+                self.replace_first(Key::new(second.ps(), input));
+                return Some(slot);
+            }
+            train.count = head.count;
+            if head.arrival(head.count - 1, slot).ps() >= limit {
+                self.part(input, limit, head, train);
+                return Some(slot);
+            }
         }
-        Some(run)
+        match stream.remove_first() {
+            Some(next) => self.replace_first(Key::new(next, input)),
+            None => self.starve(input),
+        }
+        Some(slot)
+    }
+
+    /// Keeps of `train`, a copy of the first train of `input`, what arrives before `limit`, and leaves the rest in `head`.
+    #[inline(never)]
+    fn part<C: Car>(&mut self, input: u32, limit: Time, head: &mut Train<C>, train: &mut Train<C>) {
+        let slot = self.inputs[input as usize].slot;
+        let count = cars_before(limit, head, slot);
+        train.truncate(count);
+        head.advance(count, slot);
+        self.replace_first(Key::new(head.first.ps(), input));
+    }
+
+    /// The first input has run dry.
+    #[cold]
+    fn starve(&mut self, input: u32) {
+        self.keys.remove(0);
+        self.starved.push(input);
     }
 
     /// Moves one of the inputs whose next car arrives at `time` to the front and returns it.
+    #[cold]
     fn break_tie(&mut self, time: Time) -> u32 {
         if let TieBreak::Random(generator) = &mut self.ties {
-            let tied = self.keys.iter().take_while(|key| key.0 == time).count();
+            let tied = self.keys.iter().take_while(|key| key.arrival() == time).count();
             // The order among equals may depend on the visits; by input it does not.
             self.keys[..tied].sort_unstable();
             self.keys.swap(0, generator.below(tied as u64) as usize);
         }
-        self.keys[0].1
+        self.keys[0].input()
     }
 
     /// Replaces the first key and restores the order.
     #[inline]
-    fn replace_first(&mut self, key: (Time, u32)) {
-        let keys = &mut self.keys[..];
+    fn replace_first(&mut self, key: Key) {
         let mut place = 0;
-        while place + 1 < keys.len() && keys[place + 1] < key {
-            keys[place] = keys[place + 1];
-            place += 1;
+        for next in 1..self.keys.len() {
+            if self.keys[next] > key {
+                break;
+            }
+            self.keys[next - 1] = self.keys[next];
+            place = next;
         }
-        keys[place] = key;
+        self.keys[place] = key;
     }
 }
 
 /// How many cars of `train` arrive before `limit`, at least the first.
-#[inline]
-fn cars_before<C>(limit: Time, train: &Train<C>, slot: Slot) -> u32 {
-    if train.count == 1 || train.first.plus(slot).ps() >= limit {
-        return 1;
-    }
-    if train.first.plus_slots(slot, u64::from(train.count) - 1).ps() < limit {
-        return train.count;
-    }
-    let mut count = ((limit - train.first.ps()) / slot.ps()) as u32;
-    while train.first.plus_slots(slot, u64::from(count)).ps() < limit {
-        count += 1;
-    }
-    while train.first.plus_slots(slot, u64::from(count) - 1).ps() >= limit {
-        count -= 1;
-    }
-    count
+fn cars_before<C: Car>(limit: Time, train: &Train<C>, slot: Slot) -> u32 {
+    // The last car that may be in time if there are no gaps; at least one slot is passed.
+    let most = ((limit - train.first.ps()) / slot.ps() + 1).min(u64::from(train.count)) as u32;
+    (2..=most).rev().find(|&count| train.arrival(count - 1, slot).ps() < limit).unwrap_or(1)
 }

@@ -13,15 +13,122 @@ pub trait Car: Copy + Debug {
     fn follows(&self, head: &Self, count: u32) -> bool;
 }
 
-/// Cars that arrive one slot apart.
+/// Cars that arrive in a row, whole numbers of slots apart.
+///
+/// Cars that a port sends back to back are one slot apart. Where the cars of several frames take turns on a link, those
+/// of one frame are further apart, but still on the link's grid; `gaps` says how far, so that they stay one train when
+/// they part from the others. Only where streams interleave does a car stand alone.
 #[derive(Debug, Clone, Copy)]
 pub struct Train<C> {
     /// Arrival of the first car.
     pub first: Instant,
+    /// Slots beyond the usual one between a car and the next: four bits each, the first car's the lowest. From the
+    /// seventeenth car on there are none.
+    pub gaps: u64,
     /// Number of cars, at least one.
     pub count: u32,
     /// The first car.
     pub car: C,
+}
+
+/// The most extra slots between two cars of a train.
+const MAX_GAP: u64 = 15;
+/// How many cars may have extra slots behind them.
+const MAX_GAPS: u32 = 16;
+
+impl<C: Car + Default> Default for Train<C> {
+    fn default() -> Self {
+        Self::single(Instant::default(), C::default())
+    }
+}
+
+impl<C: Car> Train<C> {
+    /// One car.
+    #[inline]
+    pub fn single(first: Instant, car: C) -> Self {
+        Self { first, gaps: 0, count: 1, car }
+    }
+
+    /// Slots from the first car to car number `place`.
+    #[inline]
+    #[must_use]
+    pub fn slots_to(&self, place: u32) -> u64 {
+        if self.gaps == 0 {
+            return u64::from(place);
+        }
+        let gaps = if place < MAX_GAPS { self.gaps & ((1 << (4 * place)) - 1) } else { self.gaps };
+        u64::from(place) + sum_of_nibbles(gaps)
+    }
+
+    /// Arrival of car number `place` if a slot takes `slot`.
+    #[inline]
+    #[must_use]
+    pub fn arrival(&self, place: u32, slot: Slot) -> Instant {
+        self.first.plus_slots(slot, self.slots_to(place))
+    }
+
+    /// Arrival of the second car, whether there is one or not.
+    #[inline]
+    #[must_use]
+    pub fn second(&self, slot: Slot) -> Instant {
+        match self.gaps & MAX_GAP {
+            0 => self.first.plus(slot),
+            gap => self.first.plus_slots(slot, gap + 1),
+        }
+    }
+
+    /// Removes the first `count` cars.
+    #[inline]
+    pub fn advance(&mut self, count: u32, slot: Slot) {
+        self.first = self.arrival(count, slot);
+        self.gaps = if count < MAX_GAPS { self.gaps >> (4 * count) } else { 0 };
+        self.count -= count;
+        self.car.advance(count);
+    }
+
+    /// Removes the first car; `second` is when the second one arrives.
+    #[inline]
+    pub(crate) fn drop_first(&mut self, second: Instant) {
+        self.first = second;
+        self.gaps >>= 4;
+        self.count -= 1;
+        self.car.advance(1);
+    }
+
+    /// Keeps the first `count` cars only.
+    #[inline]
+    pub fn truncate(&mut self, count: u32) {
+        self.count = count;
+        if count <= MAX_GAPS {
+            self.gaps &= (1 << (4 * (count - 1))) - 1;
+        }
+    }
+
+    /// Adds `count` cars a slot apart at the end, the first of them `slots` slots after the last one here, if they can be
+    /// part of this train.
+    #[inline]
+    fn join(&mut self, slots: u64, count: u32, car: &C) -> bool {
+        if !car.follows(&self.car, self.count) {
+            return false;
+        }
+        if slots != 1 {
+            let (place, gap) = (self.count - 1, slots.wrapping_sub(1));
+            if gap > MAX_GAP || place >= MAX_GAPS {
+                return false;
+            }
+            self.gaps |= gap << (4 * place);
+        }
+        self.count += count;
+        true
+    }
+}
+
+/// The sum of the sixteen four-bit numbers in `word`.
+#[inline]
+fn sum_of_nibbles(word: u64) -> u64 {
+    const LOW: u64 = 0x0f0f_0f0f_0f0f_0f0f;
+    let bytes = (word & LOW) + (word >> 4 & LOW);
+    bytes.wrapping_mul(0x0101_0101_0101_0101) >> 56
 }
 
 /// The index of a stream in [`Streams`].
@@ -29,8 +136,8 @@ pub type StreamId = usize;
 
 /// What travels between two processes.
 ///
-/// Arrivals never go back in time. The cars of one train are a slot of the sending link apart. The horizon is the
-/// sender's promise: no car will be added that arrives before it.
+/// Arrivals never go back in time. A train may still grow while its first cars are being taken. Slots are the sending link's. The horizon is the sender's promise: no car will be added
+/// that arrives before it.
 #[derive(Debug, Clone)]
 pub struct Stream<C> {
     slot: Slot,
@@ -38,8 +145,8 @@ pub struct Stream<C> {
     trains: Vec<Train<C>>,
     /// Trains before this one have been taken.
     taken: usize,
-    /// Where a car must arrive to join the last train.
-    next: Instant,
+    /// Number of the last car on the sender's grid of slots.
+    last: u64,
     /// Cars appended since the start.
     pushed: u64,
 }
@@ -48,7 +155,7 @@ impl<C: Car> Stream<C> {
     /// An empty stream whose trains are spaced by `slot` (the sending link's; zero if cars come all at once).
     #[must_use]
     pub fn new(slot: Slot) -> Self {
-        Self { slot, horizon: 0, trains: Vec::new(), taken: 0, next: Instant::default(), pushed: 0 }
+        Self { slot, horizon: 0, trains: Vec::new(), taken: 0, last: 0, pushed: 0 }
     }
 
     /// The spacing of the cars in a train.
@@ -63,45 +170,66 @@ impl<C: Car> Stream<C> {
         self.horizon
     }
 
-    /// Moves the horizon on; it never goes back.
+    /// Moves the horizon on; it never goes back. The sender does so at the end of a visit.
     pub fn advance_horizon(&mut self, horizon: Time) {
         self.horizon = self.horizon.max(horizon);
-    }
-
-    /// Appends a train; it joins the last one where it continues it and that one has not been taken yet.
-    #[inline]
-    pub fn push(&mut self, train: Train<C>) {
-        self.pushed += u64::from(train.count);
-        debug_assert!(train.first.ps() >= self.horizon, "a train before the horizon");
-        let untaken = self.trains.len() > self.taken;
-        if let Some(last) = self.trains.last_mut()
-            && untaken
-            && train.car.follows(&last.car, last.count)
-            && train.first == self.next
-        {
-            last.count += train.count;
-        } else {
-            self.trains.push(train);
-        }
-        self.next = match train.count {
-            1 => train.first.plus(self.slot),
-            count => train.first.plus_slots(self.slot, u64::from(count)),
-        };
-    }
-
-    /// Takes the first train.
-    #[inline]
-    pub fn pop(&mut self) -> Option<Train<C>> {
-        let train = self.trains.get(self.taken).copied()?;
-        self.taken += 1;
-        if self.taken == self.trains.len() {
-            self.trains.clear();
-            self.taken = 0;
-        } else if self.taken >= 1024 && self.taken * 2 >= self.trains.len() {
+        // The room of trains that were taken is used again, before it outgrows the cache.
+        if self.taken >= 256 && self.taken * 2 >= self.trains.len() {
             self.trains.drain(..self.taken);
             self.taken = 0;
         }
-        Some(train)
+    }
+
+    /// Appends a train; it joins the last one where it continues it and that one has not been taken yet.
+    ///
+    /// `number` is the first car's place on the sender's grid: cars whose numbers differ by n are exactly n slots apart.
+    /// Cars that are on no grid have the same number, and never join.
+    #[inline]
+    pub fn push(&mut self, number: u64, train: Train<C>) {
+        debug_assert!(train.first.ps() >= self.horizon, "a train before the horizon");
+        let slots = number.wrapping_sub(self.last);
+        self.last = number + train.slots_to(train.count - 1);
+        self.pushed += u64::from(train.count);
+        if let Some(last) = self.trains[self.taken..].last_mut()
+            && train.gaps == 0
+            && last.join(slots, train.count, &train.car)
+        {
+            return;
+        }
+        self.trains.push(train);
+    }
+
+    /// Appends a single car, as [`Stream::push`].
+    #[inline]
+    pub fn push_car(&mut self, number: u64, first: Instant, car: C) {
+        debug_assert!(first.ps() >= self.horizon, "a car before the horizon");
+        let slots = number.wrapping_sub(self.last);
+        self.last = number;
+        self.pushed += 1;
+        if let Some(last) = self.trains[self.taken..].last_mut()
+            && last.join(slots, 1, &car)
+        {
+            return;
+        }
+        self.trains.push(Train::single(first, car));
+    }
+
+    /// The first train.
+    #[inline]
+    pub(crate) fn first_mut(&mut self) -> Option<&mut Train<C>> {
+        self.trains.get_mut(self.taken)
+    }
+
+    /// Removes the first train; returns when the next one arrives.
+    #[inline]
+    pub(crate) fn remove_first(&mut self) -> Option<Time> {
+        self.taken += 1;
+        if let Some(next) = self.trains.get(self.taken) {
+            return Some(next.first.ps());
+        }
+        self.trains.clear();
+        self.taken = 0;
+        None
     }
 
     /// Cars appended since the start.

@@ -104,6 +104,21 @@ impl Span {
         (self.0 >> 64) as Time
     }
 
+    /// `count` times `step` longer.
+    #[must_use]
+    pub const fn plus(self, step: Self, count: u64) -> Self {
+        Self(self.0 + step.0 * count as u128)
+    }
+
+    /// The sum of this span and `count` others that grow evenly from `first` to `last`.
+    #[must_use]
+    pub const fn plus_row(self, first: Self, last: Self, count: u64) -> Self {
+        // The terms are multiples of 2^-64 ps, so first + last is even where count is odd: halve the factor that is.
+        let (ends, count) = (first.0 + last.0, count as u128);
+        let row = if count.is_multiple_of(2) { ends * (count / 2) } else { ends / 2 * count };
+        Self(self.0 + row)
+    }
+
     /// How many slots it takes to cover this span: with the span from now to the last of a row of back-to-back
     /// departures, the number of departures still to come.
     #[inline]
@@ -132,16 +147,6 @@ impl SpanSum {
     pub fn add(&mut self, span: Span) {
         self.ps += span.0 >> 64;
         self.fractions += span.0 & u128::from(u64::MAX);
-    }
-
-    /// Adds `count` spans that grow evenly from `first` to `last`.
-    pub fn add_row(&mut self, first: Span, last: Span, count: u64) {
-        // The terms are multiples of 2^-64 ps, so first + last is even where count is odd times an odd step: halve the
-        // factor that is even.
-        let (ends, count) = (first.0 + last.0, u128::from(count));
-        let (ends, count) = if count.is_multiple_of(2) { (ends, count / 2) } else { (ends / 2, count) };
-        self.ps += (ends >> 64) * count;
-        self.fractions += (ends & u128::from(u64::MAX)) * count;
     }
 
     /// The sum in picoseconds.
@@ -195,6 +200,15 @@ impl Slot {
         let ps = u64::try_from(numerator / denominator).expect("a slot is shorter than 2^64 ps");
         let fraction = ((numerator % denominator) << 64).div_ceil(denominator);
         Self { ps, fraction: fraction as u64 }
+    }
+
+    /// How much longer this slot is than `other`.
+    ///
+    /// # Panics
+    /// In debug builds, if it is shorter.
+    #[must_use]
+    pub const fn minus(self, other: Self) -> Span {
+        Span(self.times(1) - other.times(1))
     }
 
     /// The slot in picoseconds, rounded down.

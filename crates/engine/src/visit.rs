@@ -34,10 +34,10 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// Visits in the order of the indices, 2 ms at a time: some thousand trains a stream at OC-3 rates.
+    /// Visits in the order of the indices, 4 ms at a time: some thousand trains a stream at OC-3 rates.
     #[must_use]
     pub fn in_order(processes: usize) -> Self {
-        Self { order: (0..processes).collect(), cap: 2 * crate::time::MILLISECOND, shuffle: None }
+        Self { order: (0..processes).collect(), cap: 4 * crate::time::MILLISECOND, shuffle: None }
     }
 
     fn next_round(&mut self) -> Time {

@@ -9,7 +9,7 @@ use celltrain_engine::{
 use proptest::prelude::*;
 
 /// A car that knows its stream and its place in it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Wagon {
     stream: usize,
     place: u32,
@@ -33,7 +33,8 @@ fn streams(trains: &[Vec<(u64, u32)>], slots: &[u64]) -> (Streams<Wagon>, Vec<(u
         let (mut time, mut place) = (0, 0);
         for &(gap, count) in trains {
             time += gap;
-            stream.push(Train { first: Instant::at(time), count, car: Wagon { stream: index, place } });
+            let car = Wagon { stream: index, place };
+            stream.push(0, Train { count, ..Train::single(Instant::at(time), car) });
             for _ in 0..count {
                 cars.push((time, index, place));
                 time += slot;
@@ -50,14 +51,14 @@ fn streams(trains: &[Vec<(u64, u32)>], slots: &[u64]) -> (Streams<Wagon>, Vec<(u
 fn merged(mut streams: Streams<Wagon>, ties: TieBreak, stops: &[u64]) -> Vec<(u64, usize, u32)> {
     let inputs: Vec<_> = (0..streams.len()).collect();
     let mut merge = Merge::new(&inputs, &streams, ties);
-    let mut cars = Vec::new();
+    let (mut cars, mut train) = (Vec::new(), Train::default());
     for &stop in stops {
-        merge.refill(&mut streams);
-        while let Some(run) = merge.next_run(stop, &mut streams) {
-            for n in 0..run.count {
-                let time = run.first.plus_slots(run.slot, u64::from(n)).ps();
+        merge.refill(&streams);
+        while let Some(slot) = merge.next(stop, &mut streams, &mut train) {
+            for n in 0..train.count {
+                let time = train.arrival(n, slot).ps();
                 assert!(time < stop);
-                cars.push((time, run.car.stream, run.car.place + n));
+                cars.push((time, train.car.stream, train.car.place + n));
             }
         }
     }

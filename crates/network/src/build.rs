@@ -42,6 +42,12 @@ struct Builder<'a> {
     hosts: BTreeMap<usize, HostParts>,
 }
 
+/// A process in the making, by the number of its node or link.
+enum Place {
+    Host(usize, HostParts),
+    Port(usize, PortDraft),
+}
+
 /// One end of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Joint {
@@ -199,28 +205,43 @@ impl Builder<'_> {
         })
     }
 
-    /// Hosts first, then ports in the direction of the data.
+    /// Makes the processes, in the direction of the data: sending hosts, ports, receiving hosts, ports of the way back.
+    /// A round of visits then goes once round the loop that TCP closes.
     fn finish(mut self, flows: Vec<FlowEnds>) -> Network {
-        let hosts = std::mem::take(&mut self.hosts);
-        let mut ports: Vec<_> = std::mem::take(&mut self.ports).into_iter().collect();
-        ports.sort_by_key(|(link, draft)| (draft.depth, *link));
-        let mut nodes = Vec::new();
-        let mut host_index = BTreeMap::new();
+        let mut places: Vec<(usize, Place)> = Vec::new();
+        let (hosts, ports) = (std::mem::take(&mut self.hosts), std::mem::take(&mut self.ports));
         for (node, parts) in hosts {
-            host_index.insert(node, nodes.len());
-            let merge = Merge::new(&parts.inputs, &self.streams, TieBreak::InputId);
-            let name = parts.name.clone();
-            let generator = |part: &str| self.randomness.named(&format!("host {name} {part}"));
-            nodes.push(Node::Host(Box::new(Host::new(parts, merge, generator))));
+            // Where ACKs start is where the data has arrived.
+            let receives = parts.sources.is_empty();
+            let depth = if receives { self.graph.links.len() } else { 0 };
+            places.push((depth, Place::Host(node, parts)));
         }
         for (link, draft) in ports {
-            nodes.push(Node::Port(Box::new(self.finish_port(link, draft))));
+            places.push((draft.depth + 1, Place::Port(link, draft)));
+        }
+        places.sort_by_key(|place| place.0);
+        let mut host_index = BTreeMap::new();
+        let mut nodes = Vec::new();
+        for (_, place) in places {
+            nodes.push(match place {
+                Place::Host(node, parts) => {
+                    host_index.insert(node, nodes.len());
+                    Node::Host(Box::new(self.finish_host(parts)))
+                }
+                Place::Port(link, draft) => Node::Port(Box::new(self.finish_port(link, draft))),
+            });
         }
         let flows = flows
             .into_iter()
             .map(|ends| FlowEnds { from: host_index[&ends.from], to: host_index[&ends.to], ..ends })
             .collect();
         Network::new(nodes, self.streams, self.wires, flows)
+    }
+
+    fn finish_host(&self, parts: HostParts) -> Host {
+        let merge = Merge::new(&parts.inputs, &self.streams, TieBreak::InputId);
+        let name = parts.name.clone();
+        Host::new(parts, merge, |part| self.randomness.named(&format!("host {name} {part}")))
     }
 
     fn finish_port(&self, index: usize, draft: PortDraft) -> Port {

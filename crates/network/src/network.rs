@@ -133,7 +133,7 @@ impl Network {
         for node in &self.nodes {
             combined.mix(match node {
                 Node::Host(host) => host.fingerprint.finish(),
-                Node::Port(port) => port.fingerprint.finish(),
+                Node::Port(port) => port.buffer.fingerprint.finish(),
             });
         }
         combined.finish()
@@ -145,15 +145,12 @@ impl Network {
     /// If one was: the simulator is wrong then, and so would be every result.
     pub(crate) fn check_conservation(&self) {
         for port in self.ports() {
-            let accepted: u64 = port.connections.iter().map(|connection| connection.accepted).sum();
-            let discarded: u64 = port.connections.iter().map(|connection| connection.discarded).sum();
-            assert_eq!(accepted, port.stats.accepted, "{}: cells accepted, by VC and in all", port.name);
-            assert_eq!(accepted + discarded, port.stats.arrived(), "{}: cells arrived", port.name);
+            assert_eq!(port.accepted() + port.discarded(), port.arrived(), "{}: cells by VC, by reason", port.name);
             let sent: u64 = port.outputs().iter().map(|&output| self.streams[output].pushed()).sum();
-            assert_eq!(accepted, sent, "{}: cells accepted and sent", port.name);
+            assert_eq!(port.accepted(), sent, "{}: cells accepted and sent", port.name);
             let came: u64 = port.inputs().iter().map(|&input| self.streams[input].pushed()).sum();
             let coming: u64 = port.inputs().iter().map(|&input| self.streams[input].waiting()).sum();
-            assert_eq!(came, coming + port.held() + accepted + discarded, "{}: cells sent to it", port.name);
+            assert_eq!(came, coming + port.arrived(), "{}: cells sent to it", port.name);
         }
     }
 }

@@ -10,8 +10,8 @@ use celltrain_atm::{
     with_policy,
 };
 use celltrain_engine::{
-    Fingerprint, Instant, Slot, Time, time::{Span, SpanSum},
-    merge::{Merge, Run},
+    Fingerprint, Instant, Slot, Time, time::{NEVER, Span, SpanSum},
+    merge::Merge,
     stream::{StreamId, Streams, Train},
 };
 
@@ -30,11 +30,16 @@ pub(crate) struct Connection {
     pub(crate) discarded: u64,
 }
 
+impl Connection {
+    /// A VC whose cells go on to `output`, where it is called `label`.
+    pub(crate) fn new(output: StreamId, label: u32) -> Self {
+        Self { output, label, at_frame_start: true, accepted: 0, discarded: 0 }
+    }
+}
+
 /// A port's counters; differences over a window are measured by taking a copy at its start.
 #[derive(Debug, Clone, Default)]
 pub struct PortStats {
-    /// Cells queued.
-    pub accepted: u64,
     /// Cells discarded, by [`Reason`].
     pub discarded: [u64; Reason::ALL.len()],
     /// Sum of the times that accepted cells spend in the port. By Little's law it is the integral of the occupancy.
@@ -46,12 +51,6 @@ pub struct PortStats {
 }
 
 impl PortStats {
-    /// Cells that arrived.
-    #[must_use]
-    pub fn arrived(&self) -> u64 {
-        self.accepted + self.discarded.iter().sum::<u64>()
-    }
-
     /// Largest occupancy in cells, the arriving cell included, given the port's slot.
     #[must_use]
     pub fn occupancy_max(&self, slot: Slot) -> u64 {
@@ -71,17 +70,24 @@ pub struct Port {
     pub(crate) name: String,
     inputs: Vec<StreamId>,
     outputs: Vec<StreamId>,
-    merge: Merge<Cell>,
     policy: Policy,
-    pub(crate) connections: Vec<Connection>,
-    queue: Fifo,
-    delay: Time,
+    pub(crate) buffer: Buffer,
     /// Whether the port is a switch's; otherwise it is a host's network interface.
     pub(crate) from_switch: bool,
     clock: Time,
+    pub(crate) sampler: Sampler,
+}
+
+/// All of a port but the policy that is asked about it.
+#[derive(Debug)]
+pub(crate) struct Buffer {
+    merge: Merge,
+    connections: Vec<Connection>,
+    queue: Fifo,
+    /// Propagation delay of the link.
+    delay: Time,
     pub(crate) stats: PortStats,
     pub(crate) fingerprint: Fingerprint,
-    pub(crate) sampler: Sampler,
 }
 
 /// The state of a FIFO queue in front of a link.
@@ -92,19 +98,17 @@ struct Fifo {
     /// A backlog shorter than this leaves room for a cell.
     roomy: Time,
     last_departure: Instant,
+    /// Number of the last departure: departures back to back have neighbouring numbers, others are far apart.
+    last_number: u64,
 }
 
-impl Connection {
-    /// A VC whose cells go on to `output`, where it is called `label`.
-    pub(crate) fn new(output: StreamId, label: u32) -> Self {
-        Self { output, label, at_frame_start: true, accepted: 0, discarded: 0 }
-    }
-}
+/// Between the numbers of departures that are not on one grid of slots.
+const APART: u64 = 1 << 32;
 
 impl Fifo {
     fn new(slot: Slot, capacity: u64) -> Self {
         let roomy = capacity.saturating_sub(1).saturating_mul(slot.ps());
-        Self { slot, capacity, roomy, last_departure: Instant::default() }
+        Self { slot, capacity, roomy, last_departure: Instant::default(), last_number: 0 }
     }
 
     /// Cells in the buffer when a cell arrives at `now`. A cell leaves when its last bit is sent.
@@ -113,12 +117,27 @@ impl Fifo {
         if self.last_departure <= now { 0 } else { self.last_departure.since(now).slots(self.slot) }
     }
 
-    /// Queues `count` cells that arrive at `at`, and returns when the first departs.
+    /// Whether `count` cells that arrive from `now` on all find room; those that leave meanwhile only make more.
     #[inline]
-    fn accept(&mut self, at: Instant, count: u64) -> Instant {
-        let first = self.last_departure.max(at).plus(self.slot);
-        self.last_departure = if count == 1 { first } else { first.plus_slots(self.slot, count - 1) };
-        first
+    fn has_room(&self, now: Instant, count: u64) -> bool {
+        let backlog = self.last_departure.ps().saturating_sub(now.ps());
+        backlog.saturating_add((count * self.slot.ps()) + count) < self.roomy
+            || self.occupancy(now).saturating_add(count) <= self.capacity
+    }
+
+    /// Queues a cell that arrives at `at`; it departs at `last_departure` as number `last_number`.
+    #[inline]
+    fn accept(&mut self, at: Instant) {
+        let idle = self.last_departure < at;
+        let start = if idle { at } else { self.last_departure };
+        self.last_number += if idle { APART } else { 1 };
+        self.last_departure = start.plus(self.slot);
+    }
+
+    /// Queues `slots` slots' worth of cells behind the last one.
+    fn extend(&mut self, slots: u64) {
+        self.last_departure = self.last_departure.plus_slots(self.slot, slots);
+        self.last_number += slots;
     }
 }
 
@@ -158,7 +177,7 @@ pub(crate) struct PortParts {
     pub(crate) name: String,
     pub(crate) inputs: Vec<StreamId>,
     pub(crate) outputs: Vec<StreamId>,
-    pub(crate) merge: Merge<Cell>,
+    pub(crate) merge: Merge,
     pub(crate) policy: Policy,
     pub(crate) connections: Vec<Connection>,
     pub(crate) slot: Slot,
@@ -171,19 +190,22 @@ pub(crate) struct PortParts {
 
 impl Port {
     pub(crate) fn new(parts: PortParts) -> Self {
+        let buffer = Buffer {
+            merge: parts.merge,
+            connections: parts.connections,
+            queue: Fifo::new(parts.slot, parts.capacity),
+            delay: parts.delay,
+            stats: PortStats::default(),
+            fingerprint: Fingerprint::default(),
+        };
         Self {
             name: parts.name,
             inputs: parts.inputs,
             outputs: parts.outputs,
-            merge: parts.merge,
             policy: parts.policy,
-            connections: parts.connections,
-            queue: Fifo::new(parts.slot, parts.capacity),
-            delay: parts.delay,
+            buffer,
             from_switch: parts.from_switch,
             clock: 0,
-            stats: PortStats::default(),
-            fingerprint: Fingerprint::default(),
             sampler: parts.sampler,
         }
     }
@@ -196,140 +218,226 @@ impl Port {
         &self.outputs
     }
 
-    /// Cells taken from the input streams that have not arrived yet.
-    pub(crate) fn held(&self) -> u64 {
-        self.merge.held()
-    }
-
     pub(crate) fn clock(&self) -> Time {
         self.clock
     }
 
-    /// The time of one cell on the link.
-    pub(crate) fn slot(&self) -> Slot {
-        self.queue.slot
+    /// Cells accepted so far.
+    pub(crate) fn accepted(&self) -> u64 {
+        self.buffer.connections.iter().map(|connection| connection.accepted).sum()
     }
 
-    /// The same in seconds, for output.
-    pub(crate) fn slot_seconds(&self) -> f64 {
-        self.queue.slot.seconds()
+    /// Cells discarded so far, summed over VCs.
+    pub(crate) fn discarded(&self) -> u64 {
+        self.buffer.connections.iter().map(|connection| connection.discarded).sum()
+    }
+
+    /// Cells that arrived so far.
+    pub(crate) fn arrived(&self) -> u64 {
+        self.accepted() + self.buffer.stats.discarded.iter().sum::<u64>()
+    }
+
+    /// The time of one cell on the link.
+    pub(crate) fn slot(&self) -> Slot {
+        self.buffer.queue.slot
     }
 
     /// Cells in the buffer at the port's clock.
     pub(crate) fn occupancy(&self) -> u64 {
         // At its clock a port has handled what is before it, and a cell that departs at the clock has left.
-        self.queue.occupancy(Instant::start_of(self.clock))
+        self.buffer.queue.occupancy(Instant::start_of(self.clock))
     }
 
     pub(crate) fn next_event(&self, streams: &Streams<Cell>) -> Time {
-        let arriving = self.inputs.iter().filter_map(|&input| streams[input].next_arrival()).min();
-        self.merge.next_arrival().min(arriving.unwrap_or(Time::MAX))
+        self.inputs.iter().filter_map(|&input| streams[input].next_arrival()).min().unwrap_or(NEVER)
     }
 
     /// Handles the arrivals before `until` and tells the outputs how far they are known.
     pub(crate) fn visit(&mut self, until: Time, streams: &mut Streams<Cell>) -> u64 {
-        self.merge.refill(streams);
+        self.buffer.merge.refill(streams);
         let mut cells = 0;
         while self.sampler.due() <= until {
             cells += self.handle(self.sampler.due(), streams);
-            self.clock = self.sampler.due();
             let occupancy = self.occupancy();
             self.sampler.record(occupancy as f64);
         }
         cells += self.handle(until, streams);
-        self.clock = until;
         // The next cell departs a slot after its arrival, or after the backlog.
-        let next_departure = until.max(self.queue.last_departure.ps()) + self.queue.slot.ps();
+        let Fifo { last_departure, slot, .. } = self.buffer.queue;
+        let next_departure = until.max(last_departure.ps()) + slot.ps();
         for &output in &self.outputs {
-            streams[output].advance_horizon(next_departure + self.delay);
+            streams[output].advance_horizon(next_departure + self.buffer.delay);
         }
         cells
     }
 
     fn handle(&mut self, until: Time, streams: &mut Streams<Cell>) -> u64 {
-        let mut policy = std::mem::replace(&mut self.policy, Policy::TailDrop(celltrain_atm::buffer::tail_drop::TailDrop));
-        let cells = with_policy!(&mut policy, policy => self.serve(policy, until, streams));
-        self.policy = policy;
-        cells
+        self.clock = until;
+        with_policy!(&mut self.policy, policy => self.buffer.serve(policy, until, streams))
     }
+}
 
+/// Sojourn times summed during one visit, which fit fewer bits than those of a whole run.
+#[derive(Debug, Default)]
+struct Tally {
+    sojourns: Span,
+    longest: Span,
+}
+
+impl Buffer {
+    /// Handles every arrival before `until`; returns how many cells there were.
     fn serve<P: BufferPolicy>(&mut self, policy: &mut P, until: Time, streams: &mut Streams<Cell>) -> u64 {
-        let mut cells = 0;
-        while let Some(run) = self.merge.next_run(until, streams) {
-            cells += u64::from(run.count);
-            if P::IGNORES_FRAMES && run.count > 1 && self.has_room_for(&run) {
-                self.accept_together(&run, streams);
-                continue;
-            }
-            let (mut at, mut cell) = (run.first, run.car);
-            for _ in 0..run.count {
-                self.on_arrival(policy, at, cell, streams);
-                at = at.plus(run.slot);
-                cell.position += 1;
+        let (mut cells, mut tally, mut train) = (0, Tally::default(), Train::default());
+        while let Some(slot) = self.merge.next(until, streams, &mut train) {
+            cells += u64::from(train.count);
+            if train.count == 1 {
+                self.on_cell(policy, train.first, &train.car, &mut tally, streams);
+            } else {
+                self.on_row(policy, &mut train, slot, &mut tally, streams);
             }
         }
+        self.stats.sojourns.add(tally.sojourns);
+        self.stats.longest = self.stats.longest.max(tally.longest);
         cells
     }
 
-    /// One cell arrives: the policy decides, the port obeys.
-    #[inline]
-    fn on_arrival<P: BufferPolicy>(&mut self, policy: &mut P, at: Instant, cell: Cell, streams: &mut Streams<Cell>) {
-        let now = at.ps();
+    /// Asks the policy about a cell; counts it if it is discarded.
+    #[expect(clippy::inline_always, reason = "measured")]
+    #[inline(always)]
+    fn admits<P: BufferPolicy>(&mut self, policy: &mut P, at: Instant, cell: &Cell) -> bool {
         let connection = &mut self.connections[cell.vc as usize];
-        let last = cell.is_last();
         let arrival = Arrival { queue: &self.queue, at, first: connection.at_frame_start };
-        connection.at_frame_start = last;
-        let verdict = policy.on_arrival(&cell, &arrival, now);
-        match verdict {
+        connection.at_frame_start = cell.is_last();
+        match policy.on_arrival(cell, &arrival, at.ps()) {
             Verdict::Accept => {
                 assert!(!arrival.is_full(), "the policy accepted a cell into a full buffer");
-                let departure = self.queue.accept(at, 1);
-                connection.accepted += 1;
-                self.stats.accepted += 1;
-                let sojourn = departure.since(at);
-                self.stats.sojourns.add(sojourn);
-                self.stats.longest = self.stats.longest.max(sojourn);
-                if last {
-                    self.stats.delays.add(sojourn.ps());
-                    self.fingerprint.mix(departure.ps() ^ u64::from(cell.vc) << 48);
-                }
-                let car = Cell { vc: connection.label, ..cell };
-                streams[connection.output].push(Train { first: departure.delayed(self.delay), count: 1, car });
+                true
             }
             Verdict::Discard(reason) => {
-                connection.discarded += 1;
-                self.stats.discarded[reason as usize] += 1;
-                let place = u64::from(cell.position) << 32 | u64::from(cell.vc);
-                self.fingerprint.mix(now.wrapping_add(place << 8 | reason as u64));
+                self.discard(at, cell, reason);
+                false
             }
         }
     }
 
-    fn has_room_for(&self, run: &Run<Cell>) -> bool {
-        // Cells that leave meanwhile only make more room.
-        run.slot <= self.queue.slot
-            && self.queue.occupancy(run.first).saturating_add(u64::from(run.count)) <= self.queue.capacity
+    /// A cell arrives: the policy decides, the port obeys.
+    // Forced into the loop over arrivals, where its arguments stay in registers.
+    #[expect(clippy::inline_always, reason = "measured")]
+    #[inline(always)]
+    fn on_cell<P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        at: Instant,
+        cell: &Cell,
+        tally: &mut Tally,
+        streams: &mut Streams<Cell>,
+    ) {
+        if !self.admits(policy, at, cell) {
+            return;
+        }
+        self.queue.accept(at);
+        let sojourn = self.queue.last_departure.since(at);
+        tally.sojourns = tally.sojourns.plus(sojourn, 1);
+        tally.longest = tally.longest.max(sojourn);
+        let connection = &mut self.connections[cell.vc as usize];
+        connection.accepted += 1;
+        let first = self.queue.last_departure.delayed(self.delay);
+        let car = Cell { vc: connection.label, ..*cell };
+        streams[connection.output].push_car(self.queue.last_number, first, car);
+        if cell.is_last() {
+            self.end_frame(cell.vc, sojourn);
+        }
     }
 
-    /// A run of cells that all fit goes through as one train: no policy that ignores frames can tell them apart. They
-    /// arrive at least as fast as the link sends, so they depart back to back.
-    fn accept_together(&mut self, run: &Run<Cell>, streams: &mut Streams<Cell>) {
-        let count = u64::from(run.count);
-        let first = self.queue.accept(run.first, count);
-        let last_arrival = run.first.plus_slots(run.slot, count - 1);
-        let last_sojourn = self.queue.last_departure.since(last_arrival);
-        self.stats.sojourns.add_row(first.since(run.first), last_sojourn, count);
-        self.stats.longest = self.stats.longest.max(last_sojourn);
-        self.stats.accepted += count;
-        let connection = &mut self.connections[run.car.vc as usize];
-        connection.accepted += count;
-        let last = u32::from(run.car.position) + run.count == u32::from(run.car.length);
-        connection.at_frame_start = last;
-        if last {
-            self.stats.delays.add(last_sojourn.ps());
-            self.fingerprint.mix(self.queue.last_departure.ps() ^ u64::from(run.car.vc) << 48);
+    /// The last cell of a frame was accepted.
+    fn end_frame(&mut self, vc: u32, sojourn: Span) {
+        self.stats.delays.add(sojourn.ps());
+        self.fingerprint.mix(self.queue.last_departure.ps() ^ u64::from(vc) << 48);
+    }
+
+    #[cold]
+    fn discard(&mut self, at: Instant, cell: &Cell, reason: Reason) {
+        self.connections[cell.vc as usize].discarded += 1;
+        self.stats.discarded[reason as usize] += 1;
+        let place = u64::from(cell.position) << 32 | u64::from(cell.vc);
+        self.fingerprint.mix(at.ps().wrapping_add(place << 8 | reason as u64));
+    }
+
+    /// A train of more than one cell arrives, with none of another input in between.
+    #[inline(never)]
+    fn on_row<P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        train: &mut Train<Cell>,
+        slot: Slot,
+        tally: &mut Tally,
+        streams: &mut Streams<Cell>,
+    ) {
+        while let Some(gaps) = self.gaps_behind(train, slot) {
+            if !self.admits(policy, train.first, &train.car) {
+                // The policy may think otherwise of the next cell.
+            } else if policy.accepts_rest(&train.car) {
+                return self.accept_row(train, slot, gaps, tally, streams);
+            } else {
+                let one = Train::single(train.first, train.car);
+                self.accept_row(&one, slot, 0, tally, streams);
+            }
+            if train.count == 1 {
+                return;
+            }
+            train.advance(1, slot);
         }
-        let car = Cell { vc: connection.label, ..run.car };
-        streams[connection.output].push(Train { first: first.delayed(self.delay), count: run.count, car });
+        loop {
+            self.on_cell(policy, train.first, &train.car, tally, streams);
+            if train.count == 1 {
+                return;
+            }
+            train.advance(1, slot);
+        }
+    }
+
+    /// If all cells of `train` would find room and depart as a row: the gaps of that row.
+    fn gaps_behind(&self, train: &Train<Cell>, slot: Slot) -> Option<u64> {
+        let queue = &self.queue;
+        if queue.last_departure <= train.first && slot == queue.slot {
+            // Each cell has left when the next one comes.
+            return Some(train.gaps);
+        }
+        // Cells come at least as fast as they leave: the row departs back to back.
+        (train.gaps == 0 && slot <= queue.slot && queue.has_room(train.first, u64::from(train.count))).then_some(0)
+    }
+
+    /// Accepts all cells of `train`; they depart as a row with `gaps`.
+    fn accept_row(
+        &mut self,
+        train: &Train<Cell>,
+        slot: Slot,
+        gaps: u64,
+        tally: &mut Tally,
+        streams: &mut Streams<Cell>,
+    ) {
+        let (queue, last) = (&mut self.queue, train.count - 1);
+        queue.accept(train.first);
+        let first_sojourn = queue.last_departure.since(train.first);
+        // A row that keeps its gaps keeps its distance; in one back to back each cell waits as much longer than the one
+        // before as its slot is shorter.
+        let mut last_sojourn = first_sojourn;
+        if slot == queue.slot {
+            tally.sojourns = tally.sojourns.plus(first_sojourn, u64::from(train.count));
+        } else {
+            last_sojourn = first_sojourn.plus(queue.slot.minus(slot), u64::from(last));
+            tally.sojourns = tally.sojourns.plus_row(first_sojourn, last_sojourn, u64::from(train.count));
+        }
+        tally.longest = tally.longest.max(last_sojourn);
+        let connection = &mut self.connections[train.car.vc as usize];
+        connection.accepted += u64::from(train.count);
+        let car = Cell { vc: connection.label, ..train.car };
+        let row = Train { first: queue.last_departure.delayed(self.delay), gaps, count: train.count, car };
+        streams[connection.output].push(queue.last_number, row);
+        queue.extend(row.slots_to(last));
+        if u32::from(train.car.position) + train.count == u32::from(train.car.length) {
+            connection.at_frame_start = true;
+            self.end_frame(train.car.vc, last_sojourn);
+        }
     }
 }

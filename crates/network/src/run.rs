@@ -73,6 +73,7 @@ struct FlowCounts {
 }
 
 struct PortCounts {
+    accepted: u64,
     stats: PortStats,
     occupancy: u64,
 }
@@ -112,7 +113,7 @@ impl<'a> Experiment<'a> {
             return None;
         }
         let begin = Snapshot::of(&network);
-        network.ports_mut().for_each(|port| port.stats.begin_window());
+        network.ports_mut().for_each(|port| port.buffer.stats.begin_window());
         if !network.run_until(spec.duration.ps(), interrupt) {
             return None;
         }
@@ -126,7 +127,7 @@ impl<'a> Experiment<'a> {
         let series = self.series(&network);
         Some(RunResult {
             fingerprint: network.fingerprint(),
-            cell_hops: network.ports().map(|port| port.stats.arrived()).sum(),
+            cell_hops: network.ports().map(Port::arrived).sum(),
             summary: summary(&flows, &ports, &series, window),
             flows: self.flow_table(&flows, window),
             ports: port_table(&ports),
@@ -181,7 +182,11 @@ impl Snapshot {
             receiver: network.receiver(ends).map(|receiver| *receiver.stats()).unwrap_or_default(),
             incoming: network.host(ends.to).parts.incoming[ends.incoming as usize].stats,
         };
-        let port = |port: &Port| PortCounts { stats: port.stats.clone(), occupancy: port.occupancy() };
+        let port = |port: &Port| PortCounts {
+            accepted: port.accepted(),
+            stats: port.buffer.stats.clone(),
+            occupancy: port.occupancy(),
+        };
         Self { flows: network.flows.iter().map(flow).collect(), ports: network.ports().map(port).collect() }
     }
 }
@@ -241,7 +246,7 @@ struct PortMeasures<'a> {
 
 impl<'a> PortMeasures<'a> {
     fn new(port: &'a Port, begin: &PortCounts, end: &PortCounts, window: Time) -> Self {
-        let accepted = end.stats.accepted - begin.stats.accepted;
+        let accepted = end.accepted - begin.accepted;
         let forwarded = accepted + begin.occupancy - end.occupancy;
         let sojourns = (end.stats.sojourns.ps() - begin.stats.sojourns.ps()) as f64;
         let discarded = std::iter::zip(end.stats.discarded, begin.stats.discarded).map(|(end, begin)| end - begin);
@@ -251,7 +256,7 @@ impl<'a> PortMeasures<'a> {
             forwarded,
             discarded: discarded.collect(),
             occupancy_mean: sojourns / window as f64,
-            utilisation: forwarded as f64 * port.slot_seconds() / seconds(window),
+            utilisation: forwarded as f64 * port.slot().seconds() / seconds(window),
             delay_mean: sojourns / accepted.max(1) as f64 / SECOND as f64,
         }
     }
@@ -278,11 +283,11 @@ fn port_table(ports: &[PortMeasures<'_>]) -> Table {
     columns.extend([
         ("utilisation", "", number(&|port| port.utilisation)),
         ("occupancy_mean", "cells", number(&|port| port.occupancy_mean)),
-        ("occupancy_max", "cells", count(&|port| port.port.stats.occupancy_max(port.port.slot()))),
+        ("occupancy_max", "cells", count(&|port| port.port.buffer.stats.occupancy_max(port.port.slot()))),
         ("delay_mean", "s", number(&|port| port.delay_mean)),
-        ("delay_p50", "s", number(&|port| port.port.stats.delays.quantile(0.5) / SECOND as f64)),
-        ("delay_p95", "s", number(&|port| port.port.stats.delays.quantile(0.95) / SECOND as f64)),
-        ("delay_p99", "s", number(&|port| port.port.stats.delays.quantile(0.99) / SECOND as f64)),
+        ("delay_p50", "s", number(&|port| port.port.buffer.stats.delays.quantile(0.5) / SECOND as f64)),
+        ("delay_p95", "s", number(&|port| port.port.buffer.stats.delays.quantile(0.95) / SECOND as f64)),
+        ("delay_p99", "s", number(&|port| port.port.buffer.stats.delays.quantile(0.99) / SECOND as f64)),
     ]);
     Table::new(columns)
 }
@@ -298,7 +303,7 @@ fn summary(flows: &[FlowCounts], ports: &[PortMeasures<'_>], series: &[Series], 
     let received = total(|flow| flow.incoming.useful_cells + flow.incoming.useless_cells);
     let new_cells: f64 = flows.iter().map(FlowCounts::new_cells).sum();
     let busiest = of_switches().max_by(|one, other| one.utilisation.total_cmp(&other.utilisation));
-    let largest = of_switches().map(|port| port.port.stats.occupancy_max(port.port.slot())).max();
+    let largest = of_switches().map(|port| port.port.buffer.stats.occupancy_max(port.port.slot())).max();
     let windows: Vec<_> =
         series.iter().filter(|series| series.metric == "cwnd").map(|series| &series.values[..]).collect();
     let metric = |name, unit, value| Metric { name, value, unit };

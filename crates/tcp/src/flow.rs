@@ -1,5 +1,5 @@
-//! What a sender knows about its connection: sequence space, windows, timer. Congestion control and recovery are given
-//! it to read and change.
+//! What a sender knows about its connection: sequence space, windows, timer. Congestion control and recovery
+//! are given it to read and change.
 
 use std::ops::Range;
 
@@ -16,7 +16,8 @@ use crate::{
 /// Duplicate ACKs that mean a loss (RFC 5681 section 3.2).
 pub(crate) const DUP_THRESH: u32 = 3;
 
-/// The sequence space, windows and timer of one sender. Names follow RFC 9293 (SND.UNA, SND.NXT) and RFC 5681.
+/// The sequence space, windows and timer of one sender. Names follow RFC 9293 (SND.UNA, SND.NXT) and RFC
+/// 5681.
 #[derive(Debug, Clone)]
 pub(crate) struct Flow {
     pub(crate) params: Params,
@@ -42,6 +43,9 @@ pub(crate) struct Flow {
     pub(crate) allowance: u64,
     /// The value of `max` at the last loss: earlier data may still cause duplicate ACKs.
     pub(crate) recover: Option<u64>,
+    /// The value of `max` at the last reduction. The first segment beyond it tells the receiver, so echoes of
+    /// congestion marks are old news until an ACK covers part of it.
+    pub(crate) reduced_at: Option<u64>,
     /// The segment at `una` goes next, whatever the windows say.
     pub(crate) resend_first: bool,
     pub(crate) consecutive_timeouts: u32,
@@ -71,6 +75,7 @@ impl Flow {
             duplicates: 0,
             allowance: 0,
             recover: None,
+            reduced_at: None,
             resend_first: false,
             consecutive_timeouts: 0,
             echoed: false,
@@ -127,7 +132,8 @@ impl Flow {
             }
     }
 
-    /// Reduces the windows for a loss that showed without a timeout. What is sent again is the caller's business.
+    /// Reduces the windows for a loss that showed without a timeout. What is sent again is the caller's
+    /// business.
     pub(crate) fn fast_retransmit(&mut self, now: Time, cause: LossSign, ssthresh: u64, cwnd: u64) {
         self.ssthresh = ssthresh;
         self.cwnd = cwnd;
@@ -153,12 +159,28 @@ impl Flow {
         self.trace.record(now, || EventKind::Timeout { seq, consecutive, rto, next_rto, ssthresh });
     }
 
+    /// Reduces the windows for an echoed congestion mark.
+    pub(crate) fn answer_mark(&mut self, now: Time, ssthresh: u64) {
+        self.ssthresh = ssthresh;
+        self.cwnd = self.cwnd.min(ssthresh);
+        self.note_reduction();
+        self.stats.ecn_reductions += 1;
+        let (ack, cwnd) = (self.una, self.cwnd);
+        self.trace.record(now, || EventKind::EcnReduction { ack, cwnd, ssthresh });
+    }
+
     /// What every reduction for a loss has in common.
     fn note_loss(&mut self) {
         self.allowance = 0;
         self.recover = Some(self.max);
-        self.cwr_owed = self.params.ecn;
         self.timer.forget_timed_segment();
+        self.note_reduction();
+    }
+
+    /// What every reduction has in common.
+    const fn note_reduction(&mut self) {
+        self.reduced_at = Some(self.max);
+        self.cwr_owed = self.params.ecn;
     }
 
     /// The segment that starts at `una`.
@@ -182,8 +204,8 @@ impl Flow {
         (len == self.mss || self.worth_sending(len, end)).then_some(self.nxt..end)
     }
 
-    /// Whether a segment that is not full should go: the sender's silly-window avoidance (RFC 9293 section 3.8.6.2.1) and
-    /// Nagle's algorithm (section 3.7.4).
+    /// Whether a segment that is not full should go: the sender's silly-window avoidance (RFC 9293 section
+    /// 3.8.6.2.1) and Nagle's algorithm (section 3.7.4).
     fn worth_sending(&self, len: u64, end: u64) -> bool {
         if self.nxt < self.max {
             return end >= self.max || end == self.offered;

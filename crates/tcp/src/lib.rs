@@ -1,17 +1,19 @@
 //! TCP sender and receiver as pure state machines: no clock, no network, four verbs.
 //!
-//! A [`Sender`] and a [`Receiver`] exchange [`Segment`]s. Both are told what happens and when, and asked what they want
-//! to send and when they want to be woken:
+//! A [`Sender`] and a [`Receiver`] exchange [`Segment`]s. Both are told what happens and when, and asked what
+//! they want to send and when they want to be woken:
 //!
 //! ```text
-//! on_segment(now, &segment)   a segment arrived          poll_segment(now)   the next segment to send, until None
-//! on_timeout(now)             a timer may have expired   next_timeout()      when to call on_timeout
+//! on_segment(now, &segment)   a segment arrived
+//! on_timeout(now)             a timer may have expired
+//! poll_segment(now)           the next segment to send; until there is none
+//! next_timeout()              when to call on_timeout
 //! ```
 //!
-//! How the window grows ([`CongestionKind`], folder `congestion/`) and what a loss does ([`RecoveryKind`], folder
-//! `recovery/`) are separate plug-ins; the rest, from RFC 6298's timer to delayed ACKs, is common to all. A
-//! [`StackSpec`] is what a scenario's `[tcp]` table says; it names a preset and changes what it wants, and
-//! [`StackSpec::resolve`] turns it into [`Params`].
+//! How the window grows ([`CongestionKind`], folder `congestion/`) and what a loss does ([`RecoveryKind`],
+//! folder `recovery/`) are separate plug-ins; the rest, from RFC 6298's timer to delayed ACKs, is common to
+//! all. A [`StackSpec`] is what a scenario's `[tcp]` table says; it names a preset and changes what it wants,
+//! and [`StackSpec::resolve`] turns it into [`Params`].
 //!
 //! ```
 //! use celltrain_engine::time::MILLISECOND;

@@ -6,14 +6,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::{congestion::CongestionKind, recovery::RecoveryKind};
 
-/// How Reno's window grows in congestion avoidance: both mean about one segment a round trip (RFC 5681 section 3.1).
+/// How Reno's window grows in congestion avoidance: both mean about one segment a round trip (RFC 5681
+/// section 3.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CongestionAvoidance {
     /// One segment each time a whole window of bytes has been acknowledged: what RFC 5681 recommends.
     ByteCounting,
-    /// MSS*MSS/cwnd for each ACK that advances, whatever it covers, so that delayed ACKs halve the growth: BSD's way.
-    /// Fractions of a byte are carried over, as if cwnd were a real number.
+    /// MSS*MSS/cwnd for each ACK that advances, whatever it covers, so that delayed ACKs halve the growth:
+    /// BSD's way. Fractions of a byte are carried over, as if cwnd were a real number.
     PerAck,
 }
 
@@ -21,15 +22,15 @@ pub enum CongestionAvoidance {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Halving {
-    /// Half of the data in flight, to the byte (RFC 5681 equation 4); a repeated timeout of the same segment does not
-    /// halve again.
+    /// Half of the data in flight, to the byte (RFC 5681 equation 4); a repeated timeout of the same segment
+    /// does not halve again.
     Flight,
     /// Half of min(cwnd, receive window) in whole segments, at every loss: 4.3BSD.
     Window,
 }
 
-/// When three duplicate ACKs do not count as a loss because they may echo an earlier recovery (RFC 6582 section 3.2
-/// step 2; both variants: RFC 2582 section 5).
+/// When three duplicate ACKs do not count as a loss because they may echo an earlier recovery (RFC 6582
+/// section 3.2 step 2; both variants: RFC 2582 section 5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FastRetransmitGuard {
@@ -43,7 +44,8 @@ pub enum FastRetransmitGuard {
 
 /// The parameters of one connection, every one decided. Made by [`crate::StackSpec::resolve`].
 ///
-/// Windows are in bytes of payload, times in picoseconds. [`crate::StackSpec`] documents each field and its source.
+/// Windows are in bytes of payload, times in picoseconds. [`crate::StackSpec`] documents each field and its
+/// source.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Params {
     /// Maximum segment size: payload bytes of a full segment.
@@ -64,6 +66,8 @@ pub struct Params {
     pub congestion_avoidance: CongestionAvoidance,
     /// What a loss halves.
     pub halving: Halving,
+    /// CUBIC: fast convergence.
+    pub cubic_fast_convergence: bool,
     /// Guard against a second fast retransmit for one loss.
     pub fast_retransmit_guard: FastRetransmitGuard,
     /// NewReno: restart the timer at the first partial ACK only.

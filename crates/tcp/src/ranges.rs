@@ -1,7 +1,8 @@
 //! A set of bytes as sorted, disjoint, non-adjacent ranges.
 //!
-//! The receiver keeps its out-of-order data in one, the SACK scoreboard the bytes that the receiver has reported. Both
-//! hold few ranges at a time and none on the in-order path, so a sorted vector is the right container.
+//! The receiver keeps its out-of-order data in one, the SACK scoreboard the bytes that the receiver has
+//! reported. Both hold few ranges at a time and none on the in-order path, so a sorted vector is the right
+//! container.
 
 use std::ops::Range;
 
@@ -100,7 +101,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn behaves_like_a_set_of_bytes(inserts in prop::collection::vec((0u64..60, 0u64..12), 1..20), edge in 0u64..70) {
+        fn behaves_like_a_set_of_bytes(
+            inserts in prop::collection::vec((0u64..60, 0u64..12), 1..20),
+            edge in 0u64..70,
+        ) {
             let (mut ranges, mut model) = (Ranges::default(), BTreeSet::new());
             for (start, len) in inserts {
                 let before = model.len();
@@ -109,7 +113,8 @@ mod tests {
             }
             prop_assert_eq!(&bytes(&ranges), &model);
             prop_assert!(ranges.0.windows(2).all(|w| w[0].end < w[1].start));
-            prop_assert_eq!(ranges.missing_in(edge..80), (edge..80).filter(|b| !model.contains(b)).count() as u64);
+            let missing = (edge..80).filter(|b| !model.contains(b)).count() as u64;
+            prop_assert_eq!(ranges.missing_in(edge..80), missing);
             prop_assert_eq!(ranges.containing(edge).is_some(), model.contains(&edge));
             let gap = (edge..80).find(|b| !model.contains(b)).filter(|b| model.range(b..).next().is_some());
             prop_assert_eq!(ranges.first_gap(edge).map(|g| g.start), gap);

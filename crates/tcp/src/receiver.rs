@@ -17,8 +17,8 @@ use crate::{
 
 /// The receiving end of a connection, with an application that reads at once.
 ///
-/// Like the [`crate::Sender`] it has no clock and no network, and its owner takes out segments after each event. An
-/// acknowledgement that is due is sent once: poll after every segment, or duplicate ACKs are lost.
+/// Like the [`crate::Sender`] it has no clock and no network, and its owner takes out segments after each
+/// event. An acknowledgement that is due is sent once: poll after every segment, or duplicate ACKs are lost.
 #[derive(Debug, Clone)]
 pub struct Receiver {
     params: Params,
@@ -125,8 +125,8 @@ impl Receiver {
         &self.stats
     }
 
-    /// The window it advertises, in bytes: the whole buffer, as the application reads at once and out-of-order data
-    /// lies within the window; the field holds 16 bits, shifted.
+    /// The window it advertises, in bytes: the whole buffer, as the application reads at once and
+    /// out-of-order data lies within the window; the field holds 16 bits, shifted.
     #[must_use]
     pub fn window(&self) -> u64 {
         let shift = self.params.window_scale.unwrap_or(0);
@@ -152,7 +152,8 @@ impl Receiver {
         }
     }
 
-    /// Adds the segment's bytes to what is held, delivers what is in order, and returns how many bytes were new.
+    /// Adds the segment's bytes to what is held, delivers what is in order, and returns how many bytes were
+    /// new.
     fn take_in(&mut self, segment: &Segment) -> u64 {
         let start = segment.seq.max(self.next);
         if start >= segment.end() {
@@ -201,8 +202,8 @@ impl Receiver {
         self.deadline = NEVER;
     }
 
-    /// Acknowledges what arrived in order: every n-th full segment at once, others after the delay (RFC 9293 section
-    /// 3.8.6.3).
+    /// Acknowledges what arrived in order: every n-th full segment at once, others after the delay (RFC 9293
+    /// section 3.8.6.3).
     fn delay_ack(&mut self, now: Time) {
         let enough = u64::from(self.params.ack_every) * u64::from(self.params.mss);
         if self.params.delayed_ack == 0 || self.unacknowledged >= enough {

@@ -1,7 +1,8 @@
 //! One line an algorithm: the closed sets of plug-ins and their names.
 
-/// Declares a set of algorithms: the enum of their names as scenario files write them, the enum that holds one of them,
-/// and a local macro `dispatch!(self.method(arguments))` that calls the one held, without a table of functions.
+/// Declares a set of algorithms: the enum of their names as scenario files write them, the enum that holds
+/// one of them, and a local macro `dispatch!(self.method(arguments))` that calls the one held, without a
+/// table of functions.
 ///
 /// `$d` is a literal `$`, which the inner macro needs for its own variables.
 macro_rules! registry {
@@ -12,7 +13,8 @@ macro_rules! registry {
         { $($(#[$doc:meta])* $variant:ident => $algorithm:ty,)+ }
     ) => {
         $(#[$kind_doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
         #[serde(rename_all = "kebab-case")]
         pub enum $kind {
             $($(#[$doc])* $variant,)+

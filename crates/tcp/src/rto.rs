@@ -24,14 +24,14 @@ impl Clock {
         }
     }
 
-    /// The time since the clock showed `reading`. A coarse clock counts the tick in which the interval began as a whole
-    /// one, so that no sample is zero and none is too short.
+    /// The time since the clock showed `reading`. A coarse clock counts the tick in which the interval began
+    /// as a whole one, so that no sample is zero and none is too short.
     pub(crate) const fn since(self, reading: Time, now: Time) -> Time {
         self.read(now).saturating_sub(reading) + self.tick
     }
 
-    /// When a timer of `length` set at `now` expires: on a coarse clock at the n-th tick from now, for the n ticks that
-    /// cover the length, so up to one tick early.
+    /// When a timer of `length` set at `now` expires: on a coarse clock at the n-th tick from now, for the n
+    /// ticks that cover the length, so up to one tick early.
     pub(crate) const fn expiry(self, now: Time, length: Time) -> Time {
         match (now + self.phase).checked_div(self.tick) {
             Some(ticks) => (ticks + length.div_ceil(self.tick)) * self.tick - self.phase,
@@ -166,8 +166,8 @@ impl RetransmissionTimer {
         }
     }
 
-    /// Forgets the timed segment: something was sent again, so its ACK would be ambiguous or late (Karn's algorithm,
-    /// RFC 6298 section 3).
+    /// Forgets the timed segment: something was sent again, so its ACK would be ambiguous or late (Karn's
+    /// algorithm, RFC 6298 section 3).
     pub(crate) const fn forget_timed_segment(&mut self) {
         self.timed = None;
     }
@@ -180,5 +180,72 @@ impl RetransmissionTimer {
         }
         self.timed = None;
         Some(self.clock.since(sent, now))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use celltrain_engine::time::{MICROSECOND, MILLISECOND, SECOND};
+
+    use super::*;
+    use crate::StackSpec;
+
+    fn params(min: Time, max: Time, tick: Time) -> Params {
+        let standard = StackSpec::default().resolve().expect("the default stack is possible");
+        Params { rto_min: min, rto_max: max, tick, ..standard }
+    }
+
+    #[test]
+    fn follows_rfc_6298_on_given_samples() {
+        let mut estimator = RttEstimator::new(&params(1, 60 * SECOND, 0));
+        assert_eq!((estimator.rto(), estimator.srtt()), (SECOND, None));
+        // (sample, SRTT, RTTVAR, RTO) in microseconds, by hand from rules 2.2 and 2.3.
+        for (sample, srtt, rttvar, rto) in [
+            (80_000, 80_000, 40_000, 240_000),
+            (80_000, 80_000, 30_000, 200_000),
+            (160_000, 90_000, 42_500, 260_000),
+            (10_000, 80_000, 51_875, 287_500),
+            (80_000, 80_000, 38_906, 235_625),
+        ] {
+            estimator.sample(sample * MICROSECOND);
+            assert_eq!(estimator.srtt(), Some(srtt * MICROSECOND));
+            assert_eq!(estimator.rttvar().map(|var| var / MICROSECOND), Some(rttvar));
+            assert_eq!(estimator.rto(), rto * MICROSECOND);
+        }
+    }
+
+    #[test]
+    fn keeps_its_bounds_and_backs_off() {
+        let mut estimator = RttEstimator::new(&params(50 * MILLISECOND, 300 * MILLISECOND, 0));
+        estimator.sample(MILLISECOND);
+        assert_eq!(estimator.rto(), 50 * MILLISECOND, "rule 2.4");
+        for expected in [100, 200, 300, 300] {
+            estimator.back_off();
+            assert_eq!(estimator.rto(), expected * MILLISECOND, "rules 5.5 and 2.5");
+        }
+        estimator.sample(MILLISECOND);
+        assert_eq!(estimator.rto(), 50 * MILLISECOND, "a sample ends the backoff");
+    }
+
+    #[test]
+    fn variation_is_at_least_the_granularity() {
+        let tick = 100 * MILLISECOND;
+        let mut estimator = RttEstimator::new(&params(1, 60 * SECOND, tick));
+        for _ in 0..100 {
+            estimator.sample(tick);
+        }
+        assert_eq!(estimator.rto(), 2 * tick, "SRTT and G: 4 RTTVAR has vanished");
+    }
+
+    #[test]
+    fn coarse_clock_counts_ticks() {
+        let clock = Clock { tick: 500, phase: 100 };
+        assert_eq!([0, 399, 400, 899, 900].map(|now| clock.read(now)), [0, 0, 500, 500, 1000]);
+        assert_eq!(clock.since(clock.read(399), 400), 1000, "a tick passed, and the one it began in counts");
+        assert_eq!(clock.since(clock.read(0), 399), 500);
+        assert_eq!(clock.expiry(0, 500), 400, "the next tick");
+        assert_eq!(clock.expiry(400, 501), 1400, "two ticks");
+        let exact = Clock { tick: 0, phase: 0 };
+        assert_eq!((exact.read(7), exact.since(3, 7), exact.expiry(7, 5)), (7, 4, 12));
     }
 }

@@ -104,8 +104,8 @@ impl SynOptions {
         Self { mss: params.mss, window_scale: params.window_scale, sack_permitted: params.sack }
     }
 
-    /// Bytes of these options in the header, padded to words of four; `timestamps` says whether that option goes along
-    /// (SACK-permitted then takes the place of its padding).
+    /// Bytes of these options in the header, padded to words of four; `timestamps` says whether that option
+    /// goes along (SACK-permitted then takes the place of its padding).
     const fn bytes(self, timestamps: bool) -> u32 {
         let scale = if self.window_scale.is_some() { 4 } else { 0 };
         let permitted = if self.sack_permitted && !timestamps { 4 } else { 0 };
@@ -115,8 +115,8 @@ impl SynOptions {
 
 /// Up to four SACK blocks (RFC 2018 section 3), the newest first.
 ///
-/// A block is stored as its distance from the acknowledgement number, so that segments stay small; all blocks lie above
-/// it, and receive windows are below 2^30 bytes.
+/// A block is stored as its distance from the acknowledgement number, so that segments stay small; all blocks
+/// lie above it, and receive windows are below 2^30 bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SackBlocks {
     blocks: [(u32, u32); SACK_BLOCKS_MAX],
@@ -165,8 +165,8 @@ impl SackBlocks {
 
 /// One TCP segment, without its payload's contents.
 ///
-/// Sequence numbers are byte offsets into the data and do not wrap: the first byte of data is number 0. A SYN carries no
-/// data and takes no number here; whoever writes 32-bit sequence numbers adds one for it.
+/// Sequence numbers are byte offsets into the data and do not wrap: the first byte of data is number 0. A SYN
+/// carries no data and takes no number here; whoever writes 32-bit sequence numbers adds one for it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Segment {
     /// Offset of the first byte of payload.

@@ -46,9 +46,9 @@ enum State {
 /// The sending end of a connection: data goes one way, acknowledgements come back.
 ///
 /// It has no clock and no network. Its owner tells it what happened ([`on_segment`](Self::on_segment),
-/// [`on_timeout`](Self::on_timeout), [`offer`](Self::offer)), each time with the present time, which must not go
-/// backwards; takes out segments after each of these with [`poll_segment`](Self::poll_segment) until there is none; and
-/// calls [`on_timeout`](Self::on_timeout) at [`next_timeout`](Self::next_timeout).
+/// [`on_timeout`](Self::on_timeout), [`offer`](Self::offer)), each time with the present time, which must not
+/// go backwards; takes out segments after each of these with [`poll_segment`](Self::poll_segment) until there
+/// is none; and calls [`on_timeout`](Self::on_timeout) at [`next_timeout`](Self::next_timeout).
 #[derive(Debug, Clone)]
 pub struct Sender {
     flow: Flow,
@@ -61,8 +61,6 @@ pub struct Sender {
     peer_clock: Time,
     /// When data left last; [`NEVER`] before any has.
     last_sent: Time,
-    /// Window reductions for congestion marks wait until everything below is acknowledged: one a round trip.
-    marked_until: u64,
 }
 
 impl Sender {
@@ -77,7 +75,6 @@ impl Sender {
             syn_lost: false,
             peer_clock: 0,
             last_sent: NEVER,
-            marked_until: 0,
         }
     }
 
@@ -86,8 +83,8 @@ impl Sender {
         self.flow.offered = self.flow.offered.saturating_add(bytes);
     }
 
-    /// Takes an acknowledgement. Poll afterwards. One that acknowledges data never sent is ignored (RFC 9293 section
-    /// 3.10.7.4).
+    /// Takes an acknowledgement. Poll afterwards. One that acknowledges data never sent is ignored (RFC 9293
+    /// section 3.10.7.4).
     pub fn on_segment(&mut self, now: Time, segment: &Segment) {
         if !segment.flags.contains(Flags::ACK) || segment.ack > self.flow.max {
             return;
@@ -115,8 +112,8 @@ impl Sender {
         }
     }
 
-    /// Tells the sender that its timer may have expired; it does nothing before [`next_timeout`](Self::next_timeout).
-    /// Poll afterwards.
+    /// Tells the sender that its timer may have expired; it does nothing before
+    /// [`next_timeout`](Self::next_timeout). Poll afterwards.
     pub fn on_timeout(&mut self, now: Time) {
         if now < self.flow.timer.deadline() {
             return;
@@ -221,8 +218,8 @@ impl Sender {
         }
     }
 
-    /// Takes the round-trip measurement that a new ACK gives: from its timestamps, where any segment will do, or from
-    /// the timed segment (RFC 7323 section 4, RFC 6298 section 4).
+    /// Takes the round-trip measurement that a new ACK gives: from its timestamps, where any segment will do,
+    /// or from the timed segment (RFC 7323 section 4, RFC 6298 section 4).
     fn measure(&mut self, now: Time, segment: &Segment) {
         let timer = &mut self.flow.timer;
         let rtt = match segment.timestamps {
@@ -243,23 +240,19 @@ impl Sender {
         });
     }
 
-    /// Reduces the window for an echoed congestion mark, once a round trip (RFC 3168 section 6.1.2).
+    /// Reduces the window for an echoed congestion mark, once a round trip, and not on top of a reduction for
+    /// a loss (RFC 3168 section 6.1.2).
     fn on_echo(&mut self, now: Time) {
         self.flow.echoed = false;
-        if self.flow.una < self.marked_until || self.recovery.recovering() {
-            return;
+        let news = self.flow.reduced_at.is_none_or(|sent| self.flow.una > sent);
+        if news && !self.recovery.recovering() {
+            let ssthresh = self.congestion.on_loss(&self.flow);
+            self.flow.answer_mark(now, ssthresh);
         }
-        self.marked_until = self.flow.max;
-        self.flow.ssthresh = self.congestion.on_loss(&self.flow);
-        self.flow.cwnd = self.flow.cwnd.min(self.flow.ssthresh);
-        self.flow.cwr_owed = true;
-        self.flow.stats.ecn_reductions += 1;
-        let (ack, cwnd, ssthresh) = (self.flow.una, self.flow.cwnd, self.flow.ssthresh);
-        self.flow.trace.record(now, || EventKind::EcnReduction { ack, cwnd, ssthresh });
     }
 
-    /// Closes the window to the initial one if nothing is outstanding, something is to be sent, and nothing was for
-    /// longer than the timeout (RFC 5681 section 4.1).
+    /// Closes the window to the initial one if nothing is outstanding, something is to be sent, and nothing
+    /// was for longer than the timeout (RFC 5681 section 4.1).
     fn restart_if_idle(&mut self, now: Time) {
         let flow = &mut self.flow;
         if !flow.params.idle_restart

@@ -23,29 +23,31 @@ const IP_PACKET_MAX: u64 = 65_535;
 
 /// The TCP stack of a scenario: a preset and what differs from it.
 ///
-/// Every key may be left out; the preset then decides. Presets and their values are documented at `stack`.
+/// Every key may be left out; the preset then decides. "Standard" is the value of the preset `newreno`; the
+/// others are documented at `stack`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct StackSpec {
     /// The preset that decides whatever is not said here. Default: `newreno`.
     pub stack: Stack,
-    /// Maximum segment size: payload of a full segment, in bytes, without headers and options (RFC 9293 section 3.7.1).
-    /// Standard: 1460 B.
+    /// Maximum segment size: payload of a full segment, in bytes, without headers and options (RFC 9293
+    /// section 3.7.1). Standard: 1460 B.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mss: Option<Bytes>,
     /// Receive buffer, all of which is advertised as the application reads at once. Above 64 kB it needs
-    /// `window-scaling`; 64 kB itself is advertised as the 65535 B that the field holds (RFC 9293 section 3.1).
-    /// Standard: 64 kB.
+    /// `window-scaling`; 64 kB itself is advertised as the 65535 B that the field holds (RFC 9293 section
+    /// 3.1). Standard: 64 kB.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub receive_window: Option<Bytes>,
-    /// Whether the window field is scaled, by the smallest shift that lets it hold the window (RFC 7323 section 2).
-    /// Standard: false.
+    /// Whether the window field is scaled, by the smallest shift that lets it hold the window (RFC 7323
+    /// section 2). Standard: false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_scaling: Option<bool>,
     /// Initial congestion window in segments, 1 to 10 (RFC 5681 section 3.1, RFC 6928). Standard: 3.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_window: Option<u32>,
-    /// First slow-start threshold. Standard: unlimited (RFC 5681 section 3.1); `yats`: half the receive window.
+    /// First slow-start threshold. Standard: unlimited (RFC 5681 section 3.1); `yats`: half the receive
+    /// window.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_ssthresh: Option<Bytes>,
     /// How the congestion window grows. Standard: `reno`.
@@ -54,37 +56,45 @@ pub struct StackSpec {
     /// What a loss does. Standard: `newreno`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recovery: Option<RecoveryKind>,
-    /// How `congestion-control = "reno"` grows above the slow-start threshold (RFC 5681 section 3.1). Standard:
-    /// `byte-counting`.
+    /// How `congestion-control = "reno"` grows above the slow-start threshold (RFC 5681 section 3.1).
+    /// Standard: `byte-counting`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion_avoidance: Option<CongestionAvoidance>,
     /// What `congestion-control = "reno"` halves at a loss (RFC 5681 section 3.1). Standard: `flight`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub halving: Option<Halving>,
-    /// When three duplicate ACKs do not count, as they may echo an earlier loss (RFC 6582 section 3.2). Not for
-    /// `recovery = "sack"` and `"timeout-only"`. Default: `careful` with `recovery = "newreno"` and `"tahoe"`, `none` else.
+    /// `congestion-control = "cubic"`: a flow that lost before it regained its old window aims lower (RFC
+    /// 9438 section 4.7, which advises against it where there is one flow only). Standard: true.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cubic_fast_convergence: Option<bool>,
+    /// When three duplicate ACKs do not count, as they may echo an earlier loss (RFC 6582 section 3.2). Not
+    /// for `recovery = "sack"` and `"timeout-only"`. Default: `careful` with `recovery = "newreno"` and
+    /// `"tahoe"`, `none` else.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fast_retransmit_guard: Option<FastRetransmitGuard>,
-    /// `recovery = "newreno"`: only the first partial ACK restarts the retransmission timer, so that many holes end in a
-    /// timeout; otherwise each does (RFC 6582 section 4: "impatient" and "slow-but-steady"). Standard: true.
+    /// `recovery = "newreno"`: only the first partial ACK restarts the retransmission timer, so that many
+    /// holes end in a timeout; otherwise each does ("impatient" and "slow-but-steady" in RFC 3782
+    /// section 4).
+    /// Standard: true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub newreno_impatient: Option<bool>,
-    /// `recovery = "go-back-n"`: the window grows by a segment for each duplicate ACK in recovery, as Reno's. Standard:
-    /// false.
+    /// `recovery = "go-back-n"`: the window grows by a segment for each duplicate ACK in recovery, as Reno's.
+    /// Standard: false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub go_back_n_inflation: Option<bool>,
     /// A new segment on each of the first two duplicate ACKs (RFC 3042). Standard: true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limited_transmit: Option<bool>,
-    /// Back to the initial window when nothing was sent for longer than the timeout (RFC 5681 section 4.1). Standard: true.
+    /// Back to the initial window when nothing was sent for longer than the timeout (RFC 5681 section 4.1).
+    /// Standard: true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idle_restart: Option<bool>,
-    /// Nagle's algorithm: no small segment while data is unacknowledged (RFC 9293 section 3.7.4). Greedy sources do not
-    /// notice. Standard: false.
+    /// Nagle's algorithm: no small segment while data is unacknowledged (RFC 9293 section 3.7.4). Greedy
+    /// sources do not notice. Standard: false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nagle: Option<bool>,
-    /// Timestamps in every segment, 12 bytes; every new ACK then gives a round-trip sample (RFC 7323 section 3). Standard:
-    /// false.
+    /// Timestamps in every segment, 12 bytes; every new ACK then gives a round-trip sample (RFC 7323 section
+    /// 3). Standard: false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamps: Option<bool>,
     /// Selective acknowledgements from the receiver (RFC 2018). Default: exactly with `recovery = "sack"`.
@@ -93,15 +103,15 @@ pub struct StackSpec {
     /// Explicit congestion notification (RFC 3168). Standard: false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn: Option<bool>,
-    /// Whether SYN and SYN|ACK open the connection (RFC 9293 section 3.5); otherwise it is open from the start. Standard:
-    /// false.
+    /// Whether SYN and SYN|ACK open the connection (RFC 9293 section 3.5); otherwise it is open from the
+    /// start. Standard: false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub syn_exchange: Option<bool>,
     /// Full segments after which an ACK goes at once (RFC 5681 section 4.2). Standard: 2.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ack_every: Option<u32>,
-    /// Longest time that an ACK waits for the next segment (RFC 5681 section 4.2); `"0 s"` acknowledges every segment at
-    /// once. Standard: 200 ms.
+    /// Longest time that an ACK waits for the next segment (RFC 5681 section 4.2); `"0 s"` acknowledges every
+    /// segment at once. Standard: 200 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delayed_ack: Option<Duration>,
     /// Smallest retransmission timeout (RFC 6298 rule 2.4). Standard: 1 s.
@@ -113,8 +123,8 @@ pub struct StackSpec {
     /// Retransmission timeout before the first sample (RFC 6298 rule 2.1). Standard: 1 s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rto_initial: Option<Duration>,
-    /// Tick of the clock that the retransmission timer and round-trip measurements use; `"0 s"` is exact (G in RFC 6298).
-    /// Standard: 0 s.
+    /// Tick of the clock that the retransmission timer and round-trip measurements use; `"0 s"` is exact (G
+    /// in RFC 6298). Standard: 0 s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tick: Option<Duration>,
     /// How long before the start of the run that clock ticked last; less than `tick`. Standard: 0 s.
@@ -183,6 +193,7 @@ impl StackSpec {
         }
         set(&mut params.congestion_avoidance, self.congestion_avoidance);
         set(&mut params.halving, self.halving);
+        set(&mut params.cubic_fast_convergence, self.cubic_fast_convergence);
         set(&mut params.fast_retransmit_guard, self.fast_retransmit_guard);
         set(&mut params.newreno_impatient, self.newreno_impatient);
         set(&mut params.go_back_n_inflation, self.go_back_n_inflation);
@@ -219,9 +230,7 @@ impl StackSpec {
         let options = if params.timestamps { TIMESTAMPS_BYTES } else { 0 };
         let mss_max = IP_PACKET_MAX - u64::from(IP_HEADER_BYTES + TCP_HEADER_BYTES + options);
         check((1..=mss_max).contains(&mss), "mss", || {
-            format!(
-                "{mss} B is not a segment size; give 1 B to {mss_max} B, what an IP packet holds beside the headers"
-            )
+            format!("{mss} B is no segment size; give 1 B to {mss_max} B, which an IP packet can hold")
         })?;
         params.mss = mss as u32;
 
@@ -230,7 +239,7 @@ impl StackSpec {
         let unscaled_name = UNSCALED_WINDOW_MAX + 1;
         check(scaling || window <= unscaled_name, "receive-window", || {
             format!(
-                "{window} B does not fit the 16-bit window field; set window-scaling = true, or give 64 kB at most"
+                "{window} B exceeds the 16-bit window field; set window-scaling = true, or give 64 kB at most"
             )
         })?;
         let window = if scaling { window } else { window.min(UNSCALED_WINDOW_MAX) };
@@ -263,11 +272,12 @@ impl StackSpec {
         check(params.sack == (recovery == RecoveryKind::Sack), "sack", || {
             let what = if params.sack { "the sender would ignore" } else { "the sender waits for" };
             format!(
-                "{what} selective acknowledgements; leave this key out, or set sack and recovery = \"sack\" together"
+                "{what} selective acknowledgements; leave this key out, or choose recovery = \"sack\" with it"
             )
         })?;
         check(!params.limited_transmit || recovery != RecoveryKind::TimeoutOnly, "limited-transmit", || {
-            "recovery = \"timeout-only\" ignores duplicate ACKs; leave this key out or choose another recovery".into()
+            "recovery = \"timeout-only\" ignores duplicate ACKs; leave this out or choose another recovery"
+                .into()
         })?;
         let guarded = !matches!(recovery, RecoveryKind::Sack | RecoveryKind::TimeoutOnly);
         let reno_growth = params.congestion_control == CongestionKind::Reno;
@@ -297,6 +307,12 @@ impl StackSpec {
                 "congestion-control = \"reno\"",
             ),
             (self.halving.is_some(), reno_growth, "halving", "congestion-control = \"reno\""),
+            (
+                self.cubic_fast_convergence.is_some(),
+                !reno_growth,
+                "cubic-fast-convergence",
+                "congestion-control = \"cubic\"",
+            ),
         ] {
             check(!given || used, key, || format!("only {by} uses it; leave it out or choose that"))?;
         }
@@ -336,4 +352,109 @@ fn check_times(params: &Params) -> Result<(), StackError> {
             ms(params.processing_spread)
         )
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use celltrain_engine::time::MILLISECOND;
+
+    use super::*;
+
+    fn resolve(table: &str) -> Result<Params, StackError> {
+        toml::from_str::<StackSpec>(table).unwrap_or_else(|error| panic!("{table}: {error}")).resolve()
+    }
+
+    #[test]
+    fn every_preset_is_possible_and_survives_being_written() {
+        for &stack in Stack::ALL {
+            let spec = StackSpec { stack, ..StackSpec::default() };
+            let params = spec.resolve().unwrap_or_else(|error| panic!("{stack:?}: {error}"));
+            let text = toml::to_string(&spec).expect("a stack can be written");
+            assert_eq!(toml::from_str::<StackSpec>(&text).expect("and read").resolve(), Ok(params));
+        }
+    }
+
+    #[test]
+    fn keys_change_the_preset() {
+        let params = resolve("stack = 'opnet-1998'\nmss = '1500 B'\nrto-min = '20 ms'").unwrap();
+        assert_eq!((params.mss, params.rto_min), (1500, 20 * MILLISECOND));
+        assert_eq!(params.recovery, RecoveryKind::GoBackN);
+        assert_eq!(params.delayed_ack, 12_500_000_000);
+        let yats = resolve("stack = 'yats'\nreceive-window = '32 kB'").unwrap();
+        assert_eq!(yats.initial_ssthresh, 16 << 10, "half the window that is used");
+    }
+
+    #[test]
+    fn dependent_values_follow_the_recovery() {
+        let params = resolve("recovery = 'sack'").unwrap();
+        assert!(params.sack && params.limited_transmit);
+        let params = resolve("stack = 'sack'\nrecovery = 'timeout-only'").unwrap();
+        assert!(!params.sack && !params.limited_transmit);
+        let guard = |table| resolve(table).unwrap().fast_retransmit_guard;
+        assert_eq!(guard("recovery = 'reno'"), FastRetransmitGuard::None);
+        assert_eq!(guard("stack = 'reno'\nrecovery = 'newreno'"), FastRetransmitGuard::Careful);
+        assert_eq!(resolve("delayed-ack = '0 s'").unwrap().ack_every, 1);
+    }
+
+    #[test]
+    fn windows_fit_the_field() {
+        assert_eq!(resolve("receive-window = '64 kB'").unwrap().receive_window, 65_535);
+        let params = resolve("receive-window = '64 kB'\nwindow-scaling = true").unwrap();
+        assert_eq!((params.receive_window, params.window_scale), (65_536, Some(1)));
+        assert_eq!(resolve("receive-window = '32 kB'\nwindow-scaling = true").unwrap().window_scale, Some(0));
+        assert_eq!(resolve("stack = 'osu'").unwrap().window_scale, Some(5));
+    }
+
+    #[test]
+    fn impossible_combinations_say_what_to_do() {
+        for (table, key, advice) in [
+            ("mss = '0 B'", "mss", "give 1 B"),
+            ("mss = '65496 B'", "mss", "65495 B"),
+            ("timestamps = true\nmss = '65484 B'", "mss", "65483 B"),
+            ("receive-window = '65 kB'", "receive-window", "window-scaling = true"),
+            ("receive-window = '1 GB'\nwindow-scaling = true", "receive-window", "1073725440 B at most"),
+            ("receive-window = '1000 B'", "receive-window", "at least the mss"),
+            ("initial-ssthresh = '1 kB'", "initial-ssthresh", "at least 2920 B"),
+            ("initial-window = 0", "initial-window", "1 to 10"),
+            ("initial-window = 11", "initial-window", "1 to 10"),
+            ("sack = true", "sack", "recovery = \"sack\""),
+            ("recovery = 'sack'\nsack = false", "sack", "leave this key out"),
+            ("recovery = 'timeout-only'\nlimited-transmit = true", "limited-transmit", "another recovery"),
+            ("recovery = 'reno'\nnewreno-impatient = true", "newreno-impatient", "newreno"),
+            ("go-back-n-inflation = true", "go-back-n-inflation", "go-back-n"),
+            ("recovery = 'sack'\nfast-retransmit-guard = 'none'", "fast-retransmit-guard", "duplicate ACKs"),
+            ("stack = 'cubic'\nhalving = 'window'", "halving", "reno"),
+            ("stack = 'cubic'\ncongestion-avoidance = 'per-ack'", "congestion-avoidance", "reno"),
+            ("cubic-fast-convergence = false", "cubic-fast-convergence", "cubic"),
+            ("rto-min = '0 s'", "rto-min", "positive"),
+            ("rto-min = '2 s'\nrto-max = '1500 ms'", "rto-min", "raise rto-max"),
+            ("rto-initial = '61 s'", "rto-initial", "rto-max, 60 s"),
+            ("rto-initial = '0 s'", "rto-initial", "positive"),
+            ("tick-phase = '1 ms'", "tick-phase", "less than the tick"),
+            ("ack-every = 0", "ack-every", "1 or more"),
+            ("ack-every = 2\ndelayed-ack = '0 s'", "ack-every", "set delayed-ack"),
+            ("processing-spread = '1 ms'", "processing-spread", "negative"),
+        ] {
+            let error = resolve(table).expect_err(table);
+            assert_eq!(error.key, key, "{table}");
+            assert!(error.message.contains(advice), "{table}: {}", error.message);
+        }
+    }
+
+    #[test]
+    fn unknown_keys_and_missing_units_are_refused() {
+        for table in ["mms = '500 B'", "mss = 500", "rto-min = '50'", "stack = 'linux'"] {
+            assert!(toml::from_str::<StackSpec>(table).is_err(), "{table}");
+        }
+    }
+
+    #[test]
+    fn schema_describes_every_key() {
+        let schema = serde_json::to_value(schemars::schema_for!(StackSpec)).expect("a schema is JSON");
+        let properties = schema["properties"].as_object().expect("it has properties");
+        assert!(properties.len() > 25);
+        for (key, property) in properties {
+            assert!(property["description"].is_string(), "{key} is described");
+        }
+    }
 }

@@ -1,8 +1,8 @@
 //! Presets: the TCP stacks that standards describe and that the papers used.
 //!
-//! A preset decides every knob; a scenario then changes what it wants. What a paper does not say is marked *(unconfirmed)*
-//! where the value comes from a description of its simulator that has not been checked against a document, and *(chosen)*
-//! where nobody says and a value had to be taken.
+//! A preset decides every knob; a scenario then changes what it wants. What a paper does not say is marked
+//! *(unconfirmed)* where the value comes from a description of its simulator that has not been checked
+//! against a document, and *(chosen)* where nobody says and a value had to be taken.
 
 use celltrain_engine::{
     Time,
@@ -24,40 +24,45 @@ pub(crate) const UNSCALED_WINDOW_MAX: u64 = u16::MAX as u64;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stack {
-    /// The standards' TCP of today without SACK: NewReno (RFC 6582), byte counting (RFC 5681), limited transmit
-    /// (RFC 3042), RTO from 1 s (RFC 6298), every second segment acknowledged or after 200 ms, MSS 1460 B, 64 kB window,
-    /// initial window 3 segments (RFC 5681 section 3.1 for this MSS).
+    /// The standards' TCP of today without SACK: NewReno (RFC 6582), byte counting (RFC 5681), limited
+    /// transmit (RFC 3042), RTO from 1 s (RFC 6298), every second segment acknowledged or after 200 ms, MSS
+    /// 1460 B, 64 kB window, initial window 3 segments (RFC 5681 section 3.1 for this MSS).
     #[default]
     Newreno,
-    /// As `newreno` with the recovery of RFC 5681, which the first ACK for new data ends, and no guard against repeated
-    /// fast retransmits.
+    /// As `newreno` with the recovery of RFC 5681, which the first ACK for new data ends, and no guard
+    /// against repeated fast retransmits.
     Reno,
     /// As `newreno` with slow start after each fast retransmit (Jacobson 1988); no limited transmit.
     Tahoe,
     /// As `newreno` with recovery by selective acknowledgements (RFC 2018, RFC 6675).
     Sack,
-    /// CUBIC (RFC 9438) with SACK recovery, timestamps, window scaling to 1 MB, initial window 10 segments (RFC 6928).
+    /// CUBIC (RFC 9438) with SACK recovery, timestamps, window scaling to 1 MB, initial window 10 segments
+    /// (RFC 6928).
     Cubic,
-    /// The `espd` paper's TCP in OPNET 2.4 as far as the paper tells: Reno, RTO from 50 ms, delayed ACK 12.5 ms, exact
-    /// timers, window 64 kB, no processing time, MSS 500 B. A hypothesis beyond it: the third duplicate ACK sends again
-    /// from the lost segment on (`recovery = "go-back-n"`), because this reproduces the paper's totals where a correct Reno
-    /// does not. (chosen): no inflation by further duplicate ACKs; no guard against repeated fast retransmits; halving as
-    /// 4.3BSD; MSS*MSS/cwnd per ACK; initial window 1; an ACK every second segment; initial RTO 1 s.
+    /// The `espd` paper's TCP in OPNET 2.4 as far as the paper tells: Reno, RTO from 50 ms, delayed ACK 12.5
+    /// ms, exact timers, window 64 kB, no processing time, MSS 500 B. A hypothesis beyond it: the third
+    /// duplicate ACK sends again from the lost segment on (`recovery = "go-back-n"`), because this reproduces
+    /// the paper's totals where a correct Reno does not. (chosen): no inflation by further duplicate ACKs; no
+    /// guard against repeated fast retransmits; halving as 4.3BSD; MSS*MSS/cwnd per ACK; initial window 1; an
+    /// ACK every second segment; initial RTO 1 s.
     #[serde(rename = "opnet-1998")]
     Opnet1998,
-    /// TCP of YATS (manual 0.3 and source; `gfr-buffers`): Reno with timestamps and Nagle, MSS 512 B, 64 kB window, ticks
-    /// of 500 ms, RTO 1.5 s to 64 s, initially 3 s, first slow-start threshold half the receive window, MSS*MSS/cwnd per
-    /// ACK, 0.3 ms a packet with up to 10 % more at random, delayed ACK 200 ms; a full segment moves the window by an MSS
-    /// and is acknowledged at once. Not modelled: its limit of two packets in the sending queue, growth by pure window
-    /// updates, and the close after 13 timeouts. (chosen): halving as 4.3BSD; no guard against repeated fast retransmits.
+    /// TCP of YATS (manual 0.3 and source; `gfr-buffers`): Reno with timestamps and Nagle, MSS 512 B, 64 kB
+    /// window, ticks of 500 ms, RTO 1.5 s to 64 s, initially 3 s, first slow-start threshold half the receive
+    /// window, MSS*MSS/cwnd per ACK, 0.3 ms a packet with up to 10 % more at random, delayed ACK 200 ms; a
+    /// full segment moves the window by an MSS and is acknowledged at once. Not modelled: its limit of two
+    /// packets in the sending queue, growth by pure window updates, and the close after 13 timeouts.
+    /// (chosen): halving as 4.3BSD; no guard against repeated fast retransmits.
     Yats,
-    /// TCP Reno of the MIT Network Simulator (`virtual-queuing`): 2 kB packets, window 64 kB, first timeout 500 ms,
-    /// processing 300 us, 10 us more or less. (chosen): MSS 2048 B; RTO from 500 ms to 64 s with exact timers; every
-    /// segment acknowledged at once; halving as 4.3BSD; MSS*MSS/cwnd per ACK; initial window 1.
+    /// TCP Reno of the MIT Network Simulator (`virtual-queuing`): 2 kB packets, window 64 kB, first timeout
+    /// 500 ms, processing 300 us, 10 us more or less. (chosen): MSS 2048 B; RTO from 500 ms to 64 s with
+    /// exact timers; every segment acknowledged at once; halving as 4.3BSD; MSS*MSS/cwnd per ACK; initial
+    /// window 1.
     Netsim,
-    /// OSU's "vanilla" TCP (`abr-vbr` and the UBR+ papers): slow start and congestion avoidance, no fast retransmit,
-    /// MSS 512 B, window 1024 kB with scaling. Ticks of 100 ms and no delayed ACK (unconfirmed). (chosen): RTO from two
-    /// ticks to 64 s, initially 3 s; halving as 4.3BSD; MSS*MSS/cwnd per ACK; initial window 1.
+    /// OSU's "vanilla" TCP (`abr-vbr` and the UBR+ papers): slow start and congestion avoidance, no fast
+    /// retransmit, MSS 512 B, window 1024 kB with scaling. Ticks of 100 ms and no delayed ACK (unconfirmed).
+    /// (chosen): RTO from two ticks to 64 s, initially 3 s; halving as 4.3BSD; MSS*MSS/cwnd per ACK; initial
+    /// window 1.
     Osu,
 }
 
@@ -151,6 +156,7 @@ const fn standard() -> Params {
         recovery: RecoveryKind::Newreno,
         congestion_avoidance: CongestionAvoidance::ByteCounting,
         halving: Halving::Flight,
+        cubic_fast_convergence: true,
         fast_retransmit_guard: FastRetransmitGuard::Careful,
         newreno_impatient: true,
         go_back_n_inflation: false,

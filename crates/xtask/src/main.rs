@@ -1,1 +1,36 @@
-fn main() {}
+//! Tasks of the project's own: `cargo xtask generate`, `cargo xtask check`.
+
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command talks to its user")]
+
+mod generated;
+mod markdown;
+mod policies_page;
+mod scenario_page;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: cargo xtask COMMAND
+
+  generate      write the files that are derived from the code
+  check         fail if one of them is not what `generate` would write
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<_> = std::env::args().skip(1).collect();
+    let outcome = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["generate"] => generated::write(),
+        ["check"] => generated::check(),
+        _ => {
+            eprint!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::FAILURE
+        }
+    }
+}

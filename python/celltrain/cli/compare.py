@@ -62,44 +62,12 @@ def compare(
 
 
 def _show(found: "Comparison") -> None:
-    from celltrain import text
-
-    manifest = found.manifest
-    terminal.say(
-        f"{manifest['name']}: {manifest['replications']} replications of each policy, seed {manifest['seed']}"
-    )
-    units = {measure: found.unit(measure) for measure in found.measures}
+    m = found.manifest
+    titles = [measure.title for measure in found.measures]
+    terminal.say(f"{m['name']}: {m['replications']} replications of each policy, seed {m['seed']}")
     terminal.heading("Mean ± 95 % interval")
-    terminal.table(
-        ("policy", *(measure.title for measure in found.measures)),
-        [
-            (policy, *(text.interval(result.estimate(m.metric), units[m]) for m in found.measures))
-            for policy, result in found.results.items()
-        ],
-    )
+    terminal.table(("policy", *titles), found.mean_lines())
     terminal.heading(f"Difference from {found.baseline}, paired by replication")
-    terminal.table(
-        ("policy", *(measure.title for measure in found.measures)),
-        [
-            (policy, *(text.interval(found.difference(policy, m), units[m]) for m in found.measures))
-            for policy in found.policies[1:]
-        ],
-    )
-    for sentence in verdicts(found):
+    terminal.table(("policy", *titles), found.difference_lines())
+    for sentence in found.sentences():
         terminal.say(sentence)
-
-
-def verdicts(found: "Comparison") -> list[str]:
-    """A sentence a measure: which policy is best by it, and how sure that is."""
-    from celltrain import text
-
-    sentences = []
-    for verdict in map(found.verdict, found.measures):
-        lead = text.interval(verdict.lead, verdict.unit)
-        sure = (
-            f"ahead of {verdict.runner_up} by {lead}"
-            if verdict.clear
-            else f"but not to be told from {verdict.runner_up} ({lead}) with these replications"
-        )
-        sentences.append(f"Best by {verdict.measure.title}: {verdict.best}, {sure}.")
-    return sentences

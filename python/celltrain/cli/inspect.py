@@ -68,21 +68,40 @@ def policies(
 
 def _describe(policy: dict[str, Any]) -> None:
     terminal.say(f"{policy['name']}: {policy['summary']}")
-    if policy.get("reference"):
-        terminal.say(f"Reference: {policy['reference']}")
-    params = policy["params"]
-    if not params:
+    terminal.say(f"Reference: {policy['reference']}")
+    properties = policy["parameters"].get("properties", {})
+    if not properties:
         terminal.say("It has no parameters.")
         return
-    rows = [
-        (f"switch.discard.{policy['name']}.{p['name']}", _plain(p["default"]), p["unit"] or "", p["doc"])
-        for p in params
-    ]
-    terminal.table(("key", "default", "unit", "meaning"), rows, text_columns=4)
+    choices: list[str] = []
+    rows = []
+    for name, parameter in properties.items():
+        kind = _resolve(parameter, policy["parameters"])
+        names = [choice["const"] for choice in kind.get("oneOf", ())]
+        values = " | ".join(names) or str(kind.get("description", kind.get("type", "")))
+        rows.append(
+            (
+                f"switch.discard.{policy['name']}.{name}",
+                _plain(parameter.get("default")),
+                values,
+                parameter["description"],
+            )
+        )
+        choices += (f"{choice['const']}: {choice['description']}" for choice in kind.get("oneOf", ()))
+    terminal.table(("key", "default", "values", "meaning"), rows, text_columns=4)
+    for choice in choices:
+        terminal.say(" ".join(choice.split()))
+
+
+def _resolve(parameter: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a parameter's values, with its reference to `$defs` followed."""
+    name = parameter.get("$ref", "").removeprefix("#/$defs/")
+    kind: dict[str, Any] = schema["$defs"][name] if name else parameter
+    return kind
 
 
 def _plain(value: object) -> str:
-    return value if isinstance(value, str) else json_.dumps(value)
+    return "" if value is None else value if isinstance(value, str) else json_.dumps(value)
 
 
 def schema() -> None:

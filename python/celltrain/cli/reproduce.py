@@ -104,7 +104,7 @@ def _show_table(found: "Reproduction", table: "Table") -> None:
     terminal.heading(f"{found.label(table.name, stack)}: {table.title}")
     lines = []
     for row in table.rows:
-        line = [row.name if row.unit == "1" else f"{row.name} ({row.unit})"]
+        line = [text.with_unit(row.name, row.unit)]
         for column in table.columns:
             cell = cells[row.name, column.name]
             published = "" if cell.published is None else f" ({text.printed(cell.published)})"
@@ -120,7 +120,7 @@ def _show_stacks(found: "Reproduction") -> None:
     if len(found.stacks) < 2:
         return
     for row in found.paper.headline:
-        lines = [(name, *map(text.number, values)) for name, *values in found.stack_means(row)]
+        lines = [(name, *map(text.number, values)) for name, values in found.stack_means(row)]
         if lines:
             terminal.heading(f"{row.capitalize()}, mean over the columns of a table")
             terminal.table(("", "published", *found.stacks), lines)

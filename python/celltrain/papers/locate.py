@@ -53,8 +53,8 @@ class PaperFolder:
 def find(paper: str) -> PaperFolder:
     """The folder of a paper.
 
-    It is sought in $CELLTRAIN_PAPERS where that is set, else in `papers/` of the working directory and of those
-    above it, else beside the source tree of the package.
+    It is sought in $CELLTRAIN_PAPERS where that is set, else in `papers/` of the working directory and of
+    those above it, else beside the source tree of the package.
 
     Raises:
         InputError: no such folder; the message says where it was sought.

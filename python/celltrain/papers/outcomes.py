@@ -42,8 +42,9 @@ class Evidence:
     def sentence(self) -> str:
         """As people read it: "gain of sessions 1-5: 41.2 ± 1.1 % (published 39.4 %)"."""
         found = statistics.Estimate(self.value, None, self.ci95, 0)
-        unit = "" if self.unit == "1" else f" {self.unit}"
-        printed = "" if self.published is None else f" (published {text.number(self.published, 3)}{unit})"
+        printed = (
+            "" if self.published is None else f" (published {text.quantity(self.published, self.unit, 3)})"
+        )
         return f"{self.name}: {text.interval(found, self.unit)}{printed}"
 
 

@@ -17,7 +17,7 @@ from celltrain.results import FRAMES, Record, provenance, record_frame
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["JudgedClaim", "MeasuredRow", "Reproduction", "TracedFigure", "reproduce"]
+__all__ = ["JudgedClaim", "MeasuredRow", "Reproduction", "TracedFigure", "point", "reproduce"]
 
 RunKey = tuple[str, int]
 """What tells runs of one reproduction apart: the scenario's key and the replication."""
@@ -97,9 +97,9 @@ class Reproduction:
             if judged.stack == self.default_stack and not judged.finding.holds
         ]
 
-    def stack_means(self, row: str) -> list[tuple[str, float | None, *tuple[float | None, ...]]]:
+    def stack_means(self, row: str) -> list[tuple[str, list[float | None]]]:
         """The mean of a row over the columns of each table that has it: published, then by stack."""
-        lines: list[tuple[str, float | None, *tuple[float | None, ...]]] = []
+        lines: list[tuple[str, list[float | None]]] = []
         for table in self.tables:
             if row in [known.name for known in table.rows]:
                 cells = [cell for cell in self.rows if (cell.table, cell.row) == (table.name, row)]
@@ -107,8 +107,18 @@ class Reproduction:
                 measured = (
                     _mean(cell.measured for cell in cells if cell.stack == stack) for stack in self.stacks
                 )
-                lines.append((table.name, published, *measured))
+                lines.append((table.name, [published, *measured]))
         return lines
+
+    def points(self, table: Table, row: str) -> list[tuple[str, list[statistics.Estimate | None], bool]]:
+        """A row of a table as series for a chart: (name, a point a column, whether published)."""
+        series: list[tuple[str, list[statistics.Estimate | None], bool]] = []
+        for stack in self.stacks:
+            cells = [c for c in self.rows if (c.stack, c.table, c.row) == (stack, table.name, row)]
+            if stack == self.default_stack:
+                series.append(("published", [point(cell.published) for cell in cells], True))
+            series.append((stack, [point(cell.measured, cell.ci95) for cell in cells], False))
+        return series
 
     @property
     def manifest(self) -> dict[str, Any]:
@@ -131,16 +141,12 @@ class Reproduction:
             {name: [getattr(row, name) for row in self.rows] for name in columns}, strict=False
         )
         frames = {"rows": rows}
-        for name in FRAMES:
-            parts = []
-            for stack, table, column, record in self.records:
-                identity = {"stack": stack, "table": table.name, "column": column.name}
-                frame = record_frame(name, [record])
-                parts.append(
-                    frame.select(*(pl.lit(value).alias(key) for key, value in identity.items()), pl.all())
-                )
-            frames[name] = pl.concat(parts, how="diagonal_relaxed")
-        return frames
+        identities = [
+            {"stack": stack, "table": table.name, "column": column.name}
+            for stack, table, column, _ in self.records
+        ]
+        records = [record for _, _, _, record in self.records]
+        return frames | {name: record_frame(name, records, identities) for name in FRAMES}
 
     def write_to(self, target: Folder) -> None:
         """Writes the frames, the JSON object and the manifest to a folder that was claimed."""
@@ -349,3 +355,8 @@ def _measured(
 def _mean(values: Iterable[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return statistics.mean(known) if known else None
+
+
+def point(value: float | None, half_width: float | None = None) -> statistics.Estimate | None:
+    """A point of a chart; None where there is no number."""
+    return None if value is None else statistics.Estimate(value, None, half_width, 0)

@@ -6,13 +6,12 @@
 
 from typing import TYPE_CHECKING
 
-from celltrain import statistics
+from celltrain import statistics, text
 from celltrain.folder import Folder
 from celltrain.plots.points import PointPanel, PointSeries, bars, points
 from celltrain.plots.series import WindowPanel, occupancy, windows
 from celltrain.plots.style import colour_of, save
-from celltrain.results import Result, series_frame
-from celltrain.statistics import Estimate
+from celltrain.results import Result, record_frame
 from celltrain.traces import flow_groups, traces
 
 if TYPE_CHECKING:
@@ -43,13 +42,10 @@ __all__ = [
 def draw_run(result: Result, folder: Folder) -> None:
     """The pictures of a run: flows, and of a traced run its first replication's windows and occupancies."""
     figures: dict[str, Figure] = {"flows": flow_bars(result)}
-    flows = result.flows.filter(result.flows["replication"] == 0)
     every_window = traces(result.series, "cwnd")
     if every_window:
         title = result.manifest["name"]
-        figures["windows"] = windows(
-            [WindowPanel(title, every_window, flow_groups(flows.to_dict(as_series=False)))]
-        )
+        figures["windows"] = windows([WindowPanel(title, every_window, flow_groups(result.flows))])
     ports = traces(result.series, "occupancy")
     if ports:
         figures["occupancy"] = occupancy(ports)
@@ -73,7 +69,7 @@ def draw_comparison(found: "Comparison", folder: Folder) -> None:
     for measure in found.measures:
         heights = [found.results[policy].estimate(measure.metric) for policy in found.policies]
         unit = found.unit(measure)
-        title = measure.title if unit == "1" else f"{measure.title} ({unit})"
+        title = text.with_unit(measure.title, unit)
         every.append(PointPanel(title, found.policies, [PointSeries("mean, 95 % interval", heights)]))
     save(points(every, columns=3), folder, "comparison")
 
@@ -95,24 +91,14 @@ def draw_reproduction(found: "Reproduction", folder: Folder) -> None:
 def window_panel(figure: "TracedFigure") -> WindowPanel:
     """The windows of a paper's figure, with the synchronisation index in the title."""
     index = figure.record.metric("synchronisation_index")
-    every = traces(series_frame([(0, figure.record.series)]), "cwnd")
+    every = traces(record_frame("series", [figure.record]), "cwnd")
     title = f"{figure.column.name}, {figure.stack}: synchronisation index {index:.2f}"
     return WindowPanel(title, every, flow_groups(figure.record.flows))
 
 
 def table_points(found: "Reproduction", table: "Table", row: str) -> PointPanel:
     """A row of a table as points: published, then every stack."""
-    cells = [cell for cell in found.rows if (cell.table, cell.row) == (table.name, row)]
+    series = [PointSeries(name, known, hollow) for name, known, hollow in found.points(table, row)]
     names = [column.name for column in table.columns]
-    first = {cell.column: cell for cell in cells if cell.stack == found.default_stack}
-    series = []
-    if first:
-        printed = [first[name].published for name in names]
-        known = [None if value is None else Estimate(value, None, None, 0) for value in printed]
-        series.append(PointSeries("published", known, hollow=True))
-    for stack in found.stacks:
-        measured = {cell.column: cell for cell in cells if cell.stack == stack}
-        heights = [Estimate(measured[name].measured or 0.0, None, measured[name].ci95, 0) for name in names]
-        series.append(PointSeries(stack, heights))
-    unit = cells[0].unit
-    return PointPanel(table.name, names, series, table.parameter, row if unit == "1" else f"{row} ({unit})")
+    unit = next(known.unit for known in table.rows if known.name == row)
+    return PointPanel(table.name, names, series, table.parameter, text.with_unit(row, unit))

@@ -5,15 +5,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from celltrain.plots.style import colour_of, panels, styled
-from celltrain.traces import Trace
+from celltrain.traces import Trace, common_scale, decimate, total
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from celltrain.traces import Samples
-
 __all__ = ["WindowPanel", "occupancy", "windows"]
+
+POINTS = 1200
+"""Points drawn of a series: more than a column of a printed page can show."""
 
 
 @dataclass(frozen=True)
@@ -30,23 +31,22 @@ def windows(columns: Sequence[WindowPanel]) -> "Figure":
     """The windows of every connection, one strip each over the same time, and their sum below.
 
     Windows that move together show as edges that line up over the strips and as deep teeth of the sum. All
-    strips of all columns share one scale, in kB.
+    strips of all columns share one scale; the sum is in kB.
     """
     strips = max(len(column.windows) for column in columns)
-    top = max(float(trace.value.max(initial=0)) for column in columns for trace in column.windows) / 1e3
-    total = max(float(_total(column).max(initial=0)) for column in columns) / 1e3
+    top = common_scale([trace for column in columns for trace in column.windows])
     with styled():
-        heights = [*([1.0] * strips), 3.0]
-        figure, axes = panels(
-            strips + 1,
-            len(columns),
-            5.5 * len(columns),
-            0.36 * strips + 2.0,
-            sharex=True,
-            gridspec_kw={"height_ratios": heights},
-        )
-        for index, column in enumerate(columns):
-            _windows_column([row[index] for row in axes], column, top, total, first=index == 0)
+        size = (5.5 * len(columns), 0.36 * strips + 2.0)
+        # One pair of axes a column: an axes a strip would be drawn ten times as slowly.
+        figure, axes = panels(2, len(columns), *size, sharex=True, sharey="row", height_ratios=[strips, 3])
+        for above, below, column in zip(*axes, columns, strict=True):
+            _strips(above, column, top)
+            together = decimate(total(column.windows), POINTS)
+            below.fill_between(together.t, together.value / 1e3, color="#bbbbbb", linewidth=0)
+            below.set_ylim(bottom=0)
+            below.margins(x=0)
+            below.set_xlabel("time (s)")
+        axes[1][0].set_ylabel("sum (kB)")
     return figure
 
 
@@ -55,7 +55,7 @@ def occupancy(ports: Sequence[Trace], capacity: float | None = None) -> "Figure"
     with styled():
         figure, axes = panels(len(ports), 1, 8.0, 1.2 * len(ports) + 0.8, sharex=True, sharey=True)
         colours = colour_of([port.entity for port in ports])
-        for (axis,), port in zip(axes, ports, strict=True):
+        for (axis,), port in zip(axes, (decimate(port, POINTS) for port in ports), strict=True):
             axis.plot(port.t, port.value, color=colours[port.entity], linewidth=0.7)
             axis.set_title(port.entity)
             axis.set_ylim(bottom=0)
@@ -67,37 +67,19 @@ def occupancy(ports: Sequence[Trace], capacity: float | None = None) -> "Figure"
     return figure
 
 
-def _windows_column(
-    axes: "Sequence[Axes]", column: WindowPanel, top: float, total: float, *, first: bool
-) -> None:
+def _strips(axis: "Axes", column: WindowPanel, top: float) -> None:
+    """Every window on a base line of its own, the first on top, each strip one unit high."""
     names = [column.groups.get(trace.entity, "") for trace in column.windows]
     colours = colour_of(names)
-    for axis, trace, group in zip(axes, column.windows, names, strict=False):
-        _strip(axis, trace, colours[group], top, trace.entity if first else "")
-    for axis in axes[len(column.windows) : -1]:
-        axis.set_axis_off()
-    axes[0].set_title(column.title)
-    below = axes[-1]
-    below.fill_between(column.windows[0].t, _total(column) / 1e3, color="#bbbbbb", linewidth=0)
-    below.set_ylim(0, total * 1.05)
-    below.margins(x=0)
-    below.set_xlabel("time (s)")
-    if first:
-        below.set_ylabel("sum (kB)")
-
-
-def _strip(axis: "Axes", trace: Trace, colour: str, top: float, label: str) -> None:
-    axis.fill_between(trace.t, trace.value / 1e3, color=colour, alpha=0.35, linewidth=0)
-    axis.plot(trace.t, trace.value / 1e3, color=colour, linewidth=0.6)
-    axis.set_ylim(0, top * 1.05)
+    bases = range(len(column.windows) - 1, -1, -1)
+    for base, trace, group in zip(bases, column.windows, names, strict=True):
+        drawn = decimate(trace, POINTS)
+        heights = base + 0.92 * drawn.value / top
+        axis.fill_between(drawn.t, base, heights, color=colours[group], alpha=0.35, linewidth=0)
+        axis.plot(drawn.t, heights, color=colours[group], linewidth=0.6)
+    axis.set_yticks(list(bases), [trace.entity for trace in column.windows], va="bottom", fontsize="small")
+    axis.tick_params(axis="both", length=0)
+    axis.tick_params(axis="x", labelbottom=False)
+    axis.set_ylim(0, len(column.windows))
     axis.margins(x=0)
-    axis.set_yticks([])
-    axis.grid(visible=True, axis="x")
-    axis.tick_params(axis="x", length=0)
-    axis.set_ylabel(label, rotation=0, ha="right", va="center", fontsize="small")
-
-
-def _total(column: WindowPanel) -> "Samples":
-    import numpy as np
-
-    return np.vstack([trace.value for trace in column.windows]).sum(axis=0)
+    axis.set_title(column.title)

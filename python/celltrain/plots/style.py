@@ -58,8 +58,10 @@ def styled() -> Iterator[None]:
 
 def save(figure: "Figure", folder: Folder, name: str) -> None:
     """Writes a figure as PNG, SVG and PDF to `plots/` of a results folder."""
-    for extension in FORMATS:
-        with styled():
+    with styled():
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")  # laid out once, not once a format
+        for extension in FORMATS:
             folder.write(
                 f"plots/{name}.{extension}",
                 lambda path: figure.savefig(path, metadata=_METADATA[path.suffix[1:]]),

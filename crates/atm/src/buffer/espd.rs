@@ -77,4 +77,9 @@ impl BufferPolicy for Espd {
         }
         Verdict::Accept
     }
+
+    #[inline]
+    fn accepts_rest(&self, cell: &Cell) -> bool {
+        !self.red[cell.vc as usize]
+    }
 }

@@ -95,6 +95,11 @@ impl BufferPolicy for EspdOriginal {
             }
         }
     }
+
+    #[inline]
+    fn accepts_rest(&self, cell: &Cell) -> bool {
+        self.status[cell.vc as usize] == Status::Green
+    }
 }
 
 impl EspdOriginal {

@@ -102,4 +102,11 @@ impl FrameDiscard {
             Frame::Broken => Verdict::Discard(Reason::FrameBroken),
         }
     }
+
+    /// As [`super::BufferPolicy::accepts_rest`]: the rest of a whole frame is accepted.
+    #[inline]
+    #[must_use]
+    pub fn accepts_rest(&self, cell: &Cell) -> bool {
+        self.frames[cell.vc as usize] == Frame::Whole
+    }
 }

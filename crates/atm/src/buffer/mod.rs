@@ -103,9 +103,6 @@ pub trait BufferPolicy: Sized {
     /// Where the policy is described.
     const REFERENCE: &'static str;
 
-    /// Whether the answer depends on nothing but whether there is room: then cells that all fit pass as one train.
-    const IGNORES_FRAMES: bool = false;
-
     /// A policy for a buffer of `capacity` cells (`u64::MAX`: unlimited) and `vcs` VCs.
     ///
     /// # Errors
@@ -114,4 +111,11 @@ pub trait BufferPolicy: Sized {
 
     /// Decides about a cell that arrives at `now`. A full buffer accepts nothing: the port refuses to overfill.
     fn on_arrival(&mut self, cell: &Cell, port: &impl PortView, now: Time) -> Verdict;
+
+    /// Whether, after accepting `cell`, the policy accepts the rest of its frame as long as there is room, with no more
+    /// effect on its state. The port then lets the rest of a train pass without asking for every cell.
+    fn accepts_rest(&self, cell: &Cell) -> bool {
+        let _ = cell;
+        false
+    }
 }

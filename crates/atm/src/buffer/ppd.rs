@@ -48,4 +48,9 @@ impl BufferPolicy for Ppd {
     fn on_arrival(&mut self, cell: &Cell, port: &impl PortView, now: Time) -> Verdict {
         self.frames.on_arrival(&mut Everything, cell, port, now)
     }
+
+    #[inline]
+    fn accepts_rest(&self, cell: &Cell) -> bool {
+        self.frames.accepts_rest(cell)
+    }
 }

@@ -23,8 +23,6 @@ impl BufferPolicy for TailDrop {
         "Discards a cell only when the buffer is full, regardless of frames (plain UBR).";
     const REFERENCE: &'static str = "ATM Forum TM 4.0, UBR";
 
-    const IGNORES_FRAMES: bool = true;
-
     fn new(_: &Params, _: u64, _: usize) -> Result<Self, ParamError> {
         Ok(Self)
     }
@@ -32,5 +30,10 @@ impl BufferPolicy for TailDrop {
     #[inline]
     fn on_arrival(&mut self, _: &Cell, port: &impl PortView, _: Time) -> Verdict {
         if port.is_full() { Verdict::Discard(Reason::BufferFull) } else { Verdict::Accept }
+    }
+
+    #[inline]
+    fn accepts_rest(&self, _: &Cell) -> bool {
+        true
     }
 }

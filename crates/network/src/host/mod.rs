@@ -102,7 +102,7 @@ impl Outgoing {
         if position + count == length {
             self.frames = self.frames.wrapping_add(1);
         }
-        streams[self.stream].push(Train { first: at, count: u32::from(count), car });
+        streams[self.stream].push(0, Train { count: u32::from(count), ..Train::single(at, car) });
     }
 }
 
@@ -145,7 +145,7 @@ enum Moving {
 #[derive(Debug)]
 pub(crate) struct Host {
     pub(crate) parts: HostParts,
-    merge: Merge<Cell>,
+    merge: Merge,
     processor: Server<Moving>,
     ip: Server<Moving>,
     timers: Timers,
@@ -172,7 +172,7 @@ pub(crate) struct HostParts {
 impl Host {
     pub(crate) fn new(
         parts: HostParts,
-        merge: Merge<Cell>,
+        merge: Merge,
         generator: impl Fn(&str) -> celltrain_engine::random::Generator,
     ) -> Self {
         let mut source_timers = Timers::new(parts.sources.len());
@@ -206,7 +206,7 @@ impl Host {
 
     pub(crate) fn next_event(&self, streams: &Streams<Cell>) -> Time {
         let arriving = self.parts.inputs.iter().filter_map(|&input| streams[input].next_arrival()).min();
-        self.next_own_event().min(self.merge.next_arrival()).min(arriving.unwrap_or(NEVER))
+        self.next_own_event().min(arriving.unwrap_or(NEVER))
     }
 
     /// Handles what happens before `until`.
@@ -238,16 +238,16 @@ impl Host {
     }
 
     fn handle(&mut self, until: Time, streams: &mut Streams<Cell>, wires: &mut Wires) -> u64 {
-        let mut events = 0;
+        let (mut events, mut train) = (0, Train::default());
         loop {
             let own = self.next_own_event();
             // Arrivals come first among events of the same time.
-            if let Some(run) = self.merge.next_run(until.min(own.saturating_add(1)), streams) {
+            if let Some(slot) = self.merge.next(until.min(own.saturating_add(1)), streams, &mut train) {
                 events += 1;
-                let incoming = &mut self.parts.incoming[run.car.vc as usize];
-                if let Some(delivery) = incoming.reassembly.on_cells(&run.car, run.count) {
-                    let now = run.first.plus_slots(run.slot, u64::from(run.count) - 1).ps();
-                    self.on_delivery(now, &run.car, delivery, streams, wires);
+                let incoming = &mut self.parts.incoming[train.car.vc as usize];
+                if let Some(delivery) = incoming.reassembly.on_cells(&train.car, train.count) {
+                    let now = train.arrival(train.count - 1, slot).ps();
+                    self.on_delivery(now, &train.car, delivery, streams, wires);
                 }
             } else if own < until {
                 events += 1;

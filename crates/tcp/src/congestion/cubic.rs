@@ -5,9 +5,9 @@ use celltrain_engine::{Time, time::seconds};
 use super::{CongestionControl, slow_start};
 use crate::flow::Flow;
 
-/// Growth constant in segments per cubic second (section 4.6 of the RFC's constants: C).
+/// Growth constant, in segments per cubic second (section 5.1).
 const C: f64 = 0.4;
-/// Multiplicative decrease.
+/// Multiplicative decrease (section 4.6).
 const BETA: f64 = 0.7;
 /// Additive increase that makes the Reno-friendly estimate as fast as Reno (section 4.3).
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
@@ -17,8 +17,8 @@ const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 pub(crate) struct Cubic {
     /// The plateau of the curve: the window before the last loss, or less (fast convergence).
     w_max: f64,
-    /// Whether the next congestion avoidance follows a fast recovery, so that it climbs back to `w_max`. After a timeout,
-    /// or with no loss yet, it starts on the plateau (sections 4.7 and 4.8).
+    /// Whether the next congestion avoidance follows a fast recovery, so that it climbs back to `w_max`.
+    /// After a timeout, or with no loss yet, it starts on the plateau (sections 4.8 and 4.10).
     climbs: bool,
     /// Window before the last reduction.
     cwnd_prior: f64,
@@ -93,8 +93,8 @@ impl CongestionControl for Cubic {
 
     fn on_loss(&mut self, flow: &Flow) -> u64 {
         let ssthresh = self.reduced(flow);
-        // Fast convergence (section 4.7 of the algorithm's list): a shrinking share is given up sooner.
-        let shrinking = self.cwnd_prior < self.w_max;
+        // Section 4.7: a flow whose share shrinks gives way to others by a lower plateau.
+        let shrinking = flow.params.cubic_fast_convergence && self.cwnd_prior < self.w_max;
         self.w_max = if shrinking { self.cwnd_prior * (1.0 + BETA) / 2.0 } else { self.cwnd_prior };
         self.climbs = true;
         ssthresh
@@ -110,5 +110,115 @@ impl CongestionControl for Cubic {
         if let Some(epoch) = &mut self.epoch {
             epoch.start += idle;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use celltrain_engine::time::{MILLISECOND, SECOND};
+
+    use super::*;
+    use crate::StackSpec;
+
+    const MSS: u64 = 1000;
+
+    /// A flow with a window of `segments`, all of them in flight, and a round trip of `rtt`.
+    fn flow(segments: u64, rtt: Time) -> Flow {
+        let mut params = StackSpec::default().resolve().expect("the default stack is possible");
+        params.mss = MSS as u32;
+        params.receive_window = 1 << 40;
+        let mut flow = Flow::new(&params);
+        flow.cwnd = segments * MSS;
+        flow.max = flow.cwnd;
+        flow.timer.estimator.sample(rtt);
+        flow
+    }
+
+    /// Acknowledges segment by segment, a window a round trip, from `from` to `to`; returns the window in
+    /// segments.
+    fn acknowledge(cubic: &mut Cubic, flow: &mut Flow, rtt: Time, from: Time, to: Time) -> f64 {
+        let mut now = from;
+        while now < to {
+            cubic.on_ack(now, flow, MSS);
+            now += rtt * MSS / flow.cwnd;
+        }
+        flow.cwnd as f64 / MSS as f64
+    }
+
+    /// A loss, with fast recovery already over.
+    fn lose(cubic: &mut Cubic, flow: &mut Flow) {
+        flow.ssthresh = cubic.on_loss(flow);
+        flow.cwnd = flow.ssthresh;
+        flow.max = flow.una + flow.cwnd;
+    }
+
+    fn assert_close(found: f64, expected: f64, tolerance: f64) {
+        assert!((found - expected).abs() <= tolerance * expected, "found {found}, expected {expected}");
+    }
+
+    #[test]
+    fn window_follows_the_curve() {
+        let rtt = 100 * MILLISECOND;
+        let (mut cubic, mut flow) = (Cubic::default(), flow(1000, rtt));
+        lose(&mut cubic, &mut flow);
+        assert_eq!(flow.cwnd, 700 * MSS);
+        // Section 4.2: K is the cube root of W_max (1 - beta) / C, at which the curve is back at W_max.
+        let k = libm::cbrt(1000.0 * 0.3 / 0.4);
+        for second in 1..=15u64 {
+            let window = acknowledge(&mut cubic, &mut flow, rtt, (second - 1) * SECOND, second * SECOND);
+            let x = second as f64 - k;
+            // The window runs for the point of the curve a round trip ahead and reaches it only in part.
+            assert_close(window, 0.4 * x * x * x + 1000.0, 0.02);
+        }
+    }
+
+    #[test]
+    fn short_round_trips_grow_like_reno() {
+        let rtt = 10 * MILLISECOND;
+        let (mut cubic, mut flow) = (Cubic::default(), flow(20, rtt));
+        lose(&mut cubic, &mut flow);
+        // Section 4.3: alpha segments a round trip up to the old window, then one.
+        let window = acknowledge(&mut cubic, &mut flow, rtt, 0, 10 * rtt);
+        assert_close(window, 14.0 + 10.0 * 9.0 / 17.0, 0.03);
+        let window = acknowledge(&mut cubic, &mut flow, rtt, 10 * rtt, 50 * rtt);
+        assert_close(window, 20.0 + (50.0 - 6.0 * 17.0 / 9.0), 0.03);
+    }
+
+    #[test]
+    fn a_shrinking_flow_lowers_its_plateau() {
+        let (mut cubic, mut flow) = (Cubic::default(), flow(100, SECOND));
+        lose(&mut cubic, &mut flow);
+        assert_close(cubic.w_max, 100.0, 0.0);
+        lose(&mut cubic, &mut flow);
+        assert_close(cubic.w_max, 70.0 * 0.85, 1e-12);
+        flow.params.cubic_fast_convergence = false;
+        lose(&mut cubic, &mut flow);
+        assert_close(cubic.w_max, 49.0, 0.0);
+    }
+
+    #[test]
+    fn a_timeout_starts_on_the_plateau() {
+        let rtt = 100 * MILLISECOND;
+        let (mut cubic, mut flow) = (Cubic::default(), flow(100, rtt));
+        flow.consecutive_timeouts = 1;
+        flow.ssthresh = cubic.on_timeout(&flow);
+        assert_eq!(flow.ssthresh, 70 * MSS);
+        flow.consecutive_timeouts = 2;
+        assert_eq!(cubic.on_timeout(&flow), 70 * MSS, "the same segment again does not reduce again");
+        flow.cwnd = flow.ssthresh;
+        // Section 4.8: K = 0 and W_max is the window at which congestion avoidance begins.
+        let window = acknowledge(&mut cubic, &mut flow, rtt, 0, 5 * SECOND);
+        assert_close(window, 0.4 * 125.0 + 70.0, 0.02);
+    }
+
+    #[test]
+    fn idle_time_does_not_count() {
+        let rtt = 100 * MILLISECOND;
+        let (mut cubic, mut flow) = (Cubic::default(), flow(1000, rtt));
+        lose(&mut cubic, &mut flow);
+        let before = acknowledge(&mut cubic, &mut flow, rtt, 0, 2 * SECOND);
+        cubic.on_idle(60 * SECOND);
+        let after = acknowledge(&mut cubic, &mut flow, rtt, 62 * SECOND, 62 * SECOND + rtt);
+        assert_close(after, before, 0.02);
     }
 }

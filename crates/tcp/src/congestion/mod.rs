@@ -1,6 +1,7 @@
 //! Congestion control: how the window grows, and how far a loss reduces it.
 //!
-//! A new algorithm is one file with a type that implements [`CongestionControl`], and one line in the registry.
+//! A new algorithm is one file with a type that implements [`CongestionControl`], and one line in the
+//! registry.
 
 mod cubic;
 mod reno;
@@ -39,8 +40,8 @@ pub(crate) trait CongestionControl {
 }
 
 impl CongestionControl for Congestion {
-    /// The window never grows beyond the receiver's, where it would mean nothing, nor for an ACK that echoes a congestion
-    /// mark (RFC 3168 section 6.1.2).
+    /// The window never grows beyond the receiver's, where it would mean nothing, nor for an ACK that echoes
+    /// a congestion mark (RFC 3168 section 6.1.2).
     fn on_ack(&mut self, now: Time, flow: &mut Flow, acked: u64) {
         if flow.echoed || flow.cwnd >= flow.rwnd {
             return;

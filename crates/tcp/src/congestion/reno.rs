@@ -11,7 +11,8 @@ use crate::{
 /// State of Reno's growth.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Reno {
-    /// What has been earned towards the next increase: acknowledged bytes, or MSS*MSS an ACK, in units of 1/cwnd.
+    /// What has been earned towards the next increase: acknowledged bytes, or MSS*MSS an ACK, in units of
+    /// 1/cwnd.
     credit: u64,
 }
 

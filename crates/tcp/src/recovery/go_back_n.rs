@@ -1,8 +1,7 @@
 //! Go-back-N on the third duplicate ACK: a hypothesis about the simulated Reno of the `espd` paper.
 //!
-//! The window is halved as Reno's, but the sender then sends everything again from the lost segment on, as far as that
-//! window reaches, although the receiver may hold the rest; the link carries duplicates. It is the retransmission of
-//! RFC 793, which lets a sender send its whole queue again (section 3.7), with Reno's window around it.
+//! The window is halved as Reno's, but the sender then sends everything again from the lost segment on, as
+//! far as that window reaches, although the receiver may hold the rest. The network carries duplicates.
 
 use celltrain_engine::Time;
 

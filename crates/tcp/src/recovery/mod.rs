@@ -43,9 +43,11 @@ registry! {
     }
 }
 
-/// The loss recovery of one connection. The defaults are those of a sender that knows no recovery but the timeout.
+/// The loss recovery of one connection. The defaults are those of a sender that knows no recovery but the
+/// timeout.
 pub(crate) trait Recovery {
-    /// Reads what an ACK says about losses, before the flow has taken it in; true if it counts as a duplicate ACK.
+    /// Reads what an ACK says about losses, before the flow has taken it in; true if it counts as a duplicate
+    /// ACK.
     fn read(&mut self, flow: &Flow, segment: &Segment) -> bool {
         flow.is_duplicate(segment)
     }
@@ -107,8 +109,8 @@ fn trace_exit(now: Time, flow: &mut Flow, cause: ExitCause) {
     flow.trace.record(now, || EventKind::RecoveryExited { cause, ack, cwnd });
 }
 
-/// Reduces the window on the third duplicate ACK to half the flight and `inflation` segments for those that, by the
-/// ACKs, have left the network (RFC 5681 section 3.2 steps 2 and 3).
+/// Reduces the window on the third duplicate ACK to half the flight and `inflation` segments for those that,
+/// by the ACKs, have left the network (RFC 5681 section 3.2 steps 2 and 3).
 fn halve(now: Time, flow: &mut Flow, congestion: &mut Congestion, inflation: u32) {
     let ssthresh = congestion.on_loss(flow);
     let cwnd = ssthresh + u64::from(inflation) * flow.mss;

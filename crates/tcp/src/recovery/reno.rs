@@ -9,7 +9,8 @@ use crate::{
     flow::{DUP_THRESH, Flow},
 };
 
-/// Sends the lost segment again, keeps the pipe half full by duplicate ACKs, ends with the first ACK for new data.
+/// Sends the lost segment again, keeps the pipe half full by duplicate ACKs, ends with the first ACK for new
+/// data.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Reno {
     pub(super) recovering: bool,

@@ -13,8 +13,8 @@ use crate::{
     segment::Segment,
 };
 
-/// The scoreboard and the variables of RFC 6675 section 2. Where the RFC names the last byte of something, these name
-/// the byte after it.
+/// The scoreboard and the variables of RFC 6675 section 2. Where the RFC names the last byte of something,
+/// these name the byte after it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Sack {
     /// What the receiver has reported above the cumulative ACK.
@@ -31,8 +31,8 @@ pub(crate) struct Sack {
 struct Episode {
     /// RecoveryPoint: what had been sent when it began.
     recovery_point: u64,
-    /// Whether a timeout began it. Everything not reported is then taken for lost, and the window grows by slow start
-    /// (section 5.1).
+    /// Whether a timeout began it. Everything not reported is then taken for lost, and the window grows by
+    /// slow start (section 5.1).
     after_timeout: bool,
 }
 
@@ -54,7 +54,8 @@ impl Sack {
         floor
     }
 
-    /// SetPipe: the bytes thought to be in the network. One that is not lost counts, one sent again counts (again).
+    /// SetPipe: the bytes thought to be in the network. One that is not lost counts, one sent again counts
+    /// (again).
     fn pipe(&self, flow: &Flow) -> u64 {
         self.board.missing_in(self.lost_below(flow)..flow.max)
             + self.board.missing_in(flow.una..self.high_rxt)
@@ -165,5 +166,90 @@ impl Recovery for Sack {
 
     fn recovering(&self) -> bool {
         self.episode.is_some_and(|episode| !episode.after_timeout)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::{prelude::*, test_runner::RngSeed};
+
+    use super::*;
+    use crate::StackSpec;
+
+    const MSS: u64 = 3;
+    const SENT: u64 = 40;
+
+    /// A flow with everything up to `SENT` outstanding, and a scoreboard in recovery that reports `blocks`.
+    fn in_recovery(blocks: &[(u64, u64)], high_rxt: u64, cwnd: u64) -> (Sack, Flow) {
+        let mut params = StackSpec::default().resolve().expect("the default stack is possible");
+        params.mss = MSS as u32;
+        let mut flow = Flow::new(&params);
+        (flow.max, flow.nxt, flow.cwnd, flow.offered) = (SENT, SENT, cwnd, u64::MAX);
+        let mut sack = Sack { high_rxt, ..Sack::default() };
+        sack.episode = Some(Episode { recovery_point: SENT, after_timeout: false });
+        for &(start, len) in blocks {
+            sack.board.insert(start..(start + len).min(SENT));
+        }
+        (sack, flow)
+    }
+
+    /// IsLost as RFC 6675 section 4 defines it, byte by byte.
+    fn is_lost(sack: &Sack, byte: u64) -> bool {
+        let above: Vec<_> = sack.board.iter().filter(|block| block.start > byte).collect();
+        let bytes: u64 = above.iter().map(|block| block.end - block.start).sum();
+        above.len() >= 3 || bytes > 2 * MSS
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig {
+            rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..ProptestConfig::default()
+        })]
+
+        #[test]
+        fn scoreboard_agrees_with_the_definitions(
+            blocks in prop::collection::vec((1..SENT, 1u64..6), 0..8),
+            high_rxt in 0..SENT,
+            cwnd in MSS..2 * SENT,
+        ) {
+            let (mut sack, mut flow) = in_recovery(&blocks, high_rxt, cwnd);
+            let reported = |byte| sack.board.containing(byte).is_some();
+            let unreported: Vec<u64> = (0..SENT).filter(|&byte| !reported(byte)).collect();
+            for &byte in &unreported {
+                prop_assert_eq!(byte < sack.lost_below(&flow), is_lost(&sack, byte));
+            }
+            let not_lost = unreported.iter().filter(|&&byte| !is_lost(&sack, byte)).count();
+            let sent_again = unreported.iter().filter(|&&byte| byte < high_rxt).count();
+            prop_assert_eq!(sack.pipe(&flow), (not_lost + sent_again) as u64);
+
+            let first = |condition: &dyn Fn(u64) -> bool| {
+                unreported.iter().copied().find(|&byte| byte >= high_rxt && condition(byte))
+            };
+            let lost = first(&|byte| is_lost(&sack, byte));
+            let room = sack.pipe(&flow) + MSS <= cwnd;
+            match sack.next(&flow) {
+                Some(bytes) => {
+                    prop_assert!(room);
+                    prop_assert_eq!(bytes.start, lost.unwrap_or(SENT), "rule 1, else rule 2");
+                    prop_assert!(bytes.end - bytes.start <= MSS);
+                    flow.max = flow.max.max(bytes.end);
+                    prop_assert!(sack.pipe(&flow) <= cwnd, "what is sent fits the window");
+                }
+                None => prop_assert!(!room),
+            }
+        }
+
+        #[test]
+        fn without_new_data_holes_below_a_report_go(
+            blocks in prop::collection::vec((1..SENT, 1u64..6), 0..8),
+            high_rxt in 0..SENT,
+        ) {
+            let (mut sack, mut flow) = in_recovery(&blocks, high_rxt, 3 * SENT);
+            flow.offered = SENT;
+            sack.rescue_rxt = SENT;
+            let top = sack.board.end().unwrap_or(0);
+            let hole = (high_rxt..top).find(|&byte| sack.board.containing(byte).is_none());
+            let next = sack.next(&flow).map(|bytes| bytes.start);
+            prop_assert_eq!(next, hole, "rule 1 or 3, and no rescue is left");
+        }
     }
 }

@@ -1,5 +1,5 @@
-//! No recovery but the timeout: slow start and congestion avoidance of 1988 without fast retransmit, which the OSU
-//! papers call "vanilla" TCP.
+//! No recovery but the timeout: slow start and congestion avoidance of 1988 without fast retransmit, which
+//! the OSU papers call "vanilla" TCP.
 
 use super::Recovery;
 

@@ -76,8 +76,8 @@ impl Link {
 /// What becomes of a segment on its way: it goes on after an extra delay, or is lost.
 pub type Fate = Option<Time>;
 
-/// Decides the fate of each segment that a host sends; true stands for the sender's.
-pub type Script<'a> = Box<dyn FnMut(&Segment, bool) -> Fate + 'a>;
+/// Decides the fate of each segment that a host sends, and may mark it; true stands for the sender's.
+pub type Script<'a> = Box<dyn FnMut(&mut Segment, bool) -> Fate + 'a>;
 
 /// A script that loses the `occurrence`-th transmission (from 1) of the segment with each given first byte.
 pub fn lose(list: &[(u64, u32)]) -> Script<'static> {
@@ -168,7 +168,8 @@ impl<'a> Rig<'a> {
         }
     }
 
-    /// Runs until `end` or until nothing happens any more, then stands at the later of the last event and `now`.
+    /// Runs until `end` or until nothing happens any more, then stands at the later of the last event and
+    /// `now`.
     pub fn run_until(&mut self, end: Time) {
         while self.next_time() <= end || self.owes() {
             if matches!(self.step(), Step::Quiet) {
@@ -225,8 +226,8 @@ impl<'a> Rig<'a> {
         timers.into_iter().flatten().fold(arrival, Time::min)
     }
 
-    fn dispatch(&mut self, segment: Segment, to_receiver: bool) {
-        if let Some(extra) = (self.script)(&segment, to_receiver) {
+    fn dispatch(&mut self, mut segment: Segment, to_receiver: bool) {
+        if let Some(extra) = (self.script)(&mut segment, to_receiver) {
             self.push(self.now + extra, 0, to_receiver, segment);
         }
     }

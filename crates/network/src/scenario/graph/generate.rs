@@ -1,5 +1,7 @@
 //! Networks from a few numbers.
 
+use std::collections::BTreeMap;
+
 use celltrain_engine::quantity::{BitRate, Duration};
 
 use super::{
@@ -59,23 +61,25 @@ fn parking_lot(spec: &Spec, lot: &ParkingLot) -> Result<Outline, Problem> {
     at_least("switches", lot.switches, 2)?;
     at_least("sources", lot.sources, 1)?;
     let last = lot.switches - 1;
+    limit("topology.sources", u64::from(lot.switches), u64::from(lot.sources) * u64::from(last))?;
     let groups = (0..last).map(|enter| Group { flows: lot.sources, enter, leave: last });
-    row(spec, lot.switches, u64::from(lot.sources) * u64::from(last), groups)
+    Ok(row(spec, lot.switches, groups))
 }
 
 fn n_source(spec: &Spec, network: &NSource) -> Result<Outline, Problem> {
     at_least("sources", network.sources, 1)?;
-    let group = Group { flows: network.sources, enter: 0, leave: 1 };
-    row(spec, 2, u64::from(network.sources), [group].into_iter())
+    limit("topology.sources", 2, u64::from(network.sources))?;
+    Ok(row(spec, 2, [Group { flows: network.sources, enter: 0, leave: 1 }]))
 }
 
 fn long_chain(spec: &Spec, chain: &Chain) -> Result<Outline, Problem> {
     at_least("trunks", chain.trunks, 1)?;
     at_least("long", chain.long, 1)?;
+    let flows = u64::from(chain.long) + u64::from(chain.trunks) * u64::from(chain.cross);
+    limit("topology.cross", u64::from(chain.trunks) + 1, flows)?;
     let long = Group { flows: chain.long, enter: 0, leave: chain.trunks };
     let cross = (0..chain.trunks).map(|trunk| Group { flows: chain.cross, enter: trunk, leave: trunk + 1 });
-    let flows = u64::from(chain.long) + u64::from(chain.trunks) * u64::from(chain.cross);
-    row(spec, chain.trunks.saturating_add(1), flows, std::iter::once(long).chain(cross))
+    Ok(row(spec, chain.trunks + 1, std::iter::once(long).chain(cross)))
 }
 
 fn at_least(key: &str, value: u32, least: u32) -> Result<(), Problem> {
@@ -85,25 +89,31 @@ fn at_least(key: &str, value: u32, least: u32) -> Result<(), Problem> {
     Err(Problem::new(format!("topology.{key}"), format!("expected {least} or more, found {value}")))
 }
 
+/// Checks the size of a network whose flows have two hosts each.
+fn limit(key: &str, switches: u64, flows: u64) -> Result<(), Problem> {
+    within(key, flows, MAX_FLOWS, "flows")?;
+    within(key, switches + 2 * flows, MAX_NODES, "nodes")
+}
+
+fn within(key: &str, count: u64, most: u64, what: &str) -> Result<(), Problem> {
+    if count <= most {
+        return Ok(());
+    }
+    Err(Problem::new(key, format!("expected at most {most} {what}, found {count}")))
+}
+
 /// Switches in a row with groups of flows, each flow between hosts of its own.
-fn row(
-    spec: &Spec,
-    switches: u32,
-    flows: u64,
-    groups: impl Iterator<Item = Group>,
-) -> Result<Outline, Problem> {
-    limit(u64::from(switches) + 2 * flows, flows)?;
-    let (switches, flows) = (switches as usize, flows as usize);
+fn row(spec: &Spec, switches: u32, groups: impl IntoIterator<Item = Group>) -> Outline {
+    let groups: Vec<_> = groups.into_iter().collect();
+    let flows = groups.iter().map(|group| group.flows as usize).sum();
+    let switches = switches as usize;
     let named = |prefix: &'static str, count: usize, kind: NodeKind| {
         (1..=count).map(move |number| Node { name: format!("{prefix}{number}"), kind })
     };
-    let mut outline = Outline {
-        nodes: named("src", flows, NodeKind::Host)
-            .chain(named("switch", switches, NodeKind::Switch))
-            .chain(named("dest", flows, NodeKind::Host))
-            .collect(),
-        ..Outline::default()
-    };
+    let nodes = named("src", flows, NodeKind::Host)
+        .chain(named("switch", switches, NodeKind::Switch))
+        .chain(named("dest", flows, NodeKind::Host));
+    let mut outline = Outline { nodes: nodes.collect(), ..Outline::default() };
     let (first_switch, first_destination) = (flows, flows + switches);
     let wire = |from, to, place: LinkOverride| Wire {
         from,
@@ -115,25 +125,26 @@ fn row(
     for trunk in 1..switches {
         outline.wires.push(wire(first_switch + trunk - 1, first_switch + trunk, spec.link.trunk));
     }
-    for (group, number) in groups.zip(1..) {
+    for (group, number) in groups.iter().zip(1..) {
         for _ in 0..group.flows {
-            let index = outline.flows.len();
-            let (source, destination) = (index, first_destination + index);
+            let source = outline.flows.len();
+            let destination = first_destination + source;
             outline.wires.push(wire(source, first_switch + group.enter as usize, spec.link.access));
             outline.wires.push(wire(first_switch + group.leave as usize, destination, spec.link.exit));
-            let name = (index + 1).to_string();
+            let name = (source + 1).to_string();
             outline.flows.push(OutlineFlow { name, group: number, from: source, to: destination });
         }
     }
-    Ok(outline)
+    outline
 }
 
 /// A network whose nodes and links are listed.
 fn written_out(spec: &Spec, graph: &ExplicitGraph) -> Result<Outline, Problem> {
-    limit(graph.node.len().max(graph.link.len()) as u64, 0)?;
+    within("topology.node", graph.node.len() as u64, MAX_NODES, "nodes")?;
+    within("topology.link", graph.link.len() as u64, MAX_NODES, "links")?;
     let nodes: Vec<_> =
         graph.node.iter().map(|node| Node { name: node.name.clone(), kind: node.kind }).collect();
-    let names: std::collections::BTreeMap<_, _> =
+    let names: BTreeMap<_, _> =
         nodes.iter().enumerate().map(|(index, node)| (node.name.as_str(), index)).collect();
     let mut wires = Vec::with_capacity(graph.link.len());
     for (index, link) in graph.link.iter().enumerate() {
@@ -153,14 +164,4 @@ fn written_out(spec: &Spec, graph: &ExplicitGraph) -> Result<Outline, Problem> {
         wires.push(Wire { from, to, rate, delay, simplex: link.simplex });
     }
     Ok(Outline { nodes, wires, flows: Vec::new() })
-}
-
-fn limit(nodes: u64, flows: u64) -> Result<(), Problem> {
-    if flows > MAX_FLOWS {
-        return Err(Problem::new("topology", format!("expected at most {MAX_FLOWS} flows, found {flows}")));
-    }
-    if nodes > MAX_NODES {
-        return Err(Problem::new("topology", format!("expected at most {MAX_NODES} nodes, found {nodes}")));
-    }
-    Ok(())
 }

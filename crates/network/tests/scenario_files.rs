@@ -1,0 +1,358 @@
+//! Reading and writing scenario files: layers, defaults, overrides, and errors that say where they are.
+
+use std::{fs, path::PathBuf};
+
+use celltrain_engine::quantity::{BitRate, Duration, PacketRate};
+use celltrain_network::scenario::{Scenario, TieBreak, Topology, Traffic};
+
+const MINIMAL: &str = r#"
+schema = 1
+name = "minimal"
+duration = "1 s"
+
+[topology]
+kind = "n-source"
+sources = 2
+"#;
+
+fn set(key: &str, value: &str) -> Vec<(String, String)> {
+    vec![(key.to_owned(), value.to_owned())]
+}
+
+fn parse(text: &str) -> Scenario {
+    Scenario::from_toml(text, "test.toml", &[]).unwrap()
+}
+
+/// The error of a text that is read and made a network.
+fn error(text: &str, overrides: &[(String, String)]) -> String {
+    match Scenario::from_toml(text, "test.toml", overrides).and_then(|scenario| scenario.graph()) {
+        Ok(_) => panic!("no error in {text}"),
+        Err(error) => error.to_string(),
+    }
+}
+
+/// An empty folder for one test.
+fn folder(name: &str) -> PathBuf {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&path);
+    fs::create_dir_all(&path).unwrap();
+    path
+}
+
+#[test]
+fn a_minimal_scenario_has_documented_defaults() {
+    let scenario = parse(MINIMAL);
+    let spec = scenario.spec();
+    assert_eq!((spec.warm_up, spec.seed, spec.replications), (Duration(0), 1, 1));
+    assert_eq!(spec.tie_break, TieBreak::Random);
+    assert_eq!(spec.link.rate, BitRate(155_520_000));
+    assert_eq!(spec.switch.buffer.cells(), 2_000);
+    assert_eq!(spec.host.ip_rate, None);
+    assert!(matches!(spec.traffic, Traffic::Greedy(_)));
+}
+
+#[test]
+fn every_quantity_is_read_in_its_unit() {
+    let text = format!(
+        "{MINIMAL}
+        [link]
+        rate = \"149.76 Mbit/s\"
+        delay = \"45.3 us\"
+        trunk.delay = \"498 us\"
+        [switch]
+        buffer = \"unlimited\"
+        delay = \"11.3 us\"
+        [host]
+        ip-rate = \"10500 packet/s\"
+        ip-spread = 0.1
+        [traffic]
+        kind = \"on-off\"
+        peak = \"10000 cells/s\"
+        on = \"1 ms\"
+        off = \"2 ms\"
+        distribution = \"exponential\"
+        start = \"0 ms .. 10 ms\""
+    );
+    let scenario = parse(&text);
+    let spec = scenario.spec();
+    assert_eq!(spec.link.trunk.delay, Some(Duration(498_000_000)));
+    assert_eq!(spec.switch.buffer.0, None);
+    assert_eq!(spec.host.ip_rate, Some(PacketRate(10_500_000)));
+    let Traffic::OnOff(on_off) = &spec.traffic else { panic!("{:?}", spec.traffic) };
+    assert_eq!(on_off.peak.0, BitRate(4_240_000));
+    assert_eq!((on_off.start.from, on_off.start.to), (Duration(0), Duration(10_000_000_000)));
+    assert_eq!(on_off.frame, 1);
+}
+
+#[test]
+fn what_is_written_reads_the_same() {
+    let text = format!(
+        "{MINIMAL}
+        [link.exit]
+        rate = \"1 Gbit/s\"
+        [switch.discard]
+        policy = \"epd\"
+        epd.threshold = \"12.5 %\"
+        espd.high = \"99 %\"
+        [[port]]
+        from = \"switch2\"
+        to = \"dest1\"
+        buffer = \"7 cells\"
+        discard.policy = \"ppd\"
+        [tcp]
+        stack = \"sack\"
+        [[flow]]
+        name = \"2\"
+        tcp.mss = \"512 B\"
+        start = \"3 ms\"
+        [[flow]]
+        name = \"background\"
+        from = \"dest1\"
+        to = \"src2\"
+        route = [\"dest1\", \"switch2\", \"switch1\", \"src2\"]
+        traffic = {{ kind = \"cbr\", rate = \"353207.55 cells/s\", frame = 3 }}"
+    );
+    let scenario = parse(&text);
+    let again = parse(&scenario.to_toml());
+    assert_eq!(again, scenario);
+    assert_eq!(again.to_toml(), scenario.to_toml());
+    assert_eq!(again.key(), scenario.key());
+    assert_eq!(scenario.to_json()["port"][0]["buffer"], "7 cells");
+}
+
+#[test]
+fn the_key_ignores_seed_and_replications_only() {
+    let scenario = parse(MINIMAL);
+    let changed = |key: &str, value: &str| scenario.with_overrides(&set(key, value)).unwrap();
+    assert_eq!(changed("seed", "7").key(), scenario.key());
+    assert_eq!(changed("replications", "7").key(), scenario.key());
+    assert_ne!(changed("switch.buffer", "7 cells").key(), scenario.key());
+    assert_ne!(changed("name", "other").key(), scenario.key());
+    assert!(scenario.key().len() == 16 && scenario.key().bytes().all(|digit| digit.is_ascii_hexdigit()));
+}
+
+#[test]
+fn an_extending_file_wins_key_by_key() {
+    let folder = folder("extends");
+    fs::create_dir(folder.join("variants")).unwrap();
+    let base = format!("{MINIMAL}\n[link]\ndelay = \"5 ms\"\nrate = \"10 Mbit/s\"\n");
+    fs::write(folder.join("base.toml"), base).unwrap();
+    let middle = "extends = \"../base.toml\"\nname = \"middle\"\n[link]\ndelay = \"6 ms\"\n";
+    fs::write(folder.join("variants/middle.toml"), middle).unwrap();
+    let top = "extends = \"variants/middle.toml\"\nseed = 9\n[topology]\nkind = \"parking-lot\"\nswitches = 3\nsources = 1\n";
+    fs::write(folder.join("top.toml"), top).unwrap();
+    let scenario = Scenario::load(folder.join("top.toml"), &set("link.delay", "7 ms")).unwrap();
+    let spec = scenario.spec();
+    assert_eq!((spec.name.as_str(), spec.seed, &spec.extends), ("middle", 9, &None));
+    assert_eq!(spec.link.rate, BitRate(10_000_000), "kept from the base");
+    assert_eq!(spec.link.delay, Duration(7_000_000_000), "overrides come last");
+    assert!(matches!(spec.topology, Topology::ParkingLot(_)), "another kind replaces the table");
+    assert_eq!(parse(&scenario.to_toml()), scenario, "nothing of the files is needed any more");
+}
+
+#[test]
+fn errors_name_the_file_they_are_in() {
+    let folder = folder("blame");
+    fs::write(folder.join("base.toml"), format!("{MINIMAL}\n[link]\ndelay = \"5 parsec\"\n")).unwrap();
+    fs::write(folder.join("top.toml"), "extends = \"base.toml\"\n\n\nwarmup = \"1 ms\"\n").unwrap();
+    let top = folder.join("top.toml");
+    let error = Scenario::load(&top, &[]).unwrap_err();
+    assert_eq!((error.source.as_str(), error.line), (folder.join("base.toml").to_str().unwrap(), Some(11)));
+    let error = Scenario::load(&top, &set("link.delay", "5 ms")).unwrap_err();
+    assert_eq!((error.source.as_str(), error.line), (top.to_str().unwrap(), Some(4)));
+    assert!(
+        error.message.starts_with("unknown key \"warmup\"; did you mean \"warm-up\"? (keys: schema, "),
+        "{error}"
+    );
+}
+
+#[test]
+fn files_that_cannot_be_read_are_errors() {
+    let folder = folder("unreadable");
+    fs::write(folder.join("loop.toml"), "extends = \"pool.toml\"\n").unwrap();
+    fs::write(folder.join("pool.toml"), "\nextends = \"./loop.toml\"\n").unwrap();
+    fs::write(folder.join("dangling.toml"), "extends = \"nothing.toml\"\n").unwrap();
+    fs::write(folder.join("latin.toml"), b"name = \"caf\xe9\"\n").unwrap();
+    fs::File::create(folder.join("huge.toml")).unwrap().set_len(100_000_000).unwrap();
+    for (name, expected) in [
+        ("", "cannot be read: "),
+        ("missing.toml", "missing.toml: cannot be read: "),
+        ("loop.toml", "pool.toml:2: extends: \""),
+        ("dangling.toml", "dangling.toml:1: extends: \""),
+        ("latin.toml", "latin.toml: is not UTF-8 text (byte 11)"),
+        ("huge.toml", "huge.toml: is larger than 16 MB"),
+    ] {
+        let error = Scenario::load(folder.join(name), &[]).unwrap_err().to_string();
+        assert!(error.contains(expected), "{name}: {error}");
+    }
+}
+
+#[test]
+fn a_long_chain_of_files_is_an_error() {
+    let folder = folder("chain");
+    for number in 0..30 {
+        let text = format!("extends = \"{}.toml\"\n", number + 1);
+        fs::write(folder.join(format!("{number}.toml")), text).unwrap();
+    }
+    let error = Scenario::load(folder.join("0.toml"), &[]).unwrap_err();
+    assert_eq!(error.message, "more than 16 files extend each other");
+}
+
+#[test]
+fn overrides_need_no_quotes() {
+    let scenario = parse(MINIMAL);
+    let changed = |key: &str, value: &str| scenario.with_overrides(&set(key, value)).unwrap();
+    assert_eq!(changed("switch.buffer", "500 cells"), changed("switch.buffer", "\"500 cells\""));
+    assert_eq!(changed("seed", "0x10").spec().seed, 16);
+    let flow = changed("flow", "[{ name = \"1\", start = \"1 ms\" }]");
+    let flow = flow.with_overrides(&set("flow.0.start", "2 ms")).unwrap();
+    assert_eq!(flow.spec().flow[0].start.unwrap().to, Duration(2_000_000_000));
+}
+
+#[test]
+fn a_flow_has_the_tcp_of_the_scenario_where_it_says_nothing_else() {
+    let text = format!(
+        "{MINIMAL}\n[tcp]\nstack = \"sack\"\nmss = \"1000 B\"\n[[flow]]\nname = \"2\"\ntcp.mss = \"500 B\"\n"
+    );
+    let scenario = parse(&text);
+    let flows = scenario.graph().unwrap().flows;
+    assert_eq!((flows[0].tcp.mss, flows[0].tcp.sack), (1000, true));
+    assert_eq!((flows[1].tcp.mss, flows[1].tcp.sack), (500, true));
+    // What the flow does not say follows a later change of the scenario.
+    let scenario = scenario.with_overrides(&set("tcp.stack", "newreno")).unwrap();
+    assert!(scenario.graph().unwrap().flows.iter().all(|flow| !flow.tcp.sack));
+}
+
+/// Errors in a file: what is added to the minimal scenario from line 9 on, and what is said.
+#[test]
+fn errors_say_line_key_and_what_was_expected() {
+    for (added, expected) in [
+        (
+            "[link]\nrate = 155",
+            "10: link.rate: expected a bit rate, in quotes, such as \"155.52 Mbit/s\", found 155",
+        ),
+        (
+            "[link]\nrate = \"155\"",
+            "10: link.rate: expected a bit rate such as \"155.52 Mbit/s\" (units: bit/s, kbit/s, Mbit/s, Gbit/s), found \"155\"",
+        ),
+        ("[link]\nrate = \"0 Mbit/s\"", "10: link.rate: expected 1 kbit/s to 100000 Gbit/s, found 0 bit/s"),
+        ("[link.trunk]\ndelay = \"2 h\"", "10: link.trunk.delay: expected a duration such as \"1 ms\""),
+        ("[link.trunk]\ndelay = \"5000 s\"", "10: link.trunk.delay: expected 0 s to 3600 s, found 5000 s"),
+        (
+            "[switch]\nbuffer = \"0 cells\"",
+            "10: switch.buffer: expected a buffer size such as \"2000 cells\"",
+        ),
+        (
+            "[switch.discard]\npolicy = \"espdd\"",
+            "10: switch.discard.policy: unknown name \"espdd\"; did you mean \"espd\"? (one of: tail-drop, ppd, epd, espd,",
+        ),
+        ("[switch.discard]\nespd.high = \"95 %\"", "9: switch.discard.policy: this key is required"),
+        (
+            "[switch.discard.espd]\nhihg = \"95 %\"",
+            "10: switch.discard.espd.hihg: unknown key \"hihg\"; did you mean \"high\"? (keys: high, low)",
+        ),
+        (
+            "[switch.discard]\npolicy = \"epd\"\nepd.threshold = \"2001 cells\"",
+            "11: switch.discard.epd.threshold: 2001 cells is above the buffer of 2000 cells",
+        ),
+        (
+            "[switch.discard]\npolicy = \"espd\"\n[switch.discard.espd]\nhigh = \"50 %\"",
+            "11: switch.discard.espd.low: the low threshold (90 %) is above the high threshold (50 %)",
+        ),
+        ("[host]\nip-spread = 1.5", "10: host.ip-spread: expected 0 to 1, found 1.5"),
+        (
+            "[host]\nip-rate = \"0 packet/s\"",
+            "10: host.ip-rate: expected 0.001 packet/s to 1000000000 packet/s",
+        ),
+        ("[tcp]\nmss = \"0 B\"", "10: tcp.mss: "),
+        ("[aal5]\noverhead = \"1 MB\"", "10: aal5.overhead: expected 0 B to 4 kB, found 1 MB"),
+        ("[traffic]\nkind = \"cbr\"", "9: traffic.rate: this key is required"),
+        (
+            "[traffic]\nrate = \"1 Mbit/s\"",
+            "9: traffic.kind: this key is required (one of: greedy, finite, bursty,",
+        ),
+        (
+            "[traffic]\nkind = \"greedy\"\nbytes = \"1 B\"",
+            "11: traffic.bytes: unknown key \"bytes\" (keys: start)",
+        ),
+        (
+            "[traffic]\nkind = \"cbr\"\nrate = \"0 cells/s\"",
+            "11: traffic.rate: expected 1 kbit/s to 100000 Gbit/s",
+        ),
+        (
+            "[traffic]\nkind = \"cbr\"\nrate = \"1 Mbit/s\"\nframe = 1367",
+            "12: traffic.frame: expected 1 to 1366, found",
+        ),
+        (
+            "[traffic]\nkind = \"finite\"\nbytes = \"1 B\"\nstart = \"2 s .. 1 s\"",
+            "12: traffic.start: the range \"2 s .. 1 s\" ends before it begins",
+        ),
+        ("[[port]]\nfrom = \"switch1\"", "9: port.0.to: this key is required"),
+        ("[port]\nfrom = \"switch1\"", "9: port: expected an array, found a table"),
+        ("[link\nrate = \"1 Mbit/s\"", "9: unclosed table, expected `]`"),
+        ("[topology]\nsources = 3", "9: duplicate key"),
+    ] {
+        let found = error(&format!("{MINIMAL}{added}\n"), &[]);
+        let expected = format!("test.toml:{expected}");
+        assert!(found.starts_with(&expected), "{added}\nfound:    {found}\nexpected: {expected}");
+    }
+}
+
+#[test]
+fn errors_in_overrides_name_the_override() {
+    for (key, value, expected) in [
+        ("duration", "1", "duration: expected a duration, in quotes, such as \"1 ms\", found 1"),
+        ("duration", "1000001 s", "duration: expected 1 ps to 1000000 s, found 1000001 s"),
+        ("duration", "0 s", "duration: expected 1 ps to 1000000 s, found 0 s"),
+        ("warm-up", "1 s", "warm-up: the warm-up (1 s) must be shorter than the duration (1 s)"),
+        ("sample", "1 ps", "sample: expected 100 ns or more (at most 10000000 samples a run), found 1 ps"),
+        ("seed", "-1", "seed: expected a whole number from 0 to 9223372036854775807, found -1"),
+        ("replications", "0", "replications: expected 1 to 1000000, found 0"),
+        ("schema", "2", "schema: expected 1, the only version, found 2"),
+        ("name", "2026-11-20", "name: expected a string, found 2026-11-20"),
+        ("name", "[1]", "name: expected a string, found an array"),
+        ("topology.sources", "1000001", "topology.sources: expected at most 1000000 flows, found 1000001"),
+        ("topology.sources", "600000", "topology.sources: expected at most 1000000 nodes, found 1200002"),
+        (
+            "topology.sources",
+            "5000000000",
+            "topology.sources: expected a whole number from 0 to 4294967295, found",
+        ),
+        (
+            "topology.kind",
+            "star",
+            "topology.kind: unknown name \"star\" (one of: parking-lot, n-source, peer-to-peer,",
+        ),
+        ("traffic", "greedy", "traffic: expected a table such as { kind = \"greedy\", … }, found \"greedy\""),
+        ("tie-break", "{ kind = \"random\" }", "tie-break: expected a name, found a table"),
+        ("host.ip-spread", "nan", "host.ip-spread: expected a number, found NaN"),
+        (
+            "swtich.buffer",
+            "1 cell",
+            "swtich: unknown key \"swtich\"; did you mean \"switch\"? (keys: schema, name,",
+        ),
+        ("extends", "base.toml", "extends: only a file can extend another"),
+        ("switch..buffer", "1 cell", "switch..buffer: expected a dotted key such as switch.buffer"),
+    ] {
+        let found = error(MINIMAL, &set(key, value));
+        let expected = format!("--set {key}={value}: {expected}");
+        assert!(found.starts_with(&expected), "found:    {found}\nexpected: {expected}");
+    }
+}
+
+#[test]
+fn a_threshold_must_also_fit_a_port_with_a_smaller_buffer() {
+    let text = format!(
+        "{MINIMAL}[switch.discard]\npolicy = \"epd\"\nepd.threshold = \"1000 cells\"\n\
+         [[port]]\nfrom = \"switch1\"\nto = \"switch2\"\nbuffer = \"500 cells\"\n"
+    );
+    let expected = "test.toml:15: port.0.buffer: switch.discard.epd.threshold: 1000 cells is above the buffer of 500 cells";
+    assert_eq!(error(&text, &[]), expected);
+}
+
+#[test]
+fn elements_of_arrays_are_counted_from_0() {
+    let text = format!("{MINIMAL}[[flow]]\nname = \"1\"\n");
+    let found = error(&text, &set("flow.1.start", "1 ms"));
+    assert!(found.ends_with("\"1\" is no element of this array: it has 1, counted from 0"), "{found}");
+}

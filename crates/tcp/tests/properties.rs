@@ -1,0 +1,280 @@
+//! What holds for every sender and receiver, whatever the network does.
+
+mod common;
+
+use std::collections::BTreeSet;
+
+use celltrain_engine::{
+    Time,
+    time::{MILLISECOND, SECOND},
+};
+use celltrain_tcp::{
+    CongestionKind, Ecn, EventKind, Flags, Params, Receiver, RecoveryKind, Segment, StackSpec,
+};
+use common::{Fate, Random, Rig, Step, params};
+use proptest::{prelude::*, test_runner::RngSeed};
+
+/// The same cases in every run.
+fn config(cases: u32) -> ProptestConfig {
+    ProptestConfig {
+        cases,
+        rng_seed: RngSeed::Fixed(1),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
+}
+
+/// Every recovery with every congestion control.
+fn algorithms() -> impl Strategy<Value = (RecoveryKind, CongestionKind)> {
+    (prop::sample::select(RecoveryKind::ALL), prop::sample::select(CongestionKind::ALL))
+}
+
+/// A choice of text.
+fn one_of(choices: &'static [&'static str]) -> impl Strategy<Value = &'static str> {
+    prop::sample::select(choices)
+}
+
+/// Stacks from all over the space of knobs.
+fn stacks() -> impl Strategy<Value = Params> {
+    let numbers = (1u64..3000, 1u64..60, 1u32..=10, 1u32..=3);
+    let switches = prop::collection::vec(any::<bool>(), 7);
+    let times =
+        (one_of(&["0 s", "10 ms", "500 ms"]), one_of(&["20 ms", "1 s"]), one_of(&["50 ms", "200 ms"]));
+    (algorithms(), numbers, switches, times).prop_map(|((recovery, congestion), numbers, switches, times)| {
+        let (mss, window, initial_window, ack_every) = numbers;
+        let (tick, rto_min, delayed_ack) = times;
+        let [nagle, timestamps, ecn, syn, idle, limited, immediate] = switches[..] else { unreachable!() };
+        let limited = limited && recovery != RecoveryKind::TimeoutOnly;
+        let (ack_every, delayed_ack) = if immediate { (1, "0 s") } else { (ack_every, delayed_ack) };
+        let mut spec: StackSpec = common::spec(&format!(
+            "mss = '{mss} B'\nreceive-window = '{} B'\nwindow-scaling = true\ntick = '{tick}'\n\
+             initial-window = {initial_window}\nack-every = {ack_every}\ndelayed-ack = '{delayed_ack}'\n\
+             rto-min = '{rto_min}'\nnagle = {nagle}\ntimestamps = {timestamps}\necn = {ecn}\n\
+             syn-exchange = {syn}\nidle-restart = {idle}\nlimited-transmit = {limited}",
+            mss * window + mss / 2
+        ));
+        spec.recovery = Some(recovery);
+        spec.congestion_control = Some(congestion);
+        spec.resolve().expect("the combination is possible")
+    })
+}
+
+/// A network that, for its first packets, loses, delays and so reorders them at random, and marks some.
+#[derive(Debug, Clone, Copy)]
+struct Trouble {
+    seed: u64,
+    packets: u32,
+    loss_percent: u64,
+    delay_percent: u64,
+}
+
+impl Trouble {
+    fn script(self) -> impl FnMut(&mut Segment, bool) -> Fate {
+        let mut random = Random(self.seed);
+        let mut left = self.packets;
+        move |segment, _| {
+            left = left.saturating_sub(1);
+            if left > 0 && segment.ecn == Ecn::Ect0 && random.below(10) == 0 {
+                segment.ecn = Ecn::Ce;
+            }
+            if left > 0 && random.below(100) < self.loss_percent {
+                return None;
+            }
+            let late = left > 0 && random.below(100) < self.delay_percent;
+            Some(if late { random.below(300) * MILLISECOND } else { 0 })
+        }
+    }
+}
+
+fn troubles() -> impl Strategy<Value = Trouble> {
+    (any::<u64>(), 0u32..400, 0u64..50, 0u64..30).prop_map(|(seed, packets, loss_percent, delay_percent)| {
+        Trouble { seed, packets, loss_percent, delay_percent }
+    })
+}
+
+/// What must hold when the sender has just sent `segment`.
+fn check_sent(rig: &Rig<'_>, params: &Params, segment: &Segment, offered: u64) {
+    let window = rig.sender.window();
+    let una = rig.acknowledged;
+    if segment.flags.contains(Flags::SYN) {
+        assert_eq!(segment.len, 0);
+        return;
+    }
+    assert!((1..=params.mss).contains(&segment.len), "a segment has 1 to MSS bytes");
+    assert!(segment.seq >= una, "nothing acknowledged is sent again");
+    assert!(segment.end() <= offered, "nothing is sent that was not offered");
+    assert!(segment.end() <= una + window.rwnd, "nothing is sent beyond the receive window");
+    let mss = u64::from(params.mss);
+    let allowance = if params.limited_transmit { 2 * mss } else { 0 };
+    let fast_retransmit = segment.retransmission && segment.seq == una;
+    // SACK counts what is in the network, not the distance from the first hole; its own tests check the
+    // count.
+    if params.recovery != RecoveryKind::Sack && !fast_retransmit {
+        assert!(
+            segment.end() <= una + window.cwnd + allowance,
+            "nothing is sent beyond the congestion window"
+        );
+    }
+    assert!(rig.sender.next_timeout().is_some(), "the timer runs while data is outstanding");
+}
+
+/// What must hold at any time.
+fn check_windows(rig: &Rig<'_>, params: &Params) {
+    let window = rig.sender.window();
+    let mss = u64::from(params.mss);
+    assert!(window.cwnd >= mss, "the congestion window holds a segment");
+    assert!(window.ssthresh >= 2 * mss, "the threshold holds two segments");
+    assert!(window.flight <= window.rwnd, "the flight fits the receiver's buffer");
+    let (sent, received) = (rig.sender.stats(), rig.receiver.stats());
+    assert!(received.delivered_bytes <= received.distinct_bytes);
+    assert!(received.distinct_bytes + received.duplicate_bytes <= sent.bytes);
+    assert!(sent.duplicate_acks <= sent.acks);
+    assert_eq!(received.beyond_window, 0, "a sender that keeps its windows never overruns the buffer");
+}
+
+proptest! {
+    #![proptest_config(config(400))]
+
+    #[test]
+    fn every_sender_keeps_its_windows_and_delivers(
+        params in stacks(),
+        trouble in troubles(),
+        queue in 2usize..40,
+        offers in prop::collection::vec((0u64..300_000, 0u64..1_500), 1..4),
+    ) {
+        let links = [(10_000_000, 20 * MILLISECOND, queue)];
+        let mut rig = Rig::new(&params, &links, Box::new(trouble.script()));
+        let mut offered = 0;
+        for (bytes, at) in offers {
+            rig.run_until(at * MILLISECOND);
+            offered += bytes;
+            rig.sender.offer(rig.now, bytes);
+        }
+        let mut steps = 0;
+        while !rig.sender.is_done() {
+            match rig.step() {
+                Step::Sent(segment, true) => check_sent(&rig, &params, &segment, offered),
+                Step::Sent(..) | Step::Advanced => {}
+                Step::Quiet => panic!("it stands still before everything is delivered"),
+            }
+            check_windows(&rig, &params);
+            steps += 1;
+            prop_assert!(steps < 4_000_000, "it does not end");
+        }
+        let (sent, received) = (rig.sender.stats(), rig.receiver.stats());
+        prop_assert_eq!(received.delivered_bytes, offered);
+        prop_assert_eq!(received.distinct_bytes, offered);
+        prop_assert_eq!(sent.bytes - sent.retransmitted_bytes, offered);
+        prop_assert_eq!(rig.sender.next_timeout(), None, "no timer runs when all is done");
+    }
+}
+
+/// Collecting events does not change what a sender does.
+#[test]
+fn tracing_changes_nothing() {
+    for &recovery in RecoveryKind::ALL {
+        let spec = StackSpec { recovery: Some(recovery), ..StackSpec::default() };
+        let params = spec.resolve().expect("every recovery is possible");
+        let trouble = Trouble { seed: 3, packets: 1000, loss_percent: 5, delay_percent: 2 };
+        let run = |trace: bool| {
+            let mut rig =
+                Rig::new(&params, &[(10_000_000, 20 * MILLISECOND, 20)], Box::new(trouble.script()));
+            rig.sender.trace(trace);
+            rig.sender.offer(0, 2_000_000);
+            assert!(rig.finishes_by(1000 * SECOND));
+            (rig.now, *rig.sender.stats(), *rig.receiver.stats(), rig.sender.take_events())
+        };
+        let (traced, untraced) = (run(true), run(false));
+        assert_eq!((traced.0, traced.1, traced.2), (untraced.0, untraced.1, untraced.2));
+        assert_eq!(untraced.3, []);
+        let count =
+            |wanted: fn(&EventKind) -> bool| traced.3.iter().filter(|e| wanted(&e.kind)).count() as u64;
+        let stats = traced.1;
+        assert_eq!(count(|kind| matches!(kind, EventKind::Sent { .. })), stats.segments);
+        assert_eq!(count(|kind| matches!(kind, EventKind::Timeout { .. })), stats.timeouts);
+        assert_eq!(count(|kind| matches!(kind, EventKind::FastRetransmit { .. })), stats.fast_retransmits);
+        assert_eq!(count(|kind| matches!(kind, EventKind::DuplicateAck { .. })), stats.duplicate_acks);
+        assert_eq!(count(|kind| matches!(kind, EventKind::RttSample { .. })), stats.rtt_samples);
+        assert!(traced.3.is_sorted_by_key(|event| event.at), "events come in order");
+    }
+}
+
+/// A segment of the reassembly test.
+fn data(seq: u64, len: u32, params: &Params) -> Segment {
+    Segment {
+        seq,
+        len,
+        flags: Flags::ACK,
+        window: params.receive_window,
+        ecn: Ecn::NotEct,
+        ..Segment::default()
+    }
+}
+
+proptest! {
+    #![proptest_config(config(400))]
+
+    /// The model of a receiver is the set of bytes that have arrived.
+    #[test]
+    fn receiver_reassembles_any_interleaving(
+        segments in prop::collection::vec((0u64..60, 1u32..12), 1..60),
+        timestamps in any::<bool>(),
+    ) {
+        let params = params(&format!("stack = 'sack'\nmss = '8 B'\ntimestamps = {timestamps}"));
+        let mut receiver = Receiver::new(&params);
+        let mut model = BTreeSet::new();
+        let (mut full, mut duplicates) = (0, 0);
+        for (seq, len) in segments {
+            let range = seq..seq + u64::from(len);
+            let new = range.clone().filter(|&byte| model.insert(byte)).count() as u64;
+            full += u64::from(new == u64::from(len) && len == params.mss);
+            duplicates += u64::from(len) - new;
+            receiver.on_segment(0, &data(seq, len, &params));
+            let missing = (0..).find(|byte| !model.contains(byte)).expect("some byte is missing");
+            let stats = receiver.stats();
+            prop_assert_eq!(stats.delivered_bytes, missing);
+            prop_assert_eq!(stats.distinct_bytes, model.len() as u64);
+            prop_assert_eq!(stats.duplicate_bytes, duplicates);
+            prop_assert_eq!(stats.distinct_full_segments, full);
+            let Some(ack) = receiver.poll_segment(0) else {
+                prop_assert!(receiver.next_timeout().is_some(), "an ACK is sent or delayed");
+                continue;
+            };
+            prop_assert_eq!(ack.ack, missing);
+            let blocks: Vec<_> = ack.sack.ranges(ack.ack).collect();
+            for block in &blocks {
+                prop_assert!(block.start > missing && block.clone().all(|byte| model.contains(&byte)));
+                let neighbours = [block.start - 1, block.end];
+                prop_assert!(neighbours.iter().all(|byte| !model.contains(byte)), "a whole block");
+            }
+            if seq > missing {
+                prop_assert!(blocks[0].contains(&seq), "the newest block is first");
+            }
+            let distinct: BTreeSet<_> = blocks.iter().map(|block| block.start).collect();
+            prop_assert_eq!(distinct.len(), blocks.len(), "no block twice");
+            prop_assert!(receiver.poll_segment(0).is_none(), "one ACK a segment");
+        }
+    }
+}
+
+/// With no loss and no queue that overflows nothing is sent twice and no timer expires.
+#[test]
+fn nothing_is_sent_twice_on_a_clean_path() {
+    for &recovery in RecoveryKind::ALL {
+        for &congestion in CongestionKind::ALL {
+            let spec = StackSpec {
+                recovery: Some(recovery),
+                congestion_control: Some(congestion),
+                ..StackSpec::default()
+            };
+            let params = spec.resolve().expect("every pair is possible");
+            let links = [(10_000_000, 20 * MILLISECOND, usize::MAX)];
+            let mut rig = Rig::new(&params, &links, Box::new(|_, _| Some(0)));
+            rig.sender.offer(0, 3_000_000);
+            let end: Time = 10 * SECOND;
+            assert!(rig.finishes_by(end), "{recovery:?} {congestion:?}");
+            let stats = rig.sender.stats();
+            assert_eq!((stats.retransmitted_segments, stats.timeouts, stats.duplicate_acks), (0, 0, 0));
+        }
+    }
+}

@@ -1,0 +1,5 @@
+"""`python -m celltrain` is the command `celltrain`."""
+
+from celltrain.cli import main
+
+main()

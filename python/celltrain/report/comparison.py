@@ -1,0 +1,63 @@
+"""The report of a comparison of policies."""
+
+from celltrain import text
+from celltrain.comparison import Comparison
+from celltrain.report import parts
+from celltrain.report.page import Page
+from celltrain.traces import flow_groups, traces
+
+__all__ = ["comparison_report"]
+
+
+def comparison_report(found: Comparison) -> str:
+    """The report of a comparison as one HTML file."""
+    m = found.manifest
+    page = Page(
+        f"{m['name']}: {', '.join(found.policies)}",
+        f"One scenario under {len(found.policies)} discard policies, "
+        f"{m['replications']} replications of each with seed {m['seed']}",
+    )
+    page.section("Which is best, and by what")
+    for sentence in found.sentences():
+        page.text(sentence)
+    _tables(page, found)
+    _charts(page, found)
+    _windows(page, found)
+    parts.how_sure(page, m)
+    replications = str(m["replications"])
+    command = ["celltrain", "compare", "SCENARIO", "--policies", ",".join(found.policies)]
+    parts.rerun(page, [*command, "--seed", str(m["seed"]), "--replications", replications], m)
+    return page.html()
+
+
+def _tables(page: Page, found: Comparison) -> None:
+    titles = [measure.title for measure in found.measures]
+    page.section("What came out")
+    page.heading("Mean ± 95 % interval")
+    page.table(("policy", *titles), found.mean_lines())
+    page.heading(f"Difference from {found.baseline}, paired by replication")
+    page.table(("policy", *titles), found.difference_lines())
+
+
+def _charts(page: Page, found: Comparison) -> None:
+    for measure in found.measures:
+        unit = found.unit(measure)
+        estimates = [found.results[policy].estimate(measure.metric) for policy in found.policies]
+        factor, scaled = text.scale(max(abs(one.mean) for one in estimates), unit)
+        label = text.with_unit(measure.title, scaled)
+        series = [(measure.title, [one.scaled(1 / factor) for one in estimates], False)]
+        chart = parts.points_chart(found.policies, series, xlabel="policy", ylabel=label, unit=scaled)
+        better = "more" if measure.more_is_better else "less"
+        page.chart(chart, f"{measure.title.capitalize()} with its 95 % interval; {better} is better.")
+
+
+def _windows(page: Page, found: Comparison) -> None:
+    traced = {policy: traces(result.series, "cwnd") for policy, result in found.results.items()}
+    if not any(traced.values()):
+        return
+    page.section("Windows over time")
+    for policy, windows in traced.items():
+        label = f"Congestion windows under {policy}, first replication"
+        groups = flow_groups(found.results[policy].flows)
+        page.heading(label)
+        page.chart(parts.windows_chart(windows, groups, label), parts.windows_caption(windows))

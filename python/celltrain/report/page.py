@@ -1,0 +1,134 @@
+"""A report as one HTML file: text, tables and charts, with style, script and data inside it.
+
+Nothing in the file refers to another host, so it works without a network and in twenty years.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from importlib.resources import files
+from typing import Any
+
+from celltrain.text import json_text
+
+__all__ = ["Page", "Safe"]
+
+
+# The policy makes sure that the file loads nothing, whatever a later change may put into it.
+_FRAME = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy"
+ content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:">
+<link rel="icon" href="data:,">
+<title>{title}</title>
+<style>
+{style}</style>
+</head>
+<body>
+<header><h1>{title}</h1>
+<p class="subtitle">{subtitle}</p></header>
+<nav>{links}</nav>
+<main>
+{body}
+</main>
+<script>
+{script}</script>
+</body>
+</html>
+"""
+
+
+class Safe(str):
+    """Text that is HTML already."""
+
+    __slots__ = ()
+
+
+@dataclass
+class Page:
+    """A report under construction; every method appends to it."""
+
+    title: str
+    subtitle: str
+    _body: list[str] = field(default_factory=list)
+    _sections: list[str] = field(default_factory=list)
+
+    def section(self, title: str) -> None:
+        """Begins a section, which the navigation at the top lists."""
+        self._sections.append(title)
+        self._body.append(f'<h2 id="section-{len(self._sections)}">{escape(title)}</h2>')
+
+    def heading(self, title: str) -> None:
+        """A heading within a section."""
+        self._body.append(f"<h3>{escape(title)}</h3>")
+
+    def text(self, text: str, style: str = "") -> None:
+        """A paragraph."""
+        self._body.append(f"<p{_class(style)}>{_html(text)}</p>")
+
+    def table(self, columns: Sequence[str], rows: Iterable[Sequence[str]], *, text_columns: int = 1) -> None:
+        """A table; the first `text_columns` columns hold text, the others numbers."""
+        styles = ["text" if index < text_columns else "" for index in range(len(columns))]
+        head = "".join(_cell("th", name, style) for name, style in zip(columns, styles, strict=True))
+        lines = (
+            "<tr>"
+            + "".join(_cell("td", cell, style) for cell, style in zip(row, styles, strict=True))
+            + "</tr>"
+            for row in rows
+        )
+        body = "\n".join(lines)
+        self._body.append(
+            f'<div class="scroll"><table><thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table></div>'
+        )
+
+    def chart(self, data: dict[str, Any], caption: str) -> None:
+        """An interactive chart, described by the data that `charts.js` draws."""
+        # "</" would end the script element early.
+        text = json_text(data, indent=None).replace("</", "<\\/")
+        self._body.append(
+            f'<figure class="chart"><script type="application/json">{text}</script>'
+            f"<figcaption>{escape(caption)}</figcaption></figure>"
+        )
+
+    def code(self, text: str) -> None:
+        """Text as it is, in a box."""
+        self._body.append(f"<pre><code>{escape(text)}</code></pre>")
+
+    def folded(self, summary: str, text: str) -> None:
+        """A box of text that opens on demand."""
+        code = f"<pre><code>{escape(text)}</code></pre>"
+        self._body.append(f"<details><summary>{escape(summary)}</summary>{code}</details>")
+
+    def html(self) -> str:
+        """The whole file."""
+        folder = files("celltrain.report")
+        style, script = (
+            folder.joinpath(name).read_text(encoding="utf-8") for name in ("page.css", "charts.js")
+        )
+        links = "\n".join(
+            f'<a href="#section-{number}">{escape(title)}</a>'
+            for number, title in enumerate(self._sections, 1)
+        )
+        return _FRAME.format(
+            title=escape(self.title),
+            subtitle=_html(self.subtitle),
+            style=style,
+            script=script,
+            links=links,
+            body="\n".join(self._body),
+        )
+
+
+def _html(text: str) -> str:
+    return text if isinstance(text, Safe) else escape(text)
+
+
+def _class(style: str) -> str:
+    return f' class="{style}"' if style else ""
+
+
+def _cell(tag: str, text: str, style: str) -> str:
+    return f"<{tag}{_class(style)}>{_html(text)}</{tag}>"

@@ -1,0 +1,127 @@
+"""What reports of every kind have in common: charts of series, provenance, and how to run it again."""
+
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from celltrain import text
+from celltrain.report.page import Page
+from celltrain.statistics import Estimate
+from celltrain.traces import Trace, common_scale, decimate, total
+
+__all__ = ["how_sure", "occupancy_chart", "points_chart", "rerun", "windows_caption", "windows_chart"]
+
+POINTS = 800
+"""Points that a chart keeps of a series: about one a pixel."""
+
+
+def windows_chart(windows: Sequence[Trace], groups: Mapping[str, str], label: str) -> dict[str, Any]:
+    """The congestion windows of every connection as strips over the same time, and their sum."""
+    top = common_scale(windows)
+    strips = [_strip(trace, trace.entity, groups.get(trace.entity, ""), top, 26) for trace in windows]
+    together = total(windows)
+    strips.append(_strip(together, "sum", "", float(together.value.max(initial=1)), 90))
+    return _strips(strips, windows, label)
+
+
+def windows_caption(windows: Sequence[Trace]) -> str:
+    """What a chart of windows shows."""
+    height = text.number(common_scale(windows) / 1e3, 3)
+    return f"One strip a connection, {height} kB high; below, the sum of all windows."
+
+
+def occupancy_chart(ports: Sequence[Trace], label: str) -> dict[str, Any]:
+    """The occupancy of every port as strips over the same time."""
+    top = max(float(trace.value.max(initial=1)) for trace in ports)
+    return _strips([_strip(trace, trace.entity, "", top, 80) for trace in ports], ports, label)
+
+
+def points_chart(
+    categories: Sequence[str],
+    series: Sequence[tuple[str, Sequence[Estimate | None], bool]],
+    *,
+    xlabel: str,
+    ylabel: str,
+    unit: str,
+) -> dict[str, Any]:
+    """Means with intervals over categories; a series is (name, estimates, hollow)."""
+    return {
+        "kind": "points",
+        "label": f"{ylabel} by {xlabel}",
+        "categories": list(categories),
+        "xlabel": xlabel,
+        "ylabel": ylabel,
+        "unit": unit,
+        "series": [
+            {
+                "name": name,
+                "hollow": hollow,
+                "points": [None if one is None else [one.mean, one.half_width] for one in estimates],
+            }
+            for name, estimates, hollow in series
+        ],
+    }
+
+
+def how_sure(page: Page, manifest: Mapping[str, Any]) -> None:
+    """The section on uncertainty and provenance."""
+    page.section("How sure")
+    n = manifest["replications"]
+    if n > 1:
+        page.text(
+            f"Every mean is over {n} independent replications; ± is half of its 95 % Student interval "
+            f"({n - 1} degrees of freedom). Replication r of every variant has the same seed, so that "
+            "differences are taken between runs that share their random numbers."
+        )
+    else:
+        page.text(
+            "There is one replication, so nothing is said about the spread: ask for more with --replications."
+        )
+    rate = manifest["cell_hops"] / max(manifest["wall_time"], 1e-9)
+    page.table(
+        ("", ""),
+        [
+            ("celltrain", f"{manifest['celltrain']}, revision {manifest['revision'] or 'unknown'}"),
+            ("seed", str(manifest["seed"])),
+            ("fingerprint", str(manifest["fingerprint"])),
+            ("simulated", f"{manifest['cell_hops']:,} cell-hops in {manifest['wall_time']:.2f} s"),
+            ("rate", f"{text.number(rate / 1e6)} million cell-hops a second"),
+            ("platform", str(manifest["platform"])),
+        ],
+        text_columns=2,
+    )
+    page.text(
+        "The same scenario, seed and version give the same fingerprint, whatever the number of threads.",
+        "note",
+    )
+
+
+def rerun(page: Page, command: Sequence[str], manifest: Mapping[str, Any]) -> None:
+    """The section that says how to get the same numbers again."""
+    page.section("How to run it again")
+    page.code(shlex.join(command))
+    if "scenario_toml" in manifest:
+        page.text(
+            "The scenario with every setting, defaults included; saved to a file it gives the same runs."
+        )
+        page.folded("Resolved scenario", manifest["scenario_toml"])
+
+
+def _strip(trace: Trace, name: str, group: str, top: float, height: int) -> dict[str, Any]:
+    kept = decimate(trace, POINTS)
+    times = [round(float(t), 6) for t in kept.t]
+    values = [float(f"{value:.5g}") for value in kept.value]
+    return {"name": name, "group": group, "max": top, "height": height, "t": times, "v": values}
+
+
+def _strips(strips: list[dict[str, Any]], over: Sequence[Trace], label: str) -> dict[str, Any]:
+    first, last = float(over[0].t[0]), float(over[0].t[-1])
+    return {
+        "kind": "strips",
+        "label": label,
+        "xlabel": "time (s)",
+        "unit": over[0].unit,
+        "from": first,
+        "to": last,
+        "strips": strips,
+    }

@@ -1,0 +1,79 @@
+"""The report of one scenario's run."""
+
+from celltrain import statistics, text
+from celltrain.report import parts
+from celltrain.report.page import Page
+from celltrain.results import Result
+from celltrain.traces import flow_groups, traces
+
+__all__ = ["run_report"]
+
+
+def run_report(result: Result) -> str:
+    """The report of a run as one HTML file."""
+    m = result.manifest
+    page = Page(m["name"], f"A run of {m['replications']} replications with seed {m['seed']}")
+    page.section("What came out")
+    units = {row["metric"]: row["unit"] for row in result.estimates().to_dicts()}
+    page.table(
+        ("metric", "mean ± 95 % interval"),
+        [
+            (name.replace("_", " "), text.interval(result.estimate(name), unit))
+            for name, unit in units.items()
+        ],
+    )
+    _flows(page, result)
+    _series(page, result)
+    parts.how_sure(page, m)
+    parts.rerun(
+        page,
+        ["celltrain", "run", "SCENARIO", "--seed", str(m["seed"]), "--replications", str(m["replications"])],
+        m,
+    )
+    return page.html()
+
+
+def _flows(page: Page, result: Result) -> None:
+    by_flow = result.flows.partition_by("flow", maintain_order=True)
+    names = [str(part["flow"][0]) for part in by_flow]
+    throughput = [statistics.estimate([value / 1e6 for value in part["throughput"]]) for part in by_flow]
+    page.section("Flows")
+    page.chart(
+        parts.points_chart(
+            names,
+            [("throughput", throughput, False)],
+            xlabel="flow",
+            ylabel="throughput (Mbit/s)",
+            unit="Mbit/s",
+        ),
+        "Throughput of every flow with its 95 % interval.",
+    )
+    columns = ("round_trip", "frames_delivered", "segments_retransmitted", "timeouts", "fast_retransmits")
+    known = [column for column in columns if column in result.flows.columns]
+    rows = []
+    for name, part in zip(names, by_flow, strict=True):
+        means = (statistics.mean(part[column].to_list()) for column in known)
+        shown = (
+            text.quantity(mean, "s" if column == "round_trip" else "")
+            for column, mean in zip(known, means, strict=True)
+        )
+        rows.append((name, str(part["group"][0]), *shown))
+    page.table(("flow", "group", *(column.replace("_", " ") for column in known)), rows, text_columns=2)
+    page.text("Means over the replications; packets and segments counted after the warm-up.", "note")
+
+
+def _series(page: Page, result: Result) -> None:
+    windows = traces(result.series, "cwnd")
+    ports = traces(result.series, "occupancy")
+    if not windows and not ports:
+        return
+    page.section("Over time")
+    if windows:
+        label = "Congestion windows of the first replication"
+        groups = flow_groups(result.flows)
+        page.heading(label)
+        page.chart(parts.windows_chart(windows, groups, label), parts.windows_caption(windows))
+    if ports:
+        label = "Occupancies of the switch ports in the first replication"
+        page.heading(label)
+        page.chart(parts.occupancy_chart(ports, label), "In cells, every port to the same scale.")

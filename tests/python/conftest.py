@@ -1,0 +1,81 @@
+"""Fixtures: a scenario small enough to run in milliseconds, and the command line as a function."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import celltrain as ct
+
+SMALL = """
+schema = 1
+name = "two sources, one trunk"
+duration = "200 ms"
+warm-up = "50 ms"
+seed = 7
+replications = 3
+sample = "1 ms"
+
+[topology]
+kind = "parking-lot"
+switches = 2
+sources = 2
+
+[switch]
+buffer = "200 cells"
+
+[switch.discard]
+policy = "epd"
+
+[tcp]
+stack = "reno"
+mss = "500 B"
+rto-min = "50 ms"
+
+[traffic]
+kind = "greedy"
+start = "0 ms .. 5 ms"
+"""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a command left behind."""
+
+    code: int
+    out: str
+    err: str
+
+
+Cli = Callable[..., Answer]
+
+
+@pytest.fixture
+def scenario() -> ct.Scenario:
+    return ct.Scenario.from_toml(SMALL)
+
+
+@pytest.fixture
+def scenario_file(tmp_path: Path) -> Path:
+    path = tmp_path / "small.toml"
+    path.write_text(SMALL, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
+    """Runs the command line in this process, errors and exit code as `main` gives them."""
+
+    def run(*words: str | Path) -> Answer:
+        from celltrain.cli import main
+
+        monkeypatch.setattr("sys.argv", ["celltrain", *map(str, words)])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as left:
+            main()
+        captured = capsys.readouterr()
+        code = left.value.code
+        return Answer(code if isinstance(code, int) else 0, captured.out, captured.err)
+
+    return run

@@ -1,0 +1,329 @@
+"""The command line: what it prints, where, and its exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import celltrain as ct
+
+if TYPE_CHECKING:
+    from conftest import Answer, Cli
+
+
+def said_once(answer: Answer, *words: str) -> None:
+    """Bad input gives exit code 2, nothing on stdout, and one line on stderr that holds the words."""
+    assert answer.code == 2
+    assert answer.out == ""
+    assert answer.err.startswith("error: ")
+    assert answer.err.count("\n") == 1
+    for word in words:
+        assert word in answer.err
+
+
+def as_json(answer: Answer) -> Any:
+    assert (answer.code, answer.err) == (0, "")
+    return json.loads(answer.out)
+
+
+def test_help_imports_nothing_slow() -> None:
+    script = (
+        "import sys\nfrom celltrain.cli import main\nsys.argv = ['celltrain', '--help']\n"
+        "try:\n    main()\nexcept SystemExit as left:\n    assert not left.code\n"
+        "slow = {'polars', 'numpy', 'matplotlib', 'pandas', 'celltrain._core'} & set(sys.modules)\n"
+        "assert not slow, slow"
+    )
+    answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (answer.returncode, answer.stderr) == (0, "")
+    for command in ("run", "reproduce", "compare", "check", "policies", "schema", "bench"):
+        assert command in answer.stdout
+
+
+def test_running_needs_no_matplotlib(scenario_file: Path, tmp_path: Path) -> None:
+    script = (
+        "import sys\nfrom celltrain.cli import main\n"
+        f"sys.argv = ['celltrain', 'run', {str(scenario_file)!r}, '--out', {str(tmp_path / 'out')!r}]\n"
+        "try:\n    main()\nexcept SystemExit as left:\n    assert not left.code\n"
+        "assert 'matplotlib' not in sys.modules and 'pandas' not in sys.modules"
+    )
+    answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (answer.returncode, answer.stderr) == (0, "")
+
+
+def test_version(cli: Cli) -> None:
+    answer = cli("--version")
+    assert (answer.code, answer.out) == (0, f"celltrain {ct.__version__}\n")
+
+
+def test_run_prints_every_metric(cli: Cli, scenario_file: Path) -> None:
+    answer = cli("run", scenario_file, "--replications", "2")
+    assert (answer.code, answer.err) == (0, "")
+    for word in ("throughput", "fairness index", "Mbit/s", "±", "fingerprint"):
+        assert word in answer.out
+    assert "\x1b" not in answer.out, "no colours in a file"
+
+
+def test_run_as_json_is_what_python_gives(cli: Cli, scenario_file: Path) -> None:
+    answer = as_json(cli("run", scenario_file, "--json", "--seed", "3", "--set", "tcp.rto-min=100 ms"))
+    result = ct.run(ct.load(scenario_file).with_(tcp__rto_min="100 ms"), seed=3)
+    assert answer["fingerprints"] == result.fingerprints
+    assert answer["seed"] == 3
+    assert answer["key"] == result.manifest["key"]
+    assert {row["metric"]: row["mean"] for row in answer["metrics"]} == {
+        row["metric"]: row["mean"] if row["mean"] == row["mean"] else None
+        for row in result.estimates().to_dicts()
+    }
+
+
+def test_run_writes_a_folder(cli: Cli, scenario_file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    answer = cli("run", scenario_file, "--out", out, "--plots", "--csv")
+    assert answer.code == 0
+    assert str(out / "report.html") in answer.out
+    names = {str(file.relative_to(out)) for file in out.rglob("*") if file.is_file()}
+    frames = {
+        f"{name}.{kind}" for name in ("summary", "flows", "ports", "series") for kind in ("parquet", "csv")
+    }
+    pictures = {
+        f"plots/{name}.{kind}" for name in ("flows", "windows", "occupancy") for kind in ("png", "svg", "pdf")
+    }
+    assert names == frames | pictures | {"manifest.json", "report.html"}
+    assert not ct.read(out).series.is_empty()
+
+
+def test_run_again_replaces_and_another_scenario_does_not(
+    cli: Cli, scenario_file: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    assert cli("run", scenario_file, "--out", out, "--no-trace").code == 0
+    assert cli("run", scenario_file, "--out", out, "--no-trace", "--seed", "2").code == 0
+    assert ct.read(out).manifest["seed"] == 2
+    other = ("run", scenario_file, "--set", "tcp.rto-min='1 s'", "--out", out, "--no-trace")
+    said_once(cli(*other), "another experiment", "--overwrite")
+    assert ct.read(out).manifest["seed"] == 2
+    assert cli(*other, "--overwrite").code == 0
+
+
+def test_check(cli: Cli, scenario_file: Path) -> None:
+    assert "is valid" in cli("check", scenario_file).out
+    resolved = cli("check", scenario_file, "--resolved", "--set", "seed=5").out
+    assert ct.Scenario.from_toml(resolved) == ct.load(scenario_file).with_(seed=5)
+    assert as_json(cli("check", scenario_file, "--json"))["scenario"]["tcp"]["mss"] == "500 B"
+
+
+def test_policies(cli: Cli) -> None:
+    listed = as_json(cli("policies", "--json"))["policies"]
+    names = [policy["name"] for policy in listed]
+    assert {"tail-drop", "ppd", "epd", "espd", "espd-original"} <= set(names)
+    table = cli("policies").out
+    for policy in listed:
+        assert policy["name"] in table
+        described = cli("policies", policy["name"]).out
+        assert policy["summary"] in described
+        for parameter in policy["parameters"].get("properties", {}):
+            assert f"switch.discard.{policy['name']}.{parameter}" in described
+
+
+def test_schema_is_a_json_schema(cli: Cli) -> None:
+    schema = as_json(cli("schema"))
+    assert "$schema" in schema
+    assert {"duration", "topology", "tcp"} <= set(schema["properties"])
+
+
+def test_bench_compares_with_the_bare_loop(cli: Cli) -> None:
+    answer = as_json(cli("bench", "--seconds", "0.05", "--json"))
+    assert answer["version"] == ct.__version__
+    for one in answer["workloads"]:
+        assert one["cell_hops"] > 0
+        assert one["cell_hops_per_second"] == pytest.approx(one["cell_hops"] / one["seconds"], rel=1e-6)
+        assert one["ratio"] == pytest.approx(
+            one["cell_hops_per_second"] / one["floor_cell_hops_per_second"], rel=1e-6
+        )
+
+
+def test_compare(cli: Cli, scenario_file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    answer = cli("compare", scenario_file, "--policies", "tail-drop,epd,espd", "--out", out)
+    assert answer.code == 0
+    assert "Best by throughput:" in answer.out
+    assert "Difference from tail-drop" in answer.out
+    assert (out / "plots" / "comparison.svg").exists()
+    found = as_json(cli("compare", scenario_file, "--policies", "tail-drop,epd,espd", "--json"))
+    assert found["fingerprint"] == ct.read(out).manifest["fingerprint"]
+    zero = [row for row in found["rows"] if row["policy"] == "tail-drop"]
+    assert all(row["difference"] == 0 for row in zero)
+
+
+PAPER = ("reproduce", "espd", "--stack", "opnet-1998", "--replications", "2", "--seed", "4")
+
+
+def test_reproduce_one_table(cli: Cli, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    found = as_json(cli(*PAPER, "--table", "1", "--json", "--out", out))
+    assert (found["paper"], found["replications"]) == ("espd", 2)
+    assert len(found["rows"]) == 5 * 7
+    assert {row["table"] for row in found["rows"]} == {"Table 1"}
+    assert [claim["id"] for claim in found["claims"]] == ["epd-insensitive-500"]
+    total = next(row for row in found["rows"] if (row["row"], row["column"]) == ("total", "95 %"))
+    assert (total["published"], total["unit"]) == (59054, "packets")
+    assert json.loads((out / "reproduction.json").read_text()) == found
+    assert (out / "report.html").exists()
+    assert (out / "plots" / "total.png").exists()
+
+
+def test_reproduce_a_figure(cli: Cli, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    answer = cli(*PAPER, "--figure", "2", "--figure", "Figure 3", "--out", out)
+    assert answer.code == 0
+    assert "EPD's windows move together" in answer.out
+    assert (out / "plots" / "windows.svg").exists()
+
+
+def test_strict_leaves_with_1_when_a_claim_fails(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    from celltrain.papers import espd
+
+    monkeypatch.setattr(espd, "INSENSITIVE", -1.0)
+    assert cli(*PAPER, "--table", "1").code == 0
+    failed = cli(*PAPER, "--table", "1", "--strict")
+    assert failed.code == 1
+    assert "DOES NOT HOLD" in failed.out
+    monkeypatch.setattr(espd, "INSENSITIVE", 1e9)
+    assert cli(*PAPER, "--table", "1", "--strict").code == 0
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"schema = ", ("bad.toml",)),
+        (b"\xff\xfe\x00", ("bad.toml",)),
+        (b"", ("bad.toml",)),
+        (b"schema = 1\nname = 'x'\nduration = 'soon'\n", ("bad.toml", "duration")),
+        (b"schema = 1\nname = 'x'\nextends = 'nowhere.toml'\n", ("nowhere.toml",)),
+    ],
+)
+def test_a_bad_scenario_file(cli: Cli, tmp_path: Path, content: bytes, words: tuple[str, ...]) -> None:
+    bad = tmp_path / "bad.toml"
+    bad.write_bytes(content)
+    for command in (("run",), ("check",), ("compare", "--policies", "epd,ppd")):
+        answer = cli(*command, bad)
+        assert (answer.code, answer.out) == (2, "")
+        assert "Traceback" not in answer.err
+        for word in words:
+            assert word in answer.err
+
+
+def test_a_scenario_that_cannot_be_read(cli: Cli, tmp_path: Path) -> None:
+    said_once(cli("run", tmp_path / "missing.toml"), "missing.toml")
+    said_once(cli("run", tmp_path), str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--set", "tcp.rto-min"), ("KEY=VALUE",)),
+        (("--set", "tcp.rto-mim=1 s"), ("rto-mim", "rto-min")),
+        (("--set", "switch.discard.policy=edp"), ("edp",)),
+        (("--set", "switch.discard.epd.threshold=300 %"), ("threshold",)),
+        (("--set", "link.rate=0 bit/s"), ("rate",)),
+        (("--set", "duration=3 bananas"), ("duration",)),
+        (("--replications", "0"), ("replications",)),
+        (("--jobs", "-1"), ("jobs",)),
+        (("--seed", "-1"), ("seed",)),
+    ],
+)
+def test_bad_options_of_run(
+    cli: Cli, scenario_file: Path, tmp_path: Path, arguments: tuple[str, ...], words: tuple[str, ...]
+) -> None:
+    out = tmp_path / "deep" / "out"
+    said_once(cli("run", scenario_file, "--out", out, *arguments), *words)
+    assert not (tmp_path / "deep").exists(), "nothing is written for bad input"
+
+
+def test_an_option_that_is_no_number_is_a_usage_error(cli: Cli, scenario_file: Path) -> None:
+    answer = cli("run", scenario_file, "--replications", "many")
+    assert (answer.code, answer.out) == (2, "")
+    assert "Traceback" not in answer.err
+
+
+def test_an_output_that_cannot_be_written(cli: Cli, scenario_file: Path, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("keep me")
+    said_once(cli("run", scenario_file, "--out", file), str(file))
+    said_once(cli("run", scenario_file, "--out", file / "below"), str(file))
+    said_once(cli("run", scenario_file, "--out", tmp_path), "not empty")
+    assert file.read_text() == "keep me"
+    assert sorted(place.name for place in tmp_path.iterdir()) == ["file", "small.toml"]
+
+
+def test_a_full_disk(cli: Cli, scenario_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(self: Path, *_: object, **__: object) -> int:
+        raise OSError(28, "No space left on device", str(self))
+
+    monkeypatch.setattr(Path, "write_text", full)
+    said_once(cli("run", scenario_file, "--out", tmp_path / "out"), "No space left")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("reproduce", "esdp"), ("unknown paper 'esdp'", "did you mean 'espd'")),
+        (("reproduce", "espd", "--table", "9"), ("unknown table '9'", "Table 8")),
+        (("reproduce", "espd", "--figure", "1"), ("unknown figure '1'", "Figure 2")),
+        (("reproduce", "espd", "--stack", "renoo"), ("unknown stack 'renoo'", "did you mean 'reno'")),
+        (("policies", "espdd"), ("unknown policy 'espdd'", "did you mean 'espd'")),
+        (("bench", "--workload", "nothing"), ("unknown workload 'nothing'",)),
+        (("bench", "--seconds", "0"), ("--seconds",)),
+    ],
+)
+def test_unknown_names_suggest_the_nearest(
+    cli: Cli, arguments: tuple[str, ...], words: tuple[str, ...]
+) -> None:
+    said_once(cli(*arguments), *words)
+
+
+@pytest.mark.parametrize(
+    ("policies", "words"),
+    [
+        ("epd", ("two different",)),
+        ("epd,epd", ("two different",)),
+        ("epd,espdd", ("espdd", "espd")),
+        ("", ("two",)),
+    ],
+)
+def test_bad_policies_of_compare(
+    cli: Cli, scenario_file: Path, policies: str, words: tuple[str, ...]
+) -> None:
+    said_once(cli("compare", scenario_file, "--policies", policies), *words)
+
+
+def test_papers_that_are_not_found(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CELLTRAIN_PAPERS", str(tmp_path))
+    said_once(cli("reproduce", "espd"), "CELLTRAIN_PAPERS", str(tmp_path))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals differ on Windows")
+def test_an_interrupt_leaves_cleanly(scenario_file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    command = [sys.executable, "-m", "celltrain", "run", str(scenario_file), "--out", str(out)]
+    command += ["--set", "duration=100000 s", "--set", "sample=1 s", "--no-trace"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        # The folder appears just before the runs begin; nothing here depends on how long that takes.
+        while not out.exists() and process.poll() is None:
+            time.sleep(0.01)
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        printed, complained = process.communicate()
+    assert process.returncode == 130
+    assert printed == ""
+    assert "interrupted" in complained
+    assert "Traceback" not in complained
+    assert not out.exists()

@@ -1,0 +1,97 @@
+"""Replications over threads: order, identity of bytes, errors, interrupts."""
+
+import threading
+
+import pytest
+
+import celltrain as ct
+from celltrain import _core, experiment
+from celltrain.results import Record
+
+
+def test_results_do_not_depend_on_the_number_of_threads(scenario: ct.Scenario) -> None:
+    alone = ct.run(scenario, replications=6, jobs=1, trace=True)
+    together = ct.run(scenario, replications=6, jobs=5, trace=True)
+    assert alone.fingerprints == together.fingerprints
+    assert len(set(alone.fingerprints)) == 6, "replications draw different random numbers"
+    for name, frame in alone.frames().items():
+        assert frame.equals(together.frames()[name]), name
+
+
+def test_a_trace_changes_nothing_else(scenario: ct.Scenario) -> None:
+    plain, traced = ct.run(scenario, trace=False), ct.run(scenario, trace=True)
+    assert plain.fingerprints == traced.fingerprints
+    assert plain.flows.equals(traced.flows)
+    assert plain.series.is_empty()
+    assert set(traced.series["metric"]) == {"cwnd", "occupancy"}
+
+
+def test_seed_and_replication_choose_the_random_numbers(scenario: ct.Scenario) -> None:
+    first = ct.run(scenario, replications=2, seed=1)
+    assert ct.run(scenario, replications=1, seed=1).fingerprints == first.fingerprints[:1]
+    assert ct.run(scenario, replications=2, seed=2).fingerprints != first.fingerprints
+    assert first.manifest["seed"] == 1
+
+
+def test_progress_counts_every_task_and_its_cells(scenario: ct.Scenario) -> None:
+    seen: list[tuple[int, int, int]] = []
+    result = ct.run(scenario, replications=4, jobs=2, progress=lambda *now: seen.append(now))
+    assert seen[-1] == (4, 4, result.manifest["cell_hops"])
+    assert [done for done, _, _ in seen] == sorted({done for done, _, _ in seen})
+
+
+def test_results_are_ordered_and_only_what_reduce_keeps(scenario: ct.Scenario) -> None:
+    tasks = experiment.replicate(scenario, replications=9)
+
+    def keep(task: experiment.Task, record: Record) -> tuple[int, int]:
+        return task.replication, record.replication
+
+    assert experiment.execute(tasks, jobs=4, reduce=keep) == [(r, r) for r in range(9)]
+    assert experiment.execute([], jobs=4, reduce=keep) == []
+
+
+def test_an_error_stops_the_rest(scenario: ct.Scenario) -> None:
+    tasks = experiment.replicate(scenario, replications=50)
+
+    def fail(task: experiment.Task, record: Record) -> None:
+        raise RuntimeError(f"no room for {record.replication}")
+
+    with pytest.raises(RuntimeError, match="no room"):
+        experiment.execute(tasks, jobs=2, reduce=fail)
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("celltrain")]
+
+
+def test_an_interrupt_stops_runs_under_way(scenario: ct.Scenario) -> None:
+    endless = scenario.with_(duration="10000 s", warm_up="1 s")
+    quick = experiment.Task(scenario, 1, 0)
+    tasks = [quick, *(experiment.Task(endless, 1, replication) for replication in range(3))]
+
+    def interrupt(done: int, total: int, cell_hops: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        experiment.execute(tasks, jobs=2, progress=interrupt, reduce=lambda task, record: None)
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("celltrain")]
+
+
+def test_a_cancelled_run_says_so(scenario: ct.Scenario) -> None:
+    token = _core.CancelToken()
+    token.cancel()
+    with pytest.raises(ct.Cancelled):
+        _core.run(scenario.with_(duration="10000 s").core, 1, 0, cancel=token)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"replications": 0}, "replications"),
+        ({"jobs": 0}, "jobs"),
+        ({"seed": -1}, "seed"),
+        ({"seed": 2**63}, "seed"),
+    ],
+)
+def test_numbers_that_make_no_sense_are_refused(
+    scenario: ct.Scenario, arguments: dict[str, int], said: str
+) -> None:
+    with pytest.raises(ct.InputError, match=said):
+        ct.run(scenario, **arguments)  # type: ignore[arg-type]

@@ -1,0 +1,204 @@
+"""The ESPD paper's description: every printed number is there, every column runs, every claim can fail."""
+
+import math
+from collections.abc import Callable
+
+import pytest
+
+import celltrain as ct
+from celltrain import papers, statistics
+from celltrain.papers import espd
+from celltrain.papers.locate import find
+from celltrain.papers.outcomes import Cell, Outcomes
+
+PAPER = espd.PAPER
+GROUPS = espd.GROUPS
+MAXIMUM = {500: 76_415, 1500: 27_787}
+
+
+def printed(table: str, column: str, row: str) -> float:
+    return find("espd").published[table, column, row].value
+
+
+def test_every_cell_has_a_published_value_and_no_other() -> None:
+    described = {
+        (table.name, column.name, row.name)
+        for table in PAPER.tables
+        for column in table.columns
+        for row in table.rows
+    }
+    assert set(find("espd").published) == described
+    assert len(described) == 8 * 5 * 7
+
+
+def test_units_of_the_file_are_those_of_the_description() -> None:
+    units = {(table.name, row.name): row.unit for table in PAPER.tables for row in table.rows}
+    for (table, _, row), value in find("espd").published.items():
+        assert value.unit == units[table, row]
+
+
+def test_group_sums_give_the_totals_but_for_five_that_say_so() -> None:
+    wrong = {}
+    for table in PAPER.tables:
+        for column in table.columns:
+            total = find("espd").published[table.name, column.name, "total"]
+            difference = total.value - sum(printed(table.name, column.name, group) for group in GROUPS)
+            assert bool(difference) == bool(total.note)
+            if difference:
+                wrong[table.name, column.name] = difference
+    assert wrong == {
+        ("Table 3", "90 %"): 6,
+        ("Table 4", "80 %"): 10,
+        ("Table 6", "60 %"): 100,
+        ("Table 8", "55 %"): -60,
+        ("Table 8", "80 %"): 490,
+    }
+
+
+def test_percentages_and_fairness_indices_fit_the_totals() -> None:
+    for number, table in enumerate(PAPER.tables, 1):
+        maximum = MAXIMUM[500 if number % 2 else 1500]
+        for column in table.columns:
+            percentage = 100 * printed(table.name, column.name, "total") / maximum
+            assert printed(table.name, column.name, "percentage") == pytest.approx(percentage, abs=0.5)
+            # Fifteen connections cannot be fairer than their three groups are.
+            bound = statistics.jain([printed(table.name, column.name, group) for group in GROUPS])
+            assert printed(table.name, column.name, "fairness index") <= bound + 0.001
+
+
+def test_the_maxima_are_those_of_the_link() -> None:
+    for size, cells in ((500, 12), (1500, 33)):
+        assert math.floor(155.52e6 / 424 * 2.5 / cells) == MAXIMUM[size]
+
+
+def test_every_column_is_a_valid_scenario_of_its_own() -> None:
+    folder = find("espd")
+    keys: dict[str, str] = {}
+    for table in (*PAPER.tables, *PAPER.figures):
+        for column in table.columns:
+            scenario = folder.scenario(table.scenario).with_(column.settings)
+            discard = scenario.to_dict()["switch"]["discard"]
+            assert discard["policy"] == column.settings["switch.discard.policy"]
+            if table in PAPER.tables:
+                assert scenario.key not in keys, (table.name, column.name, keys[scenario.key])
+            else:
+                assert scenario.key in keys, "a figure shows a run of a table"
+            keys[scenario.key] = f"{table.name} {column.name}"
+
+
+def test_scenarios_say_what_the_paper_says() -> None:
+    folder = find("espd")
+    for name, mss, rate in (("base-500.toml", "500 B", "10500"), ("base-1500.toml", "1500 B", "4000")):
+        scenario = folder.scenario(name)
+        settings = scenario.to_dict()
+        assert (scenario.duration, scenario.warm_up, scenario.replications) == (3.0, 0.5, 5)
+        assert settings["tcp"]["mss"] == mss
+        assert settings["host"]["ip-rate"].startswith(rate)
+        assert settings["switch"]["buffer"] == "2000 cells"
+    assert folder.scenario("epd.toml").to_dict()["switch"]["discard"]["policy"] == "epd"
+    assert folder.scenario("espd.toml").to_dict()["switch"]["discard"]["policy"] == "espd"
+
+
+def outcomes(change: Callable[[Cell, float], float] = lambda cell, value: value) -> Outcomes:
+    """Two replications around the published values; the synchronisation indices are made up."""
+    published = {cell: value.value for cell, value in find("espd").published.items()}
+    measured = {cell: change(cell, value) for cell, value in published.items()}
+    samples = {cell: [value * 0.999, value * 1.001] for cell, value in measured.items()}
+    samples["Figure 2", "EPD 95 %", espd.SYNCHRONISATION] = [0.60, 0.62]
+    samples["Figure 3", "ESPD 95 % / 90 %", espd.SYNCHRONISATION] = [0.10, 0.13]
+    return Outcomes(samples, published)
+
+
+@pytest.mark.parametrize("claim", PAPER.claims, ids=lambda claim: claim.id)
+def test_the_paper_s_own_numbers_bear_out_its_claims(claim: papers.description.Claim) -> None:
+    finding = claim.judge(outcomes())
+    assert finding.holds
+    for evidence in finding.evidence:
+        assert math.isfinite(evidence.value)
+        if evidence.published is not None:  # the paper rounds to whole per cent
+            assert evidence.value == pytest.approx(evidence.published, abs=0.8)
+
+
+def opposite(cell: Cell, value: float) -> float:
+    """Turns the tables: what was good is bad, in every table and column."""
+    table, column, row = cell
+    if row == espd.FAIRNESS:
+        return 1.6 - value
+    scale = 1.2 if table in ("Table 1", "Table 2") else 0.8
+    tilt = {"70 %": 0.9, "60 %": 0.85}.get(column, 1.0)
+    group = 0.7 if row == GROUPS[0] and table == "Table 3" else 1.0
+    return value * scale * tilt * group
+
+
+@pytest.mark.parametrize(
+    "claim", [c for c in PAPER.claims if c.id != "espd-desynchronises"], ids=lambda claim: claim.id
+)
+def test_every_claim_fails_on_the_opposite_numbers(claim: papers.description.Claim) -> None:
+    assert not claim.judge(outcomes(opposite)).holds
+
+
+@pytest.mark.parametrize(
+    ("epd", "espd_"), [([0.1, 0.12], [0.1, 0.13]), ([0.6, 0.62], [0.5, 0.52]), ([-0.1, 0.1], [-0.3, -0.2])]
+)
+def test_windows_that_move_alike_fail_the_claim(epd: list[float], espd_: list[float]) -> None:
+    claim = next(claim for claim in PAPER.claims if claim.id == "espd-desynchronises")
+    samples = {
+        ("Figure 2", "EPD 95 %", espd.SYNCHRONISATION): epd,
+        ("Figure 3", "ESPD 95 % / 90 %", espd.SYNCHRONISATION): espd_,
+    }
+    assert not claim.judge(Outcomes(samples, {})).holds
+
+
+@pytest.fixture(scope="module")
+def reproduction() -> papers.Reproduction:
+    return ct.reproduce("espd", tables=["Table 1"], figures=["2"], replications=2, seed=5)
+
+
+def test_rows_are_the_statistics_of_the_runs(reproduction: papers.Reproduction) -> None:
+    scenario = find("espd").scenario("base-500.toml").with_(PAPER.tables[0].columns[0].settings)
+    for stack in PAPER.stacks:
+        result = ct.run(scenario.with_(tcp__stack=stack), replications=2, seed=5)
+        totals = result.sample("effective_throughput")
+        cells = {
+            row.row: row
+            for row in reproduction.rows
+            if (row.stack, row.table, row.column) == (stack, "Table 1", "95 %")
+        }
+        assert cells["total"].measured == statistics.mean(totals)
+        assert cells["total"].ci95 == statistics.estimate(totals).half_width
+        assert cells["standard deviation"].measured == statistics.standard_deviation(totals)
+        assert cells["percentage"].measured == pytest.approx(statistics.mean(totals) / 764.15)
+        groups = [cells[group].measured or 0 for group in GROUPS]
+        assert sum(groups) == pytest.approx(statistics.mean(totals))
+        indices = [
+            statistics.jain(part["frames_delivered"].to_list())
+            for part in result.flows.partition_by("replication")
+        ]
+        assert cells["fairness index"].measured == pytest.approx(statistics.mean(indices))
+
+
+def test_published_values_stand_beside_the_paper_s_own_stack_alone(reproduction: papers.Reproduction) -> None:
+    for row in reproduction.rows:
+        known = row.stack == PAPER.stacks[0] and row.table == "Table 1"
+        assert (row.published is not None) == known
+    labels = {row["table"] for row in reproduction.to_json()["rows"]}
+    assert {"Table 1", "Table 1 (reno)", "Table 1 (newreno)", "Figure 2"} <= labels
+
+
+def test_a_run_that_two_exhibits_share_is_made_once(reproduction: papers.Reproduction) -> None:
+    columns, replications, stacks = 5, 2, len(PAPER.stacks)
+    assert len(reproduction.provenance["fingerprints"]) == columns * replications * stacks
+    assert len(reproduction.figures) == stacks
+    assert all(figure.record.series for figure in reproduction.figures)
+
+
+def test_one_replication_gives_no_spread() -> None:
+    found = ct.reproduce("espd", tables=["2"], stacks=["reno"], replications=1)
+    assert all(row.ci95 is None for row in found.rows)
+    assert [row.measured for row in found.rows if row.row == "standard deviation"] == [None] * 5
+
+
+def test_selection_keeps_the_paper_s_order() -> None:
+    names = [table.name for table in papers.reproduction.select(PAPER, ["table 3", "1"], ["Figure 2"])]
+    assert names == ["Table 1", "Table 3", "Figure 2"]
+    assert len(papers.reproduction.select(PAPER, [], [])) == 10

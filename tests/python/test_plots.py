@@ -1,0 +1,124 @@
+"""Pictures: the same bytes for the same data, and what they show."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+import celltrain as ct
+from celltrain import plots
+from celltrain.folder import claim
+from celltrain.plots.style import COLOURS, colour_of
+from celltrain.statistics import Estimate
+from celltrain.traces import Trace, common_scale, decimate, total
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+DRAW = """
+import sys
+from pathlib import Path
+sys.path.insert(0, {tests!r})
+from test_plots import draw
+draw(Path({out!r}))
+"""
+
+
+def trace(name: str, phase: float = 0.0, samples: int = 5000) -> Trace:
+    t = np.arange(samples) * 1e-3
+    return Trace(name, "B", t, 3e4 * (1 + np.sin(9 * t + phase)))
+
+
+def figures() -> "dict[str, Figure]":
+    some = [Estimate(1.0, None, 0.2, 5), None, Estimate(3.0, None, None, 1)]
+    series = [plots.PointSeries("published", some, hollow=True), plots.PointSeries("reno", some)]
+    panel = plots.PointPanel("Table 1", ["95 %", "90 %", "80 %"], series, "threshold", "total (packets)")
+    window = plots.WindowPanel("EPD", [trace("1"), trace("2", 1.0)], {"1": "group 1", "2": "group 2"})
+    return {
+        "windows": plots.windows([window, window]),
+        "occupancy": plots.occupancy([trace("switch1 > switch2"), trace("switch2 > dest1")], capacity=5e4),
+        "points": plots.points([panel] * 3, columns=2),
+        "bars": plots.bars(["1", "2"], [Estimate(1.0, None, 0.2, 5)] * 2, COLOURS[:2], "throughput (Mbit/s)"),
+    }
+
+
+def draw(out: Path) -> dict[str, bytes]:
+    with claim(out, "test", "plots", overwrite=True) as target:
+        for name, figure in figures().items():
+            plots.save(figure, target, name)
+    return {file.name: file.read_bytes() for file in sorted((out / "plots").iterdir())}
+
+
+def test_the_same_data_give_the_same_bytes(tmp_path: Path) -> None:
+    import matplotlib as mpl
+
+    first = draw(tmp_path / "first")
+    mpl.rcParams["lines.linewidth"] = 7  # a user's own settings change nothing
+    try:
+        assert draw(tmp_path / "second") == first
+    finally:
+        mpl.rcdefaults()
+    out = tmp_path / "third"
+    script = DRAW.format(tests=str(Path(__file__).parent), out=str(out))
+    # Another process, with other hashes and in another time zone.
+    environment = {**os.environ, "PYTHONHASHSEED": "1", "TZ": "Asia/Tokyo"}
+    subprocess.run([sys.executable, "-c", script], env=environment, check=True)
+    assert {file.name: file.read_bytes() for file in sorted((out / "plots").iterdir())} == first
+    assert len(first) == 4 * 3
+
+
+def test_other_data_give_other_bytes(tmp_path: Path) -> None:
+    for name, extra in (("a", 0.0), ("b", 0.01)):
+        with claim(tmp_path / name, "test", "plots") as target:
+            plots.save(plots.occupancy([trace("port", extra)]), target, "occupancy")
+    for kind in ("png", "svg", "pdf"):
+        a, b = ((tmp_path / name / "plots" / f"occupancy.{kind}").read_bytes() for name in "ab")
+        assert a != b
+
+
+def test_windows_show_every_connection_and_the_sum() -> None:
+    above, _, below, _ = figures()["windows"].axes
+    assert [label.get_text() for label in above.get_yticklabels()] == ["1", "2"]
+    assert len(above.lines) == 2
+    assert above.lines[0].get_color() != above.lines[1].get_color()
+    assert below.get_ylabel() == "sum (kB)"
+
+
+def test_points_without_a_value_are_left_out() -> None:
+    axis = figures()["points"].axes[0]
+    assert [len(container.lines[0].get_xdata()) for container in axis.containers] == [2, 2]  # type: ignore[union-attr]
+    assert [text.get_text() for text in axis.get_xticklabels()] == ["95 %", "90 %", "80 %"]
+
+
+def test_flow_bars_are_the_means(scenario: ct.Scenario) -> None:
+    result = ct.run(scenario)
+    (axis,) = plots.flow_bars(result).axes
+    heights = [bar.get_height() for bar in axis.patches]  # type: ignore[attr-defined]
+    flows = result.flows.partition_by("flow", maintain_order=True)
+    assert heights == pytest.approx([flow["throughput"].mean() / 1e6 for flow in flows])  # type: ignore[operator]
+
+
+def test_colours_follow_first_appearance_and_start_again() -> None:
+    assert colour_of(["b", "a", "b"]) == {"b": COLOURS[0], "a": COLOURS[1]}
+    many = colour_of([str(n) for n in range(len(COLOURS) + 1)])
+    assert many[str(len(COLOURS))] == COLOURS[0]
+
+
+def test_decimation_keeps_order_ends_of_range_and_short_traces() -> None:
+    full = trace("1")
+    kept = decimate(full, 100)
+    assert len(kept.t) <= 100
+    assert (np.diff(kept.t) > 0).all()
+    assert (kept.value.max(), kept.value.min()) == (full.value.max(), full.value.min())
+    assert decimate(kept, 100) is kept
+
+
+def test_scale_and_sum_of_traces() -> None:
+    flat = Trace("1", "B", np.arange(100.0), np.r_[np.full(99, 5.0), 1000.0])
+    assert common_scale([flat]) == 5.0, "one peak does not set the scale"
+    assert common_scale([Trace("1", "B", np.arange(3.0), np.zeros(3))]) == 1.0
+    assert total([flat, flat]).value.tolist() == (2 * flat.value).tolist()

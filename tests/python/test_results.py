@@ -1,0 +1,165 @@
+"""Frames, and the folder that keeps them whole."""
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import celltrain as ct
+from celltrain import folder
+from celltrain.results import record_frame
+
+
+@pytest.fixture
+def result(scenario: ct.Scenario) -> ct.Result:
+    return ct.run(scenario, trace=True)
+
+
+def files(path: Path) -> set[str]:
+    return {str(file.relative_to(path)) for file in path.rglob("*") if file.is_file()}
+
+
+def test_frames_are_long_and_name_their_run(result: ct.Result) -> None:
+    assert result.summary.columns == ["replication", "metric", "value", "unit"]
+    assert result.series.columns == ["replication", "t", "entity", "metric", "value", "unit"]
+    assert result.flows.columns[:3] == ["replication", "flow", "group"]
+    assert result.flows.height == 3 * 2
+    assert result.manifest["units"]["throughput"] == "bit/s"
+    assert set(result.ports["replication"]) == {0, 1, 2}
+
+
+def test_the_summary_agrees_with_the_flows(result: ct.Result) -> None:
+    delivered = result.flows.group_by("replication", maintain_order=True).agg(
+        pl.col("frames_delivered").sum()
+    )
+    assert result.sample("effective_throughput") == delivered["frames_delivered"].to_list()
+    throughput = result.flows.group_by("replication", maintain_order=True).agg(pl.col("throughput").sum())
+    assert result.sample("throughput") == pytest.approx(throughput["throughput"].to_list())
+
+
+def test_estimates_have_a_row_a_metric(result: ct.Result) -> None:
+    rows = {row["metric"]: row for row in result.estimates().to_dicts()}
+    found = result.estimate("throughput")
+    assert (rows["throughput"]["mean"], rows["throughput"]["ci95"]) == (found.mean, found.half_width)
+    assert rows["throughput"]["n"] == 3
+    assert "throughput" in result._repr_html_()
+
+
+def test_an_unknown_metric_names_the_nearest(result: ct.Result) -> None:
+    with pytest.raises(ct.InputError, match="did you mean 'throughput'"):
+        result.sample("througput")
+
+
+def test_pandas_gets_the_same_numbers(result: ct.Result) -> None:
+    frame = result.to_pandas("flows")
+    assert frame["throughput"].tolist() == result.flows["throughput"].to_list()
+    with pytest.raises(ct.InputError, match="unknown frame"):
+        result.to_pandas("flow")
+
+
+def test_what_is_written_is_read_back(result: ct.Result, tmp_path: Path) -> None:
+    path = result.write(tmp_path / "a" / "b", formats=["csv", "json"])
+    again = ct.read(path)
+    for name, frame in result.frames().items():
+        assert again.frames()[name].equals(frame), name
+        assert pl.read_csv(path / f"{name}.csv", schema=frame.schema).equals(frame)
+        assert len(json.loads((path / f"{name}.json").read_text())) == frame.height
+    assert again.fingerprints == result.fingerprints
+    assert again.estimates().equals(result.estimates())
+    assert ct.Scenario.from_toml(again.manifest["scenario_toml"]).key == again.manifest["key"]
+    assert set(again.manifest["files"]) | {"manifest.json"} == files(path)
+
+
+def test_a_run_without_trace_has_an_empty_series_when_read(scenario: ct.Scenario, tmp_path: Path) -> None:
+    path = ct.run(scenario, replications=1).write(tmp_path / "out")
+    again = ct.read(path)
+    assert again.series.is_empty()
+    assert again.series.columns == ["replication", "t", "entity", "metric", "value", "unit"]
+    assert not (path / "series.parquet").exists()
+
+
+def test_files_of_earlier_results_do_not_stay(
+    result: ct.Result, scenario: ct.Scenario, tmp_path: Path
+) -> None:
+    path = result.write(tmp_path / "out", formats=["csv"])
+    ct.run(scenario, replications=1).write(path)
+    assert files(path) == {"manifest.json", "summary.parquet", "flows.parquet", "ports.parquet"}
+
+
+def test_another_experiment_is_not_overwritten(
+    result: ct.Result, scenario: ct.Scenario, tmp_path: Path
+) -> None:
+    path = result.write(tmp_path / "out")
+    other = ct.run(scenario.with_(tcp__rto_min="100 ms"), replications=1)
+    with pytest.raises(ct.InputError, match="another experiment"):
+        other.write(path)
+    assert ct.read(path).fingerprints == result.fingerprints
+    other.write(path, overwrite=True)
+    assert ct.read(path).fingerprints == other.fingerprints
+
+
+def test_a_folder_of_something_else_is_not_touched(result: ct.Result, tmp_path: Path) -> None:
+    (tmp_path / "letter.txt").write_text("keep me")
+    with pytest.raises(ct.InputError, match="not empty"):
+        result.write(tmp_path)
+    assert files(tmp_path) == {"letter.txt"}
+
+
+def test_a_failed_write_leaves_no_half_file_and_no_complete_folder(result: ct.Result, tmp_path: Path) -> None:
+    path = result.write(tmp_path / "out")
+    before = (path / "flows.parquet").read_bytes()
+
+    def disk_full(temporary: Path) -> None:
+        temporary.write_bytes(before[:100])
+        raise OSError(28, "No space left on device")
+
+    def write() -> None:
+        with folder.claim(path, "run", result.manifest["key"]) as target:
+            target.write("flows.parquet", disk_full)
+
+    with pytest.raises(OSError, match="No space"):
+        write()
+    assert (path / "flows.parquet").read_bytes() == before
+    assert not [name for name in files(path) if "part" in name]
+    with pytest.raises(ct.InputError, match="incomplete"):
+        ct.read(path)
+    result.write(path)
+    assert ct.read(path).fingerprints == result.fingerprints
+
+
+def test_a_folder_that_was_made_for_nothing_is_removed(tmp_path: Path) -> None:
+    def fail() -> None:
+        with folder.claim(tmp_path / "a" / "b", "run", "key"):
+            assert (tmp_path / "a" / "b").is_dir()
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
+    assert files(tmp_path) == set()
+    assert not (tmp_path / "a").exists()
+
+
+@pytest.mark.parametrize("manifest", ["[]", "{", '"text"'])
+def test_a_broken_manifest_is_an_error_that_names_it(manifest: str, tmp_path: Path) -> None:
+    (tmp_path / "manifest.json").write_text(manifest)
+    with pytest.raises(ct.InputError, match=r"manifest\.json"):
+        ct.read(tmp_path)
+
+
+def test_no_results_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(ct.InputError, match="holds no results"):
+        ct.read(tmp_path / "nowhere")
+
+
+def test_record_frames_name_what_they_are_given(scenario: ct.Scenario) -> None:
+    from celltrain.experiment import execute, replicate
+
+    records = execute(replicate(scenario, 2, trace=True), reduce=lambda _, record: record)
+    identities = [{"scheme": "a"}, {"scheme": "b"}]
+    for name in ("summary", "flows", "ports", "series"):
+        frame = record_frame(name, records, identities)
+        assert frame.columns[:2] == ["scheme", "replication"]
+        assert frame.filter(pl.col("scheme") == "b").drop("scheme").equals(record_frame(name, records[1:])), (
+            name
+        )

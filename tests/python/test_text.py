@@ -1,0 +1,69 @@
+"""Numbers as people read them."""
+
+import json
+import math
+
+import pytest
+
+from celltrain import text
+from celltrain.statistics import Estimate
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (0, "0"),
+        (0.83712, "0.8371"),
+        (58453.2, "58,453"),
+        (-3.14159, "-3.142"),
+        (123.456, "123.5"),
+        (None, "-"),
+        (1.5e-15, "1.50e-15"),
+        (math.nan, "nan"),
+    ],
+)
+def test_number(value: float | None, shown: str) -> None:
+    assert text.number(value) == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "shown"),
+    [
+        (149.76e6, "bit/s", "149.8 Mbit/s"),
+        (0.00206, "s", "2.060 ms"),
+        (3.0, "s", "3.000 s"),
+        (0.5, "", "0.5000"),
+        (12.0, "cells", "12.00 cells"),
+        (0.0, "s", "0 s"),
+        (None, "s", "-"),
+    ],
+)
+def test_quantity_scales_units_that_take_prefixes(value: float | None, unit: str, shown: str) -> None:
+    assert text.quantity(value, unit) == shown
+
+
+@pytest.mark.parametrize(
+    ("mean", "half_width", "unit", "shown"),
+    [
+        (149.76e6, 0.31e6, "bit/s", "149.76 ± 0.31 Mbit/s"),
+        (58453.0, 1611.4, "packets", "58,453 ± 1,611 packets"),
+        (0.8442, 0.0017, "", "0.8442 ± 0.0017"),
+        (5.0, None, "%", "5.000 %"),
+        (0.6, 1e-16, "", "0.6000 ± 0"),
+        (0.0, 0.002, "s", "0.0 ± 2.0 ms"),
+        (1.0, 240.0, "%", "1 ± 240 %"),
+    ],
+)
+def test_mean_and_interval_end_at_the_same_decimal(
+    mean: float, half_width: float | None, unit: str, shown: str
+) -> None:
+    assert text.interval(Estimate(mean, None, half_width, 5), unit) == shown
+
+
+def test_published_numbers_keep_their_digits() -> None:
+    assert [text.printed(value) for value in (59054.0, 0.83, 77.0, None)] == ["59,054", "0.83", "77", "-"]
+
+
+def test_json_has_null_for_numbers_it_cannot_hold() -> None:
+    content = {"a": [1.5, math.nan, (math.inf,)], "b": {"c": -math.inf}}
+    assert json.loads(text.json_text(content)) == {"a": [1.5, None, [None]], "b": {"c": None}}
