@@ -5,12 +5,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celltrain import _core, statistics, text
 from celltrain.errors import InputError, unknown
 from celltrain.experiment import Progress, execute, replicate
-from celltrain.folder import Folder
+from celltrain.folder import Folder, claim
 from celltrain.results import Record, Result, provenance
 from celltrain.scenario import Scenario
 
@@ -67,7 +69,7 @@ class Verdict:
         return f"Best by {self.measure.title}: {self.best}, {sure}."
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """The results of one scenario under several policies, with the same seeds."""
 
@@ -160,6 +162,17 @@ class Comparison:
         """Writes every frame and the manifest to a folder that was claimed."""
         target.write_frames(self.frames())
         target.finish(self.manifest)
+
+    def write(self, path: str | PathLike[str], *, overwrite: bool = False) -> Path:
+        """Writes the folder of the comparison, without report and pictures, and returns its path."""
+        with claim(
+            path, "compare", comparison_key(self.scenario, self.policies), overwrite=overwrite
+        ) as target:
+            self.write_to(target)
+        return Path(path)
+
+    def __repr__(self) -> str:
+        return f"<Comparison of {', '.join(self.policies)}: {self.scenario.name!r}>"
 
     def to_json(self) -> dict[str, Any]:
         """The object that `celltrain compare --json` prints."""

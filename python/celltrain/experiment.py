@@ -25,6 +25,12 @@ T = TypeVar("T")
 Progress = Callable[[int, int, int], None]
 """Called in the main thread with (tasks done, tasks in all, cell-hops simulated so far)."""
 
+MAX_RUNS = 100_000
+"""Replications of one experiment: what they measured is kept in memory."""
+
+MAX_JOBS = 1024
+"""Threads of one experiment."""
+
 INTERRUPT_PERIOD = 0.1
 """Seconds between two looks at pending signals while the main thread waits."""
 
@@ -59,7 +65,7 @@ def execute(
     or an error stops the tasks under way, drops the rest, and is raised again once no thread runs any more.
     """
     todo = list(tasks)
-    jobs = min(_positive("jobs", default_jobs() if jobs is None else jobs), max(len(todo), 1))
+    jobs = min(_within("jobs", default_jobs() if jobs is None else jobs, MAX_JOBS), max(len(todo), 1))
     results: list[T | None] = [None] * len(todo)
     cancel = _core.CancelToken()
     cell_hops = done = 0
@@ -96,7 +102,7 @@ def replicate(
     scenario: Scenario, replications: int | None = None, seed: int | None = None, trace: bool = False
 ) -> list[Task]:
     """The tasks of a scenario's replications 0, 1, ... under one seed."""
-    count = _positive("replications", scenario.replications if replications is None else replications)
+    count = _within("replications", scenario.replications if replications is None else replications, MAX_RUNS)
     master = scenario.seed if seed is None else seed
     if not 0 <= master < 2**63:
         raise InputError(f"seed must lie between 0 and 2^63 - 1, not {master}")
@@ -142,7 +148,7 @@ def _simulate(task: Task, cancel: _core.CancelToken) -> Record:
     )
 
 
-def _positive(name: str, value: int) -> int:
-    if value < 1:
-        raise InputError(f"{name} must be at least 1, not {value}")
+def _within(name: str, value: int, most: int) -> int:
+    if not 1 <= value <= most:
+        raise InputError(f"{name} must lie between 1 and {most}, not {value}")
     return value

@@ -5,6 +5,7 @@ import os
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -128,6 +129,7 @@ def read_manifest(path: Path) -> dict[str, Any]:
     return manifest
 
 
+@cache
 def source_revision() -> str | None:
     """The git revision of the source tree this package runs from, "-dirty" when changed; None outside one."""
     root = Path(__file__).resolve().parents[2]

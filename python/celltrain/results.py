@@ -273,13 +273,20 @@ def _series_columns(record: Record) -> dict[str, Any]:
     }
 
 
-def _repeated(values: Sequence[Any], lengths: Sequence[int]) -> list[Any]:
-    return [value for value, length in zip(values, lengths, strict=True) for _ in range(length)]
+def _repeated(values: Sequence[Any], lengths: Sequence[int]) -> "pl.Series":
+    """Each value as often as its length says, without a Python object a row: series have millions of them."""
+    import numpy as np
+    import polars as pl
+
+    return pl.Series(values).gather(np.repeat(np.arange(len(values)), lengths))
 
 
 def _joined(parts: Sequence[Any]) -> Any:
     import numpy as np
+    import polars as pl
 
+    if isinstance(parts[0], pl.Series):
+        return pl.concat(parts)
     if isinstance(parts[0], np.ndarray):
         return np.concatenate(parts)
     return [value for part in parts for value in part]

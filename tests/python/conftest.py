@@ -51,7 +51,7 @@ class Answer:
 Cli = Callable[..., Answer]
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def scenario() -> ct.Scenario:
     return ct.Scenario.from_toml(SMALL)
 

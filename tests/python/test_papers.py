@@ -182,7 +182,7 @@ def test_published_values_stand_beside_the_paper_s_own_stack_alone(reproduction:
         known = row.stack == PAPER.stacks[0] and row.table == "Table 1"
         assert (row.published is not None) == known
     labels = {row["table"] for row in reproduction.to_json()["rows"]}
-    assert {"Table 1", "Table 1 (reno)", "Table 1 (newreno)", "Figure 2"} <= labels
+    assert {"Table 1", "Table 1 (reno)", "Table 1 (newreno)", "Table 1 (sack)", "Figure 2"} <= labels
 
 
 def test_a_run_that_two_exhibits_share_is_made_once(reproduction: papers.Reproduction) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from matplotlib.container import ErrorbarContainer
 
 import celltrain as ct
 from celltrain import plots
@@ -29,7 +30,7 @@ draw(Path({out!r}))
 
 
 def trace(name: str, phase: float = 0.0, samples: int = 5000) -> Trace:
-    t = np.arange(samples) * 1e-3
+    t = np.arange(samples, dtype=np.float64) * 1e-3
     return Trace(name, "B", t, 3e4 * (1 + np.sin(9 * t + phase)))
 
 
@@ -90,7 +91,8 @@ def test_windows_show_every_connection_and_the_sum() -> None:
 
 def test_points_without_a_value_are_left_out() -> None:
     axis = figures()["points"].axes[0]
-    assert [len(container.lines[0].get_xdata()) for container in axis.containers] == [2, 2]  # type: ignore[union-attr]
+    errors = [container for container in axis.containers if isinstance(container, ErrorbarContainer)]
+    assert [len(np.asarray(error.lines[0].get_xdata())) for error in errors] == [2, 2]
     assert [text.get_text() for text in axis.get_xticklabels()] == ["95 %", "90 %", "80 %"]
 
 

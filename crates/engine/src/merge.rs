@@ -87,7 +87,6 @@ impl Merge {
     /// Takes what arrives next before `until` into `train`, and returns its slot: as many cars as follow one another in one
     /// train with none of another input in between.
     // Inlined by force: a call for every car that stands alone would cost as much as what it does.
-    #[expect(clippy::inline_always, reason = "measured")]
     #[inline(always)]
     pub fn next<C: Car>(&mut self, until: Time, streams: &mut Streams<C>, train: &mut Train<C>) -> Option<Slot> {
         let first = *self.keys.first()?;

@@ -182,13 +182,13 @@ impl<C: Car> Stream<C> {
 
     /// Appends a train; it joins the last one where it continues it and that one has not been taken yet.
     ///
-    /// `number` is the first car's place on the sender's grid: cars whose numbers differ by n are exactly n slots apart.
-    /// Cars that are on no grid have the same number, and never join.
+    /// `first` and `last` are the places of its ends on the sender's grid: cars whose numbers differ by n are exactly n
+    /// slots apart. Cars that are on no grid have the same number, and never join.
     #[inline]
-    pub fn push(&mut self, number: u64, train: Train<C>) {
+    pub fn push(&mut self, first: u64, last: u64, train: Train<C>) {
         debug_assert!(train.first.ps() >= self.horizon, "a train before the horizon");
-        let slots = number.wrapping_sub(self.last);
-        self.last = number + train.slots_to(train.count - 1);
+        let slots = first.wrapping_sub(self.last);
+        self.last = last;
         self.pushed += u64::from(train.count);
         if let Some(last) = self.trains[self.taken..].last_mut()
             && train.gaps == 0

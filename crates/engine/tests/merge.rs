@@ -34,7 +34,7 @@ fn streams(trains: &[Vec<(u64, u32)>], slots: &[u64]) -> (Streams<Wagon>, Vec<(u
         for &(gap, count) in trains {
             time += gap;
             let car = Wagon { stream: index, place };
-            stream.push(0, Train { count, ..Train::single(Instant::at(time), car) });
+            stream.push(0, 0, Train { count, ..Train::single(Instant::at(time), car) });
             for _ in 0..count {
                 cars.push((time, index, place));
                 time += slot;

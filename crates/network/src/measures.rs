@@ -53,30 +53,32 @@ pub struct Series {
 
 /// Steps of the histogram per doubling.
 const STEPS: u32 = 16;
+/// Bins for all 64-bit times.
+const BINS: usize = 1024;
 
 /// A histogram of times whose bins are a sixteenth of a power of two wide: quantiles are good to 6 %.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Histogram {
-    counts: Vec<u64>,
-    total: u64,
+    counts: Box<[u64; BINS]>,
+}
+
+impl Default for Histogram {
+    fn default() -> Self {
+        Self { counts: Box::new([0; BINS]) }
+    }
 }
 
 impl Histogram {
     /// Counts one value.
     #[inline]
     pub fn add(&mut self, value: Time) {
-        let bin = Self::bin(value);
-        if bin >= self.counts.len() {
-            self.counts.resize(bin + 1, 0);
-        }
-        self.counts[bin] += 1;
-        self.total += 1;
+        self.counts[Self::bin(value)] += 1;
     }
 
     /// The value below which a share `quantile` of the values lies, linear within a bin; zero without values.
     #[must_use]
     pub fn quantile(&self, quantile: f64) -> f64 {
-        let target = quantile * self.total as f64;
+        let target = quantile * self.counts.iter().sum::<u64>() as f64;
         let mut below = 0.0;
         for (bin, &count) in self.counts.iter().enumerate() {
             let count = count as f64;
@@ -90,10 +92,10 @@ impl Histogram {
     }
 
     fn bin(value: Time) -> usize {
-        let value = value.max(u64::from(STEPS));
-        let exponent = value.ilog2();
-        let step = (value >> (exponent - STEPS.ilog2())) as u32 - STEPS;
-        ((exponent - STEPS.ilog2()) * STEPS + step) as usize
+        // The leading bit and the four bits behind it; times below STEPS share the first bin.
+        let exponent = (value | u64::from(STEPS)).ilog2() - STEPS.ilog2();
+        let step = (value >> exponent) as u32 % STEPS;
+        (exponent * STEPS + step) as usize % BINS
     }
 
     fn lower_edge(bin: usize) -> u64 {

@@ -296,23 +296,22 @@ impl Buffer {
                 self.on_row(policy, &mut train, slot, &mut tally, streams);
             }
         }
+        // Once a visit is enough: the fullest moment is the one with the longest sojourn.
+        let fullest = tally.longest.slots(self.queue.slot);
+        assert!(fullest <= self.queue.capacity, "the policy accepted a cell into a full buffer");
         self.stats.sojourns.add(tally.sojourns);
         self.stats.longest = self.stats.longest.max(tally.longest);
         cells
     }
 
     /// Asks the policy about a cell; counts it if it is discarded.
-    #[expect(clippy::inline_always, reason = "measured")]
     #[inline(always)]
     fn admits<P: BufferPolicy>(&mut self, policy: &mut P, at: Instant, cell: &Cell) -> bool {
         let connection = &mut self.connections[cell.vc as usize];
         let arrival = Arrival { queue: &self.queue, at, first: connection.at_frame_start };
         connection.at_frame_start = cell.is_last();
         match policy.on_arrival(cell, &arrival, at.ps()) {
-            Verdict::Accept => {
-                assert!(!arrival.is_full(), "the policy accepted a cell into a full buffer");
-                true
-            }
+            Verdict::Accept => true,
             Verdict::Discard(reason) => {
                 self.discard(at, cell, reason);
                 false
@@ -322,7 +321,6 @@ impl Buffer {
 
     /// A cell arrives: the policy decides, the port obeys.
     // Forced into the loop over arrivals, where its arguments stay in registers.
-    #[expect(clippy::inline_always, reason = "measured")]
     #[inline(always)]
     fn on_cell<P: BufferPolicy>(
         &mut self,
@@ -332,9 +330,14 @@ impl Buffer {
         tally: &mut Tally,
         streams: &mut Streams<Cell>,
     ) {
-        if !self.admits(policy, at, cell) {
-            return;
+        if self.admits(policy, at, cell) {
+            self.accept_cell(at, cell, tally, streams);
         }
+    }
+
+    /// Queues a cell and sends it on.
+    #[inline(always)]
+    fn accept_cell(&mut self, at: Instant, cell: &Cell, tally: &mut Tally, streams: &mut Streams<Cell>) {
         self.queue.accept(at);
         let sojourn = self.queue.last_departure.since(at);
         tally.sojourns = tally.sojourns.plus(sojourn, 1);
@@ -373,23 +376,20 @@ impl Buffer {
         tally: &mut Tally,
         streams: &mut Streams<Cell>,
     ) {
-        while let Some(gaps) = self.gaps_behind(train, slot) {
-            if !self.admits(policy, train.first, &train.car) {
-                // The policy may think otherwise of the next cell.
-            } else if policy.accepts_rest(&train.car) {
-                return self.accept_row(train, slot, gaps, tally, streams);
-            } else {
-                let one = Train::single(train.first, train.car);
-                self.accept_row(&one, slot, 0, tally, streams);
-            }
-            if train.count == 1 {
-                return;
-            }
-            train.advance(1, slot);
-        }
         loop {
-            self.on_cell(policy, train.first, &train.car, tally, streams);
-            if train.count == 1 {
+            let gaps = self.gaps_behind(train, slot);
+            let mut count = 1;
+            if self.admits(policy, train.first, &train.car) {
+                let mut row = Train::single(train.first, train.car);
+                if let Some(gaps) = gaps
+                    && policy.accepts_rest(&train.car)
+                {
+                    row = Train { gaps, ..*train };
+                    count = train.count;
+                }
+                self.accept_row(&row, slot, tally, streams);
+            }
+            if count == train.count {
                 return;
             }
             train.advance(1, slot);
@@ -397,6 +397,7 @@ impl Buffer {
     }
 
     /// If all cells of `train` would find room and depart as a row: the gaps of that row.
+    #[inline]
     fn gaps_behind(&self, train: &Train<Cell>, slot: Slot) -> Option<u64> {
         let queue = &self.queue;
         if queue.last_departure <= train.first && slot == queue.slot {
@@ -407,24 +408,17 @@ impl Buffer {
         (train.gaps == 0 && slot <= queue.slot && queue.has_room(train.first, u64::from(train.count))).then_some(0)
     }
 
-    /// Accepts all cells of `train`; they depart as a row with `gaps`.
-    fn accept_row(
-        &mut self,
-        train: &Train<Cell>,
-        slot: Slot,
-        gaps: u64,
-        tally: &mut Tally,
-        streams: &mut Streams<Cell>,
-    ) {
+    /// Accepts all cells of `train`, whose gaps are those of the row in which they depart.
+    #[inline(always)]
+    fn accept_row(&mut self, train: &Train<Cell>, slot: Slot, tally: &mut Tally, streams: &mut Streams<Cell>) {
         let (queue, last) = (&mut self.queue, train.count - 1);
         queue.accept(train.first);
         let first_sojourn = queue.last_departure.since(train.first);
-        // A row that keeps its gaps keeps its distance; in one back to back each cell waits as much longer than the one
-        // before as its slot is shorter.
         let mut last_sojourn = first_sojourn;
-        if slot == queue.slot {
+        if slot == queue.slot || last == 0 {
             tally.sojourns = tally.sojourns.plus(first_sojourn, u64::from(train.count));
         } else {
+            // The row comes faster than it leaves: each cell waits longer than the one before.
             last_sojourn = first_sojourn.plus(queue.slot.minus(slot), u64::from(last));
             tally.sojourns = tally.sojourns.plus_row(first_sojourn, last_sojourn, u64::from(train.count));
         }
@@ -432,9 +426,12 @@ impl Buffer {
         let connection = &mut self.connections[train.car.vc as usize];
         connection.accepted += u64::from(train.count);
         let car = Cell { vc: connection.label, ..train.car };
-        let row = Train { first: queue.last_departure.delayed(self.delay), gaps, count: train.count, car };
-        streams[connection.output].push(queue.last_number, row);
-        queue.extend(row.slots_to(last));
+        let row = Train { first: queue.last_departure.delayed(self.delay), car, ..*train };
+        let number = queue.last_number;
+        if last > 0 {
+            queue.extend(row.slots_to(last));
+        }
+        streams[connection.output].push(number, queue.last_number, row);
         if u32::from(train.car.position) + train.count == u32::from(train.car.length) {
             connection.at_frame_start = true;
             self.end_frame(train.car.vc, last_sojourn);

@@ -30,7 +30,9 @@ impl Wire {
     /// Takes frame `number`; the frames before it were lost.
     pub(crate) fn receive(&mut self, number: u32) -> Packet {
         let lost = number.wrapping_sub(self.first) as usize;
-        self.packets.drain(..lost);
+        if lost > 0 {
+            self.packets.drain(..lost);
+        }
         self.first = number.wrapping_add(1);
         self.packets.pop_front().expect("a frame that arrives was sent")
     }

@@ -63,12 +63,12 @@ impl<'a> Resolved<'a> {
         match schema["type"].as_str() {
             Some("string") => match schema["examples"][0].as_str() {
                 Some(example) => format!("{}, such as `\"{example}\"`", description(schema)),
-                None => "a text".to_owned(),
+                None => "a string".to_owned(),
             },
             Some("integer") => format!("a whole number{}", range(schema)),
             Some("number") => format!("a number{}", range(schema)),
             Some("boolean") => "`true` or `false`".to_owned(),
-            Some("array") => "an array of texts".to_owned(),
+            Some("array") => "an array of strings".to_owned(),
             other => panic!("no words for the type {other:?}"),
         }
     }
@@ -76,8 +76,9 @@ impl<'a> Resolved<'a> {
 
 /// The limits of a number, unless they are those of its type.
 fn range(schema: &Value) -> String {
-    let limit = |key: &str| schema[key].as_u64().or(schema[key].as_f64().map(|limit| limit as u64));
+    let limit = |key: &str| schema[key].as_u64();
     match (limit("minimum"), limit("maximum")) {
+        (Some(least), Some(most)) if least == most => format!(", {least}"),
         (Some(least), Some(most)) if most != i64::MAX as u64 => format!(", {least} to {most}"),
         (Some(least), _) if least > 0 => format!(", {least} or more"),
         _ => String::new(),
@@ -125,11 +126,17 @@ pub(crate) fn key_table(rows: &[Row<'_>]) -> String {
 }
 
 /// Lists of the described names that keys may have as values.
-pub(crate) fn name_lists<'a>(document: Document<'a>, properties: impl Iterator<Item = (&'a String, &'a Value)>) -> String {
+pub(crate) fn name_lists<'a>(
+    document: Document<'a>,
+    properties: impl Iterator<Item = (&'a String, &'a Value)>,
+) -> String {
     let mut text = String::new();
     for (key, schema) in properties {
         let names = document.resolve(schema).names();
-        if names.iter().all(|(name, description)| description.is_empty() || *description == format!("`{name}`")) {
+        if names
+            .iter()
+            .all(|(name, description)| description.is_empty() || *description == format!("`{name}`"))
+        {
             continue;
         }
         text += &format!("Values of `{key}`:\n\n");

@@ -35,7 +35,10 @@ pub(crate) fn render(schema: &Value) -> String {
     }
     for PolicyInfo { name, summary, reference, .. } in &policies {
         let table = document.resolve(&discard.schema["properties"][name]);
-        text += &format!("\n## {name}\n\n{summary}\n\nReference: {reference}.\n\n{}\n", parameters(document, table));
+        text += &format!(
+            "\n## {name}\n\n{summary}\n\nReference: {reference}.\n\n{}\n",
+            parameters(document, table)
+        );
     }
     text
 }

@@ -31,7 +31,8 @@ struct Page<'a> {
 
 /// Renders the page.
 pub(crate) fn render(schema: &Value) -> String {
-    let mut page = Page { document: Document(schema), text: INTRODUCTION.to_owned(), described: BTreeMap::new() };
+    let mut page =
+        Page { document: Document(schema), text: INTRODUCTION.to_owned(), described: BTreeMap::new() };
     let root = Resolved { definition: None, schema };
     page.text += "## Top level\n\n";
     page.keys(root, "", 2);
@@ -96,7 +97,8 @@ impl<'a> Page<'a> {
         match self.document.resolve(schema).definition.and_then(|definition| self.described.get(definition)) {
             Some(title) => {
                 let heading = "#".repeat(level);
-                self.text += &format!("{heading} `[{name}]`\n\n{} Keys as in `{title}`.\n\n", description(schema));
+                self.text +=
+                    &format!("{heading} `[{name}]`\n\n{} Keys as in `{title}`.\n\n", description(schema));
             }
             None => self.table(name, schema, level),
         }

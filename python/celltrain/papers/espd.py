@@ -359,6 +359,6 @@ PAPER = Paper(
     tables=TABLES,
     figures=FIGURES,
     claims=CLAIMS,
-    stacks=("opnet-1998", "reno", "newreno"),
+    stacks=("opnet-1998", "reno", "newreno", "sack"),
     headline=(TOTAL, FAIRNESS),
 )

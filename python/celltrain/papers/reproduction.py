@@ -1,14 +1,16 @@
-"""Running a paper's tables and setting what comes out beside what was printed."""
+"""What came out of a paper's tables, figures and claims, set beside what was printed."""
 
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celltrain import statistics
 from celltrain.errors import unknown
 from celltrain.experiment import Progress, Task, execute, replicate
-from celltrain.folder import Folder
+from celltrain.folder import Folder, claim
 from celltrain.papers.description import Claim, Column, Paper, Row, Table
 from celltrain.papers.locate import PaperFolder, find
 from celltrain.papers.outcomes import Cell, Finding, Outcomes
@@ -17,11 +19,7 @@ from celltrain.results import FRAMES, Record, provenance, record_frame
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["JudgedClaim", "MeasuredRow", "Reproduction", "TracedFigure", "point", "reproduce"]
-
-RunKey = tuple[str, int]
-"""What tells runs of one reproduction apart: the scenario's key and the replication."""
-
+__all__ = ["CellRun", "JudgedClaim", "MeasuredRow", "Reproduction", "point"]
 
 @dataclass(frozen=True, slots=True)
 class MeasuredRow:
@@ -55,8 +53,8 @@ class JudgedClaim:
 
 
 @dataclass(frozen=True, slots=True)
-class TracedFigure:
-    """The time series of the first replication of a figure under one TCP stack."""
+class CellRun:
+    """One replication of a column of a table or figure under one TCP stack."""
 
     stack: str
     table: Table
@@ -64,7 +62,7 @@ class TracedFigure:
     record: Record
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Reproduction:
     """A paper's tables, figures and claims, measured."""
 
@@ -76,14 +74,19 @@ class Reproduction:
     replications: int
     rows: list[MeasuredRow]
     claims: list[JudgedClaim]
-    figures: list[TracedFigure]
-    records: list[tuple[str, Table, Column, Record]] = field(repr=False)
+    runs: list[CellRun]
+    """Every replication of every column, in the order of stacks, tables, columns and replications."""
     provenance: dict[str, Any]
 
     @property
     def default_stack(self) -> str:
         """The TCP stack that the published values are compared with."""
         return self.paper.stacks[0]
+
+    @property
+    def figures(self) -> list[CellRun]:
+        """The first replication of every figure: the one whose time series are kept."""
+        return [run for run in self.runs if run.table.trace and run.record.replication == 0]
 
     def label(self, name: str, stack: str) -> str:
         """The name of a table or claim under a stack: the bare name under the default one."""
@@ -142,10 +145,9 @@ class Reproduction:
         )
         frames = {"rows": rows}
         identities = [
-            {"stack": stack, "table": table.name, "column": column.name}
-            for stack, table, column, _ in self.records
+            {"stack": run.stack, "table": run.table.name, "column": run.column.name} for run in self.runs
         ]
-        records = [record for _, _, _, record in self.records]
+        records = [run.record for run in self.runs]
         return frames | {name: record_frame(name, records, identities) for name in FRAMES}
 
     def write_to(self, target: Folder) -> None:
@@ -155,6 +157,16 @@ class Reproduction:
         target.write_frames(frames)
         target.write_json("reproduction.json", self.to_json())
         target.finish(self.manifest)
+
+    def write(self, path: str | PathLike[str], *, overwrite: bool = False) -> Path:
+        """Writes the folder of the reproduction, without report and pictures, and returns its path."""
+        with claim(path, "reproduce", self.paper.id, overwrite=overwrite) as target:
+            self.write_to(target)
+        return Path(path)
+
+    def __repr__(self) -> str:
+        count = f"{len(self.tables)} tables and figures, {self.replications} replications"
+        return f"<Reproduction of {self.paper.id}: {count}>"
 
     def to_json(self) -> dict[str, Any]:
         """The object that `celltrain reproduce --json` prints."""
@@ -188,168 +200,6 @@ class Reproduction:
                 for judged in self.claims
             ],
         }
-
-
-def reproduce(
-    paper: str,
-    *,
-    tables: Iterable[str] = (),
-    figures: Iterable[str] = (),
-    stacks: Iterable[str] = (),
-    replications: int | None = None,
-    seed: int | None = None,
-    jobs: int | None = None,
-    progress: Progress | None = None,
-) -> Reproduction:
-    """Runs the tables and figures of a paper and judges its claims.
-
-    Args:
-        paper: the paper's id, "espd".
-        tables: tables to run, "1" or "Table 1"; with `figures` also empty, everything.
-        figures: figures to run, "2" or "Figure 2".
-        stacks: presets of `tcp.stack`; all of the paper's by default.
-        replications: replications of every column; the scenarios' own number by default.
-        seed: the master seed, the same for every column, so that columns are paired.
-        jobs: threads; as many as there are cores by default. Results do not depend on it.
-        progress: called as runs end.
-    """
-    from celltrain.papers import describe
-
-    description = describe(paper)
-    folder = find(description.id)
-    selected = select(description, tables, figures)
-    chosen = tuple(stacks) or description.stacks
-    for stack in chosen:
-        if stack not in description.stacks:
-            raise unknown("stack", stack, description.stacks)
-    cells = [(stack, table, column) for stack in chosen for table in selected for column in table.columns]
-    plan = [_tasks(folder, *cell, replications, seed) for cell in cells]
-    began = time.perf_counter()
-    runs = _run_once(plan, jobs, progress)
-    wall_time = time.perf_counter() - began
-    records = [
-        (*cell, runs[task.scenario.key, task.replication])
-        for cell, tasks in zip(cells, plan, strict=True)
-        for task in tasks
-    ]
-    return _assemble(
-        description, folder, selected, chosen, plan[0], records, provenance(list(runs.values()), wall_time)
-    )
-
-
-def select(paper: Paper, tables: Iterable[str], figures: Iterable[str]) -> tuple[Table, ...]:
-    """The tables and figures of the given names, in the paper's order; all of them when none is named."""
-    wanted = [_named("Table", name, paper.tables) for name in tables]
-    wanted += [_named("Figure", name, paper.figures) for name in figures]
-    every = (*paper.tables, *paper.figures)
-    return tuple(table for table in every if not wanted or table.name in wanted)
-
-
-def _named(kind: str, name: str, tables: Sequence[Table]) -> str:
-    known = [table.name for table in tables]
-    full = f"{kind} {name.lower().removeprefix(kind.lower()).strip()}"
-    if full not in known:
-        raise unknown(kind.lower(), name, known)
-    return full
-
-
-def _tasks(
-    folder: PaperFolder, stack: str, table: Table, column: Column, replications: int | None, seed: int | None
-) -> list[Task]:
-    settings = {"tcp.stack": stack, **column.settings}
-    scenario = folder.scenario(table.scenario).with_(settings)
-    return replicate(scenario, replications, seed, table.trace)
-
-
-def _run_once(
-    plan: Sequence[Sequence[Task]], jobs: int | None, progress: Progress | None
-) -> dict[RunKey, Record]:
-    """Runs each scenario and replication of the plan once; keeps the series of replication 0 alone."""
-    needed: dict[RunKey, Task] = {}
-    for task in (task for tasks in plan for task in tasks):
-        key = task.scenario.key, task.replication
-        earlier = needed.get(key, task)
-        needed[key] = replace(earlier, trace=earlier.trace or task.trace)
-
-    def keep(task: Task, record: Record) -> Record:
-        return record if task.replication == 0 else replace(record, series=[])
-
-    records = execute(needed.values(), jobs=jobs, progress=progress, reduce=keep)
-    return dict(zip(needed, records, strict=True))
-
-
-def _assemble(
-    paper: Paper,
-    folder: PaperFolder,
-    tables: tuple[Table, ...],
-    stacks: tuple[str, ...],
-    tasks: Sequence[Task],
-    records: list[tuple[str, Table, Column, Record]],
-    origin: dict[str, Any],
-) -> Reproduction:
-    published = {cell: printed.value for cell, printed in folder.published.items()}
-    rows: list[MeasuredRow] = []
-    claims: list[JudgedClaim] = []
-    for stack in stacks:
-        samples = _samples(stack, records)
-        rows += [
-            _measured(paper, folder, stack, table, column, row, samples)
-            for table in tables
-            for column in table.columns
-            for row in table.rows
-        ]
-        outcomes = Outcomes(samples, published)
-        ran = {table.name for table in tables}
-        claims += [
-            JudgedClaim(stack, claim, claim.judge(outcomes))
-            for claim in paper.claims
-            if ran.issuperset(claim.needs)
-        ]
-    figures = [
-        TracedFigure(stack, table, column, record)
-        for stack, table, column, record in records
-        if table.trace and record.replication == 0
-    ]
-    return Reproduction(
-        paper, folder, tables, stacks, tasks[0].seed, len(tasks), rows, claims, figures, records, origin
-    )
-
-
-def _samples(stack: str, records: Iterable[tuple[str, Table, Column, Record]]) -> dict[Cell, list[float]]:
-    samples: dict[Cell, list[float]] = {}
-    for of_stack, table, column, record in records:
-        if of_stack == stack:
-            for row in table.rows:
-                samples.setdefault((table.name, column.name, row.name), []).append(row.measure(record))
-    return samples
-
-
-def _measured(
-    paper: Paper,
-    folder: PaperFolder,
-    stack: str,
-    table: Table,
-    column: Column,
-    row: Row,
-    samples: dict[Cell, list[float]],
-) -> MeasuredRow:
-    """A row's number, beside the published one under the stack that stands for the paper's own TCP."""
-    cell = (table.name, column.name, row.name)
-    found = statistics.estimate(samples[cell])
-    is_mean = row.statistic == "mean"
-    measured = found.mean if is_mean else found.sd
-    printed = folder.published.get(cell) if stack == paper.stacks[0] else None
-    return MeasuredRow(
-        stack,
-        table.name,
-        row.name,
-        column.name,
-        row.unit,
-        None if printed is None else printed.value,
-        measured,
-        found.half_width if is_mean else None,
-        "" if printed is None else printed.note,
-    )
 
 
 def _mean(values: Iterable[float | None]) -> float | None:

@@ -101,4 +101,5 @@ def table_points(found: "Reproduction", table: "Table", row: str) -> PointPanel:
     series = [PointSeries(name, known, hollow) for name, known, hollow in found.points(table, row)]
     names = [column.name for column in table.columns]
     unit = next(known.unit for known in table.rows if known.name == row)
-    return PointPanel(table.name, names, series, table.parameter, text.with_unit(row, unit))
+    label = text.with_unit(row, unit)
+    return PointPanel(table.name, names, series, table.parameter, label, scale=table.scenario)

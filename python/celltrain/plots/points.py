@@ -35,6 +35,8 @@ class PointPanel:
     series: Sequence[PointSeries]
     xlabel: str = ""
     ylabel: str = ""
+    scale: str = ""
+    """Panels that name the same scale have the same range of values; "" is a panel's own."""
 
 
 def points(every: Sequence[PointPanel], columns: int = 4) -> "Figure":
@@ -46,6 +48,7 @@ def points(every: Sequence[PointPanel], columns: int = 4) -> "Figure":
         flat = [axis for row in axes for axis in row]
         for axis, panel in zip(flat, every, strict=False):
             _point_panel(axis, panel)
+        _share_scales(flat, every)
         for axis in flat[len(every) :]:
             axis.set_axis_off()
         handles, labels = flat[0].get_legend_handles_labels()
@@ -68,6 +71,14 @@ def bars(
         axis.grid(visible=False, axis="x")
         axis.set_ylabel(ylabel)
     return figure
+
+
+def _share_scales(axes: "Sequence[Axes]", every: Sequence[PointPanel]) -> None:
+    for scale in {panel.scale: None for panel in every if panel.scale}:
+        sharing = [axis for axis, panel in zip(axes, every, strict=False) if panel.scale == scale]
+        lows, highs = zip(*(axis.get_ylim() for axis in sharing), strict=True)
+        for axis in sharing:
+            axis.set_ylim(min(lows), max(highs))
 
 
 def _point_panel(axis: "Axes", panel: PointPanel) -> None:

@@ -58,7 +58,7 @@ impl BufferPolicy for Epd {
         Ok(Self { frames: FrameDiscard::new(params.end_marks, vcs), admission: BelowThreshold { cells } })
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_arrival(&mut self, cell: &Cell, port: &impl PortView, now: Time) -> Verdict {
         self.frames.on_arrival(&mut self.admission, cell, port, now)
     }

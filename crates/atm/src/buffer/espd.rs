@@ -58,7 +58,7 @@ impl BufferPolicy for Espd {
         Ok(Self { high, low, red: vec![false; vcs] })
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_arrival(&mut self, cell: &Cell, port: &impl PortView, _: Time) -> Verdict {
         let red = &mut self.red[cell.vc as usize];
         if *red {

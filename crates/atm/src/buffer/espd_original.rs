@@ -80,7 +80,7 @@ impl BufferPolicy for EspdOriginal {
         Ok(Self { high, low, drop_timer, red_limit, status: vec![Status::Green; vcs], reds: 0 })
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_arrival(&mut self, cell: &Cell, port: &impl PortView, now: Time) -> Verdict {
         let vc = cell.vc as usize;
         match self.status[vc] {

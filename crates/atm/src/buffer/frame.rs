@@ -69,7 +69,7 @@ impl FrameDiscard {
     }
 
     /// Applies the rule to one cell; `admission` is asked about frames at their first cell.
-    #[inline]
+    #[inline(always)]
     pub fn on_arrival(
         &mut self,
         admission: &mut impl FrameAdmission,

@@ -44,7 +44,7 @@ impl BufferPolicy for Ppd {
         Ok(Self { frames: FrameDiscard::new(params.end_marks, vcs) })
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_arrival(&mut self, cell: &Cell, port: &impl PortView, now: Time) -> Verdict {
         self.frames.on_arrival(&mut Everything, cell, port, now)
     }

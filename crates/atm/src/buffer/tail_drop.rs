@@ -27,7 +27,7 @@ impl BufferPolicy for TailDrop {
         Ok(Self)
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_arrival(&mut self, _: &Cell, port: &impl PortView, _: Time) -> Verdict {
         if port.is_full() { Verdict::Discard(Reason::BufferFull) } else { Verdict::Accept }
     }

@@ -102,7 +102,7 @@ impl Outgoing {
         if position + count == length {
             self.frames = self.frames.wrapping_add(1);
         }
-        streams[self.stream].push(0, Train { count: u32::from(count), ..Train::single(at, car) });
+        streams[self.stream].push(0, 0, Train { count: u32::from(count), ..Train::single(at, car) });
     }
 }
 
@@ -134,11 +134,19 @@ pub(crate) struct IpLayer {
     pub(crate) serves_arrivals: bool,
 }
 
-/// A packet inside the host, on its way in or out, and its endpoint.
+/// A packet that waits inside the host, on its way in or out, and its endpoint.
 #[derive(Debug, Clone, Copy)]
-enum Moving {
-    In(u32, Segment),
-    Out(u32, Segment),
+struct Waiting {
+    way: Way,
+    endpoint: u32,
+    segment: Segment,
+}
+
+/// Which way a packet goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    In,
+    Out,
 }
 
 /// A host.
@@ -146,8 +154,8 @@ enum Moving {
 pub(crate) struct Host {
     pub(crate) parts: HostParts,
     merge: Merge,
-    processor: Server<Moving>,
-    ip: Server<Moving>,
+    processor: Server<Waiting>,
+    ip: Server<Waiting>,
     timers: Timers,
     source_timers: Timers,
     clock: Time,
@@ -278,9 +286,9 @@ impl Host {
                     let Packet { segment, endpoint } = wires[wire].receive(number);
                     match self.parts.ip {
                         IpLayer { service: Some(service), serves_arrivals: true } => {
-                            self.ip.enter(now, service, Moving::In(endpoint, segment));
+                            self.ip.enter(now, service, Waiting { way: Way::In, endpoint, segment });
                         }
-                        _ => self.process(now, Moving::In(endpoint, segment), streams, wires),
+                        _ => self.process(now, Way::In, endpoint, &segment, streams, wires),
                     }
                 }
             }
@@ -289,13 +297,17 @@ impl Host {
 
     fn on_own_event(&mut self, now: Time, streams: &mut Streams<Cell>, wires: &mut Wires) {
         if self.processor.next_done() == now {
-            if let Some(packet) = self.processor.leave() {
-                self.processed(now, packet, streams, wires);
+            if let Some(Waiting { way, endpoint, segment }) = self.processor.leave() {
+                self.processed(now, way, endpoint, &segment, streams, wires);
             }
         } else if self.ip.next_done() == now {
             match self.ip.leave() {
-                Some(Moving::Out(endpoint, segment)) => self.transmit(now, endpoint, segment, streams, wires),
-                Some(packet @ Moving::In(..)) => self.process(now, packet, streams, wires),
+                Some(Waiting { way: Way::Out, endpoint, segment }) => {
+                    self.transmit(now, endpoint, &segment, streams, wires);
+                }
+                Some(Waiting { way: Way::In, endpoint, segment }) => {
+                    self.process(now, Way::In, endpoint, &segment, streams, wires);
+                }
                 None => {}
             }
         } else if self.timers.next() == now {
@@ -309,31 +321,46 @@ impl Host {
     }
 
     /// A packet between IP and TCP takes its time in the processor, if the stack needs any.
-    fn process(&mut self, now: Time, packet: Moving, streams: &mut Streams<Cell>, wires: &mut Wires) {
-        let (Moving::In(endpoint, _) | Moving::Out(endpoint, _)) = packet;
+    fn process(
+        &mut self,
+        now: Time,
+        way: Way,
+        endpoint: u32,
+        segment: &Segment,
+        streams: &mut Streams<Cell>,
+        wires: &mut Wires,
+    ) {
         match self.parts.endpoints[endpoint as usize].processing {
-            Some(service) => self.processor.enter(now, service, packet),
-            None => self.processed(now, packet, streams, wires),
+            Some(service) => self.processor.enter(now, service, Waiting { way, endpoint, segment: *segment }),
+            None => self.processed(now, way, endpoint, segment, streams, wires),
         }
     }
 
-    fn processed(&mut self, now: Time, packet: Moving, streams: &mut Streams<Cell>, wires: &mut Wires) {
-        match packet {
-            Moving::In(endpoint, segment) => {
-                self.parts.endpoints[endpoint as usize].tcp.on_segment(now, &segment);
+    fn processed(
+        &mut self,
+        now: Time,
+        way: Way,
+        endpoint: u32,
+        segment: &Segment,
+        streams: &mut Streams<Cell>,
+        wires: &mut Wires,
+    ) {
+        match (way, self.parts.ip.service) {
+            (Way::In, _) => {
+                self.parts.endpoints[endpoint as usize].tcp.on_segment(now, segment);
                 self.poll(now, endpoint, streams, wires);
             }
-            Moving::Out(endpoint, segment) => match self.parts.ip.service {
-                Some(service) => self.ip.enter(now, service, packet),
-                None => self.transmit(now, endpoint, segment, streams, wires),
-            },
+            (Way::Out, Some(service)) => {
+                self.ip.enter(now, service, Waiting { way, endpoint, segment: *segment });
+            }
+            (Way::Out, None) => self.transmit(now, endpoint, segment, streams, wires),
         }
     }
 
     /// Sends what an endpoint has to send, and sets its timer.
     fn poll(&mut self, now: Time, endpoint: u32, streams: &mut Streams<Cell>, wires: &mut Wires) {
         while let Some(segment) = self.parts.endpoints[endpoint as usize].tcp.poll_segment(now) {
-            self.process(now, Moving::Out(endpoint, segment), streams, wires);
+            self.process(now, Way::Out, endpoint, &segment, streams, wires);
         }
         let deadline = self.parts.endpoints[endpoint as usize].tcp.next_timeout().unwrap_or(NEVER);
         self.timers.set(endpoint, deadline);
@@ -344,7 +371,7 @@ impl Host {
         &mut self,
         now: Time,
         endpoint: u32,
-        segment: Segment,
+        segment: &Segment,
         streams: &mut Streams<Cell>,
         wires: &mut Wires,
     ) {
@@ -352,7 +379,7 @@ impl Host {
         let cells = self.parts.aal5.cells(u64::from(segment.ip_bytes()));
         let outgoing = &mut self.parts.outgoing[outgoing as usize];
         if let Some(wire) = outgoing.wire {
-            let number = wires[wire].send(Packet { segment, endpoint: peer });
+            let number = wires[wire].send(Packet { segment: *segment, endpoint: peer });
             debug_assert_eq!(number, outgoing.frames, "frames are numbered in order");
         }
         let length = cells as u16;

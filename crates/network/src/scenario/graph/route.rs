@@ -27,7 +27,7 @@ type Tree = Vec<Option<Branch>>;
 
 #[derive(Debug, Clone, Copy)]
 struct Branch {
-    distance: usize,
+    distance: u32,
     /// No link leads to the root.
     link: Option<usize>,
 }
@@ -66,7 +66,7 @@ impl<'a> Router<'a> {
         if let Some(direct) = self.link(from, to) {
             return Some(vec![direct]);
         }
-        let mut best: Option<(usize, usize, usize)> = None;
+        let mut best: Option<(u32, usize, usize)> = None;
         for first in self.outputs[from].clone() {
             let entry = self.links[first].to;
             if self.nodes[entry].kind != NodeKind::Switch {

@@ -48,7 +48,7 @@ pub struct Spec {
     #[serde(default = "default_seed")]
     #[schemars(range(max = i64::MAX))]
     pub seed: u64,
-    /// Number of replications, 1 to 1000000.
+    /// Number of replications.
     #[serde(default = "default_replications")]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub replications: u32,
@@ -78,7 +78,7 @@ pub struct Spec {
     /// TCP at the hosts.
     #[serde(default)]
     pub tcp: StackSpec,
-    /// What the flows carry.
+    /// What the flows carry; greedy TCP if not given.
     #[serde(default)]
     pub traffic: Traffic,
     /// Single flows: the name of a flow that the topology makes changes that flow, another name adds one.
@@ -204,7 +204,7 @@ pub struct HostSpec {
     pub ip_rate: Option<PacketRate>,
     /// Which packets IP serves at `ip-rate`.
     pub ip_serves: IpServes,
-    /// How far an IP service time may lie from its mean, uniformly distributed, as a fraction of the mean, 0 to 1.
+    /// How far an IP service time may lie from its mean, uniformly distributed, as a fraction of the mean.
     #[schemars(range(min = 0, max = 1))]
     pub ip_spread: f64,
 }

@@ -96,7 +96,7 @@ pub struct Bursty {
 pub struct Cbr {
     /// Rate of the cells.
     pub rate: CellRate,
-    /// Cells in a frame, 1 to 1366.
+    /// Cells in a frame; an AAL5 frame has at most 1366.
     #[serde(default = "single")]
     #[schemars(range(min = 1, max = 1366))]
     pub frame: u16,
@@ -111,7 +111,7 @@ pub struct Cbr {
 pub struct Poisson {
     /// Mean rate of the cells.
     pub rate: CellRate,
-    /// Cells in a frame, 1 to 1366.
+    /// Cells in a frame; an AAL5 frame has at most 1366.
     #[serde(default = "single")]
     #[schemars(range(min = 1, max = 1366))]
     pub frame: u16,
@@ -133,7 +133,7 @@ pub struct OnOff {
     /// How the lengths are distributed.
     #[serde(default)]
     pub distribution: Distribution,
-    /// Cells in a frame, 1 to 1366.
+    /// Cells in a frame; an AAL5 frame has at most 1366.
     #[serde(default = "single")]
     #[schemars(range(min = 1, max = 1366))]
     pub frame: u16,

@@ -1,0 +1,167 @@
+"""Running a paper's tables and judging its claims."""
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from celltrain import statistics
+from celltrain.errors import unknown
+from celltrain.experiment import Progress, Task, execute, replicate
+from celltrain.papers.description import Column, Paper, Row, Table
+from celltrain.papers.locate import PaperFolder, Published, find
+from celltrain.papers.outcomes import Cell, Outcomes
+from celltrain.papers.reproduction import CellRun, JudgedClaim, MeasuredRow, Reproduction
+from celltrain.results import Record, provenance
+
+__all__ = ["reproduce", "select"]
+
+RunKey = tuple[str, int]
+"""What tells runs of one reproduction apart: the scenario's key and the replication."""
+
+
+def reproduce(
+    paper: str,
+    *,
+    tables: Iterable[str] = (),
+    figures: Iterable[str] = (),
+    stacks: Iterable[str] = (),
+    replications: int | None = None,
+    seed: int | None = None,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Reproduction:
+    """Runs the tables and figures of a paper and judges its claims.
+
+    Args:
+        paper: the paper's id, "espd".
+        tables: tables to run, "1" or "Table 1"; with `figures` also empty, everything.
+        figures: figures to run, "2" or "Figure 2".
+        stacks: presets of `tcp.stack`; all of the paper's by default.
+        replications: replications of every column; the scenarios' own number by default.
+        seed: the master seed, the same for every column, so that columns are paired.
+        jobs: threads; as many as there are cores by default. Results do not depend on it.
+        progress: called as runs end.
+    """
+    from celltrain.papers import describe
+
+    description = describe(paper)
+    folder = find(description.id)
+    selected = select(description, tables, figures)
+    chosen = tuple(stacks) or description.stacks
+    for stack in chosen:
+        if stack not in description.stacks:
+            raise unknown("stack", stack, description.stacks)
+    cells = [(stack, table, column) for stack in chosen for table in selected for column in table.columns]
+    plan = [_tasks(folder, *cell, replications, seed) for cell in cells]
+    began = time.perf_counter()
+    runs = _run_once(plan, jobs, progress)
+    wall_time = time.perf_counter() - began
+    return Reproduction(
+        description,
+        folder,
+        selected,
+        chosen,
+        plan[0][0].seed,
+        len(plan[0]),
+        *_judged(description, folder, selected, chosen, cell_runs := _cell_runs(cells, plan, runs)),
+        cell_runs,
+        provenance(list(runs.values()), wall_time),
+    )
+
+
+def select(paper: Paper, tables: Iterable[str], figures: Iterable[str]) -> tuple[Table, ...]:
+    """The tables and figures of the given names, in the paper's order; all of them when none is named."""
+    wanted = [_named("Table", name, paper.tables) for name in tables]
+    wanted += [_named("Figure", name, paper.figures) for name in figures]
+    every = (*paper.tables, *paper.figures)
+    return tuple(table for table in every if not wanted or table.name in wanted)
+
+
+def _named(kind: str, name: str, tables: Sequence[Table]) -> str:
+    known = [table.name for table in tables]
+    full = f"{kind} {name.lower().removeprefix(kind.lower()).strip()}"
+    if full not in known:
+        raise unknown(kind.lower(), name, known)
+    return full
+
+
+def _tasks(
+    folder: PaperFolder, stack: str, table: Table, column: Column, replications: int | None, seed: int | None
+) -> list[Task]:
+    settings = {"tcp.stack": stack, **column.settings}
+    scenario = folder.scenario(table.scenario).with_(settings)
+    return replicate(scenario, replications, seed, table.trace)
+
+
+def _run_once(
+    plan: Sequence[Sequence[Task]], jobs: int | None, progress: Progress | None
+) -> dict[RunKey, Record]:
+    """Runs each scenario and replication of the plan once; keeps the series of replication 0 alone."""
+    needed: dict[RunKey, Task] = {}
+    for task in (task for tasks in plan for task in tasks):
+        key = task.scenario.key, task.replication
+        earlier = needed.get(key, task)
+        needed[key] = replace(earlier, trace=earlier.trace or task.trace)
+
+    def keep(task: Task, record: Record) -> Record:
+        return record if task.replication == 0 else replace(record, series=[])
+
+    records = execute(needed.values(), jobs=jobs, progress=progress, reduce=keep)
+    return dict(zip(needed, records, strict=True))
+
+
+def _cell_runs(
+    cells: Sequence[tuple[str, Table, Column]], plan: Sequence[Sequence[Task]], runs: Mapping[RunKey, Record]
+) -> list[CellRun]:
+    found = []
+    for (stack, table, column), tasks in zip(cells, plan, strict=True):
+        for task in tasks:
+            record = runs[task.scenario.key, task.replication]
+            # Where a table and a figure share a run, the series are the figure's.
+            record = record if table.trace else replace(record, series=[])
+            found.append(CellRun(stack, table, column, record))
+    return found
+
+
+def _samples(stack: str, runs: Iterable[CellRun]) -> dict[Cell, list[float]]:
+    samples: dict[Cell, list[float]] = {}
+    for run in runs:
+        if run.stack == stack:
+            for row in run.table.rows:
+                samples.setdefault((run.table.name, run.column.name, row.name), []).append(row.measure(run.record))
+    return samples
+
+
+def _rows(
+    stack: str, tables: Iterable[Table], samples: Mapping[Cell, Sequence[float]], published: Mapping[Cell, Published]
+) -> list[MeasuredRow]:
+    return [
+        _row(stack, table, column, row, samples[table.name, column.name, row.name], published)
+        for table in tables
+        for column in table.columns
+        for row in table.rows
+    ]
+
+
+def _row(
+    stack: str,
+    table: Table,
+    column: Column,
+    row: Row,
+    sample: Sequence[float],
+    published: Mapping[Cell, Published],
+) -> MeasuredRow:
+    found = statistics.estimate(sample)
+    is_mean = row.statistic == "mean"
+    printed = published.get((table.name, column.name, row.name))
+    return MeasuredRow(
+        stack,
+        table.name,
+        row.name,
+        column.name,
+        row.unit,
+        published=None if printed is None else printed.value,
+        measured=found.mean if is_mean else found.sd,
+        ci95=found.half_width if is_mean else None,
+        note="" if printed is None else printed.note,
+    )
