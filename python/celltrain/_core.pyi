@@ -2,6 +2,20 @@
 
 from typing import Any, final
 
+__all__ = [
+    "CancelToken",
+    "Cancelled",
+    "RunResult",
+    "Scenario",
+    "ScenarioError",
+    "__version__",
+    "bench",
+    "bench_workloads",
+    "policies",
+    "run",
+    "schema",
+]
+
 __version__: str
 
 class ScenarioError(Exception):
@@ -24,10 +38,10 @@ class Scenario:
     """A resolved, checked, immutable scenario."""
 
     @classmethod
-    def load(cls, path: str, overrides: list[tuple[str, str]] = []) -> Scenario: ...
+    def load(cls, path: str, overrides: list[tuple[str, str]] = ...) -> Scenario: ...
     @classmethod
     def from_toml(
-        cls, text: str, name: str = "<text>", overrides: list[tuple[str, str]] = []
+        cls, text: str, name: str = "<text>", overrides: list[tuple[str, str]] = ...
     ) -> Scenario: ...
     def with_overrides(self, overrides: list[tuple[str, str]]) -> Scenario: ...
     def to_toml(self) -> str: ...
@@ -59,6 +73,8 @@ class RunResult:
     def flows(self) -> dict[str, list[Any]]: ...
     @property
     def ports(self) -> dict[str, list[Any]]: ...
+    @property
+    def events(self) -> dict[str, list[Any]]: ...
     @property
     def units(self) -> list[tuple[str, str]]: ...
     @property

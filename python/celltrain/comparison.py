@@ -61,12 +61,12 @@ class Verdict:
     def sentence(self) -> str:
         """As people read it."""
         lead = text.interval(self.lead, self.unit)
-        sure = (
-            f"ahead of {self.runner_up} by {lead}"
-            if self.clear
-            else f"but not to be told from {self.runner_up} ({lead}) with these replications"
+        if self.clear:
+            return f"Best by {self.measure.title}: {self.best}, ahead of {self.runner_up} by {lead}."
+        return (
+            f"Best by {self.measure.title}: {self.best}, but these replications cannot tell it "
+            f"from {self.runner_up} (lead {lead})."
         )
-        return f"Best by {self.measure.title}: {self.best}, {sure}."
 
 
 @dataclass(frozen=True, repr=False)
@@ -116,19 +116,26 @@ class Comparison:
         better = [sign * (a - b) for a, b in zip(samples[best], samples[runner_up], strict=True)]
         return Verdict(measure, self.unit(measure), best, runner_up, statistics.estimate(better))
 
+    def size(self, measure: Measure) -> float:
+        """The largest mean of a measure, by which its unit is scaled everywhere."""
+        return max(abs(result.estimate(measure.metric).mean) for result in self.results.values())
+
     def mean_lines(self) -> list[tuple[str, ...]]:
         """A line a policy for people: its name and the mean of every measure with its interval."""
         return [
-            (policy, *(text.interval(result.estimate(m.metric), self.unit(m)) for m in self.measures))
+            (policy, *(self._shown(m, result.estimate(m.metric)) for m in self.measures))
             for policy, result in self.results.items()
         ]
 
     def difference_lines(self) -> list[tuple[str, ...]]:
         """A line for each policy but the first: the paired difference of every measure with its interval."""
         return [
-            (policy, *(text.interval(self.difference(policy, m), self.unit(m)) for m in self.measures))
+            (policy, *(self._shown(m, self.difference(policy, m)) for m in self.measures))
             for policy in self.policies[1:]
         ]
+
+    def _shown(self, measure: Measure, found: statistics.Estimate) -> str:
+        return text.interval(found, self.unit(measure), self.size(measure))
 
     def sentences(self) -> list[str]:
         """A sentence a measure: which policy is best by it, and how sure that is."""

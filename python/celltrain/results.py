@@ -129,6 +129,10 @@ class Result:
         """Mean, standard deviation and Student interval of a summary metric over the replications."""
         return statistics.estimate(self.sample(metric), confidence)
 
+    def by_flow(self, most: int = 60) -> "list[pl.DataFrame]":
+        """The rows of each flow in every replication, of the first flows: as many as a page can show."""
+        return self.flows.partition_by("flow", maintain_order=True)[:most]
+
     def estimates(self) -> "pl.DataFrame":
         """One row a summary metric: `metric, unit, mean, sd, ci95, n`; `ci95` is half of the interval."""
         import polars as pl

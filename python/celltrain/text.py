@@ -38,17 +38,20 @@ def quantity(value: float | None, unit: str, digits: int = 4) -> str:
     return _with_unit(number(value / factor, digits), scaled)
 
 
-def interval(found: Estimate, unit: str) -> str:
-    """A mean with half of the width of its interval, to the same decimal: "149.8 ± 0.3 Mbit/s"."""
+def interval(found: Estimate, unit: str, like: float | None = None) -> str:
+    """A mean with half of the width of its interval, to the same decimal: "149.8 ± 0.3 Mbit/s".
+
+    `like` is a value whose prefix of the unit is taken, so that the entries of a column have one unit.
+    """
     spread = found.half_width
-    if spread is None or not math.isfinite(spread) or not math.isfinite(found.mean):
-        return quantity(found.mean, unit)
+    factor, scaled = scale(max(abs(found.mean), spread or 0.0) if like is None else like, unit)
+    mean = found.mean / factor
+    if spread is None or not math.isfinite(spread) or not math.isfinite(mean):
+        return _with_unit(number(mean), scaled)
     if spread <= ROUNDING * abs(found.mean):
-        factor, scaled = scale(found.mean, unit)
-        return _with_unit(f"{number(found.mean / factor)} ± 0", scaled)
-    factor, scaled = scale(max(abs(found.mean), spread), unit)
+        return _with_unit(f"{number(mean)} ± 0", scaled)
     places = 1 - math.floor(math.log10(spread / factor))
-    return _with_unit(f"{_fixed(found.mean / factor, places)} ± {_fixed(spread / factor, places)}", scaled)
+    return _with_unit(f"{_fixed(mean, places)} ± {_fixed(spread / factor, places)}", scaled)
 
 
 def percent(part: float | None, *, signed: bool = False) -> str:

@@ -12,10 +12,14 @@ if TYPE_CHECKING:
 
     Samples = NDArray[np.float64]
 
-__all__ = ["Trace", "common_scale", "decimate", "flow_groups", "total", "traces"]
+__all__ = ["Trace", "busiest", "common_scale", "decimate", "flow_groups", "total", "traces", "windows_of"]
 
 
-@dataclass(frozen=True)
+MOST_WINDOWS = 40
+"""Connections whose windows a picture shows; more cannot be told apart on a page."""
+
+
+@dataclass(frozen=True, eq=False)
 class Trace:
     """A metric of one entity over time."""
 
@@ -36,6 +40,11 @@ def traces(series: "pl.DataFrame", metric: str, replication: int = 0) -> list[Tr
         Trace(part["entity"][0], part["unit"][0], part["t"].to_numpy(), part["value"].to_numpy())
         for part in parts
     ]
+
+
+def windows_of(series: "pl.DataFrame") -> list[Trace]:
+    """The congestion windows of the first replication, of at most `MOST_WINDOWS` connections."""
+    return traces(series, "cwnd")[:MOST_WINDOWS]
 
 
 def decimate(trace: Trace, points: int) -> Trace:
@@ -61,6 +70,12 @@ def common_scale(every: Sequence[Trace]) -> float:
     import numpy as np
 
     return max(float(np.percentile(trace.value, 98)) for trace in every) or 1.0
+
+
+def busiest(every: Sequence[Trace], count: int = 4) -> list[Trace]:
+    """The traces with the largest means, in their own order; the rest of a network's ports is mostly idle."""
+    kept = sorted(every, key=lambda trace: -float(trace.value.mean()))[:count]
+    return [trace for trace in every if trace in kept]
 
 
 def total(every: Sequence[Trace]) -> Trace:

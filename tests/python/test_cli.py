@@ -142,8 +142,8 @@ def test_bench_compares_with_the_bare_loop(cli: Cli) -> None:
     answer = as_json(cli("bench", "--seconds", "0.05", "--json"))
     assert answer["version"] == ct.__version__
     for one in answer["workloads"]:
-        assert one["cell_hops"] > 0
-        assert one["cell_hops_per_second"] == pytest.approx(one["cell_hops"] / one["seconds"], rel=1e-6)
+        assert one["workload"]
+        assert min(one["cell_hops"], one["seconds"], one["cell_hops_per_second"]) > 0
         assert one["ratio"] == pytest.approx(
             one["cell_hops_per_second"] / one["floor_cell_hops_per_second"], rel=1e-6
         )

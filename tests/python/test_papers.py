@@ -6,10 +6,11 @@ from collections.abc import Callable
 import pytest
 
 import celltrain as ct
-from celltrain import papers, statistics
+from celltrain import experiment, papers, statistics
 from celltrain.papers import espd
 from celltrain.papers.locate import find
-from celltrain.papers.outcomes import Cell, Outcomes
+from celltrain.papers.outcomes import Cell, Outcomes, gains
+from celltrain.papers.running import select
 
 PAPER = espd.PAPER
 GROUPS = espd.GROUPS
@@ -198,7 +199,19 @@ def test_one_replication_gives_no_spread() -> None:
     assert [row.measured for row in found.rows if row.row == "standard deviation"] == [None] * 5
 
 
+def test_a_scenario_with_too_few_groups_is_refused(scenario: ct.Scenario) -> None:
+    records = experiment.execute(experiment.replicate(scenario, 1), reduce=lambda _, record: record)
+    assert espd.group_total(0)(records[0]) == espd.total(records[0])
+    with pytest.raises(ct.InputError, match="3 groups"):
+        espd.group_total(1)(records[0])
+
+
+def test_a_gain_over_nothing_is_no_number() -> None:
+    assert gains([3.0, 1.0], [2.0, 0.0])[0] == pytest.approx(50)
+    assert math.isnan(gains([3.0, 1.0], [2.0, 0.0])[1])
+
+
 def test_selection_keeps_the_paper_s_order() -> None:
-    names = [table.name for table in papers.reproduction.select(PAPER, ["table 3", "1"], ["Figure 2"])]
+    names = [table.name for table in select(PAPER, ["table 3", "1"], ["Figure 2"])]
     assert names == ["Table 1", "Table 3", "Figure 2"]
-    assert len(papers.reproduction.select(PAPER, [], [])) == 10
+    assert len(select(PAPER, [], [])) == 10

@@ -15,7 +15,7 @@ from celltrain import plots
 from celltrain.folder import claim
 from celltrain.plots.style import COLOURS, colour_of
 from celltrain.statistics import Estimate
-from celltrain.traces import Trace, common_scale, decimate, total
+from celltrain.traces import Trace, busiest, common_scale, decimate, total
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -43,7 +43,9 @@ def figures() -> "dict[str, Figure]":
         "windows": plots.windows([window, window]),
         "occupancy": plots.occupancy([trace("switch1 > switch2"), trace("switch2 > dest1")], capacity=5e4),
         "points": plots.points([panel] * 3, columns=2),
-        "bars": plots.bars(["1", "2"], [Estimate(1.0, None, 0.2, 5)] * 2, COLOURS[:2], "throughput (Mbit/s)"),
+        "bars": plots.bars(
+            ["1", "2"], [Estimate(1.0, None, 0.2, 5)] * 2, COLOURS[:2], "flow", "throughput (Mbit/s)"
+        ),
     }
 
 
@@ -119,8 +121,11 @@ def test_decimation_keeps_order_ends_of_range_and_short_traces() -> None:
     assert decimate(kept, 100) is kept
 
 
-def test_scale_and_sum_of_traces() -> None:
+def test_scale_choice_and_sum_of_traces() -> None:
     flat = Trace("1", "B", np.arange(100.0), np.r_[np.full(99, 5.0), 1000.0])
     assert common_scale([flat]) == 5.0, "one peak does not set the scale"
     assert common_scale([Trace("1", "B", np.arange(3.0), np.zeros(3))]) == 1.0
+    other = Trace("2", "B", flat.t, flat.value + 1)
+    idle = Trace("3", "B", flat.t, 0 * flat.value)
+    assert busiest([idle, other, flat], 2) == [other, flat]
     assert total([flat, flat]).value.tolist() == (2 * flat.value).tolist()

@@ -5,18 +5,82 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import celltrain as ct
 from celltrain.scenario import toml_value
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
+PAPER_SCENARIOS = [
+    (Path(__file__).parents[2] / "papers" / "espd" / "base-500.toml").read_text(encoding="utf-8"),
+    ct.Scenario.from_toml(
+        'schema = 1\nname = "x"\nduration = "1 s"\n[topology]\nkind = "n-source"\nsources = 3'
+    ).to_toml(),
+]
 VALUES = st.recursive(
     st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False) | TEXT,
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXT, inner, max_size=4),
     max_leaves=10,
 )
+
+
+JUNK = st.sampled_from(
+    [
+        '""',
+        '"0"',
+        '"-1 ms"',
+        '"1e99 s"',
+        '"1 banana"',
+        "0",
+        "-1",
+        "1e300",
+        "nan",
+        "true",
+        "[]",
+        "{}",
+        '"espd"',
+        "999999999999",
+    ]
+)
+
+
+def read_or_complain(text: str) -> tuple[ct.Scenario | None, str]:
+    try:
+        return ct.Scenario.from_toml(text), ""
+    except ct.ScenarioError as error:
+        return None, str(error).strip()
+
+
+@st.composite
+def mutated(draw: st.DrawFn) -> str:
+    """The text of a scenario in which lines are dropped, doubled, swapped, or given other values and keys."""
+    lines = draw(st.sampled_from(PAPER_SCENARIOS)).splitlines()
+    for _ in range(draw(st.integers(1, 3))):
+        place = draw(st.integers(0, len(lines) - 1))
+        key, equals, value = lines[place].partition("=")
+        kind = draw(st.sampled_from(["drop", "double", "swap", "value", "key"]))
+        if kind == "drop" and len(lines) > 1:
+            del lines[place]
+        elif kind == "double":
+            lines.insert(place, lines[place])
+        elif kind == "swap":
+            other = draw(st.integers(0, len(lines) - 1))
+            lines[place], lines[other] = lines[other], lines[place]
+        elif equals:
+            lines[place] = f"{key}= {draw(JUNK)}" if kind == "value" else f"{key.strip()}x ={value}"
+    return "\n".join(lines)
+
+
+@settings(derandomize=True, max_examples=300, suppress_health_check=[HealthCheck.too_slow])
+@given(mutated())
+def test_a_mutated_scenario_is_a_scenario_or_a_clear_error(text: str) -> None:
+    scenario, complaint = read_or_complain(text)
+    if scenario is None:
+        assert complaint
+        assert "panicked" not in complaint
+    else:
+        assert ct.Scenario.from_toml(scenario.to_toml()) == scenario
 
 
 def test_load_says_what_it_read(scenario_file: Path) -> None:

@@ -1,26 +1,58 @@
-//! Quantities of cells, as scenario files write them: `"2000 cells"`, `"unlimited"`, `"95 %"`.
+//! Sizes of buffers and levels of them, as scenario files write them: `"2000 cells"`, `"unlimited"`, `"95 %"`.
 
 use std::{borrow::Cow, fmt, str::FromStr};
 
+use celltrain_engine::quantity::Bytes;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
-/// The largest buffer a scenario may ask for, in cells: 2^32, half a year of an OC-3.
+/// The largest buffer a scenario may ask for, in cells or packets: 2^32 cells are three hours of an OC-3.
 pub const MAX_CELLS: u64 = 1 << 32;
 
-/// A buffer's size in cells: `"2000 cells"` or `"unlimited"`.
+/// A buffer's size: `"2000 cells"` in front of a cell-framed link, `"8 packets"` or `"64 kB"` in front of a packet-framed
+/// one, or `"unlimited"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct Capacity(pub Option<u64>);
+pub enum Capacity {
+    /// As much as ever arrives.
+    Unlimited,
+    /// A number of units.
+    Limit(u64, Unit),
+}
 
-/// A level of a buffer: a number of cells or a share of the capacity, `"1900 cells"` or `"95 %"`.
+/// A level of a buffer: a number of its units or a share of its size, `"1900 cells"` or `"95 %"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Level {
     /// A number of cells.
     Cells(u64),
+    /// A number of packets.
+    Packets(u64),
+    /// A number of bytes.
+    Bytes(u64),
     /// Millionths of the capacity.
     Share(u64),
+}
+
+/// What a buffer's size is counted in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// Cells.
+    Cells,
+    /// Packets.
+    Packets,
+    /// Bytes of packets.
+    Bytes,
+}
+
+impl fmt::Display for Unit {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Cells => "cells",
+            Self::Packets => "packets",
+            Self::Bytes => "bytes",
+        })
+    }
 }
 
 fn number(text: &str) -> Option<(&str, &str)> {
@@ -29,10 +61,27 @@ fn number(text: &str) -> Option<(&str, &str)> {
     (end > 0).then(|| (&text[..end], text[end..].trim()))
 }
 
-fn whole_cells(text: &str) -> Option<u64> {
-    let (digits, unit) = number(text)?;
-    let cells = digits.replace('_', "").parse().ok()?;
-    (matches!(unit, "cells" | "cell") && cells <= MAX_CELLS).then_some(cells)
+/// Reads a number of cells, packets or bytes.
+fn amount(text: &str) -> Option<(u64, Unit)> {
+    if let Ok(Bytes(bytes)) = text.parse() {
+        return Some((bytes, Unit::Bytes));
+    }
+    let (digits, name) = number(text)?;
+    let unit = match name {
+        "cells" | "cell" => Unit::Cells,
+        "packets" | "packet" => Unit::Packets,
+        _ => return None,
+    };
+    let count = digits.replace('_', "").parse().ok()?;
+    (count <= MAX_CELLS).then_some((count, unit))
+}
+
+/// Writes what [`amount`] reads.
+fn write_amount(formatter: &mut fmt::Formatter<'_>, count: u64, unit: Unit) -> fmt::Result {
+    match unit {
+        Unit::Bytes => fmt::Display::fmt(&Bytes(count), formatter),
+        unit => write!(formatter, "{count} {unit}"),
+    }
 }
 
 impl FromStr for Capacity {
@@ -40,12 +89,12 @@ impl FromStr for Capacity {
 
     fn from_str(text: &str) -> Result<Self, String> {
         if text.trim() == "unlimited" {
-            return Ok(Self(None));
+            return Ok(Self::Unlimited);
         }
-        match whole_cells(text) {
-            Some(cells) if cells > 0 => Ok(Self(Some(cells))),
+        match amount(text) {
+            Some((count, unit)) if count > 0 => Ok(Self::Limit(count, unit)),
             _ => Err(format!(
-                "expected a buffer size such as \"2000 cells\" (1 to {MAX_CELLS}) or \"unlimited\", found \"{text}\""
+                "expected a buffer size such as \"2000 cells\", \"8 packets\" (1 to {MAX_CELLS}), \"64 kB\" or \"unlimited\", found \"{text}\""
             )),
         }
     }
@@ -53,18 +102,30 @@ impl FromStr for Capacity {
 
 impl fmt::Display for Capacity {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Some(cells) => write!(formatter, "{cells} cells"),
-            None => formatter.write_str("unlimited"),
+        match *self {
+            Self::Limit(count, unit) => write_amount(formatter, count, unit),
+            Self::Unlimited => formatter.write_str("unlimited"),
         }
     }
 }
 
 impl Capacity {
-    /// The capacity in cells; an unlimited buffer holds more than any run can fill.
+    /// The size in its unit; an unlimited buffer holds more than any run can fill.
     #[must_use]
-    pub fn cells(self) -> u64 {
-        self.0.unwrap_or(u64::MAX)
+    pub fn units(self) -> u64 {
+        match self {
+            Self::Limit(count, _) => count,
+            Self::Unlimited => u64::MAX,
+        }
+    }
+
+    /// What it is counted in, if it has a limit.
+    #[must_use]
+    pub fn unit(self) -> Option<Unit> {
+        match self {
+            Self::Limit(_, unit) => Some(unit),
+            Self::Unlimited => None,
+        }
     }
 }
 
@@ -73,8 +134,12 @@ impl FromStr for Level {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let error = || format!("expected a level such as \"95 %\" or \"1900 cells\", found \"{text}\"");
-        if let Some(cells) = whole_cells(text) {
-            return Ok(Self::Cells(cells));
+        if let Some((count, unit)) = amount(text) {
+            return Ok(match unit {
+                Unit::Cells => Self::Cells(count),
+                Unit::Packets => Self::Packets(count),
+                Unit::Bytes => Self::Bytes(count),
+            });
         }
         let (digits, unit) = number(text).ok_or_else(error)?;
         let percent: f64 = digits.parse().map_err(|_| error())?;
@@ -87,26 +152,39 @@ impl FromStr for Level {
 
 impl fmt::Display for Level {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Cells(cells) => write!(formatter, "{cells} cells"),
-            Self::Share(millionths) => write!(formatter, "{} %", *millionths as f64 / 10_000.0),
+        match *self {
+            Self::Cells(count) => write_amount(formatter, count, Unit::Cells),
+            Self::Packets(count) => write_amount(formatter, count, Unit::Packets),
+            Self::Bytes(count) => write_amount(formatter, count, Unit::Bytes),
+            Self::Share(millionths) => write!(formatter, "{} %", millionths as f64 / 10_000.0),
         }
     }
 }
 
 impl Level {
-    /// This level in cells of a buffer of `capacity` cells, rounded down.
+    /// This level of a buffer of `capacity` units, in these units, rounded down.
     ///
     /// # Errors
     /// A share of an unlimited buffer and a level above the capacity have no meaning.
     pub fn cells(self, capacity: u64) -> Result<u64, String> {
         match self {
-            Self::Cells(cells) if cells <= capacity => Ok(cells),
-            Self::Cells(cells) => Err(format!("{cells} cells is above the buffer of {capacity} cells")),
+            Self::Cells(count) | Self::Packets(count) | Self::Bytes(count) if count <= capacity => Ok(count),
             Self::Share(_) if capacity == u64::MAX => {
                 Err(format!("\"{self}\" of an unlimited buffer has no meaning: give a number of cells"))
             }
             Self::Share(millionths) => Ok((u128::from(capacity) * u128::from(millionths) / 1_000_000) as u64),
+            _ => Err(format!("{self} is above the buffer of {capacity} {}", self.unit().expect("a number of units"))),
+        }
+    }
+
+    /// What it is counted in, if it is not a share.
+    #[must_use]
+    pub fn unit(self) -> Option<Unit> {
+        match self {
+            Self::Cells(_) => Some(Unit::Cells),
+            Self::Packets(_) => Some(Unit::Packets),
+            Self::Bytes(_) => Some(Unit::Bytes),
+            Self::Share(_) => None,
         }
     }
 }
@@ -141,5 +219,5 @@ macro_rules! string_form {
     };
 }
 
-string_form!(Capacity, "^([0-9_]+ ?cells?|unlimited)$", "a buffer size in cells", "2000 cells");
-string_form!(Level, "^([0-9_]+ ?cells?|[0-9.]+ ?%)$", "a level of the buffer", "95 %");
+string_form!(Capacity, "^ *([0-9_]+ *(cells?|packets?)|[0-9_.]+ *[kMG]?B|unlimited) *$", "a buffer size", "2000 cells");
+string_form!(Level, "^ *([0-9_]+ *(cells?|packets?)|[0-9_.]+ *([kMG]?B|%)) *$", "a level of the buffer", "95 %");

@@ -64,6 +64,10 @@ pub fn run<C, S, P: Process<C, S>>(
 where
     C: crate::stream::Car,
 {
+    // Every process first says how far its outputs are known: in a loop each would wait for the others otherwise.
+    for process in processes.iter_mut() {
+        process.visit(process.clock(), streams, shared);
+    }
     // Nothing happens anywhere before this time.
     let mut idle_until = 0;
     loop {

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use celltrain_atm::{
     Cell,
     aal5::Reassembly,
-    buffer::{DiscardParams, Policy, PolicyName},
+    buffer::Policy,
     cell::CELL_BITS,
+    quantity::{Capacity, Unit},
 };
 use celltrain_engine::{
     Instant, Slot, Time,
@@ -17,14 +18,16 @@ use celltrain_engine::{
 use celltrain_tcp::{Receiver, Sender};
 
 use crate::{
+    channel::{Channel, ChannelParts, RandomLoss, ScriptedLoss},
     host::{
         Endpoint, Host, HostParts, Incoming, IncomingStats, IpLayer, Outgoing, Service, Tcp,
         source::{CellSource, Kind, Pattern, Source},
     },
     measures::Sampler,
     network::{FlowEnds, Network, Node},
-    port::{Connection, Port, PortParts},
-    scenario::{self, Flow, Graph, IpServes, Scenario, Traffic},
+    port::{Connection, Line, PacketLimit, Port, PortParts},
+    run::Options,
+    scenario::{self, Flow, Framing, Graph, IpServes, Link, Loss, LossDirection, LossUnit, Scenario, Traffic},
     wire::Wire,
 };
 
@@ -34,18 +37,23 @@ struct Builder<'a> {
     graph: &'a Graph,
     randomness: Randomness,
     sample: Option<Time>,
+    /// Whether senders collect events.
+    events: bool,
     streams: Streams<Cell>,
     wires: Vec<Wire>,
     /// The streams from a link to the link or host after it.
     joints: BTreeMap<(Joint, Joint), StreamId>,
     ports: BTreeMap<usize, PortDraft>,
     hosts: BTreeMap<usize, HostParts>,
+    /// By the stream that enters them.
+    channels: BTreeMap<StreamId, ChannelParts>,
 }
 
 /// A process in the making, by the number of its node or link.
 enum Place {
     Host(usize, HostParts),
     Port(usize, PortDraft),
+    Channel(ChannelParts),
 }
 
 /// One end of a stream.
@@ -64,28 +72,31 @@ struct PortDraft {
     depth: usize,
 }
 
-/// Builds the network of a scenario for one replication; `trace` keeps series.
-pub(crate) fn build(scenario: &Scenario, graph: &Graph, randomness: Randomness, trace: bool) -> Network {
+/// Builds the network of a scenario for one replication; `options` say what it keeps.
+pub(crate) fn build(scenario: &Scenario, graph: &Graph, randomness: Randomness, options: Options) -> Network {
     let mut builder = Builder {
         scenario,
         graph,
         randomness,
-        sample: trace.then(|| scenario.spec().sample.ps()),
+        events: options.events,
+        sample: options.trace.then(|| scenario.spec().sample.ps()),
         streams: Vec::new(),
         wires: Vec::new(),
         joints: BTreeMap::new(),
         ports: BTreeMap::new(),
         hosts: BTreeMap::new(),
+        channels: BTreeMap::new(),
     };
-    let ends = graph.flows.iter().map(|flow| builder.flow(flow)).collect();
+    let ends = graph.flows.iter().enumerate().map(|(index, flow)| builder.flow(index, flow)).collect();
     builder.finish(ends)
 }
 
 impl Builder<'_> {
-    fn flow(&mut self, flow: &Flow) -> FlowEnds {
+    fn flow(&mut self, index: usize, flow: &Flow) -> FlowEnds {
         let tcp = flow.traffic.uses_tcp();
         let forward_wire = tcp.then(|| self.add_wire());
         let (outgoing, incoming) = self.circuit(flow.from, flow.to, &flow.route, forward_wire, 0);
+        self.script(index, LossDirection::Data, forward_wire);
         let name = format!("flow {}", flow.name);
         let mut generator = self.randomness.named(&format!("{name} start"));
         let start = Instant::at(generator.uniform(flow.start.from.ps(), flow.start.to.ps()));
@@ -98,7 +109,10 @@ impl Builder<'_> {
         let backward_wire = Some(self.add_wire());
         // ACKs are visited after the data that they acknowledge.
         let (ack_outgoing, _) = self.circuit(flow.to, flow.from, &flow.back, backward_wire, self.graph.links.len());
-        let sender = Tcp::Sender(Box::new(Sender::new(&flow.tcp)));
+        self.script(index, LossDirection::Ack, backward_wire);
+        let mut sender = Box::new(Sender::new(&flow.tcp));
+        sender.trace(self.events);
+        let sender = Tcp::Sender(sender);
         let receiver = Tcp::Receiver(Box::new(Receiver::new(&flow.tcp)));
         let sampler = Sampler::new(self.sample);
         let processing = (flow.tcp.processing_delay > 0).then(|| Service {
@@ -138,7 +152,8 @@ impl Builder<'_> {
     ) -> (u32, u32) {
         let mut stream = self.joint(Joint::Host(from), Joint::Link(route[0]));
         let label = self.port(route[0]).connections.len() as u32;
-        self.host(from).outgoing.push(Outgoing { stream, label, wire, frames: 0 });
+        let framing = self.graph.links[route[0]].framing;
+        self.host(from).outgoing.push(Outgoing { stream, label, wire, framing, frames: 0 });
         for (place, &link) in route.iter().enumerate() {
             let next = route.get(place + 1).map_or(Joint::Host(to), |&link| Joint::Link(link));
             stream = self.joint(Joint::Link(link), next);
@@ -146,9 +161,13 @@ impl Builder<'_> {
                 Joint::Link(next) => self.port(next).connections.len(),
                 Joint::Host(host) => self.host(host).incoming.len(),
             };
+            if let Some(channel) = self.channels.get_mut(&stream) {
+                channel.wires.resize(channel.wires.len().max(label + 1), None);
+                channel.wires[label] = wire;
+            }
             let port = self.port(link);
             port.depth = port.depth.max(depth + place);
-            port.connections.push(Connection::new(stream, label as u32));
+            port.connections.push(Connection::new(stream, label as u32, wire));
         }
         self.host(to).incoming.push(Incoming {
             reassembly: Reassembly::default(),
@@ -158,32 +177,71 @@ impl Builder<'_> {
         (self.host(from).outgoing.len() as u32 - 1, self.host(to).incoming.len() as u32 - 1)
     }
 
+    /// Tells the channels which segments of flow `flow` in one direction, whose VC has the wire `wire`, are to be lost.
+    fn script(&mut self, flow: usize, direction: LossDirection, wire: Option<usize>) {
+        let Some(wire) = wire else { return };
+        for loss in self.graph.losses.iter().filter(|loss| (loss.flow, loss.direction) == (flow, direction)) {
+            // The VC takes one of the link's ways; on the others it has no frames.
+            for channel in self.channels.values_mut().filter(|channel| channel.link == loss.link) {
+                let Loss { byte, occurrence: left, .. } = *loss;
+                channel.scripted.push(ScriptedLoss { wire, direction, byte, left });
+            }
+        }
+    }
+
     /// The stream from one process to the next, made when first asked for.
     fn joint(&mut self, from: Joint, to: Joint) -> StreamId {
         if let Some(&stream) = self.joints.get(&(from, to)) {
             return stream;
         }
-        let stream = self.streams.len();
+        let slot = match from {
+            Joint::Host(_) => Slot::ZERO,
+            Joint::Link(link) => line(&self.graph.links[link]).slot(),
+        };
+        let stream = self.add_stream(slot);
         self.joints.insert((from, to), stream);
+        let mut arriving = stream;
         match from {
-            Joint::Host(host) => {
-                self.streams.push(Stream::new(Slot::ZERO));
-                self.host(host).outputs.push(stream);
-            }
+            Joint::Host(host) => self.host(host).outputs.push(stream),
             Joint::Link(link) => {
-                self.streams.push(Stream::new(self.slot(link)));
                 self.port(link).outputs.push(stream);
+                if self.loses(link) {
+                    arriving = self.add_stream(slot);
+                    let channel = self.channel(link, stream, arriving);
+                    self.channels.insert(stream, channel);
+                }
             }
         }
         match to {
-            Joint::Host(host) => self.host(host).inputs.push(stream),
-            Joint::Link(link) => self.port(link).inputs.push(stream),
+            Joint::Host(host) => self.host(host).inputs.push(arriving),
+            Joint::Link(link) => self.port(link).inputs.push(arriving),
         }
         stream
     }
 
-    fn slot(&self, link: usize) -> Slot {
-        Slot::of_bits(CELL_BITS, self.graph.links[link].rate)
+    fn add_stream(&mut self, slot: Slot) -> StreamId {
+        self.streams.push(Stream::new(slot));
+        self.streams.len() - 1
+    }
+
+    /// Whether anything is to be lost on a link.
+    fn loses(&self, link: usize) -> bool {
+        self.graph.links[link].loss > 0.0 || self.graph.losses.iter().any(|loss| loss.link == link)
+    }
+
+    fn channel(&self, link: usize, input: StreamId, output: StreamId) -> ChannelParts {
+        let spec = &self.graph.links[link];
+        // The first and the second of a link's ways are told apart by their numbers in the order of the flows.
+        let way = self.channels.values().filter(|channel| channel.link == link).count();
+        let generator = self.randomness.named(&format!("link {} loss {way}", self.link_name(link)));
+        let random = RandomLoss::new(spec.loss, spec.loss_unit == LossUnit::Frame, generator);
+        ChannelParts { link, input, output, wires: Vec::new(), random, scripted: Vec::new() }
+    }
+
+    /// What a link and its port are called.
+    fn link_name(&self, link: usize) -> String {
+        let link = &self.graph.links[link];
+        format!("{} > {}", self.graph.nodes[link.from].name, self.graph.nodes[link.to].name)
     }
 
     fn port(&mut self, link: usize) -> &mut PortDraft {
@@ -210,6 +268,10 @@ impl Builder<'_> {
     fn finish(mut self, flows: Vec<FlowEnds>) -> Network {
         let mut places: Vec<(usize, Place)> = Vec::new();
         let (hosts, ports) = (std::mem::take(&mut self.hosts), std::mem::take(&mut self.ports));
+        let channels: Vec<_> = std::mem::take(&mut self.channels)
+            .into_values()
+            .map(|channel| (ports[&channel.link].depth + 1, Place::Channel(channel)))
+            .collect();
         for (node, parts) in hosts {
             // Where ACKs start is where the data has arrived.
             let receives = parts.sources.is_empty();
@@ -219,6 +281,8 @@ impl Builder<'_> {
         for (link, draft) in ports {
             places.push((draft.depth + 1, Place::Port(link, draft)));
         }
+        // Behind their ports: the sort keeps the order of what is equally deep.
+        places.extend(channels);
         places.sort_by_key(|place| place.0);
         let mut host_index = BTreeMap::new();
         let mut nodes = Vec::new();
@@ -229,6 +293,7 @@ impl Builder<'_> {
                     Node::Host(Box::new(self.finish_host(parts)))
                 }
                 Place::Port(link, draft) => Node::Port(Box::new(self.finish_port(link, draft))),
+                Place::Channel(parts) => Node::Channel(Box::new(Channel::new(parts, &self.streams))),
             });
         }
         let flows = flows
@@ -246,30 +311,43 @@ impl Builder<'_> {
 
     fn finish_port(&self, index: usize, draft: PortDraft) -> Port {
         let link = &self.graph.links[index];
-        let name = format!("{} > {}", self.graph.nodes[link.from].name, self.graph.nodes[link.to].name);
+        let name = self.link_name(index);
         let ties = match self.scenario.spec().tie_break {
             scenario::TieBreak::PortId => TieBreak::InputId,
             scenario::TieBreak::Random => TieBreak::Random(self.randomness.named(&format!("port {name} ties"))),
         };
         let from_switch = self.graph.nodes[link.from].kind == scenario::NodeKind::Switch;
-        let (capacity, discard) = match from_switch {
-            true => (link.buffer.cells(), link.discard.clone()),
-            false => (u64::MAX, DiscardParams::of(PolicyName::TailDrop)),
-        };
-        let policy = Policy::new(&discard, capacity, draft.connections.len()).expect("the scenario was checked");
+        let line = line(link);
+        let policy = Policy::new(&link.discard, line.capacity(), draft.connections.len()).expect("the scenario was checked");
         Port::new(PortParts {
             name,
+            link: index,
             merge: Merge::new(&draft.inputs, &self.streams, ties),
             inputs: draft.inputs,
             outputs: draft.outputs,
             policy,
             connections: draft.connections,
-            slot: self.slot(index),
-            capacity,
+            line,
             delay: link.delay.ps(),
             from_switch,
             sampler: Sampler::new(self.sample.filter(|_| from_switch)),
         })
+    }
+}
+
+/// A link and the buffer in front of it.
+fn line(link: &Link) -> Line {
+    match link.framing {
+        Framing::Cells => {
+            Line::Cells { slot: Slot::of_bits(CELL_BITS, link.rate), capacity: link.buffer.units() }
+        }
+        Framing::Packets => {
+            let limit = match link.buffer {
+                Capacity::Limit(bytes, Unit::Bytes) => PacketLimit::Bytes(bytes),
+                capacity => PacketLimit::Packets(capacity.units()),
+            };
+            Line::Packets { byte: Slot::of_bits(8, link.rate), overhead: link.overhead.0, limit }
+        }
     }
 }
 

@@ -3,6 +3,9 @@
 //! [`scenario`] reads a file and makes a graph; [`run::Experiment`] builds the processes and runs them.
 
 mod build;
+mod channel;
+mod events;
+pub mod floor;
 mod host;
 pub mod measures;
 pub mod network;

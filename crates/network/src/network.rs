@@ -8,6 +8,7 @@ use celltrain_engine::{
 };
 
 use crate::{
+    channel::{Channel, Lost},
     host::{Host, Tcp},
     port::Port,
     wire::Wires,
@@ -18,6 +19,7 @@ use crate::{
 pub(crate) enum Node {
     Host(Box<Host>),
     Port(Box<Port>),
+    Channel(Box<Channel>),
 }
 
 /// Where a flow begins and ends.
@@ -38,6 +40,7 @@ impl Process<Cell, Wires> for Node {
         match self {
             Self::Host(host) => host.inputs(),
             Self::Port(port) => port.inputs(),
+            Self::Channel(channel) => channel.inputs(),
         }
     }
 
@@ -45,13 +48,15 @@ impl Process<Cell, Wires> for Node {
         match self {
             Self::Host(host) => host.clock(),
             Self::Port(port) => port.clock(),
+            Self::Channel(channel) => channel.clock(),
         }
     }
 
     fn visit(&mut self, until: Time, streams: &mut Streams<Cell>, wires: &mut Wires) -> u64 {
         match self {
             Self::Host(host) => host.visit(until, streams, wires),
-            Self::Port(port) => port.visit(until, streams),
+            Self::Port(port) => port.visit(until, streams, wires),
+            Self::Channel(channel) => channel.visit(until, streams, wires),
         }
     }
 
@@ -59,6 +64,7 @@ impl Process<Cell, Wires> for Node {
         match self {
             Self::Host(host) => host.next_event(streams),
             Self::Port(port) => port.next_event(streams),
+            Self::Channel(channel) => channel.next_event(streams),
         }
     }
 }
@@ -93,22 +99,38 @@ impl Network {
     pub(crate) fn host(&self, index: usize) -> &Host {
         match &self.nodes[index] {
             Node::Host(host) => host,
-            Node::Port(_) => unreachable!("flows end in hosts"),
+            Node::Port(_) | Node::Channel(_) => unreachable!("flows end in hosts"),
         }
     }
 
     pub(crate) fn ports(&self) -> impl Iterator<Item = &Port> {
         self.nodes.iter().filter_map(|node| match node {
             Node::Port(port) => Some(&**port),
-            Node::Host(_) => None,
+            Node::Host(_) | Node::Channel(_) => None,
         })
     }
 
     pub(crate) fn ports_mut(&mut self) -> impl Iterator<Item = &mut Port> {
         self.nodes.iter_mut().filter_map(|node| match node {
             Node::Port(port) => Some(&mut **port),
-            Node::Host(_) => None,
+            Node::Host(_) | Node::Channel(_) => None,
         })
+    }
+
+    fn channels(&self) -> impl Iterator<Item = &Channel> {
+        self.nodes.iter().filter_map(|node| match node {
+            Node::Channel(channel) => Some(&**channel),
+            Node::Host(_) | Node::Port(_) => None,
+        })
+    }
+
+    /// Cells that the link behind `port` has lost.
+    pub(crate) fn lost_behind(&self, port: &Port) -> Lost {
+        let mut sum = Lost::default();
+        for channel in self.channels().filter(|channel| channel.link == port.link) {
+            std::iter::zip(&mut sum, channel.lost()).for_each(|(sum, lost)| *sum += lost);
+        }
+        sum
     }
 
     /// The sender of flow `flow`, if TCP carries it.
@@ -116,6 +138,18 @@ impl Network {
         match &self.host(flow.from).parts.endpoints[flow.tcp?.0].tcp {
             Tcp::Sender(sender) => Some(sender),
             Tcp::Receiver(_) => unreachable!("the first endpoint of a flow sends"),
+        }
+    }
+
+    /// Takes out the events that the sender of flow `flow` has collected, if TCP carries it.
+    pub(crate) fn take_events(&mut self, flow: usize) -> Vec<celltrain_tcp::Event> {
+        let FlowEnds { from, tcp, .. } = self.flows[flow];
+        match (&mut self.nodes[from], tcp) {
+            (Node::Host(host), Some((endpoint, _))) => match &mut host.parts.endpoints[endpoint].tcp {
+                Tcp::Sender(sender) => sender.take_events(),
+                Tcp::Receiver(_) => unreachable!("the first endpoint of a flow sends"),
+            },
+            _ => Vec::new(),
         }
     }
 
@@ -133,7 +167,8 @@ impl Network {
         for node in &self.nodes {
             combined.mix(match node {
                 Node::Host(host) => host.fingerprint.finish(),
-                Node::Port(port) => port.buffer.fingerprint.finish(),
+                Node::Port(port) => port.fingerprint().finish(),
+                Node::Channel(channel) => channel.fingerprint.finish(),
             });
         }
         combined.finish()
@@ -152,5 +187,6 @@ impl Network {
             let coming: u64 = port.inputs().iter().map(|&input| self.streams[input].waiting()).sum();
             assert_eq!(came, coming + port.arrived(), "{}: cells sent to it", port.name);
         }
+        self.channels().for_each(|channel| channel.check_conservation(&self.streams));
     }
 }

@@ -9,6 +9,8 @@ use celltrain_tcp::{ReceiverStats, SenderStats};
 
 use crate::{
     build::build,
+    channel::{LossReason, Lost},
+    events::Events,
     host::IncomingStats,
     measures::{Series, fairness_index, synchronisation_index},
     network::Network,
@@ -22,6 +24,9 @@ use crate::{
 pub struct Options {
     /// Keep series: congestion windows of flows and occupancies of switch ports, at the scenario's sample period.
     pub trace: bool,
+    /// Keep what happens to TCP senders: the table of events, and series of the segments sent, of the acknowledgements and
+    /// of the round trips. These grow with every segment.
+    pub events: bool,
 }
 
 /// A metric of a whole run.
@@ -50,6 +55,8 @@ pub struct RunResult {
     pub ports: Table,
     /// Series, if asked for.
     pub series: Vec<Series>,
+    /// One row an event of a TCP sender from time 0 on, if asked for.
+    pub events: Table,
 }
 
 /// A scenario made ready to run: its graph, checked.
@@ -76,6 +83,9 @@ struct PortCounts {
     accepted: u64,
     stats: PortStats,
     occupancy: u64,
+    lost: Lost,
+    /// How long the line was busy, in units of its own.
+    busy: u64,
 }
 
 impl<'a> Experiment<'a> {
@@ -90,7 +100,7 @@ impl<'a> Experiment<'a> {
     /// The network of replication `replication` under `seed`, at time 0.
     #[must_use]
     pub fn network(&self, seed: u64, replication: u64, options: Options) -> Network {
-        build(self.scenario, &self.graph, Randomness { seed, replication }, options.trace)
+        build(self.scenario, &self.graph, Randomness { seed, replication }, options)
     }
 
     /// Runs replication `replication` under `seed`. `None` if `interrupt`, which is asked now and then, said so.
@@ -113,7 +123,7 @@ impl<'a> Experiment<'a> {
             return None;
         }
         let begin = Snapshot::of(&network);
-        network.ports_mut().for_each(|port| port.buffer.stats.begin_window());
+        network.ports_mut().for_each(|port| port.begin_window());
         if !network.run_until(spec.duration.ps(), interrupt) {
             return None;
         }
@@ -124,7 +134,15 @@ impl<'a> Experiment<'a> {
         let ports: Vec<_> = std::iter::zip(network.ports(), std::iter::zip(&begin.ports, &end.ports))
             .map(|(port, (begin, end))| PortMeasures::new(port, begin, end, window))
             .collect();
-        let series = self.series(&network);
+        let mut series = self.series(&network);
+        let mut events = Events::default();
+        for (index, flow) in self.graph.flows.iter().enumerate() {
+            let taken = network.take_events(index);
+            if !taken.is_empty() {
+                events.add(&flow.name, &taken);
+            }
+        }
+        series.append(&mut events.series);
         Some(RunResult {
             fingerprint: network.fingerprint(),
             cell_hops: network.ports().map(Port::arrived).sum(),
@@ -132,6 +150,7 @@ impl<'a> Experiment<'a> {
             flows: self.flow_table(&flows, window),
             ports: port_table(&ports),
             series,
+            events: events.table(),
         })
     }
 
@@ -143,7 +162,7 @@ impl<'a> Experiment<'a> {
         let occupancies = network
             .ports()
             .filter(|port| port.from_switch)
-            .map(|port| port.sampler.series(&port.name, "occupancy", "cells"));
+            .map(|port| port.sampler.series(&port.name, "occupancy", port.unit()));
         windows.chain(occupancies).filter(|series| !series.times.is_empty()).collect()
     }
 
@@ -184,8 +203,10 @@ impl Snapshot {
         };
         let port = |port: &Port| PortCounts {
             accepted: port.accepted(),
-            stats: port.buffer.stats.clone(),
+            stats: port.stats().clone(),
             occupancy: port.occupancy(),
+            lost: network.lost_behind(port),
+            busy: port.busy().0,
         };
         Self { flows: network.flows.iter().map(flow).collect(), ports: network.ports().map(port).collect() }
     }
@@ -239,6 +260,8 @@ struct PortMeasures<'a> {
     accepted: u64,
     forwarded: u64,
     discarded: Vec<u64>,
+    /// On the link behind the port, by reason.
+    lost: Vec<u64>,
     occupancy_mean: f64,
     utilisation: f64,
     delay_mean: f64,
@@ -255,8 +278,9 @@ impl<'a> PortMeasures<'a> {
             accepted,
             forwarded,
             discarded: discarded.collect(),
+            lost: std::iter::zip(end.lost, begin.lost).map(|(end, begin)| end - begin).collect(),
             occupancy_mean: sojourns / window as f64,
-            utilisation: forwarded as f64 * port.slot().seconds() / seconds(window),
+            utilisation: (end.busy - begin.busy) as f64 * port.busy().1 / seconds(window),
             delay_mean: sojourns / accepted.max(1) as f64 / SECOND as f64,
         }
     }
@@ -280,14 +304,17 @@ fn port_table(ports: &[PortMeasures<'_>]) -> Table {
     for reason in Reason::ALL {
         columns.push((reason.column(), "cells", count(&|port| port.discarded[reason as usize])));
     }
+    for reason in LossReason::ALL {
+        columns.push((reason.column(), "cells", count(&|port| port.lost[reason as usize])));
+    }
     columns.extend([
         ("utilisation", "", number(&|port| port.utilisation)),
         ("occupancy_mean", "cells", number(&|port| port.occupancy_mean)),
-        ("occupancy_max", "cells", count(&|port| port.port.buffer.stats.occupancy_max(port.port.slot()))),
+        ("occupancy_max", "cells", count(&|port| port.port.occupancy_max())),
         ("delay_mean", "s", number(&|port| port.delay_mean)),
-        ("delay_p50", "s", number(&|port| port.port.buffer.stats.delays.quantile(0.5) / SECOND as f64)),
-        ("delay_p95", "s", number(&|port| port.port.buffer.stats.delays.quantile(0.95) / SECOND as f64)),
-        ("delay_p99", "s", number(&|port| port.port.buffer.stats.delays.quantile(0.99) / SECOND as f64)),
+        ("delay_p50", "s", number(&|port| port.port.stats().delays.quantile(0.5) / SECOND as f64)),
+        ("delay_p95", "s", number(&|port| port.port.stats().delays.quantile(0.95) / SECOND as f64)),
+        ("delay_p99", "s", number(&|port| port.port.stats().delays.quantile(0.99) / SECOND as f64)),
     ]);
     Table::new(columns)
 }
@@ -303,7 +330,7 @@ fn summary(flows: &[FlowCounts], ports: &[PortMeasures<'_>], series: &[Series], 
     let received = total(|flow| flow.incoming.useful_cells + flow.incoming.useless_cells);
     let new_cells: f64 = flows.iter().map(FlowCounts::new_cells).sum();
     let busiest = of_switches().max_by(|one, other| one.utilisation.total_cmp(&other.utilisation));
-    let largest = of_switches().map(|port| port.port.buffer.stats.occupancy_max(port.port.slot())).max();
+    let largest = of_switches().map(|port| port.port.occupancy_max()).max();
     let windows: Vec<_> =
         series.iter().filter(|series| series.metric == "cwnd").map(|series| &series.values[..]).collect();
     let metric = |name, unit, value| Metric { name, value, unit };

@@ -27,6 +27,11 @@ impl Wire {
         self.first.wrapping_add(self.packets.len() as u32 - 1)
     }
 
+    /// What frame `number` contains. It must not have been taken, nor any frame after it.
+    pub(crate) fn peek(&self, number: u32) -> &Packet {
+        &self.packets[number.wrapping_sub(self.first) as usize]
+    }
+
     /// Takes frame `number`; the frames before it were lost.
     pub(crate) fn receive(&mut self, number: u32) -> Packet {
         let lost = number.wrapping_sub(self.first) as usize;

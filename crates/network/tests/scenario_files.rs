@@ -46,7 +46,7 @@ fn a_minimal_scenario_has_documented_defaults() {
     assert_eq!((spec.warm_up, spec.seed, spec.replications), (Duration(0), 1, 1));
     assert_eq!(spec.tie_break, TieBreak::Random);
     assert_eq!(spec.link.rate, BitRate(155_520_000));
-    assert_eq!(spec.switch.buffer.cells(), 2_000);
+    assert_eq!(spec.switch.buffer.units(), 2_000);
     assert_eq!(spec.host.ip_rate, None);
     assert!(matches!(spec.traffic, Traffic::Greedy(_)));
 }

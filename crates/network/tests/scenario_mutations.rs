@@ -198,7 +198,14 @@ fn apply(text: &str, mutation: &Mutation) -> String {
 
 /// Reads a text, builds its network, writes and reads it again; tells whether it was a scenario.
 fn survives(text: &str, overrides: &[(String, String)]) -> bool {
-    let Ok(scenario) = Scenario::from_toml(text, "mutated.toml", overrides) else { return false };
+    let scenario = match Scenario::from_toml(text, "mutated.toml", overrides) {
+        Ok(scenario) => scenario,
+        Err(error) => {
+            let error = error.to_string();
+            assert!(!error.contains(char::is_control), "one line for a terminal: {error}");
+            return false;
+        }
+    };
     let again = Scenario::from_toml(&scenario.to_toml(), "again.toml", &[]).expect("what was read is valid");
     assert_eq!(again, scenario);
     assert_eq!(again.graph().is_ok(), scenario.graph().is_ok());

@@ -2,6 +2,7 @@
 
 use pyo3::prelude::*;
 
+mod bench;
 mod result;
 mod scenario;
 

@@ -89,6 +89,12 @@ impl RunResult {
         columns(py, &self.inner.ports)
     }
 
+    /// One row an event of a TCP sender, as columns, if they were asked for.
+    #[getter]
+    fn events<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        columns(py, &self.inner.events)
+    }
+
     /// Units of the columns of `flows` and `ports`.
     #[getter]
     fn units(&self) -> Vec<(&'static str, &'static str)> {
@@ -122,24 +128,26 @@ fn columns<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py, PyDict>> 
     Ok(dict)
 }
 
-/// Runs replication `replication` of a scenario under `seed`, without the GIL; `trace` keeps series.
+/// Runs replication `replication` of a scenario under `seed`, without the GIL; `trace` keeps series, `events` what happened to
+/// TCP senders.
 ///
 /// Raises `Cancelled` if `cancel` is cancelled before the end.
 #[pyfunction]
-#[pyo3(signature = (scenario, seed, replication, *, trace = false, cancel = None))]
+#[pyo3(signature = (scenario, seed, replication, *, trace = false, events = false, cancel = None))]
 pub(crate) fn run(
     py: Python<'_>,
     scenario: &Scenario,
     seed: u64,
     replication: u64,
     trace: bool,
+    events: bool,
     cancel: Option<&CancelToken>,
 ) -> PyResult<RunResult> {
     let cancelled = cancel.map(|token| Arc::clone(&token.cancelled));
     let mut interrupt = || cancelled.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed));
     let result = py.detach(|| {
         let experiment = Experiment::new(&scenario.inner)?;
-        Ok(experiment.run(seed, replication, Options { trace }, &mut interrupt))
+        Ok(experiment.run(seed, replication, Options { trace, events }, &mut interrupt))
     });
     match result {
         Ok(Some(inner)) => Ok(RunResult { inner }),

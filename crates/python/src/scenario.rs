@@ -30,7 +30,7 @@ impl Scenario {
     #[classmethod]
     #[pyo3(signature = (path, overrides = Overrides::new()))]
     fn load(_: &Bound<'_, PyType>, py: Python<'_>, path: &str, overrides: Overrides) -> PyResult<Self> {
-        checked(py.detach(|| scenario::Scenario::load(path.as_ref(), &overrides)))
+        checked(py.detach(|| scenario::Scenario::load(std::path::Path::new(path), &overrides)))
     }
 
     /// Reads a text; `name` stands for the file in messages.
@@ -52,7 +52,7 @@ impl Scenario {
 
     /// The whole scenario, resolved, as JSON.
     fn to_json(&self) -> String {
-        self.inner.to_json()
+        self.inner.to_json().to_string()
     }
 
     /// Its name.
@@ -116,5 +116,5 @@ pub(crate) fn policies() -> String {
 /// The JSON schema of scenario files.
 #[pyfunction]
 pub(crate) fn schema() -> String {
-    scenario::schema().to_string()
+    scenario::Scenario::schema().to_string()
 }

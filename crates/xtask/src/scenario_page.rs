@@ -109,3 +109,39 @@ impl<'a> Page<'a> {
 fn is_discard(keys: &Map<String, Value>) -> bool {
     keys.contains_key("policy")
 }
+
+#[cfg(test)]
+mod tests {
+    use celltrain_network::scenario::Scenario;
+    use serde_json::Value;
+
+    use super::render;
+    use crate::policies_page;
+
+    /// Collects the keys of all tables in a schema.
+    fn keys(schema: &Value, found: &mut Vec<String>) {
+        match schema {
+            Value::Object(object) => {
+                let properties = object.get("properties").and_then(Value::as_object);
+                found.extend(properties.into_iter().flat_map(|properties| properties.keys().cloned()));
+                object.values().for_each(|value| keys(value, found));
+            }
+            Value::Array(values) => values.iter().for_each(|value| keys(value, found)),
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn every_key_is_described() {
+        let schema = Scenario::schema();
+        let pages = render(&schema) + &policies_page::render(&schema);
+        let mut found = Vec::new();
+        keys(&schema, &mut found);
+        assert!(found.len() > 80, "{found:?}");
+        for key in found {
+            let row = pages.contains(&format!("| `{key}` |"));
+            let table = [format!("[{key}]"), format!(".{key}]"), format!("## {key}\n")];
+            assert!(row || table.iter().any(|title| pages.contains(title)), "{key} is not described");
+        }
+    }
+}

@@ -3,7 +3,8 @@
 from celltrain.errors import unknown
 from celltrain.papers import espd
 from celltrain.papers.description import Paper
-from celltrain.papers.reproduction import Reproduction, reproduce
+from celltrain.papers.reproduction import Reproduction
+from celltrain.papers.running import reproduce
 
 __all__ = ["PAPERS", "Paper", "Reproduction", "describe", "reproduce"]
 

@@ -4,12 +4,12 @@ Tables 1-8 vary the thresholds of EPD and of ESPD on a parking lot of fifteen gr
 packets of 500 and of 1500 bytes. Figures 2 and 3 show the fifteen windows under either scheme.
 """
 
-import math
 from collections.abc import Callable, Iterable
 
 from celltrain import statistics
+from celltrain.errors import InputError
 from celltrain.papers.description import Claim, Column, Paper, Row, Table
-from celltrain.papers.outcomes import Evidence, Finding, Outcomes, best, gain
+from celltrain.papers.outcomes import Evidence, Finding, Outcomes, best, gains
 from celltrain.results import Record
 
 __all__ = ["PAPER"]
@@ -60,6 +60,10 @@ def group_total(index: int) -> Callable[[Record], float]:
 
     def measure(record: Record) -> float:
         names = list(dict.fromkeys(record.flows["group"]))
+        if index >= len(names):
+            raise InputError(
+                f"the tables count {len(GROUPS)} groups of connections, the scenario has {len(names)}"
+            )
         delivered = zip(record.flows["group"], record.flows["frames_delivered"], strict=True)
         return float(sum(frames for group, frames in delivered if group == names[index]))
 
@@ -145,7 +149,7 @@ def _best_column(outcomes: Outcomes, table: str) -> tuple[str, str]:
 def _beats(espd: str, epd: str, printed: float) -> Callable[[Outcomes], Finding]:
     def judge(outcomes: Outcomes) -> Finding:
         over, under = _best_column(outcomes, espd), _best_column(outcomes, epd)
-        found = gain(outcomes.sample(*over, TOTAL), outcomes.sample(*under, TOTAL))
+        found = statistics.estimate(gains(outcomes.sample(*over, TOTAL), outcomes.sample(*under, TOTAL)))
         name = f"{espd} at {over[1]} less {epd} at {under[1]}, total"
         more = _more(outcomes, over, under, name, printed)
         return Finding(found.exceeds(0), (more, Evidence.of("the same as a gain", found, "%")))
@@ -175,21 +179,15 @@ def _fairer(espd: str, epd: str) -> Callable[[Outcomes], Finding]:
 
 def _lifts_long_round_trips(outcomes: Outcomes) -> Finding:
     long, short = (
-        gain(outcomes.sample("Table 3", "90 %", group), outcomes.sample("Table 1", "95 %", group))
+        gains(outcomes.sample("Table 3", "90 %", group), outcomes.sample("Table 1", "95 %", group))
         for group in (GROUPS[0], GROUPS[2])
     )
-    epd, espd = (
-        [outcomes.sample(table, column, group) for group in (GROUPS[0], GROUPS[2])]
-        for table, column in (("Table 1", "95 %"), ("Table 3", "90 %"))
-    )
-    more = statistics.estimate(
-        [100 * (a / b - c / d) for a, b, c, d in zip(espd[0], epd[0], espd[1], epd[1], strict=True)]
-    )
+    more = statistics.paired_difference(long, short)
     return Finding(
         more.exceeds(0),
         (
-            Evidence.of("gain of sessions 1-5", long, "%", 39.4),
-            Evidence.of("gain of sessions 11-15", short, "%", 11.7),
+            Evidence.of("gain of sessions 1-5", statistics.estimate(long), "%", 39.4),
+            Evidence.of("gain of sessions 11-15", statistics.estimate(short), "%", 11.7),
             Evidence.of("difference", more, "percentage points", 39.4 - 11.7),
         ),
     )
@@ -200,20 +198,14 @@ def _gap_of_ten(table: str) -> Callable[[Outcomes], Finding]:
 
     def judge(outcomes: Outcomes) -> Finding:
         _, top = _best_column(outcomes, table)
-        ten = outcomes.sample(table, "60 %", TOTAL)
-        behind = gain(outcomes.sample(table, top, TOTAL), ten)
-        ahead = gain(ten, outcomes.sample(table, "90 %", TOTAL))
-        printed = [outcomes.published(table, column, TOTAL) for column in ("60 %", "90 %")]
+        highest, ten, forty = (outcomes.sample(table, column, TOTAL) for column in (top, "60 %", "90 %"))
+        behind, ahead = statistics.estimate(gains(highest, ten)), statistics.estimate(gains(ten, forty))
+        printed = [outcomes.published(table, column, TOTAL) or 0.0 for column in ("60 %", "90 %")]
         return Finding(
             not behind.exceeds(NEARLY_BEST) and ahead.exceeds(0),
             (
                 Evidence.of(f"best high threshold ({top}) over 60 %", behind, "%"),
-                Evidence.of(
-                    "60 % over 90 %",
-                    ahead,
-                    "%",
-                    100 * ((printed[0] or math.nan) / (printed[1] or math.nan) - 1),
-                ),
+                Evidence.of("60 % over 90 %", ahead, "%", *gains(printed[:1], printed[1:])),
             ),
         )
 

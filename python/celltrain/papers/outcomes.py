@@ -1,12 +1,13 @@
 """What the replications of a paper's tables gave, and the findings drawn from it."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from celltrain import statistics, text
 
-__all__ = ["Cell", "Evidence", "Finding", "Outcomes", "best", "gain"]
+__all__ = ["Cell", "Evidence", "Finding", "Outcomes", "best", "gains"]
 
 Cell = tuple[str, str, str]
 """A place in a table: (table, column, row)."""
@@ -93,9 +94,9 @@ class Outcomes:
         return found
 
 
-def gain(over: Sequence[float], under: Sequence[float]) -> statistics.Estimate:
-    """By how many per cent `over` exceeds `under`, replication by replication."""
-    return statistics.estimate([100 * (a / b - 1) for a, b in zip(over, under, strict=True)])
+def gains(over: Sequence[float], under: Sequence[float]) -> list[float]:
+    """By how many per cent `over` exceeds `under`, replication by replication; NaN where `under` is zero."""
+    return [100 * (a / b - 1) if b else math.nan for a, b in zip(over, under, strict=True)]
 
 
 def best(names: Sequence[str], value: Callable[[str], float]) -> str:

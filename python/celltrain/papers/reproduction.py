@@ -1,25 +1,23 @@
 """What came out of a paper's tables, figures and claims, set beside what was printed."""
 
-import time
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celltrain import statistics
-from celltrain.errors import unknown
-from celltrain.experiment import Progress, Task, execute, replicate
 from celltrain.folder import Folder, claim
-from celltrain.papers.description import Claim, Column, Paper, Row, Table
-from celltrain.papers.locate import PaperFolder, find
-from celltrain.papers.outcomes import Cell, Finding, Outcomes
-from celltrain.results import FRAMES, Record, provenance, record_frame
+from celltrain.papers.description import Claim, Column, Paper, Table
+from celltrain.papers.locate import PaperFolder
+from celltrain.papers.outcomes import Finding
+from celltrain.results import FRAMES, Record, record_frame
 
 if TYPE_CHECKING:
     import polars as pl
 
 __all__ = ["CellRun", "JudgedClaim", "MeasuredRow", "Reproduction", "point"]
+
 
 @dataclass(frozen=True, slots=True)
 class MeasuredRow:

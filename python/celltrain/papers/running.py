@@ -56,16 +56,25 @@ def reproduce(
     began = time.perf_counter()
     runs = _run_once(plan, jobs, progress)
     wall_time = time.perf_counter() - began
+    cell_runs = _cell_runs(cells, plan, runs)
+    rows: list[MeasuredRow] = []
+    claims: list[JudgedClaim] = []
+    for stack in chosen:
+        samples = _samples(stack, cell_runs)
+        # The printed numbers stand beside the stack that stands for the paper's own TCP.
+        rows += _rows(stack, selected, samples, folder.published if stack == description.stacks[0] else {})
+        claims += _judge(description, stack, selected, samples, folder.published)
     return Reproduction(
-        description,
-        folder,
-        selected,
-        chosen,
-        plan[0][0].seed,
-        len(plan[0]),
-        *_judged(description, folder, selected, chosen, cell_runs := _cell_runs(cells, plan, runs)),
-        cell_runs,
-        provenance(list(runs.values()), wall_time),
+        paper=description,
+        folder=folder,
+        tables=selected,
+        stacks=chosen,
+        seed=plan[0][0].seed,
+        replications=len(plan[0]),
+        rows=rows,
+        claims=claims,
+        runs=cell_runs,
+        provenance=provenance(list(runs.values()), wall_time),
     )
 
 
@@ -128,12 +137,34 @@ def _samples(stack: str, runs: Iterable[CellRun]) -> dict[Cell, list[float]]:
     for run in runs:
         if run.stack == stack:
             for row in run.table.rows:
-                samples.setdefault((run.table.name, run.column.name, row.name), []).append(row.measure(run.record))
+                samples.setdefault((run.table.name, run.column.name, row.name), []).append(
+                    row.measure(run.record)
+                )
     return samples
 
 
+def _judge(
+    paper: Paper,
+    stack: str,
+    tables: Iterable[Table],
+    samples: Mapping[Cell, Sequence[float]],
+    published: Mapping[Cell, Published],
+) -> list[JudgedClaim]:
+    """Judges the claims whose tables and figures all ran."""
+    outcomes = Outcomes(samples, {cell: printed.value for cell, printed in published.items()})
+    ran = {table.name for table in tables}
+    return [
+        JudgedClaim(stack, claim, claim.judge(outcomes))
+        for claim in paper.claims
+        if ran.issuperset(claim.needs)
+    ]
+
+
 def _rows(
-    stack: str, tables: Iterable[Table], samples: Mapping[Cell, Sequence[float]], published: Mapping[Cell, Published]
+    stack: str,
+    tables: Iterable[Table],
+    samples: Mapping[Cell, Sequence[float]],
+    published: Mapping[Cell, Published],
 ) -> list[MeasuredRow]:
     return [
         _row(stack, table, column, row, samples[table.name, column.name, row.name], published)

@@ -12,14 +12,14 @@ from celltrain.plots.points import PointPanel, PointSeries, bars, points
 from celltrain.plots.series import WindowPanel, occupancy, windows
 from celltrain.plots.style import colour_of, save
 from celltrain.results import Result, record_frame
-from celltrain.traces import flow_groups, traces
+from celltrain.traces import busiest, flow_groups, traces, windows_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from celltrain.comparison import Comparison
     from celltrain.papers.description import Table
-    from celltrain.papers.reproduction import Reproduction, TracedFigure
+    from celltrain.papers.reproduction import CellRun, Reproduction
 
 __all__ = [
     "PointPanel",
@@ -42,11 +42,11 @@ __all__ = [
 def draw_run(result: Result, folder: Folder) -> None:
     """The pictures of a run: flows, and of a traced run its first replication's windows and occupancies."""
     figures: dict[str, Figure] = {"flows": flow_bars(result)}
-    every_window = traces(result.series, "cwnd")
+    every_window = windows_of(result.series)
     if every_window:
         title = result.manifest["name"]
         figures["windows"] = windows([WindowPanel(title, every_window, flow_groups(result.flows))])
-    ports = traces(result.series, "occupancy")
+    ports = busiest(traces(result.series, "occupancy"))
     if ports:
         figures["occupancy"] = occupancy(ports)
     for name, figure in figures.items():
@@ -55,31 +55,37 @@ def draw_run(result: Result, folder: Folder) -> None:
 
 def flow_bars(result: Result) -> "Figure":
     """The throughput of every flow with its interval, coloured by group."""
-    by_flow = result.flows.partition_by("flow", maintain_order=True)
+    by_flow = result.by_flow()
     heights = [statistics.estimate([value / 1e6 for value in part["throughput"]]) for part in by_flow]
     names = [str(part["flow"][0]) for part in by_flow]
     groups = [str(part["group"][0]) for part in by_flow]
     colours = colour_of(groups)
-    return bars(names, heights, [colours[group] for group in groups], "throughput (Mbit/s)")
+    return bars(
+        names, heights, [colours[group] for group in groups], "flow, coloured by group", "throughput (Mbit/s)"
+    )
 
 
 def draw_comparison(found: "Comparison", folder: Folder) -> None:
     """The picture of a comparison: a panel a measure, a point a policy."""
     every = []
     for measure in found.measures:
-        heights = [found.results[policy].estimate(measure.metric) for policy in found.policies]
-        unit = found.unit(measure)
+        factor, unit = text.scale(found.size(measure), found.unit(measure))
+        means = [
+            found.results[policy].estimate(measure.metric).scaled(1 / factor) for policy in found.policies
+        ]
         title = text.with_unit(measure.title, unit)
-        every.append(PointPanel(title, found.policies, [PointSeries("mean, 95 % interval", heights)]))
+        every.append(PointPanel(title, found.policies, [PointSeries("mean, 95 % interval", means)]))
     save(points(every, columns=3), folder, "comparison")
 
 
 def draw_reproduction(found: "Reproduction", folder: Folder) -> None:
     """The pictures of a reproduction: its figures, and the headline rows of its tables."""
     for row in found.paper.headline:
-        every = [
-            table_points(found, table, row) for table in found.tables if row in [r.name for r in table.rows]
-        ]
+        tables = [table for table in found.tables if row in [known.name for known in table.rows]]
+        # Tables on one scenario share a scale, so they stand side by side.
+        scenarios = [table.scenario for table in tables]
+        tables.sort(key=lambda table: scenarios.index(table.scenario))
+        every = [table_points(found, table, row) for table in tables]
         if every:
             save(points(every), folder, row.replace(" ", "-"))
     for stack in found.stacks:
@@ -88,10 +94,10 @@ def draw_reproduction(found: "Reproduction", folder: Folder) -> None:
             save(windows(columns), folder, "windows" if stack == found.default_stack else f"windows-{stack}")
 
 
-def window_panel(figure: "TracedFigure") -> WindowPanel:
+def window_panel(figure: "CellRun") -> WindowPanel:
     """The windows of a paper's figure, with the synchronisation index in the title."""
     index = figure.record.metric("synchronisation_index")
-    every = traces(record_frame("series", [figure.record]), "cwnd")
+    every = windows_of(record_frame("series", [figure.record]))
     title = f"{figure.column.name}, {figure.stack}: synchronisation index {index:.2f}"
     return WindowPanel(title, every, flow_groups(figure.record.flows))
 

@@ -58,7 +58,7 @@ def points(every: Sequence[PointPanel], columns: int = 4) -> "Figure":
 
 
 def bars(
-    categories: Sequence[str], heights: Sequence[Estimate], colours: Sequence[str], ylabel: str
+    categories: Sequence[str], heights: Sequence[Estimate], colours: Sequence[str], xlabel: str, ylabel: str
 ) -> "Figure":
     """A bar with its interval for each category."""
     with styled():
@@ -67,7 +67,9 @@ def bars(
         errors = [found.half_width or 0.0 for found in heights]
         means = [found.mean for found in heights]
         axis.bar(positions, means, yerr=errors, color=list(colours), capsize=3, error_kw={"linewidth": 1})
-        axis.set_xticks(positions, categories, rotation=45, ha="right")
+        longest = max(map(len, categories))
+        axis.set_xticks(positions, categories, rotation=0 if longest <= 3 else 90)
+        axis.set_xlabel(xlabel)
         axis.grid(visible=False, axis="x")
         axis.set_ylabel(ylabel)
     return figure

@@ -55,10 +55,11 @@ def occupancy(ports: Sequence[Trace], capacity: float | None = None) -> "Figure"
     with styled():
         figure, axes = panels(len(ports), 1, 8.0, 1.2 * len(ports) + 0.8, sharex=True, sharey=True)
         colours = colour_of([port.entity for port in ports])
+        top = max(*(float(port.value.max(initial=1)) for port in ports), capacity or 1.0)
         for (axis,), port in zip(axes, (decimate(port, POINTS) for port in ports), strict=True):
             axis.plot(port.t, port.value, color=colours[port.entity], linewidth=0.7)
             axis.set_title(port.entity)
-            axis.set_ylim(bottom=0)
+            axis.set_ylim(0, 1.05 * top)
             axis.margins(x=0)
             if capacity is not None:
                 axis.axhline(capacity, color="#555555", linewidth=0.8, linestyle="--")

@@ -4,7 +4,7 @@ from celltrain import text
 from celltrain.comparison import Comparison
 from celltrain.report import parts
 from celltrain.report.page import Page
-from celltrain.traces import flow_groups, traces
+from celltrain.traces import flow_groups, windows_of
 
 __all__ = ["comparison_report"]
 
@@ -43,7 +43,7 @@ def _charts(page: Page, found: Comparison) -> None:
     for measure in found.measures:
         unit = found.unit(measure)
         estimates = [found.results[policy].estimate(measure.metric) for policy in found.policies]
-        factor, scaled = text.scale(max(abs(one.mean) for one in estimates), unit)
+        factor, scaled = text.scale(found.size(measure), unit)
         label = text.with_unit(measure.title, scaled)
         series = [(measure.title, [one.scaled(1 / factor) for one in estimates], False)]
         chart = parts.points_chart(found.policies, series, xlabel="policy", ylabel=label, unit=scaled)
@@ -52,7 +52,7 @@ def _charts(page: Page, found: Comparison) -> None:
 
 
 def _windows(page: Page, found: Comparison) -> None:
-    traced = {policy: traces(result.series, "cwnd") for policy, result in found.results.items()}
+    traced = {policy: windows_of(result.series) for policy, result in found.results.items()}
     if not any(traced.values()):
         return
     page.section("Windows over time")

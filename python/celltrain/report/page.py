@@ -3,7 +3,8 @@
 Nothing in the file refers to another host, so it works without a network and in twenty years.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from html import escape
 from importlib.resources import files
@@ -97,10 +98,12 @@ class Page:
         """Text as it is, in a box."""
         self._body.append(f"<pre><code>{escape(text)}</code></pre>")
 
-    def folded(self, summary: str, text: str) -> None:
-        """A box of text that opens on demand."""
-        code = f"<pre><code>{escape(text)}</code></pre>"
-        self._body.append(f"<details><summary>{escape(summary)}</summary>{code}</details>")
+    @contextmanager
+    def folded(self, summary: str) -> Iterator[None]:
+        """What is appended inside opens on demand."""
+        self._body.append(f"<details><summary>{escape(summary)}</summary>")
+        yield
+        self._body.append("</details>")
 
     def html(self) -> str:
         """The whole file."""

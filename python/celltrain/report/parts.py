@@ -27,7 +27,7 @@ def windows_chart(windows: Sequence[Trace], groups: Mapping[str, str], label: st
 def windows_caption(windows: Sequence[Trace]) -> str:
     """What a chart of windows shows."""
     height = text.number(common_scale(windows) / 1e3, 3)
-    return f"One strip a connection, {height} kB high; below, the sum of all windows."
+    return f"One strip a connection, {height} kB high; below, their sum."
 
 
 def occupancy_chart(ports: Sequence[Trace], label: str) -> dict[str, Any]:
@@ -104,7 +104,8 @@ def rerun(page: Page, command: Sequence[str], manifest: Mapping[str, Any]) -> No
         page.text(
             "The scenario with every setting, defaults included; saved to a file it gives the same runs."
         )
-        page.folded("Resolved scenario", manifest["scenario_toml"])
+        with page.folded("Resolved scenario"):
+            page.code(manifest["scenario_toml"])
 
 
 def _strip(trace: Trace, name: str, group: str, top: float, height: int) -> dict[str, Any]:

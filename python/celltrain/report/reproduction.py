@@ -9,7 +9,7 @@ from celltrain.report import parts
 from celltrain.report.page import Page, Safe
 from celltrain.results import record_frame
 from celltrain.statistics import Estimate
-from celltrain.traces import flow_groups, traces
+from celltrain.traces import flow_groups, windows_of
 
 __all__ = ["reproduction_report"]
 
@@ -21,8 +21,8 @@ def reproduction_report(found: Reproduction) -> str:
     _asked(page, found)
     _claims(page, found)
     _stacks(page, found)
-    _figures(page, found)
     _tables(page, found)
+    _figures(page, found)
     m = found.manifest
     parts.how_sure(page, m)
     command = ["celltrain", "reproduce", paper.id, "--seed", str(found.seed)]
@@ -34,16 +34,13 @@ def _asked(page: Page, found: Reproduction) -> None:
     names = ", ".join(table.name for table in found.tables)
     page.section("What was asked")
     page.text(f"{names} of the paper, {found.replications} replications of every column, seed {found.seed}.")
-    others = ", ".join(found.stacks[1:])
-    page.text(
-        f"The published values are compared with the TCP stack {found.default_stack}, "
-        "which stands for the paper's own. "
-        + (
-            f"The same runs with {others} show what is left of the conclusions with another TCP."
-            if others
-            else ""
+    own, others = found.default_stack, [stack for stack in found.stacks if stack != found.default_stack]
+    if own in found.stacks:
+        page.text(
+            f"The published values are compared with TCP stack {own}, which stands for the paper's own."
         )
-    )
+    if others:
+        page.text(f"Runs with {', '.join(others)} show what is left of the conclusions with another TCP.")
 
 
 def _claims(page: Page, found: Reproduction) -> None:
@@ -58,12 +55,9 @@ def _claims(page: Page, found: Reproduction) -> None:
         text_columns=1 + len(found.stacks),
     )
     for stack in found.stacks:
-        page.heading(f"Evidence with {stack}")
-        page.table(
-            ("claim", "", "evidence"),
-            [_claim_line(verdicts[claim.id, stack]) for claim in claims],
-            text_columns=3,
-        )
+        with page.folded(f"Evidence with {stack}"):
+            lines = [_claim_line(verdicts[claim.id, stack]) for claim in claims]
+            page.table(("claim", "", "evidence"), lines, text_columns=3)
 
 
 def _verdict(judged: JudgedClaim) -> Safe:
@@ -92,7 +86,7 @@ def _figures(page: Page, found: Reproduction) -> None:
         return
     page.section("Windows over time")
     for figure in found.figures:
-        windows = traces(record_frame("series", [figure.record]), "cwnd")
+        windows = windows_of(record_frame("series", [figure.record]))
         index = figure.record.metric("synchronisation_index")
         label = f"{found.label(figure.table.name, figure.stack)}: {figure.table.title}, {figure.column.name}"
         page.heading(label)

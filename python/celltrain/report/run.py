@@ -4,7 +4,7 @@ from celltrain import statistics, text
 from celltrain.report import parts
 from celltrain.report.page import Page
 from celltrain.results import Result
-from celltrain.traces import flow_groups, traces
+from celltrain.traces import busiest, flow_groups, traces, windows_of
 
 __all__ = ["run_report"]
 
@@ -34,7 +34,7 @@ def run_report(result: Result) -> str:
 
 
 def _flows(page: Page, result: Result) -> None:
-    by_flow = result.flows.partition_by("flow", maintain_order=True)
+    by_flow = result.by_flow()
     names = [str(part["flow"][0]) for part in by_flow]
     throughput = [statistics.estimate([value / 1e6 for value in part["throughput"]]) for part in by_flow]
     page.section("Flows")
@@ -59,12 +59,17 @@ def _flows(page: Page, result: Result) -> None:
         )
         rows.append((name, str(part["group"][0]), *shown))
     page.table(("flow", "group", *(column.replace("_", " ") for column in known)), rows, text_columns=2)
-    page.text("Means over the replications; packets and segments counted after the warm-up.", "note")
+    page.text(
+        f"Means over the replications, counted after the warm-up, of {len(by_flow)} of the "
+        f"{result.flows['flow'].n_unique()} flows; flows.parquet has all of them by replication.",
+        "note",
+    )
 
 
 def _series(page: Page, result: Result) -> None:
-    windows = traces(result.series, "cwnd")
-    ports = traces(result.series, "occupancy")
+    windows = windows_of(result.series)
+    every = traces(result.series, "occupancy")
+    ports = busiest(every)
     if not windows and not ports:
         return
     page.section("Over time")
@@ -76,4 +81,7 @@ def _series(page: Page, result: Result) -> None:
     if ports:
         label = "Occupancies of the switch ports in the first replication"
         page.heading(label)
-        page.chart(parts.occupancy_chart(ports, label), "In cells, every port to the same scale.")
+        page.chart(
+            parts.occupancy_chart(ports, label),
+            f"In cells, to one scale: the {len(ports)} busiest of {len(every)} ports.",
+        )

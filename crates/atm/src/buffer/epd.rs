@@ -58,6 +58,10 @@ impl BufferPolicy for Epd {
         Ok(Self { frames: FrameDiscard::new(params.end_marks, vcs), admission: BelowThreshold { cells } })
     }
 
+    fn levels(params: &Params) -> Vec<(&'static str, Level)> {
+        vec![("threshold", params.threshold)]
+    }
+
     #[inline(always)]
     fn on_arrival(&mut self, cell: &Cell, port: &impl PortView, now: Time) -> Verdict {
         self.frames.on_arrival(&mut self.admission, cell, port, now)

@@ -58,6 +58,10 @@ impl BufferPolicy for Espd {
         Ok(Self { high, low, red: vec![false; vcs] })
     }
 
+    fn levels(params: &Params) -> Vec<(&'static str, Level)> {
+        vec![("high", params.high), ("low", params.low)]
+    }
+
     #[inline(always)]
     fn on_arrival(&mut self, cell: &Cell, port: &impl PortView, _: Time) -> Verdict {
         let red = &mut self.red[cell.vc as usize];
@@ -67,6 +71,9 @@ impl BufferPolicy for Espd {
             }
             if port.occupancy() < self.low {
                 *red = false;
+            } else if port.is_packet() {
+                // A packet is no mere end mark.
+                return Verdict::Discard(Reason::VcCaptured);
             }
             return if port.is_full() { Verdict::Discard(Reason::BufferFull) } else { Verdict::Accept };
         }

@@ -80,6 +80,10 @@ impl BufferPolicy for EspdOriginal {
         Ok(Self { high, low, drop_timer, red_limit, status: vec![Status::Green; vcs], reds: 0 })
     }
 
+    fn levels(params: &Params) -> Vec<(&'static str, Level)> {
+        vec![("high", params.high), ("low", params.low)]
+    }
+
     #[inline(always)]
     fn on_arrival(&mut self, cell: &Cell, port: &impl PortView, now: Time) -> Verdict {
         let vc = cell.vc as usize;
@@ -91,6 +95,10 @@ impl BufferPolicy for EspdOriginal {
             }),
             status => {
                 self.release(vc, status, port, now);
+                // A packet is no mere end mark: it passes only once its VC is free.
+                if port.is_packet() && self.status[vc] != Status::Green {
+                    return Verdict::Discard(Reason::VcCaptured);
+                }
                 if port.is_full() { Verdict::Discard(Reason::BufferFull) } else { Verdict::Accept }
             }
         }

@@ -18,7 +18,10 @@ use celltrain_engine::Time;
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::Cell;
+use crate::{
+    Cell,
+    quantity::{Capacity, Level},
+};
 
 registry::policies! {
     tail_drop::TailDrop => "tail-drop",
@@ -78,7 +81,12 @@ pub trait PortView {
     /// Whether the cell at hand is the first of its frame: the cell before it on the VC carried an end mark.
     fn is_first(&self) -> bool;
 
-    /// Whether there is no room for a cell.
+    /// Whether the cell at hand is a packet of a packet-framed link: a whole frame in one unit.
+    fn is_packet(&self) -> bool {
+        false
+    }
+
+    /// Whether there is no room for the cell at hand.
     fn is_full(&self) -> bool {
         self.occupancy() >= self.capacity()
     }
@@ -108,6 +116,12 @@ pub trait BufferPolicy: Sized {
     /// # Errors
     /// A parameter outside its meaning, such as a threshold above the capacity.
     fn new(params: &Self::Params, capacity: u64, vcs: usize) -> Result<Self, ParamError>;
+
+    /// The levels among the parameters and their keys, so that their units can be checked against the buffer's.
+    fn levels(params: &Self::Params) -> Vec<(&'static str, Level)> {
+        let _ = params;
+        Vec::new()
+    }
 
     /// Decides about a cell that arrives at `now`. A full buffer accepts nothing: the port refuses to overfill.
     fn on_arrival(&mut self, cell: &Cell, port: &impl PortView, now: Time) -> Verdict;

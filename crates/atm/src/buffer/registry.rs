@@ -52,6 +52,27 @@ macro_rules! policies {
             }
         }
 
+        impl DiscardParams {
+            /// Checks that the chosen policy's levels are shares or in the unit of `buffer`.
+            ///
+            /// # Errors
+            /// The first level that is in another unit.
+            pub fn check_units(&self, buffer: Capacity) -> Result<(), ParamError> {
+                let levels = match self.policy {
+                    $(PolicyName::$policy => $module::$policy::levels(&self.$module),)*
+                };
+                for (key, level) in levels {
+                    if let (Some(found), Some(unit)) = (level.unit(), buffer.unit())
+                        && found != unit
+                    {
+                        let message = format!("\"{level}\" does not suit a buffer of {buffer}: give a share or a number of {unit}");
+                        return Err(ParamError { key, message });
+                    }
+                }
+                Ok(())
+            }
+        }
+
         /// Any discard policy; `match` it once a visit, outside the loop over cells.
         #[derive(Debug, Clone)]
         pub enum Policy {

@@ -26,6 +26,7 @@ use self::{
 };
 use crate::{
     measures::Sampler,
+    scenario::Framing,
     wire::{Packet, Wires},
 };
 
@@ -91,6 +92,8 @@ pub(crate) struct Outgoing {
     pub(crate) label: u32,
     /// Where the contents of its frames wait; cell-level sources send frames without contents.
     pub(crate) wire: Option<usize>,
+    /// Whether its frames travel as cells or as packets.
+    pub(crate) framing: Framing,
     /// Frames sent.
     pub(crate) frames: u32,
 }
@@ -366,7 +369,7 @@ impl Host {
         self.timers.set(endpoint, deadline);
     }
 
-    /// Cuts a segment into cells and hands them to the network interface.
+    /// Cuts a segment into cells, unless it travels as a packet, and hands them to the network interface.
     fn transmit(
         &mut self,
         now: Time,
@@ -376,13 +379,15 @@ impl Host {
         wires: &mut Wires,
     ) {
         let Endpoint { outgoing, peer, .. } = self.parts.endpoints[endpoint as usize];
-        let cells = self.parts.aal5.cells(u64::from(segment.ip_bytes()));
         let outgoing = &mut self.parts.outgoing[outgoing as usize];
         if let Some(wire) = outgoing.wire {
             let number = wires[wire].send(Packet { segment: *segment, endpoint: peer });
             debug_assert_eq!(number, outgoing.frames, "frames are numbered in order");
         }
-        let length = cells as u16;
+        let length = match outgoing.framing {
+            Framing::Cells => self.parts.aal5.cells(u64::from(segment.ip_bytes())) as u16,
+            Framing::Packets => 1,
+        };
         outgoing.send(Instant::at(now), length, 0, length, streams);
     }
 

@@ -33,7 +33,7 @@ pub const MAX_REPLICATIONS: u32 = 1_000_000;
 pub const MAX_SAMPLES: u64 = 10_000_000;
 /// The most cells in a frame: an AAL5 frame of 65535 bytes and its trailer.
 pub const MAX_FRAME_CELLS: u64 = (aal5::Params::MAX_FRAME + aal5::TRAILER.0).div_ceil(PAYLOAD_OCTETS);
-/// The most bytes that AAL5 may be told to add to a frame.
+/// The most bytes that AAL5 or a link may be told to add to a frame.
 pub const MAX_OVERHEAD: Bytes = Bytes(4_096);
 /// The most data of a transfer or burst.
 pub const MAX_TRANSFER: Bytes = Bytes(1 << 60);
@@ -85,22 +85,26 @@ fn time(spec: &Spec) -> Checked {
 }
 
 fn links(link: &LinkSpec) -> Checked {
-    let LinkSpec { rate, delay, access, trunk, exit } = *link;
-    let whole = LinkOverride { rate: Some(rate), delay: Some(delay) };
-    for (key, part) in [("link", whole), ("link.access", access), ("link.trunk", trunk), ("link.exit", exit)]
-    {
-        one_link(key, part.rate, part.delay)?;
-    }
-    Ok(())
+    let whole =
+        LinkOverride { rate: Some(link.rate), delay: Some(link.delay), loss: Some(link.loss), ..link.trunk };
+    let places =
+        [("link", whole), ("link.access", link.access), ("link.trunk", link.trunk), ("link.exit", link.exit)];
+    places.iter().try_for_each(|(key, part)| one_link(key, part))
 }
 
-/// Checks the rate and delay given for a link under `key`.
-pub(super) fn one_link(key: &str, rate: Option<BitRate>, delay: Option<Duration>) -> Checked {
-    if let Some(rate) = rate {
+/// Checks what is given for a link under `key`.
+pub(super) fn one_link(key: &str, link: &LinkOverride) -> Checked {
+    if let Some(rate) = link.rate {
         within(&format!("{key}.rate"), rate, MIN_RATE, MAX_RATE)?;
     }
-    if let Some(delay) = delay {
+    if let Some(delay) = link.delay {
         within(&format!("{key}.delay"), delay, Duration(0), MAX_DELAY)?;
+    }
+    if let Some(overhead) = link.overhead {
+        within(&format!("{key}.overhead"), overhead, Bytes(0), MAX_OVERHEAD)?;
+    }
+    if let Some(loss) = link.loss {
+        within(&format!("{key}.loss"), loss, 0.0, 1.0)?;
     }
     Ok(())
 }
@@ -119,8 +123,8 @@ fn check_port(index: usize, port: &PortSpec, spec: &Spec) -> Checked {
 
 /// Checks a policy's parameters against the buffer, as the policy itself does.
 fn discard(key: &str, params: &DiscardParams, buffer: Capacity) -> Checked {
-    match Policy::new(params, buffer.cells(), 1) {
-        Ok(_) => Ok(()),
+    match params.check_units(buffer).and_then(|()| Policy::new(params, buffer.units(), 1).map(|_| ())) {
+        Ok(()) => Ok(()),
         Err(error) => {
             Err(Problem::new(format!("{key}.{}.{}", params.policy.name(), error.key), error.message))
         }

@@ -17,6 +17,26 @@ pub struct ScenarioError {
     pub message: String,
 }
 
+impl ScenarioError {
+    /// An error whose texts fit a terminal, whatever stood in the file.
+    pub(super) fn new(source: &str, line: Option<usize>, key: &str, message: &str) -> Self {
+        Self { source: printable(source), line, key: printable(key), message: printable(message) }
+    }
+}
+
+/// The most characters of each text of an error.
+const MAX_CHARACTERS: usize = 2_000;
+
+/// A text without control characters and of limited length.
+fn printable(text: &str) -> String {
+    let escape = |c: char| if c.is_control() { c.escape_default().collect() } else { String::from(c) };
+    let mut printable: String = text.chars().take(MAX_CHARACTERS).map(escape).collect();
+    if text.chars().nth(MAX_CHARACTERS).is_some() {
+        printable.push('…');
+    }
+    printable
+}
+
 impl fmt::Display for ScenarioError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.source)?;
@@ -101,7 +121,15 @@ fn edit_distance(a: &str, b: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{edit_distance, nearest, suggestion};
+    use super::{ScenarioError, edit_distance, nearest, suggestion};
+
+    #[test]
+    fn errors_fit_a_terminal() {
+        let error = ScenarioError::new("a.toml", Some(3), "na\u{1b}me", &"é\n".repeat(1_000_000));
+        let text = error.to_string();
+        assert!(text.starts_with("a.toml:3: na\\u{1b}me: é\\né\\n") && text.ends_with('…'), "{text}");
+        assert!(text.chars().count() < 4_000);
+    }
 
     #[test]
     fn distances_count_letters_and_swaps() {

@@ -18,7 +18,7 @@ use super::{
 
 /// Reads a `T` from a tree.
 pub(super) fn read<'a, T: Deserialize<'a>>(root: &'a Node) -> Result<T, Fault> {
-    T::deserialize(Reader(root)).map_err(|fault| fault.from_value(root.origin))
+    T::deserialize(Reader(root)).map_err(|fault| fault.found_in(root.origin))
 }
 
 /// What is wrong, where: the keys from the innermost outwards and the origin of the innermost value.
@@ -35,14 +35,14 @@ impl Fault {
     }
 
     /// The fault was found in the value from `origin`; keeps a deeper place.
-    fn from_value(mut self, origin: Origin) -> Self {
+    fn found_in(mut self, origin: Origin) -> Self {
         self.origin.get_or_insert(origin);
         self
     }
 
     /// The fault was found in the value of `key`.
     fn within(self, key: impl fmt::Display, origin: Origin) -> Self {
-        let mut fault = self.from_value(origin);
+        let mut fault = self.found_in(origin);
         fault.keys.push(key.to_string());
         fault
     }

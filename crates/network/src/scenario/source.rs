@@ -33,7 +33,7 @@ impl Source {
     /// Reads a file and what it extends.
     pub(super) fn load(path: &Path) -> Result<Self, ScenarioError> {
         let name = path.display().to_string();
-        let text = read_text(path).map_err(|message| whole(&name, message))?;
+        let text = read_text(path).map_err(|message| ScenarioError::new(&name, None, "", &message))?;
         Self::parse(&text, path)
     }
 
@@ -74,14 +74,10 @@ impl Source {
     /// Lays `key = value` over the scenario; `key` is dotted, elements of arrays count from 0.
     pub(super) fn set(&mut self, key: &str, value: &str) -> Result<(), ScenarioError> {
         let layer = self.layers.len();
-        self.layers.push(format!("--set {key}={value}"));
+        let name = format!("--set {key}={value}");
+        self.layers.push(name.clone());
         let origin = Origin { layer, line: None };
-        let fault = |message: String| ScenarioError {
-            source: format!("--set {key}={value}"),
-            line: None,
-            key: key.to_owned(),
-            message,
-        };
+        let fault = |message: String| ScenarioError::new(&name, None, key, &message);
         let keys: Vec<_> = key.split('.').map(str::trim).collect();
         if keys.iter().any(|part| part.is_empty()) || keys.len() > MAX_KEY_PARTS {
             return Err(fault("expected a dotted key such as switch.buffer".to_owned()));
@@ -110,8 +106,7 @@ impl Source {
 
     /// An error about the value at `origin`.
     pub(super) fn error(&self, origin: Origin, key: String, message: String) -> ScenarioError {
-        let source = self.layers[origin.layer].clone();
-        ScenarioError { source, line: origin.line, key, message }
+        ScenarioError::new(&self.layers[origin.layer], origin.line, &key, &message)
     }
 
     /// An error about a dotted key, placed where the key, or the table it is missing from, was written.
@@ -170,8 +165,4 @@ fn read_text(path: &Path) -> Result<String, String> {
 /// A path under which a file is recognised again.
 fn identity(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
-}
-
-fn whole(source: &str, message: String) -> ScenarioError {
-    ScenarioError { source: source.to_owned(), line: None, key: String::new(), message }
 }

@@ -45,11 +45,8 @@ impl Node {
     /// Reads the text of the file `name`, layer number `layer`.
     pub(super) fn parse(text: &str, name: &str, layer: usize) -> Result<Self, ScenarioError> {
         let lines = Lines::new(text);
-        let place = |message: String, offset: Option<usize>| ScenarioError {
-            source: name.to_owned(),
-            line: offset.map(|offset| lines.at(offset)),
-            key: String::new(),
-            message,
+        let place = |message: String, offset: Option<usize>| {
+            ScenarioError::new(name, offset.map(|offset| lines.at(offset)), "", &message)
         };
         let document = DeTable::parse(text)
             .map_err(|error| place(one_line(error.message()), error.span().map(|span| span.start)))?;

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use celltrain_engine::quantity::{BitRate, Duration};
-
 use super::{
     super::{
         check::one_link,
@@ -26,8 +24,8 @@ pub(super) struct Outline {
 pub(super) struct Wire {
     pub(super) from: usize,
     pub(super) to: usize,
-    pub(super) rate: BitRate,
-    pub(super) delay: Duration,
+    /// How it differs from `[link]`.
+    pub(super) link: LinkOverride,
     pub(super) simplex: bool,
 }
 
@@ -46,7 +44,7 @@ pub(super) fn outline(spec: &Spec) -> Result<Outline, Problem> {
         Topology::ParkingLot(lot) => parking_lot(spec, lot),
         Topology::NSource(network) | Topology::PeerToPeer(network) => n_source(spec, network),
         Topology::Chain(chain) => long_chain(spec, chain),
-        Topology::Graph(graph) => written_out(spec, graph),
+        Topology::Graph(graph) => written_out(graph),
     }
 }
 
@@ -115,13 +113,7 @@ fn row(spec: &Spec, switches: u32, groups: impl IntoIterator<Item = Group>) -> O
         .chain(named("dest", flows, NodeKind::Host));
     let mut outline = Outline { nodes: nodes.collect(), ..Outline::default() };
     let (first_switch, first_destination) = (flows, flows + switches);
-    let wire = |from, to, place: LinkOverride| Wire {
-        from,
-        to,
-        rate: place.rate.unwrap_or(spec.link.rate),
-        delay: place.delay.unwrap_or(spec.link.delay),
-        simplex: false,
-    };
+    let wire = |from, to, link: LinkOverride| Wire { from, to, link, simplex: false };
     for trunk in 1..switches {
         outline.wires.push(wire(first_switch + trunk - 1, first_switch + trunk, spec.link.trunk));
     }
@@ -139,7 +131,7 @@ fn row(spec: &Spec, switches: u32, groups: impl IntoIterator<Item = Group>) -> O
 }
 
 /// A network whose nodes and links are listed.
-fn written_out(spec: &Spec, graph: &ExplicitGraph) -> Result<Outline, Problem> {
+fn written_out(graph: &ExplicitGraph) -> Result<Outline, Problem> {
     within("topology.node", graph.node.len() as u64, MAX_NODES, "nodes")?;
     within("topology.link", graph.link.len() as u64, MAX_NODES, "links")?;
     let nodes: Vec<_> =
@@ -159,9 +151,8 @@ fn written_out(spec: &Spec, graph: &ExplicitGraph) -> Result<Outline, Problem> {
         if from == to {
             return Err(Problem::new(format!("{key}.to"), "a link joins two different nodes"));
         }
-        one_link(&key, link.rate, link.delay)?;
-        let (rate, delay) = (link.rate.unwrap_or(spec.link.rate), link.delay.unwrap_or(spec.link.delay));
-        wires.push(Wire { from, to, rate, delay, simplex: link.simplex });
+        one_link(&key, &link.overrides())?;
+        wires.push(Wire { from, to, link: link.overrides(), simplex: link.simplex });
     }
     Ok(Outline { nodes, wires, flows: Vec::new() })
 }

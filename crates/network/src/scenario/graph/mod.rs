@@ -1,15 +1,16 @@
 //! The network that a scenario describes: nodes, directed links, and flows with their routes.
 
 mod generate;
+mod losses;
 mod route;
 
 use std::collections::BTreeMap;
 
 use celltrain_atm::{
     buffer::{DiscardParams, PolicyName},
-    quantity::Capacity,
+    quantity::{Capacity, Unit},
 };
-use celltrain_engine::quantity::{BitRate, Duration};
+use celltrain_engine::quantity::{BitRate, Bytes, Duration};
 use celltrain_tcp::Params;
 
 use self::{
@@ -18,7 +19,7 @@ use self::{
 };
 use super::{
     error::{Problem, suggestion},
-    spec::{FlowSpec, NodeKind, Spec, Start, Traffic},
+    spec::{FlowSpec, Framing, LossDirection, LossUnit, NodeKind, Spec, Start, Traffic},
 };
 
 /// The most nodes, and the most links, of a network.
@@ -37,6 +38,8 @@ pub struct Graph {
     pub links: Vec<Link>,
     /// Flows: first those that the topology makes, then those added by `[[flow]]`.
     pub flows: Vec<Flow>,
+    /// Segments that links lose.
+    pub losses: Vec<Loss>,
 }
 
 /// A host or a switch.
@@ -59,6 +62,14 @@ pub struct Link {
     pub rate: BitRate,
     /// Time from the end of a cell's transmission to its arrival; where a switch receives, its own delay is included.
     pub delay: Duration,
+    /// Whether it carries cells or packets.
+    pub framing: Framing,
+    /// Bytes that it adds to each packet if it carries packets.
+    pub overhead: Bytes,
+    /// Share of what it loses at random.
+    pub loss: f64,
+    /// What it loses at random.
+    pub loss_unit: LossUnit,
     /// Buffer of the output port; a host's is unlimited.
     pub buffer: Capacity,
     /// Discard policy of the output port.
@@ -88,6 +99,21 @@ pub struct Flow {
     pub start: Start,
 }
 
+/// A segment that a link loses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Loss {
+    /// Index of the flow.
+    pub flow: usize,
+    /// Whether data or an ACK is lost.
+    pub direction: LossDirection,
+    /// Index of the link that loses it.
+    pub link: usize,
+    /// A byte that the data carries, or that the ACK asks for.
+    pub byte: u64,
+    /// The how manieth such segment on the link it is, from 1.
+    pub occurrence: u32,
+}
+
 impl Graph {
     /// Builds the network and checks that every flow can cross it.
     pub(super) fn build(spec: &Spec) -> Result<Self, Problem> {
@@ -98,7 +124,8 @@ impl Graph {
         let router = Router::new(&outline.nodes, &links);
         let flows =
             Builder { spec, nodes: &outline.nodes, names: &names, router, route_links: 0 }.flows(drafts)?;
-        Ok(Self { nodes: outline.nodes, links, flows })
+        let losses = losses::losses(spec, &names, &links, &flows)?;
+        Ok(Self { nodes: outline.nodes, links, flows, losses })
     }
 }
 
@@ -131,22 +158,49 @@ fn links(spec: &Spec, outline: &Outline, names: &Names) -> Result<Vec<Link>, Pro
         let directions = [(wire.from, wire.to), (wire.to, wire.from)];
         for &(from, to) in &directions[..if wire.simplex { 1 } else { 2 }] {
             let (buffer, discard) = match outline.nodes[from].kind {
-                NodeKind::Host => (Capacity(None), DiscardParams::of(PolicyName::TailDrop)),
+                NodeKind::Host => (Capacity::Unlimited, DiscardParams::of(PolicyName::TailDrop)),
                 NodeKind::Switch => (spec.switch.buffer, spec.switch.discard.clone()),
             };
             let processing = if outline.nodes[to].kind == NodeKind::Switch { spec.switch.delay.0 } else { 0 };
+            let delay = wire.link.delay.unwrap_or(spec.link.delay);
             links.push(Link {
                 from,
                 to,
-                rate: wire.rate,
-                delay: Duration(wire.delay.0 + processing),
+                rate: wire.link.rate.unwrap_or(spec.link.rate),
+                delay: Duration(delay.0 + processing),
+                framing: wire.link.framing.unwrap_or(spec.link.framing),
+                overhead: wire.link.overhead.unwrap_or(spec.link.overhead),
+                loss: wire.link.loss.unwrap_or(spec.link.loss),
+                loss_unit: wire.link.loss_unit.unwrap_or(spec.link.loss_unit),
                 buffer,
                 discard,
             });
         }
     }
     override_ports(spec, outline, names, &mut links)?;
+    links.iter().try_for_each(|link| check_buffer(spec, outline, link))?;
     Ok(links)
+}
+
+/// Checks that the unit of a port's buffer suits what its link carries.
+fn check_buffer(spec: &Spec, outline: &Outline, link: &Link) -> Result<(), Problem> {
+    let suits = match link.buffer.unit() {
+        None => true,
+        Some(Unit::Cells) => link.framing == Framing::Cells,
+        Some(Unit::Packets | Unit::Bytes) => link.framing == Framing::Packets,
+    };
+    if suits {
+        return Ok(());
+    }
+    let (from, to) = (&outline.nodes[link.from].name, &outline.nodes[link.to].name);
+    let entry = spec.port.iter().rposition(|port| port.buffer.is_some() && (&port.from, &port.to) == (from, to));
+    let key = entry.map_or_else(|| "switch.buffer".to_owned(), |index| format!("port.{index}.buffer"));
+    let carries = match link.framing {
+        Framing::Cells => "cells: give a number of cells",
+        Framing::Packets => "packets: give a number of packets or bytes",
+    };
+    let message = format!("\"{}\" does not suit the link from \"{from}\" to \"{to}\", which carries {carries}", link.buffer);
+    Err(Problem::new(key, message))
 }
 
 /// Applies `[[port]]`.
@@ -271,12 +325,43 @@ impl Builder<'_> {
         };
         let back =
             if traffic.uses_tcp() { self.way_back(&key, &name, &route, from, to)? } else { Vec::new() };
+        self.check_framing(&key, &name, &traffic, &route, &back)?;
         self.route_links += route.len() + back.len();
         if self.route_links > MAX_ROUTE_LINKS {
             let message = format!("the routes of all flows together pass more than {MAX_ROUTE_LINKS} links");
             return Err(Problem::new("topology", message));
         }
         Ok(Flow { name, group, from, to, route, back, traffic, tcp, start })
+    }
+
+    /// Checks that a flow's links all carry the same, and what its traffic needs.
+    fn check_framing(
+        &self,
+        key: &str,
+        name: &str,
+        traffic: &Traffic,
+        route: &[usize],
+        back: &[usize],
+    ) -> Result<(), Problem> {
+        let links = self.router.links();
+        let framing = links[route[0]].framing;
+        if let Some(&other) = route.iter().chain(back).find(|&&link| links[link].framing != framing) {
+            let place = |link: usize| {
+                format!("{} > {}", self.nodes[links[link].from].name, self.nodes[links[link].to].name)
+            };
+            let (packets, cells) = if framing == Framing::Packets { (route[0], other) } else { (other, route[0]) };
+            let message = format!(
+                "flow \"{name}\" would change its framing on the way: \"{}\" carries cells, \"{}\" packets",
+                place(cells),
+                place(packets)
+            );
+            return Err(Problem::new(key, message));
+        }
+        if framing == Framing::Packets && !traffic.uses_tcp() {
+            let message = format!("flow \"{name}\" sends bare cells, which a packet-framed link does not carry");
+            return Err(Problem::new(key, message));
+        }
+        Ok(())
     }
 
     /// The links of a route that is written out.

@@ -11,6 +11,8 @@ use super::{super::spec::NodeKind, Link, Node};
 pub(super) struct Router<'a> {
     nodes: &'a [Node],
     links: &'a [Link],
+    /// The first link between two nodes: a switch may have too many to search.
+    between: BTreeMap<(usize, usize), usize>,
     /// Indices of the links that leave each node, ascending.
     outputs: Vec<Vec<usize>>,
     /// Indices of the links that reach each node, ascending.
@@ -36,9 +38,11 @@ impl<'a> Router<'a> {
     pub(super) fn new(nodes: &'a [Node], links: &'a [Link]) -> Self {
         let mut outputs = vec![Vec::new(); nodes.len()];
         let mut inputs = vec![Vec::new(); nodes.len()];
+        let mut between = BTreeMap::new();
         for (index, link) in links.iter().enumerate() {
             outputs[link.from].push(index);
             inputs[link.to].push(index);
+            between.entry((link.from, link.to)).or_insert(index);
         }
         let mut switches = 0;
         let switch_number = nodes
@@ -48,12 +52,17 @@ impl<'a> Router<'a> {
                 switches.saturating_sub(1)
             })
             .collect();
-        Self { nodes, links, outputs, inputs, switch_number, switches, trees: BTreeMap::new() }
+        Self { nodes, links, between, outputs, inputs, switch_number, switches, trees: BTreeMap::new() }
+    }
+
+    /// All links.
+    pub(super) fn links(&self) -> &'a [Link] {
+        self.links
     }
 
     /// The first link from one node to another.
     pub(super) fn link(&self, from: usize, to: usize) -> Option<usize> {
-        self.outputs[from].iter().copied().find(|link| self.links[*link].to == to)
+        self.between.get(&(from, to)).copied()
     }
 
     /// The same way in the other direction, if its links are duplex.

@@ -9,10 +9,10 @@ mod traffic;
 use celltrain_atm::{
     aal5,
     buffer::{DiscardParams, PolicyName},
-    quantity::Capacity,
+    quantity::{Capacity, Unit},
 };
 use celltrain_engine::{
-    quantity::{BitRate, Duration, PacketRate},
+    quantity::{BitRate, Bytes, Duration, PacketRate},
     time::MILLISECOND,
 };
 use celltrain_tcp::StackSpec;
@@ -84,6 +84,9 @@ pub struct Spec {
     /// Single flows: the name of a flow that the topology makes changes that flow, another name adds one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flow: Vec<FlowSpec>,
+    /// Single segments that links lose.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub loss: Vec<LossSpec>,
 }
 
 fn default_seed() -> u64 {
@@ -117,6 +120,15 @@ pub struct LinkSpec {
     pub rate: BitRate,
     /// Propagation delay, up to an hour.
     pub delay: Duration,
+    /// Whether the link carries cells or packets. All links on the way of a flow must have the same framing.
+    pub framing: Framing,
+    /// Bytes that a packet-framed link adds to each IP packet (frame header, preamble, gap).
+    pub overhead: Bytes,
+    /// Share of what the link loses at random, after its transmission: 0 to 1.
+    #[schemars(range(min = 0, max = 1))]
+    pub loss: f64,
+    /// What is lost at random, each on its own.
+    pub loss_unit: LossUnit,
     /// Links from a source host to its switch (and back), where they differ.
     #[serde(skip_serializing_if = "LinkOverride::is_empty")]
     pub access: LinkOverride,
@@ -135,6 +147,10 @@ impl Default for LinkSpec {
         Self {
             rate: BitRate(155_520_000),
             delay: Duration(MILLISECOND),
+            framing: Framing::Cells,
+            overhead: Bytes(0),
+            loss: 0.0,
+            loss_unit: LossUnit::Frame,
             access: none,
             trunk: none,
             exit: none,
@@ -152,6 +168,42 @@ pub struct LinkOverride {
     /// Propagation delay; that of `[link]` if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay: Option<Duration>,
+    /// Whether the link carries cells or packets; as `[link]` says if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub framing: Option<Framing>,
+    /// Bytes that a packet-framed link adds to each packet; those of `[link]` if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overhead: Option<Bytes>,
+    /// Share of what is lost at random; that of `[link]` if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 1))]
+    pub loss: Option<f64>,
+    /// What is lost at random; that of `[link]` if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loss_unit: Option<LossUnit>,
+}
+
+/// What a link carries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Framing {
+    /// Cells of 53 bytes, into which AAL5 cuts every frame.
+    #[default]
+    Cells,
+    /// IP packets, each in one piece: its transmission takes the time of its bytes, and a buffer takes it or discards it
+    /// as a whole. Buffers are in packets or bytes.
+    Packets,
+}
+
+/// What a link loses at random.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LossUnit {
+    /// Whole frames.
+    #[default]
+    Frame,
+    /// Single cells; on a packet-framed link, packets.
+    Cell,
 }
 
 impl LinkOverride {
@@ -164,7 +216,7 @@ impl LinkOverride {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 pub struct SwitchSpec {
-    /// Buffer of each output port.
+    /// Buffer of each output port; the cell or packet in transmission counts until its last bit is sent.
     pub buffer: Capacity,
     /// Time between a cell's arrival at the switch and its arrival at the buffer of the output port.
     pub delay: Duration,
@@ -175,7 +227,7 @@ pub struct SwitchSpec {
 impl Default for SwitchSpec {
     fn default() -> Self {
         let discard = DiscardParams::of(PolicyName::TailDrop);
-        Self { buffer: Capacity(Some(2_000)), delay: Duration(0), discard }
+        Self { buffer: Capacity::Limit(2_000, Unit::Cells), delay: Duration(0), discard }
     }
 }
 
@@ -247,4 +299,39 @@ pub struct FlowSpec {
     /// Its TCP; keys not given are those of `[tcp]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tcp: Option<StackSpec>,
+}
+
+/// `[[loss]]`: one segment that a link loses, with all its cells, after having transmitted it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct LossSpec {
+    /// Name of the flow, which must use TCP.
+    pub flow: String,
+    /// Number of the segment, from 0: data is lost that carries byte `segment` times MSS, an ACK that asks for this byte.
+    pub segment: u64,
+    /// The how manieth such segment on the link is lost.
+    #[serde(default = "first")]
+    #[schemars(range(min = 1))]
+    pub occurrence: u32,
+    /// Whether data or an ACK is lost.
+    #[serde(default)]
+    pub direction: LossDirection,
+    /// Names of the two nodes of the link that loses it; the first link on its way if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link: Option<[String; 2]>,
+}
+
+fn first() -> u32 {
+    1
+}
+
+/// Which way a lost segment goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LossDirection {
+    /// From the sender: data.
+    #[default]
+    Data,
+    /// From the receiver: acknowledgements.
+    Ack,
 }

@@ -1,10 +1,10 @@
 //! `[topology]`: networks from a few numbers, or written out.
 
-use celltrain_engine::quantity::{BitRate, Duration};
+use celltrain_engine::quantity::{BitRate, Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::forms::forms;
+use super::{Framing, LinkOverride, LossUnit, forms::forms};
 
 forms! {
     /// `[topology]`: nodes, links between them, and flows across them.
@@ -108,7 +108,34 @@ pub struct LinkEntry {
     /// Propagation delay; that of `[link]` if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay: Option<Duration>,
+    /// Whether the link carries cells or packets; as `[link]` says if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub framing: Option<Framing>,
+    /// Bytes that a packet-framed link adds to each packet; those of `[link]` if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overhead: Option<Bytes>,
+    /// Share of what is lost at random; that of `[link]` if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 1))]
+    pub loss: Option<f64>,
+    /// What is lost at random; that of `[link]` if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loss_unit: Option<LossUnit>,
     /// Whether the link carries cells in the direction `from` to `to` only.
     #[serde(default)]
     pub simplex: bool,
+}
+
+impl LinkEntry {
+    /// How the link differs from `[link]`.
+    pub(in crate::scenario) fn overrides(&self) -> LinkOverride {
+        LinkOverride {
+            rate: self.rate,
+            delay: self.delay,
+            framing: self.framing,
+            overhead: self.overhead,
+            loss: self.loss,
+            loss_unit: self.loss_unit,
+        }
+    }
 }

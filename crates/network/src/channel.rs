@@ -1,0 +1,284 @@
+//! What happens to cells on their way along a link: some links lose some of them.
+//!
+//! A channel stands between a port and what receives its cells, on links that lose something only. The port has
+//! transmitted the cells, so that queues and utilisations do not depend on the losses.
+
+use celltrain_atm::Cell;
+use celltrain_engine::{
+    Fingerprint, Slot, Time,
+    merge::{Merge, TieBreak},
+    random::Generator,
+    stream::{StreamId, Streams, Train},
+    time::NEVER,
+};
+use celltrain_tcp::{Flags, Segment};
+
+use crate::{scenario::LossDirection, wire::Wires};
+
+/// Why a link lost a cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LossReason {
+    /// By chance.
+    Random,
+    /// The scenario names it.
+    Scripted,
+}
+
+impl LossReason {
+    pub(crate) const ALL: [Self; 2] = [Self::Random, Self::Scripted];
+
+    /// The name of the column that counts it in results.
+    pub(crate) fn column(self) -> &'static str {
+        match self {
+            Self::Random => "lost_random",
+            Self::Scripted => "lost_scripted",
+        }
+    }
+}
+
+/// Cells lost, by [`LossReason`].
+pub(crate) type Lost = [u64; LossReason::ALL.len()];
+
+/// Losses by chance, each on its own, with the same probability.
+#[derive(Debug)]
+pub(crate) struct RandomLoss {
+    generator: Generator,
+    /// Logarithm of the probability to pass; zero if nothing is ever lost.
+    log_pass: f64,
+    /// Units that pass before the next one is lost.
+    passing: u64,
+    /// Whether units are frames; otherwise cells.
+    frames: bool,
+}
+
+impl RandomLoss {
+    /// Loses a share `loss` of the frames or cells.
+    pub(crate) fn new(loss: f64, frames: bool, generator: Generator) -> Self {
+        let mut random = Self { generator, log_pass: libm::log1p(-loss), passing: 0, frames };
+        random.draw();
+        random
+    }
+
+    /// Draws how many units pass before the next loss: geometrically distributed, one number a loss, not one a unit.
+    fn draw(&mut self) {
+        let unit = 1.0 - self.generator.unit();
+        // Conversion saturates: without losses this is the largest number, with loss 1 it is 0.
+        self.passing = (libm::log(unit) / self.log_pass) as u64;
+        if self.log_pass == 0.0 {
+            self.passing = u64::MAX;
+        }
+    }
+
+    /// How many of `count` units pass before one of them is lost.
+    fn pass(&mut self, count: u32) -> u32 {
+        if self.passing >= u64::from(count) {
+            self.passing -= u64::from(count);
+            return count;
+        }
+        let passed = self.passing as u32;
+        self.draw();
+        passed
+    }
+}
+
+/// A segment to be lost.
+#[derive(Debug)]
+pub(crate) struct ScriptedLoss {
+    /// The VC's wire.
+    pub(crate) wire: usize,
+    pub(crate) direction: LossDirection,
+    /// A byte that the data carries, or that the ACK asks for.
+    pub(crate) byte: u64,
+    /// How many such segments are still to come until it is lost, this one included; 0 once it is.
+    pub(crate) left: u32,
+}
+
+impl ScriptedLoss {
+    fn matches(&self, segment: &Segment) -> bool {
+        match self.direction {
+            LossDirection::Data => (segment.seq..segment.end()).contains(&self.byte),
+            LossDirection::Ack => {
+                segment.len == 0 && segment.flags.contains(Flags::ACK) && segment.ack == self.byte
+            }
+        }
+    }
+
+    /// Whether this is the transmission to be lost.
+    fn strikes(&mut self, segment: &Segment) -> bool {
+        if self.left == 0 || !self.matches(segment) {
+            return false;
+        }
+        self.left -= 1;
+        self.left == 0
+    }
+}
+
+/// A VC on the link.
+#[derive(Debug, Clone, Copy, Default)]
+struct Vc {
+    wire: Option<usize>,
+    /// The frame of its last cell.
+    frame: Option<u32>,
+    /// Why that frame is lost, if it is.
+    lost: Option<LossReason>,
+}
+
+/// A link's way to one of the processes behind it.
+#[derive(Debug)]
+pub(crate) struct Channel {
+    /// The link, by its number in the graph.
+    pub(crate) link: usize,
+    input: [StreamId; 1],
+    output: StreamId,
+    merge: Merge,
+    /// By label.
+    vcs: Vec<Vc>,
+    random: RandomLoss,
+    scripted: Vec<ScriptedLoss>,
+    clock: Time,
+    passed: u64,
+    lost: Lost,
+    /// Number of the last cell passed on; the trains of a channel do not join.
+    number: u64,
+    pub(crate) fingerprint: Fingerprint,
+}
+
+/// What a channel is made of.
+#[derive(Debug)]
+pub(crate) struct ChannelParts {
+    pub(crate) link: usize,
+    pub(crate) input: StreamId,
+    pub(crate) output: StreamId,
+    /// The VCs by label: where the contents of their frames wait, if anywhere.
+    pub(crate) wires: Vec<Option<usize>>,
+    pub(crate) random: RandomLoss,
+    pub(crate) scripted: Vec<ScriptedLoss>,
+}
+
+/// Between the numbers of cells that are not on one grid of slots.
+const APART: u64 = 1 << 32;
+
+impl Channel {
+    pub(crate) fn new(parts: ChannelParts, streams: &Streams<Cell>) -> Self {
+        let input = [parts.input];
+        Self {
+            link: parts.link,
+            merge: Merge::new(&input, streams, TieBreak::InputId),
+            input,
+            output: parts.output,
+            vcs: parts.wires.iter().map(|&wire| Vc { wire, ..Vc::default() }).collect(),
+            random: parts.random,
+            scripted: parts.scripted,
+            clock: 0,
+            passed: 0,
+            lost: Lost::default(),
+            number: 0,
+            fingerprint: Fingerprint::default(),
+        }
+    }
+
+    pub(crate) fn inputs(&self) -> &[StreamId] {
+        &self.input
+    }
+
+    pub(crate) fn clock(&self) -> Time {
+        self.clock
+    }
+
+    /// Cells lost so far.
+    pub(crate) fn lost(&self) -> Lost {
+        self.lost
+    }
+
+    pub(crate) fn next_event(&self, streams: &Streams<Cell>) -> Time {
+        streams[self.input[0]].next_arrival().unwrap_or(NEVER)
+    }
+
+    /// Handles the arrivals before `until`.
+    pub(crate) fn visit(&mut self, until: Time, streams: &mut Streams<Cell>, wires: &Wires) -> u64 {
+        self.merge.refill(streams);
+        let (mut cells, mut train) = (0, Train::default());
+        while let Some(slot) = self.merge.next(until, streams, &mut train) {
+            cells += u64::from(train.count);
+            self.on_train(train, slot, streams, wires);
+        }
+        self.clock = until;
+        streams[self.output].advance_horizon(until);
+        cells
+    }
+
+    fn on_train(&mut self, mut train: Train<Cell>, slot: Slot, streams: &mut Streams<Cell>, wires: &Wires) {
+        let vc = self.vcs[train.car.vc as usize];
+        let mut lost = vc.lost;
+        if vc.frame != Some(train.car.frame) {
+            lost = self.on_frame(vc.wire, train.car.frame, wires);
+            self.vcs[train.car.vc as usize] = Vc { frame: Some(train.car.frame), lost, ..vc };
+            if let Some(reason) = lost {
+                self.note_loss(&train, reason);
+            }
+        }
+        if let Some(reason) = lost {
+            self.lost[reason as usize] += u64::from(train.count);
+            return;
+        }
+        if self.random.frames {
+            return self.pass(&train, slot, streams);
+        }
+        loop {
+            let passing = self.random.pass(train.count);
+            if passing == train.count {
+                return self.pass(&train, slot, streams);
+            }
+            if passing > 0 {
+                let mut head = train;
+                head.truncate(passing);
+                self.pass(&head, slot, streams);
+                train.advance(passing, slot);
+            }
+            self.note_loss(&train, LossReason::Random);
+            self.lost[LossReason::Random as usize] += 1;
+            if train.count == 1 {
+                return;
+            }
+            train.advance(1, slot);
+        }
+    }
+
+    /// A frame begins: whether and why it is lost as a whole.
+    fn on_frame(&mut self, wire: Option<usize>, frame: u32, wires: &Wires) -> Option<LossReason> {
+        let mut lost = (self.random.frames && self.random.pass(1) == 0).then_some(LossReason::Random);
+        for scripted in self.scripted.iter_mut().filter(|scripted| Some(scripted.wire) == wire) {
+            if scripted.strikes(&wires[scripted.wire].peek(frame).segment) {
+                lost = Some(LossReason::Scripted);
+            }
+        }
+        lost
+    }
+
+    /// Mixes a loss into the fingerprint: of the first cell of `train`, once for a frame that is lost as a whole. How many
+    /// trains its cells come in depends on the visits.
+    fn note_loss(&mut self, train: &Train<Cell>, reason: LossReason) {
+        let place = u64::from(train.car.position) << 32 | u64::from(train.car.vc);
+        self.fingerprint.mix(train.first.ps() ^ place << 8 ^ reason as u64);
+    }
+
+    fn pass(&mut self, train: &Train<Cell>, slot: Slot, streams: &mut Streams<Cell>) {
+        debug_assert!(train.count == 1 || streams[self.output].slot() == slot, "a channel keeps the grid");
+        self.passed += u64::from(train.count);
+        self.number += APART;
+        let first = self.number;
+        self.number += train.slots_to(train.count - 1);
+        streams[self.output].push(first, self.number, *train);
+    }
+
+    /// Checks that no cell was lost track of.
+    ///
+    /// # Panics
+    /// If one was.
+    pub(crate) fn check_conservation(&self, streams: &Streams<Cell>) {
+        let input = &streams[self.input[0]];
+        let lost: u64 = self.lost.iter().sum();
+        assert_eq!(input.pushed(), input.waiting() + self.passed + lost, "link {}: cells passed and lost", self.link);
+        assert_eq!(self.passed, streams[self.output].pushed(), "link {}: cells passed", self.link);
+    }
+}

@@ -1,0 +1,166 @@
+//! What the buffers of cells and of packets share: asking the policy, obeying it, counting.
+
+use celltrain_atm::{
+    Cell,
+    buffer::{BufferPolicy, PortView, Reason, Verdict},
+};
+use celltrain_engine::{
+    Fingerprint, Instant, Time,
+    merge::Merge,
+    stream::Streams,
+    time::Span,
+};
+
+use super::{Connection, PortStats};
+
+/// A first-in-first-out queue whose departures are known as soon as a unit, a cell or a packet, is accepted.
+pub(crate) trait Queue {
+    /// Whether units are packets; otherwise cells.
+    const PACKETS: bool;
+
+    /// The limit, in the unit of [`Queue::occupancy`].
+    fn capacity(&self) -> u64;
+
+    /// What is in the buffer when a unit arrives at `now`, the unit in transmission included.
+    fn occupancy(&self, now: Instant) -> u64;
+
+    /// Whether the unit at hand finds no room at `now`.
+    fn is_full(&self, now: Instant) -> bool;
+
+    /// Queues the unit at hand, which arrives at `at`.
+    fn accept(&mut self, at: Instant);
+
+    /// When the last bit of the last unit is sent.
+    fn last_departure(&self) -> Instant;
+
+    /// Number of the last departure: departures back to back have neighbouring numbers, others are far apart.
+    fn last_number(&self) -> u64;
+}
+
+/// All of a port but the policy that is asked about it.
+#[derive(Debug)]
+pub(crate) struct Buffer<Q> {
+    pub(super) merge: Merge,
+    pub(super) connections: Vec<Connection>,
+    pub(super) queue: Q,
+    /// Propagation delay of the link.
+    pub(super) delay: Time,
+    pub(crate) stats: PortStats,
+    pub(crate) fingerprint: Fingerprint,
+}
+
+/// The port as the policy sees it when a cell arrives.
+struct Arrival<'a, Q> {
+    queue: &'a Q,
+    at: Instant,
+    first: bool,
+}
+
+impl<Q: Queue> PortView for Arrival<'_, Q> {
+    #[inline]
+    fn capacity(&self) -> u64 {
+        self.queue.capacity()
+    }
+
+    #[inline]
+    fn occupancy(&self) -> u64 {
+        self.queue.occupancy(self.at)
+    }
+
+    #[inline]
+    fn is_first(&self) -> bool {
+        self.first
+    }
+
+    #[inline]
+    fn is_packet(&self) -> bool {
+        Q::PACKETS
+    }
+
+    #[inline]
+    fn is_full(&self) -> bool {
+        self.queue.is_full(self.at)
+    }
+}
+
+/// Sojourn times summed during one visit, which fit fewer bits than those of a whole run.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    pub(super) sojourns: Span,
+    pub(super) longest: Span,
+}
+
+impl<Q: Queue> Buffer<Q> {
+    pub(super) fn new(merge: Merge, connections: Vec<Connection>, queue: Q, delay: Time) -> Self {
+        let (stats, fingerprint) = (PortStats::default(), Fingerprint::default());
+        Self { merge, connections, queue, delay, stats, fingerprint }
+    }
+
+    /// Asks the policy about a cell; counts it if it is discarded.
+    #[inline(always)]
+    pub(super) fn admits<P: BufferPolicy>(&mut self, policy: &mut P, at: Instant, cell: &Cell) -> bool {
+        let connection = &mut self.connections[cell.vc as usize];
+        let arrival = Arrival { queue: &self.queue, at, first: connection.at_frame_start };
+        connection.at_frame_start = cell.is_last();
+        match policy.on_arrival(cell, &arrival, at.ps()) {
+            Verdict::Accept => true,
+            Verdict::Discard(reason) => {
+                self.discard(at, cell, reason);
+                false
+            }
+        }
+    }
+
+    /// A cell arrives: the policy decides, the port obeys.
+    // Forced into the loop over arrivals, where its arguments stay in registers.
+    #[inline(always)]
+    pub(super) fn on_cell<P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        at: Instant,
+        cell: &Cell,
+        tally: &mut Tally,
+        streams: &mut Streams<Cell>,
+    ) {
+        if self.admits(policy, at, cell) {
+            self.accept_cell(at, cell, tally, streams);
+        }
+    }
+
+    /// Queues a cell and sends it on.
+    #[inline(always)]
+    fn accept_cell(&mut self, at: Instant, cell: &Cell, tally: &mut Tally, streams: &mut Streams<Cell>) {
+        self.queue.accept(at);
+        let sojourn = self.queue.last_departure().since(at);
+        tally.sojourns = tally.sojourns.plus(sojourn, 1);
+        tally.longest = tally.longest.max(sojourn);
+        let connection = &mut self.connections[cell.vc as usize];
+        connection.accepted += 1;
+        let first = self.queue.last_departure().delayed(self.delay);
+        let car = Cell { vc: connection.label, ..*cell };
+        streams[connection.output].push_car(self.queue.last_number(), first, car);
+        if cell.is_last() {
+            self.end_frame(cell.vc, sojourn);
+        }
+    }
+
+    /// The last cell of a frame was accepted.
+    pub(super) fn end_frame(&mut self, vc: u32, sojourn: Span) {
+        self.stats.delays.add(sojourn.ps());
+        self.fingerprint.mix(self.queue.last_departure().ps() ^ u64::from(vc) << 48);
+    }
+
+    #[cold]
+    fn discard(&mut self, at: Instant, cell: &Cell, reason: Reason) {
+        self.connections[cell.vc as usize].discarded += 1;
+        self.stats.discarded[reason as usize] += 1;
+        let place = u64::from(cell.position) << 32 | u64::from(cell.vc);
+        self.fingerprint.mix(at.ps().wrapping_add(place << 8 | reason as u64));
+    }
+
+    /// Adds up what was counted during a visit.
+    pub(super) fn settle(&mut self, tally: &Tally) {
+        self.stats.sojourns.add(tally.sojourns);
+        self.stats.longest = self.stats.longest.max(tally.longest);
+    }
+}

@@ -1,0 +1,183 @@
+//! The buffer of a cell-framed link.
+//!
+//! A FIFO of cells needs no stored queue: a cell that is accepted departs one slot after the later of its arrival and the
+//! departure before it, so its departure is known at once and the occupancy is the backlog in slots.
+
+use celltrain_atm::{Cell, buffer::BufferPolicy};
+use celltrain_engine::{
+    Instant, Slot, Time,
+    stream::{Streams, Train},
+};
+
+use super::buffer::{Buffer, Queue, Tally};
+
+/// The state of a FIFO queue in front of a link.
+#[derive(Debug, Clone)]
+pub(crate) struct CellFifo {
+    pub(super) slot: Slot,
+    capacity: u64,
+    /// A backlog shorter than this leaves room for a cell.
+    roomy: Time,
+    last_departure: Instant,
+    /// Number of the last departure: departures back to back have neighbouring numbers, others are far apart.
+    last_number: u64,
+}
+
+/// Between the numbers of departures that are not on one grid of slots.
+const APART: u64 = 1 << 32;
+
+impl CellFifo {
+    pub(super) fn new(slot: Slot, capacity: u64) -> Self {
+        let roomy = capacity.saturating_sub(1).saturating_mul(slot.ps());
+        Self { slot, capacity, roomy, last_departure: Instant::default(), last_number: 0 }
+    }
+
+    /// When the next cell leaves at the earliest, if it arrives at `now`: a slot after that, or after the backlog.
+    pub(super) fn next_departure(&self, now: Time) -> Time {
+        now.max(self.last_departure.ps()) + self.slot.ps()
+    }
+
+    /// Whether `count` cells that arrive from `now` on all find room; those that leave meanwhile only make more.
+    #[inline]
+    fn has_room(&self, now: Instant, count: u64) -> bool {
+        let backlog = self.last_departure.ps().saturating_sub(now.ps());
+        backlog.saturating_add((count * self.slot.ps()) + count) < self.roomy
+            || self.occupancy(now).saturating_add(count) <= self.capacity
+    }
+
+    /// Queues `slots` slots' worth of cells behind the last one.
+    fn extend(&mut self, slots: u64) {
+        self.last_departure = self.last_departure.plus_slots(self.slot, slots);
+        self.last_number += slots;
+    }
+}
+
+impl Queue for CellFifo {
+    const PACKETS: bool = false;
+
+    #[inline]
+    fn capacity(&self) -> u64 {
+        self.capacity
+    }
+
+    #[inline]
+    fn occupancy(&self, now: Instant) -> u64 {
+        if self.last_departure <= now { 0 } else { self.last_departure.since(now).slots(self.slot) }
+    }
+
+    #[inline]
+    fn is_full(&self, now: Instant) -> bool {
+        // Most cells find a backlog that is obviously short enough; only the others need the division.
+        self.last_departure.ps() > now.ps().saturating_add(self.roomy) && self.occupancy(now) >= self.capacity
+    }
+
+    #[inline]
+    fn accept(&mut self, at: Instant) {
+        let idle = self.last_departure < at;
+        let start = if idle { at } else { self.last_departure };
+        self.last_number += if idle { APART } else { 1 };
+        self.last_departure = start.plus(self.slot);
+    }
+
+    #[inline]
+    fn last_departure(&self) -> Instant {
+        self.last_departure
+    }
+
+    #[inline]
+    fn last_number(&self) -> u64 {
+        self.last_number
+    }
+}
+
+impl Buffer<CellFifo> {
+    /// Handles every arrival before `until`; returns how many cells there were.
+    pub(super) fn serve<P: BufferPolicy>(&mut self, policy: &mut P, until: Time, streams: &mut Streams<Cell>) -> u64 {
+        let (mut cells, mut tally, mut train) = (0, Tally::default(), Train::default());
+        while let Some(slot) = self.merge.next(until, streams, &mut train) {
+            cells += u64::from(train.count);
+            if train.count == 1 {
+                self.on_cell(policy, train.first, &train.car, &mut tally, streams);
+            } else {
+                self.on_row(policy, &mut train, slot, &mut tally, streams);
+            }
+        }
+        // Once a visit is enough: the fullest moment is the one with the longest sojourn.
+        let fullest = tally.longest.slots(self.queue.slot);
+        assert!(fullest <= self.queue.capacity, "the policy accepted a cell into a full buffer");
+        self.settle(&tally);
+        cells
+    }
+
+    /// A train of more than one cell arrives, with none of another input in between.
+    #[inline(never)]
+    fn on_row<P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        train: &mut Train<Cell>,
+        slot: Slot,
+        tally: &mut Tally,
+        streams: &mut Streams<Cell>,
+    ) {
+        loop {
+            let gaps = self.gaps_behind(train, slot);
+            let mut count = 1;
+            if self.admits(policy, train.first, &train.car) {
+                let mut row = Train::single(train.first, train.car);
+                if let Some(gaps) = gaps
+                    && policy.accepts_rest(&train.car)
+                {
+                    row = Train { gaps, ..*train };
+                    count = train.count;
+                }
+                self.accept_row(&row, slot, tally, streams);
+            }
+            if count == train.count {
+                return;
+            }
+            train.advance(1, slot);
+        }
+    }
+
+    /// If all cells of `train` would find room and depart as a row: the gaps of that row.
+    #[inline]
+    fn gaps_behind(&self, train: &Train<Cell>, slot: Slot) -> Option<u64> {
+        let queue = &self.queue;
+        if queue.last_departure <= train.first && slot == queue.slot {
+            // Each cell has left when the next one comes.
+            return Some(train.gaps);
+        }
+        // Cells come at least as fast as they leave: the row departs back to back.
+        (train.gaps == 0 && slot <= queue.slot && queue.has_room(train.first, u64::from(train.count))).then_some(0)
+    }
+
+    /// Accepts all cells of `train`, whose gaps are those of the row in which they depart.
+    #[inline(always)]
+    fn accept_row(&mut self, train: &Train<Cell>, slot: Slot, tally: &mut Tally, streams: &mut Streams<Cell>) {
+        let (queue, last) = (&mut self.queue, train.count - 1);
+        queue.accept(train.first);
+        let first_sojourn = queue.last_departure.since(train.first);
+        let mut last_sojourn = first_sojourn;
+        if slot == queue.slot || last == 0 {
+            tally.sojourns = tally.sojourns.plus(first_sojourn, u64::from(train.count));
+        } else {
+            // The row comes faster than it leaves: each cell waits longer than the one before.
+            last_sojourn = first_sojourn.plus(queue.slot.minus(slot), u64::from(last));
+            tally.sojourns = tally.sojourns.plus_row(first_sojourn, last_sojourn, u64::from(train.count));
+        }
+        tally.longest = tally.longest.max(last_sojourn);
+        let connection = &mut self.connections[train.car.vc as usize];
+        connection.accepted += u64::from(train.count);
+        let car = Cell { vc: connection.label, ..train.car };
+        let row = Train { first: queue.last_departure.delayed(self.delay), car, ..*train };
+        let number = queue.last_number;
+        if last > 0 {
+            queue.extend(row.slots_to(last));
+        }
+        streams[connection.output].push(number, queue.last_number, row);
+        if u32::from(train.car.position) + train.count == u32::from(train.car.length) {
+            connection.at_frame_start = true;
+            self.end_frame(train.car.vc, last_sojourn);
+        }
+    }
+}

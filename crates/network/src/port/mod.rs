@@ -1,0 +1,299 @@
+//! An output port: the buffer in front of a link, its discard policy, and the link itself.
+//!
+//! The port owns the queue, executes the policy's verdicts and counts. It handles units: cells on a cell-framed link,
+//! packets on a packet-framed one. Which of the two queues it has is asked once a visit.
+
+mod buffer;
+mod cells;
+mod packets;
+
+use celltrain_atm::{
+    Cell,
+    buffer::{Policy, Reason},
+    with_policy,
+};
+use celltrain_engine::{
+    Fingerprint, Instant, Slot, Time,
+    merge::Merge,
+    stream::{StreamId, Streams},
+    time::{NEVER, Span, SpanSum},
+};
+
+pub(crate) use self::packets::PacketLimit;
+use self::{
+    buffer::{Buffer, Queue},
+    cells::CellFifo,
+    packets::PacketFifo,
+};
+use crate::{
+    measures::{Histogram, Sampler},
+    wire::Wires,
+};
+
+/// What a port knows of a VC that crosses it: where its cells go next, and what became of them.
+#[derive(Debug, Clone)]
+pub(crate) struct Connection {
+    /// The stream to the VC's next port or host.
+    pub(crate) output: StreamId,
+    /// The VC's label there.
+    pub(crate) label: u32,
+    /// Where the contents of its frames wait; cell-level sources send frames without contents.
+    pub(crate) wire: Option<usize>,
+    /// Whether the next cell begins a frame.
+    pub(crate) at_frame_start: bool,
+    pub(crate) accepted: u64,
+    pub(crate) discarded: u64,
+}
+
+impl Connection {
+    /// A VC whose cells go on to `output`, where it is called `label`.
+    pub(crate) fn new(output: StreamId, label: u32, wire: Option<usize>) -> Self {
+        Self { output, label, wire, at_frame_start: true, accepted: 0, discarded: 0 }
+    }
+}
+
+/// A port's counters; differences over a window are measured by taking a copy at its start.
+#[derive(Debug, Clone, Default)]
+pub struct PortStats {
+    /// Cells discarded, by [`Reason`].
+    pub discarded: [u64; Reason::ALL.len()],
+    /// Sum of the times that accepted cells spend in the port. By Little's law it is the integral of the occupancy.
+    pub sojourns: SpanSum,
+    /// The longest of them.
+    pub longest: Span,
+    /// Sojourn times of the last cells of frames.
+    pub delays: Histogram,
+}
+
+impl PortStats {
+    /// Forgets the maximum and the distribution, which cannot be had as differences: a new window begins.
+    pub(crate) fn begin_window(&mut self) {
+        self.longest = Span::default();
+        self.delays = Histogram::default();
+    }
+}
+
+/// An output port with a FIFO buffer, and the link behind it.
+#[derive(Debug)]
+pub struct Port {
+    pub(crate) name: String,
+    /// The link behind it, by its number in the graph.
+    pub(crate) link: usize,
+    inputs: Vec<StreamId>,
+    outputs: Vec<StreamId>,
+    policy: Policy,
+    buffer: AnyBuffer,
+    /// Whether the port is a switch's; otherwise it is a host's network interface.
+    pub(crate) from_switch: bool,
+    clock: Time,
+    pub(crate) sampler: Sampler,
+}
+
+/// A buffer of either kind.
+#[derive(Debug)]
+enum AnyBuffer {
+    Cells(Buffer<CellFifo>),
+    Packets(Buffer<PacketFifo>),
+}
+
+/// Runs `$body` with `$bound` bound to the buffer inside `$any`.
+macro_rules! with_buffer {
+    ($any:expr, $bound:ident => $body:expr) => {
+        match $any {
+            AnyBuffer::Cells($bound) => $body,
+            AnyBuffer::Packets($bound) => $body,
+        }
+    };
+}
+
+/// The line and the room in front of it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Line {
+    /// Cells of one slot each, and how many the buffer holds.
+    Cells { slot: Slot, capacity: u64 },
+    /// Packets: the time of a byte, the bytes added to each packet, and the size of the buffer.
+    Packets { byte: Slot, overhead: u64, limit: PacketLimit },
+}
+
+impl Line {
+    /// The spacing of units in a train.
+    pub(crate) fn slot(self) -> Slot {
+        match self {
+            Self::Cells { slot, .. } => slot,
+            Self::Packets { .. } => Slot::ZERO,
+        }
+    }
+
+    /// The size of the buffer, in its unit.
+    pub(crate) fn capacity(self) -> u64 {
+        match self {
+            Self::Cells { capacity, .. } => capacity,
+            Self::Packets { limit: PacketLimit::Packets(limit) | PacketLimit::Bytes(limit), .. } => limit,
+        }
+    }
+}
+
+/// What a port is made of.
+#[derive(Debug)]
+pub(crate) struct PortParts {
+    pub(crate) name: String,
+    /// The link behind it, by its number in the graph.
+    pub(crate) link: usize,
+    pub(crate) inputs: Vec<StreamId>,
+    pub(crate) outputs: Vec<StreamId>,
+    pub(crate) merge: Merge,
+    pub(crate) policy: Policy,
+    pub(crate) connections: Vec<Connection>,
+    pub(crate) line: Line,
+    pub(crate) delay: Time,
+    /// Whether the port is a switch's; otherwise it is a host's network interface.
+    pub(crate) from_switch: bool,
+    pub(crate) sampler: Sampler,
+}
+
+impl Port {
+    pub(crate) fn new(parts: PortParts) -> Self {
+        let buffer = match parts.line {
+            Line::Cells { slot, capacity } => {
+                let queue = CellFifo::new(slot, capacity);
+                AnyBuffer::Cells(Buffer::new(parts.merge, parts.connections, queue, parts.delay))
+            }
+            Line::Packets { byte, overhead, limit } => {
+                let queue = PacketFifo::new(byte, overhead, limit);
+                AnyBuffer::Packets(Buffer::new(parts.merge, parts.connections, queue, parts.delay))
+            }
+        };
+        Self {
+            name: parts.name,
+            link: parts.link,
+            inputs: parts.inputs,
+            outputs: parts.outputs,
+            policy: parts.policy,
+            buffer,
+            from_switch: parts.from_switch,
+            clock: 0,
+            sampler: parts.sampler,
+        }
+    }
+
+    pub(crate) fn inputs(&self) -> &[StreamId] {
+        &self.inputs
+    }
+
+    pub(crate) fn outputs(&self) -> &[StreamId] {
+        &self.outputs
+    }
+
+    pub(crate) fn clock(&self) -> Time {
+        self.clock
+    }
+
+    /// Units accepted so far.
+    pub(crate) fn accepted(&self) -> u64 {
+        self.connections().iter().map(|connection| connection.accepted).sum()
+    }
+
+    /// Units discarded so far, summed over VCs.
+    pub(crate) fn discarded(&self) -> u64 {
+        self.connections().iter().map(|connection| connection.discarded).sum()
+    }
+
+    /// Units that arrived so far.
+    pub(crate) fn arrived(&self) -> u64 {
+        self.accepted() + self.stats().discarded.iter().sum::<u64>()
+    }
+
+    fn connections(&self) -> &[Connection] {
+        with_buffer!(&self.buffer, buffer => &buffer.connections)
+    }
+
+    /// Its counters.
+    pub(crate) fn stats(&self) -> &PortStats {
+        with_buffer!(&self.buffer, buffer => &buffer.stats)
+    }
+
+    /// What it did, as a number.
+    pub(crate) fn fingerprint(&self) -> Fingerprint {
+        with_buffer!(&self.buffer, buffer => buffer.fingerprint)
+    }
+
+    /// Forgets the maximum and the distribution, which cannot be had as differences: a new window begins.
+    pub(crate) fn begin_window(&mut self) {
+        with_buffer!(&mut self.buffer, buffer => buffer.stats.begin_window());
+        if let AnyBuffer::Packets(buffer) = &mut self.buffer {
+            buffer.queue.most = 0;
+        }
+    }
+
+    /// Largest occupancy in the unit of the buffer's size, the arriving cell or packet included.
+    pub(crate) fn occupancy_max(&self) -> u64 {
+        match &self.buffer {
+            AnyBuffer::Cells(buffer) => buffer.stats.longest.slots(buffer.queue.slot),
+            AnyBuffer::Packets(buffer) => buffer.queue.most,
+        }
+    }
+
+    /// The time for which the line has been busy with what it has sent, in units of so many seconds: slots, or bytes.
+    pub(crate) fn busy(&self) -> (u64, f64) {
+        match &self.buffer {
+            AnyBuffer::Cells(buffer) => (self.accepted() - self.occupancy(), buffer.queue.slot.seconds()),
+            AnyBuffer::Packets(buffer) => {
+                (buffer.queue.sent(Instant::start_of(self.clock)), buffer.queue.byte().seconds())
+            }
+        }
+    }
+
+    /// What units are called.
+    pub(crate) fn unit(&self) -> &'static str {
+        match &self.buffer {
+            AnyBuffer::Cells(_) => "cells",
+            AnyBuffer::Packets(_) => "packets",
+        }
+    }
+
+    /// Units in the buffer at the port's clock.
+    pub(crate) fn occupancy(&self) -> u64 {
+        // At its clock a port has handled what is before it, and what departs at the clock has left.
+        let now = Instant::start_of(self.clock);
+        match &self.buffer {
+            AnyBuffer::Cells(buffer) => buffer.queue.occupancy(now),
+            AnyBuffer::Packets(buffer) => buffer.queue.packets(now),
+        }
+    }
+
+    pub(crate) fn next_event(&self, streams: &Streams<Cell>) -> Time {
+        self.inputs.iter().filter_map(|&input| streams[input].next_arrival()).min().unwrap_or(NEVER)
+    }
+
+    /// Handles the arrivals before `until` and tells the outputs how far they are known.
+    pub(crate) fn visit(&mut self, until: Time, streams: &mut Streams<Cell>, wires: &Wires) -> u64 {
+        with_buffer!(&mut self.buffer, buffer => buffer.merge.refill(streams));
+        let mut units = 0;
+        while self.sampler.due() <= until {
+            units += self.handle(self.sampler.due(), streams, wires);
+            let occupancy = self.occupancy();
+            self.sampler.record(occupancy as f64);
+        }
+        units += self.handle(until, streams, wires);
+        let horizon = match &self.buffer {
+            AnyBuffer::Cells(buffer) => buffer.queue.next_departure(until) + buffer.delay,
+            AnyBuffer::Packets(buffer) => buffer.queue.next_departure(until) + buffer.delay,
+        };
+        for &output in &self.outputs {
+            streams[output].advance_horizon(horizon);
+        }
+        units
+    }
+
+    fn handle(&mut self, until: Time, streams: &mut Streams<Cell>, wires: &Wires) -> u64 {
+        self.clock = until;
+        match &mut self.buffer {
+            AnyBuffer::Cells(buffer) => {
+                with_policy!(&mut self.policy, policy => buffer.serve(policy, until, streams))
+            }
+            AnyBuffer::Packets(buffer) => {
+                with_policy!(&mut self.policy, policy => buffer.serve(policy, until, streams, wires))
+            }
+        }
+    }
+}

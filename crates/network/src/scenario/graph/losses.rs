@@ -1,0 +1,65 @@
+//! `[[loss]]`: from names to indices.
+
+use super::{
+    super::{
+        error::{Problem, suggestion},
+        spec::{LossDirection, LossSpec, Spec},
+    },
+    Flow, Link, Loss, Names, find,
+};
+
+/// The segments that links lose.
+pub(super) fn losses(
+    spec: &Spec,
+    names: &Names,
+    links: &[Link],
+    flows: &[Flow],
+) -> Result<Vec<Loss>, Problem> {
+    spec.loss.iter().enumerate().map(|(index, entry)| loss(index, entry, names, links, flows)).collect()
+}
+
+fn loss(
+    index: usize,
+    entry: &LossSpec,
+    names: &Names,
+    links: &[Link],
+    flows: &[Flow],
+) -> Result<Loss, Problem> {
+    let key = |part: &str| format!("loss.{index}.{part}");
+    let Some(number) = flows.iter().position(|flow| flow.name == entry.flow) else {
+        let near = suggestion(&entry.flow, "flows", flows.iter().take(100).map(|flow| flow.name.as_str()));
+        return Err(Problem::new(key("flow"), format!("unknown flow \"{}\"{near}", entry.flow)));
+    };
+    let flow = &flows[number];
+    if !flow.traffic.uses_tcp() {
+        let message = format!("flow \"{}\" carries bare cells, which have no segments to lose", entry.flow);
+        return Err(Problem::new(key("flow"), message));
+    }
+    if entry.occurrence == 0 {
+        return Err(Problem::new(key("occurrence"), "occurrences are counted from 1"));
+    }
+    let byte = entry.segment.checked_mul(u64::from(flow.tcp.mss));
+    let Some(byte) = byte.filter(|&byte| byte < 1 << 62) else {
+        return Err(Problem::new(key("segment"), "no flow gets so far"));
+    };
+    let way = match entry.direction {
+        LossDirection::Data => &flow.route,
+        LossDirection::Ack => &flow.back,
+    };
+    let link = match &entry.link {
+        None => way[0],
+        Some([from, to]) => {
+            let from_node = find(names, || key("link.0"), from)?;
+            let to_node = find(names, || key("link.1"), to)?;
+            let between = |link: &&usize| links[**link].from == from_node && links[**link].to == to_node;
+            *way.iter().find(between).ok_or_else(|| {
+                let message = format!(
+                    "flow \"{}\" does not pass a link from \"{from}\" to \"{to}\" on this way",
+                    entry.flow
+                );
+                Problem::new(key("link"), message)
+            })?
+        }
+    };
+    Ok(Loss { flow: number, direction: entry.direction, link, byte, occurrence: entry.occurrence })
+}

@@ -1,0 +1,156 @@
+//! Losses on links: scripted ones hit the segment that is named, random ones come at their rate, and nothing else changes.
+
+use celltrain_network::{
+    run::{Experiment, Options, RunResult},
+    scenario::Scenario,
+};
+
+/// One connection over two links, with an ACK a segment.
+const ONE_FLOW: &str = r#"
+schema = 1
+name = "one connection"
+duration = "4 s"
+topology.kind = "n-source"
+topology.sources = 1
+link.rate = "10 Mbit/s"
+link.delay = "10 ms"
+switch.buffer = "unlimited"
+tcp = { stack = "newreno", mss = "1000 B", delayed-ack = "0 s", receive-window = "20 kB" }
+"#;
+
+fn run(text: &str) -> RunResult {
+    let scenario = Scenario::from_toml(text, "test.toml", &[]).unwrap();
+    Experiment::new(&scenario).unwrap().run(1, 0, Options::default(), &mut || false).unwrap()
+}
+
+fn error(text: &str) -> String {
+    match Scenario::from_toml(text, "test.toml", &[]) {
+        Ok(scenario) => scenario.graph().unwrap_err().to_string(),
+        Err(error) => error.to_string(),
+    }
+}
+
+fn total(result: &RunResult, column: &str) -> u64 {
+    result.ports.counts(column).iter().sum()
+}
+
+fn of_flow(result: &RunResult, column: &str) -> u64 {
+    result.flows.counts(column)[0]
+}
+
+#[test]
+fn without_losses_nothing_is_retransmitted() {
+    let result = run(ONE_FLOW);
+    assert_eq!(of_flow(&result, "segments_retransmitted"), 0);
+    assert_eq!((total(&result, "lost_random"), total(&result, "lost_scripted")), (0, 0));
+}
+
+#[test]
+fn a_named_segment_is_lost_once() {
+    let result = run(&format!("{ONE_FLOW}[[loss]]\nflow = \"1\"\nsegment = 100\n"));
+    // 1040 bytes and 16 of AAL5 and LLC/SNAP fill 22 cells.
+    assert_eq!(total(&result, "lost_scripted"), 22);
+    assert_eq!(of_flow(&result, "segments_retransmitted"), 1);
+    assert_eq!((of_flow(&result, "fast_retransmits"), of_flow(&result, "timeouts")), (1, 0));
+    assert_eq!(of_flow(&result, "cells_useless"), 0, "a frame lost whole leaves nothing behind");
+}
+
+#[test]
+fn the_retransmission_can_be_lost_too() {
+    let text = format!(
+        "{ONE_FLOW}[[loss]]\nflow = \"1\"\nsegment = 100\n[[loss]]\nflow = \"1\"\nsegment = 100\noccurrence = 2\n"
+    );
+    let result = run(&text);
+    assert_eq!(total(&result, "lost_scripted"), 44);
+    assert_eq!(of_flow(&result, "timeouts"), 1, "a lost retransmission needs the timer");
+}
+
+#[test]
+fn any_link_of_the_way_can_lose_and_the_loss_is_counted_there() {
+    let text = format!("{ONE_FLOW}[[loss]]\nflow = \"1\"\nsegment = 100\nlink = [\"switch1\", \"switch2\"]\n");
+    let result = run(&text);
+    let lost: Vec<_> = result.ports.counts("lost_scripted").to_vec();
+    let arrived = result.ports.counts("cells_arrived");
+    let place = lost.iter().position(|&cells| cells == 22).unwrap();
+    assert_eq!(lost.iter().sum::<u64>(), 22);
+    assert!(result.ports.counts("switch")[place] == 1 && arrived[place] > 22);
+}
+
+#[test]
+fn a_lost_ack_is_made_good_by_the_next_one() {
+    let result = run(&format!("{ONE_FLOW}[[loss]]\nflow = \"1\"\nsegment = 100\ndirection = \"ack\"\n"));
+    assert_eq!(total(&result, "lost_scripted"), 2, "an ACK of 40 bytes fills two cells");
+    assert_eq!(of_flow(&result, "segments_retransmitted"), 0);
+}
+
+#[test]
+fn frames_are_lost_at_their_rate_and_whole() {
+    let result = run(&ONE_FLOW.replace("link.delay", "link.loss = 0.02\nlink.delay"));
+    let (arrived, lost) = (total(&result, "cells_arrived"), total(&result, "lost_random"));
+    let share = lost as f64 / arrived as f64;
+    assert!((0.015..0.025).contains(&share), "{lost} of {arrived}");
+    assert_eq!(of_flow(&result, "cells_useless"), 0);
+}
+
+#[test]
+fn cells_are_lost_at_their_rate_and_break_frames() {
+    let text = ONE_FLOW.replace("link.delay", "link.loss = 0.002\nlink.loss-unit = \"cell\"\nlink.delay");
+    let result = run(&text);
+    let (arrived, lost) = (total(&result, "cells_arrived"), total(&result, "lost_random"));
+    let share = lost as f64 / arrived as f64;
+    assert!((0.0015..0.0025).contains(&share), "{lost} of {arrived}");
+    // A lost cell costs the rest of its frame, and a lost end mark that of the next one.
+    let useless = of_flow(&result, "cells_useless");
+    assert!(useless > 10 * lost && useless < 50 * lost, "{useless} useless cells for {lost} lost ones");
+}
+
+#[test]
+fn a_link_that_loses_everything_passes_nothing() {
+    let result = run(&ONE_FLOW.replace("link.delay", "link.exit.loss = 1\nlink.delay"));
+    assert_eq!(of_flow(&result, "frames_delivered"), 0);
+    assert!(of_flow(&result, "timeouts") > 0);
+}
+
+#[test]
+fn bare_cells_are_lost_too() {
+    let text = ONE_FLOW.replace("link.delay", "link.loss = 0.1\nlink.loss-unit = \"cell\"\nlink.delay")
+        + "[traffic]\nkind = \"cbr\"\nrate = \"1 Mbit/s\"\n";
+    let result = run(&text);
+    let delivered = of_flow(&result, "cells_useful") as f64 / (4e6 / 424.0);
+    // Three links.
+    assert!((delivered - 0.9f64.powi(3)).abs() < 0.02, "{delivered}");
+}
+
+#[test]
+fn impossible_losses_are_errors() {
+    let cases = [
+        ("[[loss]]\nflow = \"2\"\nsegment = 1\n", "unknown flow \"2\""),
+        ("[[loss]]\nflow = \"1\"\nsegment = 1\noccurrence = 0\n", "counted from 1"),
+        ("[[loss]]\nflow = \"1\"\nsegment = 1\nlink = [\"switch2\", \"switch1\"]\n", "does not pass a link"),
+        ("[[loss]]\nflow = \"1\"\nsegment = 1\nlink = [\"switch9\", \"switch1\"]\n", "unknown node \"switch9\""),
+        ("[[loss]]\nflow = \"1\"\nsegment = 9000000000000000000\n", "no flow gets so far"),
+        ("[link.trunk]\nloss = 1.5\n", "expected 0 to 1, found 1.5"),
+    ];
+    for (tables, expected) in cases {
+        let found = error(&format!("{ONE_FLOW}{tables}"));
+        assert!(found.contains(expected), "{found}");
+    }
+    let cells = format!("{ONE_FLOW}[traffic]\nkind = \"cbr\"\nrate = \"1 Mbit/s\"\n[[loss]]\nflow = \"1\"\nsegment = 1\n");
+    assert!(error(&cells).contains("no segments to lose"));
+}
+
+#[test]
+fn the_order_of_visits_does_not_matter() {
+    let text = ONE_FLOW.replace("link.delay", "link.loss = 0.01\nlink.loss-unit = \"cell\"\nlink.delay");
+    let scenario = Scenario::from_toml(&text, "test.toml", &[]).unwrap();
+    let experiment = Experiment::new(&scenario).unwrap();
+    let expected = experiment.run(1, 0, Options::default(), &mut || false).unwrap();
+    for cap in [1_000_000, 50_000_000] {
+        let mut network = experiment.network(1, 0, Options::default());
+        network.set_schedule(|schedule| {
+            schedule.order.reverse();
+            schedule.cap = cap;
+        });
+        assert_eq!(experiment.run_network(network, &mut || false).unwrap(), expected);
+    }
+}

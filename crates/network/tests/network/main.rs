@@ -1,0 +1,8 @@
+//! Proof that networks of hosts, ports and links do what they should, seen from outside: scenario in, results out.
+
+mod common;
+mod golden;
+mod identities;
+mod oracles;
+mod schedule;
+mod trace;

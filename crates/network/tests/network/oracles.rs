@@ -1,0 +1,4 @@
+//! Closed forms and hand-computed numbers.
+
+mod closed_form;
+mod exact;

@@ -1,0 +1,223 @@
+//! Packet-framed links: times, limits and policies by whole frames, and the comparison of TCP variants by Fall and Floyd.
+
+use celltrain_network::{
+    run::{Experiment, Options, RunResult},
+    scenario::Scenario,
+    table::Column,
+};
+
+/// One connection over a bottleneck with room for eight packets, the one in transmission included (K. Fall and S. Floyd,
+/// "Simulation-based Comparisons of Tahoe, Reno, and SACK TCP", 1996).
+const FALL_FLOYD: &str = include_str!("../../../scenarios/teaching/fall-floyd.toml");
+
+fn load(text: &str, overrides: &[(&str, &str)]) -> Scenario {
+    let overrides: Vec<_> =
+        overrides.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+    Scenario::from_toml(text, "test.toml", &overrides).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn run(text: &str, overrides: &[(&str, &str)]) -> RunResult {
+    let options = Options { events: true, ..Options::default() };
+    Experiment::new(&load(text, overrides)).unwrap().run(1, 0, options, &mut || false).unwrap()
+}
+
+fn error(text: &str, overrides: &[(&str, &str)]) -> String {
+    let overrides: Vec<_> =
+        overrides.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+    match Scenario::from_toml(text, "test.toml", &overrides) {
+        Ok(scenario) => scenario.graph().unwrap_err().to_string(),
+        Err(error) => error.to_string(),
+    }
+}
+
+fn texts<'a>(result: &'a RunResult, name: &str) -> &'a [String] {
+    match result.events.columns().iter().find(|column| column.0 == name) {
+        Some((_, _, Column::Text(values))) => values,
+        _ => panic!("no column {name}"),
+    }
+}
+
+fn numbers<'a>(result: &'a RunResult, name: &str) -> &'a [f64] {
+    match result.events.columns().iter().find(|column| column.0 == name) {
+        Some((_, _, Column::Number(values))) => values,
+        _ => panic!("no column {name}"),
+    }
+}
+
+/// Milliseconds from the first fast retransmit until everything sent before it is acknowledged.
+fn recovery(result: &RunResult) -> f64 {
+    let place = texts(result, "event").iter().position(|event| event == "fast-retransmit").unwrap();
+    let began = numbers(result, "t")[place];
+    let detail = &texts(result, "detail")[place];
+    let recover: f64 =
+        detail.split(' ').find_map(|part| part.strip_prefix("recover=")).unwrap().parse().unwrap();
+    let acks = result.series.iter().find(|series| series.metric == "acknowledged").unwrap();
+    let ended = acks.values.iter().position(|&ack| ack >= recover).unwrap();
+    (acks.times[ended] - began) * 1000.0
+}
+
+/// Drops by their number, as in Fall and Floyd's figures.
+const DROPS: [&[u64]; 4] = [&[14], &[14, 28], &[14, 26, 28], &[14, 24, 26, 28]];
+
+/// The first link here transmits what it loses, and 1 ms of it shows in some of the times.
+#[test]
+fn the_variants_recover_as_in_fall_and_floyd() {
+    // (recovery, drops, timeouts, fast retransmits, retransmitted segments, recovery in ms), as in the test of TCP alone.
+    let table = [
+        ("tahoe", 1, 0, 1, 1, 211.0),
+        ("tahoe", 2, 0, 1, 2, 423.0),
+        ("tahoe", 3, 0, 1, 4, 635.0),
+        ("tahoe", 4, 0, 1, 6, 656.0),
+        ("reno", 1, 0, 1, 1, 211.0),
+        ("reno", 2, 0, 2, 2, 506.0),
+        ("reno", 3, 1, 2, 3, 1718.0),
+        ("reno", 4, 1, 2, 5, 1930.0),
+        ("newreno", 1, 0, 1, 1, 211.0),
+        ("newreno", 2, 0, 1, 2, 423.0),
+        ("newreno", 3, 0, 1, 3, 635.0),
+        ("newreno", 4, 0, 1, 4, 847.0),
+        ("sack", 1, 0, 1, 1, 211.0),
+        ("sack", 2, 0, 1, 2, 507.0),
+        ("sack", 3, 0, 1, 3, 517.0),
+        ("sack", 4, 0, 1, 4, 528.0),
+    ];
+    let base = FALL_FLOYD.split("[[loss]]").next().unwrap();
+    for (name, drops, timeouts, fast, again, milliseconds) in table {
+        let mut text = base.to_owned();
+        for segment in DROPS[drops - 1] {
+            text += &format!("[[loss]]\nflow = \"transfer\"\nsegment = {segment}\n");
+        }
+        let result = run(&text, &[("tcp.recovery", name), ("duration", "4 s")]);
+        let of = |column: &str| result.flows.counts(column)[0];
+        let found = (of("timeouts"), of("fast_retransmits"), of("segments_retransmitted"));
+        assert_eq!(found, (timeouts, fast, again), "{name} with {drops} drops");
+        let found = recovery(&result);
+        assert!((found - milliseconds).abs() < 2.5, "{name} with {drops} drops: {found} ms, not {milliseconds}");
+        assert_eq!(result.ports.counts("lost_scripted").iter().sum::<u64>(), drops as u64);
+        assert_eq!(result.ports.counts("cells_discarded").iter().sum::<u64>(), 0);
+    }
+}
+
+#[test]
+fn a_packet_takes_the_time_of_its_bytes_without_drift() {
+    // A window of one segment: each takes its round trip, and an ACK the same way back.
+    let text = FALL_FLOYD.split("[[loss]]").next().unwrap();
+    let result = run(
+        text,
+        &[("tcp.receive-window", "1000 B"), ("duration", "1000 s"), ("link.overhead", "10 B")],
+    );
+    // 1050 bytes at 8 Mbit/s and 800 kbit/s, ACKs of 50 bytes, 100 ms each way.
+    let round = 1050.0 * 8.0 * (1.0 / 8e6 + 1.0 / 8e5) + 50.0 * 8.0 * (1.0 / 8e6 + 1.0 / 8e5) + 0.2;
+    assert_eq!(result.flows.counts("segments_sent")[0], (1000.0 / round) as u64 + 1);
+    let acks = result.series.iter().find(|series| series.metric == "acknowledged").unwrap();
+    for (number, time) in std::iter::zip(1.., &acks.times) {
+        assert!((time - f64::from(number) * round).abs() < 1e-9, "ACK {number} at {time}");
+    }
+}
+
+#[test]
+fn a_buffer_never_holds_more_than_its_limit() {
+    let text = FALL_FLOYD.split("[[loss]]").next().unwrap();
+    for (buffer, most) in [("8 packets", 8), ("5 kB", 4 * 1040)] {
+        let result = run(text, &[("switch.buffer", buffer), ("tcp.receive-window", "60 kB"), ("duration", "60 s")]);
+        assert!(result.ports.counts("discarded_buffer_full").iter().sum::<u64>() > 0, "{buffer}");
+        assert_eq!(*result.ports.counts("occupancy_max").iter().max().unwrap(), most.max(8 * u64::from(most == 8)));
+        let busy = result.summary.iter().find(|metric| metric.name == "utilisation").unwrap().value;
+        assert!((0.5..=1.0).contains(&busy), "{busy}");
+    }
+}
+
+#[test]
+fn every_policy_runs_on_packets() {
+    let text = r#"
+schema = 1
+name = "packets"
+duration = "20 s"
+topology = { kind = "n-source", sources = 5 }
+[link]
+rate = "10 Mbit/s"
+delay = "5 ms"
+framing = "packets"
+[switch]
+buffer = "20 packets"
+[switch.discard]
+policy = "tail-drop"
+epd.threshold = "15 packets"
+espd = { high = "90 %", low = "50 %" }
+espd-original = { high = "90 %", low = "50 %", red-limit = 2 }
+"#;
+    for policy in ["tail-drop", "ppd", "epd", "espd", "espd-original"] {
+        let result = run(text, &[("switch.discard.policy", policy)]);
+        let discarded: u64 = result.ports.counts("cells_discarded").iter().sum();
+        assert!(discarded > 0, "{policy}");
+        let full: u64 = result.ports.counts("discarded_buffer_full").iter().sum();
+        assert_eq!(full == discarded, ["tail-drop", "ppd"].contains(&policy), "{policy}: {full} of {discarded}");
+        assert_eq!(result.flows.counts("cells_useless").iter().sum::<u64>(), 0, "frames are never broken");
+        let throughput = result.summary.iter().find(|metric| metric.name == "throughput").unwrap().value;
+        assert!((7e6..1e7).contains(&throughput), "{policy}: {throughput}");
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_an_error() {
+    let text = FALL_FLOYD.split("[[loss]]").next().unwrap();
+    let cases: [(&[(&str, &str)], &str); 5] = [
+        (&[("switch.buffer", "100 cells")], "which carries packets: give a number of packets or bytes"),
+        (&[("link.framing", "cells")], "which carries cells: give a number of cells"),
+        (&[("topology.link.0.framing", "cells")], "would change its framing on the way"),
+        (&[("traffic", "{ kind = \"cbr\", rate = \"1 Mbit/s\" }")], "sends bare cells"),
+        (
+            &[("switch.discard", "{ policy = \"epd\", epd.threshold = \"4 cells\" }")],
+            "\"4 cells\" does not suit a buffer of 8 packets",
+        ),
+    ];
+    for (overrides, expected) in cases {
+        let found = error(text, overrides);
+        assert!(found.contains(expected), "{found}");
+    }
+}
+
+#[test]
+fn the_order_of_visits_does_not_matter() {
+    let scenario = load(FALL_FLOYD, &[("link.loss", "0.01")]);
+    let experiment = Experiment::new(&scenario).unwrap();
+    let expected = experiment.run(1, 0, Options::default(), &mut || false).unwrap();
+    for cap in [1_000_000_000, 70_000_000_000] {
+        let mut network = experiment.network(1, 0, Options::default());
+        network.set_schedule(|schedule| {
+            schedule.order.reverse();
+            schedule.cap = cap;
+        });
+        assert_eq!(experiment.run_network(network, &mut || false).unwrap().fingerprint, expected.fingerprint);
+    }
+}
+
+/// Segments a second without timeouts and with an ACK a segment (M. Mathis, J. Semke, J. Mahdavi and T. Ott, 1997).
+#[test]
+fn random_loss_gives_the_throughput_of_the_formula() {
+    let text = r#"
+schema = 1
+name = "random loss"
+duration = "2000 s"
+warm-up = "100 s"
+topology = { kind = "n-source", sources = 1 }
+[link]
+rate = "1 Gbit/s"
+delay = "0 s"
+framing = "packets"
+trunk = { delay = "50 ms", loss = 0.003 }
+[switch]
+buffer = "unlimited"
+[tcp]
+mss = "1000 B"
+receive-window = "16 MB"
+window-scaling = true
+delayed-ack = "0 s"
+"#;
+    for stack in ["newreno", "sack"] {
+        let result = run(text, &[("tcp.stack", stack)]);
+        let rate = result.flows.counts("frames_delivered")[0] as f64 / 1900.0;
+        let ratio = rate / ((1.5f64 / 0.003).sqrt() / 0.1);
+        assert!((0.85..1.15).contains(&ratio), "{stack}: {ratio} of the formula");
+    }
+}
