@@ -12,6 +12,8 @@ DEMO_REPLICATIONS ?= 2
 DEMO_OUT ?= results/espd
 # The crates that must also run in a browser.
 MODELS := -p celltrain-engine -p celltrain-atm -p celltrain-tcp -p celltrain-network
+# Modules that a registry declares; `cargo fmt` does not look into macros.
+BY_MACRO = --edition 2024 $(wildcard crates/atm/src/buffer/*.rs crates/tcp/src/congestion/*.rs crates/tcp/src/recovery/*.rs)
 WASM := wasm32-unknown-unknown
 TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
 # What the compiled module is made of. Directories are listed too: their time changes when a file goes away.
@@ -51,6 +53,7 @@ check: check-format check-lints check-types check-generated wasm ## Format, lint
 .PHONY: check-format
 check-format: $(VENV)/.dev
 	cargo fmt --all --check
+	rustfmt --check $(BY_MACRO)
 	$(BIN)/ruff format --check .
 
 .PHONY: check-lints
@@ -76,6 +79,7 @@ wasm: ## Build the models for the browser's target; skipped where the target can
 .PHONY: format
 format: $(VENV)/.dev ## Format Rust and Python, and apply the lints' safe repairs.
 	cargo fmt --all
+	rustfmt $(BY_MACRO)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
@@ -105,8 +109,8 @@ docs: $(VENV)/.docs ## Build the documentation as a site in docs/_build/html.
 
 .PHONY: lock
 lock: $(VENV)/.dev ## Pin in requirements/ what pyproject.toml asks for; FLAGS=--upgrade takes the newest versions.
-	$(LOCK) --group build --extra plot --extra report -o requirements/run.txt
-	$(LOCK) --group build --extra plot --extra report --extra dev -c requirements/run.txt -o requirements/dev.txt
+	$(LOCK) --group build -o requirements/run.txt
+	$(LOCK) --group build --extra dev -c requirements/run.txt -o requirements/dev.txt
 	$(LOCK) --extra docs -c requirements/run.txt -o requirements/docs.txt
 
 .PHONY: clean

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from celltrain.papers import reproduce
     from celltrain.results import Result, read
     from celltrain.scenario import Scenario, load
+    from celltrain.sweeps import Sweep, sweep
 
 __all__ = [
     "Cancelled",
@@ -29,12 +30,14 @@ __all__ = [
     "Result",
     "Scenario",
     "ScenarioError",
+    "Sweep",
     "__version__",
     "compare",
     "load",
     "read",
     "reproduce",
     "run",
+    "sweep",
 ]
 
 _HOME = {
@@ -43,12 +46,14 @@ _HOME = {
     "Result": "results",
     "Scenario": "scenario",
     "ScenarioError": "_core",
+    "Sweep": "sweeps",
     "__version__": "_core",
     "compare": "comparison",
     "load": "scenario",
     "read": "results",
     "reproduce": "papers",
     "run": "experiment",
+    "sweep": "sweeps",
 }
 
 

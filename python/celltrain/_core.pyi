@@ -81,7 +81,13 @@ class RunResult:
     def series(self) -> list[tuple[str, str, str, bytes, bytes]]: ...
 
 def run(
-    scenario: Scenario, seed: int, replication: int, *, trace: bool = False, cancel: CancelToken | None = None
+    scenario: Scenario,
+    seed: int,
+    replication: int,
+    *,
+    trace: bool = False,
+    events: bool = False,
+    cancel: CancelToken | None = None,
 ) -> RunResult: ...
 def policies() -> str: ...
 def schema() -> str: ...

@@ -7,8 +7,9 @@ only on its scenario, seed and replication: the same tasks give the same bytes.
 
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from typing import TypeVar
@@ -18,9 +19,21 @@ from celltrain.errors import InputError
 from celltrain.results import Record, Result
 from celltrain.scenario import Scenario
 
-__all__ = ["Progress", "Task", "default_jobs", "execute", "replicate", "run"]
+__all__ = [
+    "Progress",
+    "Task",
+    "checked_jobs",
+    "default_jobs",
+    "drive",
+    "execute",
+    "replicate",
+    "run",
+    "simulate",
+    "threads",
+]
 
 T = TypeVar("T")
+R = TypeVar("R")
 
 Progress = Callable[[int, int, int], None]
 """Called in the main thread with (tasks done, tasks in all, cell-hops simulated so far)."""
@@ -52,6 +65,11 @@ def default_jobs() -> int:
     return os.cpu_count() or 1
 
 
+def checked_jobs(jobs: int | None) -> int:
+    """The number of threads that was asked for; one a core by default."""
+    return _within("jobs", default_jobs() if jobs is None else jobs, MAX_JOBS)
+
+
 def execute(
     tasks: Iterable[Task],
     *,
@@ -65,37 +83,77 @@ def execute(
     or an error stops the tasks under way, drops the rest, and is raised again once no thread runs any more.
     """
     todo = list(tasks)
-    jobs = min(_within("jobs", default_jobs() if jobs is None else jobs, MAX_JOBS), max(len(todo), 1))
+    jobs = min(checked_jobs(jobs), max(len(todo), 1))
     results: list[T | None] = [None] * len(todo)
-    cancel = _core.CancelToken()
     cell_hops = done = 0
-    waiting = iter(enumerate(todo))
-    pending: dict[Future[Record], int] = {}
-    pool = ThreadPoolExecutor(jobs, thread_name_prefix="celltrain")
+    waiting = iter(range(len(todo)))
+
+    def take_in(index: int, record: Record) -> None:
+        nonlocal cell_hops, done
+        results[index] = reduce(todo[index], record)
+        cell_hops += record.cell_hops
+        done += 1
+        if progress is not None:
+            progress(done, len(todo), cell_hops)
+
+    with threads(jobs) as (pool, cancel):
+        drive(
+            lambda count: islice(waiting, count),
+            lambda index: pool.submit(simulate, todo[index], cancel),
+            take_in,
+            lambda: jobs,
+        )
+    return results  # type: ignore[return-value]  # every place was filled
+
+
+def drive(
+    take: Callable[[int], Iterable[T]],
+    submit: Callable[[T], "Future[R]"],
+    take_in: Callable[[T, R], None],
+    width: Callable[[], int],
+) -> None:
+    """Keeps an executor busy until nothing is left to do.
+
+    Args:
+        take: gives the next items, at most so many; none when nothing is left, or as long as what comes next
+            depends on items under way.
+        submit: hands an item to the executor.
+        take_in: called in this thread with an item and what came of it, as soon as it ends.
+        width: how many items the executor works on at once, now.
+
+    Raises:
+        Exception: whatever an item or a call of `take_in` raised; items that have not begun are cancelled.
+    """
+    pending: dict[Future[R], T] = {}
     try:
         while True:
-            # Two tasks a thread keep every thread busy, and `wait` looks at few futures however long the list
-            # is.
-            for index, task in islice(waiting, 2 * jobs - len(pending)):
-                pending[pool.submit(_simulate, task, cancel)] = index
+            # Two items a worker keep every worker busy, and `wait` looks at few futures however much there is
+            # to do.
+            for item in take(max(0, 2 * width() - len(pending))):
+                pending[submit(item)] = item
             if not pending:
-                break
+                return
             # Without a timeout the wait could not be interrupted on every platform.
-            finished = wait(pending, INTERRUPT_PERIOD, FIRST_COMPLETED).done
-            for future in finished:
-                index = pending.pop(future)
-                record = future.result()
-                cell_hops += record.cell_hops
-                done += 1
-                results[index] = reduce(todo[index], record)
-            if progress is not None and finished:
-                progress(done, len(todo), cell_hops)
+            for future in wait(pending, INTERRUPT_PERIOD, FIRST_COMPLETED).done:
+                take_in(pending.pop(future), future.result())
+    except BaseException:
+        for future in pending:
+            future.cancel()
+        raise
+
+
+@contextmanager
+def threads(jobs: int) -> Iterator[tuple[ThreadPoolExecutor, _core.CancelToken]]:
+    """A pool of threads, and the token that stops what they simulate when an error leaves the block."""
+    cancel = _core.CancelToken()
+    pool = ThreadPoolExecutor(jobs, thread_name_prefix="celltrain")
+    try:
+        yield pool, cancel
     except BaseException:
         cancel.cancel()
         raise
     finally:
         pool.shutdown(cancel_futures=True)
-    return results  # type: ignore[return-value]  # every place was filled
 
 
 def replicate(
@@ -134,7 +192,8 @@ def run(
     return Result.of_records(scenario, tasks[0].seed, records, time.perf_counter() - began)
 
 
-def _simulate(task: Task, cancel: _core.CancelToken) -> Record:
+def simulate(task: Task, cancel: _core.CancelToken | None = None) -> Record:
+    """Runs one task in this thread."""
     run = _core.run(task.scenario.core, task.seed, task.replication, trace=task.trace, cancel=cancel)
     return Record(
         task.replication,

@@ -57,6 +57,10 @@ class Folder:
             for extension in formats:
                 self.write(f"{name}.{extension}", _frame_writer(frame, extension))
 
+    def keep(self, names: Iterable[str]) -> None:
+        """Counts files that were written by other means among the files of the folder."""
+        self._files += [name for name in names if name not in self._files]
+
     def finish(self, manifest: Mapping[str, Any]) -> None:
         """Removes what earlier results left, then writes the manifest that makes the folder complete."""
         files = [name for name in self._files if name != MANIFEST]
@@ -87,7 +91,7 @@ def claim(path: str | os.PathLike[str], kind: str, key: str, *, overwrite: bool 
 
     Args:
         path: the folder; it is made when it does not exist, and removed again if an error leaves it empty.
-        kind: "run", "compare" or "reproduce".
+        kind: "run", "compare", "reproduce" or "sweep".
         key: what identifies the experiment among its kind.
         overwrite: take a folder that holds something else.
 

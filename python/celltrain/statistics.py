@@ -46,6 +46,10 @@ class Estimate:
         """Upper end of the interval."""
         return None if self.half_width is None else self.mean + self.half_width
 
+    def within(self, part: float) -> bool:
+        """Whether half of the interval is at most this part of the absolute mean; never for a single value."""
+        return self.half_width is not None and self.half_width <= part * abs(self.mean)
+
     def scaled(self, factor: float) -> "Estimate":
         """The same estimate in another unit."""
         sd, half_width = (None if width is None else width * factor for width in (self.sd, self.half_width))

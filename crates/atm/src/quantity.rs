@@ -10,15 +10,10 @@ use serde::{Deserialize, Serialize};
 pub const MAX_CELLS: u64 = 1 << 32;
 
 /// A buffer's size: `"2000 cells"` in front of a cell-framed link, `"8 packets"` or `"64 kB"` in front of a packet-framed
-/// one, or `"unlimited"`.
+/// one, or `"unlimited"`, whose unit means nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub enum Capacity {
-    /// As much as ever arrives.
-    Unlimited,
-    /// A number of units.
-    Limit(u64, Unit),
-}
+pub struct Capacity(pub Option<u64>, pub Unit);
 
 /// A level of a buffer: a number of its units or a share of its size, `"1900 cells"` or `"95 %"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -89,10 +84,10 @@ impl FromStr for Capacity {
 
     fn from_str(text: &str) -> Result<Self, String> {
         if text.trim() == "unlimited" {
-            return Ok(Self::Unlimited);
+            return Ok(Self::UNLIMITED);
         }
         match amount(text) {
-            Some((count, unit)) if count > 0 => Ok(Self::Limit(count, unit)),
+            Some((count, unit)) if count > 0 => Ok(Self(Some(count), unit)),
             _ => Err(format!(
                 "expected a buffer size such as \"2000 cells\", \"8 packets\" (1 to {MAX_CELLS}), \"64 kB\" or \"unlimited\", found \"{text}\""
             )),
@@ -102,30 +97,27 @@ impl FromStr for Capacity {
 
 impl fmt::Display for Capacity {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::Limit(count, unit) => write_amount(formatter, count, unit),
-            Self::Unlimited => formatter.write_str("unlimited"),
+        match self.0 {
+            Some(count) => write_amount(formatter, count, self.1),
+            None => formatter.write_str("unlimited"),
         }
     }
 }
 
 impl Capacity {
+    /// As much as ever arrives.
+    pub const UNLIMITED: Self = Self(None, Unit::Cells);
+
     /// The size in its unit; an unlimited buffer holds more than any run can fill.
     #[must_use]
     pub fn units(self) -> u64 {
-        match self {
-            Self::Limit(count, _) => count,
-            Self::Unlimited => u64::MAX,
-        }
+        self.0.unwrap_or(u64::MAX)
     }
 
     /// What it is counted in, if it has a limit.
     #[must_use]
     pub fn unit(self) -> Option<Unit> {
-        match self {
-            Self::Limit(_, unit) => Some(unit),
-            Self::Unlimited => None,
-        }
+        self.0.map(|_| self.1)
     }
 }
 
@@ -173,7 +165,10 @@ impl Level {
                 Err(format!("\"{self}\" of an unlimited buffer has no meaning: give a number of cells"))
             }
             Self::Share(millionths) => Ok((u128::from(capacity) * u128::from(millionths) / 1_000_000) as u64),
-            _ => Err(format!("{self} is above the buffer of {capacity} {}", self.unit().expect("a number of units"))),
+            _ => Err(format!(
+                "{self} is above the buffer of {capacity} {}",
+                self.unit().expect("a number of units")
+            )),
         }
     }
 
@@ -219,5 +214,15 @@ macro_rules! string_form {
     };
 }
 
-string_form!(Capacity, "^ *([0-9_]+ *(cells?|packets?)|[0-9_.]+ *[kMG]?B|unlimited) *$", "a buffer size", "2000 cells");
-string_form!(Level, "^ *([0-9_]+ *(cells?|packets?)|[0-9_.]+ *([kMG]?B|%)) *$", "a level of the buffer", "95 %");
+string_form!(
+    Capacity,
+    "^ *([0-9_]+ *(cells?|packets?)|[0-9_.]+ *[kMG]?B|unlimited) *$",
+    "a buffer size",
+    "2000 cells"
+);
+string_form!(
+    Level,
+    "^ *([0-9_]+ *(cells?|packets?)|[0-9_.]+ *([kMG]?B|%)) *$",
+    "a level of the buffer",
+    "95 %"
+);

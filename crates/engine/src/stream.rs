@@ -184,13 +184,14 @@ impl<C: Car> Stream<C> {
     ///
     /// `first` and `last` are the places of its ends on the sender's grid: cars whose numbers differ by n are exactly n
     /// slots apart. Cars that are on no grid have the same number, and never join.
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, first: u64, last: u64, train: Train<C>) {
         debug_assert!(train.first.ps() >= self.horizon, "a train before the horizon");
         let slots = first.wrapping_sub(self.last);
         self.last = last;
         self.pushed += u64::from(train.count);
-        if let Some(last) = self.trains[self.taken..].last_mut()
+        if self.taken < self.trains.len()
+            && let Some(last) = self.trains.last_mut()
             && train.gaps == 0
             && last.join(slots, train.count, &train.car)
         {
@@ -206,7 +207,8 @@ impl<C: Car> Stream<C> {
         let slots = number.wrapping_sub(self.last);
         self.last = number;
         self.pushed += 1;
-        if let Some(last) = self.trains[self.taken..].last_mut()
+        if self.taken < self.trains.len()
+            && let Some(last) = self.trains.last_mut()
             && last.join(slots, 1, &car)
         {
             return;

@@ -1,5 +1,7 @@
 //! Simulated time: `u64` picoseconds since the start of the run.
 
+use std::cmp::Ordering;
+
 use crate::quantity::{BitRate, PacketRate};
 
 /// A point in simulated time, or a length of it, in picoseconds. `u64` reaches 213 days.
@@ -27,7 +29,7 @@ pub fn seconds(time: Time) -> f64 {
 ///
 /// Slots are seldom whole picoseconds (a cell at 155.52 Mbit/s takes 2 726 337.448… ps). Carrying the fraction makes the
 /// n-th of a row of back-to-back departures the rounded n-th multiple of the slot, not the sum of n rounded slots.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Instant {
     ps: Time,
     fraction: u64,
@@ -89,6 +91,21 @@ impl Instant {
     #[inline]
     const fn bits(self) -> u128 {
         (self.ps as u128) << 64 | self.fraction as u128
+    }
+}
+
+impl PartialOrd for Instant {
+    #[inline]
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Instant {
+    // As one number of 128 bits: half the instructions of comparing field by field.
+    #[inline]
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.bits().cmp(&other.bits())
     }
 }
 

@@ -6,7 +6,7 @@ use celltrain_engine::{
     random::Randomness,
     stream::{Car, Stream, Streams, Train},
 };
-use proptest::prelude::*;
+use proptest::{prelude::*, test_runner::RngSeed};
 
 /// A car that knows its stream and its place in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -73,7 +73,11 @@ fn trains() -> impl Strategy<Value = (Vec<Vec<(u64, u32)>>, Vec<u64>)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        rng_seed: RngSeed::Fixed(1),
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn merging_is_sorting_by_time_and_input((trains, slots) in trains(), mut stops in prop::collection::vec(0u64..2000, 0..20)) {

@@ -26,8 +26,9 @@ use crate::{
     measures::Sampler,
     network::{FlowEnds, Network, Node},
     port::{Connection, Line, PacketLimit, Port, PortParts},
-    run::Options,
-    scenario::{self, Flow, Framing, Graph, IpServes, Link, Loss, LossDirection, LossUnit, Scenario, Traffic},
+    scenario::{
+        self, Flow, Framing, Graph, IpServes, Link, Loss, LossDirection, LossUnit, Scenario, Traffic,
+    },
     wire::Wire,
 };
 
@@ -37,8 +38,6 @@ struct Builder<'a> {
     graph: &'a Graph,
     randomness: Randomness,
     sample: Option<Time>,
-    /// Whether senders collect events.
-    events: bool,
     streams: Streams<Cell>,
     wires: Vec<Wire>,
     /// The streams from a link to the link or host after it.
@@ -72,14 +71,13 @@ struct PortDraft {
     depth: usize,
 }
 
-/// Builds the network of a scenario for one replication; `options` say what it keeps.
-pub(crate) fn build(scenario: &Scenario, graph: &Graph, randomness: Randomness, options: Options) -> Network {
+/// Builds the network of a scenario for one replication; `trace` keeps series.
+pub(crate) fn build(scenario: &Scenario, graph: &Graph, randomness: Randomness, trace: bool) -> Network {
     let mut builder = Builder {
         scenario,
         graph,
         randomness,
-        events: options.events,
-        sample: options.trace.then(|| scenario.spec().sample.ps()),
+        sample: trace.then(|| scenario.spec().sample.ps()),
         streams: Vec::new(),
         wires: Vec::new(),
         joints: BTreeMap::new(),
@@ -108,23 +106,24 @@ impl Builder<'_> {
         }
         let backward_wire = Some(self.add_wire());
         // ACKs are visited after the data that they acknowledge.
-        let (ack_outgoing, _) = self.circuit(flow.to, flow.from, &flow.back, backward_wire, self.graph.links.len());
+        let (ack_outgoing, _) =
+            self.circuit(flow.to, flow.from, &flow.back, backward_wire, self.graph.links.len());
         self.script(index, LossDirection::Ack, backward_wire);
-        let mut sender = Box::new(Sender::new(&flow.tcp));
-        sender.trace(self.events);
-        let sender = Tcp::Sender(sender);
+        let sender = Tcp::Sender(Box::new(Sender::new(&flow.tcp)));
         let receiver = Tcp::Receiver(Box::new(Receiver::new(&flow.tcp)));
         let sampler = Sampler::new(self.sample);
         let processing = (flow.tcp.processing_delay > 0).then(|| Service {
             mean: Slot::of_ps(flow.tcp.processing_delay),
             spread: flow.tcp.processing_spread,
         });
-        let (at_sender, at_receiver) = (self.host(flow.from).endpoints.len(), self.host(flow.to).endpoints.len());
+        let (at_sender, at_receiver) =
+            (self.host(flow.from).endpoints.len(), self.host(flow.to).endpoints.len());
         let at_receiver = if flow.from == flow.to { at_sender + 1 } else { at_receiver };
         let endpoint = Endpoint { tcp: sender, outgoing, peer: at_receiver as u32, processing, sampler };
         self.host(flow.from).endpoints.push(endpoint);
         let sampler = Sampler::new(None);
-        let endpoint = Endpoint { tcp: receiver, outgoing: ack_outgoing, peer: at_sender as u32, processing, sampler };
+        let endpoint =
+            Endpoint { tcp: receiver, outgoing: ack_outgoing, peer: at_sender as u32, processing, sampler };
         self.host(flow.to).endpoints.push(endpoint);
         let (bytes, every) = match &flow.traffic {
             Traffic::Finite(finite) => (finite.bytes.0, None),
@@ -314,11 +313,14 @@ impl Builder<'_> {
         let name = self.link_name(index);
         let ties = match self.scenario.spec().tie_break {
             scenario::TieBreak::PortId => TieBreak::InputId,
-            scenario::TieBreak::Random => TieBreak::Random(self.randomness.named(&format!("port {name} ties"))),
+            scenario::TieBreak::Random => {
+                TieBreak::Random(self.randomness.named(&format!("port {name} ties")))
+            }
         };
         let from_switch = self.graph.nodes[link.from].kind == scenario::NodeKind::Switch;
         let line = line(link);
-        let policy = Policy::new(&link.discard, line.capacity(), draft.connections.len()).expect("the scenario was checked");
+        let policy = Policy::new(&link.discard, line.capacity(), draft.connections.len())
+            .expect("the scenario was checked");
         Port::new(PortParts {
             name,
             link: index,
@@ -343,7 +345,7 @@ fn line(link: &Link) -> Line {
         }
         Framing::Packets => {
             let limit = match link.buffer {
-                Capacity::Limit(bytes, Unit::Bytes) => PacketLimit::Bytes(bytes),
+                Capacity(Some(bytes), Unit::Bytes) => PacketLimit::Bytes(bytes),
                 capacity => PacketLimit::Packets(capacity.units()),
             };
             Line::Packets { byte: Slot::of_bits(8, link.rate), overhead: link.overhead.0, limit }

@@ -278,7 +278,12 @@ impl Channel {
     pub(crate) fn check_conservation(&self, streams: &Streams<Cell>) {
         let input = &streams[self.input[0]];
         let lost: u64 = self.lost.iter().sum();
-        assert_eq!(input.pushed(), input.waiting() + self.passed + lost, "link {}: cells passed and lost", self.link);
+        assert_eq!(
+            input.pushed(),
+            input.waiting() + self.passed + lost,
+            "link {}: cells passed and lost",
+            self.link
+        );
         assert_eq!(self.passed, streams[self.output].pushed(), "link {}: cells passed", self.link);
     }
 }

@@ -1,8 +1,9 @@
 //! The floor that the simulator's speed is held against: a bare merge of exact arrival times in the network of `espd`.
 //!
-//! Fifteen hosts send frames of twelve cells into the parking lot. Every trunk merges its inputs in time order, takes each
-//! cell when the one before has left, and passes it on; that is all. No policies, no frames that break, no TCP, no
-//! counters, no records of cells beyond their times: what any exact simulator of this network has to do at the least.
+//! Fifteen hosts send frames of twelve cells into the parking lot. Every port on the way takes each cell when the one
+//! before has left, to the exact time, and passes it on; the trunks merge their inputs in time order. That is all: no
+//! policies, no frames that break, no TCP, no counters, nothing known of a cell but its time and its VC. It is what any
+//! exact simulator of this network has to do at the least.
 
 use celltrain_engine::{Instant, Slot, Time, quantity::BitRate, time::MILLISECOND};
 
@@ -13,19 +14,28 @@ const GROUP: usize = 5;
 /// Trunks.
 const TRUNKS: usize = 3;
 
-/// A host that sends a frame every period.
+/// A host that sends a frame every period, all at once, and its network interface.
 #[derive(Clone, Copy)]
 struct Source {
+    /// When the next cell leaves the interface.
     next: Instant,
     left: u32,
     next_frame: Instant,
 }
 
+/// A cell on a trunk.
+#[derive(Clone, Copy)]
+struct Cell {
+    at: Instant,
+    vc: u32,
+}
+
 /// A trunk: its hosts, and where it stands in what the trunk before it sent.
 struct Trunk {
+    first_vc: u32,
     sources: [Source; GROUP],
     departure: Instant,
-    arrivals: Vec<Instant>,
+    arrivals: Vec<Cell>,
     taken: usize,
 }
 
@@ -35,38 +45,41 @@ pub fn bare_merge(duration: Time) -> (u64, u64) {
     let slot = Slot::of_bits(424, BitRate(155_520_000));
     // Fifteen sources fill the last trunk to 98 %.
     let period = Slot::of_ps(slot.ps() * u64::from(FRAME) * 15 * 100 / 98);
-    let mut trunks: Vec<Trunk> = (0..TRUNKS).map(|trunk| Trunk::new(trunk, period)).collect();
-    let (mut hops, mut checksum) = (0, 0u64);
-    let mut until = 0;
+    let mut trunks: Vec<Trunk> = (0..TRUNKS).map(|trunk| Trunk::new(trunk, slot, period)).collect();
+    let mut exits = [Instant::default(); TRUNKS * GROUP];
+    let (mut hops, mut until) = (0, 0);
     while until < duration {
         until = (until + MILLISECOND).min(duration);
         for index in 0..TRUNKS {
-            let mut departures = match trunks.get_mut(index + 1) {
+            let mut sent = match trunks.get_mut(index + 1) {
                 Some(next) => std::mem::take(&mut next.arrivals),
                 None => Vec::new(),
             };
-            let (cells, from_hosts) = trunks[index].advance(until, slot, period, &mut departures);
-            // The hops from the hosts into their first switch merge nothing; nor do those to the destinations.
+            let (cells, from_hosts) = trunks[index].advance(until, slot, period, &mut sent);
             hops += cells + from_hosts;
             match trunks.get_mut(index + 1) {
-                Some(next) => next.arrivals = departures,
+                Some(next) => next.arrivals = sent,
                 None => {
                     hops += cells;
-                    checksum = departures.iter().fold(checksum, |sum, at| sum.wrapping_add(at.plus(slot).ps()));
+                    for cell in sent {
+                        let exit = &mut exits[cell.vc as usize];
+                        *exit = cell.at.max(*exit).plus(slot);
+                    }
                 }
             }
         }
     }
-    (hops, checksum)
+    (hops, exits.iter().fold(0, |sum, exit| sum.wrapping_add(exit.ps())))
 }
 
 impl Trunk {
-    fn new(trunk: usize, period: Slot) -> Self {
+    fn new(trunk: usize, slot: Slot, period: Slot) -> Self {
         let source = |index: usize| {
-            let phase = period.ps() / 15 * (trunk * GROUP + index) as u64 * 7 % period.ps();
-            Source { next: Instant::at(phase), left: FRAME, next_frame: Instant::at(phase).plus(period) }
+            let phase = Instant::at(period.ps() / 15 * (trunk * GROUP + index) as u64 * 7 % period.ps());
+            Source { next: phase.plus(slot), left: FRAME, next_frame: phase.plus(period) }
         };
         Self {
+            first_vc: (trunk * GROUP) as u32,
             sources: std::array::from_fn(source),
             departure: Instant::default(),
             arrivals: Vec::new(),
@@ -75,11 +88,11 @@ impl Trunk {
     }
 
     /// Takes every cell that arrives before `until`; returns how many there were and how many came from the hosts.
-    fn advance(&mut self, until: Time, slot: Slot, period: Slot, departures: &mut Vec<Instant>) -> (u64, u64) {
+    fn advance(&mut self, until: Time, slot: Slot, period: Slot, sent: &mut Vec<Cell>) -> (u64, u64) {
         let (mut cells, mut from_hosts) = (0, 0);
         loop {
             let mut first = GROUP;
-            let mut at = self.arrivals.get(self.taken).copied().unwrap_or(Instant::at(Time::MAX));
+            let mut at = self.arrivals.get(self.taken).map_or(Instant::at(Time::MAX), |cell| cell.at);
             for (index, source) in self.sources.iter().enumerate() {
                 if source.next < at {
                     (first, at) = (index, source.next);
@@ -88,16 +101,20 @@ impl Trunk {
             if at.ps() >= until {
                 break;
             }
-            match self.sources.get_mut(first) {
+            let vc = match self.sources.get_mut(first) {
                 Some(source) => {
                     from_hosts += 1;
                     source.advance(slot, period);
+                    self.first_vc + first as u32
                 }
-                None => self.taken += 1,
-            }
+                None => {
+                    self.taken += 1;
+                    self.arrivals[self.taken - 1].vc
+                }
+            };
             cells += 1;
             self.departure = self.departure.max(at).plus(slot);
-            departures.push(self.departure);
+            sent.push(Cell { at: self.departure, vc });
         }
         if self.taken == self.arrivals.len() {
             self.arrivals.clear();
@@ -108,13 +125,15 @@ impl Trunk {
 }
 
 impl Source {
+    /// The interface sends the next cell a slot after this one, or after its frame has come.
     #[inline]
     fn advance(&mut self, slot: Slot, period: Slot) {
         self.left -= 1;
         if self.left > 0 {
             self.next = self.next.plus(slot);
         } else {
-            *self = Self { next: self.next_frame, left: FRAME, next_frame: self.next_frame.plus(period) };
+            let start = self.next.max(self.next_frame);
+            *self = Self { next: start.plus(slot), left: FRAME, next_frame: self.next_frame.plus(period) };
         }
     }
 }

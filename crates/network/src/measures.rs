@@ -51,6 +51,15 @@ pub struct Series {
     pub values: Vec<f64>,
 }
 
+impl Series {
+    /// The values from `time` on.
+    #[must_use]
+    pub fn since(&self, time: Time) -> &[f64] {
+        let start = celltrain_engine::time::seconds(time);
+        &self.values[self.times.partition_point(|&sampled| sampled < start)..]
+    }
+}
+
 /// Steps of the histogram per doubling.
 const STEPS: u32 = 16;
 /// Bins for all 64-bit times.
@@ -125,6 +134,9 @@ pub fn synchronisation_index(windows: &[&[f64]]) -> f64 {
     let samples = windows.iter().map(|window| window.len()).min().unwrap_or(0);
     let sums: Vec<f64> = (0..samples).map(|t| windows.iter().map(|window| window[t]).sum()).collect();
     let variances: Vec<f64> = windows.iter().map(|window| variance(&window[..samples])).collect();
+    if variances.iter().filter(|&&variance| variance > 0.0).count() < 2 {
+        return f64::NAN;
+    }
     let own: f64 = variances.iter().sum();
     let together: f64 = variances.iter().map(|variance| variance.sqrt()).sum();
     (variance(&sums) - own) / (together * together - own)

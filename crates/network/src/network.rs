@@ -90,6 +90,20 @@ impl Network {
         change(&mut self.schedule);
     }
 
+    /// Keeps what happens to TCP senders from now on: the table of events, and series of the segments sent, of the
+    /// acknowledgements and of the round trips. They grow with every segment.
+    pub fn record_events(&mut self) {
+        for node in &mut self.nodes {
+            if let Node::Host(host) = node {
+                host.parts.endpoints.iter_mut().for_each(|endpoint| {
+                    if let Tcp::Sender(sender) = &mut endpoint.tcp {
+                        sender.trace(true);
+                    }
+                });
+            }
+        }
+    }
+
     /// Handles every event before `end`; `false` if interrupted.
     pub(crate) fn run_until(&mut self, end: Time, interrupt: &mut dyn FnMut() -> bool) -> bool {
         let Self { nodes, streams, wires, schedule, .. } = self;
@@ -180,7 +194,12 @@ impl Network {
     /// If one was: the simulator is wrong then, and so would be every result.
     pub(crate) fn check_conservation(&self) {
         for port in self.ports() {
-            assert_eq!(port.accepted() + port.discarded(), port.arrived(), "{}: cells by VC, by reason", port.name);
+            assert_eq!(
+                port.accepted() + port.discarded(),
+                port.arrived(),
+                "{}: cells by VC, by reason",
+                port.name
+            );
             let sent: u64 = port.outputs().iter().map(|&output| self.streams[output].pushed()).sum();
             assert_eq!(port.accepted(), sent, "{}: cells accepted and sent", port.name);
             let came: u64 = port.inputs().iter().map(|&input| self.streams[input].pushed()).sum();

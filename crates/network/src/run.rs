@@ -24,9 +24,6 @@ use crate::{
 pub struct Options {
     /// Keep series: congestion windows of flows and occupancies of switch ports, at the scenario's sample period.
     pub trace: bool,
-    /// Keep what happens to TCP senders: the table of events, and series of the segments sent, of the acknowledgements and
-    /// of the round trips. These grow with every segment.
-    pub events: bool,
 }
 
 /// A metric of a whole run.
@@ -55,7 +52,7 @@ pub struct RunResult {
     pub ports: Table,
     /// Series, if asked for.
     pub series: Vec<Series>,
-    /// One row an event of a TCP sender from time 0 on, if asked for.
+    /// One row an event of a TCP sender from time 0 on, if [`Network::record_events`] asked for them.
     pub events: Table,
 }
 
@@ -100,7 +97,7 @@ impl<'a> Experiment<'a> {
     /// The network of replication `replication` under `seed`, at time 0.
     #[must_use]
     pub fn network(&self, seed: u64, replication: u64, options: Options) -> Network {
-        build(self.scenario, &self.graph, Randomness { seed, replication }, options)
+        build(self.scenario, &self.graph, Randomness { seed, replication }, options.trace)
     }
 
     /// Runs replication `replication` under `seed`. `None` if `interrupt`, which is asked now and then, said so.
@@ -117,7 +114,11 @@ impl<'a> Experiment<'a> {
 
     /// Runs a network of this experiment from time 0 to the end.
     #[must_use]
-    pub fn run_network(&self, mut network: Network, interrupt: &mut dyn FnMut() -> bool) -> Option<RunResult> {
+    pub fn run_network(
+        &self,
+        mut network: Network,
+        interrupt: &mut dyn FnMut() -> bool,
+    ) -> Option<RunResult> {
         let spec = self.scenario.spec();
         if !network.run_until(spec.warm_up.ps(), interrupt) {
             return None;
@@ -128,13 +129,29 @@ impl<'a> Experiment<'a> {
             return None;
         }
         network.check_conservation();
+        let mut events = self.events(&mut network);
         let end = Snapshot::of(&network);
         let window = spec.duration.ps() - spec.warm_up.ps();
-        let flows: Vec<_> = std::iter::zip(&begin.flows, &end.flows).map(|(begin, end)| end.since(begin)).collect();
+        let flows: Vec<_> =
+            std::iter::zip(&begin.flows, &end.flows).map(|(begin, end)| end.since(begin)).collect();
         let ports: Vec<_> = std::iter::zip(network.ports(), std::iter::zip(&begin.ports, &end.ports))
             .map(|(port, (begin, end))| PortMeasures::new(port, begin, end, window))
             .collect();
         let mut series = self.series(&network);
+        series.append(&mut events.series);
+        Some(RunResult {
+            fingerprint: network.fingerprint(),
+            cell_hops: network.ports().map(Port::arrived).sum(),
+            summary: summary(&flows, &ports, &series, spec.warm_up.ps(), window),
+            flows: self.flow_table(&flows, window),
+            ports: port_table(&ports),
+            series,
+            events: events.table(),
+        })
+    }
+
+    /// What the senders collected, if they were told to.
+    fn events(&self, network: &mut Network) -> Events {
         let mut events = Events::default();
         for (index, flow) in self.graph.flows.iter().enumerate() {
             let taken = network.take_events(index);
@@ -142,16 +159,7 @@ impl<'a> Experiment<'a> {
                 events.add(&flow.name, &taken);
             }
         }
-        series.append(&mut events.series);
-        Some(RunResult {
-            fingerprint: network.fingerprint(),
-            cell_hops: network.ports().map(Port::arrived).sum(),
-            summary: summary(&flows, &ports, &series, window),
-            flows: self.flow_table(&flows, window),
-            ports: port_table(&ports),
-            series,
-            events: events.table(),
-        })
+        events
     }
 
     fn series(&self, network: &Network) -> Vec<Series> {
@@ -178,8 +186,16 @@ impl<'a> Experiment<'a> {
             ("group", "", Column::Count(graph.flows.iter().map(|flow| u64::from(flow.group)).collect())),
             ("source", "", Column::Text(graph.flows.iter().map(|flow| node(flow.from)).collect())),
             ("destination", "", Column::Text(graph.flows.iter().map(|flow| node(flow.to)).collect())),
-            ("round_trip", "s", Column::Number(graph.flows.iter().map(|flow| seconds(round_trip(flow))).collect())),
-            ("throughput", "bit/s", Column::Number(counts.iter().map(|flow| flow.throughput(window)).collect())),
+            (
+                "round_trip",
+                "s",
+                Column::Number(graph.flows.iter().map(|flow| seconds(round_trip(flow))).collect()),
+            ),
+            (
+                "throughput",
+                "bit/s",
+                Column::Number(counts.iter().map(|flow| flow.throughput(window)).collect()),
+            ),
             ("frames_delivered", "frames", count(FlowCounts::frames_delivered)),
             ("bytes_delivered", "B", count(|flow| flow.receiver.distinct_bytes)),
             ("segments_sent", "segments", count(|flow| flow.sender.segments)),
@@ -243,7 +259,8 @@ impl FlowCounts {
 
     /// Payload delivered for the first time, in bit/s; for bare cells the payload of whole frames.
     fn throughput(&self, window: Time) -> f64 {
-        let bytes = if self.carries_tcp() { self.receiver.distinct_bytes } else { self.incoming.useful_cells * 48 };
+        let bytes =
+            if self.carries_tcp() { self.receiver.distinct_bytes } else { self.incoming.useful_cells * 48 };
         bytes as f64 * 8.0 / seconds(window)
     }
 
@@ -272,7 +289,8 @@ impl<'a> PortMeasures<'a> {
         let accepted = end.accepted - begin.accepted;
         let forwarded = accepted + begin.occupancy - end.occupancy;
         let sojourns = (end.stats.sojourns.ps() - begin.stats.sojourns.ps()) as f64;
-        let discarded = std::iter::zip(end.stats.discarded, begin.stats.discarded).map(|(end, begin)| end - begin);
+        let discarded =
+            std::iter::zip(end.stats.discarded, begin.stats.discarded).map(|(end, begin)| end - begin);
         Self {
             port,
             accepted,
@@ -320,7 +338,13 @@ fn port_table(ports: &[PortMeasures<'_>]) -> Table {
 }
 
 /// The metrics of a run. Ratios without a denominator are NaN.
-fn summary(flows: &[FlowCounts], ports: &[PortMeasures<'_>], series: &[Series], window: Time) -> Vec<Metric> {
+fn summary(
+    flows: &[FlowCounts],
+    ports: &[PortMeasures<'_>],
+    series: &[Series],
+    warm_up: Time,
+    window: Time,
+) -> Vec<Metric> {
     let total = |get: fn(&FlowCounts) -> u64| flows.iter().map(get).sum::<u64>() as f64;
     let throughputs: Vec<f64> = flows.iter().map(|flow| flow.throughput(window)).collect();
     let of_switches = || ports.iter().filter(|port| port.port.from_switch);
@@ -331,8 +355,7 @@ fn summary(flows: &[FlowCounts], ports: &[PortMeasures<'_>], series: &[Series], 
     let new_cells: f64 = flows.iter().map(FlowCounts::new_cells).sum();
     let busiest = of_switches().max_by(|one, other| one.utilisation.total_cmp(&other.utilisation));
     let largest = of_switches().map(|port| port.port.occupancy_max()).max();
-    let windows: Vec<_> =
-        series.iter().filter(|series| series.metric == "cwnd").map(|series| &series.values[..]).collect();
+    let windows: Vec<_> = series.iter().filter(|series| series.metric == "cwnd").map(|series| series.since(warm_up)).collect();
     let metric = |name, unit, value| Metric { name, value, unit };
     let mut metrics = vec![
         metric("effective_throughput", "frames", total(FlowCounts::frames_delivered)),

@@ -17,5 +17,6 @@ mod _core {
     };
 
     #[pymodule_export]
+    #[expect(non_upper_case_globals, reason = "Python's name for it")]
     const __version__: &str = env!("CARGO_PKG_VERSION");
 }

@@ -147,7 +147,11 @@ pub(crate) fn run(
     let mut interrupt = || cancelled.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed));
     let result = py.detach(|| {
         let experiment = Experiment::new(&scenario.inner)?;
-        Ok(experiment.run(seed, replication, Options { trace, events }, &mut interrupt))
+        let mut network = experiment.network(seed, replication, Options { trace });
+        if events {
+            network.record_events();
+        }
+        Ok(experiment.run_network(network, &mut interrupt))
     });
     match result {
         Ok(Some(inner)) => Ok(RunResult { inner }),

@@ -43,8 +43,8 @@ pub enum Stack {
     /// ms, exact timers, window 64 kB, no processing time, MSS 500 B. A hypothesis beyond it: the third
     /// duplicate ACK sends again from the lost segment on (`recovery = "go-back-n"`), because this reproduces
     /// the paper's totals where a correct Reno does not. (chosen): no inflation by further duplicate ACKs; no
-    /// guard against repeated fast retransmits; half of the flight kept at a loss; one segment of growth a round
-    /// trip; initial window 1; an ACK every second segment; initial RTO 1 s.
+    /// guard against repeated fast retransmits; halving as 4.3BSD; MSS*MSS/cwnd per ACK; initial window 1; an
+    /// ACK every second segment; initial RTO 1 s.
     #[serde(rename = "opnet-1998")]
     Opnet1998,
     /// TCP of YATS (manual 0.3 and source; `gfr-buffers`): Reno with timestamps and Nagle, MSS 512 B, 64 kB
@@ -104,8 +104,6 @@ impl Stack {
             Self::Opnet1998 => Params {
                 mss: 500,
                 recovery: RecoveryKind::GoBackN,
-                congestion_avoidance: CongestionAvoidance::ByteCounting,
-                halving: Halving::Flight,
                 rto_min: 50 * MILLISECOND,
                 delayed_ack: 12_500 * MICROSECOND,
                 ack_every: 2,

@@ -3,6 +3,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command talks to its user")]
 
 mod generated;
+mod instructions;
 mod markdown;
 mod policies_page;
 mod scenario_page;
@@ -14,6 +15,7 @@ usage: cargo xtask COMMAND
 
   generate      write the files that are derived from the code
   check         fail if one of them is not what `generate` would write
+  instructions  run a short benchmark for callgrind to count (`make instructions`)
 ";
 
 fn main() -> ExitCode {
@@ -21,6 +23,7 @@ fn main() -> ExitCode {
     let outcome = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["generate"] => generated::write(),
         ["check"] => generated::check(),
+        ["instructions"] => instructions::run(),
         _ => {
             eprint!("{USAGE}");
             return ExitCode::from(2);

@@ -66,14 +66,12 @@ impl BufferPolicy for Espd {
     fn on_arrival(&mut self, cell: &Cell, port: &impl PortView, _: Time) -> Verdict {
         let red = &mut self.red[cell.vc as usize];
         if *red {
-            if !cell.is_last() {
+            // A packet is no mere end mark: it passes only once its VC is released.
+            if !cell.is_last() || (port.is_packet() && port.occupancy() >= self.low) {
                 return Verdict::Discard(Reason::VcCaptured);
             }
             if port.occupancy() < self.low {
                 *red = false;
-            } else if port.is_packet() {
-                // A packet is no mere end mark.
-                return Verdict::Discard(Reason::VcCaptured);
             }
             return if port.is_full() { Verdict::Discard(Reason::BufferFull) } else { Verdict::Accept };
         }

@@ -5,14 +5,9 @@
 
 mod registry;
 
-pub use registry::PolicyInfo;
-
-pub mod epd;
-pub mod espd;
-pub mod espd_original;
 pub mod frame;
-pub mod ppd;
-pub mod tail_drop;
+
+pub use registry::PolicyInfo;
 
 use celltrain_engine::Time;
 use schemars::JsonSchema;
@@ -23,6 +18,7 @@ use crate::{
     quantity::{Capacity, Level},
 };
 
+// One line a policy: it names the file, the type in it, and the policy's name in scenario files.
 registry::policies! {
     tail_drop::TailDrop => "tail-drop",
     ppd::Ppd => "ppd",

@@ -15,6 +15,8 @@ pub struct PolicyInfo {
 
 macro_rules! policies {
     ($($module:ident::$policy:ident => $name:literal,)*) => {
+        $(pub mod $module;)*
+
         /// The names of the discard policies.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
         pub enum PolicyName {

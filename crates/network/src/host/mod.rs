@@ -212,7 +212,11 @@ impl Host {
 
     /// The earliest event of the host's own.
     fn next_own_event(&self) -> Time {
-        self.processor.next_done().min(self.ip.next_done()).min(self.timers.next()).min(self.source_timers.next())
+        self.processor
+            .next_done()
+            .min(self.ip.next_done())
+            .min(self.timers.next())
+            .min(self.source_timers.next())
     }
 
     pub(crate) fn next_event(&self, streams: &Streams<Cell>) -> Time {

@@ -4,12 +4,7 @@ use celltrain_atm::{
     Cell,
     buffer::{BufferPolicy, PortView, Reason, Verdict},
 };
-use celltrain_engine::{
-    Fingerprint, Instant, Time,
-    merge::Merge,
-    stream::Streams,
-    time::Span,
-};
+use celltrain_engine::{Fingerprint, Instant, Time, merge::Merge, stream::Streams, time::Span};
 
 use super::{Connection, PortStats};
 
@@ -129,7 +124,7 @@ impl<Q: Queue> Buffer<Q> {
 
     /// Queues a cell and sends it on.
     #[inline(always)]
-    fn accept_cell(&mut self, at: Instant, cell: &Cell, tally: &mut Tally, streams: &mut Streams<Cell>) {
+    pub(super) fn accept_cell(&mut self, at: Instant, cell: &Cell, tally: &mut Tally, streams: &mut Streams<Cell>) {
         self.queue.accept(at);
         let sojourn = self.queue.last_departure().since(at);
         tally.sojourns = tally.sojourns.plus(sojourn, 1);

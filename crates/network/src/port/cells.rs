@@ -110,7 +110,7 @@ impl Buffer<CellFifo> {
     }
 
     /// A train of more than one cell arrives, with none of another input in between.
-    #[inline(never)]
+    #[inline(always)]
     fn on_row<P: BufferPolicy>(
         &mut self,
         policy: &mut P,
@@ -119,24 +119,34 @@ impl Buffer<CellFifo> {
         tally: &mut Tally,
         streams: &mut Streams<Cell>,
     ) {
-        loop {
-            let gaps = self.gaps_behind(train, slot);
-            let mut count = 1;
-            if self.admits(policy, train.first, &train.car) {
-                let mut row = Train::single(train.first, train.car);
-                if let Some(gaps) = gaps
-                    && policy.accepts_rest(&train.car)
-                {
-                    row = Train { gaps, ..*train };
-                    count = train.count;
-                }
-                self.accept_row(&row, slot, tally, streams);
+        let gaps = self.gaps_behind(train, slot);
+        if self.admits(policy, train.first, &train.car) {
+            if let Some(gaps) = gaps
+                && policy.accepts_rest(&train.car)
+            {
+                return self.accept_row(train, slot, gaps, tally, streams);
             }
-            if count == train.count {
-                return;
-            }
+            self.accept_cell(train.first, &train.car, tally, streams);
+        }
+        train.advance(1, slot);
+        self.on_parts(policy, train, slot, tally, streams);
+    }
+
+    /// A train arrives of which not every cell is accepted, or which does not depart in one row.
+    #[inline(never)]
+    fn on_parts<P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        train: &mut Train<Cell>,
+        slot: Slot,
+        tally: &mut Tally,
+        streams: &mut Streams<Cell>,
+    ) {
+        while train.count > 1 {
+            self.on_cell(policy, train.first, &train.car, tally, streams);
             train.advance(1, slot);
         }
+        self.on_cell(policy, train.first, &train.car, tally, streams);
     }
 
     /// If all cells of `train` would find room and depart as a row: the gaps of that row.
@@ -151,33 +161,37 @@ impl Buffer<CellFifo> {
         (train.gaps == 0 && slot <= queue.slot && queue.has_room(train.first, u64::from(train.count))).then_some(0)
     }
 
-    /// Accepts all cells of `train`, whose gaps are those of the row in which they depart.
-    #[inline(always)]
-    fn accept_row(&mut self, train: &Train<Cell>, slot: Slot, tally: &mut Tally, streams: &mut Streams<Cell>) {
-        let (queue, last) = (&mut self.queue, train.count - 1);
+    /// Accepts all cells of `train`, which depart as a row with `gaps`.
+    fn accept_row(
+        &mut self,
+        train: &Train<Cell>,
+        slot: Slot,
+        gaps: u64,
+        tally: &mut Tally,
+        streams: &mut Streams<Cell>,
+    ) {
+        let (queue, count) = (&mut self.queue, train.count);
         queue.accept(train.first);
-        let first_sojourn = queue.last_departure.since(train.first);
-        let mut last_sojourn = first_sojourn;
-        if slot == queue.slot || last == 0 {
-            tally.sojourns = tally.sojourns.plus(first_sojourn, u64::from(train.count));
+        let (first, number) = (queue.last_departure, queue.last_number);
+        let mut sojourn = first.since(train.first);
+        if slot == queue.slot {
+            tally.sojourns = tally.sojourns.plus(sojourn, u64::from(count));
         } else {
             // The row comes faster than it leaves: each cell waits longer than the one before.
-            last_sojourn = first_sojourn.plus(queue.slot.minus(slot), u64::from(last));
-            tally.sojourns = tally.sojourns.plus_row(first_sojourn, last_sojourn, u64::from(train.count));
+            let first_sojourn = sojourn;
+            sojourn = first_sojourn.plus(queue.slot.minus(slot), u64::from(count - 1));
+            tally.sojourns = tally.sojourns.plus_row(first_sojourn, sojourn, u64::from(count));
         }
-        tally.longest = tally.longest.max(last_sojourn);
+        tally.longest = tally.longest.max(sojourn);
         let connection = &mut self.connections[train.car.vc as usize];
-        connection.accepted += u64::from(train.count);
+        connection.accepted += u64::from(count);
         let car = Cell { vc: connection.label, ..train.car };
-        let row = Train { first: queue.last_departure.delayed(self.delay), car, ..*train };
-        let number = queue.last_number;
-        if last > 0 {
-            queue.extend(row.slots_to(last));
-        }
+        let row = Train { first: first.delayed(self.delay), gaps, count, car };
+        queue.extend(row.slots_to(count - 1));
         streams[connection.output].push(number, queue.last_number, row);
-        if u32::from(train.car.position) + train.count == u32::from(train.car.length) {
+        if u32::from(train.car.position) + count == u32::from(train.car.length) {
             connection.at_frame_start = true;
-            self.end_frame(train.car.vc, last_sojourn);
+            self.end_frame(train.car.vc, sojourn);
         }
     }
 }

@@ -70,8 +70,9 @@ impl PacketFifo {
     /// A packet of `bytes` bytes arrives at `at`: those sent before are gone.
     fn on_arrival(&mut self, at: Instant, bytes: u64) {
         self.at_hand = bytes;
-        while let Some(sent) = self.queue.pop_front_if(|packet| packet.departure <= at) {
+        while let Some(sent) = self.queue.front().filter(|packet| packet.departure <= at) {
             self.queued_bytes -= sent.bytes;
+            self.queue.pop_front();
         }
     }
 
@@ -163,7 +164,8 @@ impl Buffer<PacketFifo> {
         let (mut packets, mut tally, mut train) = (0, Tally::default(), Train::default());
         while self.merge.next(until, streams, &mut train).is_some() {
             packets += 1;
-            let wire = self.connections[train.car.vc as usize].wire.expect("what packets contain waits in a wire");
+            let wire =
+                self.connections[train.car.vc as usize].wire.expect("what packets contain waits in a wire");
             let bytes = wires[wire].peek(train.car.frame).segment.ip_bytes();
             self.queue.on_arrival(train.first, u64::from(bytes));
             self.on_cell(policy, train.first, &train.car, &mut tally, streams);

@@ -23,9 +23,10 @@ pub use error::ScenarioError;
 pub use graph::{Flow, Graph, Link, Loss, MAX_FLOWS, MAX_NODES, MAX_ROUTE_LINKS, Node};
 pub use source::{MAX_EXTENDS, MAX_FILE};
 pub use spec::{
-    Bursty, Cbr, CellRate, Chain, Distribution, ExplicitGraph, Finite, FlowSpec, Framing, Greedy, HostSpec, IpServes,
-    LinkEntry, LinkOverride, LinkSpec, LossDirection, LossSpec, LossUnit, NSource, NodeEntry, NodeKind,
-    OnOff, ParkingLot, Poisson, PortSpec, SCHEMA, Spec, Start, SwitchSpec, TieBreak, Topology, Traffic,
+    Bursty, Cbr, CellRate, Chain, Distribution, ExplicitGraph, Finite, FlowSpec, Framing, Greedy, HostSpec,
+    IpServes, LinkEntry, LinkOverride, LinkSpec, LossDirection, LossSpec, LossUnit, NSource, NodeEntry,
+    NodeKind, OnOff, ParkingLot, Poisson, PortSpec, SCHEMA, Spec, Start, SwitchSpec, TieBreak, Topology,
+    Traffic,
 };
 
 use self::source::Source;

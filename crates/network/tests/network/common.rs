@@ -12,11 +12,18 @@ pub(crate) fn scenario(tables: &str) -> Scenario {
     Scenario::from_toml(&text, "test.toml", &[]).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
+/// Series are kept.
+pub(crate) fn traced() -> Options {
+    let mut options = Options::default();
+    options.trace |= true;
+    options
+}
+
 /// Replication `replication` of a scenario, with series.
 pub(crate) fn replicate(scenario: &Scenario, replication: u64) -> RunResult {
     let experiment = Experiment::new(scenario).unwrap_or_else(|error| panic!("{error}"));
     let seed = scenario.spec().seed;
-    experiment.run(seed, replication, Options { trace: true }, &mut || false).expect("nothing interrupts")
+    experiment.run(seed, replication, traced(), &mut || false).expect("nothing interrupts")
 }
 
 /// Replication 0 of what `tables` describe.

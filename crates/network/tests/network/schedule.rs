@@ -2,15 +2,15 @@
 
 use celltrain_atm::buffer::PolicyName;
 use celltrain_engine::{random::Randomness, time::MILLISECOND, visit::Schedule};
-use celltrain_network::{Experiment, Options, scenario::Scenario};
+use celltrain_network::{Experiment, scenario::Scenario};
 use proptest::{prelude::*, sample::select, test_runner::RngSeed};
 
-use crate::common::{names, scenario, value};
+use crate::common::{names, replicate, scenario, traced, value};
 
 /// Everything a run under `change`d visits says.
 fn everything(scenario: &Scenario, change: impl FnOnce(&mut Schedule)) -> String {
     let experiment = Experiment::new(scenario).unwrap_or_else(|error| panic!("{error}"));
-    let mut network = experiment.network(1, 0, Options { trace: true });
+    let mut network = experiment.network(1, 0, traced());
     network.set_schedule(change);
     format!("{:?}", experiment.run_network(network, &mut || false).expect("nothing interrupts"))
 }
@@ -143,7 +143,7 @@ fn timeouts_back_off_where_nothing_gets_through() {
     // RFC 6298 rules 2.1 and 5.5: timeouts at 1, 3, 7, 15 and 31 s; the first two lie in the warm-up (3 s is no more before
     // its end: a run handles what is before its end).
     let scenario = mostly_idle();
-    let result = crate::common::replicate(&scenario, 0);
+    let result = replicate(&scenario, 0);
     for flow in names(&result.flows) {
         assert_eq!(value(&result.flows, flow, "frames_delivered"), 0.0);
         assert_eq!(value(&result.flows, flow, "timeouts"), 4.0, "at 3, 7, 15 and 31 s");

@@ -158,7 +158,7 @@ fn links(spec: &Spec, outline: &Outline, names: &Names) -> Result<Vec<Link>, Pro
         let directions = [(wire.from, wire.to), (wire.to, wire.from)];
         for &(from, to) in &directions[..if wire.simplex { 1 } else { 2 }] {
             let (buffer, discard) = match outline.nodes[from].kind {
-                NodeKind::Host => (Capacity::Unlimited, DiscardParams::of(PolicyName::TailDrop)),
+                NodeKind::Host => (Capacity::UNLIMITED, DiscardParams::of(PolicyName::TailDrop)),
                 NodeKind::Switch => (spec.switch.buffer, spec.switch.discard.clone()),
             };
             let processing = if outline.nodes[to].kind == NodeKind::Switch { spec.switch.delay.0 } else { 0 };
@@ -193,13 +193,17 @@ fn check_buffer(spec: &Spec, outline: &Outline, link: &Link) -> Result<(), Probl
         return Ok(());
     }
     let (from, to) = (&outline.nodes[link.from].name, &outline.nodes[link.to].name);
-    let entry = spec.port.iter().rposition(|port| port.buffer.is_some() && (&port.from, &port.to) == (from, to));
+    let entry =
+        spec.port.iter().rposition(|port| port.buffer.is_some() && (&port.from, &port.to) == (from, to));
     let key = entry.map_or_else(|| "switch.buffer".to_owned(), |index| format!("port.{index}.buffer"));
     let carries = match link.framing {
         Framing::Cells => "cells: give a number of cells",
         Framing::Packets => "packets: give a number of packets or bytes",
     };
-    let message = format!("\"{}\" does not suit the link from \"{from}\" to \"{to}\", which carries {carries}", link.buffer);
+    let message = format!(
+        "\"{}\" does not suit the link from \"{from}\" to \"{to}\", which carries {carries}",
+        link.buffer
+    );
     Err(Problem::new(key, message))
 }
 
@@ -349,7 +353,8 @@ impl Builder<'_> {
             let place = |link: usize| {
                 format!("{} > {}", self.nodes[links[link].from].name, self.nodes[links[link].to].name)
             };
-            let (packets, cells) = if framing == Framing::Packets { (route[0], other) } else { (other, route[0]) };
+            let (packets, cells) =
+                if framing == Framing::Packets { (route[0], other) } else { (other, route[0]) };
             let message = format!(
                 "flow \"{name}\" would change its framing on the way: \"{}\" carries cells, \"{}\" packets",
                 place(cells),
@@ -358,7 +363,8 @@ impl Builder<'_> {
             return Err(Problem::new(key, message));
         }
         if framing == Framing::Packets && !traffic.uses_tcp() {
-            let message = format!("flow \"{name}\" sends bare cells, which a packet-framed link does not carry");
+            let message =
+                format!("flow \"{name}\" sends bare cells, which a packet-framed link does not carry");
             return Err(Problem::new(key, message));
         }
         Ok(())

@@ -227,7 +227,7 @@ pub struct SwitchSpec {
 impl Default for SwitchSpec {
     fn default() -> Self {
         let discard = DiscardParams::of(PolicyName::TailDrop);
-        Self { buffer: Capacity::Limit(2_000, Unit::Cells), delay: Duration(0), discard }
+        Self { buffer: Capacity(Some(2_000), Unit::Cells), delay: Duration(0), discard }
     }
 }
 

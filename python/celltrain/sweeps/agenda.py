@@ -1,0 +1,87 @@
+"""Which runs a sweep still needs, in the order in which they are handed out."""
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
+
+from celltrain import statistics
+from celltrain.experiment import Task
+from celltrain.sweeps.plan import Plan
+from celltrain.sweeps.store import Entry, Store
+
+__all__ = ["Agenda"]
+
+
+class Agenda:
+    """The runs of a plan that its store does not have.
+
+    Points that resolve to one scenario (a parameter that has no effect there) share their runs. With `until` a
+    scenario's interval is looked at whenever a step of replications is complete, whatever else is under way, so
+    how many replications it gets depends on what was measured alone.
+    """
+
+    def __init__(self, plan: Plan, keys: Sequence[str], store: Store) -> None:
+        self._plan = plan
+        self._store = store
+        self._point = {key: point for point, key in reversed(list(enumerate(keys)))}
+        first = [point for point, key in enumerate(keys) if self._point[key] == point]
+        self._fresh: Iterator[Task] = chain.from_iterable(self._advance(keys[point]) for point in first)
+        self._more: deque[Task] = deque()
+        self._targets: dict[str, int] = {}
+        """Replications that a scenario gets, where they are more than one step."""
+        self._missing: dict[str, int] = {}
+        """Runs of a scenario's step that are under way."""
+        self._values: dict[str, list[float]] = {}
+        """What `until` looks at, of the scenarios that it has not yet settled."""
+        planned = len(first) * plan.replications
+        self.planned = planned - sum((key, r) in store for key in self._point for r in range(plan.replications))
+        """Runs that are known to be needed and not there at the beginning; grows with `until`."""
+        self._taken = 0
+
+    @property
+    def waiting(self) -> int:
+        """Runs that are known to be needed and not yet handed out."""
+        return self.planned - self._taken
+
+    def take(self, count: int) -> list[Task]:
+        """The next runs, at most so many; none when nothing is left or all depends on runs under way."""
+        later = [self._more.popleft() for _ in range(min(count, len(self._more)))]
+        tasks = later + list(islice(self._fresh, count - len(later)))
+        self._taken += len(tasks)
+        return tasks
+
+    def done(self, entry: Entry) -> None:
+        """Says that the store now has a run."""
+        self._missing[entry.key] -= 1
+        if not self._missing[entry.key]:
+            del self._missing[entry.key]
+            self._more.extend(self._advance(entry.key))
+
+    def replications(self, key: str) -> int:
+        """Replications that a scenario has got once nothing is left."""
+        return self._targets.get(key, self._plan.replications)
+
+    def _advance(self, key: str) -> Iterable[Task]:
+        """The runs that a scenario needs next; none when it has all."""
+        while True:
+            target = self.replications(key)
+            missing = [r for r in range(target) if (key, r) not in self._store]
+            if missing:
+                self._missing[key] = len(missing)
+                scenario = self._plan.at(self._point[key])
+                return [Task(scenario, self._plan.seed, r, self._plan.trace) for r in missing]
+            if self._settled(key, target):
+                self._values.pop(key, None)
+                return []
+            assert self._plan.until is not None
+            self._targets[key] = min(target + self._plan.replications, self._plan.until.max_replications)
+            absent = sum((key, r) not in self._store for r in range(target, self._targets[key]))
+            self.planned += absent
+
+    def _settled(self, key: str, target: int) -> bool:
+        until = self._plan.until
+        if until is None:
+            return True
+        values = self._values.setdefault(key, [])
+        values += [self._store.read(key, r).metric(until.metric) for r in range(len(values), target)]
+        return target >= until.max_replications or statistics.estimate(values, until.confidence).within(until.rel_ci)

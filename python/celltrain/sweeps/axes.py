@@ -1,0 +1,133 @@
+"""The values over which a sweep varies its parameters: lists, ranges, and parameters that vary together."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from celltrain.errors import InputError
+
+__all__ = ["Axis", "Value", "grid_axes", "shown", "zip_axis"]
+
+Value = str | int | float | bool | tuple["Value", ...]
+"""A value of a parameter: text (quantities with their units too), a number, true or false, or a list."""
+
+MAX_VALUES = 1_000_000
+"""Values of one range; more are a mistake in its step."""
+
+_NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+_RANGE = re.compile(
+    rf"(?P<low>{_NUMBER})\s*(?P<low_unit>\S*)\s*\.\.\s*(?P<high>{_NUMBER})\s*(?P<high_unit>\S*)"
+    rf"\s+(?P<kind>step|times)\s+(?P<by>{_NUMBER})\s*(?P<by_unit>\S*)"
+)
+_FORMS = '"50 % .. 95 % step 5 %" or "1 ms .. 64 ms times 2"'
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """Parameters that vary together, and the values that they take in turn."""
+
+    keys: tuple[str, ...]
+    steps: tuple[tuple[Value, ...], ...]
+    """For each step of the axis, a value for each key."""
+
+
+def grid_axes(table: object) -> list[Axis]:
+    """One axis for each parameter of a grid.
+
+    Raises:
+        InputError: the grid or one of its values cannot be used.
+    """
+    named = _named_values("grid", table)
+    return [Axis((key,), tuple((value,) for value in values)) for key, values in named.items()]
+
+
+def zip_axis(table: object) -> Axis:
+    """One axis for all parameters of a zip: step i gives each of them its i-th value.
+
+    Raises:
+        InputError: the lists differ in length, or one of the values cannot be used.
+    """
+    named = _named_values("zip", table, distinct=False)
+    lengths = {key: len(values) for key, values in named.items()}
+    if len(set(lengths.values())) != 1:
+        counted = ", ".join(f"{key} has {length}" for key, length in lengths.items())
+        raise InputError(f"the parameters of a zip need equally many values: {counted}")
+    steps = tuple(zip(*named.values(), strict=True))
+    _refuse_twice(", ".join(named), [", ".join(map(shown, step)) for step in steps])
+    return Axis(tuple(named), steps)
+
+
+def shown(value: Value) -> str:
+    """A value as people read it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, tuple):
+        return "[" + ", ".join(map(shown, value)) + "]"
+    return str(value)
+
+
+def _named_values(what: str, table: object, *, distinct: bool = True) -> dict[str, tuple[Value, ...]]:
+    if not isinstance(table, Mapping) or not table:
+        raise InputError(f"the {what} of a sweep names parameters and their values; it holds nothing of the kind")
+    named = {str(key): _values(str(key), value) for key, value in table.items()}
+    if distinct:
+        for key, values in named.items():
+            _refuse_twice(key, list(map(shown, values)))
+    return named
+
+
+def _values(key: str, given: object) -> tuple[Value, ...]:
+    if isinstance(given, str):
+        return tuple(_range(key, given))
+    if isinstance(given, Sequence) or (isinstance(given, range)):
+        if not given:
+            raise InputError(f"{key}: the list of values is empty")
+        return tuple(_value(key, item) for item in given)
+    raise InputError(f"{key}: expected a list of values, or a range such as {_FORMS}, not {given!r}")
+
+
+def _value(key: str, item: Any) -> Value:
+    if isinstance(item, str | int | float):  # a bool is an int
+        return item
+    if isinstance(item, list | tuple):
+        return tuple(_value(key, part) for part in item)
+    raise InputError(f"{key}: a value is text, a number, true or false, or a list of them, not {item!r}")
+
+
+def _range(key: str, text: str) -> list[Value]:
+    """The values of a range in exact decimal arithmetic, both ends included where the step meets them."""
+    found = _RANGE.fullmatch(text.strip())
+    if found is None:
+        raise InputError(f"{key}: expected a list of values, or a range such as {_FORMS}, not '{text}'")
+    unit = found["high_unit"]
+    grows = found["kind"] == "times"
+    if (found["low_unit"] or unit) != unit or found["by_unit"] != ("" if grows else unit):
+        raise InputError(f"{key}: the parts of the range '{text}' differ in their units")
+    low, high, by = (Decimal(found[part]) for part in ("low", "high", "by"))
+    if low > high or (by <= 1 or low <= 0 if grows else by <= 0):
+        raise InputError(f"{key}: the range '{text}' does not go up from its first value to its last")
+    values: list[Value] = []
+    value = low
+    while value <= high:
+        if len(values) == MAX_VALUES:
+            raise InputError(f"{key}: the range '{text}' has more than {MAX_VALUES:,} values")
+        values.append(_quantity(value, unit))
+        value = value * by if grows else value + by
+    return values
+
+
+def _quantity(value: Decimal, unit: str) -> Value:
+    if unit:
+        plain = f"{value:f}"
+        return f"{plain.rstrip('0').rstrip('.') if '.' in plain else plain} {unit}"
+    return int(value) if value == value.to_integral_value() and value.as_tuple().exponent == 0 else float(value)
+
+
+def _refuse_twice(what: str, values: Sequence[str]) -> None:
+    seen: set[str] = set()
+    for value in values:
+        if value in seen:
+            raise InputError(f"{what}: the value {value} is there twice")
+        seen.add(value)

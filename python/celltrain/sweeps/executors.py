@@ -1,0 +1,95 @@
+"""Where the runs of a sweep are made: threads, any executor of `concurrent.futures`, or a Dask cluster."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from celltrain.errors import InputError
+from celltrain.experiment import checked_jobs, threads
+from celltrain.sweeps.work import Batch, Done, work
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+__all__ = ["Backend", "connect", "open_backend"]
+
+LOCAL_SECONDS = 0.1
+"""Time that a batch of a thread should take: long beside the cost of handing it out, short beside a second."""
+
+REMOTE_SECONDS = 1.0
+"""Time that a batch of another process or machine should take."""
+
+CONNECT_SECONDS = 10
+"""How long a scheduler may take to answer."""
+
+RETRIES = 3
+"""How often a Dask cluster tries a batch again that failed with its worker."""
+
+
+@dataclass(frozen=True)
+class Backend:
+    """Something that takes batches."""
+
+    submit: Callable[[Batch], Future[Done]]
+    width: Callable[[], int]
+    """How many batches it can work on at once, now."""
+    seconds: float
+    """Time that a batch should take."""
+
+
+@contextmanager
+def open_backend(executor: "Executor | Client | None", jobs: int | None) -> Iterator[Backend]:
+    """What takes the batches of a sweep.
+
+    Args:
+        executor: an executor, a `dask.distributed.Client`, or None for threads of this process. It is not shut
+            down.
+        jobs: threads, or how many batches an executor works on at once.
+    """
+    if executor is None:
+        number = checked_jobs(jobs)
+        with threads(number) as (pool, cancel):
+            yield Backend(lambda batch: pool.submit(work, batch, cancel), lambda: number, LOCAL_SECONDS)
+    elif isinstance(executor, Executor):
+        width = checked_jobs(jobs if jobs is not None else getattr(executor, "_max_workers", None))
+        yield Backend(lambda batch: executor.submit(work, batch), lambda: width, REMOTE_SECONDS)
+    elif _is_client(executor):
+        yield _dask(executor)
+    else:
+        raise TypeError(f"expected an executor or a dask.distributed.Client, not {type(executor).__name__}")
+
+
+@contextmanager
+def connect(address: str) -> "Iterator[Client]":
+    """A client of the Dask scheduler at an address such as "tcp://head:8786".
+
+    Raises:
+        InputError: distributed is not installed, or nothing answers at the address.
+    """
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise InputError("a scheduler needs the extra 'dask': pip install 'celltrain[dask]'") from error
+    try:
+        client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+    except (OSError, ValueError, TypeError) as error:
+        raise InputError(f"no Dask scheduler answers at '{address}': {error}") from error
+    with client:
+        yield client
+
+
+def _dask(client: "Client") -> Backend:
+    # Not pure: two batches that are equal are still two batches.
+    executor = client.get_executor(pure=False, retries=RETRIES)
+
+    def width() -> int:
+        # Workers come and go while a sweep runs. Without any, one batch waits for the first.
+        return sum(client.nthreads().values()) or 1
+
+    return Backend(lambda batch: executor.submit(work, batch), width, REMOTE_SECONDS)
+
+
+def _is_client(thing: Any) -> bool:
+    return type(thing).__module__.startswith("distributed.")

@@ -1,0 +1,304 @@
+"""Sweep plans: a scenario, the parameters that vary over it, and how often each point is replicated."""
+
+import os
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from pathlib import Path
+from typing import Any
+
+from celltrain import _core
+from celltrain.errors import InputError, unknown
+from celltrain.experiment import MAX_RUNS, replicate
+from celltrain.scenario import Scenario, load, toml_value
+from celltrain.sweeps.axes import Axis, Value, grid_axes, shown, zip_axis
+
+__all__ = ["Plan", "Until", "load_plan", "make_plan"]
+
+_TOP_KEYS = ("scenario", "name", "seed", "sweep")
+_SWEEP_KEYS = ("grid", "zip", "replications", "until", "trace")
+_UNTIL_KEYS = ("metric", "rel-ci", "confidence", "max-replications")
+_OWN_KEYS = ("seed", "replications")
+"""Settings of a scenario that a sweep decides for all its points."""
+
+CONFIDENCE = 0.95
+"""Confidence of the intervals that `until` looks at, unless it says otherwise."""
+
+MAX_REPLICATIONS = 100
+"""Replications that `until` lets a point have, unless it says otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Until:
+    """When the replications of a point are enough.
+
+    The interval of the metric's mean is looked at after `Plan.replications` replications of a point, and again
+    each time as many more have ended, in the order of their numbers. So the answer depends on the measured
+    values alone, not on which run ended first. Because the interval is looked at more than once, its coverage is
+    a little below the nominal confidence; fewer and larger steps bring it closer (Law, *Simulation Modeling
+    and Analysis*, section 9.4.1).
+    """
+
+    metric: str
+    """A summary metric."""
+    rel_ci: float
+    """Half of the width of the interval over the absolute mean, at most."""
+    confidence: float = CONFIDENCE
+    """Confidence of the Student interval."""
+    max_replications: int = MAX_REPLICATIONS
+    """Replications of a point, at most, precise or not."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The condition as a plan file has it."""
+        return dict(
+            zip(_UNTIL_KEYS, (self.metric, self.rel_ci, self.confidence, self.max_replications), strict=True)
+        )
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a sweep runs: every combination of its axes, each with the same seed and replications.
+
+    Points are numbered from 0; the last axis varies fastest. Replication r draws the same random numbers at
+    every point (common random numbers), so points can be compared pair by pair.
+    """
+
+    name: str
+    scenario: Scenario
+    axes: tuple[Axis, ...]
+    seed: int
+    replications: int
+    """Replications of a point; with `until`, those between two looks at the interval."""
+    until: Until | None = None
+    trace: bool = False
+    """Measure also what needs a trace, such as the synchronisation index; no series are kept."""
+
+    @property
+    def parameters(self) -> list[str]:
+        """The keys that vary, in the order of the axes."""
+        return [key for axis in self.axes for key in axis.keys]
+
+    @property
+    def points(self) -> int:
+        """The number of points."""
+        return prod(len(axis.steps) for axis in self.axes)
+
+    @property
+    def most_replications(self) -> int:
+        """Replications that a point can have, at most."""
+        return self.replications if self.until is None else self.until.max_replications
+
+    @property
+    def most_runs(self) -> int:
+        """Runs that the sweep can need, at most."""
+        return self.points * self.most_replications
+
+    def settings(self, point: int) -> dict[str, Value]:
+        """The values of the parameters at a point."""
+        chosen: list[tuple[str, Value]] = []
+        for axis in reversed(self.axes):
+            point, step = divmod(point, len(axis.steps))
+            chosen[:0] = zip(axis.keys, axis.steps[step], strict=True)
+        return dict(chosen)
+
+    def identity(self, point: int) -> dict[str, Any]:
+        """The columns that name a point in a frame: its number and the values of the parameters.
+
+        A parameter whose values are not all of one kind is a column of text.
+        """
+        columns = self._columns
+        return {"point": point} | {key: columns[key](value) for key, value in self.settings(point).items()}
+
+    @cached_property
+    def _columns(self) -> dict[str, Callable[[Value], Any]]:
+        """For each parameter what makes a value an entry of its column."""
+        return {
+            key: _column([step[place] for step in axis.steps])
+            for axis in self.axes
+            for place, key in enumerate(axis.keys)
+        }
+
+    def to_toml(self, scenario: str) -> str:
+        """The plan as a file that names the file of its scenario."""
+        lines = [f"scenario = {toml_value(scenario)}", f"name = {toml_value(self.name)}", f"seed = {self.seed}"]
+        lines += ["", "[sweep]", f"replications = {self.replications}"]
+        if self.trace:
+            lines.append("trace = true")
+        if self.until is not None:
+            lines.append(f"until = {toml_value(self.until.to_dict())}")
+        for axis in self.axes:
+            # One key stands in the grid, whatever it was written in: the points are the same.
+            lines += ["", "[sweep.grid]"] if len(axis.keys) == 1 else ["", "[sweep.zip]"]
+            for place, key in enumerate(axis.keys):
+                lines.append(f"{toml_value(key)} = {toml_value([step[place] for step in axis.steps])}")
+        return "\n".join(lines) + "\n"
+
+    def at(self, point: int) -> Scenario:
+        """The scenario of a point.
+
+        Raises:
+            InputError: the core does not take the settings.
+        """
+        settings = self.settings(point)
+        try:
+            return self.scenario.with_(settings)
+        except _core.ScenarioError as error:
+            values = ", ".join(f"{key} = {shown(value)}" for key, value in settings.items())
+            reason = str(error).removeprefix("--set ")
+            raise InputError(f"the point with {values} cannot be run: {reason}") from error
+
+    def keys(self) -> list[str]:
+        """The scenario key of every point. Making them checks that every point can be run.
+
+        Raises:
+            InputError: a point cannot be run.
+        """
+        return [self.at(point).key for point in range(self.points)]
+
+    def check_metric(self) -> None:
+        """Makes sure that runs measure the metric of `until`, by a run too short for anything to happen.
+
+        Raises:
+            InputError: they do not.
+        """
+        if self.until is not None:
+            empty = self.at(0).with_({"duration": "1 ps", "warm-up": "0 s"})
+            known = [name for name, _, _ in _core.run(empty.core, self.seed, 0, trace=self.trace).summary]
+            if self.until.metric not in known:
+                raise unknown("metric", self.until.metric, known)
+
+
+def load_plan(path: str | os.PathLike[str]) -> Plan:
+    """Reads a plan file.
+
+    Raises:
+        InputError: the file cannot be read or is not a valid plan; the message names file and key.
+        ScenarioError: its scenario is not valid.
+    """
+    place = Path(path)
+    try:
+        content = tomllib.loads(place.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise InputError(f"{place}: cannot read the plan: {reason}") from error
+    try:
+        _known_keys("a plan", content, _TOP_KEYS)
+        sweep = content.get("sweep")
+        scenario = content.get("scenario")
+        if not isinstance(scenario, str) or not isinstance(sweep, Mapping):
+            raise InputError('a plan names a scenario file (scenario = "...") and has a table [sweep]')
+        _known_keys("[sweep]", sweep, _SWEEP_KEYS)
+        return make_plan(
+            load(place.parent / scenario),
+            name=content.get("name"),
+            seed=content.get("seed"),
+            **sweep,
+        )
+    except InputError as error:
+        raise InputError(f"{place}: {error}") from error
+
+
+def make_plan(
+    scenario: Scenario,
+    *,
+    grid: Mapping[str, Any] | None = None,
+    zip: Mapping[str, Any] | None = None,  # noqa: A002 - the word of the plan file
+    replications: int | None = None,
+    seed: int | None = None,
+    until: "Until | Mapping[str, Any] | None" = None,
+    trace: bool = False,
+    name: str | None = None,
+) -> Plan:
+    """Makes a plan and checks its form; `Plan.keys` checks its points.
+
+    Args:
+        scenario: what is varied.
+        grid: for each dotted key a list of values, or a range as text; all combinations are run.
+        zip: as `grid`, but the keys vary together, so that all have equally many values.
+        replications: replications of a point; the scenario's own number by default.
+        seed: the master seed of all points; the scenario's own by default.
+        until: run more replications of a point until an interval is narrow enough.
+        trace: measure also what needs a trace.
+        name: the name of the sweep; the scenario's by default.
+
+    Raises:
+        InputError: the plan cannot be used.
+    """
+    axes = grid_axes(grid) if grid is not None else []
+    if zip is not None:
+        axes.append(zip_axis(zip))
+    if not axes:
+        raise InputError("a sweep varies something: it needs a grid or a zip")
+    keys = [key for axis in axes for key in axis.keys]
+    for key in keys:
+        if key in _OWN_KEYS:
+            raise InputError(f"{key}: not a parameter to vary; every point has the {key} of the plan")
+        if keys.count(key) > 1:
+            raise InputError(f"{key}: varied by the grid and by the zip")
+    _expect("name", name, str, "text")
+    _expect("trace", trace, bool, "true or false")
+    for what, number in (("replications", replications), ("seed", seed)):
+        _expect(what, number, int, "a whole number")
+    tasks = replicate(scenario, replications, seed)  # checks both
+    plan_until = None if until is None else _until(until, len(tasks))
+    return Plan(name or scenario.name, scenario, tuple(axes), tasks[0].seed, len(tasks), plan_until, trace)
+
+
+def _until(given: object, replications: int) -> Until:
+    if isinstance(given, Until):
+        until = given
+    elif isinstance(given, Mapping):
+        _known_keys("until", given, _UNTIL_KEYS)
+        for key in _UNTIL_KEYS[:2]:
+            if key not in given:
+                raise InputError(f"until.{key} is missing: until = {{ metric = \"throughput\", rel-ci = \"2 %\" }}")
+        until = Until(
+            str(given["metric"]),
+            _part("until.rel-ci", given["rel-ci"]),
+            _part("until.confidence", given.get("confidence", CONFIDENCE)),
+            given.get("max-replications", MAX_REPLICATIONS),
+        )
+    else:
+        raise InputError(f"until: expected a table with metric and rel-ci, not {given!r}")
+    _expect("until.max-replications", until.max_replications, int, "a whole number")
+    if replications < 2:
+        raise InputError("until needs at least 2 replications to have an interval to look at")
+    if not replications <= until.max_replications <= MAX_RUNS:
+        raise InputError(
+            f"until.max-replications must lie between the {replications} replications of a step "
+            f"and {MAX_RUNS}, not {until.max_replications}"
+        )
+    return until
+
+
+def _column(values: Sequence[Value]) -> Callable[[Value], Any]:
+    kinds = {type(value) for value in values}
+    if kinds in ({int}, {bool}, {str}):
+        return lambda value: value
+    return float if kinds <= {int, float} else shown  # type: ignore[return-value]
+
+
+def _part(key: str, given: object) -> float:
+    """A part of one: 0.02 or "2 %"."""
+    value = given
+    if isinstance(given, str) and given.strip().endswith("%"):
+        try:
+            value = float(given.strip().removesuffix("%")) / 100
+        except ValueError:
+            value = None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1:
+        raise InputError(f"{key}: expected a part such as 0.02 or \"2 %\", between 0 and 1, not {given!r}")
+    return float(value)
+
+
+def _expect(key: str, value: object, kind: type, what: str) -> None:
+    if value is not None and (not isinstance(value, kind) or (kind is int and isinstance(value, bool))):
+        raise InputError(f"{key}: expected {what}, not {value!r}")
+
+
+def _known_keys(where: str, table: Mapping[str, Any], known: tuple[str, ...]) -> None:
+    for key in table:
+        if key not in known:
+            raise unknown(f"key of {where}", key, known)

@@ -1,0 +1,200 @@
+"""What a sweep measured, as frames and as tables of means over the replications of each point."""
+
+import html
+from collections.abc import Sequence
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from celltrain import folder, statistics
+from celltrain.errors import InputError, unknown
+from celltrain.sweeps.frames import FRAMES
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["KIND", "Sweep"]
+
+KIND = "sweep"
+"""The kind of results in the manifest of a sweep's folder."""
+
+
+class Sweep:
+    """The results of a sweep, read from its folder when they are first used.
+
+    Every row of every frame names its run: the number of the point, the value of every parameter, and the
+    replication. See `celltrain.sweeps.FRAMES` for what the frames hold.
+    """
+
+    def __init__(self, path: Path, manifest: dict[str, Any]) -> None:
+        self.path = path
+        self.manifest = manifest
+
+    @staticmethod
+    def read(path: str | PathLike[str]) -> "Sweep":
+        """Opens the folder of a sweep.
+
+        Raises:
+            InputError: the folder holds no complete sweep.
+        """
+        manifest = folder.read_manifest(Path(path))
+        if manifest["kind"] != KIND:
+            raise InputError(f"{path} holds the results of a {manifest['kind']}, not of a sweep")
+        return Sweep(Path(path), manifest)
+
+    @property
+    def parameters(self) -> list[str]:
+        """The keys that vary, in the order of the plan."""
+        return list(self.manifest["parameters"])
+
+    @property
+    def fingerprint(self) -> str:
+        """One fingerprint of all runs in the order of points and replications."""
+        return str(self.manifest["fingerprint"])
+
+    @cached_property
+    def summary(self) -> "pl.DataFrame":
+        """One row a run and metric: `point`, the parameters, `replication, metric, value, unit`."""
+        return self.scan("summary").collect()
+
+    @cached_property
+    def flows(self) -> "pl.DataFrame":
+        """One row a run and flow."""
+        return self.scan("flows").collect()
+
+    @cached_property
+    def ports(self) -> "pl.DataFrame":
+        """One row a run and port."""
+        return self.scan("ports").collect()
+
+    @cached_property
+    def runs(self) -> "pl.DataFrame":
+        """One row a run: `point`, the parameters, `replication, seed, fingerprint, cell_hops`."""
+        return self.scan("runs").collect()
+
+    @cached_property
+    def points(self) -> "pl.DataFrame":
+        """One row a point: `point`, the parameters, `replications`."""
+        import polars as pl
+
+        runs = self.scan("runs").group_by("point", *self.parameters, maintain_order=True)
+        return runs.agg(pl.len().cast(pl.Int64).alias("replications")).collect()
+
+    @cached_property
+    def units(self) -> dict[str, str]:
+        """The unit of every summary metric, in the order of the core."""
+        return dict(self.manifest["metrics"])
+
+    def scan(self, name: str) -> "pl.LazyFrame":
+        """A frame that is not in memory, for sweeps whose frames are large."""
+        import polars as pl
+
+        if name not in FRAMES:
+            raise unknown("frame", name, FRAMES)
+        return pl.scan_parquet(self.path / f"{name}.parquet")
+
+    def samples(self, metric: str) -> list[list[float]]:
+        """A summary metric in every replication of every point, in order.
+
+        Raises:
+            InputError: nothing measured it.
+        """
+        import polars as pl
+
+        if metric not in self.units:
+            raise unknown("metric", metric, self.units)
+        rows = self.scan("summary").filter(pl.col("metric") == metric)
+        values = rows.group_by("point", maintain_order=True).agg("value").sort("point").collect()
+        return values["value"].to_list()
+
+    def estimates(self, metric: str) -> list[statistics.Estimate]:
+        """Mean, standard deviation and 95 % Student interval of a summary metric at every point, in order."""
+        return [statistics.estimate(sample) for sample in self.samples(metric)]
+
+    def table(self, metric: str) -> "pl.DataFrame":
+        """One row a point: the parameters, then `mean, sd, ci95, n` of a summary metric.
+
+        `ci95` is half of the 95 % Student interval of the mean.
+
+        Raises:
+            InputError: nothing measured the metric.
+        """
+        return self.points.select(self.parameters).hstack(_columns(self.estimates(metric)))
+
+    def difference(self, metric: str, parameter: str) -> "pl.DataFrame":
+        """What a parameter changes: every point less the one where the parameter has its first value.
+
+        Both have the same value of every other parameter, and replications are paired, since they share their
+        random numbers. One row a point but those of the first value: the parameters, then `mean, sd, ci95, n`
+        of the difference over the replications that both points have.
+
+        Raises:
+            InputError: there is no such metric or parameter.
+        """
+        import polars as pl
+
+        if parameter not in self.parameters:
+            raise unknown("parameter", parameter, self.parameters)
+        samples = self.samples(metric)
+        rows = self.points.select(self.parameters).rows(named=True)
+        first = rows[0][parameter]
+        baseline = {
+            _others(row, parameter): sample
+            for row, sample in zip(rows, samples, strict=True)
+            if row[parameter] == first
+        }
+        chosen = [
+            (row, _paired(sample, baseline[_others(row, parameter)]))
+            for row, sample in zip(rows, samples, strict=True)
+            if row[parameter] != first and _others(row, parameter) in baseline
+        ]
+        columns = _columns([found for _, found in chosen])
+        schema = self.points.select(self.parameters).schema
+        return pl.DataFrame([row for row, _ in chosen], schema=schema).hstack(columns)
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that `celltrain sweep --json` prints."""
+        kept = ("name", "celltrain", "seed", "parameters", "points", "runs", "cell_hops", "fingerprint")
+        points = self.points.rows(named=True)
+        rows = []
+        for metric, unit in self.units.items():
+            for point, found in zip(points, self.estimates(metric), strict=True):
+                values = {key: point[key] for key in self.parameters}
+                rows.append(
+                    {
+                        "point": point["point"],
+                        "settings": values,
+                        "metric": metric,
+                        "unit": unit,
+                        "mean": found.mean,
+                        "ci95": found.half_width,
+                        "n": found.n,
+                    }
+                )
+        rows.sort(key=lambda row: row["point"])
+        return {**{key: self.manifest[key] for key in kept}, "rows": rows}
+
+    def __repr__(self) -> str:
+        m = self.manifest
+        return f"<Sweep {m['name']!r}: {m['points']} points, {m['runs']} runs, seed {m['seed']}>"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{html.escape(repr(self))}</p>{self.points._repr_html_()}"
+
+
+def _columns(found: Sequence[statistics.Estimate]) -> "pl.DataFrame":
+    import polars as pl
+
+    rows = [(one.mean, one.sd, one.half_width, one.n) for one in found]
+    schema = {"mean": pl.Float64, "sd": pl.Float64, "ci95": pl.Float64, "n": pl.Int64}
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _others(row: dict[str, Any], parameter: str) -> tuple[Any, ...]:
+    return tuple(value for key, value in row.items() if key != parameter)
+
+
+def _paired(left: Sequence[float], right: Sequence[float]) -> statistics.Estimate:
+    both = min(len(left), len(right))
+    return statistics.paired_difference(left[:both], right[:both])

@@ -1,0 +1,48 @@
+"""What a worker does: a batch of runs, in a thread of this process, in another process or on another machine."""
+
+import socket
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from celltrain import _core
+from celltrain.errors import InputError
+from celltrain.experiment import Task, simulate
+from celltrain.sweeps.store import Entry, core_version
+
+__all__ = ["Batch", "Done", "work"]
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Runs that are handed out together, and the version that has to make them."""
+
+    tasks: Sequence[Task]
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A batch that has ended."""
+
+    entries: list[Entry]
+    seconds: float
+    """Time that it took, on the clock of whoever did it."""
+
+
+def work(batch: Batch, cancel: _core.CancelToken | None = None) -> Done:
+    """Makes the runs of a batch.
+
+    Raises:
+        InputError: this process has another version of celltrain than the one that asks.
+    """
+    if core_version() != batch.version:
+        raise InputError(
+            f"the worker on {socket.gethostname()} has celltrain {core_version()} and this is {batch.version}: "
+            "install the same version on every machine"
+        )
+    began = time.perf_counter()
+    entries = [
+        Entry.of_record(task.scenario.key, task.seed, task.trace, simulate(task, cancel)) for task in batch.tasks
+    ]
+    return Done(entries, time.perf_counter() - began)
