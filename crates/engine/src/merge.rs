@@ -88,7 +88,12 @@ impl Merge {
     /// train with none of another input in between.
     // Inlined by force: a call for every car that stands alone would cost as much as what it does.
     #[inline(always)]
-    pub fn next<C: Car>(&mut self, until: Time, streams: &mut Streams<C>, train: &mut Train<C>) -> Option<Slot> {
+    pub fn next<C: Car>(
+        &mut self,
+        until: Time,
+        streams: &mut Streams<C>,
+        train: &mut Train<C>,
+    ) -> Option<Slot> {
         let first = *self.keys.first()?;
         let time = first.arrival();
         if time >= until {

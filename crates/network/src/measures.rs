@@ -31,7 +31,9 @@ impl Sampler {
 
     /// The samples as a series.
     pub(crate) fn series(&self, entity: &str, metric: &'static str, unit: &'static str) -> Series {
-        let times = (1..=self.values.len() as u64).map(|n| celltrain_engine::time::seconds(n * self.period)).collect();
+        let times = (1..=self.values.len() as u64)
+            .map(|n| celltrain_engine::time::seconds(n * self.period))
+            .collect();
         Series { entity: entity.to_owned(), metric, unit, times, values: self.values.clone() }
     }
 }

@@ -355,7 +355,8 @@ fn summary(
     let new_cells: f64 = flows.iter().map(FlowCounts::new_cells).sum();
     let busiest = of_switches().max_by(|one, other| one.utilisation.total_cmp(&other.utilisation));
     let largest = of_switches().map(|port| port.port.occupancy_max()).max();
-    let windows: Vec<_> = series.iter().filter(|series| series.metric == "cwnd").map(|series| series.since(warm_up)).collect();
+    let windows: Vec<_> =
+        series.iter().filter(|series| series.metric == "cwnd").map(|series| series.since(warm_up)).collect();
     let metric = |name, unit, value| Metric { name, value, unit };
     let mut metrics = vec![
         metric("effective_throughput", "frames", total(FlowCounts::frames_delivered)),

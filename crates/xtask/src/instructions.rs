@@ -7,7 +7,8 @@ const WORKLOAD: &str = include_str!("../../../benches/espd-500.toml");
 /// Runs the workload for 1.5 s of simulated time and prints its cell-hops.
 pub(crate) fn run() -> Result<(), String> {
     let shorter = [("duration".to_owned(), "1.5 s".to_owned())];
-    let scenario = Scenario::from_toml(WORKLOAD, "espd-500.toml", &shorter).map_err(|error| error.to_string())?;
+    let scenario =
+        Scenario::from_toml(WORKLOAD, "espd-500.toml", &shorter).map_err(|error| error.to_string())?;
     let experiment = Experiment::new(&scenario).map_err(|error| error.to_string())?;
     let result = experiment.run(1, 0, Options::default(), &mut || false).ok_or("interrupted")?;
     println!("cell_hops {}", result.cell_hops);

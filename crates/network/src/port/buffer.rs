@@ -124,7 +124,13 @@ impl<Q: Queue> Buffer<Q> {
 
     /// Queues a cell and sends it on.
     #[inline(always)]
-    pub(super) fn accept_cell(&mut self, at: Instant, cell: &Cell, tally: &mut Tally, streams: &mut Streams<Cell>) {
+    pub(super) fn accept_cell(
+        &mut self,
+        at: Instant,
+        cell: &Cell,
+        tally: &mut Tally,
+        streams: &mut Streams<Cell>,
+    ) {
         self.queue.accept(at);
         let sojourn = self.queue.last_departure().since(at);
         tally.sojourns = tally.sojourns.plus(sojourn, 1);

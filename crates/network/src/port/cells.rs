@@ -92,7 +92,12 @@ impl Queue for CellFifo {
 
 impl Buffer<CellFifo> {
     /// Handles every arrival before `until`; returns how many cells there were.
-    pub(super) fn serve<P: BufferPolicy>(&mut self, policy: &mut P, until: Time, streams: &mut Streams<Cell>) -> u64 {
+    pub(super) fn serve<P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        until: Time,
+        streams: &mut Streams<Cell>,
+    ) -> u64 {
         let (mut cells, mut tally, mut train) = (0, Tally::default(), Train::default());
         while let Some(slot) = self.merge.next(until, streams, &mut train) {
             cells += u64::from(train.count);
@@ -158,7 +163,8 @@ impl Buffer<CellFifo> {
             return Some(train.gaps);
         }
         // Cells come at least as fast as they leave: the row departs back to back.
-        (train.gaps == 0 && slot <= queue.slot && queue.has_room(train.first, u64::from(train.count))).then_some(0)
+        (train.gaps == 0 && slot <= queue.slot && queue.has_room(train.first, u64::from(train.count)))
+            .then_some(0)
     }
 
     /// Accepts all cells of `train`, which depart as a row with `gaps`.

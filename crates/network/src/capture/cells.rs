@@ -1,0 +1,191 @@
+//! Cells on a link: ATM headers (ITU-T I.361) and the cells of AAL5 frames (ITU-T I.363.5, RFC 2684).
+
+use std::collections::BTreeMap;
+
+use celltrain_atm::{
+    Cell,
+    aal5::{self, LLC_SNAP, TRAILER},
+    cell::PAYLOAD_OCTETS,
+};
+use celltrain_engine::{Slot, Time, stream::Train, time::SECOND};
+use celltrain_tcp::Segment;
+
+use super::{
+    Path,
+    pcap::{self, LinkType},
+};
+
+const PAYLOAD: usize = PAYLOAD_OCTETS as usize;
+/// The header without its check octet, which ERF leaves out.
+const HEADER: usize = 4;
+/// Bytes of a cell in the capture.
+const CELL: usize = HEADER + PAYLOAD;
+/// VCIs below are reserved.
+const FIRST_VCI: u32 = 32;
+/// VCIs of one VPI.
+const VCIS: u32 = 0x1_0000 - FIRST_VCI;
+/// LLC header of a routed protocol with the SNAP header of IPv4 (RFC 2684 section 5.1).
+const LLC_SNAP_IPV4: [u8; LLC_SNAP.0 as usize] = [0xaa, 0xaa, 0x03, 0, 0, 0, 0x08, 0x00];
+/// The generator of AAL5's CRC-32, without its highest term.
+const CRC_POLYNOMIAL: u32 = 0x04c1_1db7;
+
+/// ERF record type of a cell, and the bytes of its header.
+const ERF_ATM: u8 = 3;
+const ERF_HEADER: usize = 16;
+/// Flag: the record has its own length rather than a fixed one.
+const ERF_VARYING_LENGTH: u8 = 0x04;
+
+/// A VC on the tapped link.
+#[derive(Debug)]
+struct Circuit {
+    /// Its number on the link, from 0.
+    number: u32,
+    /// What its packets' headers say; none for bare cells.
+    path: Option<Path>,
+    /// The frame whose bytes are in `bytes`.
+    frame: Option<u32>,
+    bytes: Vec<u8>,
+}
+
+/// Records the cells that pass on one of a link's ways.
+#[derive(Debug)]
+pub(crate) struct CellTap {
+    aal5: aal5::Params,
+    /// By the label that the cells carry.
+    circuits: BTreeMap<u32, Circuit>,
+    cells: Vec<(Time, [u8; CELL])>,
+}
+
+impl CellTap {
+    pub(crate) fn new(aal5: aal5::Params) -> Self {
+        Self { aal5, circuits: BTreeMap::new(), cells: Vec::new() }
+    }
+
+    /// Announces a VC: the label of its cells, its number on the link and the path of its packets.
+    pub(crate) fn add(&mut self, label: u32, number: u32, path: Option<Path>) {
+        let circuit = Circuit { number, path, frame: None, bytes: Vec::new() };
+        self.circuits.insert(label, circuit);
+    }
+
+    /// Records the cells of a train, of a frame that carries `segment`.
+    pub(crate) fn record(&mut self, train: &Train<Cell>, slot: Slot, segment: Option<&Segment>) {
+        let Some(circuit) = self.circuits.get_mut(&train.car.vc) else { return };
+        if circuit.frame != Some(train.car.frame) {
+            circuit.bytes = frame(&self.aal5, circuit.path, segment, usize::from(train.car.length));
+            circuit.frame = Some(train.car.frame);
+        }
+        for place in 0..train.count {
+            let position = usize::from(train.car.position) + place as usize;
+            let end_of_message = position + 1 == usize::from(train.car.length);
+            let mut cell = [0; CELL];
+            cell[..HEADER].copy_from_slice(&header(circuit.number, end_of_message, train.car.clp));
+            cell[HEADER..].copy_from_slice(&circuit.bytes[position * PAYLOAD..][..PAYLOAD]);
+            self.cells.push((train.arrival(place, slot).ps(), cell));
+        }
+    }
+}
+
+/// The file of a link, from the taps of all its ways.
+pub(crate) fn merged<'a>(taps: impl Iterator<Item = &'a CellTap>) -> Vec<u8> {
+    let mut cells: Vec<_> = taps.flat_map(|tap| &tap.cells).collect();
+    cells.sort_by_key(|cell| cell.0);
+    let mut file = pcap::header(LinkType::Erf);
+    let length = ERF_HEADER + CELL;
+    for (at, cell) in cells {
+        pcap::record(&mut file, *at, length as u32);
+        file.extend(erf_time(*at).to_le_bytes());
+        file.extend([ERF_ATM, ERF_VARYING_LENGTH]);
+        file.extend((length as u16).to_be_bytes());
+        // No record was lost before this one.
+        file.extend([0, 0]);
+        file.extend((CELL as u16).to_be_bytes());
+        file.extend(cell);
+    }
+    file
+}
+
+/// Seconds with 32 binary places.
+fn erf_time(at: Time) -> u64 {
+    let fraction = (u128::from(at % SECOND) << 32) / u128::from(SECOND);
+    at / SECOND << 32 | fraction as u64
+}
+
+/// The ATM header at a user-network interface: VPI, VCI, payload type, CLP.
+fn header(number: u32, end_of_message: bool, clp: bool) -> [u8; HEADER] {
+    let (vpi, vci) = (number / VCIS, FIRST_VCI + number % VCIS);
+    (vpi << 20 | vci << 4 | u32::from(end_of_message) << 1 | u32::from(clp)).to_be_bytes()
+}
+
+/// The bytes of a frame of `cells` cells: LLC/SNAP where the scenario makes room for it, the packet, padding, trailer.
+/// A frame of bare cells is full of zeros.
+fn frame(aal5: &aal5::Params, path: Option<Path>, segment: Option<&Segment>, cells: usize) -> Vec<u8> {
+    let trailer = TRAILER.0 as usize;
+    let mut bytes = Vec::with_capacity(cells * PAYLOAD);
+    if let (Some(path), Some(segment)) = (path, segment) {
+        if aal5.overhead.0 >= TRAILER.0 + LLC_SNAP.0 {
+            bytes.extend(LLC_SNAP_IPV4);
+        }
+        path.write_packet(segment, &mut bytes);
+    } else {
+        bytes.resize((cells * PAYLOAD - trailer).min(aal5::Params::MAX_FRAME as usize), 0);
+    }
+    let length = bytes.len() as u16;
+    // Padding, and the first two octets of the trailer (UU, CPI).
+    bytes.resize(cells * PAYLOAD - trailer + 2, 0);
+    bytes.extend(length.to_be_bytes());
+    bytes.extend(crc(&bytes).to_be_bytes());
+    bytes
+}
+
+/// AAL5's CRC-32: most significant bit first, begun with ones, inverted.
+fn crc(bytes: &[u8]) -> u32 {
+    let step = |crc: u32, byte: &u8| CRC_OF_BYTE[(crc >> 24) as usize ^ usize::from(*byte)] ^ crc << 8;
+    !bytes.iter().fold(u32::MAX, step)
+}
+
+/// The CRC of each byte.
+const CRC_OF_BYTE: [u32; 256] = {
+    let mut table = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let mut crc = (byte as u32) << 24;
+        let mut bit = 0;
+        while bit < 8 {
+            crc = crc << 1 ^ if crc >> 31 == 1 { CRC_POLYNOMIAL } else { 0 };
+            bit += 1;
+        }
+        table[byte] = crc;
+        byte += 1;
+    }
+    table
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn crc_of_the_usual_check_string() {
+        // The check value of CRC-32/BZIP2, which is AAL5's.
+        assert_eq!(crc(b"123456789"), 0xfc89_1918);
+    }
+
+    #[test]
+    fn a_whole_frame_leaves_the_known_residue() {
+        let bytes = frame(&aal5::Params::default(), None, None, 3);
+        assert_eq!(bytes.len(), 3 * PAYLOAD);
+        assert_eq!(!crc(&bytes), 0xc704_dd7b);
+    }
+
+    #[test]
+    fn headers_hold_vpi_vci_end_mark_and_clp() {
+        assert_eq!(header(0, false, false), [0, 0, 0x02, 0x00]);
+        assert_eq!(header(5, true, true), [0, 0, 0x02, 0x53]);
+        assert_eq!(header(VCIS, false, true), [0, 0x10, 0x02, 0x01]);
+    }
+
+    #[test]
+    fn erf_times_have_32_binary_places() {
+        assert_eq!(erf_time(3 * SECOND + SECOND / 4), 3 << 32 | 1 << 30);
+    }
+}
