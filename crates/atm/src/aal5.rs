@@ -7,7 +7,10 @@ use celltrain_engine::quantity::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Cell, cell::PAYLOAD_OCTETS};
+use crate::{
+    Cell,
+    cell::{Ecn, PAYLOAD_OCTETS},
+};
 
 /// Octets of the AAL5 trailer.
 pub const TRAILER: Bytes = Bytes(8);
@@ -50,6 +53,8 @@ pub struct Reassembly {
     held: u32,
     /// Frame of the first of them.
     frame: u32,
+    /// Whether one of them carried a congestion mark.
+    marked: bool,
 }
 
 /// What an end mark completes.
@@ -62,12 +67,20 @@ pub enum Delivery {
 }
 
 impl Reassembly {
+    /// Whether a cell of the frame delivered last, or of the one in progress, carried a congestion mark.
+    #[must_use]
+    pub fn marked(&self) -> bool {
+        self.marked
+    }
+
     /// Takes `count` cells of a frame, the first of which is `head`; answers if the last of them carries the end mark.
     #[inline]
     pub fn on_cells(&mut self, head: &Cell, count: u32) -> Option<Delivery> {
         if self.held == 0 {
             self.frame = head.frame;
+            self.marked = false;
         }
+        self.marked |= head.ecn == Ecn::Marked;
         self.held += count;
         if u32::from(head.position) + count < u32::from(head.length) {
             return None;

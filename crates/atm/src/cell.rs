@@ -25,6 +25,22 @@ pub struct Cell {
     pub length: u16,
     /// Cell loss priority: `true` marks a cell to be lost first (CLP = 1).
     pub clp: bool,
+    /// Whether the frame's transport answers congestion marks, and whether this cell carries one.
+    pub ecn: Ecn,
+}
+
+/// Explicit congestion notification: the ECN field of the packet in the frame (RFC 3168 section 5), which on a cell stands
+/// in the EFCI bit of the PTI field. An ATM switch cannot see whether a transport is capable; one that marks instead of
+/// discarding has to be told by VC, which comes to the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Ecn {
+    /// The transport does not answer marks: congestion can only discard.
+    #[default]
+    NotCapable,
+    /// It does.
+    Capable,
+    /// Marked on the way: congestion experienced.
+    Marked,
 }
 
 impl Cell {
@@ -45,5 +61,6 @@ impl celltrain_engine::stream::Car for Cell {
             && self.frame == head.frame
             && u32::from(self.position) == u32::from(head.position) + count
             && self.clp == head.clp
+            && self.ecn == head.ecn
     }
 }

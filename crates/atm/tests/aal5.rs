@@ -59,7 +59,7 @@ fn by_definition(arrived: &[Cell]) -> Vec<Delivery> {
 /// Frames of the given lengths cell by cell, without the cells that are lost.
 fn with_losses(lengths: &[u16], lost: &[bool]) -> Vec<Cell> {
     let frames = lengths.iter().zip(0..).flat_map(|(&length, frame)| {
-        (0..length).map(move |position| Cell { vc: 0, frame, position, length, clp: false })
+        (0..length).map(move |position| Cell { vc: 0, frame, position, length, ..Cell::default() })
     });
     frames
         .zip(lost.iter().chain(std::iter::repeat(&false)))

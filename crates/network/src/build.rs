@@ -18,6 +18,7 @@ use celltrain_engine::{
 use celltrain_tcp::{Receiver, Sender};
 
 use crate::{
+    capture::{CellTap, PacketTap, Path, Places},
     channel::{Channel, ChannelParts, RandomLoss, ScriptedLoss},
     host::{
         Endpoint, Host, HostParts, Incoming, IncomingStats, IpLayer, Outgoing, Service, Tcp,
@@ -36,6 +37,7 @@ use crate::{
 struct Builder<'a> {
     scenario: &'a Scenario,
     graph: &'a Graph,
+    captures: &'a Places,
     randomness: Randomness,
     sample: Option<Time>,
     streams: Streams<Cell>,
@@ -55,6 +57,16 @@ enum Place {
     Channel(ChannelParts),
 }
 
+/// A VC to be laid.
+struct Circuit {
+    from: usize,
+    to: usize,
+    /// Where the contents of its frames wait, if they have any.
+    wire: Option<usize>,
+    /// What captures write into the headers of its packets.
+    path: Path,
+}
+
 /// One end of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Joint {
@@ -71,11 +83,18 @@ struct PortDraft {
     depth: usize,
 }
 
-/// Builds the network of a scenario for one replication; `trace` keeps series.
-pub(crate) fn build(scenario: &Scenario, graph: &Graph, randomness: Randomness, trace: bool) -> Network {
+/// Builds the network of a scenario for one replication, which takes `captures`; `trace` keeps series.
+pub(crate) fn build(
+    scenario: &Scenario,
+    graph: &Graph,
+    captures: &Places,
+    randomness: Randomness,
+    trace: bool,
+) -> Network {
     let mut builder = Builder {
         scenario,
         graph,
+        captures,
         randomness,
         sample: trace.then(|| scenario.spec().sample.ps()),
         streams: Vec::new(),
@@ -93,7 +112,9 @@ impl Builder<'_> {
     fn flow(&mut self, index: usize, flow: &Flow) -> FlowEnds {
         let tcp = flow.traffic.uses_tcp();
         let forward_wire = tcp.then(|| self.add_wire());
-        let (outgoing, incoming) = self.circuit(flow.from, flow.to, &flow.route, forward_wire, 0);
+        let path = Path::new(index, flow.from, flow.to, flow.tcp.window_scale);
+        let forward = Circuit { from: flow.from, to: flow.to, wire: forward_wire, path };
+        let (outgoing, incoming) = self.circuit(&forward, &flow.route, 0);
         self.script(index, LossDirection::Data, forward_wire);
         let name = format!("flow {}", flow.name);
         let mut generator = self.randomness.named(&format!("{name} start"));
@@ -106,8 +127,8 @@ impl Builder<'_> {
         }
         let backward_wire = Some(self.add_wire());
         // ACKs are visited after the data that they acknowledge.
-        let (ack_outgoing, _) =
-            self.circuit(flow.to, flow.from, &flow.back, backward_wire, self.graph.links.len());
+        let backward = Circuit { from: flow.to, to: flow.from, wire: backward_wire, path: path.reversed() };
+        let (ack_outgoing, _) = self.circuit(&backward, &flow.back, self.graph.links.len());
         self.script(index, LossDirection::Ack, backward_wire);
         let sender = Tcp::Sender(Box::new(Sender::new(&flow.tcp)));
         let receiver = Tcp::Receiver(Box::new(Receiver::new(&flow.tcp)));
@@ -119,11 +140,18 @@ impl Builder<'_> {
         let (at_sender, at_receiver) =
             (self.host(flow.from).endpoints.len(), self.host(flow.to).endpoints.len());
         let at_receiver = if flow.from == flow.to { at_sender + 1 } else { at_receiver };
-        let endpoint = Endpoint { tcp: sender, outgoing, peer: at_receiver as u32, processing, sampler };
+        let endpoint =
+            Endpoint { tcp: sender, outgoing, peer: at_receiver as u32, path, processing, sampler };
         self.host(flow.from).endpoints.push(endpoint);
         let sampler = Sampler::new(None);
-        let endpoint =
-            Endpoint { tcp: receiver, outgoing: ack_outgoing, peer: at_sender as u32, processing, sampler };
+        let endpoint = Endpoint {
+            tcp: receiver,
+            outgoing: ack_outgoing,
+            peer: at_sender as u32,
+            path: path.reversed(),
+            processing,
+            sampler,
+        };
         self.host(flow.to).endpoints.push(endpoint);
         let (bytes, every) = match &flow.traffic {
             Traffic::Finite(finite) => (finite.bytes.0, None),
@@ -141,14 +169,8 @@ impl Builder<'_> {
     }
 
     /// Lays a VC along `route`; returns its numbers among the sender's outgoing and the receiver's incoming VCs.
-    fn circuit(
-        &mut self,
-        from: usize,
-        to: usize,
-        route: &[usize],
-        wire: Option<usize>,
-        depth: usize,
-    ) -> (u32, u32) {
+    fn circuit(&mut self, circuit: &Circuit, route: &[usize], depth: usize) -> (u32, u32) {
+        let Circuit { from, to, wire, path } = *circuit;
         let mut stream = self.joint(Joint::Host(from), Joint::Link(route[0]));
         let label = self.port(route[0]).connections.len() as u32;
         let framing = self.graph.links[route[0]].framing;
@@ -163,6 +185,11 @@ impl Builder<'_> {
             if let Some(channel) = self.channels.get_mut(&stream) {
                 channel.wires.resize(channel.wires.len().max(label + 1), None);
                 channel.wires[label] = wire;
+                if let Some(tap) = &mut channel.tap {
+                    // On the link the VC goes by its number among the VCs of the port.
+                    let number = self.ports.get(&link).map_or(0, |port| port.connections.len());
+                    tap.add(label as u32, number as u32, path);
+                }
             }
             let port = self.port(link);
             port.depth = port.depth.max(depth + place);
@@ -204,7 +231,7 @@ impl Builder<'_> {
             Joint::Host(host) => self.host(host).outputs.push(stream),
             Joint::Link(link) => {
                 self.port(link).outputs.push(stream);
-                if self.loses(link) {
+                if self.loses(link) || self.captures.links.contains(&link) {
                     arriving = self.add_stream(slot);
                     let channel = self.channel(link, stream, arriving);
                     self.channels.insert(stream, channel);
@@ -232,15 +259,11 @@ impl Builder<'_> {
         let spec = &self.graph.links[link];
         // The first and the second of a link's ways are told apart by their numbers in the order of the flows.
         let way = self.channels.values().filter(|channel| channel.link == link).count();
-        let generator = self.randomness.named(&format!("link {} loss {way}", self.link_name(link)));
+        let generator = self.randomness.named(&format!("link {} loss {way}", self.graph.link_name(link)));
         let random = RandomLoss::new(spec.loss, spec.loss_unit == LossUnit::Frame, generator);
-        ChannelParts { link, input, output, wires: Vec::new(), random, scripted: Vec::new() }
-    }
-
-    /// What a link and its port are called.
-    fn link_name(&self, link: usize) -> String {
-        let link = &self.graph.links[link];
-        format!("{} > {}", self.graph.nodes[link.from].name, self.graph.nodes[link.to].name)
+        let tap = self.captures.links.contains(&link).then(|| CellTap::new(self.scenario.spec().aal5));
+        let loses = self.loses(link);
+        ChannelParts { link, input, output, wires: Vec::new(), loses, random, scripted: Vec::new(), tap }
     }
 
     fn port(&mut self, link: usize) -> &mut PortDraft {
@@ -249,6 +272,7 @@ impl Builder<'_> {
 
     fn host(&mut self, node: usize) -> &mut HostParts {
         let (spec, name) = (self.scenario.spec(), &self.graph.nodes[node].name);
+        let captured = self.captures.hosts.contains(&node);
         self.hosts.entry(node).or_insert_with(|| HostParts {
             name: name.clone(),
             inputs: Vec::new(),
@@ -259,6 +283,7 @@ impl Builder<'_> {
             incoming: Vec::new(),
             ip: ip_layer(&spec.host),
             aal5: spec.aal5,
+            tap: captured.then(|| Box::new(PacketTap::default())),
         })
     }
 
@@ -310,7 +335,7 @@ impl Builder<'_> {
 
     fn finish_port(&self, index: usize, draft: PortDraft) -> Port {
         let link = &self.graph.links[index];
-        let name = self.link_name(index);
+        let name = self.graph.link_name(index);
         let ties = match self.scenario.spec().tie_break {
             scenario::TieBreak::PortId => TieBreak::InputId,
             scenario::TieBreak::Random => {

@@ -1,7 +1,8 @@
 //! What happens to cells on their way along a link: some links lose some of them.
 //!
-//! A channel stands between a port and what receives its cells, on links that lose something only. The port has
-//! transmitted the cells, so that queues and utilisations do not depend on the losses.
+//! A channel stands between a port and what receives its cells, on links that lose something or are captured. The port has
+//! transmitted the cells, so that queues and utilisations do not depend on the losses. A capture of a link is taken there too,
+//! of the cells that pass.
 
 use celltrain_atm::Cell;
 use celltrain_engine::{
@@ -13,7 +14,7 @@ use celltrain_engine::{
 };
 use celltrain_tcp::{Flags, Segment};
 
-use crate::{scenario::LossDirection, wire::Wires};
+use crate::{capture::CellTap, scenario::LossDirection, wire::Wires};
 
 /// Why a link lost a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -133,14 +134,16 @@ pub(crate) struct Channel {
     merge: Merge,
     /// By label.
     vcs: Vec<Vc>,
+    loses: bool,
     random: RandomLoss,
     scripted: Vec<ScriptedLoss>,
+    tap: Option<CellTap>,
     clock: Time,
     passed: u64,
     lost: Lost,
     /// Number of the last cell passed on; the trains of a channel do not join.
     number: u64,
-    pub(crate) fingerprint: Fingerprint,
+    fingerprint: Fingerprint,
 }
 
 /// What a channel is made of.
@@ -151,8 +154,12 @@ pub(crate) struct ChannelParts {
     pub(crate) output: StreamId,
     /// The VCs by label: where the contents of their frames wait, if anywhere.
     pub(crate) wires: Vec<Option<usize>>,
+    /// Whether anything is to be lost; a link that is only captured loses nothing.
+    pub(crate) loses: bool,
     pub(crate) random: RandomLoss,
     pub(crate) scripted: Vec<ScriptedLoss>,
+    /// Records the cells that pass, if the link is captured.
+    pub(crate) tap: Option<CellTap>,
 }
 
 /// Between the numbers of cells that are not on one grid of slots.
@@ -167,8 +174,10 @@ impl Channel {
             input,
             output: parts.output,
             vcs: parts.wires.iter().map(|&wire| Vc { wire, ..Vc::default() }).collect(),
+            loses: parts.loses,
             random: parts.random,
             scripted: parts.scripted,
+            tap: parts.tap,
             clock: 0,
             passed: 0,
             lost: Lost::default(),
@@ -183,6 +192,16 @@ impl Channel {
 
     pub(crate) fn clock(&self) -> Time {
         self.clock
+    }
+
+    /// What happened, where anything can: what only watches a link leaves no trace in a run.
+    pub(crate) fn fingerprint(&self) -> Option<Fingerprint> {
+        self.loses.then_some(self.fingerprint)
+    }
+
+    /// What the link's capture is made of, if it is captured.
+    pub(crate) fn tap(&self) -> Option<&CellTap> {
+        self.tap.as_ref()
     }
 
     /// Cells lost so far.
@@ -222,17 +241,17 @@ impl Channel {
             return;
         }
         if self.random.frames {
-            return self.pass(&train, slot, streams);
+            return self.pass(&train, slot, streams, wires);
         }
         loop {
             let passing = self.random.pass(train.count);
             if passing == train.count {
-                return self.pass(&train, slot, streams);
+                return self.pass(&train, slot, streams, wires);
             }
             if passing > 0 {
                 let mut head = train;
                 head.truncate(passing);
-                self.pass(&head, slot, streams);
+                self.pass(&head, slot, streams, wires);
                 train.advance(passing, slot);
             }
             self.note_loss(&train, LossReason::Random);
@@ -262,8 +281,12 @@ impl Channel {
         self.fingerprint.mix(train.first.ps() ^ place << 8 ^ reason as u64);
     }
 
-    fn pass(&mut self, train: &Train<Cell>, slot: Slot, streams: &mut Streams<Cell>) {
+    fn pass(&mut self, train: &Train<Cell>, slot: Slot, streams: &mut Streams<Cell>, wires: &Wires) {
         debug_assert!(train.count == 1 || streams[self.output].slot() == slot, "a channel keeps the grid");
+        if let Some(tap) = &mut self.tap {
+            let wire = self.vcs[train.car.vc as usize].wire;
+            tap.record(train, slot, wire.map(|wire| &wires[wire].peek(train.car.frame).segment));
+        }
         self.passed += u64::from(train.count);
         self.number += APART;
         let first = self.number;

@@ -30,21 +30,24 @@ impl Events {
     /// Adds the events of a flow. Segments, acknowledgements and round trips, of which there are many, become series; the
     /// rest are rows of the table.
     pub(crate) fn add(&mut self, flow: &str, events: &[Event]) {
-        let mut points = [(); 4].map(|()| (Vec::new(), Vec::new()));
+        let names =
+            [("sent", "B"), ("retransmitted", "B"), ("acknowledged", "B"), ("rtt", "s"), ("ssthresh", "B")];
+        let mut points = names.map(|_| (Vec::new(), Vec::new()));
         for event in events {
-            let (series, value) = match event.kind {
-                EventKind::Sent { seq, retransmission, .. } => (usize::from(retransmission), seq as f64),
-                EventKind::Acknowledged { ack, .. } => (2, ack as f64),
-                EventKind::RttSample { rtt, .. } => (3, seconds(rtt)),
-                _ => {
-                    self.rows.push(row(flow, event));
-                    continue;
-                }
+            let mut add = |series: usize, value| {
+                points[series].0.push(seconds(event.at));
+                points[series].1.push(value);
             };
-            points[series].0.push(seconds(event.at));
-            points[series].1.push(value);
+            match event.kind {
+                EventKind::Sent { seq, retransmission, .. } => add(usize::from(retransmission), seq as f64),
+                EventKind::Acknowledged { ack, .. } => add(2, ack as f64),
+                EventKind::RttSample { rtt, .. } => add(3, seconds(rtt)),
+                _ => self.rows.push(row(flow, event)),
+            }
+            if let Some(threshold) = slow_start_threshold(&event.kind) {
+                add(4, threshold as f64);
+            }
         }
-        let names = [("sent", "B"), ("retransmitted", "B"), ("acknowledged", "B"), ("rtt", "s")];
         for ((metric, unit), (times, values)) in std::iter::zip(names, points) {
             self.series.push(Series { entity: flow.to_owned(), metric, unit, times, values });
         }
@@ -63,6 +66,17 @@ impl Events {
             ("position", "B", Column::Number(self.rows.iter().map(|row| row.position).collect())),
             ("detail", "", text(|row| &row.detail)),
         ])
+    }
+}
+
+/// The slow-start threshold after an event, if the event tells it.
+fn slow_start_threshold(event: &EventKind) -> Option<u64> {
+    match *event {
+        EventKind::Acknowledged { ssthresh, .. }
+        | EventKind::FastRetransmit { ssthresh, .. }
+        | EventKind::Timeout { ssthresh, .. }
+        | EventKind::EcnReduction { ssthresh, .. } => Some(ssthresh),
+        _ => None,
     }
 }
 

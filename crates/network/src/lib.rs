@@ -3,6 +3,7 @@
 //! [`scenario`] reads a file and makes a graph; [`run::Experiment`] builds the processes and runs them.
 
 mod build;
+pub mod capture;
 mod channel;
 mod events;
 pub mod floor;

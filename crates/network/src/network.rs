@@ -8,9 +8,11 @@ use celltrain_engine::{
 };
 
 use crate::{
+    capture::{Capture, Content, Places, merged},
     channel::{Channel, Lost},
     host::{Host, Tcp},
     port::Port,
+    scenario::Graph,
     wire::Wires,
 };
 
@@ -20,6 +22,15 @@ pub(crate) enum Node {
     Host(Box<Host>),
     Port(Box<Port>),
     Channel(Box<Channel>),
+}
+
+impl Node {
+    fn host_mut(&mut self) -> Option<&mut Host> {
+        match self {
+            Self::Host(host) => Some(host),
+            Self::Port(_) | Self::Channel(_) => None,
+        }
+    }
 }
 
 /// Where a flow begins and ends.
@@ -93,13 +104,11 @@ impl Network {
     /// Keeps what happens to TCP senders from now on: the table of events, and series of the segments sent, of the
     /// acknowledgements and of the round trips. They grow with every segment.
     pub fn record_events(&mut self) {
-        for node in &mut self.nodes {
-            if let Node::Host(host) = node {
-                host.parts.endpoints.iter_mut().for_each(|endpoint| {
-                    if let Tcp::Sender(sender) = &mut endpoint.tcp {
-                        sender.trace(true);
-                    }
-                });
+        for host in self.nodes.iter_mut().filter_map(Node::host_mut) {
+            for endpoint in &mut host.parts.endpoints {
+                if let Tcp::Sender(sender) = &mut endpoint.tcp {
+                    sender.trace(true);
+                }
             }
         }
     }
@@ -167,6 +176,24 @@ impl Network {
         }
     }
 
+    /// Takes out what was captured: hosts first, then links, each in the order of the graph.
+    pub(crate) fn take_captures(&mut self, graph: &Graph, places: &Places) -> Vec<Capture> {
+        let mut captures = Vec::new();
+        for &host in &places.hosts {
+            let place = &graph.nodes[host].name;
+            let mut hosts = self.nodes.iter_mut().filter_map(Node::host_mut);
+            let tap = hosts.find(|host| host.parts.name == *place).and_then(|host| host.parts.tap.as_mut());
+            let bytes = tap.expect("a captured host has a tap").take();
+            captures.push(Capture { place: place.clone(), content: Content::Packets, bytes });
+        }
+        for &link in &places.links {
+            let channels = self.channels().filter(|channel| channel.link == link);
+            let bytes = merged(channels.filter_map(Channel::tap));
+            captures.push(Capture { place: graph.link_name(link), content: Content::Cells, bytes });
+        }
+        captures
+    }
+
     /// The receiver of flow `flow`, if TCP carries it.
     pub(crate) fn receiver(&self, flow: &FlowEnds) -> Option<&celltrain_tcp::Receiver> {
         match &self.host(flow.to).parts.endpoints[flow.tcp?.1].tcp {
@@ -179,11 +206,12 @@ impl Network {
     pub(crate) fn fingerprint(&self) -> u64 {
         let mut combined = Fingerprint::default();
         for node in &self.nodes {
-            combined.mix(match node {
-                Node::Host(host) => host.fingerprint.finish(),
-                Node::Port(port) => port.fingerprint().finish(),
-                Node::Channel(channel) => channel.fingerprint.finish(),
-            });
+            let fingerprint = match node {
+                Node::Host(host) => Some(host.fingerprint),
+                Node::Port(port) => Some(port.fingerprint()),
+                Node::Channel(channel) => channel.fingerprint(),
+            };
+            fingerprint.into_iter().for_each(|fingerprint| combined.mix(fingerprint.finish()));
         }
         combined.finish()
     }

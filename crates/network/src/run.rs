@@ -9,6 +9,7 @@ use celltrain_tcp::{ReceiverStats, SenderStats};
 
 use crate::{
     build::build,
+    capture::{Capture, CaptureError, Places},
     channel::{LossReason, Lost},
     events::Events,
     host::IncomingStats,
@@ -54,6 +55,8 @@ pub struct RunResult {
     pub series: Vec<Series>,
     /// One row an event of a TCP sender from time 0 on, if [`Network::record_events`] asked for them.
     pub events: Table,
+    /// Captures, if [`Experiment::capture`] asked for them.
+    pub captures: Vec<Capture>,
 }
 
 /// A scenario made ready to run: its graph, checked.
@@ -61,6 +64,7 @@ pub struct RunResult {
 pub struct Experiment<'a> {
     scenario: &'a Scenario,
     graph: Graph,
+    captures: Places,
 }
 
 /// Counters at one moment; differences of two are what happened between them.
@@ -91,13 +95,23 @@ impl<'a> Experiment<'a> {
     /// # Errors
     /// What is wrong with the scenario's network.
     pub fn new(scenario: &'a Scenario) -> Result<Self, ScenarioError> {
-        Ok(Self { scenario, graph: scenario.graph()? })
+        Ok(Self { scenario, graph: scenario.graph()?, captures: Places::default() })
+    }
+
+    /// Captures, in every run from now on, the packets at `hosts` and the cells on `links` (`"switch1 > switch2"`); the
+    /// name `"all"` stands for all of them. It changes nothing else of a run, but keeps everything in memory.
+    ///
+    /// # Errors
+    /// A name that nothing has which could be captured, or frames without an AAL5 trailer.
+    pub fn capture(&mut self, hosts: &[String], links: &[String]) -> Result<(), CaptureError> {
+        self.captures = Places::find(&self.graph, &self.scenario.spec().aal5, hosts, links)?;
+        Ok(())
     }
 
     /// The network of replication `replication` under `seed`, at time 0.
     #[must_use]
     pub fn network(&self, seed: u64, replication: u64, options: Options) -> Network {
-        build(self.scenario, &self.graph, Randomness { seed, replication }, options.trace)
+        build(self.scenario, &self.graph, &self.captures, Randomness { seed, replication }, options.trace)
     }
 
     /// Runs replication `replication` under `seed`. `None` if `interrupt`, which is asked now and then, said so.
@@ -130,6 +144,7 @@ impl<'a> Experiment<'a> {
         }
         network.check_conservation();
         let mut events = self.events(&mut network);
+        let captures = network.take_captures(&self.graph, &self.captures);
         let end = Snapshot::of(&network);
         let window = spec.duration.ps() - spec.warm_up.ps();
         let flows: Vec<_> =
@@ -147,6 +162,7 @@ impl<'a> Experiment<'a> {
             ports: port_table(&ports),
             series,
             events: events.table(),
+            captures,
         })
     }
 
@@ -277,6 +293,8 @@ struct PortMeasures<'a> {
     accepted: u64,
     forwarded: u64,
     discarded: Vec<u64>,
+    /// Frames marked instead of discarded.
+    marked: u64,
     /// On the link behind the port, by reason.
     lost: Vec<u64>,
     occupancy_mean: f64,
@@ -296,6 +314,7 @@ impl<'a> PortMeasures<'a> {
             accepted,
             forwarded,
             discarded: discarded.collect(),
+            marked: end.stats.marked - begin.stats.marked,
             lost: std::iter::zip(end.lost, begin.lost).map(|(end, begin)| end - begin).collect(),
             occupancy_mean: sojourns / window as f64,
             utilisation: (end.busy - begin.busy) as f64 * port.busy().1 / seconds(window),
@@ -326,6 +345,7 @@ fn port_table(ports: &[PortMeasures<'_>]) -> Table {
         columns.push((reason.column(), "cells", count(&|port| port.lost[reason as usize])));
     }
     columns.extend([
+        ("frames_marked", "frames", count(&|port| port.marked)),
         ("utilisation", "", number(&|port| port.utilisation)),
         ("occupancy_mean", "cells", number(&|port| port.occupancy_mean)),
         ("occupancy_max", "cells", count(&|port| port.port.occupancy_max())),

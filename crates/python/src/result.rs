@@ -7,12 +7,13 @@ use std::sync::{
 
 use celltrain_network::{
     Experiment, Options,
+    capture::Capture,
     measures::Series,
     table::{Column, Table},
 };
 use pyo3::{
     create_exception,
-    exceptions::PyException,
+    exceptions::{PyException, PyValueError},
     prelude::*,
     types::{PyBytes, PyDict},
 };
@@ -102,6 +103,15 @@ impl RunResult {
         tables.iter().flat_map(|table| table.columns()).map(|(name, unit, _)| (*name, *unit)).collect()
     }
 
+    /// Captures: (place, "packets" or "cells", pcap file).
+    #[getter]
+    fn captures<'py>(&self, py: Python<'py>) -> Vec<(String, &'static str, Bound<'py, PyBytes>)> {
+        let capture = |capture: &Capture| {
+            (capture.place.clone(), capture.content.name(), PyBytes::new(py, &capture.bytes))
+        };
+        self.inner.captures.iter().map(capture).collect()
+    }
+
     /// Series of a traced run.
     #[getter]
     fn series<'py>(&self, py: Python<'py>) -> Vec<SeriesColumns<'py>> {
@@ -129,11 +139,14 @@ fn columns<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py, PyDict>> 
 }
 
 /// Runs replication `replication` of a scenario under `seed`, without the GIL; `trace` keeps series, `events` what happened to
-/// TCP senders.
+/// TCP senders. `packets_at` names hosts and `cells_on` links to be captured.
 ///
-/// Raises `Cancelled` if `cancel` is cancelled before the end.
+/// Raises `Cancelled` if `cancel` is cancelled before the end, `ValueError` if something cannot be captured.
 #[pyfunction]
-#[pyo3(signature = (scenario, seed, replication, *, trace = false, events = false, cancel = None))]
+#[pyo3(signature = (
+    scenario, seed, replication, *, trace = false, events = false, packets_at = Vec::new(), cells_on = Vec::new(), cancel = None
+))]
+#[expect(clippy::too_many_arguments, reason = "keyword arguments of a Python function")]
 pub(crate) fn run(
     py: Python<'_>,
     scenario: &Scenario,
@@ -141,24 +154,24 @@ pub(crate) fn run(
     replication: u64,
     trace: bool,
     events: bool,
+    packets_at: Vec<String>,
+    cells_on: Vec<String>,
     cancel: Option<&CancelToken>,
 ) -> PyResult<RunResult> {
     let cancelled = cancel.map(|token| Arc::clone(&token.cancelled));
     let mut interrupt = || cancelled.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed));
     let result = py.detach(|| {
-        let experiment = Experiment::new(&scenario.inner)?;
+        let mut experiment =
+            Experiment::new(&scenario.inner).map_err(|error| ScenarioError::new_err(error.to_string()))?;
+        experiment
+            .capture(&packets_at, &cells_on)
+            .map_err(|error| PyValueError::new_err(error.to_string()))?;
         let mut network = experiment.network(seed, replication, Options { trace });
         if events {
             network.record_events();
         }
-        Ok(experiment.run_network(network, &mut interrupt))
+        let finished = experiment.run_network(network, &mut interrupt);
+        finished.ok_or_else(|| Cancelled::new_err("the run was cancelled"))
     });
-    match result {
-        Ok(Some(inner)) => Ok(RunResult { inner }),
-        Ok(None) => Err(Cancelled::new_err("the run was cancelled")),
-        Err(error) => {
-            let error: celltrain_network::scenario::ScenarioError = error;
-            Err(ScenarioError::new_err(error.to_string()))
-        }
-    }
+    result.map(|inner| RunResult { inner })
 }

@@ -85,6 +85,12 @@ impl Scenario {
         seconds(self.inner.spec().warm_up.ps())
     }
 
+    /// The names of the flows, in the order of results.
+    fn flow_names(&self) -> PyResult<Vec<String>> {
+        let graph = self.inner.graph().map_err(|error| ScenarioError::new_err(error.to_string()))?;
+        Ok(graph.flows.into_iter().map(|flow| flow.name).collect())
+    }
+
     /// What the results depend on beside seed and replication, as a hash.
     #[getter]
     fn key(&self) -> String {

@@ -18,11 +18,13 @@ pub struct Params {
     pub threshold: Level,
     /// Which end marks of discarded frames pass.
     pub end_marks: EndMarks,
+    /// Mark the frames of ECN-capable transports above the threshold instead of refusing them (RFC 3168).
+    pub ecn: bool,
 }
 
 impl Default for Params {
     fn default() -> Self {
-        Self { threshold: Level::Share(800_000), end_marks: EndMarks::default() }
+        Self { threshold: Level::Share(800_000), end_marks: EndMarks::default(), ecn: false }
     }
 }
 
@@ -37,12 +39,18 @@ pub struct Epd {
 #[derive(Debug, Clone)]
 struct BelowThreshold {
     cells: u64,
+    /// Whether frames are marked instead of refused.
+    marks: bool,
 }
 
 impl FrameAdmission for BelowThreshold {
     #[inline]
     fn admits(&mut self, _: &Cell, port: &impl PortView, _: Time) -> bool {
         port.occupancy() < self.cells
+    }
+
+    fn marks(&self) -> bool {
+        self.marks
     }
 }
 
@@ -55,7 +63,7 @@ impl BufferPolicy for Epd {
     fn new(params: &Params, capacity: u64, vcs: usize) -> Result<Self, ParamError> {
         let cells =
             params.threshold.cells(capacity).map_err(|message| ParamError { key: "threshold", message })?;
-        Ok(Self { frames: FrameDiscard::new(params.end_marks, vcs), admission: BelowThreshold { cells } })
+        Ok(Self { frames: FrameDiscard::new(params.end_marks, vcs), admission: BelowThreshold { cells, marks: params.ecn } })
     }
 
     fn levels(params: &Params) -> Vec<(&'static str, Level)> {

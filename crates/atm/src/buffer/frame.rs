@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{PortView, Reason, Verdict};
-use crate::Cell;
+use crate::{Cell, cell::Ecn};
 
 /// What happens to the last cell of a frame that is being discarded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -40,6 +40,11 @@ impl EndMarks {
 pub trait FrameAdmission {
     /// `true` admits the frame that `cell` begins.
     fn admits(&mut self, cell: &Cell, port: &impl PortView, now: Time) -> bool;
+
+    /// Whether a frame that is not admitted is marked instead of refused if its transport answers marks (RFC 3168).
+    fn marks(&self) -> bool {
+        false
+    }
 }
 
 /// What became of the frame in progress on a VC.
@@ -48,6 +53,8 @@ enum Frame {
     /// All of its cells so far were queued.
     #[default]
     Whole,
+    /// Not admitted but marked: all of its cells so far were queued.
+    Marked,
     /// Refused at its first cell: nothing of it went on.
     Refused,
     /// Broken in the middle: its head went on.
@@ -85,6 +92,10 @@ impl FrameDiscard {
                 return Verdict::Discard(Reason::BufferFull);
             }
             if !admission.admits(cell, port, now) {
+                if cell.ecn != Ecn::NotCapable && admission.marks() {
+                    *frame = Frame::Marked;
+                    return Verdict::Mark;
+                }
                 *frame = Frame::Refused;
                 return Verdict::Discard(Reason::FrameRefused);
             }
@@ -93,7 +104,8 @@ impl FrameDiscard {
         let full = port.is_full();
         match *frame {
             Frame::Whole if !full => Verdict::Accept,
-            Frame::Whole => {
+            Frame::Marked if !full => Verdict::Mark,
+            Frame::Whole | Frame::Marked => {
                 *frame = Frame::Broken;
                 Verdict::Discard(Reason::BufferFull)
             }
@@ -107,6 +119,6 @@ impl FrameDiscard {
     #[inline]
     #[must_use]
     pub fn accepts_rest(&self, cell: &Cell) -> bool {
-        self.frames[cell.vc as usize] == Frame::Whole
+        matches!(self.frames[cell.vc as usize], Frame::Whole | Frame::Marked)
     }
 }

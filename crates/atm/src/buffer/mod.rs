@@ -62,6 +62,8 @@ impl Reason {
 pub enum Verdict {
     /// Queue the cell.
     Accept,
+    /// Queue the cell with a congestion mark.
+    Mark,
     /// Discard the cell.
     Discard(Reason),
 }

@@ -23,7 +23,7 @@ const VCS: usize = 4;
 fn parameters() -> Vec<DiscardParams> {
     let mut all: Vec<_> = PolicyName::ALL.iter().map(|&name| DiscardParams::of(name)).collect();
     for end_marks in [EndMarks::Broken, EndMarks::Always, EndMarks::Never] {
-        let epd = epd::Params { threshold: Level::Share(400_000), end_marks };
+        let epd = epd::Params { threshold: Level::Share(400_000), end_marks, ..epd::Params::default() };
         all.push(DiscardParams { epd, ..DiscardParams::of(PolicyName::Epd) });
         all.push(DiscardParams { ppd: ppd::Params { end_marks }, ..DiscardParams::of(PolicyName::Ppd) });
     }

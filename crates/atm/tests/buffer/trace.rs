@@ -41,7 +41,8 @@ fn arrivals() -> Vec<(u64, Cell)> {
         for (slot, place) in slots.iter().zip(&row(&head, source)[1..]) {
             let (frame, position) = place.split_once('.').unwrap();
             let (frame, position) = (frame.parse().unwrap(), position.parse().unwrap());
-            arrivals.push((slot * SLOT + u64::from(vc), Cell { vc, frame, position, length, clp: false }));
+            arrivals
+                .push((slot * SLOT + u64::from(vc), Cell { vc, frame, position, length, ..Cell::default() }));
         }
     }
     arrivals.sort_by_key(|arrival| arrival.0);
@@ -51,6 +52,7 @@ fn arrivals() -> Vec<(u64, Cell)> {
 fn symbol(verdict: Verdict) -> char {
     match verdict {
         Verdict::Accept => '+',
+        Verdict::Mark => 'm',
         Verdict::Discard(Reason::BufferFull) => 'f',
         Verdict::Discard(Reason::FrameRefused) => 'r',
         Verdict::Discard(Reason::FrameBroken) => 'b',

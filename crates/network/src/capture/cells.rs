@@ -40,8 +40,8 @@ const ERF_VARYING_LENGTH: u8 = 0x04;
 struct Circuit {
     /// Its number on the link, from 0.
     number: u32,
-    /// What its packets' headers say; none for bare cells.
-    path: Option<Path>,
+    /// What the headers of its packets say.
+    path: Path,
     /// The frame whose bytes are in `bytes`.
     frame: Option<u32>,
     bytes: Vec<u8>,
@@ -62,7 +62,7 @@ impl CellTap {
     }
 
     /// Announces a VC: the label of its cells, its number on the link and the path of its packets.
-    pub(crate) fn add(&mut self, label: u32, number: u32, path: Option<Path>) {
+    pub(crate) fn add(&mut self, label: u32, number: u32, path: Path) {
         let circuit = Circuit { number, path, frame: None, bytes: Vec::new() };
         self.circuits.insert(label, circuit);
     }
@@ -107,7 +107,7 @@ pub(crate) fn merged<'a>(taps: impl Iterator<Item = &'a CellTap>) -> Vec<u8> {
 /// Seconds with 32 binary places.
 fn erf_time(at: Time) -> u64 {
     let fraction = (u128::from(at % SECOND) << 32) / u128::from(SECOND);
-    at / SECOND << 32 | fraction as u64
+    (at / SECOND) << 32 | fraction as u64
 }
 
 /// The ATM header at a user-network interface: VPI, VCI, payload type, CLP.
@@ -118,10 +118,10 @@ fn header(number: u32, end_of_message: bool, clp: bool) -> [u8; HEADER] {
 
 /// The bytes of a frame of `cells` cells: LLC/SNAP where the scenario makes room for it, the packet, padding, trailer.
 /// A frame of bare cells is full of zeros.
-fn frame(aal5: &aal5::Params, path: Option<Path>, segment: Option<&Segment>, cells: usize) -> Vec<u8> {
+fn frame(aal5: &aal5::Params, path: Path, segment: Option<&Segment>, cells: usize) -> Vec<u8> {
     let trailer = TRAILER.0 as usize;
     let mut bytes = Vec::with_capacity(cells * PAYLOAD);
-    if let (Some(path), Some(segment)) = (path, segment) {
+    if let Some(segment) = segment {
         if aal5.overhead.0 >= TRAILER.0 + LLC_SNAP.0 {
             bytes.extend(LLC_SNAP_IPV4);
         }
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn a_whole_frame_leaves_the_known_residue() {
-        let bytes = frame(&aal5::Params::default(), None, None, 3);
+        let bytes = frame(&aal5::Params::default(), Path::new(0, 0, 1, None), None, 3);
         assert_eq!(bytes.len(), 3 * PAYLOAD);
         assert_eq!(!crc(&bytes), 0xc704_dd7b);
     }

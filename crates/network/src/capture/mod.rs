@@ -11,13 +11,13 @@ mod path;
 mod pcap;
 mod places;
 
+pub use self::places::CaptureError;
 pub(crate) use self::{
     cells::{CellTap, merged},
     packets::PacketTap,
     path::Path,
     places::Places,
 };
-pub use self::places::CaptureError;
 
 /// One capture file.
 #[derive(Debug, Clone, PartialEq, Eq)]

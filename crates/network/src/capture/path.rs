@@ -109,7 +109,8 @@ impl Path {
         bytes.extend(self.destination.port.to_be_bytes());
         bytes.extend(seq.to_be_bytes());
         bytes.extend(ack.to_be_bytes());
-        bytes.extend([(segment.header_bytes() / 4 << 4) as u8, segment.flags.bits()]);
+        // The data offset counts words of four bytes, in the upper half of its byte.
+        bytes.extend([(segment.header_bytes() / 4) as u8 * 16, segment.flags.bits()]);
         bytes.extend(window.to_be_bytes());
         bytes.extend([0; 4]);
         write_options(segment, bytes);

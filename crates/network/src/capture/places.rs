@@ -69,14 +69,12 @@ fn chosen(
     let named: Vec<_> = candidates.iter().map(|&candidate| (name(candidate), candidate)).collect();
     let mut found = BTreeSet::new();
     for text in wanted {
-        let before = found.len();
-        let matching = named.iter().filter(|(name, _)| name == text || text == ALL);
-        found.extend(matching.map(|(_, candidate)| candidate));
-        let known = named.iter().any(|(name, _)| name == text);
-        if found.len() == before && !known && (text != ALL || named.is_empty()) {
+        let mut matching = named.iter().filter(|(name, _)| name == text || text == ALL).peekable();
+        if matching.peek().is_none() {
             let names = named.iter().map(|(name, _)| name.as_str());
             return Err((text.clone(), suggestion(text, "known", names)));
         }
+        found.extend(matching.map(|(_, candidate)| candidate));
     }
     Ok(found)
 }

@@ -10,6 +10,7 @@ mod timers;
 use celltrain_atm::{
     Cell,
     aal5::{self, Delivery, Reassembly},
+    cell,
 };
 use celltrain_engine::{
     Fingerprint, Instant, Time,
@@ -17,7 +18,7 @@ use celltrain_engine::{
     stream::{StreamId, Streams, Train},
     time::NEVER,
 };
-use celltrain_tcp::{Receiver, Segment, Sender};
+use celltrain_tcp::{Ecn, Receiver, Segment, Sender};
 
 use self::{
     server::Server,
@@ -25,6 +26,7 @@ use self::{
     timers::Timers,
 };
 use crate::{
+    capture::{PacketTap, Path},
     measures::Sampler,
     scenario::Framing,
     wire::{Packet, Wires},
@@ -40,6 +42,8 @@ pub(crate) struct Endpoint {
     pub(crate) outgoing: u32,
     /// The endpoint at the other end, by its number in its host.
     pub(crate) peer: u32,
+    /// What captures write into the headers of its packets.
+    pub(crate) path: Path,
     /// Time that each of its segments takes in the processor, both ways.
     pub(crate) processing: Option<Service>,
     /// Congestion window over time (senders).
@@ -99,13 +103,30 @@ pub(crate) struct Outgoing {
 }
 
 impl Outgoing {
-    /// Hands `count` cells of the current frame to the network interface, from place `position` on.
-    fn send(&mut self, at: Instant, count: u16, position: u16, length: u16, streams: &mut Streams<Cell>) {
-        let car = Cell { vc: self.label, frame: self.frames, position, length, clp: false };
+    /// Hands `cells` (how many, from which place on) of the current frame to the network interface.
+    fn send(
+        &mut self,
+        at: Instant,
+        cells: (u16, u16),
+        length: u16,
+        ecn: cell::Ecn,
+        streams: &mut Streams<Cell>,
+    ) {
+        let (count, position) = cells;
+        let car = Cell { vc: self.label, frame: self.frames, position, length, ecn, clp: false };
         if position + count == length {
             self.frames = self.frames.wrapping_add(1);
         }
         streams[self.stream].push(0, 0, Train { count: u32::from(count), ..Train::single(at, car) });
+    }
+}
+
+/// The mark on the cells of a packet.
+const fn mark_of(ecn: Ecn) -> cell::Ecn {
+    match ecn {
+        Ecn::NotEct => cell::Ecn::NotCapable,
+        Ecn::Ect0 => cell::Ecn::Capable,
+        Ecn::Ce => cell::Ecn::Marked,
     }
 }
 
@@ -178,6 +199,8 @@ pub(crate) struct HostParts {
     pub(crate) incoming: Vec<Incoming>,
     pub(crate) ip: IpLayer,
     pub(crate) aal5: aal5::Params,
+    /// Records the packets that leave and reach the host, if they are captured.
+    pub(crate) tap: Option<Box<PacketTap>>,
 }
 
 impl Host {
@@ -290,7 +313,14 @@ impl Host {
                 incoming.stats.useful_cells += u64::from(cell.length);
                 self.fingerprint.mix(u64::from(number));
                 if let Some(wire) = incoming.wire {
-                    let Packet { segment, endpoint } = wires[wire].receive(number);
+                    let Packet { mut segment, endpoint } = wires[wire].receive(number);
+                    if incoming.reassembly.marked() && segment.ecn != Ecn::NotEct {
+                        segment.ecn = Ecn::Ce;
+                    }
+                    if let Some(tap) = &mut self.parts.tap {
+                        let path = self.parts.endpoints[endpoint as usize].path;
+                        tap.record(now, path.reversed(), &segment);
+                    }
                     match self.parts.ip {
                         IpLayer { service: Some(service), serves_arrivals: true } => {
                             self.ip.enter(now, service, Waiting { way: Way::In, endpoint, segment });
@@ -382,7 +412,10 @@ impl Host {
         streams: &mut Streams<Cell>,
         wires: &mut Wires,
     ) {
-        let Endpoint { outgoing, peer, .. } = self.parts.endpoints[endpoint as usize];
+        let Endpoint { outgoing, peer, path, .. } = self.parts.endpoints[endpoint as usize];
+        if let Some(tap) = &mut self.parts.tap {
+            tap.record(now, path, segment);
+        }
         let outgoing = &mut self.parts.outgoing[outgoing as usize];
         if let Some(wire) = outgoing.wire {
             let number = wires[wire].send(Packet { segment: *segment, endpoint: peer });
@@ -392,7 +425,7 @@ impl Host {
             Framing::Cells => self.parts.aal5.cells(u64::from(segment.ip_bytes())) as u16,
             Framing::Packets => 1,
         };
-        outgoing.send(Instant::at(now), length, 0, length, streams);
+        outgoing.send(Instant::at(now), (length, 0), length, mark_of(segment.ecn), streams);
     }
 
     fn on_source(&mut self, now: Time, index: u32, streams: &mut Streams<Cell>, wires: &mut Wires) {
@@ -409,8 +442,7 @@ impl Host {
             }
             Kind::Cells(cells) => {
                 let outgoing = &mut self.parts.outgoing[cells.outgoing as usize];
-                let (count, position) = cells.send();
-                outgoing.send(source.next, count, position, cells.frame, streams);
+                outgoing.send(source.next, cells.send(), cells.frame, cell::Ecn::NotCapable, streams);
                 source.next = cells.after(source.next);
                 self.source_timers.set(index, source.next.ps());
             }

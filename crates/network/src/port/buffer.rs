@@ -3,6 +3,7 @@
 use celltrain_atm::{
     Cell,
     buffer::{BufferPolicy, PortView, Reason, Verdict},
+    cell::Ecn,
 };
 use celltrain_engine::{Fingerprint, Instant, Time, merge::Merge, stream::Streams, time::Span};
 
@@ -91,17 +92,27 @@ impl<Q: Queue> Buffer<Q> {
         Self { merge, connections, queue, delay, stats, fingerprint }
     }
 
-    /// Asks the policy about a cell; counts it if it is discarded.
+    /// Asks the policy about a cell, and counts it if it is discarded; returns the mark with which it goes on otherwise.
     #[inline(always)]
-    pub(super) fn admits<P: BufferPolicy>(&mut self, policy: &mut P, at: Instant, cell: &Cell) -> bool {
+    pub(super) fn admits<P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        at: Instant,
+        cell: &Cell,
+    ) -> Option<Ecn> {
         let connection = &mut self.connections[cell.vc as usize];
-        let arrival = Arrival { queue: &self.queue, at, first: connection.at_frame_start };
+        let first = connection.at_frame_start;
+        let arrival = Arrival { queue: &self.queue, at, first };
         connection.at_frame_start = cell.is_last();
         match policy.on_arrival(cell, &arrival, at.ps()) {
-            Verdict::Accept => true,
+            Verdict::Accept => Some(cell.ecn),
+            Verdict::Mark => {
+                self.stats.marked += u64::from(first);
+                Some(Ecn::Marked)
+            }
             Verdict::Discard(reason) => {
                 self.discard(at, cell, reason);
-                false
+                None
             }
         }
     }
@@ -117,8 +128,8 @@ impl<Q: Queue> Buffer<Q> {
         tally: &mut Tally,
         streams: &mut Streams<Cell>,
     ) {
-        if self.admits(policy, at, cell) {
-            self.accept_cell(at, cell, tally, streams);
+        if let Some(ecn) = self.admits(policy, at, cell) {
+            self.accept_cell(at, &Cell { ecn, ..*cell }, tally, streams);
         }
     }
 

@@ -125,7 +125,9 @@ impl Buffer<CellFifo> {
         streams: &mut Streams<Cell>,
     ) {
         let gaps = self.gaps_behind(train, slot);
-        if self.admits(policy, train.first, &train.car) {
+        if let Some(ecn) = self.admits(policy, train.first, &train.car) {
+            // A frame that is marked is marked in every cell, here by the first for the others.
+            train.car.ecn = ecn;
             if let Some(gaps) = gaps
                 && policy.accepts_rest(&train.car)
             {

@@ -57,6 +57,8 @@ impl Connection {
 pub struct PortStats {
     /// Cells discarded, by [`Reason`].
     pub discarded: [u64; Reason::ALL.len()],
+    /// Frames marked instead of discarded.
+    pub marked: u64,
     /// Sum of the times that accepted cells spend in the port. By Little's law it is the integral of the occupancy.
     pub sojourns: SpanSum,
     /// The longest of them.

@@ -71,7 +71,7 @@ impl Problem {
 const LISTED_NAMES: usize = 40;
 
 /// `; did you mean "high"? (keys: high, low)`, with `what` for `keys`.
-pub(super) fn suggestion<'a>(name: &str, what: &str, valid: impl Iterator<Item = &'a str> + Clone) -> String {
+pub(crate) fn suggestion<'a>(name: &str, what: &str, valid: impl Iterator<Item = &'a str> + Clone) -> String {
     let mut text = String::new();
     if let Some(near) = nearest(name, valid.clone()) {
         text += &format!("; did you mean \"{near}\"?");

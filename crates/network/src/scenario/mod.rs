@@ -20,6 +20,7 @@ pub use check::{
     MAX_SAMPLES, MAX_TRANSFER, MIN_RATE,
 };
 pub use error::ScenarioError;
+pub(crate) use error::suggestion;
 pub use graph::{Flow, Graph, Link, Loss, MAX_FLOWS, MAX_NODES, MAX_ROUTE_LINKS, Node};
 pub use source::{MAX_EXTENDS, MAX_FILE};
 pub use spec::{

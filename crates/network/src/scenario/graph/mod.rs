@@ -127,6 +127,13 @@ impl Graph {
         let losses = losses::losses(spec, &names, &links, &flows)?;
         Ok(Self { nodes: outline.nodes, links, flows, losses })
     }
+
+    /// What link number `link` and its port are called: `from > to`.
+    #[must_use]
+    pub fn link_name(&self, link: usize) -> String {
+        let link = &self.links[link];
+        format!("{} > {}", self.nodes[link.from].name, self.nodes[link.to].name)
+    }
 }
 
 /// Node indices by name.

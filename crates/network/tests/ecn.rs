@@ -1,0 +1,62 @@
+//! Explicit congestion notification end to end (RFC 3168): a switch marks instead of discarding, in both framings.
+
+use celltrain_network::{Experiment, Options, RunResult, scenario::Scenario};
+
+const SCENARIO: &str = r#"
+schema = 1
+name = "ecn"
+duration = "2 s"
+[topology]
+kind = "n-source"
+sources = 2
+[link]
+rate = "10 Mbit/s"
+delay = "2 ms"
+[link.access]
+rate = "100 Mbit/s"
+[switch.discard]
+policy = "epd"
+"#;
+
+fn run(overrides: &[(&str, &str)]) -> RunResult {
+    let overrides: Vec<_> =
+        overrides.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+    let scenario = Scenario::from_toml(SCENARIO, "ecn.toml", &overrides).unwrap();
+    Experiment::new(&scenario).unwrap().run(1, 0, Options::default(), &mut || false).unwrap()
+}
+
+fn sums(result: &RunResult) -> (u64, u64, u64) {
+    let ports = |name| result.ports.counts(name).iter().sum();
+    (
+        ports("frames_marked"),
+        ports("cells_discarded"),
+        result.flows.counts("segments_retransmitted").iter().sum(),
+    )
+}
+
+const CELLS: [(&str, &str); 2] =
+    [("switch.buffer", "400 cells"), ("switch.discard.epd.threshold", "100 cells")];
+const PACKETS: [(&str, &str); 3] = [
+    ("link.framing", "packets"),
+    ("switch.buffer", "20 packets"),
+    ("switch.discard.epd.threshold", "5 packets"),
+];
+
+#[test]
+fn capable_connections_are_slowed_without_a_loss() {
+    for network in [&CELLS[..], &PACKETS] {
+        let marking = [network, &[("tcp.ecn", "true"), ("switch.discard.epd.ecn", "true")]].concat();
+        let (marked, discarded, again) = sums(&run(&marking));
+        assert!(marked > 0, "the threshold is reached");
+        assert_eq!(
+            (discarded, again),
+            (0, 0),
+            "the buffer above the threshold absorbs what comes before the answer"
+        );
+        // Without the switch's part, or without the sender's, the same threshold discards.
+        for half in [("tcp.ecn", "true"), ("switch.discard.epd.ecn", "true")] {
+            let (marked, discarded, again) = sums(&run(&[network, &[half]].concat()));
+            assert!(marked == 0 && discarded > 0 && again > 0, "{half:?}: {marked} {discarded} {again}");
+        }
+    }
+}

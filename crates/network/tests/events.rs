@@ -1,0 +1,73 @@
+//! Events of TCP senders: what a run tells of them, and that telling changes nothing.
+
+use celltrain_network::{
+    run::{Experiment, Options, RunResult},
+    scenario::Scenario,
+    table::Column,
+};
+
+const FALL_FLOYD: &str = include_str!("../../../scenarios/teaching/fall-floyd.toml");
+
+fn run(recovery: &str, record: bool) -> RunResult {
+    let overrides = [("tcp.recovery".to_owned(), recovery.to_owned())];
+    let scenario = Scenario::from_toml(FALL_FLOYD, "fall-floyd.toml", &overrides).unwrap();
+    let experiment = Experiment::new(&scenario).unwrap();
+    let mut network = experiment.network(1, 0, Options::default());
+    if record {
+        network.record_events();
+    }
+    experiment.run_network(network, &mut || false).unwrap()
+}
+
+fn texts<'a>(result: &'a RunResult, name: &str) -> &'a [String] {
+    match result.events.columns().iter().find(|column| column.0 == name) {
+        Some((_, _, Column::Text(values))) => values,
+        _ => panic!("no column {name}"),
+    }
+}
+
+fn count(result: &RunResult, event: &str) -> u64 {
+    texts(result, "event").iter().filter(|name| *name == event).count() as u64
+}
+
+fn points(result: &RunResult, metric: &str) -> u64 {
+    result.series.iter().find(|series| series.metric == metric).map_or(0, |series| series.values.len() as u64)
+}
+
+#[test]
+fn events_agree_with_the_counters() {
+    for recovery in ["timeout-only", "tahoe", "reno", "newreno", "sack"] {
+        let result = run(recovery, true);
+        let counter = |column: &str| result.flows.counts(column)[0];
+        assert_eq!(count(&result, "timeout"), counter("timeouts"), "{recovery}");
+        assert_eq!(count(&result, "fast-retransmit"), counter("fast_retransmits"), "{recovery}");
+        assert_eq!(points(&result, "retransmitted"), counter("segments_retransmitted"), "{recovery}");
+        let sent = points(&result, "sent") + points(&result, "retransmitted");
+        assert_eq!(sent, counter("segments_sent"), "{recovery}");
+        assert!(points(&result, "acknowledged") > 0, "{recovery}");
+    }
+}
+
+#[test]
+fn a_recovery_tells_its_causes_in_order() {
+    let result = run("newreno", true);
+    let story: Vec<_> = std::iter::zip(texts(&result, "event"), texts(&result, "cause"))
+        .filter(|(event, _)| *event != "duplicate-ack")
+        .map(|(event, cause)| format!("{event} {cause}").trim().to_owned())
+        .collect();
+    // Three holes: the first found by duplicate ACKs, the others by partial ACKs.
+    let expected =
+        ["fast-retransmit third-duplicate-ack", "partial-ack", "partial-ack", "recovery-exited full-ack"];
+    assert_eq!(story, expected);
+    assert_eq!(count(&run("timeout-only", true), "fast-retransmit"), 0);
+    assert!(count(&run("timeout-only", true), "timeout") > 0);
+}
+
+#[test]
+fn recording_changes_nothing() {
+    let (silent, recorded) = (run("reno", false), run("reno", true));
+    assert_eq!(silent.fingerprint, recorded.fingerprint);
+    assert_eq!(silent.flows, recorded.flows);
+    assert!(silent.series.is_empty());
+    assert!(texts(&silent, "event").is_empty());
+}
