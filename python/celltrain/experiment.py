@@ -7,12 +7,13 @@ only on its scenario, seed and replication: the same tasks give the same bytes.
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TypeVar
+from urllib.parse import quote
 
 from celltrain import _core
 from celltrain.errors import InputError
@@ -20,6 +21,7 @@ from celltrain.results import Record, Result
 from celltrain.scenario import Scenario
 
 __all__ = [
+    "Places",
     "Progress",
     "Task",
     "checked_jobs",
@@ -49,6 +51,16 @@ INTERRUPT_PERIOD = 0.1
 
 
 @dataclass(frozen=True, slots=True)
+class Places:
+    """Where captures are taken; the name "all" stands for every place of its kind."""
+
+    hosts: tuple[str, ...] = ()
+    """Hosts whose IP packets are captured."""
+    links: tuple[str, ...] = ()
+    """Links whose cells are captured, as "switch1 > switch2"."""
+
+
+@dataclass(frozen=True, slots=True)
 class Task:
     """One replication of one scenario."""
 
@@ -56,6 +68,8 @@ class Task:
     seed: int
     replication: int
     trace: bool = False
+    events: bool = False
+    captures: Places = Places()
 
 
 def default_jobs() -> int:
@@ -174,6 +188,9 @@ def run(
     seed: int | None = None,
     jobs: int | None = None,
     trace: bool = False,
+    events: bool = False,
+    pcap: Iterable[str] = (),
+    cell_pcap: Iterable[str] = (),
     progress: Progress | None = None,
 ) -> Result:
     """Runs the replications of a scenario and returns what they measured.
@@ -184,9 +201,17 @@ def run(
         seed: the master seed; the scenario's own by default.
         jobs: threads; as many as there are cores by default. Results do not depend on it.
         trace: also record time series (windows, occupancies) at the scenario's sampling period.
+        events: also record what happened to every TCP sender and why, and series of its segments and ACKs.
+        pcap: hosts whose IP packets are captured in the first replication; "all" for all.
+        cell_pcap: links whose cells are captured in the first replication, as "switch1 > switch2"; "all" for
+            all that carry cells.
         progress: called as replications end.
+
+    Raises:
+        InputError: something cannot be captured.
     """
-    tasks = replicate(scenario, replications, seed, trace)
+    tasks = [replace(task, events=events) for task in replicate(scenario, replications, seed, trace)]
+    tasks[0] = replace(tasks[0], captures=Places(tuple(pcap), tuple(cell_pcap)))
     began = time.perf_counter()
     records = execute(tasks, jobs=jobs, progress=progress, reduce=lambda _, record: record)
     return Result.of_records(scenario, tasks[0].seed, records, time.perf_counter() - began)
@@ -194,7 +219,19 @@ def run(
 
 def simulate(task: Task, cancel: _core.CancelToken | None = None) -> Record:
     """Runs one task in this thread."""
-    run = _core.run(task.scenario.core, task.seed, task.replication, trace=task.trace, cancel=cancel)
+    try:
+        run = _core.run(
+            task.scenario.core,
+            task.seed,
+            task.replication,
+            trace=task.trace,
+            events=task.events,
+            packets_at=list(task.captures.hosts),
+            cells_on=list(task.captures.links),
+            cancel=cancel,
+        )
+    except ValueError as error:
+        raise InputError(str(error)) from None
     return Record(
         task.replication,
         run.fingerprint,
@@ -204,7 +241,19 @@ def simulate(task: Task, cancel: _core.CancelToken | None = None) -> Record:
         run.ports,
         run.series,
         dict(run.units),
+        run.events if task.events else {},
+        _capture_files(run.captures),
     )
+
+
+def _capture_files(captures: Sequence[tuple[str, str, bytes]]) -> dict[str, bytes]:
+    """The files of captures, named after their places, with what no file system minds."""
+    files: dict[str, bytes] = {}
+    for place, content, capture in captures:
+        stem = quote(place.replace(" > ", "-to-"), safe="") + (".cells" if content == "cells" else "")
+        names = (f"{stem}{suffix}.pcap" for suffix in ("", *(f"-{n}" for n in range(2, len(captures) + 2))))
+        files[next(name for name in names if name not in files)] = capture
+    return files
 
 
 def _within(name: str, value: int, most: int) -> int:

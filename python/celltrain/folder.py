@@ -46,6 +46,10 @@ class Folder:
         """Writes a text file (UTF-8)."""
         return self.write(name, lambda path: path.write_text(content, encoding="utf-8"))
 
+    def write_bytes(self, name: str, content: bytes) -> Path:
+        """Writes a file of bytes."""
+        return self.write(name, lambda path: path.write_bytes(content))
+
     def write_json(self, name: str, content: object) -> Path:
         """Writes an indented JSON file."""
         return self.write_text(name, _json(content))

@@ -3,7 +3,7 @@
 import html
 import platform
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
 from os import PathLike
@@ -33,6 +33,7 @@ FRAMES = {
     "flows": "a row a replication and flow: its group, round trip (s), frames and bytes delivered, losses",
     "ports": "a row a replication and port: cells arrived, forwarded, discarded, occupancy, delay (s)",
     "series": "a row a sample of a traced run: replication, t (s), entity, metric, value, unit",
+    "events": "a row an event of a TCP sender: replication, t (s), flow, event, cause, position (B), detail",
 }
 """The frames of a result and what they hold."""
 
@@ -50,6 +51,9 @@ class Record:
     series: list[tuple[str, str, str, bytes, bytes]]
     units: dict[str, str]
     """The units of the columns of `flows` and `ports`; an empty one is a count, a ratio or a name."""
+    events: dict[str, list[Any]] = field(default_factory=dict)
+    captures: dict[str, bytes] = field(default_factory=dict)
+    """Captures by the names of their files."""
 
     def metric(self, name: str) -> float:
         """The value of a summary metric.
@@ -63,13 +67,20 @@ class Record:
 class Result:
     """What the replications of a scenario measured, as polars frames and a manifest.
 
-    The frames are `summary`, `flows`, `ports` and `series` (see `FRAMES`). They are built or read when first
-    used.
+    The frames are `summary`, `flows`, `ports`, `series` and `events` (see `FRAMES`). They are built or read
+    when first used.
     """
 
-    def __init__(self, manifest: dict[str, Any], load: "Callable[[str], pl.DataFrame]") -> None:
+    def __init__(
+        self,
+        manifest: dict[str, Any],
+        load: "Callable[[str], pl.DataFrame]",
+        captures: Mapping[str, bytes] | None = None,
+    ) -> None:
         self.manifest = manifest
         self._load = load
+        self.captures = dict(captures or {})
+        """Captures of the first replication: pcap files by name. A folder keeps them in `captures/`."""
 
     @staticmethod
     def of_records(scenario: Scenario, seed: int, records: Sequence[Record], wall_time: float) -> "Result":
@@ -85,7 +96,7 @@ class Result:
             "scenario": scenario.to_dict(),
             "scenario_toml": scenario.to_toml(),
         }
-        return Result(manifest, lambda name: record_frame(name, records))
+        return Result(manifest, lambda name: record_frame(name, records), records[0].captures)
 
     @cached_property
     def summary(self) -> "pl.DataFrame":
@@ -106,6 +117,11 @@ class Result:
     def series(self) -> "pl.DataFrame":
         """One row a sample of a traced run: `replication, t, entity, metric, value, unit`; `t` in seconds."""
         return self._load("series")
+
+    @cached_property
+    def events(self) -> "pl.DataFrame":
+        """One row an event of a TCP sender, if the run recorded them: what happened, when and why."""
+        return self._load("events")
 
     @property
     def fingerprints(self) -> list[str]:
@@ -145,7 +161,7 @@ class Result:
         return pl.DataFrame(rows, schema=schema, orient="row")
 
     def to_pandas(self, name: str = "summary") -> "pd.DataFrame":
-        """A frame as pandas (which must be installed): "summary", "flows", "ports" or "series"."""
+        """A frame as pandas (which must be installed): any name of `FRAMES`."""
         import pandas as pd
 
         if name not in FRAMES:
@@ -176,6 +192,8 @@ class Result:
     def write_to(self, target: folder.Folder, formats: Iterable[str] = ()) -> None:
         """Writes every frame and the manifest to a folder that was claimed."""
         target.write_frames(self.frames(), formats)
+        for name, capture in self.captures.items():
+            target.write_bytes(f"captures/{name}", capture)
         target.finish(self.manifest)
 
     def __repr__(self) -> str:
@@ -254,6 +272,8 @@ def _columns(name: str, record: Record) -> dict[str, Any]:
         return record.flows
     if name == "ports":
         return record.ports
+    if name == "events":
+        return record.events
     if name == "summary":
         return dict(
             zip(("metric", "value", "unit"), map(list, zip(*record.summary, strict=True)), strict=True)
@@ -303,4 +323,13 @@ def _schema(name: str) -> "Mapping[str, Any]":
     return {
         "summary": {"replication": pl.Int64, **long},
         "series": {"replication": pl.Int64, "t": pl.Float64, "entity": pl.String, **long},
+        "events": {
+            "replication": pl.Int64,
+            "t": pl.Float64,
+            "flow": pl.String,
+            "event": pl.String,
+            "cause": pl.String,
+            "position": pl.Float64,
+            "detail": pl.String,
+        },
     }.get(name, {"replication": pl.Int64})

@@ -1,9 +1,12 @@
-"""Statistics of replications: means, Student intervals, paired differences and Jain's index.
+"""Statistics of replications and of one long run: means, Student intervals, warm-up, Jain's index.
 
 Replications are independent draws, so the interval of a mean over them is Student's (Law, *Simulation
 Modeling and Analysis*, section 4.5). Schemes run with the same seeds share their random numbers, so they are
 compared by the differences of paired replications, whose interval is often much narrower than those of the
 two means (Law, section 11.2, common random numbers).
+
+The values of one run follow one another and are not independent. `warm_up` finds how many of the first ones
+to leave out, and `batch_means` makes of the rest a few means that are nearly independent.
 """
 
 import math
@@ -13,6 +16,8 @@ from functools import lru_cache
 
 __all__ = [
     "Estimate",
+    "autocorrelation",
+    "batch_means",
     "estimate",
     "jain",
     "mean",
@@ -20,7 +25,11 @@ __all__ = [
     "standard_deviation",
     "t_cdf",
     "t_quantile",
+    "warm_up",
 ]
+
+MSER_LEAST = 5
+"""Batches that `warm_up` keeps at least."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +56,7 @@ class Estimate:
         return None if self.half_width is None else self.mean + self.half_width
 
     def within(self, part: float) -> bool:
-        """Whether half of the interval is at most this part of the absolute mean; never for a single value."""
+        """Whether half of the interval is at most this part of the absolute mean; not for a single value."""
         return self.half_width is not None and self.half_width <= part * abs(self.mean)
 
     def scaled(self, factor: float) -> "Estimate":
@@ -88,6 +97,66 @@ def paired_difference(left: Sequence[float], right: Sequence[float], confidence:
     if len(left) != len(right):
         raise ValueError(f"paired samples differ in size: {len(left)} and {len(right)}")
     return estimate([a - b for a, b in zip(left, right, strict=True)], confidence)
+
+
+def warm_up(series: Sequence[float], batch: int = 5) -> int | None:
+    """How many of the first values of one run to leave out, by the rule MSER-5.
+
+    The series is cut into batches of five values. With d of the n batch means left out, the rest with their
+    mean m have the score sum (y - m)^2 / (n - d)^2, which estimates the squared error of m; the best d has
+    the smallest score (White, Cobb & Spratt, "A comparison of five steady-state truncation heuristics for
+    simulation", Winter Simulation Conference 2000). Values that do not fill the last batch are not looked at.
+
+    Args:
+        series: values at equal distances in time, from the start of the run.
+        batch: values of a batch.
+
+    Returns:
+        A multiple of `batch`, at most half of the series; None where the best d lies beyond it, which means
+        that the run is too short to tell (or that the series has fewer than two batches).
+    """
+    batches = [mean(series[end - batch : end]) for end in range(batch, len(series) + 1, batch)]
+    best_score, best = math.inf, 0
+    centre = squares = 0.0
+    for kept, left_out in enumerate(reversed(range(len(batches))), 1):  # one more batch is kept each time
+        step = batches[left_out] - centre
+        centre += step / kept
+        squares += step * (batches[left_out] - centre)  # Welford's sum of squares about the mean
+        # A mean of very few batches can have a score near zero by accident.
+        if kept >= MSER_LEAST and squares / kept**2 <= best_score:
+            best_score, best = squares / kept**2, left_out
+    enough = len(batches) >= MSER_LEAST and 2 * best <= len(batches)
+    return best * batch if enough else None
+
+
+def batch_means(series: Sequence[float], batches: int = 20, confidence: float = 0.95) -> Estimate:
+    """The mean of one run in steady state, with an interval from the means of its batches.
+
+    The series is cut into batches of equal length, whose means are nearly independent when a batch is much
+    longer than the time over which values are correlated; the interval is Student's over the batch means
+    (Law, section 9.5.3). The first values are left out where the batches do not take up all of the series.
+    Check with half as many batches: the interval should hardly change. See also `autocorrelation`.
+
+    Args:
+        series: values at equal distances in time, without the warm-up.
+        batches: number of batches, at least 2; 10 to 30 are usual.
+        confidence: confidence of the interval.
+    """
+    length = len(series) // batches if batches >= 2 else 0
+    if not length:
+        raise ValueError(f"{len(series)} values do not make {batches} batches (at least 2)")
+    start = len(series) - length * batches
+    return estimate([mean(series[at : at + length]) for at in range(start, len(series), length)], confidence)
+
+
+def autocorrelation(series: Sequence[float], lag: int = 1) -> float:
+    """Correlation of a series with itself `lag` values later; 0 for a series that does not vary."""
+    if not 0 <= lag < len(series):
+        raise ValueError(f"a lag lies between 0 and the length of the series, not {lag}")
+    centre = mean(series)
+    spread = math.fsum((value - centre) ** 2 for value in series)
+    pairs = zip(series, series[lag:], strict=False)
+    return math.fsum((a - centre) * (b - centre) for a, b in pairs) / spread if spread else 0.0
 
 
 def jain(shares: Sequence[float]) -> float:

@@ -6,6 +6,7 @@ import typer
 
 from celltrain import terminal
 from celltrain.cli import options
+from celltrain.errors import InputError
 
 if TYPE_CHECKING:
     from celltrain.results import Result
@@ -27,6 +28,24 @@ def run(
     plots: Annotated[
         bool, typer.Option("--plots", help="With --out, also draw pictures (PNG, SVG, PDF).")
     ] = False,
+    events: Annotated[
+        bool, typer.Option("--events", help="Record what happened to every TCP sender, and why.")
+    ] = False,
+    pcap: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="HOSTS",
+            help="With --out, capture the IP packets at these hosts (names with commas between, or 'all') in "
+            "the first replication. Repeatable.",
+        ),
+    ] = None,
+    cell_pcap: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="LINKS",
+            help="With --out, capture the cells on these links, as in 'switch1 > switch2', or 'all'.",
+        ),
+    ] = None,
     csv: Annotated[bool, typer.Option("--csv", help="With --out, also write every frame as CSV.")] = False,
     json: options.Json = False,
 ) -> None:
@@ -34,12 +53,22 @@ def run(
     from celltrain import experiment
     from celltrain.scenario import load
 
+    if (pcap or cell_pcap) and out is None:
+        raise InputError("captures are files: say with --out where to write them")
     loaded = load(scenario, options.settings(set_))
     traced = out is not None if trace is None else trace
     with options.claimed(out, "run", loaded.key, overwrite) as folder:
         with options.watched("running") as progress:
             result = experiment.run(
-                loaded, replications=replications, seed=seed, jobs=jobs, trace=traced, progress=progress
+                loaded,
+                replications=replications,
+                seed=seed,
+                jobs=jobs,
+                trace=traced,
+                events=events,
+                pcap=_names(pcap),
+                cell_pcap=_names(cell_pcap),
+                progress=progress,
             )
         if folder is not None:
             from celltrain.report import run_report
@@ -54,6 +83,11 @@ def run(
         terminal.print_json(_as_json(result, str(out) if out else None))
     else:
         _show(result, str(out) if out else None)
+
+
+def _names(lists: list[str] | None) -> list[str]:
+    """The names in lists with commas."""
+    return [name.strip() for words in lists or () for name in words.split(",") if name.strip()]
 
 
 def _as_json(result: "Result", out: str | None) -> dict[str, object]:

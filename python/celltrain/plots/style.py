@@ -1,7 +1,9 @@
 """One look for every picture, and files that have the same bytes whenever the data are the same."""
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celltrain.folder import Folder
@@ -10,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["COLOURS", "FORMATS", "MARKERS", "colour_of", "save", "styled"]
+__all__ = ["COLOURS", "FORMATS", "MARKERS", "colour_of", "save", "styled", "write"]
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """The palette of Okabe and Ito (2008), told apart with every common colour vision."""
@@ -62,10 +64,22 @@ def save(figure: "Figure", folder: Folder, name: str) -> None:
         figure.draw_without_rendering()
         figure.set_layout_engine("none")  # laid out once, not once a format
         for extension in FORMATS:
-            folder.write(
-                f"plots/{name}.{extension}",
-                lambda path: figure.savefig(path, metadata=_METADATA[path.suffix[1:]]),
-            )
+            folder.write(f"plots/{name}.{extension}", lambda path: _draw(figure, path))
+
+
+def write(figure: "Figure", path: Path) -> None:
+    """Writes a figure to one file, whole or not at all; its name's end says the format."""
+    temporary = path.with_name(f".{path.stem}.{os.getpid()}.part{path.suffix}")
+    try:
+        with styled():
+            _draw(figure, temporary)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _draw(figure: "Figure", path: Path) -> None:
+    figure.savefig(path, metadata=_METADATA[path.suffix[1:]])
 
 
 def colour_of(names: Sequence[str]) -> dict[str, str]:

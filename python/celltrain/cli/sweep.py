@@ -1,0 +1,109 @@
+"""`celltrain sweep`: a plan of points, run where they lack results."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from celltrain import terminal
+from celltrain.cli import options
+
+if TYPE_CHECKING:
+    from celltrain.experiment import Progress
+    from celltrain.folder import Folder
+    from celltrain.sweeps import Sweep
+
+__all__ = ["sweep"]
+
+MOST_LINES = 40
+"""Points that are printed; the files have all of them."""
+
+
+def sweep(
+    plan: Annotated[str, typer.Argument(metavar="PLAN", help="A plan file (TOML) that names its scenario.")],
+    jobs: options.Jobs = None,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS", help="Run on the Dask cluster of this scheduler, as in tcp://head:8786."
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="The folder of the results; results/NAME-OF-THE-PLAN by default."),
+    ] = None,
+    overwrite: options.Overwrite = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Run more than 100 000 runs.")] = False,
+    json: options.Json = False,
+) -> None:
+    """Run a scenario at every point of a plan. A sweep that was stopped goes on where it was.
+
+    Results that the folder already has are not simulated again, so a plan can also be extended.
+    """
+    from celltrain.errors import InputError
+    from celltrain.sweeps import load_plan, run_plan
+    from celltrain.sweeps.executors import connect
+
+    if jobs is not None and scheduler is not None:
+        raise InputError("--jobs is for threads of this machine, --scheduler for a cluster: give one of them")
+    loaded = load_plan(plan)
+    place = Path("results") / Path(plan).stem if out is None else out
+    with (
+        connect(scheduler) if scheduler is not None else nullcontext() as executor,
+        _watched(place) as progress,
+    ):
+        if executor is not None and not executor.nthreads():
+            terminal.note("the cluster has no workers yet: waiting for the first")
+        found = run_plan(
+            loaded,
+            executor=executor,
+            jobs=jobs,
+            out=place,
+            overwrite=overwrite,
+            yes=yes,
+            progress=progress,
+            note=terminal.note,
+            finish=_add_report,
+        )
+    if json:
+        terminal.print_json({**found.to_json(), "out": str(place)})
+    else:
+        _show(found, place)
+
+
+@contextmanager
+def _watched(place: Path) -> "Iterator[Progress | None]":
+    """Shows the progress of what runs inside; an interrupt says how to go on and leaves with code 130."""
+    try:
+        with terminal.progress("sweeping") as progress:
+            yield progress
+    except KeyboardInterrupt:
+        terminal.note(
+            f"interrupted: the runs that ended are kept in {place}; the same command goes on from there"
+        )
+        raise typer.Exit(130) from None
+
+
+def _add_report(found: "Sweep", folder: "Folder") -> None:
+    from celltrain.plots.sweep import draw_sweep
+    from celltrain.report.sweep import sweep_report
+
+    folder.write_text("report.html", sweep_report(found))
+    draw_sweep(found, folder)
+
+
+def _show(found: "Sweep", place: Path) -> None:
+    from celltrain.sweeps.view import mean_lines, measures
+
+    m = found.manifest
+    terminal.say(f"{m['name']}: {m['points']:,} points, {m['runs']:,} runs, seed {m['seed']}")
+    titles = [measure.title for measure in measures(found)]
+    terminal.table(
+        (*found.parameters, *titles), mean_lines(found, MOST_LINES), text_columns=len(found.parameters)
+    )
+    if m["points"] > MOST_LINES:
+        terminal.say(f"The first {MOST_LINES} of {m['points']:,} points; {place}/report.html has more.")
+    terminal.say(f"{m['cell_hops']:,} cell-hops, fingerprint {m['fingerprint']}")
+    terminal.say(f"results: {place}, report: {place}/report.html")

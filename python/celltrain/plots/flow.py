@@ -1,0 +1,228 @@
+"""One connection: what it sent and got back, its windows, and what happened to it and why."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from celltrain.errors import InputError
+from celltrain.experiment import Task, simulate
+from celltrain.plots.style import COLOURS, panels, styled
+from celltrain.results import record_frame
+from celltrain.scenario import Scenario
+from celltrain.traces import Trace, traces
+
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["FlowEvent", "FlowTraces", "flow", "flow_events", "flow_of_run"]
+
+SAMPLES = 1500
+"""Samples of the congestion window over the time that is shown."""
+
+MOST_SAMPLES = 100_000
+"""Samples over the whole run, however short the time that is shown."""
+
+LISTED = 14
+"""Events explained below the picture; the others are only marked."""
+
+MANY = 4000
+"""Points from which on a series is drawn as pixels in vector formats too, which would be slow to show."""
+
+LANES = 3
+"""Heights at which numbers of events stand, so that neighbours do not cover each other."""
+
+
+@dataclass(frozen=True, slots=True)
+class FlowEvent:
+    """Something that happened to a sender."""
+
+    t: float
+    """Time in seconds."""
+    kind: str
+    text: str
+    """What happened and why, for people."""
+
+
+@dataclass(frozen=True)
+class FlowTraces:
+    """What is drawn of a connection; positions and windows in bytes."""
+
+    sent: Trace
+    retransmitted: Trace
+    acknowledged: Trace
+    cwnd: Trace
+    ssthresh: Trace
+
+
+def flow_of_run(
+    scenario: Scenario,
+    name: str,
+    span: tuple[float, float],
+    *,
+    seed: int | None = None,
+    replication: int = 0,
+) -> "Figure":
+    """Runs one replication of a scenario and draws one of its flows; `span` is in seconds.
+
+    Raises:
+        InputError: no TCP carries the flow.
+    """
+    period = max((span[1] - span[0]) / SAMPLES, scenario.duration / MOST_SAMPLES)
+    sampled = scenario.with_(sample=f"{max(round(period * 1e9), 1)} ns")
+    master = scenario.seed if seed is None else seed
+    record = simulate(Task(sampled, master, replication, trace=True, events=True))
+    series = record_frame("series", [record])
+
+    def trace(metric: str) -> Trace:
+        found = (one for one in traces(series, metric, replication) if one.entity == name)
+        return next(found, _nothing(name))
+
+    drawn = FlowTraces(*map(trace, ("sent", "retransmitted", "acknowledged", "cwnd", "ssthresh")))
+    if not len(drawn.sent.t):
+        raise InputError(f"flow '{name}' sends no TCP segments: there is nothing to draw")
+    title = f"{scenario.name}: flow {name}, seed {master}, replication {replication}"
+    return flow(title, drawn, flow_events(record_frame("events", [record]), name), span)
+
+
+def flow(title: str, drawn: FlowTraces, events: Sequence[FlowEvent], span: tuple[float, float]) -> "Figure":
+    """Sequence numbers and ACKs of a connection, below them its windows, and its events with their causes.
+
+    Args:
+        title: stands above the picture.
+        drawn: what the connection did.
+        events: what happened to it, in order.
+        span: the time to show, in seconds.
+    """
+    shown = [event for event in events if span[0] <= event.t <= span[1]]
+    lines = _listing(shown)
+    with styled():
+        heights = (4.0, 1.7, 0.17 * len(lines) + 0.1)
+        figure, ((above,), (below,), (notes,)) = panels(
+            3, 1, 9.0, sum(heights) + 0.9, height_ratios=list(heights)
+        )
+        _sequence(above, drawn, span)
+        _windows(below, drawn, span)
+        lanes = _mark(above, below, shown, span)
+        above.set_title(title, pad=6 + 11 * lanes)
+        below.set_xlabel("time (s)")
+        notes.axis("off")
+        notes.text(0, 1, "\n".join(lines), va="top", transform=notes.transAxes, fontsize="small")
+    return figure
+
+
+def flow_events(events: "pl.DataFrame", name: str) -> list[FlowEvent]:
+    """The events of one flow that change what it does, from the frame of events: all but duplicate ACKs."""
+    import polars as pl
+
+    chosen = events.filter((pl.col("flow") == name) & (pl.col("event") != "duplicate-ack"))
+    return [FlowEvent(row["t"], row["event"], _told(row)) for row in chosen.iter_rows(named=True)]
+
+
+def _told(row: dict[str, Any]) -> str:
+    """An event in words."""
+    detail = dict(pair.split("=", 1) for pair in row["detail"].replace(" s", "s").split() if "=" in pair)
+    cause = row["cause"].replace("-", " ").replace("ack", "ACK")
+    where = "" if row["position"] is None or row["position"] != row["position"] else f"{row['position']:,.0f}"
+    if row["event"] == "fast-retransmit":
+        recover = f"; recovery until byte {int(detail['recover']):,}" if "recover" in detail else ""
+        return f"fast retransmit of byte {where}: {cause}{recover}"
+    if row["event"] == "timeout":
+        again = detail.get("consecutive", "1")
+        return f"timeout number {again} (RTO {_seconds(detail.get('rto', ''))}): back to byte {where}"
+    if row["event"] == "partial-ack":
+        return f"partial ACK up to byte {where}: the next hole is lost too"
+    if row["event"] == "recovery-exited":
+        return f"recovery left: {cause} up to byte {where}"
+    words = row["event"].replace("-", " ")
+    return f"{words}: {cause}" if cause else words
+
+
+def _seconds(text: str) -> str:
+    """A time of the events' details, as "0.423760001s", shortened."""
+    return f"{float(text.removesuffix('s')):.3g} s" if text else "unknown"
+
+
+def _listing(events: Sequence[FlowEvent]) -> list[str]:
+    lines = [f"{number}   {event.t:.4f} s   {event.text}" for number, event in enumerate(events[:LISTED], 1)]
+    if len(events) > LISTED:
+        lines.append(f"and {len(events) - LISTED} more: show a shorter time to have them explained")
+    return lines or ["nothing but ACKs for new data and duplicate ACKs happened"]
+
+
+def _nothing(name: str) -> Trace:
+    import numpy as np
+
+    return Trace(name, "B", np.empty(0), np.empty(0))
+
+
+def _within(trace: Trace, span: tuple[float, float]) -> Trace:
+    kept = (trace.t >= span[0]) & (trace.t <= span[1])
+    return Trace(trace.entity, trace.unit, trace.t[kept], trace.value[kept])
+
+
+def _sequence(axis: "Axes", drawn: FlowTraces, span: tuple[float, float]) -> None:
+    """What was sent and acknowledged, in kB from the start of the data."""
+    looks: list[tuple[str, Trace, dict[str, Any]]] = [
+        ("sent", drawn.sent, {"marker": ".", "markersize": 4, "linestyle": "", "color": COLOURS[0]}),
+        (
+            "acknowledged",
+            drawn.acknowledged,
+            {"drawstyle": "steps-post", "linewidth": 1.0, "color": COLOURS[2]},
+        ),
+        (
+            "sent again",
+            drawn.retransmitted,
+            {"marker": "x", "markersize": 7, "markeredgewidth": 1.8, "linestyle": "", "color": COLOURS[1]},
+        ),
+    ]
+    for label, trace, look in looks:
+        part = _within(trace, span)
+        axis.plot(part.t, part.value / 1e3, label=label, rasterized=len(part.t) > MANY, **look)
+    axis.set_ylabel("sequence number (kB)")
+    axis.set_xlim(*span)
+    axis.tick_params(axis="x", labelbottom=False)
+    axis.legend(loc="upper left")
+
+
+def _windows(axis: "Axes", drawn: FlowTraces, span: tuple[float, float]) -> None:
+    """Congestion window and slow-start threshold in kB; a threshold far above the window is cut off."""
+    window, threshold = _within(drawn.cwnd, span), _within(drawn.ssthresh, span)
+    axis.plot(window.t, window.value / 1e3, color=COLOURS[0], linewidth=1.0, label="congestion window")
+    axis.plot(
+        threshold.t,
+        threshold.value / 1e3,
+        color=COLOURS[1],
+        linewidth=1.0,
+        linestyle="--",
+        drawstyle="steps-post",
+        label="slow-start threshold",
+    )
+    axis.set_ylim(0, 1.15 * float(window.value.max(initial=1.0)) / 1e3)
+    axis.set_xlim(*span)
+    axis.set_ylabel("window (kB)")
+    axis.legend(loc="upper left", bbox_to_anchor=(0, 1.22), ncols=2)
+
+
+def _mark(above: "Axes", below: "Axes", events: Sequence[FlowEvent], span: tuple[float, float]) -> int:
+    """A line at each event, and on top its number in the list; returns how many lanes the numbers take."""
+    room = 0.022 * (span[1] - span[0])
+    taken = [float("-inf")] * LANES
+    for number, event in enumerate(events, 1):
+        for axis in (above, below):
+            axis.axvline(event.t, color="#888888", linewidth=0.7, linestyle=":", zorder=0)
+        if number > LISTED:
+            continue
+        lane = next((lane for lane, last in enumerate(taken) if event.t - last >= room), LANES - 1)
+        taken[lane] = event.t
+        above.annotate(
+            str(number),
+            (event.t, 1),
+            xycoords=("data", "axes fraction"),
+            xytext=(0, 3 + 11 * lane),
+            textcoords="offset points",
+            ha="center",
+            fontsize="small",
+        )
+    return sum(last > float("-inf") for last in taken)

@@ -1,0 +1,165 @@
+"""Pictures of sweeps: lines with intervals, heat maps, and fairness against throughput."""
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from celltrain import text
+from celltrain.comparison import Measure
+from celltrain.folder import Folder
+from celltrain.plots.style import COLOURS, MARKERS, panels, save, styled
+from celltrain.statistics import Estimate
+from celltrain.sweeps import Sweep
+from celltrain.sweeps.view import View, largest, measures
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["draw_sweep", "heat_map", "lines", "trade_off"]
+
+COLUMNS = 3
+"""Panels side by side."""
+
+MOST_TICKS = 12
+"""Labels along an axis of steps."""
+
+
+def draw_sweep(sweep: Sweep, folder: Folder) -> None:
+    """The pictures of a sweep: each measure over the axes, and fairness against throughput."""
+    view = View.of(sweep)
+    for measure in measures(sweep):
+        name = measure.metric.replace("_", "-")
+        if not view.has_many_lines:
+            save(lines(sweep, measure, view), folder, name)
+        if view.is_surface:
+            save(heat_map(sweep, measure, view), folder, f"{name}-heat-map")
+    if {"throughput", "fairness_index"} <= set(sweep.units):
+        save(trade_off(sweep, view), folder, "fairness-against-throughput")
+
+
+def lines(sweep: Sweep, measure: Measure, view: View) -> "Figure":
+    """The means of a measure along an axis with their 95 % intervals, a line a step of another axis."""
+    found, label = _scaled(sweep, measure)
+    scale = view.along.scale()
+    with styled():
+        figure, axes = _facet_panels(view)
+        for axis, facet in zip(axes, view.facets, strict=False):
+            for index, points in enumerate(facet.rows):
+                place = list(range(len(points))) if scale is None else scale[0]
+                _line(axis, place, [found[point] for point in points], index, view.line_names[index])
+            if scale is None:
+                _steps(axis, view.along.labels, "x")
+            elif _is_geometric(scale[0]):
+                axis.set_xscale("log")
+            axis.set_title(facet.title)
+            axis.set_xlabel(view.along.name if scale is None else text.with_unit(view.along.name, scale[1]))
+            axis.set_ylabel(label)
+        _legend(figure, axes[0], view)
+    return figure
+
+
+def heat_map(sweep: Sweep, measure: Measure, view: View) -> "Figure":
+    """The means of a measure over two axes, as colours."""
+    found, label = _scaled(sweep, measure)
+    finite = [one.mean for one in found if math.isfinite(one.mean)] or [0.0]
+    with styled():
+        figure, axes = _facet_panels(view)
+        image = None
+        for axis, facet in zip(axes, view.facets, strict=False):
+            means = [[found[point].mean for point in points] for points in facet.rows]
+            image = axis.imshow(
+                means, aspect="auto", cmap="viridis", vmin=min(finite), vmax=max(finite), origin="lower"
+            )
+            axis.grid(visible=False)
+            _steps(axis, view.along.labels, "x")
+            _steps(axis, view.line_names, "y")
+            axis.set_title(facet.title)
+            axis.set_xlabel(view.along.name)
+            axis.set_ylabel(view.lines.name if view.lines else "")
+        if image is not None:
+            figure.colorbar(image, ax=axes[: len(view.facets)], label=label)
+    return figure
+
+
+def trade_off(sweep: Sweep, view: View) -> "Figure":
+    """Fairness against throughput: a point of the sweep is a point of the picture, with both intervals."""
+    known = {measure.metric: measure for measure in measures(sweep)}
+    across, xlabel = _scaled(sweep, known["throughput"])
+    up, ylabel = _scaled(sweep, known["fairness_index"])
+    with styled():
+        figure, axes = _facet_panels(view)
+        for axis, facet in zip(axes, view.facets, strict=False):
+            for index, points in enumerate(facet.rows):
+                style = _style(index, view.line_names[index], len(facet.rows))
+                axis.errorbar(
+                    [across[point].mean for point in points],
+                    [up[point].mean for point in points],
+                    xerr=[across[point].half_width or 0.0 for point in points],
+                    yerr=[up[point].half_width or 0.0 for point in points],
+                    **{**style, "linestyle": "none"},
+                )
+            axis.set_title(facet.title)
+            axis.set_xlabel(xlabel)
+            axis.set_ylabel(ylabel)
+        _legend(figure, axes[0], view)
+    return figure
+
+
+def _scaled(sweep: Sweep, measure: Measure) -> tuple[list[Estimate], str]:
+    """The estimates of every point in a unit of their size, and the label with that unit."""
+    found = sweep.estimates(measure.metric)
+    factor, unit = text.scale(largest(found), sweep.units[measure.metric])
+    return [one.scaled(1 / factor) for one in found], text.with_unit(measure.title, unit)
+
+
+def _facet_panels(view: View) -> "tuple[Figure, list[Axes]]":
+    columns = min(COLUMNS, len(view.facets))
+    rows = -(-len(view.facets) // columns)
+    figure, axes = panels(rows, columns, 4.2 * columns, 3.0 * rows + 0.4, sharex=True, sharey=True)
+    flat = [axis for row in axes for axis in row]
+    for axis in flat[len(view.facets) :]:
+        axis.set_axis_off()
+    return figure, flat
+
+
+def _line(axis: "Axes", place: Sequence[float], found: Sequence[Estimate], index: int, name: str) -> None:
+    axis.errorbar(
+        place,
+        [one.mean for one in found],
+        yerr=[one.half_width or 0.0 for one in found],
+        **_style(index, name),
+    )
+
+
+def _style(index: int, name: str, lines: int = 0) -> dict[str, Any]:
+    many = lines > len(COLOURS)  # more lines than colours are not told apart
+    colour = COLOURS[0 if many else index % len(COLOURS)]
+    marker = MARKERS[0 if many else index % len(MARKERS)]
+    label = "" if many else name
+    return {"color": colour, "marker": marker, "markersize": 4, "capsize": 2, "linewidth": 1, "label": label}
+
+
+def _legend(figure: "Figure", axis: "Axes", view: View) -> None:
+    if view.lines is not None and not view.has_many_lines:
+        handles, labels = axis.get_legend_handles_labels()
+        figure.legend(
+            handles, labels, title=view.lines.name, loc="outside lower center", ncols=min(len(labels), 4)
+        )
+
+
+def _steps(axis: "Axes", labels: Sequence[str], which: str) -> None:
+    """Labels of steps along an axis, thinned out where they are many."""
+    every = -(-len(labels) // MOST_TICKS)
+    places = range(0, len(labels), every)
+    shown = [labels[place] for place in places]
+    if which == "y":
+        axis.set_yticks(list(places), shown)
+        return
+    long = sum(map(len, shown)) > 40
+    axis.set_xticks(list(places), shown, rotation=45 if long else 0, ha="right" if long else "center")
+
+
+def _is_geometric(values: Sequence[float]) -> bool:
+    """Whether the values are spread by factors rather than by steps."""
+    return len(values) > 2 and min(values) > 0 and values[-1] - values[-2] > 1.5 * (values[1] - values[0])

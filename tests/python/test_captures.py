@@ -1,0 +1,118 @@
+"""Captures as files, and what tshark, which knows nothing of celltrain, reads in them."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import celltrain as ct
+
+if TYPE_CHECKING:
+    from conftest import Cli
+
+FALL_FLOYD = Path(__file__).parents[2] / "scenarios" / "teaching" / "fall-floyd.toml"
+
+needs_tshark = pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
+
+BAD = "ip.checksum.status == 0 or tcp.checksum.status == 0 or _ws.malformed"
+
+# tshark calls a retransmission "out of order" when it comes soon after the data above it.
+AGAIN = (
+    "tcp.analysis.retransmission or tcp.analysis.fast_retransmission "
+    "or tcp.analysis.spurious_retransmission or tcp.analysis.out_of_order"
+)
+
+
+def tshark(capture: Path, condition: str, *fields: str) -> list[list[str]]:
+    """The fields of the packets that meet a condition, as tshark reads them, checksums checked."""
+    options = [
+        "-o",
+        "ip.check_checksum:TRUE",
+        "-o",
+        "tcp.check_checksum:TRUE",
+        "-Y",
+        condition,
+        "-T",
+        "fields",
+    ]
+    wanted = [word for field in (fields or ("frame.number",)) for word in ("-e", field)]
+    command = ["tshark", "-n", "-r", str(capture), *options, *wanted]
+    answer = subprocess.run(command, capture_output=True, text=True, check=True)
+    return [line.split("\t") for line in answer.stdout.splitlines()]
+
+
+@needs_tshark
+@pytest.mark.parametrize("recovery", ["tahoe", "reno", "newreno", "sack"])
+@pytest.mark.parametrize("timestamps", [True, False])
+def test_tshark_counts_what_the_sender_counts(tmp_path: Path, recovery: str, timestamps: bool) -> None:
+    scenario = ct.load(FALL_FLOYD).with_(
+        tcp__recovery=recovery, tcp__timestamps=timestamps, tcp__syn_exchange=True
+    )
+    result = ct.run(scenario, events=True, pcap=["sender"])
+    capture = tmp_path / "sender.pcap"
+    capture.write_bytes(result.captures["sender.pcap"])
+    assert tshark(capture, BAD) == []
+    # At the sender, so that what the network loses is seen both times.
+    again = len(tshark(capture, f"({AGAIN}) and tcp.len > 0"))
+    assert again == result.flows["segments_retransmitted"][0] > 0
+    duplicates = len(tshark(capture, "tcp.analysis.duplicate_ack"))
+    assert duplicates == (result.events["event"] == "duplicate-ack").sum() > 0
+
+
+@needs_tshark
+def test_tshark_reads_cells(scenario: ct.Scenario, tmp_path: Path) -> None:
+    links = ["switch1 > switch2"]
+    result = ct.run(scenario, replications=1, cell_pcap=links)
+    (name,) = result.captures
+    assert name == "switch1-to-switch2.cells.pcap"
+    (tmp_path / name).write_bytes(result.captures[name])
+    rows = tshark(tmp_path / name, "atm", "atm.vpi", "atm.vci", "atm.payload_type", "frame.len")
+    assert {vpi for vpi, *_ in rows} == {"0"}
+    assert {vci for _, vci, *_ in rows} == {"32", "33"}
+    assert {length for *_, length in rows} == {"52"}
+    # Two payload types: cells within a frame, and those that end one.
+    assert len({payload_type for _, _, payload_type, _ in rows}) == 2
+
+
+def test_a_run_leaves_its_captures_in_its_folder(cli: Cli, scenario_file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    answer = cli(
+        "run",
+        scenario_file,
+        "--replications",
+        "1",
+        "--pcap",
+        "all",
+        "--cell-pcap",
+        "switch1 > switch2",
+        "--out",
+        out,
+    )
+    assert (answer.code, answer.err) == (0, "")
+    names = sorted(file.name for file in (out / "captures").iterdir())
+    assert "switch1-to-switch2.cells.pcap" in names
+    assert len(names) > 2
+    assert all((out / "captures" / name).read_bytes()[:4] == b"\x4d\x3c\xb2\xa1" for name in names)
+
+
+def test_captures_change_nothing_else(scenario: ct.Scenario) -> None:
+    plain = ct.run(scenario, replications=2)
+    captured = ct.run(scenario, replications=2, pcap=["all"], cell_pcap=["all"], events=True)
+    assert captured.fingerprints == plain.fingerprints
+    assert plain.captures == {}
+    assert plain.events.is_empty()
+    assert captured.events["replication"].unique().to_list() == [0, 1]
+
+
+def test_what_cannot_be_captured_is_said(cli: Cli, scenario_file: Path, tmp_path: Path) -> None:
+    answer = cli("run", scenario_file, "--pcap", "nobody", "--out", tmp_path / "out")
+    assert (answer.code, answer.out) == (2, "")
+    assert 'no host "nobody" sends or receives packets' in answer.err
+    assert not (tmp_path / "out").exists()
+    answer = cli("run", scenario_file, "--pcap", "all")
+    assert answer.code == 2
+    assert "--out" in answer.err

@@ -1,0 +1,66 @@
+"""The picture of one connection."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+import celltrain as ct
+from celltrain.plots.flow import flow_events, flow_of_run
+
+if TYPE_CHECKING:
+    from conftest import Cli
+
+FALL_FLOYD = Path(__file__).parents[2] / "scenarios" / "teaching" / "fall-floyd.toml"
+
+
+def test_events_say_what_happened_and_why() -> None:
+    result = ct.run(ct.load(FALL_FLOYD), events=True)
+    told = [event.text for event in flow_events(result.events, "transfer")]
+    assert told[0].startswith("fast retransmit of byte 14,000: third duplicate ACK; recovery until byte")
+    assert [text.split(" ")[0] for text in told[1:3]] == ["partial", "partial"]
+    assert told[3].startswith("recovery left: full ACK")
+    reno = ct.run(ct.load(FALL_FLOYD).with_(tcp__recovery="reno"), events=True)
+    told = [event.text for event in flow_events(reno.events, "transfer")]
+    assert any(text.startswith("timeout number 1 (RTO 1") for text in told)
+
+
+def test_the_picture_shows_every_segment() -> None:
+    scenario = ct.load(FALL_FLOYD)
+    result = ct.run(scenario, events=True)
+    figure = flow_of_run(scenario, "transfer", (0.0, scenario.duration))
+    above, below, _ = figure.axes
+    drawn = {str(line.get_label()): np.asarray(line.get_xdata()) for line in above.lines}
+    again = result.flows["segments_retransmitted"][0]
+    assert len(drawn["sent again"]) == again == 3
+    assert len(drawn["sent"]) == result.flows["segments_sent"][0] - again
+    assert len(above.texts) == 4, "a number an event"
+    labels = [str(line.get_label()) for line in below.lines]
+    assert {"congestion window", "slow-start threshold"} <= set(labels)
+
+
+@pytest.mark.parametrize("kind", ["png", "svg", "pdf"])
+def test_the_same_run_gives_the_same_bytes(cli: Cli, tmp_path: Path, kind: str) -> None:
+    pictures = []
+    for number in range(2):
+        out = tmp_path / f"{number}.{kind}"
+        answer = cli("plot", "flow", FALL_FLOYD, "transfer", "--from", 1, "--to", 2.5, "--out", out)
+        assert (answer.code, answer.err) == (0, "")
+        pictures.append(out.read_bytes())
+    assert pictures[0] == pictures[1]
+    assert len(list(tmp_path.iterdir())) == 2, "no temporary file is left"
+
+
+def test_bad_input_is_said(cli: Cli, tmp_path: Path) -> None:
+    def said(*words: str | Path) -> str:
+        answer = cli("plot", "flow", FALL_FLOYD, *words)
+        assert (answer.code, answer.out) == (2, "")
+        return answer.err
+
+    assert "did you mean 'transfer'?" in said("transfr")
+    assert "--from and --to" in said("transfer", "--from", "3", "--to", "2", "--out", tmp_path / "a.png")
+    assert ".png" in said("transfer", "--out", tmp_path / "a.gif")
+    assert not list(tmp_path.iterdir())
