@@ -1,4 +1,4 @@
-"""Rust and Python see the same run: the fingerprints that the Rust tests record come out of the package too."""
+"""Rust and Python see the same run: recorded fingerprints come out of the package too."""
 
 from pathlib import Path
 
