@@ -15,9 +15,9 @@ __all__ = ["Agenda"]
 class Agenda:
     """The runs of a plan that its store does not have.
 
-    Points that resolve to one scenario (a parameter that has no effect there) share their runs. With `until` a
-    scenario's interval is looked at whenever a step of replications is complete, whatever else is under way, so
-    how many replications it gets depends on what was measured alone.
+    Points that resolve to one scenario ("1 ms" and "1000 us") share their runs. With `until` a scenario's
+    interval is looked at whenever a step of replications is complete, whatever else is under way, so how many
+    replications it gets depends on what was measured alone.
     """
 
     def __init__(self, plan: Plan, keys: Sequence[str], store: Store) -> None:
@@ -34,7 +34,9 @@ class Agenda:
         self._values: dict[str, list[float]] = {}
         """What `until` looks at, of the scenarios that it has not yet settled."""
         planned = len(first) * plan.replications
-        self.planned = planned - sum((key, r) in store for key in self._point for r in range(plan.replications))
+        self.planned = planned - sum(
+            (key, r) in store for key in self._point for r in range(plan.replications)
+        )
         """Runs that are known to be needed and not there at the beginning; grows with `until`."""
         self._taken = 0
 
@@ -84,4 +86,6 @@ class Agenda:
             return True
         values = self._values.setdefault(key, [])
         values += [self._store.read(key, r).metric(until.metric) for r in range(len(values), target)]
-        return target >= until.max_replications or statistics.estimate(values, until.confidence).within(until.rel_ci)
+        return target >= until.max_replications or statistics.estimate(values, until.confidence).within(
+            until.rel_ci
+        )

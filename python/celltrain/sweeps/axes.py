@@ -32,6 +32,10 @@ class Axis:
     steps: tuple[tuple[Value, ...], ...]
     """For each step of the axis, a value for each key."""
 
+    def to_dict(self) -> dict[str, Any]:
+        """The axis in a manifest: its keys, and the label of every step."""
+        return {"keys": list(self.keys), "steps": [", ".join(map(shown, step)) for step in self.steps]}
+
 
 def grid_axes(table: object) -> list[Axis]:
     """One axis for each parameter of a grid.
@@ -70,7 +74,9 @@ def shown(value: Value) -> str:
 
 def _named_values(what: str, table: object, *, distinct: bool = True) -> dict[str, tuple[Value, ...]]:
     if not isinstance(table, Mapping) or not table:
-        raise InputError(f"the {what} of a sweep names parameters and their values; it holds nothing of the kind")
+        raise InputError(
+            f"the {what} of a sweep names parameters and their values; it holds nothing of the kind"
+        )
     named = {str(key): _values(str(key), value) for key, value in table.items()}
     if distinct:
         for key, values in named.items():
@@ -81,7 +87,7 @@ def _named_values(what: str, table: object, *, distinct: bool = True) -> dict[st
 def _values(key: str, given: object) -> tuple[Value, ...]:
     if isinstance(given, str):
         return tuple(_range(key, given))
-    if isinstance(given, Sequence) or (isinstance(given, range)):
+    if isinstance(given, Sequence):
         if not given:
             raise InputError(f"{key}: the list of values is empty")
         return tuple(_value(key, item) for item in given)
@@ -122,7 +128,9 @@ def _quantity(value: Decimal, unit: str) -> Value:
     if unit:
         plain = f"{value:f}"
         return f"{plain.rstrip('0').rstrip('.') if '.' in plain else plain} {unit}"
-    return int(value) if value == value.to_integral_value() and value.as_tuple().exponent == 0 else float(value)
+    return (
+        int(value) if value == value.to_integral_value() and value.as_tuple().exponent == 0 else float(value)
+    )
 
 
 def _refuse_twice(what: str, values: Sequence[str]) -> None:

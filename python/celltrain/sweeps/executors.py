@@ -4,19 +4,17 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from typing import Any, Protocol, runtime_checkable
 
 from celltrain.errors import InputError
 from celltrain.experiment import checked_jobs, threads
 from celltrain.sweeps.work import Batch, Done, work
 
-if TYPE_CHECKING:
-    from distributed import Client
-
-__all__ = ["Backend", "connect", "open_backend"]
+__all__ = ["Backend", "Cluster", "connect", "open_backend"]
 
 LOCAL_SECONDS = 0.1
-"""Time that a batch of a thread should take: long beside the cost of handing it out, short beside a second."""
+"""Time that a batch of a thread should take: long beside the cost of handing it out, short for people."""
 
 REMOTE_SECONDS = 1.0
 """Time that a batch of another process or machine should take."""
@@ -26,6 +24,17 @@ CONNECT_SECONDS = 10
 
 RETRIES = 3
 """How often a Dask cluster tries a batch again that failed with its worker."""
+
+
+@runtime_checkable
+class Cluster(Protocol):
+    """What is needed of a `dask.distributed.Client`, which is an optional dependency."""
+
+    def get_executor(self, **options: Any) -> Executor:
+        """An executor whose tasks run on the cluster."""
+
+    def nthreads(self) -> dict[str, int]:
+        """The threads of every worker, by its address."""
 
 
 @dataclass(frozen=True)
@@ -40,12 +49,12 @@ class Backend:
 
 
 @contextmanager
-def open_backend(executor: "Executor | Client | None", jobs: int | None) -> Iterator[Backend]:
+def open_backend(executor: Executor | Cluster | None, jobs: int | None) -> Iterator[Backend]:
     """What takes the batches of a sweep.
 
     Args:
-        executor: an executor, a `dask.distributed.Client`, or None for threads of this process. It is not shut
-            down.
+        executor: an executor or a `dask.distributed.Client`, which stays open; None for threads of this
+            process.
         jobs: threads, or how many batches an executor works on at once.
     """
     if executor is None:
@@ -55,32 +64,32 @@ def open_backend(executor: "Executor | Client | None", jobs: int | None) -> Iter
     elif isinstance(executor, Executor):
         width = checked_jobs(jobs if jobs is not None else getattr(executor, "_max_workers", None))
         yield Backend(lambda batch: executor.submit(work, batch), lambda: width, REMOTE_SECONDS)
-    elif _is_client(executor):
+    elif isinstance(executor, Cluster):
         yield _dask(executor)
     else:
         raise TypeError(f"expected an executor or a dask.distributed.Client, not {type(executor).__name__}")
 
 
 @contextmanager
-def connect(address: str) -> "Iterator[Client]":
+def connect(address: str) -> Iterator[Cluster]:
     """A client of the Dask scheduler at an address such as "tcp://head:8786".
 
     Raises:
         InputError: distributed is not installed, or nothing answers at the address.
     """
     try:
-        from distributed import Client
+        distributed = import_module("distributed")
     except ImportError as error:
         raise InputError("a scheduler needs the extra 'dask': pip install 'celltrain[dask]'") from error
     try:
-        client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+        client = distributed.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
         raise InputError(f"no Dask scheduler answers at '{address}': {error}") from error
     with client:
         yield client
 
 
-def _dask(client: "Client") -> Backend:
+def _dask(client: Cluster) -> Backend:
     # Not pure: two batches that are equal are still two batches.
     executor = client.get_executor(pure=False, retries=RETRIES)
 
@@ -89,7 +98,3 @@ def _dask(client: "Client") -> Backend:
         return sum(client.nthreads().values()) or 1
 
     return Backend(lambda batch: executor.submit(work, batch), width, REMOTE_SECONDS)
-
-
-def _is_client(thing: Any) -> bool:
-    return type(thing).__module__.startswith("distributed.")

@@ -5,7 +5,7 @@ the same bytes however the runs came about.
 """
 
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby
@@ -57,7 +57,7 @@ def write_frames(runs: Iterable[StoredRun], folder: Folder) -> None:
             parts = number + 1
         for name in FRAMES:
             files = [scratch / f"{name}-{number}.parquet" for number in range(parts)]
-            folder.write(f"{name}.parquet", _joined(files))
+            folder.write(f"{name}.parquet", _join(files, scratch / f"{name}.parquet").replace)
 
 
 def _parts(runs: Iterable[StoredRun]) -> Iterator[list[StoredRun]]:
@@ -79,17 +79,22 @@ def _frames(part: Sequence[StoredRun]) -> "dict[str, pl.DataFrame]":
     frames = {"runs": _run_frame(part)}
     for name in ("summary", "flows", "ports"):
         # Runs of different policies may count different things.
-        alike = groupby(part, lambda run, name=name: _columns(name, run.record))
         pieces = [
             record_frame(name, [run.record for run in same], [run.identity for run in same])
-            for same in (list(group) for _, group in alike)
+            for same in _alike(name, part)
         ]
         frames[name] = pl.concat(pieces, how="diagonal_relaxed")
     return frames
 
 
-def _columns(name: str, record: Record) -> tuple[str, ...]:
-    return () if name == "summary" else tuple(getattr(record, name))
+def _alike(name: str, part: Sequence[StoredRun]) -> Iterator[list[StoredRun]]:
+    """Neighbours whose frames have the same columns."""
+
+    def columns(run: StoredRun) -> tuple[str, ...]:
+        return () if name == "summary" else tuple(getattr(run.record, name))
+
+    for _, group in groupby(part, columns):
+        yield list(group)
 
 
 def _run_frame(part: Sequence[StoredRun]) -> "pl.DataFrame":
@@ -108,14 +113,12 @@ def _run_frame(part: Sequence[StoredRun]) -> "pl.DataFrame":
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
-def _joined(files: Sequence[Path]) -> Callable[[Path], object]:
+def _join(files: Sequence[Path], whole: Path) -> Path:
     import polars as pl
 
-    def write(path: Path) -> None:
-        parts = [pl.scan_parquet(file) for file in files]
-        pl.concat(parts, how="diagonal_relaxed").sink_parquet(path, row_group_size=ROW_GROUP)
-
-    return write
+    parts = [pl.scan_parquet(file) for file in files]
+    pl.concat(parts, how="diagonal_relaxed").sink_parquet(whole, row_group_size=ROW_GROUP)
+    return whole
 
 
 @contextmanager

@@ -34,11 +34,11 @@ MAX_REPLICATIONS = 100
 class Until:
     """When the replications of a point are enough.
 
-    The interval of the metric's mean is looked at after `Plan.replications` replications of a point, and again
-    each time as many more have ended, in the order of their numbers. So the answer depends on the measured
-    values alone, not on which run ended first. Because the interval is looked at more than once, its coverage is
-    a little below the nominal confidence; fewer and larger steps bring it closer (Law, *Simulation Modeling
-    and Analysis*, section 9.4.1).
+    The interval of the metric's mean is looked at after `Plan.replications` replications of a point, and
+    again each time as many more have ended, in the order of their numbers. So the answer depends on the
+    measured values alone, not on which run ended first. Because the interval is looked at more than once, its
+    coverage is a little below the nominal confidence; fewer and larger steps bring it closer (Law,
+    *Simulation Modeling and Analysis*, section 9.4.1).
     """
 
     metric: str
@@ -122,17 +122,25 @@ class Plan:
 
     def to_toml(self, scenario: str) -> str:
         """The plan as a file that names the file of its scenario."""
-        lines = [f"scenario = {toml_value(scenario)}", f"name = {toml_value(self.name)}", f"seed = {self.seed}"]
+        lines = [
+            f"scenario = {toml_value(scenario)}",
+            f"name = {toml_value(self.name)}",
+            f"seed = {self.seed}",
+        ]
         lines += ["", "[sweep]", f"replications = {self.replications}"]
         if self.trace:
             lines.append("trace = true")
         if self.until is not None:
             lines.append(f"until = {toml_value(self.until.to_dict())}")
-        for axis in self.axes:
-            # One key stands in the grid, whatever it was written in: the points are the same.
-            lines += ["", "[sweep.grid]"] if len(axis.keys) == 1 else ["", "[sweep.zip]"]
-            for place, key in enumerate(axis.keys):
-                lines.append(f"{toml_value(key)} = {toml_value([step[place] for step in axis.steps])}")
+        # A zip of one key is a grid: the points are the same.
+        for what, axes in (
+            ("grid", [axis for axis in self.axes if len(axis.keys) == 1]),
+            ("zip", [axis for axis in self.axes if len(axis.keys) > 1]),
+        ):
+            lines += ["", f"[sweep.{what}]"] if axes else []
+            for axis in axes:
+                for place, key in enumerate(axis.keys):
+                    lines.append(f"{toml_value(key)} = {toml_value([step[place] for step in axis.steps])}")
         return "\n".join(lines) + "\n"
 
     def at(self, point: int) -> Scenario:
@@ -253,7 +261,9 @@ def _until(given: object, replications: int) -> Until:
         _known_keys("until", given, _UNTIL_KEYS)
         for key in _UNTIL_KEYS[:2]:
             if key not in given:
-                raise InputError(f"until.{key} is missing: until = {{ metric = \"throughput\", rel-ci = \"2 %\" }}")
+                raise InputError(
+                    f'until.{key} is missing: until = {{ metric = "throughput", rel-ci = "2 %" }}'
+                )
         until = Until(
             str(given["metric"]),
             _part("until.rel-ci", given["rel-ci"]),
@@ -289,7 +299,7 @@ def _part(key: str, given: object) -> float:
         except ValueError:
             value = None
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1:
-        raise InputError(f"{key}: expected a part such as 0.02 or \"2 %\", between 0 and 1, not {given!r}")
+        raise InputError(f'{key}: expected a part such as 0.02 or "2 %", between 0 and 1, not {given!r}')
     return float(value)
 
 

@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager
 from os import PathLike
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from celltrain import folder
 from celltrain.errors import InputError
@@ -18,15 +18,12 @@ from celltrain.experiment import MAX_RUNS, Progress, drive
 from celltrain.results import combined_fingerprint, provenance
 from celltrain.scenario import Scenario
 from celltrain.sweeps.agenda import Agenda
-from celltrain.sweeps.executors import Backend, open_backend
+from celltrain.sweeps.executors import Backend, Cluster, open_backend
 from celltrain.sweeps.frames import StoredRun, write_frames
 from celltrain.sweeps.plan import Plan, Until, make_plan
 from celltrain.sweeps.result import KIND, Sweep
 from celltrain.sweeps.store import Store, core_version
 from celltrain.sweeps.work import Batch, Done
-
-if TYPE_CHECKING:
-    from distributed import Client
 
 __all__ = ["run_plan", "sweep"]
 
@@ -46,7 +43,7 @@ def sweep(
     until: Until | Mapping[str, Any] | None = None,
     trace: bool = False,
     name: str | None = None,
-    executor: "Executor | Client | None" = None,
+    executor: Executor | Cluster | None = None,
     jobs: int | None = None,
     out: str | PathLike[str] | None = None,
     overwrite: bool = False,
@@ -57,7 +54,10 @@ def sweep(
 
         ct.sweep(
             ct.load("scenario.toml"),
-            grid={"switch.discard.policy": ["epd", "espd"], "switch.buffer": "200 cells .. 800 cells step 200 cells"},
+            grid={
+                "switch.discard.policy": ["epd", "espd"],
+                "switch.buffer": "200 cells .. 800 cells step 200 cells",
+            },
             replications=10,
             out="results/buffers",
         ).table("throughput")
@@ -82,7 +82,14 @@ def sweep(
         InputError: the plan or the folder cannot be used; nothing was run.
     """
     plan = make_plan(
-        scenario, grid=grid, zip=zip, replications=replications, seed=seed, until=until, trace=trace, name=name
+        scenario,
+        grid=grid,
+        zip=zip,
+        replications=replications,
+        seed=seed,
+        until=until,
+        trace=trace,
+        name=name,
     )
     return run_plan(
         plan, executor=executor, jobs=jobs, out=out, overwrite=overwrite, yes=yes, progress=progress
@@ -92,7 +99,7 @@ def sweep(
 def run_plan(
     plan: Plan,
     *,
-    executor: "Executor | Client | None" = None,
+    executor: Executor | Cluster | None = None,
     jobs: int | None = None,
     out: str | PathLike[str] | None = None,
     overwrite: bool = False,
@@ -132,7 +139,10 @@ def run_plan(
                 _run_missing(agenda, store, backend, progress)
             tally = _Tally()
             write_frames(tally.counted(_stored(plan, keys, agenda, store)), target)
-        found = Sweep(place, tally.manifest(plan, time.perf_counter() - began))
+        wall_time = time.perf_counter() - began
+        found = Sweep(
+            place, {**_manifest(plan, place, wall_time), "metrics": tally.metrics, "units": tally.units}
+        )
         if finish is not None:
             finish(found, target)
         target.keep(store.logs())
@@ -194,44 +204,45 @@ def _stored(plan: Plan, keys: Sequence[str], agenda: Agenda, store: Store) -> It
 
 
 class _Tally:
-    """What the manifest says of all runs together, counted as they pass."""
+    """The metrics and units of all runs, collected as they pass."""
 
     def __init__(self) -> None:
-        self._fingerprints: list[str] = []
-        self._cell_hops = 0
-        self._metrics: dict[str, str] = {}
-        self._units: dict[str, str] = {}
+        self.metrics: dict[str, str] = {}
+        self.units: dict[str, str] = {}
 
     def counted(self, runs: Iterable[StoredRun]) -> Iterator[StoredRun]:
-        """The same runs, counted."""
+        """The same runs, looked at."""
         for run in runs:
-            self._fingerprints.append(run.record.fingerprint)
-            self._cell_hops += run.record.cell_hops
-            self._metrics |= {name: unit for name, _, unit in run.record.summary}
-            self._units |= run.record.units
+            self.metrics |= {name: unit for name, _, unit in run.record.summary}
+            self.units |= run.record.units
             yield run
 
-    def manifest(self, plan: Plan, wall_time: float) -> dict[str, Any]:
-        """The manifest of the sweep's folder; `wall_time` is that of this session, in seconds."""
-        origin = provenance((), wall_time)
-        del origin["fingerprints"]  # the frame of the runs has them
-        return {
-            "name": plan.name,
-            **origin,
-            "cell_hops": self._cell_hops,
-            "fingerprint": combined_fingerprint(self._fingerprints),
-            "core": core_version(),
-            "seed": plan.seed,
-            "parameters": plan.parameters,
-            "points": plan.points,
-            "replications": plan.replications,
-            "runs": len(self._fingerprints),
-            "until": None if plan.until is None else plan.until.to_dict(),
-            "metrics": self._metrics,
-            "units": self._units,
-            "scenario": plan.scenario.to_dict(),
-            "scenario_toml": plan.scenario.to_toml(),
-        }
+
+def _manifest(plan: Plan, place: Path, wall_time: float) -> dict[str, Any]:
+    """What the manifest says of the whole sweep; `wall_time` is that of this session, in seconds."""
+    import polars as pl
+
+    runs = pl.read_parquet(place / "runs.parquet", columns=["fingerprint", "cell_hops"])
+    origin = provenance((), wall_time)
+    del origin["fingerprints"]  # there may be very many, and the frame has them
+    return {
+        "kind": KIND,
+        "key": plan.scenario.key,
+        "name": plan.name,
+        **origin,
+        "cell_hops": runs["cell_hops"].sum(),
+        "fingerprint": combined_fingerprint(runs["fingerprint"]),
+        "core": core_version(),
+        "seed": plan.seed,
+        "parameters": plan.parameters,
+        "axes": [axis.to_dict() for axis in plan.axes],
+        "points": plan.points,
+        "replications": plan.replications,
+        "runs": runs.height,
+        "until": None if plan.until is None else plan.until.to_dict(),
+        "scenario": plan.scenario.to_dict(),
+        "scenario_toml": plan.scenario.to_toml(),
+    }
 
 
 @contextmanager

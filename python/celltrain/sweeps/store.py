@@ -1,14 +1,14 @@
 """The store of a sweep: what every finished run measured, in files that are only ever appended to.
 
-A sweep writes each run to `runs/NNNNNN.log` as soon as it ends, and never touches a log of an earlier session.
-So whatever kills it, at most the last entry of one log is cut short; entries carry a checksum, and one that is
-not whole counts as a run that was never made. An entry is
+A sweep writes each run to `runs/NNNNNN.log` as soon as its batch ends, and never touches a log of an earlier
+session. So whatever kills it, at most the last entry of one log is cut short; entries carry a checksum, and
+one that is not whole counts as a run that was never made. An entry is
 
     "CTR1", length of the payload, its CRC-32 (both 32 bits, little-endian), payload
 
 and the payload is a line of JSON that identifies the run, then zlib-compressed JSON of what it measured. The
-first entry of a log names the version of celltrain that wrote it, in such a line alone. A log can therefore be
-read without celltrain, and an entry after a damaged one is found again by its magic number.
+first entry of a log names the version of celltrain that wrote it, in such a line alone. So a log can be read
+without celltrain, and an entry after a damaged one is found again by its magic number.
 """
 
 import json
@@ -36,6 +36,7 @@ FOLDER = "runs"
 
 _MAGIC = b"CTR1"
 _HEAD = struct.Struct("<4sII")
+_PLACE_BITS = 44
 _FIELDS = ("replication", "fingerprint", "cell_hops", "summary", "flows", "ports", "units")
 
 
@@ -68,13 +69,14 @@ class Entry:
 class Store:
     """The runs of one seed and one version in the logs of a results folder.
 
-    The memory that it takes is an index of about 200 bytes a run.
+    The memory that it takes is an index of about 150 bytes a run.
     """
 
     def __init__(self, folder: Path, seed: int, trace: bool) -> None:
         self._folder = folder / FOLDER
         self._identity = (seed, trace)
-        self._index: dict[str, dict[int, tuple[int, int, int]]] = {}
+        self._index: dict[str, dict[int, int]] = {}
+        """For each scenario and replication the place of its entry: the log's number, then the byte in it."""
         self._readers: dict[int, BufferedReader] = {}
         self._writer: FileIO | None = None
         self._number = 0
@@ -96,10 +98,9 @@ class Store:
         """
         if self._writer is None:
             self._writer = self._new_log()
-        payload = entry.payload()
-        place = self._writer.tell() + _HEAD.size
-        _write(self._writer, payload)
-        self._index.setdefault(entry.key, {})[entry.replication] = self._number, place, len(payload)
+        place = self._writer.tell()
+        _write(self._writer, entry.payload())
+        self._index.setdefault(entry.key, {})[entry.replication] = self._number << _PLACE_BITS | place
 
     def read(self, key: str, replication: int) -> Record:
         """What a run measured, without time series.
@@ -107,11 +108,12 @@ class Store:
         Raises:
             KeyError: the run is not there.
         """
-        number, place, length = self._index[key][replication]
+        number, place = divmod(self._index[key][replication], 1 << _PLACE_BITS)
         reader = self._readers.get(number)
         if reader is None:
             reader = self._readers[number] = (self._folder / _name(number)).open("rb")
         reader.seek(place)
+        _, length, _ = _HEAD.unpack(reader.read(_HEAD.size))
         _, body = _split(reader.read(length))
         fields = dict(zip(_FIELDS, json.loads(zlib.decompress(body)), strict=True))
         fields["summary"] = [tuple(row) for row in fields["summary"]]
@@ -153,7 +155,7 @@ class Store:
                 self.others[version] += 1
             elif (identity["seed"], identity["trace"]) == self._identity and path.stem.isdecimal():
                 runs = self._index.setdefault(identity["key"], {})
-                runs.setdefault(identity["replication"], (int(path.stem), place, len(payload)))
+                runs.setdefault(identity["replication"], int(path.stem) << _PLACE_BITS | place)
 
 
 @cache
@@ -169,7 +171,7 @@ def core_version() -> str:
 
 
 def _payloads(path: Path) -> Iterator[tuple[int, bytes]]:
-    """The whole entries of a log, each with the place of its payload."""
+    """The payloads of the whole entries of a log, each with the place of its entry."""
     with path.open("rb") as file:
         if not os.fstat(file.fileno()).st_size:
             return
@@ -181,7 +183,7 @@ def _payloads(path: Path) -> Iterator[tuple[int, bytes]]:
                 payload = data[start : start + length]
                 whole = len(payload) == length and zlib.crc32(payload) == checksum
                 if whole:
-                    yield start, payload
+                    yield place, payload
                 place = data.find(_MAGIC, start + length if whole else place + 1)
 
 

@@ -1,4 +1,4 @@
-"""What a worker does: a batch of runs, in a thread of this process, in another process or on another machine."""
+"""What a worker does: a batch of runs, in a thread, in another process or on another machine."""
 
 import socket
 import time
@@ -38,11 +38,12 @@ def work(batch: Batch, cancel: _core.CancelToken | None = None) -> Done:
     """
     if core_version() != batch.version:
         raise InputError(
-            f"the worker on {socket.gethostname()} has celltrain {core_version()} and this is {batch.version}: "
-            "install the same version on every machine"
+            f"the worker on {socket.gethostname()} has celltrain {core_version()}, "
+            f"and this is {batch.version}: install the same version on every machine"
         )
     began = time.perf_counter()
     entries = [
-        Entry.of_record(task.scenario.key, task.seed, task.trace, simulate(task, cancel)) for task in batch.tasks
+        Entry.of_record(task.scenario.key, task.seed, task.trace, simulate(task, cancel))
+        for task in batch.tasks
     ]
     return Done(entries, time.perf_counter() - began)

@@ -1,0 +1,142 @@
+"""A sweep as people look at it: which axis runs along a picture, which makes its lines, which its panels."""
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from celltrain import text
+from celltrain.comparison import MEASURES, Measure
+from celltrain.statistics import Estimate
+from celltrain.sweeps.result import Sweep
+
+__all__ = ["AxisView", "Facet", "View", "mean_lines", "measures"]
+
+MOST_LINES = 7
+"""Lines of one panel: as many as there are colours that can be told apart."""
+
+MOST_FACETS = 12
+"""Panels of one picture."""
+
+_QUANTITY = re.compile(r"([+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)(?: (\S+))?")
+
+
+@dataclass(frozen=True, slots=True)
+class AxisView:
+    """One axis of a sweep: parameters that vary together, and the labels of its steps."""
+
+    name: str
+    labels: tuple[str, ...]
+
+    def scale(self) -> tuple[list[float], str] | None:
+        """The steps as numbers and their common unit; None where they are not quantities of one unit."""
+        found = [_QUANTITY.fullmatch(label) for label in self.labels]
+        units = {match[2] or "" for match in found if match}
+        if len(units) != 1 or None in found:
+            return None
+        return [float(match[1]) for match in found if match], units.pop()
+
+
+@dataclass(frozen=True, slots=True)
+class Facet:
+    """The points of one panel."""
+
+    title: str
+    """The steps of the axes that are neither along the panel nor its lines and have more than one."""
+    rows: tuple[tuple[int, ...], ...]
+    """For each line the numbers of its points, in the order of the axis along the panel."""
+
+
+@dataclass(frozen=True)
+class View:
+    """How the points of a sweep are laid out in panels."""
+
+    along: AxisView
+    """The axis along a panel: the longest, the last of equals."""
+    lines: AxisView | None
+    """The axis whose steps are the lines of a panel: the longest of the others."""
+    facets: tuple[Facet, ...]
+    """The first panels."""
+    left_out: int
+    """Panels that are not shown."""
+
+    @staticmethod
+    def of(sweep: Sweep) -> "View":
+        """The layout of a sweep."""
+        axes = [AxisView(", ".join(one["keys"]), tuple(one["steps"])) for one in sweep.manifest["axes"]]
+        order = sorted(range(len(axes)), key=lambda place: (-len(axes[place].labels), -place))
+        along, lines, rest = order[0], order[1] if len(order) > 1 else None, sorted(order[2:])
+        every = list(_facets(axes, along, lines, rest))
+        shown = every[:MOST_FACETS]
+        return View(
+            axes[along], None if lines is None else axes[lines], tuple(shown), len(every) - len(shown)
+        )
+
+    @property
+    def line_names(self) -> tuple[str, ...]:
+        """The names of the lines."""
+        return ("",) if self.lines is None else self.lines.labels
+
+    @property
+    def has_many_lines(self) -> bool:
+        """Whether a panel has too many lines to be told apart."""
+        return len(self.line_names) > MOST_LINES
+
+    @property
+    def is_surface(self) -> bool:
+        """Whether colours over two axes show something: both are quantities, or a panel has many lines."""
+        quantities = [axis is not None and axis.scale() is not None for axis in (self.along, self.lines)]
+        return self.has_many_lines or (all(quantities) and len(self.line_names) > 2)
+
+
+def measures(sweep: Sweep) -> list[Measure]:
+    """The measures that a sweep's tables and pictures show."""
+    shown = [measure for measure in MEASURES if measure.metric in sweep.units]
+    until = sweep.manifest["until"]
+    if until is not None and until["metric"] not in [measure.metric for measure in shown]:
+        metric = until["metric"]
+        shown.insert(0, Measure(metric, metric.replace("_", " "), more_is_better=True))
+    return shown
+
+
+def mean_lines(sweep: Sweep, most: int) -> list[tuple[str, ...]]:
+    """A line a point for people, of the first points: its parameters, and every measure with its interval."""
+    columns: list[Sequence[str]] = [
+        [str(value) for value in sweep.points[key].head(most)] for key in sweep.parameters
+    ]
+    for measure in measures(sweep):
+        found = sweep.estimates(measure.metric)
+        size, unit = largest(found), sweep.units[measure.metric]
+        columns.append([text.interval(one, unit, size) for one in found[:most]])
+    return list(zip(*columns, strict=True))
+
+
+def largest(found: Sequence[Estimate]) -> float:
+    """The largest absolute mean, which chooses the unit of a column or picture; 0 where there is none."""
+    return max((abs(one.mean) for one in found if math.isfinite(one.mean)), default=0.0)
+
+
+def _facets(axes: Sequence[AxisView], along: int, lines: int | None, rest: Sequence[int]) -> Iterator[Facet]:
+    for steps in product(*(range(len(axes[place].labels)) for place in rest)):
+        fixed = dict(zip(rest, steps, strict=True))
+        title = ", ".join(
+            f"{axes[place].name} = {axes[place].labels[step]}"
+            for place, step in fixed.items()
+            if len(axes[place].labels) > 1
+        )
+        rows = []
+        for line in range(1 if lines is None else len(axes[lines].labels)):
+            chosen = fixed if lines is None else fixed | {lines: line}
+            rows.append(
+                tuple(_point(axes, chosen | {along: step}) for step in range(len(axes[along].labels)))
+            )
+        yield Facet(title, tuple(rows))
+
+
+def _point(axes: Sequence[AxisView], steps: dict[int, int]) -> int:
+    """The number of the point at these steps: the last axis varies fastest."""
+    point = 0
+    for place, axis in enumerate(axes):
+        point = point * len(axis.labels) + steps[place]
+    return point

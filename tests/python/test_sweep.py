@@ -1,0 +1,349 @@
+"""Sweeps: points, common random numbers, sequential stopping, resuming, executors."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import celltrain as ct
+from celltrain import statistics
+from celltrain.sweeps import FRAMES, make_plan, run_plan
+from celltrain.sweeps import run as run_module
+from celltrain.sweeps import store as store_module
+from celltrain.sweeps.store import Store
+from celltrain.sweeps.work import Batch, work
+
+GRID = {"switch.discard.policy": ["epd", "ppd"], "switch.buffer": "100 cells .. 300 cells step 100 cells"}
+
+
+def bytes_of(sweep: ct.Sweep) -> dict[str, bytes]:
+    return {name: (sweep.path / f"{name}.parquet").read_bytes() for name in FRAMES}
+
+
+@pytest.fixture(scope="module")
+def whole(scenario: ct.Scenario) -> ct.Sweep:
+    return ct.sweep(scenario, grid=GRID, replications=4)
+
+
+def test_every_row_names_its_run(whole: ct.Sweep) -> None:
+    identity = ["point", "switch.discard.policy", "switch.buffer", "replication"]
+    assert whole.summary.columns == [*identity, "metric", "value", "unit"]
+    for frame in (whole.flows, whole.ports, whole.runs):
+        assert frame.columns[:4] == identity
+    assert whole.runs.height == 6 * 4
+    assert whole.runs.select("point", "replication").rows() == [(p, r) for p in range(6) for r in range(4)]
+    assert whole.points["replications"].to_list() == [4] * 6
+
+
+def test_a_point_measures_what_a_run_of_its_scenario_does(whole: ct.Sweep, scenario: ct.Scenario) -> None:
+    alone = ct.run(
+        scenario.with_({"switch.discard.policy": "ppd", "switch.buffer": "200 cells"}), replications=4
+    )
+    point = pl.col("point") == 4
+    assert whole.runs.filter(point)["fingerprint"].to_list() == alone.fingerprints
+    for name in ("summary", "flows", "ports"):
+        frame: pl.DataFrame = getattr(whole, name)
+        mine = frame.filter(point).drop("point", *whole.parameters)
+        assert mine.select(getattr(alone, name).columns).equals(getattr(alone, name)), name
+    estimate = alone.estimate("throughput")
+    row = whole.table("throughput").row(4, named=True)
+    assert (row["mean"], row["sd"], row["ci95"], row["n"]) == (
+        estimate.mean,
+        estimate.sd,
+        estimate.half_width,
+        4,
+    )
+    assert (row["switch.discard.policy"], row["switch.buffer"]) == ("ppd", "200 cells")
+
+
+def test_bytes_do_not_depend_on_the_number_of_threads(whole: ct.Sweep, scenario: ct.Scenario) -> None:
+    for jobs in (1, 5):
+        again = ct.sweep(scenario, grid=GRID, replications=4, jobs=jobs)
+        assert again.fingerprint == whole.fingerprint
+        assert bytes_of(again) == bytes_of(whole)
+
+
+def test_differences_are_paired(whole: ct.Sweep) -> None:
+    found = whole.difference("throughput", "switch.discard.policy")
+    assert found["switch.discard.policy"].to_list() == ["ppd"] * 3
+    samples = whole.samples("throughput")
+    for row, (left, right) in zip(
+        found.rows(named=True), zip(samples[3:], samples[:3], strict=True), strict=True
+    ):
+        expected = statistics.paired_difference(left, right)
+        assert (row["mean"], row["ci95"]) == (expected.mean, expected.half_width)
+    with pytest.raises(ct.InputError, match="unknown parameter"):
+        whole.difference("throughput", "switch.bufer")
+    with pytest.raises(ct.InputError, match="did you mean 'throughput'"):
+        whole.table("troughput")
+
+
+def test_points_that_are_one_scenario_share_their_runs(scenario: ct.Scenario) -> None:
+    grid = {"link.delay": ["1 ms", "1000 us"]}
+    seen: list[tuple[int, int, int]] = []
+    sweep = ct.sweep(scenario, grid=grid, replications=3, progress=lambda *now: seen.append(now))
+    assert seen[-1][:2] == (3, 3)
+    assert sweep.runs.height == 6
+    fingerprints = sweep.runs["fingerprint"].to_list()
+    assert fingerprints[:3] == fingerprints[3:]
+
+
+def test_policies_that_count_different_things_share_a_frame(
+    scenario: ct.Scenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("celltrain.sweeps.frames.PART_RUNS", 3)
+    genuine = store_module.Store.read
+
+    def read(self: Store, key: str, replication: int) -> Any:
+        record = genuine(self, key, replication)
+        if replication == 1:
+            record.ports["a_rare_count"] = [5] * len(record.ports["port"])
+        return record
+
+    monkeypatch.setattr(store_module.Store, "read", read)
+    ports = ct.sweep(scenario, grid=GRID, replications=2).ports
+    assert ports.select("point", "replication").unique(maintain_order=True).height == 12
+    assert ports["a_rare_count"].is_null().to_list() == [r == 0 for r in ports["replication"]]
+
+
+def test_a_trace_adds_its_metrics(whole: ct.Sweep, scenario: ct.Scenario) -> None:
+    traced = ct.sweep(scenario, grid=GRID, replications=2, trace=True)
+    assert set(traced.units) - set(whole.units) == {"synchronisation_index"}
+    assert (
+        traced.runs["fingerprint"].to_list()
+        == whole.runs.filter(pl.col("replication") < 2)["fingerprint"].to_list()
+    )
+
+
+def test_a_sweep_is_read_back(scenario: ct.Scenario, whole: ct.Sweep, tmp_path: Path) -> None:
+    path = ct.sweep(scenario, grid=GRID, replications=4, out=tmp_path / "out").path
+    again = ct.Sweep.read(path)
+    assert again.table("goodput").equals(whole.table("goodput"))
+    assert again.fingerprint == whole.fingerprint
+    files = {str(file.relative_to(path)) for file in path.rglob("*") if file.is_file()}
+    assert set(again.manifest["files"]) | {"manifest.json"} == files
+    with pytest.raises(ct.InputError, match="not of a sweep"):
+        ct.Sweep.read(ct.run(scenario, replications=1).write(tmp_path / "run"))
+
+
+def test_a_temporary_sweep_goes_with_its_object(scenario: ct.Scenario) -> None:
+    sweep = ct.sweep(scenario, grid={"switch.buffer": ["100 cells"]}, replications=1)
+    path = sweep.path
+    assert path.is_dir()
+    del sweep
+    assert not path.exists()
+
+
+# Sequential stopping.
+
+
+def test_until_stops_at_the_first_look_that_is_narrow_enough(scenario: ct.Scenario) -> None:
+    until = {"metric": "throughput", "rel-ci": "12 %", "max-replications": 20}
+    found = [ct.sweep(scenario, grid=GRID, replications=3, until=until, jobs=jobs) for jobs in (1, 4)]
+    assert bytes_of(found[0]) == bytes_of(found[1])
+    long = ct.sweep(scenario, grid=GRID, replications=20).samples("throughput")
+    expected = []
+    for sample in long:
+        looks = [n for n in (3, 6, 9, 12, 15, 18, 20) if statistics.estimate(sample[:n]).within(0.12)]
+        expected.append(min(looks, default=20))
+    assert len(set(expected)) > 1, "a test of stopping in which all points stop alike shows little"
+    assert found[0].points["replications"].to_list() == expected
+    assert found[0].samples("throughput") == [sample[:n] for sample, n in zip(long, expected, strict=True)]
+
+
+def test_until_counts_what_it_plans(scenario: ct.Scenario) -> None:
+    seen: list[tuple[int, int, int]] = []
+    until = {"metric": "throughput", "rel-ci": "12 %", "max-replications": 20}
+    sweep = ct.sweep(scenario, grid=GRID, replications=3, until=until, progress=lambda *now: seen.append(now))
+    assert seen[0][1] >= 18
+    assert seen[-1] == (sweep.runs.height, sweep.runs.height, sweep.runs["cell_hops"].sum())
+
+
+# Going on.
+
+
+def logged(path: Path) -> list[tuple[str, int]]:
+    """Every run that a log of the sweep holds, as often as it does."""
+    runs = []
+    for log in sorted((path / "runs").glob("*.log")):
+        for _, payload in store_module._payloads(log):
+            identity, body = store_module._split(payload)
+            if body:
+                runs.append((identity["key"], identity["replication"]))
+    return runs
+
+
+def test_only_what_is_missing_runs(scenario: ct.Scenario, whole: ct.Sweep, tmp_path: Path) -> None:
+    class Enough(Exception):
+        pass
+
+    def stop(done: int, total: int, cell_hops: int) -> None:
+        assert total == 24
+        raise Enough
+
+    with pytest.raises(Enough):
+        ct.sweep(scenario, grid=GRID, replications=4, out=tmp_path, jobs=2, progress=stop)
+    kept = logged(tmp_path)
+    assert 1 <= len(kept) < 24
+    with pytest.raises(ct.InputError, match="incomplete"):
+        ct.Sweep.read(tmp_path)
+    seen: list[tuple[int, int, int]] = []
+    sweep = ct.sweep(
+        scenario, grid=GRID, replications=4, out=tmp_path, progress=lambda *now: seen.append(now)
+    )
+    assert seen[-1][0] == seen[-1][1] == 24 - len(kept)
+    assert len(set(logged(tmp_path))) == len(logged(tmp_path)) == 24
+    assert bytes_of(sweep) == bytes_of(whole)
+    seen.clear()
+    assert bytes_of(ct.sweep(scenario, grid=GRID, replications=4, out=tmp_path)) == bytes_of(whole)
+    assert not seen
+
+
+def test_a_sweep_can_be_extended(scenario: ct.Scenario, whole: ct.Sweep, tmp_path: Path) -> None:
+    smaller = {**GRID, "switch.buffer": ["100 cells", "300 cells"]}
+    ct.sweep(scenario, grid=smaller, replications=3, out=tmp_path)
+    seen: list[tuple[int, int, int]] = []
+    sweep = ct.sweep(
+        scenario, grid=GRID, replications=4, out=tmp_path, progress=lambda *now: seen.append(now)
+    )
+    assert seen[-1][1] == 24 - 12
+    assert bytes_of(sweep) == bytes_of(whole)
+    other_seed = ct.sweep(scenario, grid=GRID, replications=4, seed=99, out=tmp_path)
+    assert other_seed.fingerprint != whole.fingerprint
+    assert set(other_seed.runs["seed"]) == {99}
+
+
+def test_another_version_warns_and_is_not_mixed(
+    scenario: ct.Scenario, whole: ct.Sweep, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        for module in ("store", "run", "work"):
+            patched.setattr(f"celltrain.sweeps.{module}.core_version", lambda: "0.0.1")
+        ct.sweep(scenario, grid=GRID, replications=1, out=tmp_path)
+    with pytest.warns(UserWarning, match=r"6 runs in this folder were made by celltrain 0\.0\.1"):
+        sweep = ct.sweep(scenario, grid=GRID, replications=4, out=tmp_path)
+    assert len(logged(tmp_path)) == 6 + 24
+    assert bytes_of(sweep) == bytes_of(whole)
+
+
+def test_the_folder_of_another_experiment_is_not_taken(scenario: ct.Scenario, tmp_path: Path) -> None:
+    path = ct.sweep(scenario, grid=GRID, replications=1, out=tmp_path / "out").path
+    before = {file: file.read_bytes() for file in path.rglob("*") if file.is_file()}
+    other = scenario.with_(tcp__rto_min="100 ms")
+    with pytest.raises(ct.InputError, match="another experiment"):
+        ct.sweep(other, grid=GRID, replications=1, out=path)
+    with pytest.raises(ct.InputError, match="another experiment"):
+        ct.run(scenario, replications=1).write(path)
+    assert {file: file.read_bytes() for file in path.rglob("*") if file.is_file()} == before
+    ct.sweep(other, grid=GRID, replications=1, out=path, overwrite=True)
+    ct.run(scenario, replications=1).write(path, overwrite=True)
+    assert not list(path.glob("runs/*.log"))
+
+
+def test_a_folder_that_cannot_be_written(scenario: ct.Scenario, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(ct.InputError, match="cannot write results"):
+        ct.sweep(scenario, grid=GRID, out=tmp_path / "file" / "out")
+
+
+# Executors.
+
+
+def test_processes_give_the_same_bytes(scenario: ct.Scenario, whole: ct.Sweep) -> None:
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        sweep = ct.sweep(scenario, grid=GRID, replications=4, executor=pool)
+        assert bytes_of(sweep) == bytes_of(whole)
+        assert pool.submit(int, "3").result() == 3, "the pool stays the user's"
+
+
+class Dying(Executor):
+    """Does a few batches, then says that its workers are gone."""
+
+    def __init__(self, batches: int, error: Exception | None = None) -> None:
+        self.left = batches
+        self.error = error or BrokenExecutor("a worker was killed")
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        self.left -= 1
+        if self.left < 0:
+            future.set_exception(self.error)
+        else:
+            future.set_result(fn(*args, **kwargs))
+        return future
+
+
+def test_lost_workers_lose_only_what_was_under_way(
+    scenario: ct.Scenario, whole: ct.Sweep, tmp_path: Path
+) -> None:
+    with pytest.raises(ct.InputError, match=r"workers were lost.*a worker was killed.*goes on"):
+        ct.sweep(scenario, grid=GRID, replications=4, executor=Dying(3), jobs=1, out=tmp_path)
+    assert len(logged(tmp_path)) >= 2
+    sweep = ct.sweep(scenario, grid=GRID, replications=4, executor=Dying(1000), jobs=3, out=tmp_path)
+    assert bytes_of(sweep) == bytes_of(whole)
+    assert len(logged(tmp_path)) == 24
+
+
+class KilledWorker(Exception):
+    """As Dask raises when a batch has taken several workers down with it."""
+
+    __module__ = "distributed.scheduler"
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (KilledWorker("a batch"), r"workers were lost \(KilledWorker: a batch\)"),
+        (CancelledError(), r"workers were lost \(CancelledError"),
+        (ModuleNotFoundError("No module named 'celltrain'"), "workers cannot import .*'celltrain'"),
+    ],
+)
+def test_what_clusters_die_of_is_said(scenario: ct.Scenario, error: Exception, said: str) -> None:
+    with pytest.raises(ct.InputError, match=said):
+        ct.sweep(scenario, grid=GRID, executor=Dying(2, error), jobs=1)
+
+
+def test_a_worker_of_another_version_does_nothing(scenario: ct.Scenario) -> None:
+    with pytest.raises(ct.InputError, match=r"has celltrain .* install the same version"):
+        work(Batch([], "0.0.1"))
+
+
+def test_what_is_no_executor_is_refused(scenario: ct.Scenario) -> None:
+    with pytest.raises(TypeError, match="expected an executor"):
+        ct.sweep(scenario, grid=GRID, executor="localhost:8786")  # type: ignore[arg-type]
+
+
+def test_an_interrupt_stops_the_threads_and_keeps_the_rest(scenario: ct.Scenario, tmp_path: Path) -> None:
+    def interrupt(done: int, total: int, cell_hops: int) -> None:
+        raise KeyboardInterrupt
+
+    # The second point would run for hours.
+    plan = make_plan(scenario.with_(sample="1 s"), grid={"duration": ["100 ms", "100000 s"]}, replications=2)
+    with pytest.raises(KeyboardInterrupt):
+        run_plan(plan, jobs=2, out=tmp_path, progress=interrupt)
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("celltrain")]
+    assert len(logged(tmp_path)) >= 1
+
+
+def test_batches_grow_with_short_runs_and_shrink_towards_the_end(
+    scenario: ct.Scenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes: list[int] = []
+
+    class Watching(Dying):
+        def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+            sizes.append(len(args[0].tasks))
+            return super().submit(fn, *args, **kwargs)
+
+    monkeypatch.setattr(run_module, "MAX_BATCH", 50)
+    ct.sweep(scenario, grid=GRID, replications=200, executor=Watching(10**6), jobs=2)
+    assert sum(sizes) == 1200
+    assert sizes[:4] == [1, 1, 1, 1]
+    assert max(sizes) == 50
+    assert sizes[-1] == 1

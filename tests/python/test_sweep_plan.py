@@ -1,0 +1,214 @@
+"""Plans of sweeps: what they mean, and what is refused before anything runs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import celltrain as ct
+from celltrain.sweeps import load_plan, make_plan
+
+if TYPE_CHECKING:
+    from conftest import Answer, Cli
+
+PLAN = """
+scenario = "small.toml"
+name = "a plan"
+seed = 11
+
+[sweep]
+replications = 4
+until = { metric = "throughput", rel-ci = "5 %", max-replications = 12 }
+
+[sweep.grid]
+"switch.discard.policy" = ["epd", "ppd"]
+"switch.discard.epd.threshold" = "50 % .. 90 % step 20 %"
+
+[sweep.zip]
+"switch.buffer" = ["200 cells", "400 cells"]
+"link.delay" = ["1 ms", "2 ms"]
+"""
+
+
+@pytest.fixture
+def plan_file(scenario_file: Path) -> Path:
+    path = scenario_file.with_name("plan.toml")
+    path.write_text(PLAN, encoding="utf-8")
+    return path
+
+
+def test_points_are_numbered_with_the_last_axis_fastest(plan_file: Path) -> None:
+    plan = load_plan(plan_file)
+    assert (plan.points, plan.replications, plan.most_runs, plan.seed) == (12, 4, 144, 11)
+    first, second, last = (list(plan.settings(point).values()) for point in (0, 1, 11))
+    assert list(plan.settings(0)) == plan.parameters
+    assert first == ["epd", "50 %", "200 cells", "1 ms"]
+    assert second == ["epd", "50 %", "400 cells", "2 ms"]
+    assert last == ["ppd", "90 %", "400 cells", "2 ms"]
+    every = [tuple(plan.settings(point).values()) for point in range(plan.points)]
+    assert len(set(every)) == 12
+
+
+def test_a_point_is_the_scenario_with_its_settings(plan_file: Path, scenario: ct.Scenario) -> None:
+    plan = load_plan(plan_file)
+    settings = {"switch.discard.policy": "epd", "switch.discard.epd.threshold": "70 %"}
+    expected = scenario.with_(settings | {"switch.buffer": "400 cells", "link.delay": "2 ms"})
+    assert plan.at(3).key == plan.keys()[3] == expected.key
+
+
+def test_a_plan_written_out_is_the_same_plan(plan_file: Path) -> None:
+    plan = load_plan(plan_file)
+    again = plan_file.with_name("again.toml")
+    again.write_text(plan.to_toml("small.toml"), encoding="utf-8")
+    assert load_plan(again) == plan
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("50 % .. 95 % step 15 %", ["50 %", "65 %", "80 %", "95 %"]),
+        ("50 .. 95 % step 15 %", ["50 %", "65 %", "80 %", "95 %"]),
+        ("0.1 ms .. 0.3 ms step 0.1 ms", ["0.1 ms", "0.2 ms", "0.3 ms"]),
+        ("100 cells..300 cells step 150 cells", ["100 cells", "250 cells"]),
+        ("1 ms .. 9 ms times 3", ["1 ms", "3 ms", "9 ms"]),
+        ("1.5 us .. 1000 us times 10", ["1.5 us", "15 us", "150 us"]),
+        ("1 .. 4 step 1", [1, 2, 3, 4]),
+        ("0.1 .. 0.3 step 0.1", [0.1, 0.2, 0.3]),
+        ("7 .. 7 step 1", [7]),
+    ],
+)
+def test_ranges_are_exact_and_hold_both_ends(
+    scenario: ct.Scenario, text: str, values: list[str | float]
+) -> None:
+    plan = make_plan(scenario, grid={"some.key": text})
+    assert [plan.settings(point)["some.key"] for point in range(plan.points)] == values
+
+
+def test_columns_have_the_kind_of_their_values(scenario: ct.Scenario) -> None:
+    grid = {"a": [1, 2.5], "b": [True, False], "c": [1, "two"], "d": [[1, 2], [3]]}
+    plan = make_plan(scenario, grid=grid)
+    assert plan.identity(0) == {"point": 0, "a": 1.0, "b": True, "c": "1", "d": "[1, 2]"}
+    assert isinstance(plan.identity(0)["a"], float)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({}, ("needs a grid or a zip",)),
+        ({"grid": {}}, ("grid",)),
+        ({"grid": {"a": []}}, ("a: ", "empty")),
+        ({"grid": {"a": [1, 2, 1]}}, ("a: ", "value 1 is there twice")),
+        ({"grid": {"a": "fast"}}, ("a: ", "expected a list of values, or a range")),
+        ({"grid": {"a": "1 ms .. 2 s step 1 ms"}}, ("a: ", "units")),
+        ({"grid": {"a": "2 ms .. 1 ms step 1 ms"}}, ("a: ", "does not go up")),
+        ({"grid": {"a": "1 ms .. 2 ms step 0 ms"}}, ("a: ", "does not go up")),
+        ({"grid": {"a": "0 ms .. 2 ms times 2"}}, ("a: ", "does not go up")),
+        ({"grid": {"a": "0 ms .. 2 ms step 0.000000001 ms"}}, ("a: ", "more than 1,000,000")),
+        ({"grid": {"a": [{"b": 1}]}}, ("a: ", "list of them")),
+        ({"grid": {"a": 5}}, ("a: ", "list")),
+        ({"zip": {"a": [1, 2], "b": [1]}}, ("a has 2, b has 1",)),
+        ({"zip": {"a": [1, 1], "b": [2, 2]}}, ("a, b: ", "1, 2 is there twice")),
+        ({"grid": {"a": [1]}, "zip": {"a": [1]}}, ("a: ", "grid and by the zip")),
+        ({"grid": {"seed": [1, 2]}}, ("seed", "not a parameter")),
+        ({"grid": {"a": [1]}, "replications": 0}, ("replications",)),
+        ({"grid": {"a": [1]}, "replications": "many"}, ("replications", "whole number")),
+        ({"grid": {"a": [1]}, "until": 3}, ("until",)),
+        ({"grid": {"a": [1]}, "until": {"metric": "throughput"}}, ("rel-ci is missing",)),
+        (
+            {"grid": {"a": [1]}, "until": {"metric": "x", "rel-ci": "0 %"}},
+            ("until.rel-ci", "between 0 and 1"),
+        ),
+        ({"grid": {"a": [1]}, "until": {"metric": "x", "rel-ci": "q %"}}, ("until.rel-ci",)),
+        ({"grid": {"a": [1]}, "until": {"metric": "x", "rel-c": 1}}, ("did you mean 'rel-ci'",)),
+        (
+            {"grid": {"a": [1]}, "until": {"metric": "x", "rel-ci": 0.1, "max-replications": 2}},
+            ("max-replications", "3 replications"),
+        ),
+        (
+            {"grid": {"a": [1]}, "replications": 1, "until": {"metric": "x", "rel-ci": 0.1}},
+            ("at least 2 replications",),
+        ),
+    ],
+)
+def test_bad_plans(scenario: ct.Scenario, arguments: dict[str, Any], words: tuple[str, ...]) -> None:
+    with pytest.raises(ct.InputError) as caught:
+        make_plan(scenario, **arguments)
+    for word in words:
+        assert word in str(caught.value)
+
+
+def refused(answer: Answer, *words: str) -> None:
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err.startswith("error: ")
+    assert answer.err.count("\n") == 1
+    for word in words:
+        assert word in answer.err
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('"switch.buffer"', '"switch.bufer"', ("switch.bufer", 'did you mean "buffer"')),
+        ('"400 cells"', '"400 calls"', ("switch.buffer", "400 calls", "point")),
+        ("[sweep.zip]", "[sweep.zap]", ("unknown key of [sweep] 'zap'", "did you mean 'zip'", "plan.toml")),
+        ("seed = 11", "sed = 11", ("unknown key of a plan 'sed'", "did you mean 'seed'")),
+        ("seed = 11", "seed = -1", ("seed",)),
+        ("seed = 11", "seed =", ("plan.toml", "line 4")),
+        ('scenario = "small.toml"', "", ("scenario",)),
+        ("small.toml", "large.toml", ("large.toml",)),
+        ('"throughput"', '"througput"', ("unknown metric", "did you mean 'throughput'")),
+    ],
+)
+def test_bad_plan_files(cli: Cli, plan_file: Path, old: str, new: str, words: tuple[str, ...]) -> None:
+    assert old in PLAN
+    plan_file.write_text(PLAN.replace(old, new, 1), encoding="utf-8")
+    out = plan_file.with_name("out")
+    refused(cli("sweep", plan_file, "--out", out), *words)
+    assert not out.exists()
+
+
+def test_a_plan_that_is_not_there(cli: Cli, tmp_path: Path) -> None:
+    refused(cli("sweep", tmp_path / "none.toml"), "none.toml", "No such file")
+
+
+def test_a_huge_plan_needs_a_yes(cli: Cli, scenario_file: Path) -> None:
+    path = scenario_file.with_name("huge.toml")
+    grid = '[sweep.grid]\n"switch.buffer" = "1 cells .. 1000 cells step 1 cells"\n'
+    path.write_text(f'scenario = "small.toml"\n[sweep]\nreplications = 101\n{grid}', encoding="utf-8")
+    out = path.with_name("out")
+    refused(cli("sweep", path, "--out", out), "101,000 runs", "--yes")
+    assert not out.exists()
+
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "scenarios" / "sweeps").glob("*.toml")), ids=lambda path: path.stem
+)
+def test_plans_of_the_source_tree_can_be_run(path: Path) -> None:
+    plan = load_plan(path)
+    assert len(set(plan.keys())) == plan.points
+    plan.check_metric()
+
+
+def test_plans_of_the_documentation_can_be_run(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "how-to" / "run-a-sweep.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    whole = blocks[0]
+    scenario = (ROOT / "scenarios" / "teaching" / "two-sources.toml").read_text(encoding="utf-8")
+    (tmp_path / "two-sources.toml").write_text(scenario, encoding="utf-8")
+    (tmp_path / "plan.toml").write_text(whole, encoding="utf-8")
+    assert (
+        load_plan(tmp_path / "plan.toml").points == len(set(load_plan(tmp_path / "plan.toml").keys())) == 32
+    )
+    until = blocks[1].replace("[sweep]\n", "")
+    grown = whole.replace("replications = 10 ", "").replace("[sweep]\n", f"[sweep]\n{until}")
+    (tmp_path / "plan.toml").write_text(grown, encoding="utf-8")
+    plan = load_plan(tmp_path / "plan.toml")
+    assert plan.until is not None
+    assert plan.most_runs == 32 * 200
+    plan.check_metric()

@@ -1,0 +1,172 @@
+"""How a sweep is shown: the layout of its points, pictures, and the report."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import celltrain as ct
+from celltrain.folder import claim
+from celltrain.plots.sweep import draw_sweep, heat_map, lines, trade_off
+from celltrain.report.sweep import sweep_report
+from celltrain.sweeps.view import AxisView, View, mean_lines, measures
+
+GRID = {
+    "switch.discard.policy": ["epd", "ppd", "tail-drop"],
+    "switch.buffer": "100 cells .. 400 cells step 100 cells",
+    "link.delay": ["1 ms", "2 ms"],
+}
+
+
+@pytest.fixture(scope="module")
+def sweep(scenario: ct.Scenario) -> ct.Sweep:
+    return ct.sweep(scenario, grid=GRID, replications=2)
+
+
+def test_the_longest_axis_runs_along_and_the_next_makes_the_lines(sweep: ct.Sweep) -> None:
+    view = View.of(sweep)
+    assert view.lines is not None
+    assert (view.along.name, view.lines.name) == ("switch.buffer", "switch.discard.policy")
+    assert [facet.title for facet in view.facets] == ["link.delay = 1 ms", "link.delay = 2 ms"]
+    settings = sweep.points.rows(named=True)
+    seen = []
+    for facet in view.facets:
+        for policy, row in zip(view.line_names, facet.rows, strict=True):
+            for buffer, point in zip(view.along.labels, row, strict=True):
+                one = settings[point]
+                assert (one["switch.discard.policy"], one["switch.buffer"]) == (policy, buffer)
+                assert facet.title == f"link.delay = {one['link.delay']}"
+                seen.append(point)
+    assert sorted(seen) == list(range(24))
+
+
+def test_parameters_that_vary_together_are_one_axis(scenario: ct.Scenario) -> None:
+    together = {"switch.buffer": ["100 cells", "200 cells"], "link.delay": ["1 ms", "2 ms"]}
+    view = View.of(ct.sweep(scenario, zip=together, replications=1))
+    assert view.along == AxisView("switch.buffer, link.delay", ("100 cells, 1 ms", "200 cells, 2 ms"))
+    assert (view.lines, view.line_names, view.facets[0].rows) == (None, ("",), ((0, 1),))
+
+
+@pytest.mark.parametrize(
+    ("labels", "scale"),
+    [
+        (("1 ms", "2.5 ms"), ([1.0, 2.5], "ms")),
+        (("1", "1e3"), ([1.0, 1000.0], "")),
+        (("-1 %", "5 %"), ([-1.0, 5.0], "%")),
+        (("1 ms", "1 s"), None),
+        (("1 ms", "2"), None),
+        (("epd", "1 ms"), None),
+        (("0 ms .. 5 ms",), None),
+    ],
+)
+def test_steps_of_one_unit_are_numbers(
+    labels: tuple[str, ...], scale: tuple[list[float], str] | None
+) -> None:
+    assert AxisView("some.key", labels).scale() == scale
+
+
+def test_many_panels_are_counted_not_drawn(scenario: ct.Scenario) -> None:
+    grid = {
+        "switch.buffer": "100 cells .. 700 cells step 50 cells",
+        "link.delay": "1 ms .. 13 ms step 1 ms",
+        "traffic.start": [f"0 ms .. {n} ms" for n in range(1, 14)],
+    }
+    tiny = scenario.with_(duration="1 ms", warm_up="0 s")
+    view = View.of(ct.sweep(tiny, grid=grid, replications=1))
+    assert (len(view.facets), view.left_out) == (12, 1)
+    assert view.has_many_lines
+
+
+def test_the_metric_of_until_is_shown_first(scenario: ct.Scenario) -> None:
+    until = {"metric": "occupancy_mean", "rel-ci": 0.5, "max-replications": 2}
+    sweep = ct.sweep(scenario, grid={"switch.buffer": ["100 cells"]}, replications=2, until=until)
+    assert measures(sweep)[0].metric == "occupancy_mean"
+    assert "until half of the 95.0 % interval of occupancy mean" in sweep_report(sweep)
+
+
+def test_table_lines_are_those_of_the_points(sweep: ct.Sweep) -> None:
+    shown = mean_lines(sweep, 5)
+    assert len(shown) == 5
+    assert shown[4][:3] == ("epd", "300 cells", "1 ms")
+    assert all("±" in cell for cell in shown[4][3:])
+
+
+def charts(page: str) -> list[dict[str, Any]]:
+    return [json.loads(text) for text in re.findall(r'<script type="application/json">(.*?)</script>', page)]
+
+
+def test_the_report_holds_every_mean(sweep: ct.Sweep) -> None:
+    page = sweep_report(sweep)
+    shown = [chart for chart in charts(page) if chart["unit"] == "Mbit/s"]
+    assert len(shown) == 2
+    means = sweep.table("throughput")["mean"].to_list()
+    facet = View.of(sweep).facets[1]
+    for series, points in zip(shown[1]["series"], facet.rows, strict=True):
+        assert [mean for mean, _ in series["points"]] == pytest.approx([means[p] / 1e6 for p in points])
+    assert sweep.fingerprint in page
+    assert "celltrain sweep plan.toml" in page
+    assert not re.search(r'(src|href)="(?!#|data:)', page)
+
+
+def test_what_has_no_value_has_no_mark(scenario: ct.Scenario) -> None:
+    silent = scenario.with_(duration="1 ns", warm_up="0 s")
+    sweep = ct.sweep(silent, grid={"switch.buffer": ["100 cells", "200 cells"]}, replications=2)
+    goodput = next(chart for chart in charts(sweep_report(sweep)) if chart["ylabel"] == "goodput")
+    assert goodput["series"][0]["points"] == [None, None]
+
+
+def test_the_report_of_a_wide_sweep_has_coloured_tables(scenario: ct.Scenario) -> None:
+    grid = {
+        "switch.buffer": "100 cells .. 800 cells step 100 cells",
+        "link.delay": "1 ms .. 8 ms step 1 ms",
+    }
+    wide = ct.sweep(scenario, grid=grid, replications=1)
+    page = sweep_report(wide)
+    assert not charts(page)
+    assert page.count('class="heat"') >= 64
+    assert "--part:100%" in page
+    assert "--part:0%" in page
+
+
+def test_pictures_have_the_same_bytes(scenario: ct.Scenario, tmp_path: Path) -> None:
+    grid = {"switch.buffer": ["100 cells", "200 cells", "300 cells"], "link.delay": ["1 ms", "2 ms", "4 ms"]}
+    sweep = ct.sweep(scenario, grid=grid, replications=2)
+    drawn = []
+    for place in (tmp_path / "a", tmp_path / "b"):
+        with claim(place, "sweep", "key") as folder:
+            draw_sweep(sweep, folder)
+        files = sorted(place.glob("plots/*"))
+        drawn.append({file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files})
+    assert drawn[0] == drawn[1]
+    assert {"throughput.pdf", "throughput-heat-map.svg", "fairness-against-throughput.png"} <= set(drawn[0])
+
+
+def test_pictures_show_the_means(sweep: ct.Sweep) -> None:
+    view = View.of(sweep)
+    throughput = next(measure for measure in measures(sweep) if measure.metric == "throughput")
+    means = [mean / 1e6 for mean in sweep.table("throughput")["mean"]]
+    fairness = sweep.table("fairness_index")["mean"].to_list()
+    for figure, facet_axes in (
+        (f, f.axes[:2]) for f in (lines(sweep, throughput, view), trade_off(sweep, view))
+    ):
+        assert [axis.get_title("left") for axis in facet_axes] == [facet.title for facet in view.facets]
+        assert figure.legends
+    for axis, facet in zip(lines(sweep, throughput, view).axes, view.facets, strict=False):
+        for drawn, points in zip(axis.containers, facet.rows, strict=True):
+            line: Any = drawn[0]
+            assert list(line.get_xdata()) == [100, 200, 300, 400]
+            assert list(line.get_ydata()) == pytest.approx([means[point] for point in points])
+    for axis, facet in zip(trade_off(sweep, view).axes, view.facets, strict=False):
+        for drawn, points in zip(axis.containers, facet.rows, strict=True):
+            line = drawn[0]
+            assert list(line.get_xdata()) == pytest.approx([means[point] for point in points])
+            assert list(line.get_ydata()) == [fairness[point] for point in points]
+    for axis, facet in zip(heat_map(sweep, throughput, view).axes, view.facets, strict=False):
+        values = axis.images[0].get_array()
+        assert values is not None
+        assert values.tolist() == [pytest.approx([means[point] for point in row]) for row in facet.rows]
