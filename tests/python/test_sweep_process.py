@@ -62,7 +62,13 @@ def log_size(path: Path) -> int:
 
 def start(*words: str | Path) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "celltrain", "sweep", *map(str, words), "--jobs", "2"]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, preexec_fn=_heed_interrupts)
+
+
+def _heed_interrupts() -> None:
+    """In the background a process inherits that interrupts are ignored; at a terminal it does not."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def stop(process: subprocess.Popen[str], number: int, when: Callable[[], bool]) -> tuple[int, str]:
