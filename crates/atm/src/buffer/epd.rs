@@ -63,7 +63,10 @@ impl BufferPolicy for Epd {
     fn new(params: &Params, capacity: u64, vcs: usize) -> Result<Self, ParamError> {
         let cells =
             params.threshold.cells(capacity).map_err(|message| ParamError { key: "threshold", message })?;
-        Ok(Self { frames: FrameDiscard::new(params.end_marks, vcs), admission: BelowThreshold { cells, marks: params.ecn } })
+        Ok(Self {
+            frames: FrameDiscard::new(params.end_marks, vcs),
+            admission: BelowThreshold { cells, marks: params.ecn },
+        })
     }
 
     fn levels(params: &Params) -> Vec<(&'static str, Level)> {
