@@ -27,6 +27,21 @@ pub struct Cell {
     pub clp: bool,
     /// Whether the frame's transport answers congestion marks, and whether this cell carries one.
     pub ecn: Ecn,
+    /// Whether it carries data or manages resources.
+    pub kind: Kind,
+}
+
+/// What a cell carries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Kind {
+    /// A piece of a frame.
+    #[default]
+    Data,
+    /// Resource management on its way from the source to the destination (TM 4.0, DIR = 0). It belongs to no frame: its
+    /// number is its own, and it stands between the cells of frames.
+    ForwardRm,
+    /// Resource management on its way back (DIR = 1).
+    BackwardRm,
 }
 
 /// Explicit congestion notification: the ECN field of the packet in the frame (RFC 3168 section 5), which on a cell stands
@@ -62,5 +77,6 @@ impl celltrain_engine::stream::Car for Cell {
             && u32::from(self.position) == u32::from(head.position) + count
             && self.clp == head.clp
             && self.ecn == head.ecn
+            && (self.kind, head.kind) == (Kind::Data, Kind::Data)
     }
 }

@@ -6,6 +6,8 @@
 pub mod aal5;
 pub mod buffer;
 pub mod cell;
+pub mod contract;
 pub mod quantity;
+pub mod scheduler;
 
 pub use cell::Cell;

@@ -1,23 +1,25 @@
-//! Sizes of buffers and levels of them, as scenario files write them: `"2000 cells"`, `"unlimited"`, `"95 %"`.
+//! Sizes of buffers, levels of them and rates of cells, as scenario files write them: `"2000 cells"`, `"unlimited"`, `"95 %"`,
+//! `"10000 cells/s"`.
 
-use std::{borrow::Cow, fmt, str::FromStr};
+use std::{fmt, str::FromStr};
 
-use celltrain_engine::quantity::Bytes;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Serialize};
+use celltrain_engine::{
+    quantity::{BitRate, Bytes},
+    string_form,
+};
+
+use crate::cell::CELL_BITS;
 
 /// The largest buffer a scenario may ask for, in cells or packets: 2^32 cells are three hours of an OC-3.
 pub const MAX_CELLS: u64 = 1 << 32;
 
 /// A buffer's size: `"2000 cells"` in front of a cell-framed link, `"8 packets"` or `"64 kB"` in front of a packet-framed
 /// one, or `"unlimited"`, whose unit means nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Capacity(pub Option<u64>, pub Unit);
 
 /// A level of a buffer: a number of its units or a share of its size, `"1900 cells"` or `"95 %"`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
     /// A number of cells.
     Cells(u64),
@@ -184,45 +186,55 @@ impl Level {
     }
 }
 
-macro_rules! string_form {
-    ($name:ident, $pattern:literal, $description:literal, $example:literal) => {
-        impl TryFrom<String> for $name {
-            type Error = String;
-
-            fn try_from(text: String) -> Result<Self, String> {
-                text.parse()
-            }
-        }
-
-        impl From<$name> for String {
-            fn from(value: $name) -> Self {
-                value.to_string()
-            }
-        }
-
-        impl JsonSchema for $name {
-            fn schema_name() -> Cow<'static, str> {
-                stringify!($name).into()
-            }
-
-            fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                json_schema!({
-                    "type": "string", "pattern": $pattern, "description": $description, "examples": [$example],
-                })
-            }
-        }
-    };
-}
-
 string_form!(
     Capacity,
-    "^ *([0-9_]+ *(cells?|packets?)|[0-9_.]+ *[kMG]?B|unlimited) *$",
     "a buffer size",
-    "2000 cells"
+    "2000 cells",
+    "^ *([0-9_]+ *(cells?|packets?)|[0-9_.]+ *[kMG]?B|unlimited) *$".to_owned()
 );
 string_form!(
     Level,
-    "^ *([0-9_]+ *(cells?|packets?)|[0-9_.]+ *([kMG]?B|%)) *$",
     "a level of the buffer",
-    "95 %"
+    "95 %",
+    "^ *([0-9_]+ *(cells?|packets?)|[0-9_.]+ *([kMG]?B|%)) *$".to_owned()
+);
+
+/// A rate of cells, kept as the bit rate of the whole cells (424 bits each): `"50 Mbit/s"` or `"10000 cells/s"`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CellRate(pub BitRate);
+
+impl FromStr for CellRate {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let error = |_| {
+            format!("expected a rate of cells such as \"50 Mbit/s\" or \"10000 cells/s\", found \"{text}\"")
+        };
+        match text.trim().strip_suffix("cells/s") {
+            // The number's own digits are kept: a rate of cells is a bit rate with another scale.
+            Some(number) => {
+                let cells: BitRate = format!("{number} Gbit/s").parse().map_err(error)?;
+                Ok(Self(BitRate(per_second(cells.0))))
+            }
+            None => text.parse().map(Self).map_err(error),
+        }
+    }
+}
+
+/// Bit/s of so many 10^-9 cells/s.
+fn per_second(billionths: u64) -> u64 {
+    ((u128::from(billionths) * u128::from(CELL_BITS) + 500_000_000) / 1_000_000_000) as u64
+}
+
+impl fmt::Display for CellRate {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(formatter)
+    }
+}
+
+string_form!(
+    CellRate,
+    "a rate of cells",
+    "50 Mbit/s",
+    "^ *([0-9_]+\\.?[0-9_]*|\\.[0-9_]+) *([kMG]?bit/s|cells/s) *$".to_owned()
 );

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use celltrain_atm::{
     Cell,
     aal5::Reassembly,
-    buffer::Policy,
+    buffer::{Policy, PortContext},
     cell::CELL_BITS,
+    contract::Contract,
     quantity::{Capacity, Unit},
 };
 use celltrain_engine::{
@@ -344,8 +345,13 @@ impl Builder<'_> {
         };
         let from_switch = self.graph.nodes[link.from].kind == scenario::NodeKind::Switch;
         let line = line(link);
-        let policy = Policy::new(&link.discard, line.capacity(), draft.connections.len())
-            .expect("the scenario was checked");
+        let context = PortContext {
+            capacity: line.capacity(),
+            rate: link.rate,
+            vcs: &vec![Contract::default(); draft.connections.len()],
+            generator: self.randomness.named(&format!("port {name} discard")),
+        };
+        let policy = Policy::new(&link.discard, &context).expect("the scenario was checked");
         Port::new(PortParts {
             name,
             link: index,

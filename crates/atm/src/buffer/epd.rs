@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BufferPolicy, ParamError, PortView, Verdict,
+    BufferPolicy, ParamError, PortContext, PortView, Verdict,
     frame::{EndMarks, FrameAdmission, FrameDiscard},
 };
 use crate::{Cell, quantity::Level};
@@ -60,11 +60,13 @@ impl BufferPolicy for Epd {
     const SUMMARY: &'static str = "Refuses new frames while the buffer is filled to a threshold or more.";
     const REFERENCE: &'static str = "Romanow and Floyd 1995; Cheon and Panwar, section 3.1";
 
-    fn new(params: &Params, capacity: u64, vcs: usize) -> Result<Self, ParamError> {
-        let cells =
-            params.threshold.cells(capacity).map_err(|message| ParamError { key: "threshold", message })?;
+    fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
+        let cells = params
+            .threshold
+            .cells(port.capacity)
+            .map_err(|message| ParamError { key: "threshold", message })?;
         Ok(Self {
-            frames: FrameDiscard::new(params.end_marks, vcs),
+            frames: FrameDiscard::new(params.end_marks, port.vcs.len()),
             admission: BelowThreshold { cells, marks: params.ecn },
         })
     }

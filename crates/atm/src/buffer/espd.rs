@@ -5,7 +5,7 @@ use celltrain_engine::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{BufferPolicy, ParamError, PortView, Reason, Verdict};
+use super::{BufferPolicy, ParamError, PortContext, PortView, Reason, Verdict};
 use crate::{Cell, quantity::Level};
 
 /// Parameters of ESPD.
@@ -53,9 +53,9 @@ impl BufferPolicy for Espd {
     const SUMMARY: &'static str = "Captures VCs one by one above a high threshold and discards their frames until the queue is below a low one.";
     const REFERENCE: &'static str = "Cheon and Panwar, section 3.2 (pseudocode)";
 
-    fn new(params: &Params, capacity: u64, vcs: usize) -> Result<Self, ParamError> {
-        let (high, low) = params.cells(capacity)?;
-        Ok(Self { high, low, red: vec![false; vcs] })
+    fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
+        let (high, low) = params.cells(port.capacity)?;
+        Ok(Self { high, low, red: vec![false; port.vcs.len()] })
     }
 
     fn levels(params: &Params) -> Vec<(&'static str, Level)> {

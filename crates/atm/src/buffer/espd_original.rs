@@ -10,7 +10,7 @@ use celltrain_engine::{Time, quantity::Duration, time::NEVER};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{BufferPolicy, ParamError, PortView, Reason, Verdict, espd};
+use super::{BufferPolicy, ParamError, PortContext, PortView, Reason, Verdict, espd};
 use crate::{Cell, quantity::Level};
 
 /// Parameters of the original ESPD.
@@ -67,8 +67,8 @@ impl BufferPolicy for EspdOriginal {
         "ESPD with a limit on the number of captured VCs and a timer that frees them.";
     const REFERENCE: &'static str = "Cheon and Panwar, section 3.2, after their LCN'97 paper";
 
-    fn new(params: &Params, capacity: u64, vcs: usize) -> Result<Self, ParamError> {
-        let (high, low) = espd::Params { high: params.high, low: params.low }.cells(capacity)?;
+    fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
+        let (high, low) = espd::Params { high: params.high, low: params.low }.cells(port.capacity)?;
         let red_limit = params.red_limit.unwrap_or(u32::MAX);
         if red_limit == 0 {
             return Err(ParamError {
@@ -77,7 +77,7 @@ impl BufferPolicy for EspdOriginal {
             });
         }
         let drop_timer = params.drop_timer.map_or(NEVER, Duration::ps);
-        Ok(Self { high, low, drop_timer, red_limit, status: vec![Status::Green; vcs], reds: 0 })
+        Ok(Self { high, low, drop_timer, red_limit, status: vec![Status::Green; port.vcs.len()], reds: 0 })
     }
 
     fn levels(params: &Params) -> Vec<(&'static str, Level)> {

@@ -9,12 +9,13 @@ pub mod frame;
 
 pub use registry::PolicyInfo;
 
-use celltrain_engine::Time;
+use celltrain_engine::{Time, quantity::BitRate, random::Generator};
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
     Cell,
+    contract::Contract,
     quantity::{Capacity, Level},
 };
 
@@ -39,11 +40,22 @@ pub enum Reason {
     FrameBroken,
     /// The VC is under discard beyond one frame (the red status of ESPD).
     VcCaptured,
+    /// It was in the buffer, and its frame was pushed out for another one.
+    PushedOut,
+    /// It is beyond the VC's contract.
+    NonConforming,
 }
 
 impl Reason {
     /// All reasons, in the order of their numbers.
-    pub const ALL: [Self; 4] = [Self::BufferFull, Self::FrameRefused, Self::FrameBroken, Self::VcCaptured];
+    pub const ALL: [Self; 6] = [
+        Self::BufferFull,
+        Self::FrameRefused,
+        Self::FrameBroken,
+        Self::VcCaptured,
+        Self::PushedOut,
+        Self::NonConforming,
+    ];
 
     /// The name of the column that counts it in results.
     #[must_use]
@@ -53,6 +65,8 @@ impl Reason {
             Self::FrameRefused => "discarded_frame_refused",
             Self::FrameBroken => "discarded_frame_broken",
             Self::VcCaptured => "discarded_vc_captured",
+            Self::PushedOut => "discarded_pushed_out",
+            Self::NonConforming => "discarded_non_conforming",
         }
     }
 }
@@ -66,9 +80,28 @@ pub enum Verdict {
     Mark,
     /// Discard the cell.
     Discard(Reason),
+    /// Push the last frame of this VC out of the buffer, as far as it has arrived, and ask again. Only a frame that is still
+    /// whole, [`PortView::last_frame`], can be pushed out.
+    PushOut(u32),
+}
+
+/// What a policy knows of its port from the start.
+#[derive(Debug, Clone)]
+pub struct PortContext<'a> {
+    /// Size of the buffer in its units; `u64::MAX` when unlimited.
+    pub capacity: u64,
+    /// The line rate.
+    pub rate: BitRate,
+    /// The contracts of the VCs, by label.
+    pub vcs: &'a [Contract],
+    /// For policies that draw random numbers: a generator of the port's own.
+    pub generator: Generator,
 }
 
 /// What a policy may see of its port: how full the buffer is just before the cell at hand.
+///
+/// Occupancies by VC and by priority exist only where [`BufferPolicy::KEEPS_ACCOUNTS`] asks for them: a plain FIFO does not
+/// keep them.
 pub trait PortView {
     /// Size of the buffer in cells; `u64::MAX` when unlimited.
     fn capacity(&self) -> u64;
@@ -88,6 +121,31 @@ pub trait PortView {
     fn is_full(&self) -> bool {
         self.occupancy() >= self.capacity()
     }
+
+    /// Cells of `vc` in the buffer, the one in transmission included.
+    fn vc_occupancy(&self, vc: u32) -> u64 {
+        no_accounts(vc)
+    }
+
+    /// Cells of priority `clp` in the buffer, the one in transmission included.
+    fn clp_occupancy(&self, clp: bool) -> u64 {
+        no_accounts(clp)
+    }
+
+    /// VCs with cells in the buffer.
+    fn active_vcs(&self) -> u64 {
+        no_accounts(())
+    }
+
+    /// Cells of the last frame of `vc` in the buffer, complete or not, if all that has arrived of it is still there and none of
+    /// it is in transmission: what [`Verdict::PushOut`] would remove.
+    fn last_frame(&self, vc: u32) -> Option<u64> {
+        no_accounts(vc)
+    }
+}
+
+fn no_accounts<T, R>(_: T) -> R {
+    unreachable!("the policy asks for accounts that its KEEPS_ACCOUNTS does not announce")
 }
 
 /// A parameter that makes no sense: which one, and why.
@@ -109,11 +167,15 @@ pub trait BufferPolicy: Sized {
     /// Where the policy is described.
     const REFERENCE: &'static str;
 
-    /// A policy for a buffer of `capacity` cells (`u64::MAX`: unlimited) and `vcs` VCs.
+    /// Whether the policy needs a port that keeps accounts by VC and tells of departures; a plain FIFO does neither, and is
+    /// faster.
+    const KEEPS_ACCOUNTS: bool = false;
+
+    /// A policy for a port.
     ///
     /// # Errors
     /// A parameter outside its meaning, such as a threshold above the capacity.
-    fn new(params: &Self::Params, capacity: u64, vcs: usize) -> Result<Self, ParamError>;
+    fn new(params: &Self::Params, port: &PortContext<'_>) -> Result<Self, ParamError>;
 
     /// The levels among the parameters and their keys, so that their units can be checked against the buffer's.
     fn levels(params: &Self::Params) -> Vec<(&'static str, Level)> {
@@ -129,5 +191,16 @@ pub trait BufferPolicy: Sized {
     fn accepts_rest(&self, cell: &Cell) -> bool {
         let _ = cell;
         false
+    }
+
+    /// The last bit of `cell` was sent at `now`. Told only where [`BufferPolicy::KEEPS_ACCOUNTS`].
+    fn on_departure(&mut self, cell: &Cell, now: Time) {
+        let _ = (cell, now);
+    }
+
+    /// `count` cells of `vc`, its last frame as far as it had arrived, were pushed out. If it is not `complete`, what is
+    /// still to come of it is the policy's to discard.
+    fn on_push_out(&mut self, vc: u32, count: u64, complete: bool) {
+        let _ = (vc, count, complete);
     }
 }

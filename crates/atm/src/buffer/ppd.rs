@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BufferPolicy, ParamError, PortView, Verdict,
+    BufferPolicy, ParamError, PortContext, PortView, Verdict,
     frame::{EndMarks, FrameAdmission, FrameDiscard},
 };
 use crate::Cell;
@@ -40,8 +40,8 @@ impl BufferPolicy for Ppd {
     const SUMMARY: &'static str = "Discards the rest of a frame once overflow has cost it a cell.";
     const REFERENCE: &'static str = "Armitage and Adams 1993; Romanow and Floyd 1995";
 
-    fn new(params: &Params, _: u64, vcs: usize) -> Result<Self, ParamError> {
-        Ok(Self { frames: FrameDiscard::new(params.end_marks, vcs) })
+    fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
+        Ok(Self { frames: FrameDiscard::new(params.end_marks, port.vcs.len()) })
     }
 
     #[inline(always)]

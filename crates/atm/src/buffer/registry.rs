@@ -85,13 +85,13 @@ macro_rules! policies {
         }
 
         impl Policy {
-            /// The policy that `params` chooses, for a buffer of `capacity` cells and `vcs` VCs.
+            /// The policy that `params` chooses, for `port`.
             ///
             /// # Errors
             /// As [`BufferPolicy::new`].
-            pub fn new(params: &DiscardParams, capacity: u64, vcs: usize) -> Result<Self, ParamError> {
+            pub fn new(params: &DiscardParams, port: &PortContext<'_>) -> Result<Self, ParamError> {
                 Ok(match params.policy {
-                    $(PolicyName::$policy => Self::$policy(BufferPolicy::new(&params.$module, capacity, vcs)?),)*
+                    $(PolicyName::$policy => Self::$policy(BufferPolicy::new(&params.$module, port)?),)*
                 })
             }
         }
@@ -105,6 +105,14 @@ macro_rules! policies {
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$policy => $name,)*
+                }
+            }
+
+            /// As [`BufferPolicy::KEEPS_ACCOUNTS`].
+            #[must_use]
+            pub const fn keeps_accounts(self) -> bool {
+                match self {
+                    $(Self::$policy => <$module::$policy as BufferPolicy>::KEEPS_ACCOUNTS,)*
                 }
             }
 

@@ -4,7 +4,7 @@ use celltrain_engine::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{BufferPolicy, ParamError, PortView, Reason, Verdict};
+use super::{BufferPolicy, ParamError, PortContext, PortView, Reason, Verdict};
 use crate::Cell;
 
 /// Tail drop has no parameters.
@@ -23,7 +23,7 @@ impl BufferPolicy for TailDrop {
         "Discards a cell only when the buffer is full, regardless of frames (plain UBR).";
     const REFERENCE: &'static str = "ATM Forum TM 4.0, UBR";
 
-    fn new(_: &Params, _: u64, _: usize) -> Result<Self, ParamError> {
+    fn new(_: &Params, _: &PortContext<'_>) -> Result<Self, ParamError> {
         Ok(Self)
     }
 

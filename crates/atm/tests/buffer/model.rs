@@ -4,11 +4,20 @@ use std::collections::BTreeMap;
 
 use celltrain_atm::{
     Cell,
-    buffer::{BufferPolicy, PortView, Verdict},
+    buffer::{BufferPolicy, PortContext, PortView, Verdict},
+    contract::Contract,
 };
+use celltrain_engine::{quantity::BitRate, random::Randomness};
 
 /// A slot, in the model's unit of time.
 pub(crate) const SLOT: u64 = 2;
+
+/// A port of `capacity` cells with `vcs` VCs under the default contract.
+pub(crate) fn context(capacity: u64, vcs: usize) -> PortContext<'static> {
+    let vcs = Vec::leak(vec![Contract::default(); vcs]);
+    let generator = Randomness { seed: 1, replication: 0 }.named("policy");
+    PortContext { capacity, rate: BitRate(155_520_000), vcs, generator }
+}
 
 /// A cell that arrived: when, how many cells it found, and what the policy said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,8 +5,8 @@ use std::fmt::Debug;
 use celltrain_atm::{
     Cell,
     buffer::{
-        BufferPolicy, DiscardParams, ParamError, Policy, PolicyName, PortView, Reason, Verdict, epd, espd,
-        espd_original, frame::EndMarks, ppd, tail_drop,
+        BufferPolicy, DiscardParams, ParamError, Policy, PolicyName, PortContext, PortView, Reason, Verdict,
+        epd, espd, espd_original, frame::EndMarks, ppd, tail_drop,
     },
     quantity::Level,
     with_policy,
@@ -14,7 +14,7 @@ use celltrain_atm::{
 use celltrain_engine::{Time, quantity::Duration};
 use proptest::{prelude::*, test_runner::RngSeed};
 
-use crate::model::{Asked, View, ask};
+use crate::model::{Asked, View, ask, context};
 
 /// VCs in every test.
 const VCS: usize = 4;
@@ -143,7 +143,7 @@ proptest! {
     ) {
         let arrivals = cells(&steps, &lengths);
         for params in parameters() {
-            let new = || Policy::new(&params, capacity, VCS).unwrap();
+            let new = || Policy::new(&params, &context(capacity, VCS)).unwrap();
             let asked = with_policy!(&new(), policy => check(policy, capacity, &arrivals))
                 .map_err(|broken| TestCaseError::fail(format!("{params:?}: {broken}")))?;
             // Tail drop is the one policy that knows of no frames.
@@ -169,7 +169,7 @@ macro_rules! broken_policy {
             const SUMMARY: &'static str = "Breaks a rule.";
             const REFERENCE: &'static str = "none";
 
-            fn new(_: &Self::Params, _: u64, _: usize) -> Result<Self, ParamError> {
+            fn new(_: &Self::Params, _: &PortContext<'_>) -> Result<Self, ParamError> {
                 Ok(Self)
             }
 
@@ -215,7 +215,7 @@ fn the_checks_notice_a_policy_that_breaks_them() {
 #[test]
 fn the_overload_makes_every_policy_discard() {
     for params in parameters() {
-        let mut policy = Policy::new(&params, 10, VCS).unwrap();
+        let mut policy = Policy::new(&params, &context(10, VCS)).unwrap();
         let asked = with_policy!(&mut policy, policy => ask(policy, 10, &overload()));
         let discarded = asked.iter().filter(|asked| asked.verdict != Verdict::Accept).count();
         assert!((50..200).contains(&discarded), "{params:?} discards {discarded} of 200 cells");

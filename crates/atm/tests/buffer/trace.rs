@@ -7,7 +7,7 @@ use celltrain_atm::{
     with_policy,
 };
 
-use crate::model::{SLOT, ask};
+use crate::model::{SLOT, ask, context};
 
 const TRACE: &str = include_str!("../../../../tests/oracles/two-sources.txt");
 
@@ -57,6 +57,7 @@ fn symbol(verdict: Verdict) -> char {
         Verdict::Discard(Reason::FrameRefused) => 'r',
         Verdict::Discard(Reason::FrameBroken) => 'b',
         Verdict::Discard(Reason::VcCaptured) => 'c',
+        Verdict::PushOut(_) | Verdict::Discard(_) => unreachable!("no policy of the trace says so"),
     }
 }
 
@@ -69,7 +70,8 @@ fn every_cell_meets_the_fate_worked_out_by_hand() {
         ..DiscardParams::of(PolicyName::TailDrop)
     };
     for name in [PolicyName::TailDrop, PolicyName::Ppd, PolicyName::Epd, PolicyName::Espd] {
-        let mut policy = Policy::new(&DiscardParams { policy: name, ..thresholds.clone() }, 10, 2).unwrap();
+        let mut policy =
+            Policy::new(&DiscardParams { policy: name, ..thresholds.clone() }, &context(10, 2)).unwrap();
         let asked = with_policy!(&mut policy, policy => ask(policy, 10, &arrivals()));
         let rows = rows(name.name());
         for (vc, source) in [(0, "A"), (1, "B")] {

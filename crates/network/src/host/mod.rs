@@ -113,7 +113,7 @@ impl Outgoing {
         streams: &mut Streams<Cell>,
     ) {
         let (count, position) = cells;
-        let car = Cell { vc: self.label, frame: self.frames, position, length, ecn, clp: false };
+        let car = Cell { vc: self.label, frame: self.frames, position, length, ecn, ..Cell::default() };
         if position + count == length {
             self.frames = self.frames.wrapping_add(1);
         }

@@ -114,6 +114,7 @@ impl<Q: Queue> Buffer<Q> {
                 self.discard(at, cell, reason);
                 None
             }
+            Verdict::PushOut(_) => unreachable!("a policy that pushes out keeps accounts"),
         }
     }
 

@@ -4,12 +4,14 @@ use std::fmt;
 
 use celltrain_atm::{
     aal5,
-    buffer::{DiscardParams, Policy},
+    buffer::{DiscardParams, Policy, PortContext},
     cell::PAYLOAD_OCTETS,
+    contract::Contract,
     quantity::Capacity,
 };
 use celltrain_engine::{
     quantity::{BitRate, Bytes, Duration, PacketRate},
+    random::Randomness,
     time::SECOND,
 };
 use celltrain_tcp::StackSpec;
@@ -123,12 +125,16 @@ fn check_port(index: usize, port: &PortSpec, spec: &Spec) -> Checked {
 
 /// Checks a policy's parameters against the buffer, as the policy itself does.
 fn discard(key: &str, params: &DiscardParams, buffer: Capacity) -> Checked {
-    match params.check_units(buffer).and_then(|()| Policy::new(params, buffer.units(), 1).map(|_| ())) {
-        Ok(()) => Ok(()),
-        Err(error) => {
-            Err(Problem::new(format!("{key}.{}.{}", params.policy.name(), error.key), error.message))
-        }
-    }
+    let port = PortContext {
+        capacity: buffer.units(),
+        rate: MAX_RATE,
+        vcs: &[Contract::default()],
+        generator: Randomness { seed: 0, replication: 0 }.named("check"),
+    };
+    params
+        .check_units(buffer)
+        .and_then(|()| Policy::new(params, &port).map(|_| ()))
+        .map_err(|error| Problem::new(format!("{key}.{}.{}", params.policy.name(), error.key), error.message))
 }
 
 fn host(spec: &Spec) -> Checked {

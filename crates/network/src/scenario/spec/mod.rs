@@ -19,8 +19,9 @@ use celltrain_tcp::StackSpec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use celltrain_atm::quantity::CellRate;
 pub use topology::{Chain, ExplicitGraph, LinkEntry, NSource, NodeEntry, NodeKind, ParkingLot, Topology};
-pub use traffic::{Bursty, Cbr, CellRate, Distribution, Finite, Greedy, OnOff, Poisson, Start, Traffic};
+pub use traffic::{Bursty, Cbr, Distribution, Finite, Greedy, OnOff, Poisson, Start, Traffic};
 
 /// The version of the scenario format.
 pub const SCHEMA: u32 = 1;

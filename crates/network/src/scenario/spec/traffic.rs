@@ -2,9 +2,9 @@
 
 use std::{fmt, str::FromStr};
 
-use celltrain_atm::cell::CELL_BITS;
+use celltrain_atm::quantity::CellRate;
 use celltrain_engine::{
-    quantity::{BitRate, Bytes, Duration},
+    quantity::{Bytes, Duration},
     string_form,
 };
 use schemars::JsonSchema;
@@ -156,46 +156,6 @@ pub enum Distribution {
     /// Exponentially distributed lengths.
     Exponential,
 }
-
-/// A rate of cells, kept as the bit rate of the whole cells (424 bits each): `"50 Mbit/s"` or `"10000 cells/s"`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CellRate(pub BitRate);
-
-impl FromStr for CellRate {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let error = |_| {
-            format!("expected a rate of cells such as \"50 Mbit/s\" or \"10000 cells/s\", found \"{text}\"")
-        };
-        match text.trim().strip_suffix("cells/s") {
-            // The number's own digits are kept: a rate of cells is a bit rate with another scale.
-            Some(number) => {
-                let cells: BitRate = format!("{number} Gbit/s").parse().map_err(error)?;
-                Ok(Self(BitRate(per_second(cells.0))))
-            }
-            None => text.parse().map(Self).map_err(error),
-        }
-    }
-}
-
-/// Bit/s of so many 10^-9 cells/s.
-fn per_second(billionths: u64) -> u64 {
-    ((u128::from(billionths) * u128::from(CELL_BITS) + 500_000_000) / 1_000_000_000) as u64
-}
-
-impl fmt::Display for CellRate {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(formatter)
-    }
-}
-
-string_form!(
-    CellRate,
-    "a rate of cells",
-    "50 Mbit/s",
-    "^ *([0-9_]+\\.?[0-9_]*|\\.[0-9_]+) *([kMG]?bit/s|cells/s) *$".to_owned()
-);
 
 /// When a flow starts: a time, or a range from which the run draws one uniformly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

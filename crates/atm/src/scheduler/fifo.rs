@@ -1,0 +1,72 @@
+//! First in, first out: all VCs in one queue.
+
+use std::collections::VecDeque;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Queues, Scheduler};
+use crate::{buffer::ParamError, contract::Contract};
+
+/// FIFO has no parameters.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Params {}
+
+/// The FIFO discipline: the order in which units came, as the VCs that they belong to.
+///
+/// Units are withdrawn from anywhere in the middle without shifting those behind: their places are only marked as empty,
+/// so that a withdrawal costs what one unit costs, however long the queue is.
+#[derive(Debug, Clone)]
+pub struct Fifo {
+    places: VecDeque<Place>,
+    /// Number of the first place since the start.
+    first: u64,
+    /// The place of each VC's last unit.
+    last: Vec<Option<u64>>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    /// `None` once its unit is withdrawn.
+    vc: Option<u32>,
+    /// The place of the VC's unit before this one, which may have been served.
+    before: Option<u64>,
+}
+
+impl Scheduler for Fifo {
+    type Params = Params;
+
+    const SUMMARY: &'static str = "Serves units in the order of their arrival, whatever VC they belong to.";
+    const REFERENCE: &'static str = "the shared queue of all five papers";
+
+    fn new(_: &Params, vcs: &[Contract]) -> Result<Self, ParamError> {
+        Ok(Self { places: VecDeque::new(), first: 0, last: vec![None; vcs.len()] })
+    }
+
+    #[inline]
+    fn enqueue(&mut self, vc: u32, _: &impl Queues) {
+        let place = self.first + self.places.len() as u64;
+        let before = self.last[vc as usize].replace(place);
+        self.places.push_back(Place { vc: Some(vc), before });
+    }
+
+    #[inline]
+    fn next(&mut self, _: &impl Queues) -> Option<u32> {
+        loop {
+            let place = self.places.pop_front()?;
+            self.first += 1;
+            if place.vc.is_some() {
+                return place.vc;
+            }
+        }
+    }
+
+    fn withdraw(&mut self, vc: u32, _: &impl Queues) {
+        let place = self.last[vc as usize].expect("the VC has a unit in the queue");
+        let index = place.checked_sub(self.first).expect("it has not been served");
+        let place = &mut self.places[index as usize];
+        place.vc = None;
+        self.last[vc as usize] = place.before;
+    }
+}

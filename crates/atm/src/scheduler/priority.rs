@@ -1,0 +1,46 @@
+//! Strict priority between service categories, any discipline within each.
+
+use super::{Discipline, Queues, SchedulerParams};
+use crate::{buffer::ParamError, contract::Contract};
+
+/// Serves the VCs of a category only while those of the categories before it have nothing to send. A unit in transmission
+/// is not interrupted.
+#[derive(Debug, Clone)]
+pub struct Priority {
+    /// The class of each VC.
+    class: Vec<usize>,
+    /// One discipline a class, the most urgent first.
+    classes: Vec<Discipline>,
+}
+
+impl Priority {
+    /// Schedules VCs under the contracts `vcs` by the discipline of `params` within each category.
+    ///
+    /// # Errors
+    /// As [`super::Scheduler::new`].
+    pub fn new(params: &SchedulerParams, vcs: &[Contract]) -> Result<Self, ParamError> {
+        let mut categories: Vec<_> = vcs.iter().map(|vc| vc.category).collect();
+        categories.sort_unstable();
+        categories.dedup();
+        let place = |vc: &Contract| categories.partition_point(|&category| category < vc.category);
+        let classes = categories.iter().map(|_| Discipline::new(params, vcs)).collect::<Result<_, _>>()?;
+        Ok(Self { class: vcs.iter().map(place).collect(), classes })
+    }
+
+    /// As [`super::Scheduler::enqueue`].
+    #[inline]
+    pub fn enqueue(&mut self, vc: u32, queues: &impl Queues) {
+        self.classes[self.class[vc as usize]].enqueue(vc, queues);
+    }
+
+    /// As [`super::Scheduler::next`].
+    #[inline]
+    pub fn next(&mut self, queues: &impl Queues) -> Option<u32> {
+        self.classes.iter_mut().find_map(|class| class.next(queues))
+    }
+
+    /// As [`super::Scheduler::withdraw`].
+    pub fn withdraw(&mut self, vc: u32, queues: &impl Queues) {
+        self.classes[self.class[vc as usize]].withdraw(vc, queues);
+    }
+}

@@ -1,0 +1,55 @@
+//! Round robin: the VCs that have something to send take turns, a unit each.
+
+use std::collections::VecDeque;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Queues, Scheduler};
+use crate::{buffer::ParamError, contract::Contract};
+
+/// Round robin has no parameters.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Params {}
+
+/// The round-robin discipline: the VCs with something to send, in the order of their turns.
+#[derive(Debug, Clone)]
+pub struct RoundRobin {
+    turns: VecDeque<u32>,
+}
+
+impl Scheduler for RoundRobin {
+    type Params = Params;
+
+    const SUMMARY: &'static str =
+        "Serves the VCs that have something to send in turn, a cell or packet each.";
+    const REFERENCE: &'static str = "Wu, Siu and Ren, section II.C (per-VC queuing)";
+
+    fn new(_: &Params, _: &[Contract]) -> Result<Self, ParamError> {
+        Ok(Self { turns: VecDeque::new() })
+    }
+
+    #[inline]
+    fn enqueue(&mut self, vc: u32, queues: &impl Queues) {
+        // The only unit of its queue: the VC joins the round.
+        if queues.size(vc, 1).is_none() {
+            self.turns.push_back(vc);
+        }
+    }
+
+    #[inline]
+    fn next(&mut self, queues: &impl Queues) -> Option<u32> {
+        let vc = self.turns.pop_front()?;
+        if queues.size(vc, 1).is_some() {
+            self.turns.push_back(vc);
+        }
+        Some(vc)
+    }
+
+    fn withdraw(&mut self, vc: u32, queues: &impl Queues) {
+        if queues.size(vc, 0).is_none() {
+            self.turns.retain(|&turn| turn != vc);
+        }
+    }
+}
