@@ -78,6 +78,17 @@ impl Instant {
         Self { ps: self.ps + delay, fraction: self.fraction }
     }
 
+    /// The instant `span` before this one.
+    ///
+    /// # Panics
+    /// In debug builds, if that is before the start of the run.
+    #[inline]
+    #[must_use]
+    pub const fn before(self, span: Span) -> Self {
+        let bits = self.bits() - span.0;
+        Self { ps: (bits >> 64) as Time, fraction: bits as u64 }
+    }
+
     /// The time from `earlier` to this instant.
     ///
     /// # Panics

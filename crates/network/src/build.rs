@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use celltrain_atm::{
     Cell,
     aal5::Reassembly,
-    buffer::{Policy, PortContext},
+    buffer::{DiscardParams, Policy, PolicyName, PortContext},
     cell::CELL_BITS,
-    contract::Contract,
-    quantity::{Capacity, Unit},
+    contract::{Contract, Policing},
+    quantity::{Capacity, CellRate, Unit},
+    scheduler::Priority,
 };
 use celltrain_engine::{
     Instant, Slot, Time,
@@ -27,7 +28,8 @@ use crate::{
     },
     measures::Sampler,
     network::{FlowEnds, Network, Node},
-    port::{Connection, Line, PacketLimit, Port, PortParts},
+    port::{self, Connection, Line, PacketLimit, Port, PortParts, Queuing},
+    run::Options,
     scenario::{
         self, Flow, Framing, Graph, IpServes, Link, Loss, LossDirection, LossUnit, Scenario, Traffic,
     },
@@ -40,6 +42,7 @@ struct Builder<'a> {
     graph: &'a Graph,
     captures: &'a Places,
     randomness: Randomness,
+    options: Options,
     sample: Option<Time>,
     streams: Streams<Cell>,
     wires: Vec<Wire>,
@@ -49,6 +52,19 @@ struct Builder<'a> {
     hosts: BTreeMap<usize, HostParts>,
     /// By the stream that enters them.
     channels: BTreeMap<StreamId, ChannelParts>,
+    /// What spaces the cells of VCs that have a peak rate, in front of their host's interface.
+    shapers: Vec<Port>,
+    /// The VCs of each flow.
+    circuits: Vec<Circuits>,
+}
+
+/// The VCs that carry a flow: numbers among the hosts' outgoing and incoming ones.
+#[derive(Debug, Clone, Copy)]
+struct Circuits {
+    outgoing: u32,
+    incoming: u32,
+    /// The way back and the wires, where TCP uses them.
+    ack_outgoing: u32,
 }
 
 /// A process in the making, by the number of its node or link.
@@ -56,6 +72,7 @@ enum Place {
     Host(usize, HostParts),
     Port(usize, PortDraft),
     Channel(ChannelParts),
+    Shaper(Box<Port>),
 }
 
 /// A VC to be laid.
@@ -66,6 +83,7 @@ struct Circuit {
     wire: Option<usize>,
     /// What captures write into the headers of its packets.
     path: Path,
+    contract: Contract,
 }
 
 /// One end of a stream.
@@ -80,57 +98,79 @@ struct PortDraft {
     inputs: Vec<StreamId>,
     outputs: Vec<StreamId>,
     connections: Vec<Connection>,
+    /// The contracts of the VCs, by label.
+    contracts: Vec<Contract>,
     /// The longest way a VC has come before it gets here, in links; orders the visits in the direction of the data.
     depth: usize,
 }
 
-/// Builds the network of a scenario for one replication, which takes `captures`; `trace` keeps series.
+/// Builds the network of a scenario for one replication, which takes `captures`.
 pub(crate) fn build(
     scenario: &Scenario,
     graph: &Graph,
     captures: &Places,
     randomness: Randomness,
-    trace: bool,
+    options: Options,
 ) -> Network {
     let mut builder = Builder {
         scenario,
         graph,
         captures,
         randomness,
-        sample: trace.then(|| scenario.spec().sample.ps()),
+        options,
+        sample: options.trace.then(|| scenario.spec().sample.ps()),
         streams: Vec::new(),
         wires: Vec::new(),
         joints: BTreeMap::new(),
         ports: BTreeMap::new(),
         hosts: BTreeMap::new(),
         channels: BTreeMap::new(),
+        shapers: Vec::new(),
+        circuits: Vec::new(),
     };
     let ends = graph.flows.iter().enumerate().map(|(index, flow)| builder.flow(index, flow)).collect();
     builder.finish(ends)
 }
 
 impl Builder<'_> {
-    fn flow(&mut self, index: usize, flow: &Flow) -> FlowEnds {
+    /// Lays the VCs of a flow, one there and one back, unless it shares those of another.
+    fn circuits(&mut self, index: usize, flow: &Flow, path: Path) -> Circuits {
+        if flow.circuit < index {
+            return self.circuits[flow.circuit];
+        }
         let tcp = flow.traffic.uses_tcp();
-        let forward_wire = tcp.then(|| self.add_wire());
-        let path = Path::new(index, flow.from, flow.to, flow.tcp.window_scale);
-        let forward = Circuit { from: flow.from, to: flow.to, wire: forward_wire, path };
+        let wire = tcp.then(|| self.add_wire());
+        let contract = flow.contract.clone();
+        let forward = Circuit { from: flow.from, to: flow.to, wire, path, contract };
         let (outgoing, incoming) = self.circuit(&forward, &flow.route, 0);
-        self.script(index, LossDirection::Data, forward_wire);
+        self.script(index, LossDirection::Data, wire);
+        if !tcp {
+            return Circuits { outgoing, incoming, ack_outgoing: 0 };
+        }
+        let wire = Some(self.add_wire());
+        // ACKs are visited after the data that they acknowledge, and no contract is theirs.
+        let (path, contract) = (path.reversed(), Contract::default());
+        let backward = Circuit { from: flow.to, to: flow.from, wire, path, contract };
+        let (ack_outgoing, _) = self.circuit(&backward, &flow.back, self.graph.links.len());
+        self.script(index, LossDirection::Ack, wire);
+        Circuits { outgoing, incoming, ack_outgoing }
+    }
+
+    fn flow(&mut self, index: usize, flow: &Flow) -> FlowEnds {
+        let path = Path::new(index, flow.from, flow.to, flow.tcp.window_scale);
+        let circuits = self.circuits(index, flow, path);
+        self.circuits.push(circuits);
+        let Circuits { outgoing, incoming, ack_outgoing } = circuits;
+        let shares = flow.circuit < index;
         let name = format!("flow {}", flow.name);
         let mut generator = self.randomness.named(&format!("{name} start"));
         let start = Instant::at(generator.uniform(flow.start.from.ps(), flow.start.to.ps()));
-        if !tcp {
+        if !flow.traffic.uses_tcp() {
             let generator = self.randomness.named(&format!("{name} cells"));
             let cells = cell_source(&flow.traffic, outgoing, generator, start);
             self.host(flow.from).sources.push(Source { kind: Kind::Cells(cells), next: start });
-            return FlowEnds { from: flow.from, to: flow.to, incoming, tcp: None };
+            return FlowEnds { from: flow.from, to: flow.to, incoming, shares, tcp: None };
         }
-        let backward_wire = Some(self.add_wire());
-        // ACKs are visited after the data that they acknowledge.
-        let backward = Circuit { from: flow.to, to: flow.from, wire: backward_wire, path: path.reversed() };
-        let (ack_outgoing, _) = self.circuit(&backward, &flow.back, self.graph.links.len());
-        self.script(index, LossDirection::Ack, backward_wire);
         let sender = Tcp::Sender(Box::new(Sender::new(&flow.tcp)));
         let receiver = Tcp::Receiver(Box::new(Receiver::new(&flow.tcp)));
         let sampler = Sampler::new(self.sample);
@@ -161,7 +201,8 @@ impl Builder<'_> {
         };
         let kind = Kind::Application { endpoint: at_sender as u32, bytes, every };
         self.host(flow.from).sources.push(Source { kind, next: start });
-        FlowEnds { from: flow.from, to: flow.to, incoming, tcp: Some((at_sender, at_receiver)) }
+        let tcp = Some((at_sender, at_receiver));
+        FlowEnds { from: flow.from, to: flow.to, incoming, shares, tcp }
     }
 
     fn add_wire(&mut self) -> usize {
@@ -171,11 +212,14 @@ impl Builder<'_> {
 
     /// Lays a VC along `route`; returns its numbers among the sender's outgoing and the receiver's incoming VCs.
     fn circuit(&mut self, circuit: &Circuit, route: &[usize], depth: usize) -> (u32, u32) {
-        let Circuit { from, to, wire, path } = *circuit;
+        let Circuit { from, to, wire, path, .. } = *circuit;
         let mut stream = self.joint(Joint::Host(from), Joint::Link(route[0]));
-        let label = self.port(route[0]).connections.len() as u32;
-        let framing = self.graph.links[route[0]].framing;
-        self.host(from).outgoing.push(Outgoing { stream, label, wire, framing, frames: 0 });
+        let mut label = self.port(route[0]).connections.len() as u32;
+        if let Some(pcr) = circuit.contract.pcr {
+            (stream, label) = self.shape(from, route[0], pcr, label, wire);
+        }
+        let (framing, clp) = (self.graph.links[route[0]].framing, circuit.contract.clp);
+        self.host(from).outgoing.push(Outgoing { stream, label, wire, framing, clp, frames: 0 });
         for (place, &link) in route.iter().enumerate() {
             let next = route.get(place + 1).map_or(Joint::Host(to), |&link| Joint::Link(link));
             stream = self.joint(Joint::Link(link), next);
@@ -192,9 +236,12 @@ impl Builder<'_> {
                     tap.add(label as u32, number as u32, path);
                 }
             }
+            // The first switch polices.
+            let policing = if place == 1 { circuit.contract.policing } else { Policing::None };
             let port = self.port(link);
             port.depth = port.depth.max(depth + place);
             port.connections.push(Connection::new(stream, label as u32, wire));
+            port.contracts.push(Contract { policing, ..circuit.contract.clone() });
         }
         self.host(to).incoming.push(Incoming {
             reassembly: Reassembly::default(),
@@ -202,6 +249,46 @@ impl Builder<'_> {
             stats: IncomingStats::default(),
         });
         (self.host(from).outgoing.len() as u32 - 1, self.host(to).incoming.len() as u32 - 1)
+    }
+
+    /// Puts a shaper in front of the interface `link` of host `from`, for a VC that the interface calls `label`; returns the
+    /// stream to the shaper and the VC's label there.
+    ///
+    /// A shaper is a port whose line has the peak rate and leads nowhere but to the interface.
+    fn shape(
+        &mut self,
+        from: usize,
+        link: usize,
+        pcr: CellRate,
+        label: u32,
+        wire: Option<usize>,
+    ) -> (StreamId, u32) {
+        let line = line(&Link { rate: pcr.0, buffer: Capacity::UNLIMITED, ..self.graph.links[link].clone() });
+        let (stream, spaced) = (self.add_stream(Slot::ZERO), self.add_stream(line.slot()));
+        self.host(from).outputs.push(stream);
+        self.port(link).inputs.push(spaced);
+        let policy = DiscardParams::of(PolicyName::TailDrop);
+        let context = PortContext {
+            capacity: u64::MAX,
+            rate: pcr.0,
+            vcs: &[Contract::default()],
+            generator: self.randomness.named("unused"),
+        };
+        self.shapers.push(Port::new(PortParts {
+            name: String::new(),
+            link,
+            inputs: vec![stream],
+            outputs: vec![spaced],
+            merge: Merge::new(&[stream], &self.streams, TieBreak::InputId),
+            policy: Policy::new(&policy, &context).expect("tail drop has no parameters"),
+            connections: vec![Connection::new(spaced, label, wire)],
+            line,
+            queuing: None,
+            delay: 0,
+            place: port::Place::Shaper,
+            sampler: Sampler::new(None),
+        }));
+        (stream, 0)
     }
 
     /// Tells the channels which segments of flow `flow` in one direction, whose VC has the wire `wire`, are to be lost.
@@ -306,6 +393,9 @@ impl Builder<'_> {
         for (link, draft) in ports {
             places.push((draft.depth + 1, Place::Port(link, draft)));
         }
+        // Between the hosts and their interfaces.
+        let shapers = std::mem::take(&mut self.shapers);
+        places.extend(shapers.into_iter().map(|shaper| (0, Place::Shaper(Box::new(shaper)))));
         // Behind their ports: the sort keeps the order of what is equally deep.
         places.extend(channels);
         places.sort_by_key(|place| place.0);
@@ -319,6 +409,7 @@ impl Builder<'_> {
                 }
                 Place::Port(link, draft) => Node::Port(Box::new(self.finish_port(link, draft))),
                 Place::Channel(parts) => Node::Channel(Box::new(Channel::new(parts, &self.streams))),
+                Place::Shaper(shaper) => Node::Port(shaper),
             });
         }
         let flows = flows
@@ -343,15 +434,24 @@ impl Builder<'_> {
                 TieBreak::Random(self.randomness.named(&format!("port {name} ties")))
             }
         };
-        let from_switch = self.graph.nodes[link.from].kind == scenario::NodeKind::Switch;
+        let place = match self.graph.nodes[link.from].kind {
+            scenario::NodeKind::Switch => port::Place::Switch,
+            scenario::NodeKind::Host => port::Place::Interface,
+        };
         let line = line(link);
         let context = PortContext {
             capacity: line.capacity(),
             rate: link.rate,
-            vcs: &vec![Contract::default(); draft.connections.len()],
+            vcs: &draft.contracts,
             generator: self.randomness.named(&format!("port {name} discard")),
         };
         let policy = Policy::new(&link.discard, &context).expect("the scenario was checked");
+        let in_switch = place == port::Place::Switch;
+        let stores = in_switch && (self.options.store_queues || link.stores_queue(&draft.contracts));
+        let queuing = stores.then(|| Queuing {
+            scheduler: Priority::new(&link.scheduler, &draft.contracts).expect("the scenario was checked"),
+            vc_capacity: link.vc_buffer.units(),
+        });
         Port::new(PortParts {
             name,
             link: index,
@@ -361,9 +461,10 @@ impl Builder<'_> {
             policy,
             connections: draft.connections,
             line,
+            queuing,
             delay: link.delay.ps(),
-            from_switch,
-            sampler: Sampler::new(self.sample.filter(|_| from_switch)),
+            place,
+            sampler: Sampler::new(self.sample.filter(|_| in_switch)),
         })
     }
 }

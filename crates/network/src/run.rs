@@ -1,5 +1,6 @@
 //! A run: one replication of a scenario, from the start to its measures.
 
+use celltrain_atm::buffer::Reason;
 use celltrain_engine::{
     Time,
     random::Randomness,
@@ -15,7 +16,7 @@ use crate::{
     host::IncomingStats,
     measures::{Series, fairness_index, synchronisation_index},
     network::Network,
-    port::{Port, PortStats},
+    port::{Place, Port, PortStats},
     scenario::{Graph, Scenario, ScenarioError},
     table::{Column, Table},
 };
@@ -25,6 +26,8 @@ use crate::{
 pub struct Options {
     /// Keep series: congestion windows of flows and occupancies of switch ports, at the scenario's sample period.
     pub trace: bool,
+    /// Make every switch port store its queue, as if its policy kept accounts. It changes nothing but the speed.
+    pub store_queues: bool,
 }
 
 /// A metric of a whole run.
@@ -111,7 +114,7 @@ impl<'a> Experiment<'a> {
     /// The network of replication `replication` under `seed`, at time 0.
     #[must_use]
     pub fn network(&self, seed: u64, replication: u64, options: Options) -> Network {
-        build(self.scenario, &self.graph, &self.captures, Randomness { seed, replication }, options.trace)
+        build(self.scenario, &self.graph, &self.captures, Randomness { seed, replication }, options)
     }
 
     /// Runs replication `replication` under `seed`. `None` if `interrupt`, which is asked now and then, said so.
@@ -185,7 +188,7 @@ impl<'a> Experiment<'a> {
         });
         let occupancies = network
             .ports()
-            .filter(|port| port.from_switch)
+            .filter(|port| port.place == Place::Switch)
             .map(|port| port.sampler.series(&port.name, "occupancy", port.unit()));
         windows.chain(occupancies).filter(|series| !series.times.is_empty()).collect()
     }
@@ -231,7 +234,12 @@ impl Snapshot {
         let flow = |ends: &crate::network::FlowEnds| FlowCounts {
             sender: network.sender(ends).map(|sender| *sender.stats()).unwrap_or_default(),
             receiver: network.receiver(ends).map(|receiver| *receiver.stats()).unwrap_or_default(),
-            incoming: network.host(ends.to).parts.incoming[ends.incoming as usize].stats,
+            // What flows share counts once, with the flow whose VC it is.
+            incoming: if ends.shares {
+                IncomingStats::default()
+            } else {
+                network.host(ends.to).parts.incoming[ends.incoming as usize].stats
+            },
         };
         let port = |port: &Port| PortCounts {
             accepted: port.accepted(),
@@ -292,6 +300,8 @@ struct PortMeasures<'a> {
     port: &'a Port,
     accepted: u64,
     forwarded: u64,
+    /// Accepted and later discarded.
+    pushed_out: u64,
     discarded: Vec<u64>,
     /// Frames marked instead of discarded.
     marked: u64,
@@ -305,7 +315,9 @@ struct PortMeasures<'a> {
 impl<'a> PortMeasures<'a> {
     fn new(port: &'a Port, begin: &PortCounts, end: &PortCounts, window: Time) -> Self {
         let accepted = end.accepted - begin.accepted;
-        let forwarded = accepted + begin.occupancy - end.occupancy;
+        let pushed_out = Reason::PushedOut as usize;
+        let pushed_out = end.stats.discarded[pushed_out] - begin.stats.discarded[pushed_out];
+        let forwarded = accepted + begin.occupancy - end.occupancy - pushed_out;
         let sojourns = (end.stats.sojourns.ps() - begin.stats.sojourns.ps()) as f64;
         let discarded =
             std::iter::zip(end.stats.discarded, begin.stats.discarded).map(|(end, begin)| end - begin);
@@ -313,6 +325,7 @@ impl<'a> PortMeasures<'a> {
             port,
             accepted,
             forwarded,
+            pushed_out,
             discarded: discarded.collect(),
             marked: end.stats.marked - begin.stats.marked,
             lost: std::iter::zip(end.lost, begin.lost).map(|(end, begin)| end - begin).collect(),
@@ -328,13 +341,12 @@ impl<'a> PortMeasures<'a> {
 }
 
 fn port_table(ports: &[PortMeasures<'_>]) -> Table {
-    use celltrain_atm::buffer::Reason;
     let count = |get: &dyn Fn(&PortMeasures<'_>) -> u64| Column::Count(ports.iter().map(get).collect());
     let number = |get: &dyn Fn(&PortMeasures<'_>) -> f64| Column::Number(ports.iter().map(get).collect());
     let mut columns = vec![
         ("port", "", Column::Text(ports.iter().map(|port| port.port.name.clone()).collect())),
-        ("switch", "", count(&|port| u64::from(port.port.from_switch))),
-        ("cells_arrived", "cells", count(&|port| port.accepted + port.all_discarded())),
+        ("switch", "", count(&|port| u64::from(port.port.place == Place::Switch))),
+        ("cells_arrived", "cells", count(&|port| port.accepted + port.all_discarded() - port.pushed_out)),
         ("cells_forwarded", "cells", count(&|port| port.forwarded)),
         ("cells_discarded", "cells", count(&|port| port.all_discarded())),
     ];
@@ -367,8 +379,8 @@ fn summary(
 ) -> Vec<Metric> {
     let total = |get: fn(&FlowCounts) -> u64| flows.iter().map(get).sum::<u64>() as f64;
     let throughputs: Vec<f64> = flows.iter().map(|flow| flow.throughput(window)).collect();
-    let of_switches = || ports.iter().filter(|port| port.port.from_switch);
-    let of_hosts = ports.iter().filter(|port| !port.port.from_switch);
+    let of_switches = || ports.iter().filter(|port| port.port.place == Place::Switch);
+    let of_hosts = ports.iter().filter(|port| port.port.place == Place::Interface);
     let sent: u64 = of_hosts.map(|port| port.forwarded).sum();
     let lost: u64 = of_switches().map(PortMeasures::all_discarded).sum();
     let received = total(|flow| flow.incoming.useful_cells + flow.incoming.useless_cells);

@@ -98,6 +98,8 @@ pub(crate) struct Outgoing {
     pub(crate) wire: Option<usize>,
     /// Whether its frames travel as cells or as packets.
     pub(crate) framing: Framing,
+    /// The priority that the user gives its cells.
+    pub(crate) clp: bool,
     /// Frames sent.
     pub(crate) frames: u32,
 }
@@ -113,7 +115,15 @@ impl Outgoing {
         streams: &mut Streams<Cell>,
     ) {
         let (count, position) = cells;
-        let car = Cell { vc: self.label, frame: self.frames, position, length, ecn, ..Cell::default() };
+        let car = Cell {
+            vc: self.label,
+            frame: self.frames,
+            position,
+            length,
+            ecn,
+            clp: self.clp,
+            ..Cell::default()
+        };
         if position + count == length {
             self.frames = self.frames.wrapping_add(1);
         }

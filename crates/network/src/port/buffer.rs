@@ -86,12 +86,30 @@ pub(super) struct Tally {
     pub(super) longest: Span,
 }
 
-impl<Q: Queue> Buffer<Q> {
+impl<Q> Buffer<Q> {
     pub(super) fn new(merge: Merge, connections: Vec<Connection>, queue: Q, delay: Time) -> Self {
         let (stats, fingerprint) = (PortStats::default(), Fingerprint::default());
         Self { merge, connections, queue, delay, stats, fingerprint }
     }
 
+    /// Mixes into the fingerprint that a frame's last cell was accepted at `at`. A port that stores its queue does not know
+    /// yet when it will leave.
+    #[inline]
+    pub(super) fn note_frame(&mut self, at: Instant, vc: u32) {
+        self.fingerprint.mix(at.ps() ^ u64::from(vc) << 48);
+    }
+
+    /// Counts a cell that does not go on, or not any longer.
+    #[cold]
+    pub(super) fn discard(&mut self, at: Instant, cell: &Cell, reason: Reason) {
+        self.connections[cell.vc as usize].discarded += 1;
+        self.stats.discarded[reason as usize] += 1;
+        let place = u64::from(cell.position) << 32 | u64::from(cell.vc);
+        self.fingerprint.mix(at.ps().wrapping_add(place << 8 | reason as u64));
+    }
+}
+
+impl<Q: Queue> Buffer<Q> {
     /// Asks the policy about a cell, and counts it if it is discarded; returns the mark with which it goes on otherwise.
     #[inline(always)]
     pub(super) fn admits<P: BufferPolicy>(
@@ -160,15 +178,7 @@ impl<Q: Queue> Buffer<Q> {
     /// The last cell of a frame was accepted.
     pub(super) fn end_frame(&mut self, vc: u32, sojourn: Span) {
         self.stats.delays.add(sojourn.ps());
-        self.fingerprint.mix(self.queue.last_departure().ps() ^ u64::from(vc) << 48);
-    }
-
-    #[cold]
-    fn discard(&mut self, at: Instant, cell: &Cell, reason: Reason) {
-        self.connections[cell.vc as usize].discarded += 1;
-        self.stats.discarded[reason as usize] += 1;
-        let place = u64::from(cell.position) << 32 | u64::from(cell.vc);
-        self.fingerprint.mix(at.ps().wrapping_add(place << 8 | reason as u64));
+        self.note_frame(self.queue.last_departure().before(sojourn), vc);
     }
 
     /// Adds up what was counted during a visit.

@@ -1,15 +1,18 @@
 //! An output port: the buffer in front of a link, its discard policy, and the link itself.
 //!
 //! The port owns the queue, executes the policy's verdicts and counts. It handles units: cells on a cell-framed link,
-//! packets on a packet-framed one. Which of the two queues it has is asked once a visit.
+//! packets on a packet-framed one. A plain FIFO of either stores nothing that it need not; a port that queues by VC stores
+//! every unit. Which of the three a port is, is asked once a visit.
 
 mod buffer;
 mod cells;
 mod packets;
+mod queued;
 
 use celltrain_atm::{
     Cell,
     buffer::{Policy, Reason},
+    scheduler::Priority,
     with_policy,
 };
 use celltrain_engine::{
@@ -24,6 +27,7 @@ use self::{
     buffer::{Buffer, Queue},
     cells::CellFifo,
     packets::PacketFifo,
+    queued::VcQueues,
 };
 use crate::{
     measures::{Histogram, Sampler},
@@ -75,7 +79,7 @@ impl PortStats {
     }
 }
 
-/// An output port with a FIFO buffer, and the link behind it.
+/// An output port: its buffer, and the link behind it.
 #[derive(Debug)]
 pub struct Port {
     pub(crate) name: String,
@@ -85,17 +89,27 @@ pub struct Port {
     outputs: Vec<StreamId>,
     policy: Policy,
     buffer: AnyBuffer,
-    /// Whether the port is a switch's; otherwise it is a host's network interface.
-    pub(crate) from_switch: bool,
+    pub(crate) place: Place,
     clock: Time,
     pub(crate) sampler: Sampler,
 }
 
-/// A buffer of either kind.
+/// Where a port is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    Switch,
+    /// A host's network interface.
+    Interface,
+    /// In a host, in front of its network interface.
+    Shaper,
+}
+
+/// A buffer of any kind.
 #[derive(Debug)]
 enum AnyBuffer {
     Cells(Buffer<CellFifo>),
     Packets(Buffer<PacketFifo>),
+    Queued(Buffer<VcQueues>),
 }
 
 /// Runs `$body` with `$bound` bound to the buffer inside `$any`.
@@ -104,6 +118,7 @@ macro_rules! with_buffer {
         match $any {
             AnyBuffer::Cells($bound) => $body,
             AnyBuffer::Packets($bound) => $body,
+            AnyBuffer::Queued($bound) => $body,
         }
     };
 }
@@ -147,22 +162,35 @@ pub(crate) struct PortParts {
     pub(crate) policy: Policy,
     pub(crate) connections: Vec<Connection>,
     pub(crate) line: Line,
+    /// Where the port queues by VC.
+    pub(crate) queuing: Option<Queuing>,
     pub(crate) delay: Time,
-    /// Whether the port is a switch's; otherwise it is a host's network interface.
-    pub(crate) from_switch: bool,
+    pub(crate) place: Place,
     pub(crate) sampler: Sampler,
+}
+
+/// How a port queues by VC.
+#[derive(Debug)]
+pub(crate) struct Queuing {
+    pub(crate) scheduler: Priority,
+    /// The most that a VC may take of the buffer, in its unit.
+    pub(crate) vc_capacity: u64,
 }
 
 impl Port {
     pub(crate) fn new(parts: PortParts) -> Self {
-        let buffer = match parts.line {
-            Line::Cells { slot, capacity } => {
-                let queue = CellFifo::new(slot, capacity);
-                AnyBuffer::Cells(Buffer::new(parts.merge, parts.connections, queue, parts.delay))
+        let PortParts { merge, connections, delay, .. } = parts;
+        let buffer = match (parts.queuing, parts.line) {
+            (Some(Queuing { scheduler, vc_capacity }), line) => {
+                let queue = VcQueues::new(line, vc_capacity, scheduler, connections.len());
+                AnyBuffer::Queued(Buffer::new(merge, connections, queue, delay))
             }
-            Line::Packets { byte, overhead, limit } => {
+            (None, Line::Cells { slot, capacity }) => {
+                AnyBuffer::Cells(Buffer::new(merge, connections, CellFifo::new(slot, capacity), delay))
+            }
+            (None, Line::Packets { byte, overhead, limit }) => {
                 let queue = PacketFifo::new(byte, overhead, limit);
-                AnyBuffer::Packets(Buffer::new(parts.merge, parts.connections, queue, parts.delay))
+                AnyBuffer::Packets(Buffer::new(merge, connections, queue, delay))
             }
         };
         Self {
@@ -172,7 +200,7 @@ impl Port {
             outputs: parts.outputs,
             policy: parts.policy,
             buffer,
-            from_switch: parts.from_switch,
+            place: parts.place,
             clock: 0,
             sampler: parts.sampler,
         }
@@ -200,9 +228,14 @@ impl Port {
         self.connections().iter().map(|connection| connection.discarded).sum()
     }
 
+    /// Units pushed out so far, which were accepted first.
+    pub(crate) fn pushed_out(&self) -> u64 {
+        self.stats().discarded[Reason::PushedOut as usize]
+    }
+
     /// Units that arrived so far.
     pub(crate) fn arrived(&self) -> u64 {
-        self.accepted() + self.stats().discarded.iter().sum::<u64>()
+        self.accepted() + self.stats().discarded.iter().sum::<u64>() - self.pushed_out()
     }
 
     fn connections(&self) -> &[Connection] {
@@ -222,8 +255,10 @@ impl Port {
     /// Forgets the maximum and the distribution, which cannot be had as differences: a new window begins.
     pub(crate) fn begin_window(&mut self) {
         with_buffer!(&mut self.buffer, buffer => buffer.stats.begin_window());
-        if let AnyBuffer::Packets(buffer) = &mut self.buffer {
-            buffer.queue.most = 0;
+        match &mut self.buffer {
+            AnyBuffer::Cells(_) => {}
+            AnyBuffer::Packets(buffer) => buffer.queue.most = 0,
+            AnyBuffer::Queued(buffer) => buffer.queue.begin_window(),
         }
     }
 
@@ -232,6 +267,7 @@ impl Port {
         match &self.buffer {
             AnyBuffer::Cells(buffer) => buffer.stats.longest.slots(buffer.queue.slot),
             AnyBuffer::Packets(buffer) => buffer.queue.most,
+            AnyBuffer::Queued(buffer) => buffer.queue.most(),
         }
     }
 
@@ -242,6 +278,7 @@ impl Port {
             AnyBuffer::Packets(buffer) => {
                 (buffer.queue.sent(Instant::start_of(self.clock)), buffer.queue.byte().seconds())
             }
+            AnyBuffer::Queued(buffer) => buffer.queue.busy(),
         }
     }
 
@@ -250,6 +287,7 @@ impl Port {
         match &self.buffer {
             AnyBuffer::Cells(_) => "cells",
             AnyBuffer::Packets(_) => "packets",
+            AnyBuffer::Queued(buffer) => buffer.queue.unit(),
         }
     }
 
@@ -260,11 +298,25 @@ impl Port {
         match &self.buffer {
             AnyBuffer::Cells(buffer) => buffer.queue.occupancy(now),
             AnyBuffer::Packets(buffer) => buffer.queue.packets(now),
+            AnyBuffer::Queued(buffer) => buffer.queue.units(),
+        }
+    }
+
+    /// Units accepted that are not yet in an output stream at the port's clock.
+    pub(crate) fn kept(&self) -> u64 {
+        match &self.buffer {
+            AnyBuffer::Cells(_) | AnyBuffer::Packets(_) => 0,
+            AnyBuffer::Queued(buffer) => buffer.queue.waiting(),
         }
     }
 
     pub(crate) fn next_event(&self, streams: &Streams<Cell>) -> Time {
-        self.inputs.iter().filter_map(|&input| streams[input].next_arrival()).min().unwrap_or(NEVER)
+        let arrivals = self.inputs.iter().filter_map(|&input| streams[input].next_arrival());
+        let departure = match &self.buffer {
+            AnyBuffer::Cells(_) | AnyBuffer::Packets(_) => NEVER,
+            AnyBuffer::Queued(buffer) => buffer.queue.next_event(),
+        };
+        arrivals.min().unwrap_or(NEVER).min(departure)
     }
 
     /// Handles the arrivals before `until` and tells the outputs how far they are known.
@@ -280,6 +332,7 @@ impl Port {
         let horizon = match &self.buffer {
             AnyBuffer::Cells(buffer) => buffer.queue.next_departure(until) + buffer.delay,
             AnyBuffer::Packets(buffer) => buffer.queue.next_departure(until) + buffer.delay,
+            AnyBuffer::Queued(buffer) => buffer.queue.next_departure(until) + buffer.delay,
         };
         for &output in &self.outputs {
             streams[output].advance_horizon(horizon);
@@ -294,6 +347,9 @@ impl Port {
                 with_policy!(&mut self.policy, policy => buffer.serve(policy, until, streams))
             }
             AnyBuffer::Packets(buffer) => {
+                with_policy!(&mut self.policy, policy => buffer.serve(policy, until, streams, wires))
+            }
+            AnyBuffer::Queued(buffer) => {
                 with_policy!(&mut self.policy, policy => buffer.serve(policy, until, streams, wires))
             }
         }

@@ -14,6 +14,11 @@ use crate::wire::Wires;
 /// The shortest packet, in bytes: headers of IP and TCP.
 const SHORTEST: u64 = (celltrain_tcp::IP_HEADER_BYTES + celltrain_tcp::TCP_HEADER_BYTES) as u64;
 
+/// The time that the shortest packet takes at `byte` a byte, if the link adds `overhead` bytes to each.
+pub(super) fn shortest(byte: Slot, overhead: u64) -> Time {
+    byte.ps() * (SHORTEST + overhead)
+}
+
 /// The size of a buffer of packets. The packet in transmission counts until its last bit is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PacketLimit {
@@ -94,7 +99,7 @@ impl PacketFifo {
 
     /// When the next packet leaves at the earliest, if it arrives at `now`.
     pub(super) fn next_departure(&self, now: Time) -> Time {
-        now.max(self.last_departure.ps()) + self.byte.ps() * (SHORTEST + self.overhead)
+        now.max(self.last_departure.ps()) + shortest(self.byte, self.overhead)
     }
 
     fn waiting(&self, now: Instant) -> impl Iterator<Item = &Queued> {

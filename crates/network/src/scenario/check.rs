@@ -39,6 +39,8 @@ pub const MAX_FRAME_CELLS: u64 = (aal5::Params::MAX_FRAME + aal5::TRAILER.0).div
 pub const MAX_OVERHEAD: Bytes = Bytes(4_096);
 /// The most data of a transfer or burst.
 pub const MAX_TRANSFER: Bytes = Bytes(1 << 60);
+/// The largest weight of a VC.
+pub(super) const MAX_WEIGHT: u32 = 1_000_000;
 /// The fastest IP service.
 pub const MAX_PACKET_RATE: PacketRate = PacketRate(1_000_000_000_000);
 
@@ -56,6 +58,7 @@ pub(super) fn check(spec: &Spec) -> Checked {
     host(spec)?;
     within("aal5.overhead", spec.aal5.overhead, Bytes(0), MAX_OVERHEAD)?;
     tcp("tcp", &spec.tcp)?;
+    contract("vc", &spec.vc)?;
     traffic("traffic", &spec.traffic)?;
     for (index, flow) in spec.flow.iter().enumerate() {
         check_flow(index, flow)?;
@@ -201,7 +204,18 @@ fn check_flow(index: usize, flow: &FlowSpec) -> Checked {
     if let Some(time) = flow.start {
         start(&format!("{key}.start"), time)?;
     }
+    flow.vc.as_ref().map_or(Ok(()), |terms| contract(&format!("{key}.vc"), terms))?;
     flow.tcp.as_ref().map_or(Ok(()), |stack| tcp(&format!("{key}.tcp"), stack))
+}
+
+fn contract(key: &str, contract: &Contract) -> Checked {
+    for (rate, name) in [(contract.pcr, "pcr"), (contract.mcr, "mcr")] {
+        rate.map_or(Ok(()), |rate| within(&format!("{key}.{name}"), rate.0, MIN_RATE, MAX_RATE))?;
+    }
+    for (tolerance, name) in [(contract.cdvt_pcr, "cdvt-pcr"), (contract.cdvt_mcr, "cdvt-mcr")] {
+        within(&format!("{key}.{name}"), tolerance, Duration(0), MAX_DELAY)?;
+    }
+    within(&format!("{key}.weight"), contract.weight, 1, MAX_WEIGHT)
 }
 
 /// Checks that `low <= value <= high`.

@@ -97,7 +97,7 @@ impl Source {
     /// The merged tables as types.
     pub(super) fn spec(&self) -> Result<Spec, ScenarioError> {
         let mut root = self.root.clone();
-        inherit_tcp(&mut root);
+        INHERITED.iter().for_each(|key| inherit(&mut root, key));
         read(&root).map_err(|fault| {
             let origin = fault.origin.unwrap_or(root.origin);
             self.error(origin, fault.key(), fault.message)
@@ -115,14 +115,17 @@ impl Source {
     }
 }
 
-/// Lays each flow's `tcp` over that of the scenario.
-fn inherit_tcp(root: &mut Node) {
+/// Tables of the scenario over which each flow's own are laid.
+const INHERITED: [&str; 2] = ["tcp", "vc"];
+
+/// Lays each flow's table `key` over that of the scenario.
+fn inherit(root: &mut Node, key: &str) {
     let Value::Table(table) = &mut root.value else { return };
-    let Some(below) = table.get("tcp").filter(|node| node.table().is_some()).cloned() else { return };
+    let Some(below) = table.get(key).filter(|node| node.table().is_some()).cloned() else { return };
     let Some(Node { value: Value::Array(flows), .. }) = table.get_mut("flow") else { return };
     for flow in flows {
         if let Value::Table(flow) = &mut flow.value
-            && let Some(own) = flow.get_mut("tcp")
+            && let Some(own) = flow.get_mut(key)
         {
             let above = std::mem::replace(own, below.clone());
             own.merge(above);

@@ -12,6 +12,14 @@ fn everything(result: &RunResult) -> String {
     format!("{:x} {}", result.fingerprint, rows.collect::<Vec<_>>().join("\n"))
 }
 
+/// Everything that was counted, with the fingerprint. Times in the queue are left out: a port that stores its queue counts them
+/// when a cell leaves, a plain FIFO when it comes. So is the largest occupancy, where arrivals in one picosecond may see a
+/// cell more or less.
+pub(crate) fn counts(result: &RunResult) -> String {
+    let timed = |word: &&str| !["occupancy_", "delay_"].iter().any(|name| word.starts_with(name));
+    everything(result).split(' ').filter(timed).collect::<Vec<_>>().join(" ")
+}
+
 /// A loaded parking lot behind buffers of `buffer`, under the discard tables `discard`.
 fn parking_lot(buffer: &str, discard: &str) -> RunResult {
     run(&format!(
@@ -37,7 +45,7 @@ fn policies_do_not_differ_where_nothing_is_lost() {
     assert!(value(&reference.ports, "switch2 > switch3", "occupancy_max") > 100.0, "there is a queue");
     for (name, result) in results {
         assert_eq!(discarded(&result), 0.0, "{name}");
-        assert_eq!(everything(&result), everything(&reference), "{name}");
+        assert_eq!(counts(&result), counts(&reference), "{name}");
     }
 }
 

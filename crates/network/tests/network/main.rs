@@ -4,5 +4,6 @@ mod common;
 mod golden;
 mod identities;
 mod oracles;
+mod queued;
 mod schedule;
 mod trace;

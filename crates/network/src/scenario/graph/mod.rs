@@ -1,25 +1,26 @@
 //! The network that a scenario describes: nodes, directed links, and flows with their routes.
 
+mod flows;
 mod generate;
 mod losses;
+mod ports;
 mod route;
 
 use std::collections::BTreeMap;
 
 use celltrain_atm::{
-    buffer::{DiscardParams, PolicyName},
-    quantity::{Capacity, Unit},
+    buffer::DiscardParams,
+    contract::{Contract, Policing},
+    quantity::Capacity,
+    scheduler::{DisciplineName, SchedulerParams},
 };
 use celltrain_engine::quantity::{BitRate, Bytes, Duration};
 use celltrain_tcp::Params;
 
-use self::{
-    generate::{Outline, OutlineFlow},
-    route::Router,
-};
+use self::generate::Outline;
 use super::{
     error::{Problem, suggestion},
-    spec::{FlowSpec, Framing, LossDirection, LossUnit, NodeKind, Spec, Start, Traffic},
+    spec::{Framing, LossDirection, LossUnit, NodeKind, Spec, Start, SwitchSpec, Traffic},
 };
 
 /// The most nodes, and the most links, of a network.
@@ -74,6 +75,10 @@ pub struct Link {
     pub buffer: Capacity,
     /// Discard policy of the output port.
     pub discard: DiscardParams,
+    /// The most that one VC may take of the buffer.
+    pub vc_buffer: Capacity,
+    /// In which order the output port serves its VCs.
+    pub scheduler: SchedulerParams,
 }
 
 /// A flow: one VC there and one back.
@@ -97,6 +102,10 @@ pub struct Flow {
     pub tcp: Params,
     /// When it starts.
     pub start: Start,
+    /// The contract of its VC in the direction of the data.
+    pub contract: Contract,
+    /// The flow whose VC it uses: its own number, or that of an earlier flow.
+    pub circuit: usize,
 }
 
 /// A segment that a link loses.
@@ -114,16 +123,27 @@ pub struct Loss {
     pub occurrence: u32,
 }
 
+impl Link {
+    /// Whether the output port must store its queue if VCs under these contracts cross it: because it does not serve them
+    /// in the order of their cells' arrivals, or because something looks at every cell.
+    #[must_use]
+    pub fn stores_queue(&self, contracts: &[Contract]) -> bool {
+        self.discard.policy.keeps_accounts()
+            || self.scheduler.discipline != DisciplineName::Fifo
+            || self.vc_buffer != Capacity::UNLIMITED
+            || contracts.iter().any(|contract| contract.policing != Policing::None)
+            || contracts.windows(2).any(|pair| pair[0].category != pair[1].category)
+    }
+}
+
 impl Graph {
     /// Builds the network and checks that every flow can cross it.
     pub(super) fn build(spec: &Spec) -> Result<Self, Problem> {
         let mut outline = generate::outline(spec)?;
         let names = index_names(&outline)?;
         let links = links(spec, &outline, &names)?;
-        let drafts = drafts(spec, &mut outline.flows, &names)?;
-        let router = Router::new(&outline.nodes, &links);
-        let flows =
-            Builder { spec, nodes: &outline.nodes, names: &names, router, route_links: 0 }.flows(drafts)?;
+        let flows = flows::flows(spec, &mut outline, &names, &links)?;
+        ports::check_contracts(spec, &outline, &links, &flows)?;
         let losses = losses::losses(spec, &names, &links, &flows)?;
         Ok(Self { nodes: outline.nodes, links, flows, losses })
     }
@@ -164,10 +184,9 @@ fn links(spec: &Spec, outline: &Outline, names: &Names) -> Result<Vec<Link>, Pro
     for wire in &outline.wires {
         let directions = [(wire.from, wire.to), (wire.to, wire.from)];
         for &(from, to) in &directions[..if wire.simplex { 1 } else { 2 }] {
-            let (buffer, discard) = match outline.nodes[from].kind {
-                NodeKind::Host => (Capacity::UNLIMITED, DiscardParams::of(PolicyName::TailDrop)),
-                NodeKind::Switch => (spec.switch.buffer, spec.switch.discard.clone()),
-            };
+            let host = outline.nodes[from].kind == NodeKind::Host;
+            let unlimited = SwitchSpec { buffer: Capacity::UNLIMITED, ..SwitchSpec::default() };
+            let switch = if host { &unlimited } else { &spec.switch };
             let processing = if outline.nodes[to].kind == NodeKind::Switch { spec.switch.delay.0 } else { 0 };
             let delay = wire.link.delay.unwrap_or(spec.link.delay);
             links.push(Link {
@@ -179,263 +198,14 @@ fn links(spec: &Spec, outline: &Outline, names: &Names) -> Result<Vec<Link>, Pro
                 overhead: wire.link.overhead.unwrap_or(spec.link.overhead),
                 loss: wire.link.loss.unwrap_or(spec.link.loss),
                 loss_unit: wire.link.loss_unit.unwrap_or(spec.link.loss_unit),
-                buffer,
-                discard,
+                buffer: switch.buffer,
+                discard: switch.discard.clone(),
+                vc_buffer: switch.vc_buffer.unwrap_or(Capacity::UNLIMITED),
+                scheduler: switch.scheduler.clone(),
             });
         }
     }
-    override_ports(spec, outline, names, &mut links)?;
-    links.iter().try_for_each(|link| check_buffer(spec, outline, link))?;
+    ports::override_ports(spec, outline, names, &mut links)?;
+    links.iter().try_for_each(|link| ports::check_buffer(spec, outline, link))?;
     Ok(links)
-}
-
-/// Checks that the unit of a port's buffer suits what its link carries.
-fn check_buffer(spec: &Spec, outline: &Outline, link: &Link) -> Result<(), Problem> {
-    let suits = match link.buffer.unit() {
-        None => true,
-        Some(Unit::Cells) => link.framing == Framing::Cells,
-        Some(Unit::Packets | Unit::Bytes) => link.framing == Framing::Packets,
-    };
-    if suits {
-        return Ok(());
-    }
-    let (from, to) = (&outline.nodes[link.from].name, &outline.nodes[link.to].name);
-    let entry =
-        spec.port.iter().rposition(|port| port.buffer.is_some() && (&port.from, &port.to) == (from, to));
-    let key = entry.map_or_else(|| "switch.buffer".to_owned(), |index| format!("port.{index}.buffer"));
-    let carries = match link.framing {
-        Framing::Cells => "cells: give a number of cells",
-        Framing::Packets => "packets: give a number of packets or bytes",
-    };
-    let message = format!(
-        "\"{}\" does not suit the link from \"{from}\" to \"{to}\", which carries {carries}",
-        link.buffer
-    );
-    Err(Problem::new(key, message))
-}
-
-/// Applies `[[port]]`.
-fn override_ports(spec: &Spec, outline: &Outline, names: &Names, links: &mut [Link]) -> Result<(), Problem> {
-    if spec.port.is_empty() {
-        return Ok(());
-    }
-    let mut ports: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
-    for (index, link) in links.iter().enumerate() {
-        ports.entry((link.from, link.to)).or_default().push(index);
-    }
-    for (index, port) in spec.port.iter().enumerate() {
-        let from = find(names, || format!("port.{index}.from"), &port.from)?;
-        let to = find(names, || format!("port.{index}.to"), &port.to)?;
-        if outline.nodes[from].kind != NodeKind::Switch {
-            let message = format!("\"{}\" is a host: only the ports of switches have a buffer", port.from);
-            return Err(Problem::new(format!("port.{index}.from"), message));
-        }
-        let Some(found) = ports.get(&(from, to)) else {
-            let message = format!("there is no link from \"{}\" to \"{}\"", port.from, port.to);
-            return Err(Problem::new(format!("port.{index}.to"), message));
-        };
-        for &link in found {
-            links[link].buffer = port.buffer.unwrap_or(links[link].buffer);
-            if let Some(discard) = &port.discard {
-                links[link].discard = discard.clone();
-            }
-        }
-    }
-    Ok(())
-}
-
-/// A flow before its route is known, and the number of the `[[flow]]` about it.
-struct Draft {
-    flow: OutlineFlow,
-    entry: Option<usize>,
-}
-
-/// The flows of the topology and those of `[[flow]]`.
-fn drafts(spec: &Spec, generated: &mut Vec<OutlineFlow>, names: &Names) -> Result<Vec<Draft>, Problem> {
-    let mut drafts: Vec<_> = generated.drain(..).map(|flow| Draft { flow, entry: None }).collect();
-    let mut by_name: BTreeMap<_, _> =
-        drafts.iter().enumerate().map(|(index, draft)| (draft.flow.name.clone(), index)).collect();
-    for (index, entry) in spec.flow.iter().enumerate() {
-        let end = |key: &str, name: &Option<String>, known: Option<usize>| match (name, known) {
-            (Some(name), _) => find(names, || format!("flow.{index}.{key}"), name),
-            (None, Some(node)) => Ok(node),
-            (None, None) => {
-                let message = format!("this key is required: the topology makes no flow \"{}\"", entry.name);
-                Err(Problem::new(format!("flow.{index}.{key}"), message))
-            }
-        };
-        let number = by_name.get(&entry.name).copied();
-        let below = number.map(|number| &drafts[number].flow);
-        let flow = OutlineFlow {
-            name: entry.name.clone(),
-            group: entry.group.or(below.map(|flow| flow.group)).unwrap_or(1),
-            from: end("from", &entry.from, below.map(|flow| flow.from))?,
-            to: end("to", &entry.to, below.map(|flow| flow.to))?,
-        };
-        let draft = Draft { flow, entry: Some(index) };
-        match number {
-            Some(number) if drafts[number].entry.is_some() => {
-                let message = format!("there is another [[flow]] \"{}\"", entry.name);
-                return Err(Problem::new(format!("flow.{index}.name"), message));
-            }
-            Some(number) => drafts[number] = draft,
-            None => {
-                by_name.insert(entry.name.clone(), drafts.len());
-                drafts.push(draft);
-            }
-        }
-    }
-    match drafts.len() as u64 {
-        0 => Err(Problem::new("flow", "the network has no flow: add a [[flow]]")),
-        count if count > MAX_FLOWS => {
-            Err(Problem::new("flow", format!("expected at most {MAX_FLOWS} flows, found {count}")))
-        }
-        _ => Ok(drafts),
-    }
-}
-
-/// Turns drafts into flows.
-struct Builder<'a> {
-    spec: &'a Spec,
-    nodes: &'a [Node],
-    names: &'a Names,
-    router: Router<'a>,
-    /// Links on the routes so far.
-    route_links: usize,
-}
-
-impl Builder<'_> {
-    fn flows(mut self, drafts: Vec<Draft>) -> Result<Vec<Flow>, Problem> {
-        let tcp = resolve("tcp", &self.spec.tcp)?;
-        drafts.into_iter().map(|draft| self.flow(draft, tcp)).collect()
-    }
-
-    fn flow(&mut self, draft: Draft, tcp: Params) -> Result<Flow, Problem> {
-        let Draft { flow: OutlineFlow { name, group, from, to }, entry } = draft;
-        let key = entry.map_or_else(|| "topology".to_owned(), |index| format!("flow.{index}"));
-        let entry: Option<&FlowSpec> = entry.map(|index| &self.spec.flow[index]);
-        for (end, node) in [("from", from), ("to", to)] {
-            if self.nodes[node].kind != NodeKind::Host {
-                let message =
-                    format!("\"{}\" is a switch: flows begin and end at hosts", self.nodes[node].name);
-                return Err(Problem::new(format!("{key}.{end}"), message));
-            }
-        }
-        if from == to {
-            return Err(Problem::new(format!("{key}.to"), "a flow joins two different hosts"));
-        }
-        let traffic = entry.and_then(|entry| entry.traffic.as_ref()).unwrap_or(&self.spec.traffic).clone();
-        let start = entry.and_then(|entry| entry.start).unwrap_or(traffic.start());
-        let tcp = match entry.and_then(|entry| entry.tcp.as_ref()) {
-            Some(stack) => resolve(&format!("{key}.tcp"), stack)?,
-            None => tcp,
-        };
-        let route = match entry.and_then(|entry| entry.route.as_ref()) {
-            Some(names) => self.explicit_route(&key, names, from, to)?,
-            None => self.router.shortest(from, to).ok_or_else(|| self.unreachable(&key, &name, from, to))?,
-        };
-        let back =
-            if traffic.uses_tcp() { self.way_back(&key, &name, &route, from, to)? } else { Vec::new() };
-        self.check_framing(&key, &name, &traffic, &route, &back)?;
-        self.route_links += route.len() + back.len();
-        if self.route_links > MAX_ROUTE_LINKS {
-            let message = format!("the routes of all flows together pass more than {MAX_ROUTE_LINKS} links");
-            return Err(Problem::new("topology", message));
-        }
-        Ok(Flow { name, group, from, to, route, back, traffic, tcp, start })
-    }
-
-    /// Checks that a flow's links all carry the same, and what its traffic needs.
-    fn check_framing(
-        &self,
-        key: &str,
-        name: &str,
-        traffic: &Traffic,
-        route: &[usize],
-        back: &[usize],
-    ) -> Result<(), Problem> {
-        let links = self.router.links();
-        let framing = links[route[0]].framing;
-        if let Some(&other) = route.iter().chain(back).find(|&&link| links[link].framing != framing) {
-            let place = |link: usize| {
-                format!("{} > {}", self.nodes[links[link].from].name, self.nodes[links[link].to].name)
-            };
-            let (packets, cells) =
-                if framing == Framing::Packets { (route[0], other) } else { (other, route[0]) };
-            let message = format!(
-                "flow \"{name}\" would change its framing on the way: \"{}\" carries cells, \"{}\" packets",
-                place(cells),
-                place(packets)
-            );
-            return Err(Problem::new(key, message));
-        }
-        if framing == Framing::Packets && !traffic.uses_tcp() {
-            let message =
-                format!("flow \"{name}\" sends bare cells, which a packet-framed link does not carry");
-            return Err(Problem::new(key, message));
-        }
-        Ok(())
-    }
-
-    /// The links of a route that is written out.
-    fn explicit_route(
-        &self,
-        key: &str,
-        names: &[String],
-        from: usize,
-        to: usize,
-    ) -> Result<Vec<usize>, Problem> {
-        let at = |place: usize| format!("{key}.route.{place}");
-        let mut nodes = Vec::with_capacity(names.len());
-        for (place, name) in names.iter().enumerate() {
-            nodes.push(find(self.names, || at(place), name)?);
-        }
-        if nodes.first() != Some(&from) || nodes.last() != Some(&to) {
-            let (from, to) = (&self.nodes[from].name, &self.nodes[to].name);
-            let message = format!("expected a route from \"{from}\" to \"{to}\", both included");
-            return Err(Problem::new(format!("{key}.route"), message));
-        }
-        let mut seen = BTreeMap::new();
-        for (place, &node) in nodes.iter().enumerate() {
-            let name = &self.nodes[node].name;
-            if let Some(before) = seen.insert(node, place) {
-                let message = format!("the route is a loop: \"{name}\" is also its element {before}");
-                return Err(Problem::new(at(place), message));
-            }
-            if self.nodes[node].kind == NodeKind::Host && place > 0 && place + 1 < nodes.len() {
-                return Err(Problem::new(at(place), format!("\"{name}\" is a host: it passes nothing on")));
-            }
-        }
-        let step = |(place, pair): (usize, &[usize])| {
-            self.router.link(pair[0], pair[1]).ok_or_else(|| {
-                let (from, to) = (&self.nodes[pair[0]].name, &self.nodes[pair[1]].name);
-                Problem::new(at(place + 1), format!("there is no link from \"{from}\" to \"{to}\""))
-            })
-        };
-        nodes.windows(2).enumerate().map(step).collect()
-    }
-
-    /// The way of the ACKs: that of the data in the other direction where its links are duplex.
-    fn way_back(
-        &mut self,
-        key: &str,
-        name: &str,
-        route: &[usize],
-        from: usize,
-        to: usize,
-    ) -> Result<Vec<usize>, Problem> {
-        self.router
-            .reverse(route)
-            .or_else(|| self.router.shortest(to, from))
-            .ok_or_else(|| self.unreachable(key, name, to, from))
-    }
-
-    fn unreachable(&self, key: &str, name: &str, from: usize, to: usize) -> Problem {
-        let (from, to) = (&self.nodes[from].name, &self.nodes[to].name);
-        Problem::new(key, format!("flow \"{name}\" dangles: there is no way from \"{from}\" to \"{to}\""))
-    }
-}
-
-fn resolve(key: &str, stack: &celltrain_tcp::StackSpec) -> Result<Params, Problem> {
-    stack.resolve().map_err(|error| Problem::new(format!("{key}.{}", error.key), error.message))
 }

@@ -9,7 +9,9 @@ mod traffic;
 use celltrain_atm::{
     aal5,
     buffer::{DiscardParams, PolicyName},
+    contract::Contract,
     quantity::{Capacity, Unit},
+    scheduler::SchedulerParams,
 };
 use celltrain_engine::{
     quantity::{BitRate, Bytes, Duration, PacketRate},
@@ -79,6 +81,9 @@ pub struct Spec {
     /// TCP at the hosts.
     #[serde(default)]
     pub tcp: StackSpec,
+    /// The contract of every flow's VC in the direction of its data.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub vc: Contract,
     /// What the flows carry; greedy TCP if not given.
     #[serde(default)]
     pub traffic: Traffic,
@@ -88,6 +93,10 @@ pub struct Spec {
     /// Single segments that links lose.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub loss: Vec<LossSpec>,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 fn default_seed() -> u64 {
@@ -223,12 +232,23 @@ pub struct SwitchSpec {
     pub delay: Duration,
     /// Discard policy of each output port.
     pub discard: DiscardParams,
+    /// The most that one VC may take of the buffer; all of it if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vc_buffer: Option<Capacity>,
+    /// In which order each output port serves its VCs.
+    #[serde(skip_serializing_if = "is_default")]
+    pub scheduler: SchedulerParams,
 }
 
 impl Default for SwitchSpec {
     fn default() -> Self {
-        let discard = DiscardParams::of(PolicyName::TailDrop);
-        Self { buffer: Capacity(Some(2_000), Unit::Cells), delay: Duration(0), discard }
+        Self {
+            buffer: Capacity(Some(2_000), Unit::Cells),
+            delay: Duration(0),
+            discard: DiscardParams::of(PolicyName::TailDrop),
+            vc_buffer: None,
+            scheduler: SchedulerParams::default(),
+        }
     }
 }
 
@@ -246,6 +266,12 @@ pub struct PortSpec {
     /// Its discard policy; that of `[switch]` if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub discard: Option<DiscardParams>,
+    /// The most that one VC may take of its buffer; as `[switch]` says if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vc_buffer: Option<Capacity>,
+    /// In which order it serves its VCs; as `[switch]` says if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scheduler: Option<SchedulerParams>,
 }
 
 /// `[host]`: what lies between TCP and the link in a host.
@@ -277,7 +303,8 @@ pub enum IpServes {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct FlowSpec {
-    /// The flow's name. Generated flows are named `1`, `2`, … in the order of their sources.
+    /// The flow's name. Generated flows are named `1`, `2`, … in the order of their sources. `"6 .. 10"` stands for the flows
+    /// `6` to `10`.
     pub name: String,
     /// Name of the sending host; required for a new flow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -300,6 +327,13 @@ pub struct FlowSpec {
     /// Its TCP; keys not given are those of `[tcp]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tcp: Option<StackSpec>,
+    /// The contract of its VC; keys not given are those of `[vc]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vc: Option<Contract>,
+    /// Name of the VC that carries it; TCP flows with the same ends and the same name share one VC, which the first of them
+    /// sets up. A VC of its own if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub circuit: Option<String>,
 }
 
 /// `[[loss]]`: one segment that a link loses, with all its cells, after having transmitted it.

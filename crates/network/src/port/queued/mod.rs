@@ -1,0 +1,331 @@
+//! The buffer of a port that queues by VC: for schedulers other than FIFO, and for policies that keep accounts, hear of
+//! departures or push out.
+//!
+//! Which unit goes next may depend on what arrives until then, so departures are events here: those up to an arrival come
+//! before it, those in the same instant too.
+
+mod store;
+
+use celltrain_atm::{
+    Cell,
+    buffer::{BufferPolicy, PortView, Reason, Verdict},
+    cell::{Ecn, Kind},
+    scheduler::Priority,
+};
+use celltrain_engine::{
+    Instant, Time,
+    stream::{Streams, Train},
+    time::NEVER,
+};
+
+pub(crate) use self::store::Store;
+use self::store::Unit;
+use super::{Line, PacketLimit, buffer::Buffer};
+use crate::wire::Wires;
+
+/// What a port that queues by VC has beside its buffer's policy.
+#[derive(Debug)]
+pub(crate) struct VcQueues {
+    line: Line,
+    /// The most that a VC may take of the buffer.
+    vc_capacity: u64,
+    scheduler: Priority,
+    store: Store,
+    /// The unit in transmission and when its last bit is sent.
+    sending: Option<(Unit, Instant)>,
+    /// When the line was or will be free.
+    free: Instant,
+    /// Number of the last departure: departures back to back have neighbouring numbers, others are far apart.
+    number: u64,
+    /// Slots or bytes for which the line has been busy.
+    busy: u64,
+}
+
+/// Between the numbers of departures that are not on one grid of slots.
+const APART: u64 = 1 << 32;
+
+impl VcQueues {
+    pub(super) fn new(line: Line, vc_capacity: u64, scheduler: Priority, vcs: usize) -> Self {
+        Self {
+            line,
+            vc_capacity,
+            scheduler,
+            store: Store::new(vcs),
+            sending: None,
+            free: Instant::default(),
+            number: 0,
+            busy: 0,
+        }
+    }
+
+    /// Units accepted and not yet sent.
+    pub(super) fn units(&self) -> u64 {
+        self.store.waiting() + u64::from(self.sending.is_some())
+    }
+
+    /// Units accepted whose transmission has not begun.
+    pub(super) fn waiting(&self) -> u64 {
+        self.store.waiting()
+    }
+
+    /// What units are called.
+    pub(super) fn unit(&self) -> &'static str {
+        match self.line {
+            Line::Cells { .. } => "cells",
+            Line::Packets { .. } => "packets",
+        }
+    }
+
+    /// The largest occupancy since the window began.
+    pub(super) fn most(&self) -> u64 {
+        self.store.most
+    }
+
+    pub(super) fn begin_window(&mut self) {
+        self.store.most = 0;
+    }
+
+    /// The time for which the line has been busy, in units of so many seconds.
+    pub(super) fn busy(&self) -> (u64, f64) {
+        let unit = match self.line {
+            Line::Cells { slot, .. } => slot,
+            Line::Packets { byte, .. } => byte,
+        };
+        (self.busy, unit.seconds())
+    }
+
+    /// The earliest departure that is still to be decided, if something arrives at `now`.
+    pub(super) fn next_departure(&self, now: Time) -> Time {
+        let shortest = match self.line {
+            Line::Cells { slot, .. } => slot.ps(),
+            Line::Packets { byte, overhead, .. } => super::packets::shortest(byte, overhead),
+        };
+        now.max(self.free.ps()) + shortest
+    }
+
+    /// When the unit in transmission leaves.
+    pub(super) fn next_event(&self) -> Time {
+        self.sending.map_or(NEVER, |(_, departure)| departure.ps())
+    }
+
+    /// Slots or bytes that `size` takes on the line.
+    fn load(&self, size: u32) -> u64 {
+        match self.line {
+            Line::Cells { .. } => 1,
+            Line::Packets { overhead, .. } => u64::from(size) + overhead,
+        }
+    }
+
+    /// Bytes of a packet or 1 for a cell, and what it takes of the buffer.
+    fn measure(&self, bytes: impl FnOnce() -> u32) -> (u32, u32) {
+        match self.line {
+            Line::Cells { .. } => (1, 1),
+            Line::Packets { limit: PacketLimit::Packets(_), .. } => (bytes(), 1),
+            Line::Packets { limit: PacketLimit::Bytes(_), .. } => {
+                let bytes = bytes();
+                (bytes, bytes)
+            }
+        }
+    }
+}
+
+/// The port as the policy sees it when a unit arrives.
+struct Arrival<'a> {
+    queues: &'a VcQueues,
+    vc: u32,
+    room: u64,
+    first: bool,
+}
+
+impl PortView for Arrival<'_> {
+    #[inline]
+    fn capacity(&self) -> u64 {
+        self.queues.line.capacity()
+    }
+
+    #[inline]
+    fn occupancy(&self) -> u64 {
+        self.queues.store.total()
+    }
+
+    #[inline]
+    fn is_first(&self) -> bool {
+        self.first
+    }
+
+    fn is_packet(&self) -> bool {
+        matches!(self.queues.line, Line::Packets { .. })
+    }
+
+    #[inline]
+    fn is_full(&self) -> bool {
+        let store = &self.queues.store;
+        let fits = |taken: u64, limit: u64| taken.saturating_add(self.room) <= limit;
+        !fits(store.total(), self.capacity()) || !fits(store.of_vc(self.vc), self.queues.vc_capacity)
+    }
+
+    #[inline]
+    fn vc_occupancy(&self, vc: u32) -> u64 {
+        self.queues.store.of_vc(vc)
+    }
+
+    #[inline]
+    fn clp_occupancy(&self, clp: bool) -> u64 {
+        self.queues.store.of_clp(clp)
+    }
+
+    #[inline]
+    fn active_vcs(&self) -> u64 {
+        self.queues.store.active()
+    }
+
+    #[inline]
+    fn last_frame(&self, vc: u32) -> Option<u64> {
+        self.queues.store.last_frame(vc)
+    }
+}
+
+impl Buffer<VcQueues> {
+    /// Handles every arrival before `until` and every departure up to it; returns how many units arrived.
+    pub(super) fn serve<P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        until: Time,
+        streams: &mut Streams<Cell>,
+        wires: &Wires,
+    ) -> u64 {
+        let (mut units, mut train) = (0, Train::default());
+        while let Some(slot) = self.merge.next(until, streams, &mut train) {
+            units += u64::from(train.count);
+            loop {
+                self.send_until(policy, train.first, streams);
+                self.on_unit(policy, train.first, train.car, streams, wires);
+                if train.count == 1 {
+                    break;
+                }
+                train.advance(1, slot);
+            }
+        }
+        self.send_until(policy, Instant::start_of(until), streams);
+        units
+    }
+
+    /// Handles the departures up to `now`.
+    fn send_until<P: BufferPolicy>(&mut self, policy: &mut P, now: Instant, streams: &mut Streams<Cell>) {
+        while let Some((unit, departure)) = self.queue.sending.take_if(|(_, departure)| *departure <= now) {
+            self.queue.store.leave(&unit);
+            self.queue.busy += self.queue.load(unit.size);
+            policy.on_departure(&unit.cell, departure.ps());
+            self.send_next(departure, streams);
+        }
+    }
+
+    /// The line is free at `start`: sends what the scheduler chooses, if anything waits.
+    fn send_next(&mut self, start: Instant, streams: &mut Streams<Cell>) {
+        let queues = &mut self.queue;
+        let Some(vc) = queues.scheduler.next(&queues.store) else { return };
+        let unit = queues.store.take(vc);
+        let load = queues.load(unit.size);
+        let departure = match queues.line {
+            Line::Cells { slot, .. } => start.plus(slot),
+            Line::Packets { byte, .. } => start.plus_slots(byte, load),
+        };
+        let in_step = matches!(queues.line, Line::Cells { .. }) && start == queues.free;
+        queues.number += if in_step { 1 } else { APART };
+        queues.free = departure;
+        queues.sending = Some((unit, departure));
+        let (number, first) = (queues.number, departure.delayed(self.delay));
+        let sojourn = departure.since(unit.at);
+        self.stats.sojourns.add(sojourn);
+        self.stats.longest = self.stats.longest.max(sojourn);
+        let connection = &self.connections[vc as usize];
+        streams[connection.output].push_car(number, first, Cell { vc: connection.label, ..unit.cell });
+        if unit.cell.is_last() {
+            self.stats.delays.add(sojourn.ps());
+        }
+    }
+
+    /// A unit arrives: the policy decides, the port obeys.
+    fn on_unit<P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        at: Instant,
+        cell: Cell,
+        streams: &mut Streams<Cell>,
+        wires: &Wires,
+    ) {
+        let connection = &self.connections[cell.vc as usize];
+        let (size, room) = self.queue.measure(|| {
+            let wire = connection.wire.expect("what packets contain waits in a wire");
+            wires[wire].peek(cell.frame).segment.ip_bytes()
+        });
+        match self.verdict(policy, at, &cell, room) {
+            Ok(ecn) => self.accept(Unit { cell: Cell { ecn, ..cell }, at, size, room }, streams),
+            Err(reason) => self.discard(at, &cell, reason),
+        }
+    }
+
+    /// What becomes of a unit: the mark with which it goes on, or why it is discarded.
+    fn verdict<P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        at: Instant,
+        cell: &Cell,
+        room: u32,
+    ) -> Result<Ecn, Reason> {
+        let mut arrival = Arrival { queues: &self.queue, vc: cell.vc, room: room.into(), first: false };
+        if cell.kind != Kind::Data {
+            // It belongs to no frame: policies of frames have nothing to say about it.
+            return if arrival.is_full() { Err(Reason::BufferFull) } else { Ok(cell.ecn) };
+        }
+        let connection = &mut self.connections[cell.vc as usize];
+        let first = std::mem::replace(&mut connection.at_frame_start, cell.is_last());
+        loop {
+            arrival.first = first;
+            match policy.on_arrival(cell, &arrival, at.ps()) {
+                Verdict::Accept => break Ok(cell.ecn),
+                Verdict::Mark => {
+                    self.stats.marked += u64::from(first);
+                    break Ok(Ecn::Marked);
+                }
+                Verdict::Discard(reason) => break Err(reason),
+                Verdict::PushOut(vc) => {
+                    self.push_out(policy, at, vc);
+                    arrival = Arrival { queues: &self.queue, vc: cell.vc, room: room.into(), first };
+                }
+            }
+        }
+    }
+
+    /// Puts a unit into its queue, and on the line if that is free.
+    fn accept(&mut self, unit: Unit, streams: &mut Streams<Cell>) {
+        let (vc, queues) = (unit.cell.vc, &mut self.queue);
+        queues.store.enqueue(unit);
+        let fits =
+            queues.store.total() <= queues.line.capacity() && queues.store.of_vc(vc) <= queues.vc_capacity;
+        assert!(fits, "the policy accepted a unit into a full buffer");
+        queues.scheduler.enqueue(vc, &queues.store);
+        self.connections[vc as usize].accepted += 1;
+        if unit.cell.is_last() {
+            self.note_frame(unit.at, vc);
+        }
+        if self.queue.sending.is_none() {
+            self.send_next(unit.at, streams);
+        }
+    }
+
+    /// Pushes the last frame of `vc` out of the buffer.
+    #[cold]
+    fn push_out<P: BufferPolicy>(&mut self, policy: &mut P, now: Instant, vc: u32) {
+        let frame = self.queue.store.pushable(vc);
+        for _ in 0..frame.units {
+            let queues = &mut self.queue;
+            let unit = queues.store.push_out(vc);
+            queues.scheduler.withdraw(vc, &queues.store);
+            self.stats.sojourns.add(now.since(unit.at));
+            // It was accepted and is discarded now: it counts as both.
+            self.discard(now, &unit.cell, Reason::PushedOut);
+        }
+        policy.on_push_out(vc, u64::from(frame.units), frame.complete);
+    }
+}

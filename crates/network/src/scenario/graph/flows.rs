@@ -1,0 +1,276 @@
+//! Flows: those that the topology makes and those of `[[flow]]`, with their routes.
+
+use std::collections::BTreeMap;
+
+use celltrain_tcp::Params;
+
+use super::{
+    super::{
+        error::Problem,
+        spec::{FlowSpec, Framing, NodeKind, Spec, Traffic},
+    },
+    Flow, Link, MAX_FLOWS, MAX_ROUTE_LINKS, Names, Node, find,
+    generate::{Outline, OutlineFlow},
+    route::Router,
+};
+
+/// The flows of a network, in the order of the topology and then of `[[flow]]`.
+pub(super) fn flows(
+    spec: &Spec,
+    outline: &mut Outline,
+    names: &Names,
+    links: &[Link],
+) -> Result<Vec<Flow>, Problem> {
+    let drafts = drafts(spec, &mut outline.flows, names)?;
+    let router = Router::new(&outline.nodes, links);
+    let circuits = BTreeMap::new();
+    Builder { spec, nodes: &outline.nodes, names, router, route_links: 0, circuits }.flows(drafts)
+}
+
+/// A flow before its route is known, and the number of the `[[flow]]` about it.
+struct Draft {
+    flow: OutlineFlow,
+    entry: Option<usize>,
+}
+
+/// The flows of the topology and those of `[[flow]]`.
+fn drafts(spec: &Spec, generated: &mut Vec<OutlineFlow>, names: &Names) -> Result<Vec<Draft>, Problem> {
+    let mut drafts: Vec<_> = generated.drain(..).map(|flow| Draft { flow, entry: None }).collect();
+    let mut by_name: BTreeMap<_, _> =
+        drafts.iter().enumerate().map(|(index, draft)| (draft.flow.name.clone(), index)).collect();
+    for (index, entry, name) in entries(spec)? {
+        let end = |key: &str, node: &Option<String>, known: Option<usize>| match (node, known) {
+            (Some(node), _) => find(names, || format!("flow.{index}.{key}"), node),
+            (None, Some(node)) => Ok(node),
+            (None, None) => {
+                let message = format!("this key is required: the topology makes no flow \"{name}\"");
+                Err(Problem::new(format!("flow.{index}.{key}"), message))
+            }
+        };
+        let number = by_name.get(&name).copied();
+        let below = number.map(|number| &drafts[number].flow);
+        let flow = OutlineFlow {
+            name: name.clone(),
+            group: entry.group.or(below.map(|flow| flow.group)).unwrap_or(1),
+            from: end("from", &entry.from, below.map(|flow| flow.from))?,
+            to: end("to", &entry.to, below.map(|flow| flow.to))?,
+        };
+        let draft = Draft { flow, entry: Some(index) };
+        match number {
+            Some(number) if drafts[number].entry.is_some() => {
+                let message = format!("there is another [[flow]] \"{name}\"");
+                return Err(Problem::new(format!("flow.{index}.name"), message));
+            }
+            Some(number) => drafts[number] = draft,
+            None => {
+                by_name.insert(name, drafts.len());
+                drafts.push(draft);
+            }
+        }
+    }
+    match drafts.len() as u64 {
+        0 => Err(Problem::new("flow", "the network has no flow: add a [[flow]]")),
+        count if count > MAX_FLOWS => {
+            Err(Problem::new("flow", format!("expected at most {MAX_FLOWS} flows, found {count}")))
+        }
+        _ => Ok(drafts),
+    }
+}
+
+/// Each `[[flow]]` with its number and the name of one flow that it is about: an entry named `6 .. 10` is about five.
+fn entries(spec: &Spec) -> Result<Vec<(usize, &FlowSpec, String)>, Problem> {
+    let mut entries = Vec::with_capacity(spec.flow.len());
+    for (index, entry) in spec.flow.iter().enumerate() {
+        let range = entry.name.split_once("..").and_then(|(first, last)| {
+            Some((first.trim().parse::<u64>().ok()?, last.trim().parse::<u64>().ok()?))
+        });
+        let Some((first, last)) = range else {
+            entries.push((index, entry, entry.name.clone()));
+            continue;
+        };
+        if first > last || last - first >= MAX_FLOWS {
+            let message = format!(
+                "expected a range such as \"6 .. 10\" of at most {MAX_FLOWS} flows, found \"{}\"",
+                entry.name
+            );
+            return Err(Problem::new(format!("flow.{index}.name"), message));
+        }
+        entries.extend((first..=last).map(|number| (index, entry, number.to_string())));
+    }
+    Ok(entries)
+}
+
+/// Turns drafts into flows.
+struct Builder<'a> {
+    spec: &'a Spec,
+    nodes: &'a [Node],
+    names: &'a Names,
+    router: Router<'a>,
+    /// Links on the routes so far.
+    route_links: usize,
+    /// The flows that set up VCs with a name.
+    circuits: BTreeMap<String, usize>,
+}
+
+impl Builder<'_> {
+    fn flows(mut self, drafts: Vec<Draft>) -> Result<Vec<Flow>, Problem> {
+        let tcp = resolve("tcp", &self.spec.tcp)?;
+        let mut flows = Vec::with_capacity(drafts.len());
+        for draft in drafts {
+            let flow = self.flow(draft, tcp, &flows)?;
+            flows.push(flow);
+        }
+        Ok(flows)
+    }
+
+    /// The flow after `flows`.
+    fn flow(&mut self, draft: Draft, tcp: Params, flows: &[Flow]) -> Result<Flow, Problem> {
+        let Draft { flow: OutlineFlow { name, group, from, to }, entry } = draft;
+        let key = entry.map_or_else(|| "topology".to_owned(), |index| format!("flow.{index}"));
+        let entry: Option<&FlowSpec> = entry.map(|index| &self.spec.flow[index]);
+        for (end, node) in [("from", from), ("to", to)] {
+            if self.nodes[node].kind != NodeKind::Host {
+                let message =
+                    format!("\"{}\" is a switch: flows begin and end at hosts", self.nodes[node].name);
+                return Err(Problem::new(format!("{key}.{end}"), message));
+            }
+        }
+        if from == to {
+            return Err(Problem::new(format!("{key}.to"), "a flow joins two different hosts"));
+        }
+        let traffic = entry.and_then(|entry| entry.traffic.as_ref()).unwrap_or(&self.spec.traffic).clone();
+        let start = entry.and_then(|entry| entry.start).unwrap_or(traffic.start());
+        let tcp = match entry.and_then(|entry| entry.tcp.as_ref()) {
+            Some(stack) => resolve(&format!("{key}.tcp"), stack)?,
+            None => tcp,
+        };
+        let route = match entry.and_then(|entry| entry.route.as_ref()) {
+            Some(names) => self.explicit_route(&key, names, from, to)?,
+            None => self.router.shortest(from, to).ok_or_else(|| self.unreachable(&key, &name, from, to))?,
+        };
+        let back =
+            if traffic.uses_tcp() { self.way_back(&key, &name, &route, from, to)? } else { Vec::new() };
+        self.check_framing(&key, &name, &traffic, &route, &back)?;
+        self.route_links += route.len() + back.len();
+        if self.route_links > MAX_ROUTE_LINKS {
+            let message = format!("the routes of all flows together pass more than {MAX_ROUTE_LINKS} links");
+            return Err(Problem::new("topology", message));
+        }
+        let contract = entry.and_then(|entry| entry.vc.as_ref()).unwrap_or(&self.spec.vc).clone();
+        let mut flow =
+            Flow { name, group, from, to, route, back, traffic, tcp, start, contract, circuit: flows.len() };
+        if let Some(circuit) = entry.and_then(|entry| entry.circuit.as_ref()) {
+            flow.circuit = self.circuit(&format!("{key}.circuit"), circuit, &flow, flows)?;
+        }
+        Ok(flow)
+    }
+
+    /// The flow that set up the VC called `name`; `flow` itself if it is the first to use it.
+    fn circuit(&mut self, key: &str, name: &str, flow: &Flow, flows: &[Flow]) -> Result<usize, Problem> {
+        let first = *self.circuits.entry(name.to_owned()).or_insert(flows.len());
+        let Some(other) = flows.get(first) else { return Ok(first) };
+        let same = (&other.route, &other.back, &other.contract) == (&flow.route, &flow.back, &flow.contract);
+        if !same || !flow.traffic.uses_tcp() || !other.traffic.uses_tcp() {
+            let message = format!(
+                "flows \"{}\" and \"{}\" cannot share a VC: both must carry TCP between the same hosts, on the same way and under the same contract",
+                other.name, flow.name
+            );
+            return Err(Problem::new(key, message));
+        }
+        Ok(first)
+    }
+
+    /// Checks that a flow's links all carry the same, and what its traffic needs.
+    fn check_framing(
+        &self,
+        key: &str,
+        name: &str,
+        traffic: &Traffic,
+        route: &[usize],
+        back: &[usize],
+    ) -> Result<(), Problem> {
+        let links = self.router.links();
+        let framing = links[route[0]].framing;
+        if let Some(&other) = route.iter().chain(back).find(|&&link| links[link].framing != framing) {
+            let place = |link: usize| {
+                format!("{} > {}", self.nodes[links[link].from].name, self.nodes[links[link].to].name)
+            };
+            let (packets, cells) =
+                if framing == Framing::Packets { (route[0], other) } else { (other, route[0]) };
+            let message = format!(
+                "flow \"{name}\" would change its framing on the way: \"{}\" carries cells, \"{}\" packets",
+                place(cells),
+                place(packets)
+            );
+            return Err(Problem::new(key, message));
+        }
+        if framing == Framing::Packets && !traffic.uses_tcp() {
+            let message =
+                format!("flow \"{name}\" sends bare cells, which a packet-framed link does not carry");
+            return Err(Problem::new(key, message));
+        }
+        Ok(())
+    }
+
+    /// The links of a route that is written out.
+    fn explicit_route(
+        &self,
+        key: &str,
+        names: &[String],
+        from: usize,
+        to: usize,
+    ) -> Result<Vec<usize>, Problem> {
+        let at = |place: usize| format!("{key}.route.{place}");
+        let mut nodes = Vec::with_capacity(names.len());
+        for (place, name) in names.iter().enumerate() {
+            nodes.push(find(self.names, || at(place), name)?);
+        }
+        if nodes.first() != Some(&from) || nodes.last() != Some(&to) {
+            let (from, to) = (&self.nodes[from].name, &self.nodes[to].name);
+            let message = format!("expected a route from \"{from}\" to \"{to}\", both included");
+            return Err(Problem::new(format!("{key}.route"), message));
+        }
+        let mut seen = BTreeMap::new();
+        for (place, &node) in nodes.iter().enumerate() {
+            let name = &self.nodes[node].name;
+            if let Some(before) = seen.insert(node, place) {
+                let message = format!("the route is a loop: \"{name}\" is also its element {before}");
+                return Err(Problem::new(at(place), message));
+            }
+            if self.nodes[node].kind == NodeKind::Host && place > 0 && place + 1 < nodes.len() {
+                return Err(Problem::new(at(place), format!("\"{name}\" is a host: it passes nothing on")));
+            }
+        }
+        let step = |(place, pair): (usize, &[usize])| {
+            self.router.link(pair[0], pair[1]).ok_or_else(|| {
+                let (from, to) = (&self.nodes[pair[0]].name, &self.nodes[pair[1]].name);
+                Problem::new(at(place + 1), format!("there is no link from \"{from}\" to \"{to}\""))
+            })
+        };
+        nodes.windows(2).enumerate().map(step).collect()
+    }
+
+    /// The way of the ACKs: that of the data in the other direction where its links are duplex.
+    fn way_back(
+        &mut self,
+        key: &str,
+        name: &str,
+        route: &[usize],
+        from: usize,
+        to: usize,
+    ) -> Result<Vec<usize>, Problem> {
+        self.router
+            .reverse(route)
+            .or_else(|| self.router.shortest(to, from))
+            .ok_or_else(|| self.unreachable(key, name, to, from))
+    }
+
+    fn unreachable(&self, key: &str, name: &str, from: usize, to: usize) -> Problem {
+        let (from, to) = (&self.nodes[from].name, &self.nodes[to].name);
+        Problem::new(key, format!("flow \"{name}\" dangles: there is no way from \"{from}\" to \"{to}\""))
+    }
+}
+
+fn resolve(key: &str, stack: &celltrain_tcp::StackSpec) -> Result<Params, Problem> {
+    stack.resolve().map_err(|error| Problem::new(format!("{key}.{}", error.key), error.message))
+}

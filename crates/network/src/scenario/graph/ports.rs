@@ -1,0 +1,130 @@
+//! The output ports of switches: what `[[port]]` changes, and whether their buffers, policies and schedulers suit the
+//! links and VCs.
+
+use std::collections::BTreeMap;
+
+use celltrain_atm::{
+    buffer::{Policy, PortContext},
+    contract::Contract,
+    quantity::{Capacity, Unit},
+    scheduler::Priority,
+};
+use celltrain_engine::random::Randomness;
+
+use super::{
+    super::{
+        error::Problem,
+        spec::{Framing, NodeKind, PortSpec, Spec},
+    },
+    Flow, Link, Names, find,
+    generate::Outline,
+};
+
+/// Checks that the unit of a port's buffer suits what its link carries.
+pub(super) fn check_buffer(spec: &Spec, outline: &Outline, link: &Link) -> Result<(), Problem> {
+    let suits = |capacity: Capacity| match capacity.unit() {
+        None => true,
+        Some(Unit::Cells) => link.framing == Framing::Cells,
+        Some(Unit::Packets | Unit::Bytes) => link.framing == Framing::Packets,
+    };
+    if !suits(link.vc_buffer) || !same_unit(link.buffer, link.vc_buffer) {
+        let message = format!("\"{}\" does not suit a buffer of {}", link.vc_buffer, link.buffer);
+        return Err(Problem::new("switch.vc-buffer", message));
+    }
+    if suits(link.buffer) {
+        return Ok(());
+    }
+    let (from, to) = (&outline.nodes[link.from].name, &outline.nodes[link.to].name);
+    let entry =
+        spec.port.iter().rposition(|port| port.buffer.is_some() && (&port.from, &port.to) == (from, to));
+    let key = entry.map_or_else(|| "switch.buffer".to_owned(), |index| format!("port.{index}.buffer"));
+    let carries = match link.framing {
+        Framing::Cells => "cells: give a number of cells",
+        Framing::Packets => "packets: give a number of packets or bytes",
+    };
+    let message = format!(
+        "\"{}\" does not suit the link from \"{from}\" to \"{to}\", which carries {carries}",
+        link.buffer
+    );
+    Err(Problem::new(key, message))
+}
+
+fn same_unit(one: Capacity, other: Capacity) -> bool {
+    one.unit().is_none() || other.unit().is_none() || one.unit() == other.unit()
+}
+
+/// Applies `[[port]]`.
+pub(super) fn override_ports(
+    spec: &Spec,
+    outline: &Outline,
+    names: &Names,
+    links: &mut [Link],
+) -> Result<(), Problem> {
+    if spec.port.is_empty() {
+        return Ok(());
+    }
+    let mut ports: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
+    for (index, link) in links.iter().enumerate() {
+        ports.entry((link.from, link.to)).or_default().push(index);
+    }
+    for (index, port) in spec.port.iter().enumerate() {
+        let from = find(names, || format!("port.{index}.from"), &port.from)?;
+        let to = find(names, || format!("port.{index}.to"), &port.to)?;
+        if outline.nodes[from].kind != NodeKind::Switch {
+            let message = format!("\"{}\" is a host: only the ports of switches have a buffer", port.from);
+            return Err(Problem::new(format!("port.{index}.from"), message));
+        }
+        let Some(found) = ports.get(&(from, to)) else {
+            let message = format!("there is no link from \"{}\" to \"{}\"", port.from, port.to);
+            return Err(Problem::new(format!("port.{index}.to"), message));
+        };
+        for &link in found {
+            links[link].buffer = port.buffer.unwrap_or(links[link].buffer);
+            links[link].vc_buffer = port.vc_buffer.unwrap_or(links[link].vc_buffer);
+            if let Some(discard) = &port.discard {
+                links[link].discard = discard.clone();
+            }
+            if let Some(scheduler) = &port.scheduler {
+                links[link].scheduler = scheduler.clone();
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Checks that the policies and schedulers of switch ports find what they need in the contracts of the VCs that cross them.
+pub(super) fn check_contracts(
+    spec: &Spec,
+    outline: &Outline,
+    links: &[Link],
+    flows: &[Flow],
+) -> Result<(), Problem> {
+    let mut contracts: Vec<Vec<Contract>> = vec![Vec::new(); links.len()];
+    for (_, flow) in flows.iter().enumerate().filter(|(index, flow)| flow.circuit == *index) {
+        flow.route.iter().for_each(|&link| contracts[link].push(flow.contract.clone()));
+        flow.back.iter().for_each(|&link| contracts[link].push(Contract::default()));
+    }
+    for (link, vcs) in std::iter::zip(links, &contracts) {
+        if outline.nodes[link.from].kind == NodeKind::Host || vcs.is_empty() {
+            continue;
+        }
+        let generator = Randomness { seed: 0, replication: 0 }.named("check");
+        let port = PortContext { capacity: link.buffer.units(), rate: link.rate, vcs, generator };
+        let place = |key: &str, is_own: fn(&PortSpec) -> bool| {
+            let names = (&outline.nodes[link.from].name, &outline.nodes[link.to].name);
+            let own = spec.port.iter().rposition(|port| is_own(port) && (&port.from, &port.to) == names);
+            own.map_or_else(|| format!("switch.{key}"), |index| format!("port.{index}.{key}"))
+        };
+        if let Err(error) = Policy::new(&link.discard, &port) {
+            let key = place("discard", |port| port.discard.is_some());
+            let name = link.discard.policy.name();
+            return Err(Problem::new(format!("{key}.{name}.{}", error.key), error.message));
+        }
+        if let Err(error) = Priority::new(&link.scheduler, vcs) {
+            let key = place("scheduler", |port| port.scheduler.is_some());
+            let name = link.scheduler.discipline.name();
+            return Err(Problem::new(format!("{key}.{name}.{}", error.key), error.message));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,119 @@
+//! Ports that store their queues: the same network as plain FIFOs where both can do it, and right where only they can.
+
+use celltrain_atm::buffer::PolicyName;
+use celltrain_network::{Experiment, Options, RunResult, scenario::Scenario};
+
+use crate::{
+    common::{names, run, scenario, value},
+    identities::counts,
+};
+
+fn stored(scenario: &Scenario, store_queues: bool) -> RunResult {
+    let experiment = Experiment::new(scenario).unwrap_or_else(|error| panic!("{error}"));
+    let mut options = Options::default();
+    options.store_queues |= store_queues;
+    experiment.run(scenario.spec().seed, 0, options, &mut || false).expect("nothing interrupts")
+}
+
+fn parking_lot(framing: &str, buffer: &str, policy: &str) -> Scenario {
+    scenario(&format!(
+        "duration = \"60 ms\"\nwarm-up = \"5 ms\"\n[topology]\nkind = \"parking-lot\"\nswitches = 3\nsources = 3\n\
+         [link]\ndelay = \"50 us\"\nframing = \"{framing}\"\n[switch]\nbuffer = \"{buffer}\"\ndiscard.policy = \"{policy}\"\n\
+         [tcp]\nmss = \"500 B\"\nrto-min = \"10 ms\"\nrto-initial = \"10 ms\"\n[traffic]\nkind = \"greedy\"\n\
+         start = \"0 ms .. 2 ms\"\n"
+    ))
+}
+
+#[test]
+fn a_stored_fifo_is_the_plain_fifo() {
+    for policy in PolicyName::ALL.iter().filter(|policy| !policy.keeps_accounts()) {
+        for (framing, buffer) in [("cells", "150 cells"), ("packets", "12 packets"), ("packets", "6 kB")] {
+            let scenario = parking_lot(framing, buffer, policy.name());
+            let (plain, stored) = (stored(&scenario, false), stored(&scenario, true));
+            let lost: f64 =
+                names(&plain.ports).iter().map(|port| value(&plain.ports, port, "cells_discarded")).sum();
+            assert!(lost > 0.0, "{framing}, {buffer}, {}: something is lost", policy.name());
+            assert_eq!(counts(&stored), counts(&plain), "{framing}, {buffer}, {}", policy.name());
+        }
+    }
+}
+
+/// Three bare sources of different rates, `kind`s of traffic, into one port with the keys `switch`.
+fn three_sources(kind: &str, switch: &str) -> RunResult {
+    let rates = ["80", "60", "15"].iter().enumerate().map(|(index, rate)| {
+        format!(
+            "[[flow]]\nname = \"{}\"\ntraffic = {{ kind = \"{kind}\", rate = \"{rate} Mbit/s\" }}\n",
+            index + 1
+        )
+    });
+    let rates: String = rates.collect();
+    run(&format!(
+        "duration = \"1 s\"\nwarm-up = \"100 ms\"\n[topology]\nkind = \"n-source\"\nsources = 3\n\
+         [link]\ndelay = \"50 us\"\nrate = \"10 Gbit/s\"\ntrunk.rate = \"90 Mbit/s\"\n\
+         [switch]\nbuffer = \"300 cells\"\n{switch}\n{rates}"
+    ))
+}
+
+#[test]
+fn round_robin_gives_max_min_shares_and_fifo_proportional_ones() {
+    let throughput = |result: &RunResult, flow: &str| value(&result.flows, flow, "throughput") / 48e6 * 53.0;
+    let fair = three_sources("cbr", "vc-buffer = \"100 cells\"\nscheduler.discipline = \"round-robin\"");
+    // Max-min shares of 90 Mbit/s among 80, 60 and 15: 37.5, 37.5 and 15.
+    for (flow, share) in [("1", 37.5), ("2", 37.5), ("3", 15.0)] {
+        let found = throughput(&fair, flow);
+        assert!((found / share - 1.0).abs() < 1e-3, "flow {flow}: {found} Mbit/s, not {share}");
+    }
+    // Cells at random times meet a full shared queue with the same probability, whoever sends them.
+    let fifo = three_sources("poisson", "");
+    for (flow, sent) in [("1", 80.0), ("2", 60.0), ("3", 15.0)] {
+        let (found, share) = (throughput(&fifo, flow), sent / 155.0 * 90.0);
+        assert!((found / share - 1.0).abs() < 0.03, "flow {flow}: {found} Mbit/s, not {share}");
+    }
+    // A limit a VC divides the queue, and so the line, even under FIFO.
+    let limited = three_sources("cbr", "vc-buffer = \"100 cells\"");
+    assert!((throughput(&limited, "1") / 37.5 - 1.0).abs() < 1e-3, "{}", throughput(&limited, "1"));
+}
+
+#[test]
+fn a_shaper_spaces_cells_at_the_peak_rate() {
+    let result = run(
+        "duration = \"500 ms\"\nwarm-up = \"50 ms\"\n[topology]\nkind = \"n-source\"\nsources = 2\n[link]\ndelay = \"10 us\"\n\
+         [vc]\npcr = \"20 Mbit/s\"\n[[flow]]\nname = \"2\"\nvc.pcr = \"45 Mbit/s\"\n[tcp]\nmss = \"512 B\"\n",
+    );
+    // 512 bytes in a frame of 12 cells (aal5 overhead of the default): the rates of cells are those of the shapers.
+    for (flow, rate) in [("1", 20.0), ("2", 45.0)] {
+        let port = format!("switch2 > dest{flow}");
+        let rate_found = value(&result.ports, &port, "utilisation") * 155.52;
+        assert!((rate_found / rate - 1.0).abs() < 2e-3, "flow {flow}: {rate_found} Mbit/s");
+    }
+}
+
+#[test]
+fn a_higher_category_is_served_first() {
+    let result = run(
+        "duration = \"500 ms\"\n[topology]\nkind = \"n-source\"\nsources = 2\n[link]\ndelay = \"10 us\"\ntrunk.rate = \"50 Mbit/s\"\n\
+         [switch]\nbuffer = \"500 cells\"\nvc-buffer = \"250 cells\"\n[[flow]]\nname = \"1\"\ntraffic = { kind = \"cbr\", rate = \"40 Mbit/s\" }\n\
+         vc.category = \"vbr\"\n[[flow]]\nname = \"2\"\ntraffic = { kind = \"cbr\", rate = \"40 Mbit/s\" }\n",
+    );
+    let cells = |flow: &str| value(&result.flows, flow, "throughput") / 48.0 * 53.0 / 1e6;
+    assert!((cells("1") / 40.0 - 1.0).abs() < 1e-2, "VBR gets all it asks for: {}", cells("1"));
+    assert!((cells("2") / 10.0 - 1.0).abs() < 5e-2, "UBR what is left: {}", cells("2"));
+}
+
+#[test]
+fn flows_that_share_a_vc_count_its_cells_once() {
+    let shared = "[[flow]]\nname = \"a\"\nfrom = \"h1\"\nto = \"h2\"\ncircuit = \"trunk\"\n\
+                  [[flow]]\nname = \"b\"\nfrom = \"h1\"\nto = \"h2\"\ncircuit = \"trunk\"\n";
+    let result = run(&format!(
+        "duration = \"300 ms\"\n[topology]\nkind = \"graph\"\nnode = [{{ name = \"h1\", kind = \"host\" }}, \
+         {{ name = \"s\", kind = \"switch\" }}, {{ name = \"h2\", kind = \"host\" }}]\n\
+         link = [{{ from = \"h1\", to = \"s\" }}, {{ from = \"s\", to = \"h2\", rate = \"20 Mbit/s\" }}]\n\
+         [link]\ndelay = \"100 us\"\n[switch]\nbuffer = \"200 cells\"\ndiscard.policy = \"epd\"\n{shared}"
+    ));
+    let sum = |column: &str| ["a", "b"].iter().map(|flow| value(&result.flows, flow, column)).sum::<f64>();
+    let carried = value(&result.ports, "s > h2", "cells_forwarded");
+    let received = sum("cells_useful") + sum("cells_useless");
+    // What is on the link, or in a frame in progress, at the end is not yet received.
+    assert!((0.0..200.0).contains(&(carried - received)), "carried {carried}, received {received}");
+    assert!(value(&result.flows, "a", "throughput") > 1e6 && value(&result.flows, "b", "throughput") > 1e6);
+}
