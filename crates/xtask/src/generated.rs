@@ -7,7 +7,7 @@ use std::{
 
 use celltrain_network::scenario::Scenario;
 
-use crate::{policies_page, scenario_page};
+use crate::{catalogue, scenario_page};
 
 /// Each derived file: its path in the project and its contents.
 fn files() -> Vec<(&'static str, String)> {
@@ -16,7 +16,8 @@ fn files() -> Vec<(&'static str, String)> {
     vec![
         ("schema/celltrain.schema.json", text),
         ("docs/reference/scenario.md", scenario_page::render(&schema)),
-        ("docs/reference/policies.md", policies_page::render(&schema)),
+        ("docs/reference/policies.md", catalogue::policies(&schema)),
+        ("docs/reference/schedulers.md", catalogue::schedulers(&schema)),
     ]
 }
 

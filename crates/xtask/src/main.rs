@@ -5,7 +5,7 @@
 mod generated;
 mod instructions;
 mod markdown;
-mod policies_page;
+mod catalogue;
 mod scenario_page;
 
 use std::process::ExitCode;

@@ -82,9 +82,8 @@ impl<'a> Page<'a> {
         }
         self.text += &key_table(&rows);
         self.text += &name_lists(self.document, keys.iter());
-        if is_discard(keys) {
-            self.text += "The table of each policy, such as `[switch.discard.espd]`, is described at \
-                          [discard policies](policies.md).\n\n";
+        if let Some(catalogue) = catalogue(keys) {
+            self.text += catalogue;
             return;
         }
         for (key, schema) in tables {
@@ -105,9 +104,16 @@ impl<'a> Page<'a> {
     }
 }
 
-/// Whether these are the keys of a discard table: a policy's name and a table for each policy.
-fn is_discard(keys: &Map<String, Value>) -> bool {
-    keys.contains_key("policy")
+/// Where the tables are described if these are the keys of a choice: a name, and a table for each name.
+fn catalogue(keys: &Map<String, Value>) -> Option<&'static str> {
+    if keys.contains_key("policy") {
+        return Some(
+            "The table of each policy, such as `[switch.discard.espd]`, is described at [discard policies](policies.md).\n\n",
+        );
+    }
+    keys.contains_key("discipline").then_some(
+        "The table of each discipline, such as `[switch.scheduler.wfq]`, is described at [schedulers](schedulers.md).\n\n",
+    )
 }
 
 #[cfg(test)]
@@ -116,7 +122,7 @@ mod tests {
     use serde_json::Value;
 
     use super::render;
-    use crate::policies_page;
+    use crate::catalogue;
 
     /// Collects the keys of all tables in a schema.
     fn keys(schema: &Value, found: &mut Vec<String>) {
@@ -134,7 +140,7 @@ mod tests {
     #[test]
     fn every_key_is_described() {
         let schema = Scenario::schema();
-        let pages = render(&schema) + &policies_page::render(&schema);
+        let pages = render(&schema) + &catalogue::policies(&schema) + &catalogue::schedulers(&schema);
         let mut found = Vec::new();
         keys(&schema, &mut found);
         assert!(found.len() > 80, "{found:?}");
