@@ -59,6 +59,13 @@ pub enum Ecn {
 }
 
 impl Cell {
+    /// Cell number `number` of `kind` on the VC `vc`, which manages resources. It stands at a place beyond those of all frames, so
+    /// that it joins no train.
+    #[must_use]
+    pub fn management(vc: u32, kind: Kind, number: u32, clp: bool) -> Self {
+        Self { vc, frame: number, position: 1 << 15, length: (1 << 15) + 1, clp, ecn: Ecn::NotCapable, kind }
+    }
+
     /// Whether this is the frame's last cell (end of message).
     #[must_use]
     pub fn is_last(&self) -> bool {
@@ -77,6 +84,5 @@ impl celltrain_engine::stream::Car for Cell {
             && u32::from(self.position) == u32::from(head.position) + count
             && self.clp == head.clp
             && self.ecn == head.ecn
-            && (self.kind, head.kind) == (Kind::Data, Kind::Data)
     }
 }

@@ -84,6 +84,8 @@ struct Circuit {
     /// What captures write into the headers of its packets.
     path: Path,
     contract: Contract,
+    /// The flow whose data it carries; none if it carries ACKs.
+    flow: Option<usize>,
 }
 
 /// One end of a stream.
@@ -100,6 +102,7 @@ struct PortDraft {
     connections: Vec<Connection>,
     /// The contracts of the VCs, by label.
     contracts: Vec<Contract>,
+    flows: Vec<Option<usize>>,
     /// The longest way a VC has come before it gets here, in links; orders the visits in the direction of the data.
     depth: usize,
 }
@@ -141,7 +144,7 @@ impl Builder<'_> {
         let tcp = flow.traffic.uses_tcp();
         let wire = tcp.then(|| self.add_wire());
         let contract = flow.contract.clone();
-        let forward = Circuit { from: flow.from, to: flow.to, wire, path, contract };
+        let forward = Circuit { from: flow.from, to: flow.to, wire, path, contract, flow: Some(index) };
         let (outgoing, incoming) = self.circuit(&forward, &flow.route, 0);
         self.script(index, LossDirection::Data, wire);
         if !tcp {
@@ -150,7 +153,7 @@ impl Builder<'_> {
         let wire = Some(self.add_wire());
         // ACKs are visited after the data that they acknowledge, and no contract is theirs.
         let (path, contract) = (path.reversed(), Contract::default());
-        let backward = Circuit { from: flow.to, to: flow.from, wire, path, contract };
+        let backward = Circuit { from: flow.to, to: flow.from, wire, path, contract, flow: None };
         let (ack_outgoing, _) = self.circuit(&backward, &flow.back, self.graph.links.len());
         self.script(index, LossDirection::Ack, wire);
         Circuits { outgoing, incoming, ack_outgoing }
@@ -241,6 +244,7 @@ impl Builder<'_> {
             let port = self.port(link);
             port.depth = port.depth.max(depth + place);
             port.connections.push(Connection::new(stream, label as u32, wire));
+            port.flows.push(circuit.flow);
             port.contracts.push(Contract { policing, ..circuit.contract.clone() });
         }
         self.host(to).incoming.push(Incoming {
@@ -282,6 +286,7 @@ impl Builder<'_> {
             merge: Merge::new(&[stream], &self.streams, TieBreak::InputId),
             policy: Policy::new(&policy, &context).expect("tail drop has no parameters"),
             connections: vec![Connection::new(spaced, label, wire)],
+            flows: vec![None],
             line,
             queuing: None,
             delay: 0,
@@ -460,6 +465,7 @@ impl Builder<'_> {
             outputs: draft.outputs,
             policy,
             connections: draft.connections,
+            flows: draft.flows,
             line,
             queuing,
             delay: link.delay.ps(),

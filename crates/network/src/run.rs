@@ -81,10 +81,15 @@ struct FlowCounts {
     sender: SenderStats,
     receiver: ReceiverStats,
     incoming: IncomingStats,
+    /// Cells handed to the network interface, and cells discarded by switches.
+    sent: u64,
+    discarded: u64,
 }
 
 struct PortCounts {
     accepted: u64,
+    /// Units of low priority accepted and discarded.
+    low_priority: [u64; 2],
     stats: PortStats,
     occupancy: u64,
     lost: Lost,
@@ -223,6 +228,9 @@ impl<'a> Experiment<'a> {
             ("fast_retransmits", "", count(|flow| flow.sender.fast_retransmits)),
             ("duplicates_received", "segments", count(|flow| flow.receiver.duplicate_segments)),
             ("acks_sent", "segments", count(|flow| flow.receiver.acks)),
+            ("clp", "", Column::Count(graph.flows.iter().map(|flow| u64::from(flow.contract.clp)).collect())),
+            ("cells_sent", "cells", count(|flow| flow.sent)),
+            ("cells_discarded", "cells", count(|flow| flow.discarded)),
             ("cells_useful", "cells", count(|flow| flow.incoming.useful_cells)),
             ("cells_useless", "cells", count(|flow| flow.incoming.useless_cells)),
         ])
@@ -231,7 +239,10 @@ impl<'a> Experiment<'a> {
 
 impl Snapshot {
     fn of(network: &Network) -> Self {
-        let flow = |ends: &crate::network::FlowEnds| FlowCounts {
+        let cells = cells_of_flows(network);
+        let flow = |(ends, [sent, discarded]): (&crate::network::FlowEnds, [u64; 2])| FlowCounts {
+            sent,
+            discarded,
             sender: network.sender(ends).map(|sender| *sender.stats()).unwrap_or_default(),
             receiver: network.receiver(ends).map(|receiver| *receiver.stats()).unwrap_or_default(),
             // What flows share counts once, with the flow whose VC it is.
@@ -243,13 +254,29 @@ impl Snapshot {
         };
         let port = |port: &Port| PortCounts {
             accepted: port.accepted(),
+            low_priority: port.low_priority(),
             stats: port.stats().clone(),
             occupancy: port.occupancy(),
             lost: network.lost_behind(port),
             busy: port.busy().0,
         };
-        Self { flows: network.flows.iter().map(flow).collect(), ports: network.ports().map(port).collect() }
+        let flows = std::iter::zip(&network.flows, cells).map(flow).collect();
+        Self { flows, ports: network.ports().map(port).collect() }
     }
+}
+
+/// Cells that each flow's host has sent and that switches have discarded. Flows that share a VC count with the first of them.
+fn cells_of_flows(network: &Network) -> Vec<[u64; 2]> {
+    let mut cells = vec![[0; 2]; network.flows.len()];
+    for port in network.ports() {
+        for (flow, [accepted, discarded]) in port.by_flow() {
+            match port.place {
+                Place::Interface => cells[flow][0] += accepted,
+                Place::Switch | Place::Shaper => cells[flow][1] += discarded,
+            }
+        }
+    }
+    cells
 }
 
 impl FlowCounts {
@@ -269,6 +296,8 @@ impl FlowCounts {
         flow.incoming.frames -= incoming.frames;
         flow.incoming.useful_cells -= incoming.useful_cells;
         flow.incoming.useless_cells -= incoming.useless_cells;
+        flow.sent -= begin.sent;
+        flow.discarded -= begin.discarded;
         flow
     }
 
@@ -302,6 +331,8 @@ struct PortMeasures<'a> {
     forwarded: u64,
     /// Accepted and later discarded.
     pushed_out: u64,
+    /// Of low priority: accepted and discarded.
+    low_priority: [u64; 2],
     discarded: Vec<u64>,
     /// Frames marked instead of discarded.
     marked: u64,
@@ -326,6 +357,7 @@ impl<'a> PortMeasures<'a> {
             accepted,
             forwarded,
             pushed_out,
+            low_priority: [0, 1].map(|place| end.low_priority[place] - begin.low_priority[place]),
             discarded: discarded.collect(),
             marked: end.stats.marked - begin.stats.marked,
             lost: std::iter::zip(end.lost, begin.lost).map(|(end, begin)| end - begin).collect(),
@@ -350,6 +382,10 @@ fn port_table(ports: &[PortMeasures<'_>]) -> Table {
         ("cells_forwarded", "cells", count(&|port| port.forwarded)),
         ("cells_discarded", "cells", count(&|port| port.all_discarded())),
     ];
+    columns.extend([
+        ("cells_accepted_clp1", "cells", count(&|port| port.low_priority[0])),
+        ("cells_discarded_clp1", "cells", count(&|port| port.low_priority[1])),
+    ]);
     for reason in Reason::ALL {
         columns.push((reason.column(), "cells", count(&|port| port.discarded[reason as usize])));
     }

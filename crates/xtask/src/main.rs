@@ -2,10 +2,10 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command talks to its user")]
 
+mod catalogue;
 mod generated;
 mod instructions;
 mod markdown;
-mod catalogue;
 mod scenario_page;
 
 use std::process::ExitCode;

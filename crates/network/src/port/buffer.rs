@@ -102,7 +102,7 @@ impl<Q> Buffer<Q> {
     /// Counts a cell that does not go on, or not any longer.
     #[cold]
     pub(super) fn discard(&mut self, at: Instant, cell: &Cell, reason: Reason) {
-        self.connections[cell.vc as usize].discarded += 1;
+        self.connections[cell.vc as usize].discarded[usize::from(cell.clp)] += 1;
         self.stats.discarded[reason as usize] += 1;
         let place = u64::from(cell.position) << 32 | u64::from(cell.vc);
         self.fingerprint.mix(at.ps().wrapping_add(place << 8 | reason as u64));
@@ -166,7 +166,7 @@ impl<Q: Queue> Buffer<Q> {
         tally.sojourns = tally.sojourns.plus(sojourn, 1);
         tally.longest = tally.longest.max(sojourn);
         let connection = &mut self.connections[cell.vc as usize];
-        connection.accepted += 1;
+        connection.accepted[usize::from(cell.clp)] += 1;
         let first = self.queue.last_departure().delayed(self.delay);
         let car = Cell { vc: connection.label, ..*cell };
         streams[connection.output].push_car(self.queue.last_number(), first, car);

@@ -192,7 +192,7 @@ impl Buffer<CellFifo> {
         }
         tally.longest = tally.longest.max(sojourn);
         let connection = &mut self.connections[train.car.vc as usize];
-        connection.accepted += u64::from(count);
+        connection.accepted[usize::from(train.car.clp)] += u64::from(count);
         let car = Cell { vc: connection.label, ..train.car };
         let row = Train { first: first.delayed(self.delay), gaps, count, car };
         queue.extend(row.slots_to(count - 1));

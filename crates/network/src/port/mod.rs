@@ -45,14 +45,16 @@ pub(crate) struct Connection {
     pub(crate) wire: Option<usize>,
     /// Whether the next cell begins a frame.
     pub(crate) at_frame_start: bool,
-    pub(crate) accepted: u64,
-    pub(crate) discarded: u64,
+    /// Units accepted, by priority: CLP = 0, CLP = 1.
+    pub(crate) accepted: [u64; 2],
+    /// Units discarded, by priority.
+    pub(crate) discarded: [u64; 2],
 }
 
 impl Connection {
     /// A VC whose cells go on to `output`, where it is called `label`.
     pub(crate) fn new(output: StreamId, label: u32, wire: Option<usize>) -> Self {
-        Self { output, label, wire, at_frame_start: true, accepted: 0, discarded: 0 }
+        Self { output, label, wire, at_frame_start: true, accepted: [0; 2], discarded: [0; 2] }
     }
 }
 
@@ -87,6 +89,8 @@ pub struct Port {
     pub(crate) link: usize,
     inputs: Vec<StreamId>,
     outputs: Vec<StreamId>,
+    /// The flow whose data each VC carries, by label; none where it carries ACKs.
+    flows: Vec<Option<usize>>,
     policy: Policy,
     buffer: AnyBuffer,
     pub(crate) place: Place,
@@ -161,6 +165,8 @@ pub(crate) struct PortParts {
     pub(crate) merge: Merge,
     pub(crate) policy: Policy,
     pub(crate) connections: Vec<Connection>,
+    /// The flow whose data each VC carries, by label; none where it carries ACKs.
+    pub(crate) flows: Vec<Option<usize>>,
     pub(crate) line: Line,
     /// Where the port queues by VC.
     pub(crate) queuing: Option<Queuing>,
@@ -198,6 +204,7 @@ impl Port {
             link: parts.link,
             inputs: parts.inputs,
             outputs: parts.outputs,
+            flows: parts.flows,
             policy: parts.policy,
             buffer,
             place: parts.place,
@@ -220,12 +227,18 @@ impl Port {
 
     /// Units accepted so far.
     pub(crate) fn accepted(&self) -> u64 {
-        self.connections().iter().map(|connection| connection.accepted).sum()
+        self.connections().iter().flat_map(|connection| connection.accepted).sum()
     }
 
     /// Units discarded so far, summed over VCs.
     pub(crate) fn discarded(&self) -> u64 {
-        self.connections().iter().map(|connection| connection.discarded).sum()
+        self.connections().iter().flat_map(|connection| connection.discarded).sum()
+    }
+
+    /// Units of low priority (CLP = 1) accepted and discarded so far.
+    pub(crate) fn low_priority(&self) -> [u64; 2] {
+        let sum = |get: fn(&Connection) -> u64| self.connections().iter().map(get).sum();
+        [sum(|connection| connection.accepted[1]), sum(|connection| connection.discarded[1])]
     }
 
     /// Units pushed out so far, which were accepted first.
@@ -236,6 +249,15 @@ impl Port {
     /// Units that arrived so far.
     pub(crate) fn arrived(&self) -> u64 {
         self.accepted() + self.stats().discarded.iter().sum::<u64>() - self.pushed_out()
+    }
+
+    /// Units accepted and discarded so far for each flow whose data crosses the port.
+    pub(crate) fn by_flow(&self) -> impl Iterator<Item = (usize, [u64; 2])> {
+        let counts = |connection: &Connection| {
+            [connection.accepted, connection.discarded].map(|[high, low]| high + low)
+        };
+        std::iter::zip(&self.flows, self.connections())
+            .filter_map(move |(flow, connection)| flow.map(|flow| (flow, counts(connection))))
     }
 
     fn connections(&self) -> &[Connection] {

@@ -305,7 +305,7 @@ impl Buffer<VcQueues> {
             queues.store.total() <= queues.line.capacity() && queues.store.of_vc(vc) <= queues.vc_capacity;
         assert!(fits, "the policy accepted a unit into a full buffer");
         queues.scheduler.enqueue(vc, &queues.store);
-        self.connections[vc as usize].accepted += 1;
+        self.connections[vc as usize].accepted[usize::from(unit.cell.clp)] += 1;
         if unit.cell.is_last() {
             self.note_frame(unit.at, vc);
         }
