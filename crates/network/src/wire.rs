@@ -1,5 +1,5 @@
-//! What frames contain: segments wait here, beside the streams that carry their cells, until the frame arrives or a later
-//! one shows that it was lost.
+//! What frames contain: segments wait here, beside the hosts' queues and the streams that carry their cells, from the time TCP
+//! makes them until it takes them at the other end or a later one shows that they were lost.
 
 use std::collections::VecDeque;
 
@@ -32,14 +32,18 @@ impl Wire {
         &self.packets[number.wrapping_sub(self.first) as usize]
     }
 
-    /// Takes frame `number`; the frames before it were lost.
-    pub(crate) fn receive(&mut self, number: u32) -> Packet {
-        let lost = number.wrapping_sub(self.first) as usize;
-        if lost > 0 {
-            self.packets.drain(..lost);
+    /// As [`Wire::peek`], to mark it.
+    pub(crate) fn peek_mut(&mut self, number: u32) -> &mut Packet {
+        &mut self.packets[number.wrapping_sub(self.first) as usize]
+    }
+
+    /// Removes frame `number`, and the frames before it, which were lost.
+    pub(crate) fn remove(&mut self, number: u32) {
+        let next = number.wrapping_add(1);
+        while self.first != next {
+            self.packets.pop_front();
+            self.first = self.first.wrapping_add(1);
         }
-        self.first = number.wrapping_add(1);
-        self.packets.pop_front().expect("a frame that arrives was sent")
     }
 }
 

@@ -168,12 +168,15 @@ pub(crate) struct IpLayer {
     pub(crate) serves_arrivals: bool,
 }
 
-/// A packet that waits inside the host, on its way in or out, and its endpoint.
+/// A packet that waits inside the host, on its way in or out. What it contains waits in its wire.
 #[derive(Debug, Clone, Copy)]
 struct Waiting {
     way: Way,
+    /// The endpoint that it comes from or goes to.
     endpoint: u32,
-    segment: Segment,
+    wire: usize,
+    /// Its number in the wire.
+    frame: u32,
 }
 
 /// Which way a packet goes.
@@ -285,24 +288,32 @@ impl Host {
         }
     }
 
+    /// Handles what happens before `until`: arrivals first among events of the same time. Cells matter to a host when the
+    /// last one of their frame arrives; what happens inside it while the others come does not part them.
     fn handle(&mut self, until: Time, streams: &mut Streams<Cell>, wires: &mut Wires) -> u64 {
         let (mut events, mut train) = (0, Train::default());
+        while let Some(slot) = self.merge.next(until, streams, &mut train) {
+            events += 1;
+            let incoming = &mut self.parts.incoming[train.car.vc as usize];
+            if let Some(delivery) = incoming.reassembly.on_cells(&train.car, train.count) {
+                let now = train.arrival(train.count - 1, slot).ps();
+                events += self.handle_own(now, streams, wires);
+                self.on_delivery(now, &train.car, delivery, streams, wires);
+            }
+        }
+        events + self.handle_own(until, streams, wires)
+    }
+
+    /// Handles the host's own events before `until`.
+    fn handle_own(&mut self, until: Time, streams: &mut Streams<Cell>, wires: &mut Wires) -> u64 {
+        let mut events = 0;
         loop {
-            let own = self.next_own_event();
-            // Arrivals come first among events of the same time.
-            if let Some(slot) = self.merge.next(until.min(own.saturating_add(1)), streams, &mut train) {
-                events += 1;
-                let incoming = &mut self.parts.incoming[train.car.vc as usize];
-                if let Some(delivery) = incoming.reassembly.on_cells(&train.car, train.count) {
-                    let now = train.arrival(train.count - 1, slot).ps();
-                    self.on_delivery(now, &train.car, delivery, streams, wires);
-                }
-            } else if own < until {
-                events += 1;
-                self.on_own_event(own, streams, wires);
-            } else {
+            let next = self.next_own_event();
+            if next >= until {
                 return events;
             }
+            events += 1;
+            self.on_own_event(next, streams, wires);
         }
     }
 
@@ -323,19 +334,20 @@ impl Host {
                 incoming.stats.useful_cells += u64::from(cell.length);
                 self.fingerprint.mix(u64::from(number));
                 if let Some(wire) = incoming.wire {
-                    let Packet { mut segment, endpoint } = wires[wire].receive(number);
+                    let Packet { segment, endpoint } = wires[wire].peek_mut(number);
                     if incoming.reassembly.marked() && segment.ecn != Ecn::NotEct {
                         segment.ecn = Ecn::Ce;
                     }
                     if let Some(tap) = &mut self.parts.tap {
-                        let path = self.parts.endpoints[endpoint as usize].path;
-                        tap.record(now, path.reversed(), &segment);
+                        let path = self.parts.endpoints[*endpoint as usize].path;
+                        tap.record(now, path.reversed(), segment);
                     }
+                    let packet = Waiting { way: Way::In, endpoint: *endpoint, wire, frame: number };
                     match self.parts.ip {
                         IpLayer { service: Some(service), serves_arrivals: true } => {
-                            self.ip.enter(now, service, Waiting { way: Way::In, endpoint, segment });
+                            self.ip.enter(now, service, packet);
                         }
-                        _ => self.process(now, Way::In, endpoint, &segment, streams, wires),
+                        _ => self.process(now, packet, streams, wires),
                     }
                 }
             }
@@ -344,17 +356,13 @@ impl Host {
 
     fn on_own_event(&mut self, now: Time, streams: &mut Streams<Cell>, wires: &mut Wires) {
         if self.processor.next_done() == now {
-            if let Some(Waiting { way, endpoint, segment }) = self.processor.leave() {
-                self.processed(now, way, endpoint, &segment, streams, wires);
+            if let Some(packet) = self.processor.leave() {
+                self.processed(now, packet, streams, wires);
             }
         } else if self.ip.next_done() == now {
             match self.ip.leave() {
-                Some(Waiting { way: Way::Out, endpoint, segment }) => {
-                    self.transmit(now, endpoint, &segment, streams, wires);
-                }
-                Some(Waiting { way: Way::In, endpoint, segment }) => {
-                    self.process(now, Way::In, endpoint, &segment, streams, wires);
-                }
+                Some(packet) if packet.way == Way::Out => self.transmit(now, packet, streams, wires),
+                Some(packet) => self.process(now, packet, streams, wires),
                 None => {}
             }
         } else if self.timers.next() == now {
@@ -368,69 +376,47 @@ impl Host {
     }
 
     /// A packet between IP and TCP takes its time in the processor, if the stack needs any.
-    fn process(
-        &mut self,
-        now: Time,
-        way: Way,
-        endpoint: u32,
-        segment: &Segment,
-        streams: &mut Streams<Cell>,
-        wires: &mut Wires,
-    ) {
-        match self.parts.endpoints[endpoint as usize].processing {
-            Some(service) => self.processor.enter(now, service, Waiting { way, endpoint, segment: *segment }),
-            None => self.processed(now, way, endpoint, segment, streams, wires),
+    fn process(&mut self, now: Time, packet: Waiting, streams: &mut Streams<Cell>, wires: &mut Wires) {
+        match self.parts.endpoints[packet.endpoint as usize].processing {
+            Some(service) => self.processor.enter(now, service, packet),
+            None => self.processed(now, packet, streams, wires),
         }
     }
 
-    fn processed(
-        &mut self,
-        now: Time,
-        way: Way,
-        endpoint: u32,
-        segment: &Segment,
-        streams: &mut Streams<Cell>,
-        wires: &mut Wires,
-    ) {
-        match (way, self.parts.ip.service) {
+    fn processed(&mut self, now: Time, packet: Waiting, streams: &mut Streams<Cell>, wires: &mut Wires) {
+        match (packet.way, self.parts.ip.service) {
             (Way::In, _) => {
-                self.parts.endpoints[endpoint as usize].tcp.on_segment(now, segment);
-                self.poll(now, endpoint, streams, wires);
+                let segment = &wires[packet.wire].peek(packet.frame).segment;
+                self.parts.endpoints[packet.endpoint as usize].tcp.on_segment(now, segment);
+                wires[packet.wire].remove(packet.frame);
+                self.poll(now, packet.endpoint, streams, wires);
             }
-            (Way::Out, Some(service)) => {
-                self.ip.enter(now, service, Waiting { way, endpoint, segment: *segment });
-            }
-            (Way::Out, None) => self.transmit(now, endpoint, segment, streams, wires),
+            (Way::Out, Some(service)) => self.ip.enter(now, service, packet),
+            (Way::Out, None) => self.transmit(now, packet, streams, wires),
         }
     }
 
     /// Sends what an endpoint has to send, and sets its timer.
     fn poll(&mut self, now: Time, endpoint: u32, streams: &mut Streams<Cell>, wires: &mut Wires) {
+        let Endpoint { outgoing, peer, .. } = self.parts.endpoints[endpoint as usize];
+        let wire = self.parts.outgoing[outgoing as usize].wire.expect("what TCP sends waits in a wire");
         while let Some(segment) = self.parts.endpoints[endpoint as usize].tcp.poll_segment(now) {
-            self.process(now, Way::Out, endpoint, &segment, streams, wires);
+            let frame = wires[wire].send(Packet { segment, endpoint: peer });
+            self.process(now, Waiting { way: Way::Out, endpoint, wire, frame }, streams, wires);
         }
         let deadline = self.parts.endpoints[endpoint as usize].tcp.next_timeout().unwrap_or(NEVER);
         self.timers.set(endpoint, deadline);
     }
 
     /// Cuts a segment into cells, unless it travels as a packet, and hands them to the network interface.
-    fn transmit(
-        &mut self,
-        now: Time,
-        endpoint: u32,
-        segment: &Segment,
-        streams: &mut Streams<Cell>,
-        wires: &mut Wires,
-    ) {
-        let Endpoint { outgoing, peer, path, .. } = self.parts.endpoints[endpoint as usize];
+    fn transmit(&mut self, now: Time, packet: Waiting, streams: &mut Streams<Cell>, wires: &Wires) {
+        let Endpoint { outgoing, path, .. } = self.parts.endpoints[packet.endpoint as usize];
+        let segment = &wires[packet.wire].peek(packet.frame).segment;
         if let Some(tap) = &mut self.parts.tap {
             tap.record(now, path, segment);
         }
         let outgoing = &mut self.parts.outgoing[outgoing as usize];
-        if let Some(wire) = outgoing.wire {
-            let number = wires[wire].send(Packet { segment: *segment, endpoint: peer });
-            debug_assert_eq!(number, outgoing.frames, "frames are numbered in order");
-        }
+        debug_assert_eq!(packet.frame, outgoing.frames, "frames are numbered in order");
         let length = match outgoing.framing {
             Framing::Cells => self.parts.aal5.cells(u64::from(segment.ip_bytes())) as u16,
             Framing::Packets => 1,

@@ -19,13 +19,15 @@ pub(crate) struct Server<T> {
     generator: Generator,
     /// When the last packet will be done.
     last: Instant,
-    queue: VecDeque<(Instant, T)>,
+    /// When the first one will, [`NEVER`] if there is none: asked at every event of the host.
+    next: Time,
+    queue: VecDeque<(Time, T)>,
 }
 
 impl<T> Server<T> {
     /// An empty server; `generator` draws the service times that vary.
     pub(crate) fn new(generator: Generator) -> Self {
-        Self { generator, last: Instant::default(), queue: VecDeque::new() }
+        Self { generator, last: Instant::default(), next: NEVER, queue: VecDeque::new() }
     }
 
     /// A packet arrives.
@@ -35,16 +37,20 @@ impl<T> Server<T> {
             0 => start.plus(service.mean),
             spread => start.delayed(service.mean.ps() - spread + self.generator.uniform(0, 2 * spread)),
         };
-        self.queue.push_back((self.last, item));
+        self.queue.push_back((self.last.ps(), item));
+        self.next = self.next.min(self.last.ps());
     }
 
     /// When the next packet is done.
+    #[inline]
     pub(crate) fn next_done(&self) -> Time {
-        self.queue.front().map_or(NEVER, |entry| entry.0.ps())
+        self.next
     }
 
     /// Takes the packet that is done next.
     pub(crate) fn leave(&mut self) -> Option<T> {
-        self.queue.pop_front().map(|entry| entry.1)
+        let (_, item) = self.queue.pop_front()?;
+        self.next = self.queue.front().map_or(NEVER, |entry| entry.0);
+        Some(item)
     }
 }
