@@ -1,8 +1,10 @@
 //! The visiting of processes: who is taken how far, until all have reached the end.
 
+use std::ops::Range;
+
 use crate::{
     random::Generator,
-    stream::{StreamId, Streams},
+    stream::{Car, Stream, StreamId, Streams},
     time::{NEVER, Time},
 };
 
@@ -10,6 +12,12 @@ use crate::{
 pub trait Process<C, S> {
     /// The streams it takes from.
     fn inputs(&self) -> &[StreamId];
+
+    /// The streams it sends to.
+    fn outputs(&self) -> &[StreamId];
+
+    /// The time that passes at the least between an arrival or an event of its own and the arrival of what it sends then.
+    fn lookahead(&self) -> Time;
 
     /// The time up to which it has handled everything.
     fn clock(&self) -> Time;
@@ -51,38 +59,91 @@ impl Schedule {
     }
 }
 
+/// What the visiting knows of a process, so that one for which there is nothing to do need not be looked at.
+#[derive(Debug)]
+struct Known {
+    clock: Time,
+    /// Its earliest event, as it said after its last visit.
+    next_event: Time,
+    lookahead: Time,
+    /// Where its streams stand in [`Plan::streams`].
+    inputs: Range<usize>,
+    outputs: Range<usize>,
+}
+
+/// What the visiting knows of all processes.
+#[derive(Debug)]
+struct Plan {
+    processes: Vec<Known>,
+    streams: Vec<StreamId>,
+}
+
+impl Plan {
+    /// Asks every process how far its outputs are known: in a loop each would wait for the others otherwise.
+    fn new<C, S, P: Process<C, S>>(processes: &mut [P], streams: &mut Streams<C>, shared: &mut S) -> Self {
+        let mut plan = Self { processes: Vec::with_capacity(processes.len()), streams: Vec::new() };
+        for process in processes {
+            let clock = process.clock();
+            process.visit(clock, streams, shared);
+            let start = plan.streams.len();
+            plan.streams.extend_from_slice(process.inputs());
+            let middle = plan.streams.len();
+            plan.streams.extend_from_slice(process.outputs());
+            plan.processes.push(Known {
+                clock,
+                next_event: process.next_event(streams),
+                lookahead: process.lookahead(),
+                inputs: start..middle,
+                outputs: middle..plan.streams.len(),
+            });
+        }
+        plan
+    }
+
+    /// How far the inputs of a process are known, and when the next car arrives on one of them.
+    fn arrivals<C: Car>(&self, known: &Known, streams: &Streams<C>) -> (Time, Time) {
+        let inputs = self.streams[known.inputs.clone()].iter().map(|&input| &streams[input]);
+        inputs.fold((NEVER, NEVER), |(horizon, next), input| {
+            (horizon.min(input.horizon()), next.min(input.next_arrival().unwrap_or(NEVER)))
+        })
+    }
+}
+
 /// Takes every process to `end`: all events before it are handled. `interrupt` is asked once a round; the run stops
 /// early, with `false`, when it answers `true`.
-pub fn run<C, S, P: Process<C, S>>(
+pub fn run<C: Car, S, P: Process<C, S>>(
     processes: &mut [P],
     streams: &mut Streams<C>,
     shared: &mut S,
     schedule: &mut Schedule,
     end: Time,
     mut interrupt: impl FnMut() -> bool,
-) -> bool
-where
-    C: crate::stream::Car,
-{
-    // Every process first says how far its outputs are known: in a loop each would wait for the others otherwise.
-    for process in processes.iter_mut() {
-        process.visit(process.clock(), streams, shared);
-    }
+) -> bool {
+    let mut plan = Plan::new(processes, streams, shared);
     // Nothing happens anywhere before this time.
     let mut idle_until = 0;
     loop {
         let cap = schedule.next_round();
         let (mut events, mut behind) = (0, false);
         for &index in &schedule.order {
-            let process = &mut processes[index];
-            let clock = process.clock();
-            let horizon =
-                process.inputs().iter().map(|&input| streams[input].horizon()).min().unwrap_or(NEVER);
-            let until = horizon.min(end).min(clock.saturating_add(cap).max(idle_until));
-            if until > clock {
-                events += process.visit(until, streams, shared);
-            }
+            let known = &plan.processes[index];
+            let (horizon, arrival) = plan.arrivals(known, streams);
+            let until = horizon.min(end).min(known.clock.saturating_add(cap).max(idle_until));
             behind |= until < end;
+            if until <= known.clock {
+                continue;
+            }
+            let mut next_event = known.next_event.min(arrival);
+            if next_event < until || until == end {
+                events += processes[index].visit(until, streams, shared);
+                next_event = processes[index].next_event(streams);
+            } else {
+                for &output in &plan.streams[known.outputs.clone()] {
+                    streams[output].advance_horizon(until + known.lookahead);
+                }
+            }
+            let known = &mut plan.processes[index];
+            (known.clock, known.next_event) = (until, next_event);
         }
         if !behind {
             return true;
@@ -91,19 +152,17 @@ where
             return false;
         }
         if events == 0 {
-            idle_until = skip_idle_time(processes, streams, end);
+            idle_until = skip_idle_time(&plan, streams, end);
         }
     }
 }
 
 /// Nothing happened in a whole round. Nothing can then happen anywhere before the earliest event that any process knows
 /// of, so all horizons jump there instead of creeping by a link delay a round.
-fn skip_idle_time<C: crate::stream::Car, S, P: Process<C, S>>(
-    processes: &[P],
-    streams: &mut Streams<C>,
-    end: Time,
-) -> Time {
-    let next = processes.iter().map(|process| process.next_event(streams)).min().unwrap_or(NEVER).min(end);
+fn skip_idle_time<C: Car>(plan: &Plan, streams: &mut Streams<C>, end: Time) -> Time {
+    let own = plan.processes.iter().map(|known| known.next_event);
+    let arrivals = streams.iter().filter_map(Stream::next_arrival);
+    let next = own.chain(arrivals).fold(end, Time::min);
     for stream in streams.iter_mut() {
         stream.advance_horizon(next);
     }

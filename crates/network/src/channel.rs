@@ -130,7 +130,7 @@ pub(crate) struct Channel {
     /// The link, by its number in the graph.
     pub(crate) link: usize,
     input: [StreamId; 1],
-    output: StreamId,
+    output: [StreamId; 1],
     merge: Merge,
     /// By label.
     vcs: Vec<Vc>,
@@ -172,7 +172,7 @@ impl Channel {
             link: parts.link,
             merge: Merge::new(&input, streams, TieBreak::InputId),
             input,
-            output: parts.output,
+            output: [parts.output],
             vcs: parts.wires.iter().map(|&wire| Vc { wire, ..Vc::default() }).collect(),
             loses: parts.loses,
             random: parts.random,
@@ -188,6 +188,10 @@ impl Channel {
 
     pub(crate) fn inputs(&self) -> &[StreamId] {
         &self.input
+    }
+
+    pub(crate) fn outputs(&self) -> &[StreamId] {
+        &self.output
     }
 
     pub(crate) fn clock(&self) -> Time {
@@ -222,7 +226,7 @@ impl Channel {
             self.on_train(train, slot, streams, wires);
         }
         self.clock = until;
-        streams[self.output].advance_horizon(until);
+        streams[self.output[0]].advance_horizon(until);
         cells
     }
 
@@ -282,7 +286,7 @@ impl Channel {
     }
 
     fn pass(&mut self, train: &Train<Cell>, slot: Slot, streams: &mut Streams<Cell>, wires: &Wires) {
-        debug_assert!(train.count == 1 || streams[self.output].slot() == slot, "a channel keeps the grid");
+        debug_assert!(train.count == 1 || streams[self.output[0]].slot() == slot, "a channel keeps the grid");
         if let Some(tap) = &mut self.tap {
             let wire = self.vcs[train.car.vc as usize].wire;
             tap.record(train, slot, wire.map(|wire| &wires[wire].peek(train.car.frame).segment));
@@ -291,7 +295,7 @@ impl Channel {
         self.number += APART;
         let first = self.number;
         self.number += train.slots_to(train.count - 1);
-        streams[self.output].push(first, self.number, *train);
+        streams[self.output[0]].push(first, self.number, *train);
     }
 
     /// Checks that no cell was lost track of.
@@ -307,6 +311,6 @@ impl Channel {
             "link {}: cells passed and lost",
             self.link
         );
-        assert_eq!(self.passed, streams[self.output].pushed(), "link {}: cells passed", self.link);
+        assert_eq!(self.passed, streams[self.output[0]].pushed(), "link {}: cells passed", self.link);
     }
 }

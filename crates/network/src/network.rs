@@ -57,6 +57,21 @@ impl Process<Cell, Wires> for Node {
         }
     }
 
+    fn outputs(&self) -> &[StreamId] {
+        match self {
+            Self::Host(host) => &host.parts.outputs,
+            Self::Port(port) => port.outputs(),
+            Self::Channel(channel) => channel.outputs(),
+        }
+    }
+
+    fn lookahead(&self) -> Time {
+        match self {
+            Self::Port(port) => port.lookahead(),
+            Self::Host(_) | Self::Channel(_) => 0,
+        }
+    }
+
     fn clock(&self) -> Time {
         match self {
             Self::Host(host) => host.clock(),

@@ -32,9 +32,14 @@ impl CellFifo {
         Self { slot, capacity, roomy, last_departure: Instant::default(), last_number: 0 }
     }
 
+    /// The time that a cell takes at the least.
+    pub(super) fn shortest(&self) -> Time {
+        self.slot.ps()
+    }
+
     /// When the next cell leaves at the earliest, if it arrives at `now`: a slot after that, or after the backlog.
     pub(super) fn next_departure(&self, now: Time) -> Time {
-        now.max(self.last_departure.ps()) + self.slot.ps()
+        now.max(self.last_departure.ps()) + self.shortest()
     }
 
     /// Whether `count` cells that arrive from `now` on all find room; those that leave meanwhile only make more.

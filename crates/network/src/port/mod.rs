@@ -221,6 +221,11 @@ impl Port {
         &self.outputs
     }
 
+    /// The time that passes at the least between an arrival and what it causes at the other end of the link.
+    pub(crate) fn lookahead(&self) -> Time {
+        with_buffer!(&self.buffer, buffer => buffer.queue.shortest() + buffer.delay)
+    }
+
     pub(crate) fn clock(&self) -> Time {
         self.clock
     }

@@ -97,9 +97,14 @@ impl PacketFifo {
         self.waiting(now).count() as u64
     }
 
+    /// The time that a packet takes at the least.
+    pub(super) fn shortest(&self) -> Time {
+        shortest(self.byte, self.overhead)
+    }
+
     /// When the next packet leaves at the earliest, if it arrives at `now`.
     pub(super) fn next_departure(&self, now: Time) -> Time {
-        now.max(self.last_departure.ps()) + shortest(self.byte, self.overhead)
+        now.max(self.last_departure.ps()) + self.shortest()
     }
 
     fn waiting(&self, now: Instant) -> impl Iterator<Item = &Queued> {
