@@ -17,57 +17,66 @@ pub enum TieBreak {
 
 /// The inputs of a process, merged by arrival time.
 ///
-/// The inputs that have cars are kept sorted by the arrival of their next car. Serving a car replaces the smallest key by
-/// that input's next arrival; it passes only the inputs that are due within the slot, so finding its place costs little.
+/// The inputs that have cars are kept sorted by the arrival of their next car, the first one last: it is replaced and
+/// removed the most. Serving a car replaces its key by that input's next arrival; this passes only the inputs that are due
+/// within the slot, so finding its place costs little.
 #[derive(Debug, Clone)]
 pub struct Merge {
-    inputs: Vec<Input>,
-    /// Every input with cars, in ascending order of arrival.
+    inputs: Vec<StreamId>,
+    /// Every input with cars, in descending order of arrival.
     keys: Vec<Key>,
     /// Inputs without cars, to be looked at again at the next visit.
     starved: Vec<u32>,
     ties: TieBreak,
     /// Whether ties go by input.
     ties_by_id: bool,
+    /// Whether the car taken last was cut off its train because one of another input comes in between.
+    crossing: bool,
 }
 
-/// When the next car of an input arrives: the time, then the input, in one number, which compares faster than a pair.
+/// When the next car of an input arrives, and on which stream: the time, the input and the stream in one number, which
+/// compares faster than they do one by one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Key(u128);
 
 impl Key {
     #[inline]
-    fn new(arrival: Time, input: u32) -> Self {
-        Self(u128::from(arrival) << 32 | u128::from(input))
+    fn new(arrival: Time, input: u32, stream: StreamId) -> Self {
+        Self(u128::from(arrival) << 64 | u128::from(input) << 32 | stream as u128)
     }
 
     #[inline]
     fn arrival(self) -> Time {
-        (self.0 >> 32) as Time
+        (self.0 >> 64) as Time
     }
 
     #[inline]
     fn input(self) -> u32 {
-        self.0 as u32
+        (self.0 >> 32) as u32
     }
-}
 
-#[derive(Debug, Clone, Copy)]
-struct Input {
-    stream: StreamId,
-    slot: Slot,
+    #[inline]
+    fn stream(self) -> StreamId {
+        self.0 as u32 as StreamId
+    }
+
+    /// The key of the same input's next car.
+    #[inline]
+    fn at(self, arrival: Time) -> Self {
+        Self(u128::from(arrival) << 64 | u128::from(self.0 as u64))
+    }
 }
 
 impl Merge {
     /// Merges `inputs`.
     #[must_use]
-    pub fn new<C: Car>(inputs: &[StreamId], streams: &Streams<C>, ties: TieBreak) -> Self {
-        let input = |&stream: &StreamId| Input { stream, slot: streams[stream].slot() };
+    pub fn new(inputs: &[StreamId], ties: TieBreak) -> Self {
         Self {
-            inputs: inputs.iter().map(input).collect(),
+            inputs: inputs.to_vec(),
             keys: Vec::with_capacity(inputs.len()),
             starved: (0..inputs.len() as u32).collect(),
             ties_by_id: matches!(ties, TieBreak::InputId),
+            crossing: false,
             ties,
         }
     }
@@ -76,9 +85,10 @@ impl Merge {
     pub fn refill<C: Car>(&mut self, streams: &Streams<C>) {
         let (inputs, keys) = (&self.inputs, &mut self.keys);
         self.starved.retain(|&input| {
-            let Some(arrival) = streams[inputs[input as usize].stream].next_arrival() else { return true };
-            let key = Key::new(arrival, input);
-            let place = keys.partition_point(|other| *other < key);
+            let stream = inputs[input as usize];
+            let Some(arrival) = streams[stream].next_arrival() else { return true };
+            let key = Key::new(arrival, input, stream);
+            let place = keys.partition_point(|other| *other > key);
             keys.insert(place, key);
             false
         });
@@ -94,91 +104,157 @@ impl Merge {
         streams: &mut Streams<C>,
         train: &mut Train<C>,
     ) -> Option<Slot> {
-        let first = *self.keys.first()?;
+        let (&(mut first), others) = self.keys.split_last()?;
         let time = first.arrival();
         if time >= until {
             return None;
         }
-        let (mut input, mut limit) = (first.input(), until);
-        if let Some(&second) = self.keys.get(1) {
+        let mut limit = until;
+        if let Some(&second) = others.last() {
             // A car that ties with the second input's goes with this row only if the order says so beforehand.
-            let wins_ties = self.ties_by_id && input < second.input();
+            let wins_ties = self.ties_by_id && first < second.at(time);
             limit = limit.min(second.arrival() + Time::from(wins_ties));
             if second.arrival() == time {
-                input = self.break_tie(time);
+                first = self.break_tie(time);
                 limit = time + 1;
             }
         }
-        let Input { stream, slot } = self.inputs[input as usize];
-        let stream = &mut streams[stream];
+        let stream = &mut streams[first.stream()];
+        let slot = stream.slot();
         let head = stream.first_mut()?;
-        train.first = head.first;
-        train.car = head.car;
-        train.gaps = head.gaps;
-        train.count = 1;
+        *train = *head;
         if head.count > 1 {
             let second = head.second(slot);
             if second.ps() >= limit {
+                (train.count, train.gaps) = (1, 0);
                 head.drop_first(second);
-                self.replace_first(Key::new(second.ps(), input));
+                // Fewer cars than that make no two rounds.
+                self.crossing = head.count > 2;
+                self.replace_first(first.at(second.ps()));
                 return Some(slot);
             }
-            train.count = head.count;
             if head.arrival(head.count - 1, slot).ps() >= limit {
-                self.part(input, limit, head, train);
+                self.part(first, limit, slot, head, train);
                 return Some(slot);
             }
         }
+        self.crossing = false;
         match stream.remove_first() {
-            Some(next) => self.replace_first(Key::new(next, input)),
-            None => self.starve(input),
+            Some(next) => self.replace_first(first.at(next)),
+            None => self.starve(first),
         }
         Some(slot)
     }
 
     /// Keeps of `train`, a copy of the first train of `input`, what arrives before `limit`, and leaves the rest in `head`.
     #[inline(never)]
-    fn part<C: Car>(&mut self, input: u32, limit: Time, head: &mut Train<C>, train: &mut Train<C>) {
-        let slot = self.inputs[input as usize].slot;
+    fn part<C: Car>(
+        &mut self,
+        input: Key,
+        limit: Time,
+        slot: Slot,
+        head: &mut Train<C>,
+        train: &mut Train<C>,
+    ) {
         let count = cars_before(limit, head, slot);
         train.truncate(count);
         head.advance(count, slot);
-        self.replace_first(Key::new(head.first.ps(), input));
+        self.replace_first(input.at(head.first.ps()));
     }
 
     /// The first input has run dry.
-    #[cold]
-    fn starve(&mut self, input: u32) {
-        self.keys.remove(0);
-        self.starved.push(input);
+    fn starve(&mut self, input: Key) {
+        self.keys.pop();
+        self.starved.push(input.input());
     }
 
-    /// Moves one of the inputs whose next car arrives at `time` to the front and returns it.
+    /// Makes one of the inputs whose next car arrives at `time` the first and returns it.
     #[cold]
-    fn break_tie(&mut self, time: Time) -> u32 {
+    fn break_tie(&mut self, time: Time) -> Key {
+        let last = self.keys.len() - 1;
         if let TieBreak::Random(generator) = &mut self.ties {
-            let tied = self.keys.iter().take_while(|key| key.arrival() == time).count();
+            let tied = self.keys.iter().rev().take_while(|key| key.arrival() == time).count();
             // The order among equals may depend on the visits; by input it does not.
-            self.keys[..tied].sort_unstable();
-            self.keys.swap(0, generator.below(tied as u64) as usize);
+            self.keys[last + 1 - tied..].sort_unstable_by(|one, other| other.cmp(one));
+            self.keys.swap(last, last - generator.below(tied as u64) as usize);
         }
-        self.keys[0].input()
+        self.keys[last]
     }
 
     /// Replaces the first key and restores the order.
     #[inline]
     fn replace_first(&mut self, key: Key) {
-        let mut place = 0;
-        for next in 1..self.keys.len() {
-            if self.keys[next] > key {
-                break;
-            }
-            self.keys[next - 1] = self.keys[next];
+        let [others @ .., last] = &mut self.keys[..] else { return };
+        let mut place = last;
+        for next in others.iter_mut().rev().take_while(|next| **next <= key) {
+            *place = *next;
             place = next;
         }
-        self.keys[place] = key;
+        *place = key;
+    }
+
+    /// Where the cars of several inputs take turns, takes whole rounds of them: `rows` becomes one train an input, of as many
+    /// cars as there are rounds, at least two, in the order of a round. Returns the number of rounds and the slot of all rows.
+    /// To be asked after [`Merge::next`] gave a single car.
+    #[inline]
+    pub fn rounds<C: Car>(
+        &mut self,
+        until: Time,
+        streams: &mut Streams<C>,
+        rows: &mut Vec<Train<C>>,
+    ) -> Option<(u32, Slot)> {
+        if self.crossing { self.take_rounds(until, streams, rows) } else { None }
+    }
+
+    #[inline(never)]
+    fn take_rounds<C: Car>(
+        &mut self,
+        until: Time,
+        streams: &mut Streams<C>,
+        rows: &mut Vec<Train<C>>,
+    ) -> Option<(u32, Slot)> {
+        let slot = streams[self.keys.last()?.stream()].slot();
+        let (inputs, rounds) = self.count_rounds(until, slot, streams)?;
+        rows.clear();
+        for _ in 0..inputs {
+            let first = *self.keys.last()?;
+            let head = streams[first.stream()].first_mut()?;
+            rows.push(Train { count: rounds, ..*head });
+            head.advance(rounds, slot);
+            self.replace_first(first.at(head.first.ps()));
+        }
+        Some((rounds, slot))
+    }
+
+    /// How many inputs take turns, and how many whole rounds there are of them, at least two of each. The last car of each
+    /// train stays.
+    fn count_rounds<C: Car>(&self, until: Time, slot: Slot, streams: &Streams<C>) -> Option<(usize, u32)> {
+        let round_end = self.keys.last()?.arrival() + slot.ps();
+        let (mut inputs, mut rounds, mut limit, mut last) = (0, MAX_ROUNDS, until, 0);
+        for key in self.keys.iter().rev() {
+            let arrival = key.arrival();
+            // A picosecond between two arrivals keeps them in order when fractions of it add up.
+            if arrival + 2 > round_end {
+                limit = limit.min(arrival);
+                break;
+            }
+            let stream = &streams[key.stream()];
+            let head = stream.first()?;
+            rounds = rounds.min(head.count - 1);
+            if rounds < 2 || stream.slot() != slot || head.gaps != 0 || (inputs > 0 && arrival < last + 2) {
+                return None;
+            }
+            (inputs, last) = (inputs + 1, arrival);
+        }
+        // With all its fractions of a picosecond, the last car arrives before the limit.
+        let reach = limit.checked_sub(last + 1)? / (slot.ps() + 1) + 1;
+        let rounds = u64::from(rounds).min(reach) as u32;
+        (inputs > 1 && rounds > 1).then_some((inputs, rounds))
     }
 }
+
+/// The most rounds taken at once: as many cars as can stand apart in a train.
+const MAX_ROUNDS: u32 = 16;
 
 /// How many cars of `train` arrive before `limit`, at least the first.
 fn cars_before<C: Car>(limit: Time, train: &Train<C>, slot: Slot) -> u32 {

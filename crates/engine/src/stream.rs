@@ -77,6 +77,14 @@ impl<C: Car> Train<C> {
         }
     }
 
+    /// The gaps of a train of `count` cars, at most seventeen, that are `slots` slots apart, at most sixteen.
+    #[inline]
+    #[must_use]
+    pub const fn even_gaps(slots: u64, count: u32) -> u64 {
+        let gaps = (slots - 1) * 0x1111_1111_1111_1111;
+        if count > MAX_GAPS { gaps } else { gaps & ((1 << (4 * (count - 1))) - 1) }
+    }
+
     /// Removes the first `count` cars.
     #[inline]
     pub fn advance(&mut self, count: u32, slot: Slot) {
@@ -88,7 +96,7 @@ impl<C: Car> Train<C> {
 
     /// Removes the first car; `second` is when the second one arrives.
     #[inline]
-    pub(crate) fn drop_first(&mut self, second: Instant) {
+    pub fn drop_first(&mut self, second: Instant) {
         self.first = second;
         self.gaps >>= 4;
         self.count -= 1;
@@ -104,21 +112,23 @@ impl<C: Car> Train<C> {
         }
     }
 
-    /// Adds `count` cars a slot apart at the end, the first of them `slots` slots after the last one here, if they can be
-    /// part of this train.
+    /// Adds the cars of `other` at the end, the first of them `slots` slots after the last one here, if they can be part of
+    /// this train.
     #[inline]
-    fn join(&mut self, slots: u64, count: u32, car: &C) -> bool {
-        if !car.follows(&self.car, self.count) {
+    fn join(&mut self, slots: u64, other: &Self) -> bool {
+        if !other.car.follows(&self.car, self.count) {
             return false;
         }
-        if slots != 1 {
+        if slots != 1 || other.gaps != 0 {
             let (place, gap) = (self.count - 1, slots.wrapping_sub(1));
-            if gap > MAX_GAP || place >= MAX_GAPS {
+            // The gap before the cars of `other` and those between them move to their places, if these exist.
+            let gaps = other.gaps << 4 | gap;
+            if gap > MAX_GAP || place >= MAX_GAPS || other.gaps >> (60 - 4 * place) != 0 {
                 return false;
             }
-            self.gaps |= gap << (4 * place);
+            self.gaps |= gaps << (4 * place);
         }
-        self.count += count;
+        self.count += other.count;
         true
     }
 }
@@ -185,38 +195,27 @@ impl<C: Car> Stream<C> {
     /// `first` and `last` are the places of its ends on the sender's grid: cars whose numbers differ by n are exactly n
     /// slots apart. Cars that are on no grid have the same number, and never join.
     #[inline(always)]
-    pub fn push(&mut self, first: u64, last: u64, train: Train<C>) {
+    pub fn push(&mut self, first: u64, last: u64, train: &Train<C>) {
         debug_assert!(train.first.ps() >= self.horizon, "a train before the horizon");
         let slots = first.wrapping_sub(self.last);
         self.last = last;
         self.pushed += u64::from(train.count);
         if self.taken < self.trains.len()
             && let Some(last) = self.trains.last_mut()
-            && train.gaps == 0
-            && last.join(slots, train.count, &train.car)
+            && last.join(slots, train)
         {
             return;
         }
-        self.trains.push(train);
-    }
-
-    /// Appends a single car, as [`Stream::push`].
-    #[inline]
-    pub fn push_car(&mut self, number: u64, first: Instant, car: C) {
-        debug_assert!(first.ps() >= self.horizon, "a car before the horizon");
-        let slots = number.wrapping_sub(self.last);
-        self.last = number;
-        self.pushed += 1;
-        if self.taken < self.trains.len()
-            && let Some(last) = self.trains.last_mut()
-            && last.join(slots, 1, &car)
-        {
-            return;
-        }
-        self.trains.push(Train::single(first, car));
+        self.trains.push(*train);
     }
 
     /// The first train.
+    #[inline]
+    pub(crate) fn first(&self) -> Option<&Train<C>> {
+        self.trains.get(self.taken)
+    }
+
+    /// The first train, to be taken from.
     #[inline]
     pub(crate) fn first_mut(&mut self) -> Option<&mut Train<C>> {
         self.trains.get_mut(self.taken)

@@ -34,7 +34,7 @@ fn streams(trains: &[Vec<(u64, u32)>], slots: &[u64]) -> (Streams<Wagon>, Vec<(u
         for &(gap, count) in trains {
             time += gap;
             let car = Wagon { stream: index, place };
-            stream.push(0, 0, Train { count, ..Train::single(Instant::at(time), car) });
+            stream.push(0, 0, &Train { count, ..Train::single(Instant::at(time), car) });
             for _ in 0..count {
                 cars.push((time, index, place));
                 time += slot;
@@ -50,7 +50,7 @@ fn streams(trains: &[Vec<(u64, u32)>], slots: &[u64]) -> (Streams<Wagon>, Vec<(u
 /// Takes everything out of a merge in visits that end at `stops`.
 fn merged(mut streams: Streams<Wagon>, ties: TieBreak, stops: &[u64]) -> Vec<(u64, usize, u32)> {
     let inputs: Vec<_> = (0..streams.len()).collect();
-    let mut merge = Merge::new(&inputs, &streams, ties);
+    let mut merge = Merge::new(&inputs, ties);
     let (mut cars, mut train) = (Vec::new(), Train::default());
     for &stop in stops {
         merge.refill(&streams);

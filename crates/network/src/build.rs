@@ -283,7 +283,7 @@ impl Builder<'_> {
             link,
             inputs: vec![stream],
             outputs: vec![spaced],
-            merge: Merge::new(&[stream], &self.streams, TieBreak::InputId),
+            merge: Merge::new(&[stream], TieBreak::InputId),
             policy: Policy::new(&policy, &context).expect("tail drop has no parameters"),
             connections: vec![Connection::new(spaced, label, wire)],
             flows: vec![None],
@@ -413,7 +413,7 @@ impl Builder<'_> {
                     Node::Host(Box::new(self.finish_host(parts)))
                 }
                 Place::Port(link, draft) => Node::Port(Box::new(self.finish_port(link, draft))),
-                Place::Channel(parts) => Node::Channel(Box::new(Channel::new(parts, &self.streams))),
+                Place::Channel(parts) => Node::Channel(Box::new(Channel::new(parts))),
                 Place::Shaper(shaper) => Node::Port(shaper),
             });
         }
@@ -425,7 +425,7 @@ impl Builder<'_> {
     }
 
     fn finish_host(&self, parts: HostParts) -> Host {
-        let merge = Merge::new(&parts.inputs, &self.streams, TieBreak::InputId);
+        let merge = Merge::new(&parts.inputs, TieBreak::InputId);
         let name = parts.name.clone();
         Host::new(parts, merge, |part| self.randomness.named(&format!("host {name} {part}")))
     }
@@ -460,7 +460,7 @@ impl Builder<'_> {
         Port::new(PortParts {
             name,
             link: index,
-            merge: Merge::new(&draft.inputs, &self.streams, ties),
+            merge: Merge::new(&draft.inputs, ties),
             inputs: draft.inputs,
             outputs: draft.outputs,
             policy,

@@ -166,11 +166,11 @@ pub(crate) struct ChannelParts {
 const APART: u64 = 1 << 32;
 
 impl Channel {
-    pub(crate) fn new(parts: ChannelParts, streams: &Streams<Cell>) -> Self {
+    pub(crate) fn new(parts: ChannelParts) -> Self {
         let input = [parts.input];
         Self {
             link: parts.link,
-            merge: Merge::new(&input, streams, TieBreak::InputId),
+            merge: Merge::new(&input, TieBreak::InputId),
             input,
             output: [parts.output],
             vcs: parts.wires.iter().map(|&wire| Vc { wire, ..Vc::default() }).collect(),
@@ -295,7 +295,7 @@ impl Channel {
         self.number += APART;
         let first = self.number;
         self.number += train.slots_to(train.count - 1);
-        streams[self.output[0]].push(first, self.number, *train);
+        streams[self.output[0]].push(first, self.number, train);
     }
 
     /// Checks that no cell was lost track of.

@@ -127,7 +127,7 @@ impl Outgoing {
         if position + count == length {
             self.frames = self.frames.wrapping_add(1);
         }
-        streams[self.stream].push(0, 0, Train { count: u32::from(count), ..Train::single(at, car) });
+        streams[self.stream].push(0, 0, &Train { count: u32::from(count), ..Train::single(at, car) });
     }
 }
 

@@ -5,7 +5,12 @@ use celltrain_atm::{
     buffer::{BufferPolicy, PortView, Reason, Verdict},
     cell::Ecn,
 };
-use celltrain_engine::{Fingerprint, Instant, Time, merge::Merge, stream::Streams, time::Span};
+use celltrain_engine::{
+    Fingerprint, Instant, Time,
+    merge::Merge,
+    stream::{Streams, Train},
+    time::Span,
+};
 
 use super::{Connection, PortStats};
 
@@ -37,6 +42,8 @@ pub(crate) trait Queue {
 #[derive(Debug)]
 pub(crate) struct Buffer<Q> {
     pub(super) merge: Merge,
+    /// Room for trains that take turns.
+    pub(super) rows: Vec<Train<Cell>>,
     pub(super) connections: Vec<Connection>,
     pub(super) queue: Q,
     /// Propagation delay of the link.
@@ -89,7 +96,7 @@ pub(super) struct Tally {
 impl<Q> Buffer<Q> {
     pub(super) fn new(merge: Merge, connections: Vec<Connection>, queue: Q, delay: Time) -> Self {
         let (stats, fingerprint) = (PortStats::default(), Fingerprint::default());
-        Self { merge, connections, queue, delay, stats, fingerprint }
+        Self { merge, rows: Vec::new(), connections, queue, delay, stats, fingerprint }
     }
 
     /// Mixes into the fingerprint that a frame's last cell was accepted at `at`. A port that stores its queue does not know
@@ -136,42 +143,43 @@ impl<Q: Queue> Buffer<Q> {
         }
     }
 
-    /// A cell arrives: the policy decides, the port obeys.
+    /// A cell arrives, as a train of its own: the policy decides, the port obeys.
     // Forced into the loop over arrivals, where its arguments stay in registers.
     #[inline(always)]
     pub(super) fn on_cell<P: BufferPolicy>(
         &mut self,
         policy: &mut P,
-        at: Instant,
-        cell: &Cell,
+        cell: &mut Train<Cell>,
         tally: &mut Tally,
         streams: &mut Streams<Cell>,
     ) {
-        if let Some(ecn) = self.admits(policy, at, cell) {
-            self.accept_cell(at, &Cell { ecn, ..*cell }, tally, streams);
+        if let Some(ecn) = self.admits(policy, cell.first, &cell.car) {
+            cell.car.ecn = ecn;
+            self.accept_cell(cell, tally, streams);
         }
     }
 
-    /// Queues a cell and sends it on.
+    /// Queues a cell and sends it on; `cell` becomes what arrives at the other end.
     #[inline(always)]
     pub(super) fn accept_cell(
         &mut self,
-        at: Instant,
-        cell: &Cell,
+        cell: &mut Train<Cell>,
         tally: &mut Tally,
         streams: &mut Streams<Cell>,
     ) {
-        self.queue.accept(at);
-        let sojourn = self.queue.last_departure().since(at);
+        self.queue.accept(cell.first);
+        let (departure, number) = (self.queue.last_departure(), self.queue.last_number());
+        let sojourn = departure.since(cell.first);
         tally.sojourns = tally.sojourns.plus(sojourn, 1);
         tally.longest = tally.longest.max(sojourn);
-        let connection = &mut self.connections[cell.vc as usize];
-        connection.accepted[usize::from(cell.clp)] += 1;
-        let first = self.queue.last_departure().delayed(self.delay);
-        let car = Cell { vc: connection.label, ..*cell };
-        streams[connection.output].push_car(self.queue.last_number(), first, car);
-        if cell.is_last() {
-            self.end_frame(cell.vc, sojourn);
+        let vc = cell.car.vc;
+        let connection = &mut self.connections[vc as usize];
+        connection.accepted[usize::from(cell.car.clp)] += 1;
+        cell.first = departure.delayed(self.delay);
+        cell.car.vc = connection.label;
+        streams[connection.output].push(number, number, cell);
+        if cell.car.is_last() {
+            self.end_frame(vc, sojourn);
         }
     }
 

@@ -107,7 +107,11 @@ impl Buffer<CellFifo> {
         while let Some(slot) = self.merge.next(until, streams, &mut train) {
             cells += u64::from(train.count);
             if train.count == 1 {
-                self.on_cell(policy, train.first, &train.car, &mut tally, streams);
+                self.on_cell(policy, &mut train, &mut tally, streams);
+                if let Some((rounds, slot)) = self.merge.rounds(until, streams, &mut self.rows) {
+                    cells += u64::from(rounds) * self.rows.len() as u64;
+                    self.on_rounds(policy, rounds, slot, &mut tally, streams);
+                }
             } else {
                 self.on_row(policy, &mut train, slot, &mut tally, streams);
             }
@@ -138,7 +142,7 @@ impl Buffer<CellFifo> {
             {
                 return self.accept_row(train, slot, gaps, tally, streams);
             }
-            self.accept_cell(train.first, &train.car, tally, streams);
+            self.accept_cell(&mut Train::single(train.first, train.car), tally, streams);
         }
         train.advance(1, slot);
         self.on_parts(policy, train, slot, tally, streams);
@@ -155,10 +159,86 @@ impl Buffer<CellFifo> {
         streams: &mut Streams<Cell>,
     ) {
         while train.count > 1 {
-            self.on_cell(policy, train.first, &train.car, tally, streams);
+            self.on_cell(policy, &mut Train::single(train.first, train.car), tally, streams);
             train.advance(1, slot);
         }
-        self.on_cell(policy, train.first, &train.car, tally, streams);
+        self.on_cell(policy, train, tally, streams);
+    }
+
+    /// Trains arrive whose cells take turns, `rounds` cells of each.
+    #[inline(never)]
+    fn on_rounds<P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        rounds: u32,
+        slot: Slot,
+        tally: &mut Tally,
+        streams: &mut Streams<Cell>,
+    ) {
+        let mut rows = std::mem::take(&mut self.rows);
+        let mut whole = slot <= self.queue.slot
+            && self.queue.has_room(rows[0].first, u64::from(rounds) * rows.len() as u64);
+        for row in &mut rows {
+            match self.admits(policy, row.first, &row.car) {
+                Some(ecn) => {
+                    row.car.ecn = ecn;
+                    whole &= policy.accepts_rest(&row.car);
+                    self.accept_cell(&mut Train::single(row.first, row.car), tally, streams);
+                }
+                None => whole = false,
+            }
+            row.drop_first(row.first.plus(slot));
+        }
+        if whole && self.parts(&rows) {
+            self.accept_rounds(rounds - 1, &rows, slot, tally, streams);
+        } else {
+            for _ in 1..rounds {
+                for row in &mut rows {
+                    if whole {
+                        self.accept_cell(&mut Train::single(row.first, row.car), tally, streams);
+                    } else {
+                        self.on_cell(policy, &mut Train::single(row.first, row.car), tally, streams);
+                    }
+                    row.drop_first(row.first.plus(slot));
+                }
+            }
+        }
+        self.rows = rows;
+    }
+
+    /// Whether every row goes another way, and in one train.
+    fn parts(&self, rows: &[Train<Cell>]) -> bool {
+        let output = |row: &Train<Cell>| self.connections[row.car.vc as usize].output;
+        let different =
+            |place: usize| rows[..place].iter().all(|other| output(other) != output(&rows[place]));
+        rows.len() <= 16 && (1..rows.len()).all(different)
+    }
+
+    /// Accepts all cells of `rows`, which take turns on the line as they did on their way here.
+    fn accept_rounds(
+        &mut self,
+        rounds: u32,
+        rows: &[Train<Cell>],
+        slot: Slot,
+        tally: &mut Tally,
+        streams: &mut Streams<Cell>,
+    ) {
+        let (queue, turns) = (&mut self.queue, rows.len() as u64);
+        for row in rows {
+            queue.extend(1);
+            let (first, number) = (queue.last_departure, queue.last_number);
+            let slots = turns * u64::from(rounds - 1);
+            let last = first.plus_slots(queue.slot, slots).since(row.arrival(rounds - 1, slot));
+            tally.sojourns = tally.sojourns.plus_row(first.since(row.first), last, u64::from(rounds));
+            tally.longest = tally.longest.max(last);
+            let connection = &mut self.connections[row.car.vc as usize];
+            connection.accepted[usize::from(row.car.clp)] += u64::from(rounds);
+            let car = Cell { vc: connection.label, ..row.car };
+            let gaps = Train::<Cell>::even_gaps(turns, rounds);
+            let row = Train { first: first.delayed(self.delay), gaps, count: rounds, car };
+            streams[connection.output].push(number, number + slots, &row);
+        }
+        queue.extend(turns * u64::from(rounds - 1));
     }
 
     /// If all cells of `train` would find room and depart as a row: the gaps of that row.
@@ -174,10 +254,10 @@ impl Buffer<CellFifo> {
             .then_some(0)
     }
 
-    /// Accepts all cells of `train`, which depart as a row with `gaps`.
+    /// Accepts all cells of `train`, which depart as a row with `gaps`; `train` becomes what arrives at the other end.
     fn accept_row(
         &mut self,
-        train: &Train<Cell>,
+        train: &mut Train<Cell>,
         slot: Slot,
         gaps: u64,
         tally: &mut Tally,
@@ -196,15 +276,17 @@ impl Buffer<CellFifo> {
             tally.sojourns = tally.sojourns.plus_row(first_sojourn, sojourn, u64::from(count));
         }
         tally.longest = tally.longest.max(sojourn);
-        let connection = &mut self.connections[train.car.vc as usize];
+        let vc = train.car.vc;
+        let connection = &mut self.connections[vc as usize];
         connection.accepted[usize::from(train.car.clp)] += u64::from(count);
-        let car = Cell { vc: connection.label, ..train.car };
-        let row = Train { first: first.delayed(self.delay), gaps, count, car };
-        queue.extend(row.slots_to(count - 1));
-        streams[connection.output].push(number, queue.last_number, row);
+        train.first = first.delayed(self.delay);
+        train.gaps = gaps;
+        train.car.vc = connection.label;
+        queue.extend(train.slots_to(count - 1));
+        streams[connection.output].push(number, queue.last_number, train);
         if u32::from(train.car.position) + count == u32::from(train.car.length) {
             connection.at_frame_start = true;
-            self.end_frame(train.car.vc, sojourn);
+            self.end_frame(vc, sojourn);
         }
     }
 }

@@ -178,7 +178,7 @@ impl Buffer<PacketFifo> {
                 self.connections[train.car.vc as usize].wire.expect("what packets contain waits in a wire");
             let bytes = wires[wire].peek(train.car.frame).segment.ip_bytes();
             self.queue.on_arrival(train.first, u64::from(bytes));
-            self.on_cell(policy, train.first, &train.car, &mut tally, streams);
+            self.on_cell(policy, &mut train, &mut tally, streams);
         }
         self.settle(&tally);
         packets

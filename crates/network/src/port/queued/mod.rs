@@ -94,13 +94,17 @@ impl VcQueues {
         (self.busy, unit.seconds())
     }
 
-    /// The earliest departure that is still to be decided, if something arrives at `now`.
-    pub(super) fn next_departure(&self, now: Time) -> Time {
-        let shortest = match self.line {
+    /// The time that a unit takes at the least.
+    pub(super) fn shortest(&self) -> Time {
+        match self.line {
             Line::Cells { slot, .. } => slot.ps(),
             Line::Packets { byte, overhead, .. } => super::packets::shortest(byte, overhead),
-        };
-        now.max(self.free.ps()) + shortest
+        }
+    }
+
+    /// The earliest departure that is still to be decided, if something arrives at `now`.
+    pub(super) fn next_departure(&self, now: Time) -> Time {
+        now.max(self.free.ps()) + self.shortest()
     }
 
     /// When the unit in transmission leaves.
@@ -239,7 +243,8 @@ impl Buffer<VcQueues> {
         self.stats.sojourns.add(sojourn);
         self.stats.longest = self.stats.longest.max(sojourn);
         let connection = &self.connections[vc as usize];
-        streams[connection.output].push_car(number, first, Cell { vc: connection.label, ..unit.cell });
+        let car = Cell { vc: connection.label, ..unit.cell };
+        streams[connection.output].push(number, number, &Train::single(first, car));
         if unit.cell.is_last() {
             self.stats.delays.add(sojourn.ps());
         }
