@@ -1,12 +1,14 @@
-//! Sizes of buffers, levels of them and rates of cells, as scenario files write them: `"2000 cells"`, `"unlimited"`, `"95 %"`,
-//! `"10000 cells/s"`.
+//! Sizes of buffers, levels of them, rates of cells and ratios, as scenario files write them: `"2000 cells"`,
+//! `"unlimited"`, `"95 %"`, `"10000 cells/s"`, `0.8`.
 
-use std::{fmt, str::FromStr};
+use std::{cmp::Ordering, fmt, str::FromStr};
 
 use celltrain_engine::{
     quantity::{BitRate, Bytes},
     string_form,
 };
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use crate::cell::CELL_BITS;
 
@@ -238,3 +240,55 @@ string_form!(
     "50 Mbit/s",
     "^ *([0-9_]+\\.?[0-9_]*|\\.[0-9_]+) *([kMG]?bit/s|cells/s) *$".to_owned()
 );
+
+/// A ratio, written as a plain number: `0.8`. It is kept in billionths, so that models compare with it in whole
+/// numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "f64", into = "f64")]
+#[schemars(with = "f64")]
+pub struct Ratio(u64);
+
+impl Ratio {
+    /// One: both sides are equal.
+    pub const ONE: Self = Self::billionths(1_000_000_000);
+    /// The largest ratio that can be written.
+    pub const MAX: f64 = 1e6;
+
+    /// A ratio of so many billionths.
+    #[must_use]
+    pub const fn billionths(billionths: u64) -> Self {
+        Self(billionths)
+    }
+
+    /// Compares this ratio with a fraction in whole numbers; a fraction over zero is above every ratio unless it is
+    /// 0/0, which counts as equal.
+    #[must_use]
+    pub fn cmp_fraction(self, numerator: u128, denominator: u128) -> Ordering {
+        let scaled = |side: u128, by: u64| side.saturating_mul(u128::from(by));
+        scaled(denominator, self.0).cmp(&scaled(numerator, Self::ONE.0))
+    }
+
+    /// The ratio as a floating-point number.
+    #[must_use]
+    pub fn as_f64(self) -> f64 {
+        self.0 as f64 / 1e9
+    }
+}
+
+impl TryFrom<f64> for Ratio {
+    type Error = String;
+
+    fn try_from(value: f64) -> Result<Self, String> {
+        if (0.0..=Self::MAX).contains(&value) {
+            Ok(Self((value * 1e9).round() as u64))
+        } else {
+            Err(format!("expected a ratio from 0 to {}, found {value}", Self::MAX))
+        }
+    }
+}
+
+impl From<Ratio> for f64 {
+    fn from(ratio: Ratio) -> Self {
+        ratio.as_f64()
+    }
+}

@@ -61,10 +61,7 @@ impl BufferPolicy for Epd {
     const REFERENCE: &'static str = "Romanow and Floyd 1995; Cheon and Panwar, section 3.1";
 
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
-        let cells = params
-            .threshold
-            .cells(port.capacity)
-            .map_err(|message| ParamError { key: "threshold", message })?;
+        let cells = port.level("threshold", params.threshold)?;
         Ok(Self {
             frames: FrameDiscard::new(params.end_marks, port.vcs.len()),
             admission: BelowThreshold { cells, marks: params.ecn },

@@ -24,20 +24,6 @@ impl Default for Params {
     }
 }
 
-impl Params {
-    /// Both thresholds in cells.
-    pub(super) fn cells(&self, capacity: u64) -> Result<(u64, u64), ParamError> {
-        let high = self.high.cells(capacity).map_err(|message| ParamError { key: "high", message })?;
-        let low = self.low.cells(capacity).map_err(|message| ParamError { key: "low", message })?;
-        if low > high {
-            let message =
-                format!("the low threshold ({}) is above the high threshold ({})", self.low, self.high);
-            return Err(ParamError { key: "low", message });
-        }
-        Ok((high, low))
-    }
-}
-
 /// The ESPD policy.
 #[derive(Debug, Clone)]
 pub struct Espd {
@@ -54,7 +40,7 @@ impl BufferPolicy for Espd {
     const REFERENCE: &'static str = "Cheon and Panwar, section 3.2 (pseudocode)";
 
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
-        let (high, low) = params.cells(port.capacity)?;
+        let (low, high) = port.low_high(params.low, params.high)?;
         Ok(Self { high, low, red: vec![false; port.vcs.len()] })
     }
 

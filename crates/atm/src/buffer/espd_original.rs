@@ -68,7 +68,7 @@ impl BufferPolicy for EspdOriginal {
     const REFERENCE: &'static str = "Cheon and Panwar, section 3.2, after their LCN'97 paper";
 
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
-        let (high, low) = espd::Params { high: params.high, low: params.low }.cells(port.capacity)?;
+        let (low, high) = port.low_high(params.low, params.high)?;
         let red_limit = params.red_limit.unwrap_or(u32::MAX);
         if red_limit == 0 {
             return Err(ParamError {

@@ -98,6 +98,29 @@ pub struct PortContext<'a> {
     pub generator: Generator,
 }
 
+impl PortContext<'_> {
+    /// The parameter `key`, a level of this port's buffer, in the buffer's units.
+    ///
+    /// # Errors
+    /// As [`Level::cells`].
+    pub fn level(&self, key: &'static str, level: Level) -> Result<u64, ParamError> {
+        level.cells(self.capacity).map_err(|message| ParamError { key, message })
+    }
+
+    /// The parameters `low` and `high`, two levels of this port's buffer, in the buffer's units.
+    ///
+    /// # Errors
+    /// As [`Level::cells`], and if the low level is above the high one.
+    pub fn low_high(&self, low: Level, high: Level) -> Result<(u64, u64), ParamError> {
+        let cells = (self.level("low", low)?, self.level("high", high)?);
+        if cells.0 > cells.1 {
+            let message = format!("the low threshold ({low}) is above the high threshold ({high})");
+            return Err(ParamError { key: "low", message });
+        }
+        Ok(cells)
+    }
+}
+
 /// What a policy may see of its port: how full the buffer is just before the cell at hand.
 ///
 /// Occupancies by VC and by priority exist only where [`BufferPolicy::KEEPS_ACCOUNTS`] asks for them: a plain FIFO does not
