@@ -1,4 +1,4 @@
-//! Discard policies behind a model of a buffer that is far simpler than the port: a list of departures.
+//! Discard policies behind a model of a port that is far simpler than the port: a list of the cells in its buffer.
 
 mod model;
 mod policies;

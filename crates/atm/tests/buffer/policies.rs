@@ -8,13 +8,14 @@ use celltrain_atm::{
         BufferPolicy, DiscardParams, ParamError, Policy, PolicyName, PortContext, PortView, Reason, Verdict,
         epd, espd, espd_original, frame::EndMarks, ppd, tail_drop,
     },
+    cell::Ecn,
     quantity::Level,
     with_policy,
 };
 use celltrain_engine::{Time, quantity::Duration};
 use proptest::{prelude::*, test_runner::RngSeed};
 
-use crate::model::{Asked, View, ask, context};
+use crate::model::{Asked, Model, View, ask, context, contracts, guarantees, is_queued};
 
 /// VCs in every test.
 const VCS: usize = 4;
@@ -38,11 +39,18 @@ fn parameters() -> Vec<DiscardParams> {
     all
 }
 
-/// Cells of several VCs from (time since the cell before, VC) and the lengths that the frames of all VCs have in turn.
+/// Cells of several VCs from (time since the cell before, VC) and the lengths that the frames of all VCs have in turn;
+/// every third frame of the last VCs has CLP = 1, and the transport of the first VC answers marks.
 fn cells(steps: &[(u64, u32)], lengths: &[u16]) -> Vec<(u64, Cell)> {
-    let length = |frame: u32| lengths[frame as usize % lengths.len()];
-    let mut next: Vec<_> =
-        (0..VCS as u32).map(|vc| Cell { vc, frame: vc, length: length(vc), ..Cell::default() }).collect();
+    let first = |vc: u32, frame: u32| Cell {
+        vc,
+        frame,
+        length: lengths[frame as usize % lengths.len()],
+        clp: vc >= 2 && frame.is_multiple_of(3),
+        ecn: if vc == 0 { Ecn::Capable } else { Ecn::NotCapable },
+        ..Cell::default()
+    };
+    let mut next: Vec<_> = (0..VCS as u32).map(|vc| first(vc, vc)).collect();
     let mut at = 0;
     let step = |&(gap, vc): &(u64, u32)| {
         at += gap;
@@ -50,7 +58,7 @@ fn cells(steps: &[(u64, u32)], lengths: &[u16]) -> Vec<(u64, Cell)> {
         let arrival = (at, *cell);
         cell.position += 1;
         if cell.position == cell.length {
-            *cell = Cell { vc, frame: cell.frame + 1, length: length(cell.frame + 1), ..Cell::default() };
+            *cell = first(vc, cell.frame + 1);
         }
         arrival
     };
@@ -59,7 +67,7 @@ fn cells(steps: &[(u64, u32)], lengths: &[u16]) -> Vec<(u64, Cell)> {
 
 /// A cell is never accepted into a full buffer.
 fn never_overfills(asked: &[Asked], capacity: u64) -> Result<(), String> {
-    match asked.iter().find(|asked| asked.verdict == Verdict::Accept && asked.found >= capacity) {
+    match asked.iter().find(|asked| is_queued(asked.verdict) && asked.found >= capacity) {
         Some(asked) => Err(format!("accepted into a buffer of {capacity} cells: {asked:?}")),
         None => Ok(()),
     }
@@ -67,36 +75,34 @@ fn never_overfills(asked: &[Asked], capacity: u64) -> Result<(), String> {
 
 /// Of a frame that has lost a cell nothing more is accepted, but perhaps its end mark.
 fn broken_frames_end(asked: &[Asked]) -> Result<(), String> {
-    for (place, lost) in asked.iter().enumerate().filter(|(_, asked)| asked.verdict != Verdict::Accept) {
+    for (place, lost) in asked.iter().enumerate().filter(|(_, asked)| !is_queued(asked.verdict)) {
         let same_frame =
             |other: &&Asked| (other.cell.vc, other.cell.frame) == (lost.cell.vc, lost.cell.frame);
         let mut rest = asked[place..].iter().filter(same_frame);
-        if let Some(later) = rest.find(|later| later.verdict == Verdict::Accept && !later.cell.is_last()) {
+        if let Some(later) = rest.find(|later| is_queued(later.verdict) && !later.cell.is_last()) {
             return Err(format!("accepted after a loss in its frame: {later:?}"));
         }
     }
     Ok(())
 }
 
-/// After accepting a cell, [`BufferPolicy::accepts_rest`] says whether the policy, asked about every further cell of the
-/// frame as long as there is room, would accept it and be afterwards as it was.
+/// After accepting a cell, [`BufferPolicy::accepts_rest`] says whether the policy, asked about every further cell of
+/// the frame as long as there is room, would accept it and be afterwards as it was.
 fn the_rest_is_accepted<P>(mut policy: P, capacity: u64, arrivals: &[(u64, Cell)]) -> Result<(), String>
 where
     P: BufferPolicy + Clone + Debug,
 {
-    let asked = ask(&mut policy.clone(), capacity, arrivals);
-    let mut ended = [true; VCS];
-    for Asked { at, cell, found, .. } in asked {
-        let first = std::mem::replace(&mut ended[cell.vc as usize], cell.is_last());
-        let verdict = policy.on_arrival(&cell, &View { capacity, occupancy: found, first }, at);
-        if verdict == Verdict::Accept && policy.accepts_rest(&cell) {
-            rest_of_one(&policy, capacity, at, cell)?;
+    let mut model = Model::new(capacity);
+    for &(at, cell) in arrivals {
+        let verdict = model.arrive(&mut policy, at, cell);
+        if is_queued(verdict) && policy.accepts_rest(&cell) {
+            rest_of_one(&policy, capacity, at, cell, verdict)?;
         }
     }
     Ok(())
 }
 
-fn rest_of_one<P>(policy: &P, capacity: u64, at: u64, cell: Cell) -> Result<(), String>
+fn rest_of_one<P>(policy: &P, capacity: u64, at: u64, cell: Cell, verdict: Verdict) -> Result<(), String>
 where
     P: BufferPolicy + Clone + Debug,
 {
@@ -104,11 +110,13 @@ where
     for position in cell.position + 1..cell.length {
         // The fullest buffer that has room, and an empty one: the promise holds for both.
         for occupancy in [capacity - 1, 0] {
+            let model = Model::holding(capacity, vec![cell; occupancy as usize]);
             let rest = Cell { position, ..cell };
-            let verdict = asked.on_arrival(&rest, &View { capacity, occupancy, first: false }, at);
-            if verdict != Verdict::Accept {
+            let view = View { first: false, ..model.view(&rest) };
+            let told = asked.on_arrival(&rest, &view, at);
+            if told != verdict {
                 return Err(format!(
-                    "{verdict:?} for {rest:?} at {occupancy} cells, against the promise after {cell:?}"
+                    "{told:?} for {rest:?} at {occupancy} cells, against the promise after {cell:?}"
                 ));
             }
         }
@@ -139,11 +147,15 @@ proptest! {
     fn every_policy_keeps_the_rules(
         steps in prop::collection::vec((0u64..4, 0u32..VCS as u32), 1..300),
         lengths in prop::collection::vec(1u16..9, 1..6),
+        rates in prop::collection::vec(0u64..4, VCS),
+        mfs in 1u32..9,
         capacity in 2u64..24,
     ) {
         let arrivals = cells(&steps, &lengths);
+        let mut contracts = guarantees(&rates);
+        contracts.iter_mut().for_each(|contract| contract.mfs = mfs);
         for params in parameters() {
-            let new = || Policy::new(&params, &context(capacity, VCS)).unwrap();
+            let new = || Policy::new(&params, &context(capacity, &contracts)).unwrap();
             let asked = with_policy!(&new(), policy => check(policy, capacity, &arrivals))
                 .map_err(|broken| TestCaseError::fail(format!("{params:?}: {broken}")))?;
             // Tail drop is the one policy that knows of no frames.
@@ -194,6 +206,46 @@ broken_policy! {
     Fickle, |port| if port.occupancy() * 2 >= port.capacity() { Verdict::Discard(Reason::BufferFull) } else { Verdict::Accept }
 }
 
+/// Pushes out the last frame of any other VC when the buffer is full; `FORGETS` what is still to come of it, or
+/// discards it.
+#[derive(Debug, Clone, Default)]
+struct Pushy<const FORGETS: bool> {
+    broken: [bool; VCS],
+}
+
+impl<const FORGETS: bool> BufferPolicy for Pushy<FORGETS> {
+    type Params = tail_drop::Params;
+
+    const SUMMARY: &'static str = "Pushes out.";
+    const REFERENCE: &'static str = "none";
+
+    fn new(_: &Self::Params, _: &PortContext<'_>) -> Result<Self, ParamError> {
+        Ok(Self::default())
+    }
+
+    fn on_arrival(&mut self, cell: &Cell, port: &impl PortView, _: Time) -> Verdict {
+        let broken = &mut self.broken[cell.vc as usize];
+        *broken &= !port.is_first();
+        if *broken {
+            return Verdict::Discard(Reason::FrameBroken);
+        }
+        if !port.is_full() {
+            return Verdict::Accept;
+        }
+        match (0..VCS as u32).find(|&vc| vc != cell.vc && port.last_frame(vc).is_some()) {
+            Some(vc) => Verdict::PushOut(vc),
+            None => {
+                *broken = true;
+                Verdict::Discard(Reason::BufferFull)
+            }
+        }
+    }
+
+    fn on_push_out(&mut self, vc: u32, _: u64, complete: bool) {
+        self.broken[vc as usize] = !complete && !FORGETS;
+    }
+}
+
 /// Three VCs take turns, two cells a slot: every buffer overflows, and each VC loses a cell now and then.
 fn overload() -> Vec<(u64, Cell)> {
     let steps: Vec<_> = (0..200).map(|step| (1, step % 3)).collect();
@@ -213,11 +265,23 @@ fn the_checks_notice_a_policy_that_breaks_them() {
 }
 
 #[test]
+fn the_model_pushes_out_whole_frames() {
+    let asked = ask(&mut Pushy::<false>::default(), 10, &overload());
+    let pushed_out = asked.iter().filter(|asked| asked.verdict == Verdict::Discard(Reason::PushedOut));
+    assert!(pushed_out.count() > 20, "{asked:?}");
+    never_overfills(&asked, 10).unwrap();
+    broken_frames_end(&asked).unwrap();
+    let forgotten = broken_frames_end(&ask(&mut Pushy::<true>::default(), 10, &overload())).unwrap_err();
+    assert!(forgotten.starts_with("accepted after a loss"), "{forgotten}");
+}
+
+#[test]
 fn the_overload_makes_every_policy_discard() {
+    let contracts = contracts(VCS);
     for params in parameters() {
-        let mut policy = Policy::new(&params, &context(10, VCS)).unwrap();
+        let mut policy = Policy::new(&params, &context(10, &contracts)).unwrap();
         let asked = with_policy!(&mut policy, policy => ask(policy, 10, &overload()));
-        let discarded = asked.iter().filter(|asked| asked.verdict != Verdict::Accept).count();
+        let discarded = asked.iter().filter(|asked| !is_queued(asked.verdict)).count();
         assert!((50..200).contains(&discarded), "{params:?} discards {discarded} of 200 cells");
     }
 }

@@ -7,7 +7,7 @@ use celltrain_atm::{
     with_policy,
 };
 
-use crate::model::{SLOT, ask, context};
+use crate::model::{SLOT, ask, context, contracts};
 
 const TRACE: &str = include_str!("../../../../tests/oracles/two-sources.txt");
 
@@ -69,9 +69,11 @@ fn every_cell_meets_the_fate_worked_out_by_hand() {
         espd: espd::Params { high: level(8), low: level(5) },
         ..DiscardParams::of(PolicyName::TailDrop)
     };
+    let contracts = contracts(2);
     for name in [PolicyName::TailDrop, PolicyName::Ppd, PolicyName::Epd, PolicyName::Espd] {
         let mut policy =
-            Policy::new(&DiscardParams { policy: name, ..thresholds.clone() }, &context(10, 2)).unwrap();
+            Policy::new(&DiscardParams { policy: name, ..thresholds.clone() }, &context(10, &contracts))
+                .unwrap();
         let asked = with_policy!(&mut policy, policy => ask(policy, 10, &arrivals()));
         let rows = rows(name.name());
         for (vc, source) in [(0, "A"), (1, "B")] {
