@@ -4,6 +4,7 @@
 //! answers. To add one: a file here, a line in the registry below, a scenario in `scenarios/regression/`.
 
 mod registry;
+mod share;
 
 pub mod frame;
 
@@ -26,6 +27,12 @@ registry::policies! {
     epd::Epd => "epd",
     espd::Espd => "espd",
     espd_original::EspdOriginal => "espd-original",
+    double_epd::DoubleEpd => "double-epd",
+    per_vc::PerVc => "per-vc",
+    selective_drop::SelectiveDrop => "selective-drop",
+    fba::Fba => "fba",
+    wba::Wba => "wba",
+    dynamic_threshold::DynamicThreshold => "dynamic-threshold",
 }
 
 /// Why a cell was discarded.

@@ -2,4 +2,5 @@
 
 mod model;
 mod policies;
+mod thresholds;
 mod trace;

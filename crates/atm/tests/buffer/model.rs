@@ -177,3 +177,21 @@ pub(crate) fn ask<P: BufferPolicy>(policy: &mut P, capacity: u64, arrivals: &[(T
     }
     model.asked
 }
+
+/// A buffer of `capacity` cells that holds so many cells of each VC.
+pub(crate) fn filled(capacity: u64, by_vc: &[u64]) -> Model {
+    let of = |(vc, &count): (usize, &u64)| {
+        (0..count).map(move |_| Cell { vc: vc as u32, length: 1, ..Cell::default() })
+    };
+    Model::holding(capacity, by_vc.iter().enumerate().flat_map(of).collect())
+}
+
+/// Whether the policy admits a frame of `vc` with priority `clp` that finds `model`.
+pub(crate) fn admits<P: BufferPolicy>(policy: &mut P, model: &Model, vc: u32, clp: bool) -> bool {
+    let cell = Cell { vc, length: 2, clp, ..Cell::default() };
+    match policy.on_arrival(&cell, &model.view(&cell), 0) {
+        Verdict::Accept => true,
+        Verdict::Discard(Reason::FrameRefused) => false,
+        other => panic!("{other:?}"),
+    }
+}

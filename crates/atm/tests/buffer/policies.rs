@@ -6,10 +6,11 @@ use celltrain_atm::{
     Cell,
     buffer::{
         BufferPolicy, DiscardParams, ParamError, Policy, PolicyName, PortContext, PortView, Reason, Verdict,
-        epd, espd, espd_original, frame::EndMarks, ppd, tail_drop,
+        double_epd, dynamic_threshold, epd, espd, espd_original, fba, frame::EndMarks, per_vc, ppd,
+        selective_drop, tail_drop, wba,
     },
     cell::Ecn,
-    quantity::Level,
+    quantity::{Level, Ratio},
     with_policy,
 };
 use celltrain_engine::{Time, quantity::Duration};
@@ -36,7 +37,30 @@ fn parameters() -> Vec<DiscardParams> {
         all.push(DiscardParams { espd, ..DiscardParams::of(PolicyName::Espd) });
         all.push(DiscardParams { espd_original, ..DiscardParams::of(PolicyName::EspdOriginal) });
     }
+    all.extend(others());
     all
+}
+
+/// Other parameters than the defaults of the policies with accounts.
+fn others() -> [DiscardParams; 6] {
+    use PolicyName as Name;
+    let (low, high) = (Level::Share(300_000), Level::Share(700_000));
+    let (threshold, scale, end_marks) = (low, Ratio::billionths(1_500_000_000), EndMarks::Always);
+    let double_epd = double_epd::Params { low, high, end_marks };
+    let per_vc = per_vc::Params { low, high, shared_by: per_vc::SharedBy::Active, end_marks };
+    let selective_drop = selective_drop::Params { threshold, scale, end_marks, ecn: false };
+    let fba = fba::Params { threshold, scale, end_marks, ecn: false };
+    let wba = wba::Params { threshold, scale, end_marks };
+    let alpha = Ratio::billionths(500_000_000);
+    let dynamic_threshold = dynamic_threshold::Params { alpha, end_marks, ecn: true };
+    [
+        DiscardParams { double_epd, ..DiscardParams::of(Name::DoubleEpd) },
+        DiscardParams { per_vc, ..DiscardParams::of(Name::PerVc) },
+        DiscardParams { selective_drop, ..DiscardParams::of(Name::SelectiveDrop) },
+        DiscardParams { fba, ..DiscardParams::of(Name::Fba) },
+        DiscardParams { wba, ..DiscardParams::of(Name::Wba) },
+        DiscardParams { dynamic_threshold, ..DiscardParams::of(Name::DynamicThreshold) },
+    ]
 }
 
 /// Cells of several VCs from (time since the cell before, VC) and the lengths that the frames of all VCs have in turn;

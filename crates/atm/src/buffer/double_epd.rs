@@ -1,0 +1,89 @@
+//! Double early packet discard: one EPD threshold for low-priority frames and a higher one for the others.
+//!
+//! Frames with CLP = 1, sent or tagged as beyond the guarantee, are refused from the low threshold on (LBO, low buffer
+//! occupancy), frames with CLP = 0 only from the high one on (HBO). The decision falls at a frame's first cell, by its
+//! CLP.
+//!
+//! What lies between the thresholds is room that only conforming traffic can take, so that a burst of excess traffic
+//! does not push it out. It costs no state by VC beyond that of EPD, and cannot be fair for that reason: which VC fills
+//! the buffer plays no part.
+
+use celltrain_engine::Time;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    BufferPolicy, ParamError, PortContext, PortView, Verdict,
+    frame::{EndMarks, FrameAdmission, FrameDiscard},
+};
+use crate::{Cell, quantity::Level};
+
+/// Parameters of double EPD.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub struct Params {
+    /// Occupancy from which frames with CLP = 1 are refused (LBO; 50 % in Puangpronpitag et al., section 4.1).
+    pub low: Level,
+    /// Occupancy from which frames with CLP = 0 are refused too (HBO; 80 % in Puangpronpitag et al., section 4.1).
+    pub high: Level,
+    /// Which end marks of discarded frames pass.
+    pub end_marks: EndMarks,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { low: Level::Share(500_000), high: Level::Share(800_000), end_marks: EndMarks::default() }
+    }
+}
+
+/// The double-EPD policy.
+#[derive(Debug, Clone)]
+pub struct DoubleEpd {
+    frames: FrameDiscard,
+    admission: ByPriority,
+}
+
+/// Admits a frame while the occupancy is below the threshold of its priority.
+#[derive(Debug, Clone)]
+struct ByPriority {
+    low: u64,
+    high: u64,
+}
+
+impl FrameAdmission for ByPriority {
+    #[inline]
+    fn admits(&mut self, cell: &Cell, port: &impl PortView, _: Time) -> bool {
+        port.occupancy() < if cell.clp { self.low } else { self.high }
+    }
+}
+
+impl BufferPolicy for DoubleEpd {
+    type Params = Params;
+
+    const SUMMARY: &'static str =
+        "Refuses new frames with CLP = 1 above a low threshold, and all new frames above a high one.";
+    const REFERENCE: &'static str =
+        "Guerin and Heinanen, in ATM Forum TM 4.1 (GFR); Puangpronpitag et al., section 4.2";
+
+    fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
+        let (low, high) = port.low_high(params.low, params.high)?;
+        Ok(Self {
+            frames: FrameDiscard::new(params.end_marks, port.vcs.len()),
+            admission: ByPriority { low, high },
+        })
+    }
+
+    fn levels(params: &Params) -> Vec<(&'static str, Level)> {
+        vec![("low", params.low), ("high", params.high)]
+    }
+
+    #[inline(always)]
+    fn on_arrival(&mut self, cell: &Cell, port: &impl PortView, now: Time) -> Verdict {
+        self.frames.on_arrival(&mut self.admission, cell, port, now)
+    }
+
+    #[inline]
+    fn accepts_rest(&self, cell: &Cell) -> bool {
+        self.frames.accepts_rest(cell)
+    }
+}

@@ -1,0 +1,97 @@
+//! Dynamic thresholds: no VC may hold more than a multiple of the space that is still free.
+//!
+//! A new frame is admitted while its VC holds Y < α (B - X), X being the occupancy of the buffer of size B. The limit
+//! is the same for all VCs and moves with the load: a VC that is alone may take most of the buffer, and when others
+//! come the limit falls and its queue drains to make room. With M VCs at their limit each holds αB/(1 + αM), and B/(1 +
+//! αM) stays free.
+//!
+//! That reserve is what a newcomer finds at once, and its price is a buffer that is never full. Frames are admitted
+//! whole, so a VC can pass the limit by what remains of a frame. It needs a count of cells by VC and one parameter.
+
+use celltrain_engine::Time;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    BufferPolicy, ParamError, PortContext, PortView, Verdict,
+    frame::{EndMarks, FrameAdmission, FrameDiscard},
+};
+use crate::{Cell, quantity::Ratio};
+
+/// Parameters of dynamic thresholds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub struct Params {
+    /// Multiple of the free space that a VC may hold, above 0. Analyses take 1; products use powers of two from 1/16 to
+    /// 8.
+    pub alpha: Ratio,
+    /// Which end marks of discarded frames pass.
+    pub end_marks: EndMarks,
+    /// Mark the frames of ECN-capable transports above the limit instead of refusing them (RFC 3168).
+    pub ecn: bool,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { alpha: Ratio::ONE, end_marks: EndMarks::default(), ecn: false }
+    }
+}
+
+/// The dynamic-threshold policy.
+#[derive(Debug, Clone)]
+pub struct DynamicThreshold {
+    frames: FrameDiscard,
+    admission: BelowFreeSpace,
+}
+
+/// Admits a frame while its VC holds less than α times the free space.
+#[derive(Debug, Clone)]
+struct BelowFreeSpace {
+    alpha: Ratio,
+    /// Whether frames are marked instead of refused.
+    marks: bool,
+}
+
+impl FrameAdmission for BelowFreeSpace {
+    #[inline]
+    fn admits(&mut self, cell: &Cell, port: &impl PortView, _: Time) -> bool {
+        let free = port.capacity() - port.occupancy();
+        self.alpha.cmp_fraction(port.vc_occupancy(cell.vc).into(), free.into()).is_gt()
+    }
+
+    fn marks(&self) -> bool {
+        self.marks
+    }
+}
+
+impl BufferPolicy for DynamicThreshold {
+    type Params = Params;
+
+    const SUMMARY: &'static str =
+        "Refuses new frames of VCs that hold more than a multiple of the free space in the buffer.";
+    const REFERENCE: &'static str = "Choudhury and Hahne 1998";
+    const KEEPS_ACCOUNTS: bool = true;
+
+    fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
+        if params.alpha == Ratio::billionths(0) {
+            return Err(ParamError {
+                key: "alpha",
+                message: "at 0 no VC may send: give a ratio above 0".into(),
+            });
+        }
+        Ok(Self {
+            frames: FrameDiscard::new(params.end_marks, port.vcs.len()),
+            admission: BelowFreeSpace { alpha: params.alpha, marks: params.ecn },
+        })
+    }
+
+    #[inline(always)]
+    fn on_arrival(&mut self, cell: &Cell, port: &impl PortView, now: Time) -> Verdict {
+        self.frames.on_arrival(&mut self.admission, cell, port, now)
+    }
+
+    #[inline]
+    fn accepts_rest(&self, cell: &Cell) -> bool {
+        self.frames.accepts_rest(cell)
+    }
+}
