@@ -41,7 +41,7 @@ pub trait FrameAdmission {
     /// `true` admits the frame that `cell` begins.
     fn admits(&mut self, cell: &Cell, port: &impl PortView, now: Time) -> bool;
 
-    /// Whether a frame that is not admitted is marked instead of refused if its transport answers marks (RFC 3168).
+    /// Whether the frame that was just not admitted is marked instead if its transport answers marks (RFC 3168).
     fn marks(&self) -> bool {
         false
     }

@@ -32,6 +32,8 @@ registry::policies! {
     selective_drop::SelectiveDrop => "selective-drop",
     fba::Fba => "fba",
     wba::Wba => "wba",
+    dfba::Dfba => "dfba",
+    red::Red => "red",
     dynamic_threshold::DynamicThreshold => "dynamic-threshold",
 }
 

@@ -2,5 +2,6 @@
 
 mod model;
 mod policies;
+mod random;
 mod thresholds;
 mod trace;

@@ -6,8 +6,8 @@ use celltrain_atm::{
     Cell,
     buffer::{
         BufferPolicy, DiscardParams, ParamError, Policy, PolicyName, PortContext, PortView, Reason, Verdict,
-        double_epd, dynamic_threshold, epd, espd, espd_original, fba, frame::EndMarks, per_vc, ppd,
-        selective_drop, tail_drop, wba,
+        dfba, double_epd, dynamic_threshold, epd, espd, espd_original, fba, frame::EndMarks, per_vc, ppd,
+        red, selective_drop, tail_drop, wba,
     },
     cell::Ecn,
     quantity::{Level, Ratio},
@@ -42,7 +42,7 @@ fn parameters() -> Vec<DiscardParams> {
 }
 
 /// Other parameters than the defaults of the policies with accounts.
-fn others() -> [DiscardParams; 6] {
+fn others() -> [DiscardParams; 9] {
     use PolicyName as Name;
     let (low, high) = (Level::Share(300_000), Level::Share(700_000));
     let (threshold, scale, end_marks) = (low, Ratio::billionths(1_500_000_000), EndMarks::Always);
@@ -51,15 +51,22 @@ fn others() -> [DiscardParams; 6] {
     let selective_drop = selective_drop::Params { threshold, scale, end_marks, ecn: false };
     let fba = fba::Params { threshold, scale, end_marks, ecn: false };
     let wba = wba::Params { threshold, scale, end_marks };
+    let dfba = dfba::Params { low, high, alpha: Ratio::ONE, scale: Some(scale), end_marks };
     let alpha = Ratio::billionths(500_000_000);
     let dynamic_threshold = dynamic_threshold::Params { alpha, end_marks, ecn: true };
+    let red = red::Params { weight: 0.2, ecn: true, end_marks, ..red::Params::default() };
+    let (gentle, epd) = (true, Some(high));
+    let gentle = red::Params { max: Level::Share(500_000), gentle, epd, ..red.clone() };
     [
         DiscardParams { double_epd, ..DiscardParams::of(Name::DoubleEpd) },
         DiscardParams { per_vc, ..DiscardParams::of(Name::PerVc) },
         DiscardParams { selective_drop, ..DiscardParams::of(Name::SelectiveDrop) },
         DiscardParams { fba, ..DiscardParams::of(Name::Fba) },
         DiscardParams { wba, ..DiscardParams::of(Name::Wba) },
+        DiscardParams { dfba, ..DiscardParams::of(Name::Dfba) },
         DiscardParams { dynamic_threshold, ..DiscardParams::of(Name::DynamicThreshold) },
+        DiscardParams { red, ..DiscardParams::of(Name::Red) },
+        DiscardParams { red: gentle, ..DiscardParams::of(Name::Red) },
     ]
 }
 

@@ -1,0 +1,272 @@
+//! Random early detection: frames are refused or marked at random, the more often the longer the average queue.
+//!
+//! At each first cell the average of the occupancy is updated with weight w, or, if the buffer is empty, decays by the
+//! number of frames that could have been sent in the idle time. Below `min` every frame is admitted, between `min` and
+//! `max` one is refused with a probability that grows to `max-p`, and above `max` all are refused, or, if gentle, with
+//! a probability that grows to 1 at twice `max`. The number of frames since the last refusal spaces the refusals
+//! evenly.
+//!
+//! The average lets short bursts pass and answers lasting congestion before the buffer overflows; refusals at random
+//! fall on the connections in proportion to what they send and keep them from backing off all at once. A threshold for
+//! EPD can be added, since the average lags behind a sudden overload. It costs one average for all VCs, and nothing by
+//! VC beyond EPD.
+
+use celltrain_engine::{Time, random::Generator, time::SECOND};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    BufferPolicy, ParamError, PortContext, PortView, Verdict,
+    frame::{EndMarks, FrameAdmission, FrameDiscard},
+};
+use crate::{Cell, cell::CELL_BITS, quantity::Level};
+
+/// Parameters of RED.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub struct Params {
+    /// Average occupancy from which frames are refused at random. The source counts 5 packets; of a buffer of cells the
+    /// default takes a part.
+    pub min: Level,
+    /// Average occupancy from which all frames are refused, or more of them if gentle. The source advises at least
+    /// twice `min`, later notes of its authors three times.
+    pub max: Level,
+    /// Probability of refusal as the average reaches `max`, above 0 and at most 1 (0.02 in the source, 0.1 in later
+    /// notes of its authors).
+    pub max_p: f64,
+    /// Weight w of the present occupancy in the average, above 0 and at most 1 (0.002 in the source).
+    pub weight: f64,
+    /// Above `max`, let the probability grow to 1 at twice `max` instead of refusing all frames at once.
+    pub gentle: bool,
+    /// Number of cells in a typical frame: an idle time of so many cell times counts as one frame in the average.
+    pub typical_frame: u32,
+    /// Occupancy from which all new frames are refused whatever the average; without it there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub epd: Option<Level>,
+    /// Which end marks of discarded frames pass.
+    pub end_marks: EndMarks,
+    /// Mark the frames of ECN-capable transports where the others are refused at random (RFC 3168). Where all are
+    /// refused, they are too.
+    pub ecn: bool,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            min: Level::Share(250_000),
+            max: Level::Share(750_000),
+            max_p: 0.1,
+            weight: 0.002,
+            gentle: false,
+            typical_frame: 32,
+            epd: None,
+            end_marks: EndMarks::default(),
+            ecn: false,
+        }
+    }
+}
+
+/// The average of the occupancy at first cells.
+#[derive(Debug, Clone)]
+pub struct Average {
+    weight: f64,
+    /// Time to send a typical frame, in picoseconds.
+    frame_time: f64,
+    value: f64,
+    /// Since when the buffer has been empty, if it is; up to here the average has decayed.
+    idle_from: Time,
+}
+
+impl Average {
+    /// An average of 0 of an empty buffer.
+    #[must_use]
+    pub fn new(weight: f64, frame_time: f64) -> Self {
+        Self { weight, frame_time, value: 0.0, idle_from: 0 }
+    }
+
+    /// The average, in the buffer's units.
+    #[must_use]
+    pub fn value(&self) -> f64 {
+        self.value
+    }
+
+    /// A frame arrives and finds `occupancy`.
+    pub fn on_arrival(&mut self, occupancy: u64, now: Time) {
+        if occupancy == 0 {
+            let frames = (now - self.idle_from) as f64 / self.frame_time;
+            self.value *= libm::pow(1.0 - self.weight, frames);
+            self.idle_from = now;
+        } else {
+            self.value += self.weight * (occupancy as f64 - self.value);
+        }
+    }
+
+    /// A cell left the buffer.
+    pub fn on_departure(&mut self, now: Time) {
+        self.idle_from = now;
+    }
+}
+
+/// The probability of refusal by the average, before the refusals are spaced.
+#[derive(Debug, Clone)]
+pub struct Curve {
+    /// Where refusals begin, in the buffer's units.
+    pub min: u64,
+    /// Where the probability reaches `max_p`.
+    pub max: u64,
+    /// The probability at `max`.
+    pub max_p: f64,
+    /// Whether the probability grows on from `max` to 1 at twice `max`.
+    pub gentle: bool,
+}
+
+impl Curve {
+    /// The probability p_b of refusal at an average of `average`; nothing below `min`, and 1 where all frames are
+    /// refused.
+    #[must_use]
+    pub fn probability(&self, average: f64) -> Option<f64> {
+        let (min, max) = (self.min as f64, self.max as f64);
+        if average < min {
+            None
+        } else if average < max {
+            Some(self.max_p * (average - min) / (max - min))
+        } else if self.gentle && average < 2.0 * max {
+            Some(self.max_p + (1.0 - self.max_p) * (average - max) / max)
+        } else {
+            Some(1.0)
+        }
+    }
+}
+
+/// The probability p_a of refusal for the frame that is number `count` since the last refusal: p_b / (1 - count p_b).
+///
+/// With constant p_b the gaps between refusals are evenly distributed instead of geometrically. As in the algorithm of
+/// the source the frame after a refusal is number 1, and the first one that finds the average at `min` or more is
+/// number 0.
+#[must_use]
+pub fn spaced(probability: f64, count: u64) -> f64 {
+    let rest = 1.0 - count as f64 * probability;
+    if probability < rest { probability / rest } else { 1.0 }
+}
+
+/// The RED policy.
+#[derive(Debug, Clone)]
+pub struct Red {
+    frames: FrameDiscard,
+    admission: ByAverage,
+}
+
+/// Admits frames at random by the average occupancy.
+#[derive(Debug, Clone)]
+struct ByAverage {
+    average: Average,
+    curve: Curve,
+    /// Occupancy from which all frames are refused.
+    epd: u64,
+    /// Whether frames are marked instead of refused.
+    marks: bool,
+    /// Frames since the last refusal; nothing while the average is below `min`.
+    count: Option<u64>,
+    /// Whether the last refusal was for certain: such a frame is not marked instead.
+    certain: bool,
+    generator: Generator,
+}
+
+impl FrameAdmission for ByAverage {
+    fn admits(&mut self, _: &Cell, port: &impl PortView, _: Time) -> bool {
+        let probability = self.curve.probability(self.average.value());
+        self.certain = port.occupancy() >= self.epd || probability == Some(1.0);
+        if self.certain {
+            self.count = Some(0);
+            return false;
+        }
+        let Some(probability) = probability else {
+            self.count = None;
+            return true;
+        };
+        let count = self.count.map_or(0, |count| count + 1);
+        let refused = self.generator.unit() < spaced(probability, count);
+        self.count = Some(if refused { 0 } else { count });
+        !refused
+    }
+
+    fn marks(&self) -> bool {
+        self.marks && !self.certain
+    }
+}
+
+fn check(params: &Params, curve: &Curve) -> Result<(), ParamError> {
+    let wrong = |key, message: String| Err(ParamError { key, message });
+    for (key, value) in [("max-p", params.max_p), ("weight", params.weight)] {
+        if !(value > 0.0 && value <= 1.0) {
+            return wrong(key, format!("expected a number above 0 and at most 1, found {value}"));
+        }
+    }
+    if curve.min > curve.max {
+        return wrong("min", format!("min ({}) is above max ({})", params.min, params.max));
+    }
+    if params.typical_frame == 0 {
+        return wrong("typical-frame", "a frame has at least 1 cell".into());
+    }
+    Ok(())
+}
+
+impl BufferPolicy for Red {
+    type Params = Params;
+
+    const SUMMARY: &'static str =
+        "Refuses or marks new frames at random, the more often the higher the average occupancy.";
+    const REFERENCE: &'static str =
+        "Floyd and Jacobson 1993, by whole frames; Floyd 2000 (gentle); RFC 3168 (marks)";
+    /// The idle time begins with a departure.
+    const KEEPS_ACCOUNTS: bool = true;
+
+    fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
+        let curve = Curve {
+            min: port.level("min", params.min)?,
+            max: port.level("max", params.max)?,
+            max_p: params.max_p,
+            gentle: params.gentle,
+        };
+        check(params, &curve)?;
+        let epd = params.epd.map_or(Ok(u64::MAX), |level| port.level("epd", level))?;
+        let bits = f64::from(params.typical_frame) * CELL_BITS as f64;
+        let frame_time = bits * SECOND as f64 / port.rate.0 as f64;
+        Ok(Self {
+            frames: FrameDiscard::new(params.end_marks, port.vcs.len()),
+            admission: ByAverage {
+                average: Average::new(params.weight, frame_time),
+                curve,
+                epd,
+                marks: params.ecn,
+                count: None,
+                certain: false,
+                generator: port.generator.clone(),
+            },
+        })
+    }
+
+    fn levels(params: &Params) -> Vec<(&'static str, Level)> {
+        let levels = [("min", Some(params.min)), ("max", Some(params.max)), ("epd", params.epd)];
+        levels.into_iter().filter_map(|(key, level)| Some((key, level?))).collect()
+    }
+
+    #[inline(always)]
+    fn on_arrival(&mut self, cell: &Cell, port: &impl PortView, now: Time) -> Verdict {
+        // Frames that find the buffer full count in the average too, and nothing else is asked about them.
+        if port.is_first() {
+            self.admission.average.on_arrival(port.occupancy(), now);
+        }
+        self.frames.on_arrival(&mut self.admission, cell, port, now)
+    }
+
+    #[inline]
+    fn accepts_rest(&self, cell: &Cell) -> bool {
+        self.frames.accepts_rest(cell)
+    }
+
+    #[inline]
+    fn on_departure(&mut self, _: &Cell, now: Time) {
+        self.admission.average.on_departure(now);
+    }
+}
