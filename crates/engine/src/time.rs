@@ -217,6 +217,22 @@ impl Slot {
         Self::of_ratio(1000 * u128::from(SECOND), u128::from(rate.0))
     }
 
+    /// The time between units at `rate` units a second, a rate that is itself computed: as exact as an `f64` is, which is
+    /// 2^-31 ps for a cell at 155.52 Mbit/s. `None` if a unit takes more than 2^62 ps (53 days), or for ever.
+    ///
+    /// # Panics
+    /// If the rate is negative, infinite or not a number.
+    #[must_use]
+    pub fn of_rate(rate: f64) -> Option<Self> {
+        assert!(rate >= 0.0 && rate.is_finite(), "{rate} units a second are not a rate");
+        let exact = SECOND as f64 / rate;
+        // Casts cut the fraction off, and multiplying by a power of two is exact.
+        (exact <= (1u64 << 62) as f64).then(|| {
+            let ps = exact as Time;
+            Self { ps, fraction: ((exact - ps as f64) * 18_446_744_073_709_551_616.0) as u64 }
+        })
+    }
+
     /// A whole number of picoseconds.
     #[must_use]
     pub const fn of_ps(ps: Time) -> Self {
