@@ -4,6 +4,7 @@
 //! [`aal5`] cuts frames into cells, [`buffer`] holds the discard policies. It knows nothing of TCP: frames are opaque.
 
 pub mod aal5;
+pub mod abr;
 pub mod buffer;
 pub mod cell;
 pub mod contract;

@@ -1,0 +1,164 @@
+//! What ERICA measures over its intervals, and how it averages it: the number of active VCs and the load factor
+//! (Kalyanaraman et al., ATM Forum 96-1294, section 4.2.4; Kalyanaraman 1997, pages 399 to 404).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{interval::Measured, within};
+use crate::buffer::ParamError;
+
+/// How measurements are averaged over intervals.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub struct Params {
+    /// What is left of a VC's activity after an interval in which it sent nothing (An). 0: a VC counts only in the
+    /// interval in which it is seen. 0.9 is the value recommended.
+    #[schemars(range(min = 0, max = 1))]
+    pub activity: f64,
+    /// Whether a VC that becomes active in the middle of an interval lowers the fair share at once.
+    pub immediate: bool,
+    /// How the load factor is averaged.
+    pub load: LoadAveraging,
+    /// Weight of the interval just ended in the average of the load factor (Az).
+    #[schemars(range(min = 0, max = 1))]
+    pub load_weight: f64,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { activity: 0.0, immediate: false, load: LoadAveraging::None, load_weight: 0.2 }
+    }
+}
+
+impl Params {
+    /// # Errors
+    /// A factor outside its range.
+    pub(super) fn check(&self) -> Result<(), ParamError> {
+        within("averaging.activity", self.activity, 0.0, 1.0)?;
+        within("averaging.load-weight", self.load_weight, f64::MIN_POSITIVE, 1.0)
+    }
+}
+
+/// How the load factor is averaged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LoadAveraging {
+    /// Not at all: the load factor of the last interval counts.
+    #[default]
+    None,
+    /// Exponential average of the ratio, begun anew whenever it is measured as zero or infinite (method 1).
+    Ratio,
+    /// Ratio of the exponential averages of input and capacity; it is never zero or infinite (method 2).
+    Separate,
+}
+
+/// The number of active VCs (N).
+#[derive(Debug, Clone)]
+pub struct Activity {
+    decay: f64,
+    immediate: bool,
+    /// Activity of each VC: 1 if it was seen in the interval in progress, else what is left of it.
+    levels: Vec<f64>,
+    /// What each VC has contributed to `sum`.
+    counted: Vec<f64>,
+    /// The activity of all VCs when the last interval ended, and since then if updates are immediate.
+    sum: f64,
+}
+
+impl Activity {
+    /// Before anything is measured, all VCs count.
+    #[must_use]
+    pub fn new(params: &Params, vcs: usize) -> Self {
+        Self {
+            decay: params.activity,
+            immediate: params.immediate,
+            levels: vec![0.0; vcs],
+            counted: vec![1.0; vcs],
+            sum: vcs as f64,
+        }
+    }
+
+    /// A cell of `vc` is seen. Whether the number in force changed by that.
+    pub fn see(&mut self, vc: u32) -> bool {
+        self.levels[vc as usize] = 1.0;
+        let counted = &mut self.counted[vc as usize];
+        let changes = self.immediate && *counted < 1.0;
+        if changes {
+            self.sum += 1.0 - *counted;
+            *counted = 1.0;
+        }
+        changes
+    }
+
+    /// An interval ends.
+    pub fn finish(&mut self) {
+        self.sum = 0.0;
+        for (level, counted) in self.levels.iter_mut().zip(&mut self.counted) {
+            self.sum += *level;
+            *counted = *level;
+            *level *= self.decay;
+        }
+    }
+
+    /// The number of active VCs in force, at least one.
+    #[must_use]
+    pub fn number(&self) -> f64 {
+        self.sum.max(1.0)
+    }
+}
+
+/// The load factor z: ABR input over ABR capacity.
+#[derive(Debug, Clone)]
+pub struct Load {
+    averaging: LoadAveraging,
+    weight: f64,
+    factor: f64,
+    /// Averages of capacity in cells, input in cells, and length in seconds of an interval (method 2).
+    capacity: f64,
+    input: f64,
+    seconds: f64,
+}
+
+impl Load {
+    /// Before anything is measured, the load factor is 1: sources keep what they have.
+    #[must_use]
+    pub fn new(params: &Params) -> Self {
+        Self {
+            averaging: params.load,
+            weight: params.load_weight,
+            factor: 1.0,
+            capacity: 0.0,
+            input: 0.0,
+            seconds: 0.0,
+        }
+    }
+
+    /// The capacity and the input in cells a second after an interval that had room for `capacity` ABR cells.
+    pub fn rates(&mut self, capacity: f64, measured: &Measured) -> (f64, f64) {
+        if self.averaging != LoadAveraging::Separate {
+            return (capacity / measured.seconds, measured.cells / measured.seconds);
+        }
+        // All three start at zero, and with the same weights that cancels in their ratios.
+        self.capacity += self.weight * (capacity - self.capacity);
+        self.input += self.weight * (measured.cells - self.input);
+        self.seconds += self.weight * (measured.seconds - self.seconds);
+        (self.capacity / self.seconds, self.input / self.seconds)
+    }
+
+    /// The load factor for a capacity and an input: infinite without capacity, zero without input, unless the averaging
+    /// allows neither.
+    pub fn update(&mut self, capacity: f64, input: f64) -> f64 {
+        let latest = if capacity > 0.0 { input / capacity } else { f64::INFINITY };
+        let measures = |factor: f64| factor > 0.0 && factor < f64::INFINITY;
+        self.factor = match self.averaging {
+            LoadAveraging::None => latest,
+            LoadAveraging::Ratio if measures(self.factor) && measures(latest) => {
+                (1.0 - self.weight) * self.factor + self.weight * latest
+            }
+            LoadAveraging::Ratio => latest,
+            LoadAveraging::Separate if measures(latest) => latest,
+            LoadAveraging::Separate => self.factor,
+        };
+        self.factor
+    }
+}

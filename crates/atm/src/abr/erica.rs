@@ -1,0 +1,335 @@
+//! ERICA: explicit rate indication for congestion avoidance.
+//!
+//! Over intervals the switch measures its ABR capacity, the input and the number of active VCs. A VC may send at the
+//! larger of an equal share of the capacity and its present rate divided by the load factor: the one is fair, the other
+//! fills the link. Under light load nobody gets less than the best-served VC of the interval before, which makes rates
+//! equal where both of these would be content with unequal ones.
+//!
+//! [`EricaOf`] is the algorithm; [`Erica`] aims at a share of the link, [`super::erica_plus`] at a queueing delay.
+
+use std::{fmt::Debug, marker::PhantomData};
+
+use celltrain_engine::Time;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+use super::{
+    Port, PortView, Rate, RateAllocator, RmCell,
+    averaging::{self, Activity, Load},
+    interval::{self, Interval, Measured},
+    queue_control, within,
+};
+use crate::buffer::ParamError;
+
+/// Parameters of ERICA.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub struct Params {
+    /// Share of the link, or of what VBR leaves of it, that is to be used.
+    #[schemars(range(min = 0, max = 1))]
+    pub target_utilisation: f64,
+    /// What the target utilisation is a share of.
+    pub utilisation_of: UtilisationOf,
+    /// The averaging interval.
+    pub interval: interval::Params,
+    /// Averaging over intervals.
+    pub averaging: averaging::Params,
+    /// How a VC's rate is computed.
+    pub feedback: Feedback,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            target_utilisation: 0.9,
+            utilisation_of: UtilisationOf::default(),
+            interval: interval::Params::default(),
+            averaging: averaging::Params::default(),
+            feedback: Feedback::default(),
+        }
+    }
+}
+
+/// What the target utilisation is a share of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum UtilisationOf {
+    /// The link: ABR gets the share less the VBR rate (Kalyanaraman 1997).
+    #[default]
+    Link,
+    /// What VBR leaves of the link (ATM Forum 98-0408).
+    Remainder,
+}
+
+/// How a VC's rate is computed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub struct Feedback {
+    /// Load above 1 up to which rates are still made equal.
+    #[schemars(range(min = 0, max = 1))]
+    pub delta: f64,
+    /// Whether a VC gets at least the highest rate given in the interval before, under light load. Without it this is
+    /// ERICA as of 1995.
+    pub max_alloc_previous: bool,
+    /// Whether a VC gets one answer in an interval, however many BRMs of it pass.
+    pub one_answer: bool,
+    /// Whether a VC below the fair share first rises to the fair share, before it gets more.
+    pub two_steps: bool,
+    /// Whether RM cells count as input, as they do as load.
+    pub count_rm_cells: bool,
+    /// Where a VC's present rate is taken from.
+    pub present_rate: PresentRate,
+}
+
+impl Default for Feedback {
+    fn default() -> Self {
+        Self {
+            delta: 0.1,
+            max_alloc_previous: true,
+            one_answer: true,
+            two_steps: true,
+            count_rm_cells: true,
+            present_rate: PresentRate::Declared,
+        }
+    }
+}
+
+/// Where a VC's present rate is taken from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PresentRate {
+    /// The CCR field of its last forward RM cell.
+    #[default]
+    Declared,
+    /// Its cells in the interval before, counted by the switch.
+    Measured,
+}
+
+/// What the variants of ERICA differ in.
+pub trait Variant: Default + Clone + Debug + PartialEq + Serialize + DeserializeOwned + JsonSchema {
+    /// One line for the catalogue.
+    const SUMMARY: &'static str;
+    /// Where the variant is described.
+    const REFERENCE: &'static str;
+
+    /// The configuration of the algorithm.
+    ///
+    /// # Errors
+    /// A parameter of the variant's own outside its range.
+    fn parts(&self) -> Result<Parts<'_>, ParamError>;
+}
+
+/// The configuration of the algorithm, from the parameters of any variant.
+#[derive(Debug, Clone, Copy)]
+pub struct Parts<'a> {
+    pub(super) utilisation: f64,
+    pub(super) utilisation_of: UtilisationOf,
+    pub(super) queue_control: Option<&'a queue_control::Params>,
+    pub(super) interval: &'a interval::Params,
+    pub(super) averaging: &'a averaging::Params,
+    pub(super) feedback: &'a Feedback,
+}
+
+impl Variant for Params {
+    const SUMMARY: &'static str =
+        "Fair shares and load factor from measurements; aims at a share of the link.";
+    const REFERENCE: &'static str =
+        "Jain, Kalyanaraman et al., ATM Forum 96-1172; Kalyanaraman 1997, chapter 6";
+
+    fn parts(&self) -> Result<Parts<'_>, ParamError> {
+        within("target-utilisation", self.target_utilisation, 0.0, 1.0)?;
+        Ok(Parts {
+            utilisation: self.target_utilisation,
+            utilisation_of: self.utilisation_of,
+            queue_control: None,
+            interval: &self.interval,
+            averaging: &self.averaging,
+            feedback: &self.feedback,
+        })
+    }
+}
+
+/// ERICA with a target utilisation.
+pub type Erica = EricaOf<Params>;
+
+/// State of a VC.
+#[derive(Debug, Clone, Default)]
+struct Vc {
+    /// Its present rate, declared or measured, in cells a second.
+    ccr: f64,
+    /// Its cells in the interval in progress.
+    cells: u64,
+    /// The answer it got in the interval in progress.
+    answer: Option<Rate>,
+}
+
+/// The algorithm, configured by the parameters of a variant.
+#[derive(Debug, Clone)]
+pub struct EricaOf<P> {
+    utilisation: f64,
+    utilisation_of: UtilisationOf,
+    queue_control: Option<queue_control::Params>,
+    feedback: Feedback,
+    /// Rate of the link.
+    link: f64,
+    interval: Interval,
+    activity: Activity,
+    load: Load,
+    state: State,
+    vcs: Vec<Vc>,
+    variant: PhantomData<P>,
+}
+
+/// What an interval leaves to the next: all rates in cells a second.
+#[derive(Debug, Clone)]
+struct State {
+    capacity: f64,
+    load_factor: f64,
+    fair_share: f64,
+    max_alloc_previous: f64,
+    max_alloc_current: f64,
+}
+
+impl<P> EricaOf<P> {
+    /// The load factor z of the last interval.
+    #[must_use]
+    pub fn load_factor(&self) -> f64 {
+        self.state.load_factor
+    }
+
+    /// The equal share of the ABR capacity.
+    #[must_use]
+    pub fn fair_share(&self) -> Rate {
+        Rate::of_cells(self.state.fair_share)
+    }
+
+    fn see(&mut self, vc: u32) {
+        if self.activity.see(vc) {
+            self.state.fair_share = self.state.capacity / self.activity.number();
+        }
+    }
+
+    /// ABR cells that the interval had room for at the target.
+    fn room(&self, measured: &Measured) -> f64 {
+        let link = self.link * measured.seconds;
+        let room = match self.utilisation_of {
+            UtilisationOf::Link => self.utilisation * link - measured.priority_cells,
+            UtilisationOf::Remainder => self.utilisation * (link - measured.priority_cells),
+        };
+        room.max(0.0)
+    }
+
+    fn finish_interval(&mut self, now: Time, port: &PortView) {
+        let measured = self.interval.finish(now, port);
+        self.activity.finish();
+        let (mut capacity, input) = self.load.rates(self.room(&measured), &measured);
+        if let Some(control) = &self.queue_control {
+            capacity *= control.factor(port.queue, capacity);
+        }
+        let fair_share = capacity / self.activity.number();
+        self.state = State {
+            capacity,
+            load_factor: self.load.update(capacity, input),
+            fair_share,
+            max_alloc_previous: self.state.max_alloc_current,
+            max_alloc_current: fair_share,
+        };
+        for vc in &mut self.vcs {
+            if self.feedback.present_rate == PresentRate::Measured {
+                vc.ccr = vc.cells as f64 / measured.seconds;
+            }
+            (vc.cells, vc.answer) = (0, None);
+        }
+    }
+
+    /// The rate for a VC that sends at `ccr`.
+    ///
+    /// Without input nothing was measured, and neither the VC's share nor the rates given before say anything: the VC
+    /// gets the fair share (Kalyanaraman 1997, table 6.1; ATM Forum 96-1294, section 4.2.4, on the over-allocation otherwise).
+    fn allocate(&mut self, ccr: f64) -> Rate {
+        let state = &mut self.state;
+        let has_input = state.load_factor > 0.0;
+        let vc_share = if has_input { ccr / state.load_factor } else { 0.0 };
+        let mut rate = state.fair_share.max(vc_share);
+        if has_input && self.feedback.max_alloc_previous && state.load_factor <= 1.0 + self.feedback.delta {
+            rate = rate.max(state.max_alloc_previous);
+        }
+        state.max_alloc_current = state.max_alloc_current.max(rate);
+        if self.feedback.two_steps && ccr < state.fair_share {
+            rate = rate.min(state.fair_share);
+        }
+        Rate::of_cells(rate.min(state.capacity))
+    }
+}
+
+impl<P: Variant> RateAllocator for EricaOf<P> {
+    type Params = P;
+
+    const SUMMARY: &'static str = P::SUMMARY;
+    const REFERENCE: &'static str = P::REFERENCE;
+
+    fn new(params: &P, port: &Port) -> Result<Self, ParamError> {
+        let parts = params.parts()?;
+        parts.averaging.check()?;
+        within("feedback.delta", parts.feedback.delta, 0.0, 1.0)?;
+        let link = port.link.cells();
+        let capacity = parts.utilisation * link;
+        let activity = Activity::new(parts.averaging, port.vcs);
+        let fair_share = capacity / activity.number();
+        Ok(Self {
+            utilisation: parts.utilisation,
+            utilisation_of: parts.utilisation_of,
+            queue_control: parts.queue_control.cloned(),
+            feedback: parts.feedback.clone(),
+            link,
+            interval: Interval::new(parts.interval)?,
+            activity,
+            load: Load::new(parts.averaging),
+            state: State {
+                capacity,
+                load_factor: 1.0,
+                fair_share,
+                max_alloc_previous: fair_share,
+                max_alloc_current: fair_share,
+            },
+            vcs: vec![Vc::default(); port.vcs],
+            variant: PhantomData,
+        })
+    }
+
+    fn on_cell(&mut self, now: Time, vc: u32, is_rm: bool, port: &PortView) -> bool {
+        self.see(vc);
+        if self.feedback.count_rm_cells || !is_rm {
+            self.vcs[vc as usize].cells += 1;
+            if self.interval.count(now) {
+                self.finish_interval(now, port);
+            }
+        }
+        false
+    }
+
+    fn on_forward_rm(&mut self, _: Time, vc: u32, rm: &mut RmCell, _: &PortView) {
+        if self.feedback.present_rate == PresentRate::Declared {
+            self.vcs[vc as usize].ccr = rm.ccr().cells();
+        }
+    }
+
+    fn on_backward_rm(&mut self, _: Time, vc: u32, rm: &mut RmCell, _: &PortView) {
+        self.see(vc);
+        let Vc { ccr, answer, .. } = self.vcs[vc as usize];
+        let rate = match answer {
+            Some(rate) if self.feedback.one_answer => rate,
+            _ => self.allocate(ccr),
+        };
+        self.vcs[vc as usize].answer = Some(rate);
+        rm.lower_er(rate);
+    }
+
+    fn next_interval(&self) -> Time {
+        self.interval.end()
+    }
+
+    fn on_interval(&mut self, now: Time, port: &PortView) {
+        self.finish_interval(now, port);
+    }
+}

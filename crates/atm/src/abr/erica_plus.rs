@@ -1,0 +1,46 @@
+//! ERICA+: [`super::erica`] with the whole link for a target, scaled by a function of the queueing delay.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    averaging,
+    erica::{EricaOf, Feedback, Parts, UtilisationOf, Variant},
+    interval, queue_control,
+};
+use crate::buffer::ParamError;
+
+/// Parameters of ERICA+.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub struct Params {
+    /// The function of the queueing delay.
+    pub queue_control: queue_control::Params,
+    /// The averaging interval.
+    pub interval: interval::Params,
+    /// Averaging over intervals.
+    pub averaging: averaging::Params,
+    /// How a VC's rate is computed.
+    pub feedback: Feedback,
+}
+
+impl Variant for Params {
+    const SUMMARY: &'static str = "ERICA with the whole link for a target, scaled to keep a short queue.";
+    const REFERENCE: &'static str =
+        "Jain, Kalyanaraman et al., ATM Forum 96-1172; Kalyanaraman 1997, chapter 6";
+
+    fn parts(&self) -> Result<Parts<'_>, ParamError> {
+        self.queue_control.check()?;
+        Ok(Parts {
+            utilisation: 1.0,
+            utilisation_of: UtilisationOf::Link,
+            queue_control: Some(&self.queue_control),
+            interval: &self.interval,
+            averaging: &self.averaging,
+            feedback: &self.feedback,
+        })
+    }
+}
+
+/// ERICA+.
+pub type EricaPlus = EricaOf<Params>;

@@ -1,0 +1,107 @@
+//! ABR: end systems that send at the rate the network allows, and the switch algorithms that compute it.
+//!
+//! A source sends a forward RM cell ahead of every 31 other cells ([`source`]); the destination turns it round
+//! ([`destination`]); on its way back each port may lower the explicit rate in it ([`RateAllocator`]), and the source obeys.
+//! All of this is pure: time is an argument, and nothing here knows of queues or links. To add a rate allocator: a file
+//! here, a line in the registry below, a scenario in `scenarios/regression/`.
+
+mod params;
+mod rate;
+mod registry;
+
+pub mod averaging;
+pub mod destination;
+pub mod interval;
+pub mod queue_control;
+pub mod rm;
+pub mod source;
+
+pub use destination::Destination;
+pub use params::Params;
+pub use rate::{MAX, Rate, RateCoding, decode, encode};
+pub use rm::RmCell;
+pub use source::{Choice, Source, Waiting};
+
+use celltrain_engine::{Time, time::NEVER};
+use schemars::JsonSchema;
+use serde::{Serialize, de::DeserializeOwned};
+
+use crate::buffer::ParamError;
+
+// One line an allocator: it names the file, the type in it, and the allocator's name in scenario files.
+registry::rate_allocators! {
+    erica::Erica => "erica",
+    erica_plus::EricaPlus => "erica-plus",
+    efci::Efci => "efci",
+    eprca::Eprca => "eprca",
+    capc::Capc => "capc",
+}
+
+/// The port an allocator is built for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Port {
+    /// Rate of the link.
+    pub link: Rate,
+    /// Size of the ABR queue in cells; `u64::MAX` when unlimited.
+    pub capacity: u64,
+    /// Number of VCs; their labels at the port are below it.
+    pub vcs: usize,
+}
+
+/// What an allocator may see of its port at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PortView {
+    /// ABR cells in the queue.
+    pub queue: u64,
+    /// Cells of higher priority (VBR, CBR) that have come for the link since the start of the run. An allocator takes
+    /// differences, so the port need not know of its intervals.
+    pub priority_cells: u64,
+}
+
+/// A switch's rate allocation at one port, for the VCs that it carries forward.
+///
+/// Calls come in time order. A forward RM cell is reported by [`on_cell`](Self::on_cell) like any other cell of the forward
+/// direction and then by [`on_forward_rm`](Self::on_forward_rm); a backward one, which passes through the switch the other
+/// way, by [`on_backward_rm`](Self::on_backward_rm) of the port at which its VC goes forward. When the clock reaches
+/// [`next_interval`](Self::next_interval), the port calls [`on_interval`](Self::on_interval) before anything else that
+/// happens then.
+pub trait RateAllocator: Sized {
+    /// The configuration, as the allocator's table in the scenario gives it.
+    type Params: Default + Clone + std::fmt::Debug + PartialEq + Serialize + DeserializeOwned + JsonSchema;
+
+    /// One line for the catalogue.
+    const SUMMARY: &'static str;
+    /// Where the algorithm is described.
+    const REFERENCE: &'static str;
+
+    /// An allocator for a port that has carried nothing yet.
+    ///
+    /// # Errors
+    /// A parameter outside its meaning, such as a factor above 1.
+    fn new(params: &Self::Params, port: &Port) -> Result<Self, ParamError>;
+
+    /// An ABR cell arrives for the link, data or RM cell (`is_rm`). Whether to set its EFCI mark, which RM cells lack.
+    fn on_cell(&mut self, now: Time, vc: u32, is_rm: bool, port: &PortView) -> bool;
+
+    /// A forward RM cell arrives; its VC has been told to [`on_cell`](Self::on_cell).
+    fn on_forward_rm(&mut self, _now: Time, _vc: u32, _rm: &mut RmCell, _port: &PortView) {}
+
+    /// A backward RM cell of `vc` passes on its way to the source.
+    fn on_backward_rm(&mut self, _now: Time, _vc: u32, _rm: &mut RmCell, _port: &PortView) {}
+
+    /// When the present interval ends if no cell ends it before; [`NEVER`] for algorithms without intervals.
+    fn next_interval(&self) -> Time {
+        NEVER
+    }
+
+    /// The interval ends.
+    fn on_interval(&mut self, _now: Time, _port: &PortView) {}
+}
+
+/// Checks that a parameter lies between `low` and `high`, both included.
+fn within(key: &'static str, value: f64, low: f64, high: f64) -> Result<(), ParamError> {
+    if (low..=high).contains(&value) {
+        return Ok(());
+    }
+    Err(ParamError { key, message: format!("expected a number between {low} and {high}, found {value}") })
+}

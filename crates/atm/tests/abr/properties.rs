@@ -1,0 +1,164 @@
+//! What holds for any sequence of cells, RM cells and intervals, with every allocator and any parameters of the source.
+
+use celltrain_atm::{
+    abr::{
+        Allocator, AllocatorName, AllocatorParams, Choice, Params, Port, PortView, Rate, RateAllocator,
+        RateCoding, RmCell, Source, Waiting,
+        averaging::{self, LoadAveraging},
+        erica::{Feedback, PresentRate},
+    },
+    with_allocator,
+};
+use celltrain_engine::{
+    Time,
+    time::{MICROSECOND, SECOND},
+};
+use proptest::{prelude::*, test_runner::RngSeed};
+
+const LINK: f64 = 366_792.452_830_188_7;
+const VCS: u32 = 3;
+
+/// Every allocator with its default parameters, and ERICA with its options turned round.
+fn allocators() -> Vec<AllocatorParams> {
+    let mut all: Vec<_> = AllocatorName::ALL.iter().map(|&name| AllocatorParams::of(name)).collect();
+    for load in [LoadAveraging::Ratio, LoadAveraging::Separate] {
+        for one_answer in [true, false] {
+            let mut params = AllocatorParams::of(AllocatorName::Erica);
+            params.erica.averaging =
+                averaging::Params { activity: 0.9, immediate: true, load, ..averaging::Params::default() };
+            let (present_rate, max_alloc_previous) = (PresentRate::Measured, !one_answer);
+            params.erica.feedback = Feedback {
+                one_answer,
+                present_rate,
+                max_alloc_previous,
+                two_steps: one_answer,
+                ..Feedback::default()
+            };
+            params.erica_plus.averaging = params.erica.averaging.clone();
+            params.erica_plus.feedback = params.erica.feedback.clone();
+            all.push(AllocatorParams { allocator: AllocatorName::EricaPlus, ..params.clone() });
+            all.push(params);
+        }
+    }
+    all
+}
+
+/// Something that reaches a port: after how many microseconds, on which VC, what, the rate in it, queue and VBR cells.
+type Step = (u64, u32, u8, f64, u64, u64);
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let rate = prop_oneof![Just(0.0), Just(LINK), 0.0..LINK, 0.0..4e9];
+    let gap = prop_oneof![Just(0u64), 0..20u64, 0..5_000u64];
+    prop::collection::vec((gap, 0..VCS, 0u8..4, rate, 0u64..5_000, 0u64..2_000), 1..400)
+}
+
+fn drive<A: RateAllocator>(allocator: &mut A, steps: &[Step]) -> Result<Vec<f64>, TestCaseError> {
+    let (mut now, mut view, mut answers) = (0, PortView::default(), Vec::new());
+    for &(gap, vc, what, rate, queue, vbr) in steps {
+        now += gap * MICROSECOND;
+        while allocator.next_interval() <= now {
+            let end = allocator.next_interval();
+            allocator.on_interval(end, &view);
+            prop_assert!(allocator.next_interval() > end, "an interval ends later than it begins");
+        }
+        view = PortView { queue, priority_cells: view.priority_cells + vbr };
+        let rate = Rate::of_cells(rate);
+        let mut rm = RmCell::forward(rate, rate, Rate::ZERO, RateCoding::Exact);
+        let mark = match what {
+            0 => allocator.on_cell(now, vc, false, &view),
+            1 => {
+                let mark = allocator.on_cell(now, vc, true, &view);
+                allocator.on_forward_rm(now, vc, &mut rm, &view);
+                prop_assert!(!mark, "an RM cell is not marked");
+                mark
+            }
+            _ => {
+                rm = rm.turned();
+                allocator.on_backward_rm(now, vc, &mut rm, &view);
+                // `Rate` refuses what is negative or not a number: to get here is the proof.
+                answers.push(rm.er().cells());
+                false
+            }
+        };
+        answers.push(f64::from(u8::from(mark)));
+        prop_assert!(rm.er() <= rate, "ER rose from {} to {}", rate, rm.er());
+    }
+    Ok(answers)
+}
+
+fn config() -> ProptestConfig {
+    ProptestConfig { failure_persistence: None, rng_seed: RngSeed::Fixed(1), ..ProptestConfig::default() }
+}
+
+fn params() -> impl Strategy<Value = Params> {
+    let factor = || prop_oneof![Just(0.0), Just(1.0), 0.0..1.0];
+    let rates = (0.0..=1.0, 0.0..=1.0, 0.0..=1.0);
+    (rates, factor(), factor(), factor(), 2u32..40, 1u32..5, any::<bool>()).prop_map(
+        |((pcr, mcr, icr), rif, rdf, cdf, nrm, crm, exact)| {
+            let pcr = 1.0 + LINK * pcr;
+            Params {
+                pcr: Some(Rate::of_cells(pcr)),
+                mcr: Rate::of_cells(if mcr < 0.3 { 0.0 } else { pcr.min(LINK) * mcr }),
+                icr: Some(Rate::of_cells(pcr * icr)),
+                rif,
+                rdf,
+                cdf,
+                nrm,
+                crm: Some(crm),
+                rate_coding: if exact { RateCoding::Exact } else { RateCoding::Float },
+                ..Params::default()
+            }
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn every_allocator_only_lowers_er_and_repeats_itself(steps in steps()) {
+        for params in allocators() {
+            let port = Port { link: Rate::of_cells(LINK), capacity: u64::MAX, vcs: VCS as usize };
+            let new = || Allocator::new(&params, &port).unwrap();
+            let first = with_allocator!(&mut new(), allocator => drive(allocator, &steps))?;
+            let again = with_allocator!(&mut new(), allocator => drive(allocator, &steps))?;
+            prop_assert_eq!(first, again, "{:?}: the same cells, other answers", params.allocator);
+        }
+    }
+
+    #[test]
+    fn a_source_keeps_its_rules(
+        params in params(),
+        steps in prop::collection::vec((0u64..50_000, any::<bool>(), any::<bool>(), 0u8..12, 0.0..4e5), 1..300),
+    ) {
+        let link = Rate::of_cells(LINK);
+        let mut source = Source::new(&params, link).unwrap();
+        let (low, high) = (params.mcr, params.pcr.unwrap().min(link));
+        let (mut now, mut last): (Time, Option<Time>) = (0, None);
+        for (gap, data, brm, flags, er) in steps {
+            now += gap * MICROSECOND / 16;
+            if flags < 8 {
+                let mut rm = RmCell::forward(Rate::of_cells(er), Rate::ZERO, Rate::ZERO, RateCoding::Exact).turned();
+                if flags & 1 != 0 { rm.set_ci() }
+                if flags & 2 != 0 { rm.set_ni() }
+                source.on_brm(&rm);
+            }
+            let (waiting, acr) = (Waiting { data, brm }, source.acr());
+            let next = source.next_time(waiting);
+            let choice = source.send(now, waiting);
+            prop_assert_eq!(next <= now, choice != Choice::Nothing);
+            prop_assert!(choice != Choice::Data || data);
+            prop_assert!(choice != Choice::Brm || brm);
+            if let Choice::Frm(rm) = choice {
+                prop_assert!(rm.ccr() == params.rate_coding.carry(source.acr()));
+            }
+            if matches!(choice, Choice::Frm(_) | Choice::Data | Choice::Brm) {
+                prop_assert!(last.is_some() || matches!(choice, Choice::Frm(_)), "the first cell is an FRM");
+                let distance = SECOND as f64 / acr.cells();
+                prop_assert!(last.is_none_or(|last| (now - last) as f64 > distance - 2.0));
+                last = Some(now);
+            }
+            prop_assert!(low <= source.acr() && source.acr() <= high, "{} outside [{}, {}]", source.acr(), low, high);
+        }
+    }
+}
