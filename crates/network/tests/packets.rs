@@ -1,9 +1,8 @@
-//! Packet-framed links: times, limits and policies by whole frames, and the comparison of TCP variants by Fall and Floyd.
+//! Packet-framed links: times, limits and policies by whole frames.
 
 use celltrain_network::{
     run::{Experiment, Options, RunResult},
     scenario::Scenario,
-    table::Column,
 };
 
 /// One connection over a bottleneck with room for eight packets, the one in transmission included (K. Fall and S. Floyd,
@@ -30,77 +29,6 @@ fn error(text: &str, overrides: &[(&str, &str)]) -> String {
     match Scenario::from_toml(text, "test.toml", &overrides) {
         Ok(scenario) => scenario.graph().unwrap_err().to_string(),
         Err(error) => error.to_string(),
-    }
-}
-
-fn texts<'a>(result: &'a RunResult, name: &str) -> &'a [String] {
-    match result.events.columns().iter().find(|column| column.0 == name) {
-        Some((_, _, Column::Text(values))) => values,
-        _ => panic!("no column {name}"),
-    }
-}
-
-fn numbers<'a>(result: &'a RunResult, name: &str) -> &'a [f64] {
-    match result.events.columns().iter().find(|column| column.0 == name) {
-        Some((_, _, Column::Number(values))) => values,
-        _ => panic!("no column {name}"),
-    }
-}
-
-/// Milliseconds from the first fast retransmit until everything sent before it is acknowledged.
-fn recovery(result: &RunResult) -> f64 {
-    let place = texts(result, "event").iter().position(|event| event == "fast-retransmit").unwrap();
-    let began = numbers(result, "t")[place];
-    let detail = &texts(result, "detail")[place];
-    let recover: f64 =
-        detail.split(' ').find_map(|part| part.strip_prefix("recover=")).unwrap().parse().unwrap();
-    let acks = result.series.iter().find(|series| series.metric == "acknowledged").unwrap();
-    let ended = acks.values.iter().position(|&ack| ack >= recover).unwrap();
-    (acks.times[ended] - began) * 1000.0
-}
-
-/// Drops by their number, as in Fall and Floyd's figures.
-const DROPS: [&[u64]; 4] = [&[14], &[14, 28], &[14, 26, 28], &[14, 24, 26, 28]];
-
-/// The first link here transmits what it loses, and 1 ms of it shows in some of the times.
-#[test]
-fn the_variants_recover_as_in_fall_and_floyd() {
-    // (recovery, drops, timeouts, fast retransmits, retransmitted segments, recovery in ms), as in the test of TCP alone.
-    let table = [
-        ("tahoe", 1, 0, 1, 1, 211.0),
-        ("tahoe", 2, 0, 1, 2, 423.0),
-        ("tahoe", 3, 0, 1, 4, 635.0),
-        ("tahoe", 4, 0, 1, 6, 656.0),
-        ("reno", 1, 0, 1, 1, 211.0),
-        ("reno", 2, 0, 2, 2, 506.0),
-        ("reno", 3, 1, 2, 3, 1718.0),
-        ("reno", 4, 1, 2, 5, 1930.0),
-        ("newreno", 1, 0, 1, 1, 211.0),
-        ("newreno", 2, 0, 1, 2, 423.0),
-        ("newreno", 3, 0, 1, 3, 635.0),
-        ("newreno", 4, 0, 1, 4, 847.0),
-        ("sack", 1, 0, 1, 1, 211.0),
-        ("sack", 2, 0, 1, 2, 507.0),
-        ("sack", 3, 0, 1, 3, 517.0),
-        ("sack", 4, 0, 1, 4, 528.0),
-    ];
-    let base = FALL_FLOYD.split("[[loss]]").next().unwrap();
-    for (name, drops, timeouts, fast, again, milliseconds) in table {
-        let mut text = base.to_owned();
-        for segment in DROPS[drops - 1] {
-            text += &format!("[[loss]]\nflow = \"transfer\"\nsegment = {segment}\n");
-        }
-        let result = run(&text, &[("tcp.recovery", name), ("duration", "4 s")]);
-        let of = |column: &str| result.flows.counts(column)[0];
-        let found = (of("timeouts"), of("fast_retransmits"), of("segments_retransmitted"));
-        assert_eq!(found, (timeouts, fast, again), "{name} with {drops} drops");
-        let found = recovery(&result);
-        assert!(
-            (found - milliseconds).abs() < 2.5,
-            "{name} with {drops} drops: {found} ms, not {milliseconds}"
-        );
-        assert_eq!(result.ports.counts("lost_scripted").iter().sum::<u64>(), drops as u64);
-        assert_eq!(result.ports.counts("cells_discarded").iter().sum::<u64>(), 0);
     }
 }
 
