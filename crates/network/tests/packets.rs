@@ -133,33 +133,3 @@ fn the_order_of_visits_does_not_matter() {
         assert_eq!(experiment.run_network(network, &mut || false).unwrap().fingerprint, expected.fingerprint);
     }
 }
-
-/// Segments a second without timeouts and with an ACK a segment (M. Mathis, J. Semke, J. Mahdavi and T. Ott, 1997).
-#[test]
-fn random_loss_gives_the_throughput_of_the_formula() {
-    let text = r#"
-schema = 1
-name = "random loss"
-duration = "2000 s"
-warm-up = "100 s"
-topology = { kind = "n-source", sources = 1 }
-[link]
-rate = "1 Gbit/s"
-delay = "0 s"
-framing = "packets"
-trunk = { delay = "50 ms", loss = 0.003 }
-[switch]
-buffer = "unlimited"
-[tcp]
-mss = "1000 B"
-receive-window = "16 MB"
-window-scaling = true
-delayed-ack = "0 s"
-"#;
-    for stack in ["newreno", "sack"] {
-        let result = run(text, &[("tcp.stack", stack)]);
-        let rate = result.flows.counts("frames_delivered")[0] as f64 / 1900.0;
-        let ratio = rate / ((1.5f64 / 0.003).sqrt() / 0.1);
-        assert!((0.85..1.15).contains(&ratio), "{stack}: {ratio} of the formula");
-    }
-}
