@@ -2,17 +2,38 @@
 
 use celltrain_atm::buffer::PolicyName;
 use celltrain_engine::{random::Randomness, time::MILLISECOND, visit::Schedule};
-use celltrain_network::{Experiment, scenario::Scenario};
+use celltrain_network::{Experiment, capture::Capture, scenario::Scenario};
 use proptest::{prelude::*, sample::select, test_runner::RngSeed};
 
 use crate::common::{names, replicate, scenario, traced, value};
 
-/// Everything a run under `change`d visits says.
-fn everything(scenario: &Scenario, change: impl FnOnce(&mut Schedule)) -> String {
-    let experiment = Experiment::new(scenario).unwrap_or_else(|error| panic!("{error}"));
+/// A network and what is captured of it.
+#[derive(Debug, Clone)]
+struct Case {
+    tables: String,
+    hosts: &'static [&'static str],
+    links: &'static [&'static str],
+}
+
+/// Everything a run under `change`d visits says: its tables, series and events as text, and its captures.
+fn everything(scenario: &Scenario, change: impl FnOnce(&mut Schedule)) -> (String, Vec<Capture>) {
+    run(scenario, [&[], &[]], change)
+}
+
+fn run(
+    scenario: &Scenario,
+    places: [&[&str]; 2],
+    change: impl FnOnce(&mut Schedule),
+) -> (String, Vec<Capture>) {
+    let mut experiment = Experiment::new(scenario).unwrap_or_else(|error| panic!("{error}"));
+    let [hosts, links] = places.map(|names| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>());
+    experiment.capture(&hosts, &links).unwrap_or_else(|error| panic!("{error}"));
     let mut network = experiment.network(1, 0, traced());
     network.set_schedule(change);
-    format!("{:?}", experiment.run_network(network, &mut || false).expect("nothing interrupts"))
+    network.record_events();
+    let mut result = experiment.run_network(network, &mut || false).expect("nothing interrupts");
+    let captures = std::mem::take(&mut result.captures);
+    (format!("{result:?}"), captures)
 }
 
 /// One event at a time, against the direction of the data.
@@ -48,17 +69,30 @@ fn links(place: &'static str) -> impl Strategy<Value = String> {
         .prop_map(move |(rate, delay)| format!("{place} = {{ rate = \"{rate}\", delay = \"{delay}\" }}\n"))
 }
 
-fn traffic() -> impl Strategy<Value = &'static str> {
-    select(vec![
-        "kind = \"greedy\", start = \"0 ms .. 1 ms\"",
-        "kind = \"greedy\"",
-        "kind = \"finite\", bytes = \"20 kB\", start = \"0 ms .. 1 ms\"",
-        "kind = \"bursty\", bytes = \"5 kB\", every = \"700 us\"",
-        "kind = \"cbr\", rate = \"40 Mbit/s\", frame = 7",
-        "kind = \"poisson\", rate = \"60 Mbit/s\", frame = 12",
-        "kind = \"on-off\", peak = \"155.52 Mbit/s\", on = \"100 us\", off = \"200 us\", frame = 5, \
-         distribution = \"exponential\"",
-    ])
+/// Sources that send over TCP; a host of these can be captured, and their segments lost by name.
+const TCP_TRAFFIC: [&str; 4] = [
+    "kind = \"greedy\", start = \"0 ms .. 1 ms\"",
+    "kind = \"greedy\"",
+    "kind = \"finite\", bytes = \"20 kB\", start = \"0 ms .. 1 ms\"",
+    "kind = \"bursty\", bytes = \"5 kB\", every = \"700 us\"",
+];
+
+/// Sources of bare cells.
+const CELL_TRAFFIC: [&str; 3] = [
+    "kind = \"cbr\", rate = \"40 Mbit/s\", frame = 7",
+    "kind = \"poisson\", rate = \"60 Mbit/s\", frame = 12",
+    "kind = \"on-off\", peak = \"155.52 Mbit/s\", on = \"100 us\", off = \"200 us\", frame = 5, \
+     distribution = \"exponential\"",
+];
+
+/// Losses of named segments of flow 1.
+fn scripted_losses() -> impl Strategy<Value = String> {
+    let loss = (0u32..4, 1u32..3, select(vec!["data", "ack"])).prop_map(|(segment, occurrence, direction)| {
+        format!(
+            "[[loss]]\nflow = \"1\"\nsegment = {segment}\noccurrence = {occurrence}\ndirection = \"{direction}\"\n"
+        )
+    });
+    prop::collection::vec(loss, 0..4).prop_map(|losses| losses.concat())
 }
 
 fn tcp() -> impl Strategy<Value = &'static str> {
@@ -74,29 +108,62 @@ fn tcp() -> impl Strategy<Value = &'static str> {
     ])
 }
 
-/// A network of a few hosts and switches under any policy, and what flows across it.
-fn network() -> impl Strategy<Value = String> {
+/// Hosts, switches under any policy and their links, whose framing is `unit`, as is the unit of buffers.
+fn elements(unit: &'static str, buffer_max: u64) -> impl Strategy<Value = String> {
     let host = select(vec!["", "ip-rate = \"20000 packet/s\"\nip-spread = 0.3\nip-serves = \"both\"\n"]);
-    let switch = (select(PolicyName::ALL), 1u64..200).prop_map(|(policy, buffer)| {
-        format!("[switch]\nbuffer = \"{buffer} cells\"\n[switch.discard]\npolicy = \"{}\"\n", policy.name())
-    });
+    let switch = (select(PolicyName::ALL), 1..=buffer_max)
+        .prop_map(move |(policy, buffer)| (policy.name(), format!("{buffer} {unit}")));
+    let losses = select(vec!["", "", "loss = 0.02\n", "loss = 0.002\nloss-unit = \"cell\"\n"]);
+    let links = (losses, links("access"), links("trunk"), links("exit"));
+    (links, switch, host).prop_map(move |((losses, access, trunk, exit), (policy, buffer), host)| {
+        format!(
+            "[link]\nframing = \"{unit}\"\n{losses}{access}{trunk}{exit}[switch]\nbuffer = \"{buffer}\"\n\
+             [switch.discard]\npolicy = \"{policy}\"\n[host]\n{host}"
+        )
+    })
+}
+
+/// A network of a few hosts and switches, of cells or of packets, and what flows across it: all kinds of `first` and `most`.
+fn of_kind(
+    (unit, buffer_max): (&'static str, u64),
+    first: &[&'static str],
+    most: &[&'static str],
+    scripted: bool,
+) -> impl Strategy<Value = String> + use<> {
     let head =
         (select(vec!["port-id", "random"]), select(vec!["0 s", "1 ms"])).prop_map(|(ties, warm_up)| {
             format!(
                 "duration = \"4 ms\"\nsample = \"300 us\"\ntie-break = \"{ties}\"\nwarm-up = \"{warm_up}\"\n"
             )
         });
-    let losses = select(vec!["", "", "loss = 0.02\n", "loss = 0.002\nloss-unit = \"cell\"\n"]);
-    let links = (losses, links("access"), links("trunk"), links("exit"));
-    (head, topology(), links, switch, host, tcp(), traffic(), traffic()).prop_map(
-        |(head, topology, (losses, access, trunk, exit), switch, host, tcp, most, first)| {
+    let flows = (select(first.to_vec()), select(most.to_vec()), scripted_losses());
+    (head, topology(), elements(unit, buffer_max), tcp(), flows).prop_map(
+        move |(head, topology, elements, tcp, (first, most, losses))| {
+            let losses = if scripted { losses } else { String::new() };
             format!(
-                "{head}[topology]\n{topology}[link]\n{losses}{access}{trunk}{exit}{switch}[host]\n{host}[tcp]\n{tcp}\n\
-                 [[flow]]\nname = \"1\"\ntraffic = {{ {first} }}\n[traffic]\n{}\n",
+                "{head}[topology]\n{topology}{elements}[tcp]\n{tcp}\n\
+                 [[flow]]\nname = \"1\"\ntraffic = {{ {first} }}\n[traffic]\n{}\n{losses}",
                 most.replace(", ", "\n")
             )
         },
     )
+}
+
+/// Cells or packets, TCP or bare cells, with and without captures, of the kinds that are possible together.
+fn network() -> impl Strategy<Value = Case> {
+    const ALL: &[&str] = &["all"];
+    // A frame of most stacks fills some thirty cells.
+    const CELLS: (&str, u64) = ("cells", 200);
+    const PACKETS: (&str, u64) = ("packets", 6);
+    let mixed = [&TCP_TRAFFIC[..], &CELL_TRAFFIC].concat();
+    let case = |hosts, links| move |tables| Case { tables, hosts, links };
+    prop_oneof![
+        1 => of_kind(CELLS, &CELL_TRAFFIC, &mixed, false).prop_map(case(&[], ALL)),
+        2 => of_kind(CELLS, &mixed, &mixed, false).prop_map(case(&[], &[])),
+        2 => of_kind(CELLS, &TCP_TRAFFIC, &mixed, true).prop_map(case(ALL, ALL)),
+        1 => of_kind(PACKETS, &TCP_TRAFFIC, &TCP_TRAFFIC, true).prop_map(case(&[], &[])),
+        1 => of_kind(PACKETS, &TCP_TRAFFIC, &TCP_TRAFFIC, true).prop_map(case(ALL, &[])),
+    ]
 }
 
 proptest! {
@@ -108,13 +175,18 @@ proptest! {
     })]
 
     #[test]
-    fn the_order_and_length_of_visits_do_not_matter(tables in network(), seed in any::<u64>()) {
-        let scenario = scenario(&tables);
-        let as_usual = everything(&scenario, |_| {});
+    fn the_order_and_length_of_visits_do_not_matter(case in network(), seed in any::<u64>()) {
+        let (scenario, places) = (scenario(&case.tables), [case.hosts, case.links]);
+        let as_usual = run(&scenario, places, |_| {});
+        prop_assert_eq!(as_usual.1.is_empty(), case.hosts.is_empty() && case.links.is_empty());
         for change in [seed, seed ^ 1, seed ^ 2] {
-            prop_assert_eq!(&everything(&scenario, shuffled(change)), &as_usual, "{}", tables);
+            prop_assert!(run(&scenario, places, shuffled(change)) == as_usual, "{change}: {}", case.tables);
         }
-        prop_assert_eq!(&everything(&scenario, single_events), &as_usual, "one event at a time: {}", tables);
+        prop_assert!(
+            run(&scenario, places, single_events) == as_usual,
+            "one event at a time: {}", case.tables
+        );
+        prop_assert_eq!(everything(&scenario, |_| {}).0, as_usual.0, "captures change nothing: {}", case.tables);
     }
 }
 
