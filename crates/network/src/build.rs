@@ -17,13 +17,13 @@ use celltrain_engine::{
     random::{Generator, Randomness},
     stream::{Stream, StreamId, Streams},
 };
-use celltrain_tcp::{Receiver, Sender};
+use celltrain_tcp::{Receiver, Sender, Tcp};
 
 use crate::{
     capture::{CellTap, PacketTap, Path, Places},
     channel::{Channel, ChannelParts, RandomLoss, ScriptedLoss},
     host::{
-        Endpoint, Host, HostParts, Incoming, IncomingStats, IpLayer, Outgoing, Service, Tcp,
+        Endpoint, Host, HostParts, Incoming, IncomingStats, IpLayer, Outgoing, Service,
         source::{CellSource, Kind, Pattern, Source},
     },
     measures::Sampler,

@@ -6,11 +6,12 @@ use celltrain_engine::{
     stream::{StreamId, Streams},
     visit::{self, Process, Schedule},
 };
+use celltrain_tcp::{Event, Receiver, Sender, Tcp};
 
 use crate::{
     capture::{Capture, Content, Places, merged},
     channel::{Channel, Lost},
-    host::{Host, Tcp},
+    host::Host,
     port::{Place, Port},
     scenario::Graph,
     wire::Wires,
@@ -179,7 +180,7 @@ impl Network {
     }
 
     /// The sender of flow `flow`, if TCP carries it.
-    pub(crate) fn sender(&self, flow: &FlowEnds) -> Option<&celltrain_tcp::Sender> {
+    pub(crate) fn sender(&self, flow: &FlowEnds) -> Option<&Sender> {
         match &self.host(flow.from).parts.endpoints[flow.tcp?.0].tcp {
             Tcp::Sender(sender) => Some(sender),
             Tcp::Receiver(_) => unreachable!("the first endpoint of a flow sends"),
@@ -187,7 +188,7 @@ impl Network {
     }
 
     /// Takes out the events that the sender of flow `flow` has collected, if TCP carries it.
-    pub(crate) fn take_events(&mut self, flow: usize) -> Vec<celltrain_tcp::Event> {
+    pub(crate) fn take_events(&mut self, flow: usize) -> Vec<Event> {
         let FlowEnds { from, tcp, .. } = self.flows[flow];
         match (&mut self.nodes[from], tcp) {
             (Node::Host(host), Some((endpoint, _))) => match &mut host.parts.endpoints[endpoint].tcp {
@@ -217,7 +218,7 @@ impl Network {
     }
 
     /// The receiver of flow `flow`, if TCP carries it.
-    pub(crate) fn receiver(&self, flow: &FlowEnds) -> Option<&celltrain_tcp::Receiver> {
+    pub(crate) fn receiver(&self, flow: &FlowEnds) -> Option<&Receiver> {
         match &self.host(flow.to).parts.endpoints[flow.tcp?.1].tcp {
             Tcp::Receiver(receiver) => Some(receiver),
             Tcp::Sender(_) => unreachable!("the second endpoint of a flow receives"),

@@ -10,6 +10,8 @@
 //! next_timeout()              when to call on_timeout
 //! ```
 //!
+//! [`Tcp`] is either of the two.
+//!
 //! How the window grows ([`CongestionKind`], folder `congestion/`) and what a loss does ([`RecoveryKind`],
 //! folder `recovery/`) are separate plug-ins; the rest, from RFC 6298's timer to delayed ACKs, is common to
 //! all. A [`StackSpec`] is what a scenario's `[tcp]` table says; it names a preset and changes what it wants,
@@ -43,6 +45,7 @@
 //! ```
 
 mod congestion;
+mod endpoint;
 mod event;
 mod flow;
 mod params;
@@ -58,6 +61,7 @@ mod stack;
 mod stats;
 
 pub use congestion::CongestionKind;
+pub use endpoint::Tcp;
 pub use event::{Event, EventKind, ExitCause, LossSign};
 pub use params::{CongestionAvoidance, FastRetransmitGuard, Halving, Params};
 pub use receiver::Receiver;

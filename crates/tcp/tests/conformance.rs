@@ -6,58 +6,15 @@ mod common;
 use std::{collections::VecDeque, fs, ops::Range, path::Path};
 
 use celltrain_engine::{Time, time::SECOND};
-use celltrain_tcp::{Ecn, Event, Flags, Receiver, SackBlocks, Segment, Sender, SynOptions, Timestamps};
+use celltrain_tcp::{Ecn, Event, Flags, Receiver, SackBlocks, Segment, Sender, SynOptions, Tcp, Timestamps};
 
 /// What a line of a script comes to; an error says what is wrong, without the place.
 type Outcome<T = ()> = Result<T, String>;
 
-/// The end under test.
-enum End {
-    Sender(Box<Sender>),
-    Receiver(Box<Receiver>),
-}
-
-impl End {
-    fn poll(&mut self, now: Time) -> Option<Segment> {
-        match self {
-            Self::Sender(sender) => sender.poll_segment(now),
-            Self::Receiver(receiver) => receiver.poll_segment(now),
-        }
-    }
-
-    fn next_timeout(&self) -> Option<Time> {
-        match self {
-            Self::Sender(sender) => sender.next_timeout(),
-            Self::Receiver(receiver) => receiver.next_timeout(),
-        }
-    }
-
-    fn on_segment(&mut self, now: Time, segment: &Segment) {
-        match self {
-            Self::Sender(sender) => sender.on_segment(now, segment),
-            Self::Receiver(receiver) => receiver.on_segment(now, segment),
-        }
-    }
-
-    fn on_timeout(&mut self, now: Time) {
-        match self {
-            Self::Sender(sender) => sender.on_timeout(now),
-            Self::Receiver(receiver) => receiver.on_timeout(now),
-        }
-    }
-
-    fn sender(&mut self) -> Outcome<&mut Sender> {
-        match self {
-            Self::Sender(sender) => Ok(sender),
-            Self::Receiver(_) => Err("this is for a sender".into()),
-        }
-    }
-}
-
 /// A script while it runs.
 struct Run {
     table: String,
-    end: Option<End>,
+    end: Option<Tcp>,
     now: Time,
     /// What the end has sent and the script has not expected yet.
     sent: VecDeque<Segment>,
@@ -87,15 +44,22 @@ impl Run {
         self.end = Some(if end == "sender" {
             let mut sender = Sender::new(&params);
             sender.trace(true);
-            End::Sender(Box::new(sender))
+            Tcp::Sender(Box::new(sender))
         } else {
-            End::Receiver(Box::new(Receiver::new(&params)))
+            Tcp::Receiver(Box::new(Receiver::new(&params)))
         });
         Ok(())
     }
 
-    fn end(&mut self) -> Outcome<&mut End> {
+    fn end(&mut self) -> Outcome<&mut Tcp> {
         self.end.as_mut().ok_or_else(|| "say `sender` or `receiver` first".into())
+    }
+
+    fn sender(&mut self) -> Outcome<&mut Sender> {
+        match self.end()? {
+            Tcp::Sender(sender) => Ok(sender),
+            Tcp::Receiver(_) => Err("this is for a sender".into()),
+        }
     }
 
     /// A line `<time> <what happens>`.
@@ -120,17 +84,17 @@ impl Run {
             "timer" => self.end()?.on_timeout(at),
             "offer" => {
                 let bytes = number(rest.first().ok_or("offer how many bytes?")?)?;
-                self.end()?.sender()?.offer(at, bytes);
+                self.sender()?.offer(at, bytes);
             }
             _ => {
                 let segment = self.segment(what, rest)?;
                 self.end()?.on_segment(at, &segment);
             }
         }
-        while let Some(segment) = self.end()?.poll(at) {
+        while let Some(segment) = self.end()?.poll_segment(at) {
             self.sent.push_back(segment);
         }
-        if let End::Sender(sender) = self.end()? {
+        if let Tcp::Sender(sender) = self.end()? {
             self.events = sender.take_events();
         }
         Ok(())
@@ -185,7 +149,7 @@ impl Run {
             ("timer", [at]) => same("timer", &show(self.end()?.next_timeout()), &show(Some(time(at)?))),
             ("event", [kind, cause @ ..]) => self.expect_event(kind, cause.first().copied()),
             (name, [value]) => {
-                let window = self.end()?.sender()?.window();
+                let window = self.sender()?.window();
                 let found = match name {
                     "cwnd" => window.cwnd,
                     "ssthresh" => window.ssthresh,

@@ -18,7 +18,7 @@ use celltrain_engine::{
     stream::{StreamId, Streams, Train},
     time::NEVER,
 };
-use celltrain_tcp::{Ecn, Receiver, Segment, Sender};
+use celltrain_tcp::{Ecn, Segment, Tcp};
 
 use self::{
     server::Server,
@@ -48,43 +48,6 @@ pub(crate) struct Endpoint {
     pub(crate) processing: Option<Service>,
     /// Congestion window over time (senders).
     pub(crate) sampler: Sampler,
-}
-
-/// The state machine of an endpoint.
-#[derive(Debug)]
-pub(crate) enum Tcp {
-    Sender(Box<Sender>),
-    Receiver(Box<Receiver>),
-}
-
-impl Tcp {
-    fn on_segment(&mut self, now: Time, segment: &Segment) {
-        match self {
-            Self::Sender(sender) => sender.on_segment(now, segment),
-            Self::Receiver(receiver) => receiver.on_segment(now, segment),
-        }
-    }
-
-    fn on_timeout(&mut self, now: Time) {
-        match self {
-            Self::Sender(sender) => sender.on_timeout(now),
-            Self::Receiver(receiver) => receiver.on_timeout(now),
-        }
-    }
-
-    fn poll_segment(&mut self, now: Time) -> Option<Segment> {
-        match self {
-            Self::Sender(sender) => sender.poll_segment(now),
-            Self::Receiver(receiver) => receiver.poll_segment(now),
-        }
-    }
-
-    fn next_timeout(&self) -> Option<Time> {
-        match self {
-            Self::Sender(sender) => sender.next_timeout(),
-            Self::Receiver(receiver) => receiver.next_timeout(),
-        }
-    }
 }
 
 /// A VC that begins in the host.
