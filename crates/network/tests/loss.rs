@@ -144,19 +144,3 @@ fn impossible_losses_are_errors() {
     );
     assert!(error(&cells).contains("no segments to lose"));
 }
-
-#[test]
-fn the_order_of_visits_does_not_matter() {
-    let text = ONE_FLOW.replace("link.delay", "link.loss = 0.01\nlink.loss-unit = \"cell\"\nlink.delay");
-    let scenario = Scenario::from_toml(&text, "test.toml", &[]).unwrap();
-    let experiment = Experiment::new(&scenario).unwrap();
-    let expected = experiment.run(1, 0, Options::default(), &mut || false).unwrap();
-    for cap in [1_000_000, 50_000_000] {
-        let mut network = experiment.network(1, 0, Options::default());
-        network.set_schedule(|schedule| {
-            schedule.order.reverse();
-            schedule.cap = cap;
-        });
-        assert_eq!(experiment.run_network(network, &mut || false).unwrap(), expected);
-    }
-}

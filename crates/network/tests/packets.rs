@@ -118,18 +118,3 @@ fn what_does_not_fit_is_an_error() {
         assert!(found.contains(expected), "{found}");
     }
 }
-
-#[test]
-fn the_order_of_visits_does_not_matter() {
-    let scenario = load(FALL_FLOYD, &[("link.loss", "0.01")]);
-    let experiment = Experiment::new(&scenario).unwrap();
-    let expected = experiment.run(1, 0, Options::default(), &mut || false).unwrap();
-    for cap in [1_000_000_000, 70_000_000_000] {
-        let mut network = experiment.network(1, 0, Options::default());
-        network.set_schedule(|schedule| {
-            schedule.order.reverse();
-            schedule.cap = cap;
-        });
-        assert_eq!(experiment.run_network(network, &mut || false).unwrap().fingerprint, expected.fingerprint);
-    }
-}

@@ -49,6 +49,8 @@ pub(crate) struct Flow {
     /// The segment at `una` goes next, whatever the windows say.
     pub(crate) resend_first: bool,
     pub(crate) consecutive_timeouts: u32,
+    /// Whether both ends take part in ECN.
+    pub(crate) ecn: bool,
     /// The ACK being handled echoes a congestion mark.
     pub(crate) echoed: bool,
     /// The next new segment tells the receiver that the window was reduced.
@@ -78,6 +80,7 @@ impl Flow {
             reduced_at: None,
             resend_first: false,
             consecutive_timeouts: 0,
+            ecn: params.ecn,
             echoed: false,
             cwr_owed: false,
             timer: RetransmissionTimer::new(params),
@@ -180,7 +183,7 @@ impl Flow {
     /// What every reduction has in common.
     const fn note_reduction(&mut self) {
         self.reduced_at = Some(self.max);
-        self.cwr_owed = self.params.ecn;
+        self.cwr_owed = self.ecn;
     }
 
     /// The segment that starts at `una`.

@@ -39,6 +39,8 @@ pub struct Receiver {
     echo: Time,
     /// Last.ACK.sent (RFC 7323 section 4.3).
     last_ack_sent: u64,
+    /// Whether both ends take part in ECN.
+    ecn: bool,
     /// Whether ACKs echo a congestion mark.
     echoing: bool,
     stats: ReceiverStats,
@@ -60,6 +62,7 @@ impl Receiver {
             deadline: NEVER,
             echo: 0,
             last_ack_sent: 0,
+            ecn: params.ecn,
             echoing: false,
             stats: ReceiverStats::default(),
         }
@@ -75,6 +78,7 @@ impl Receiver {
         }
         if segment.flags.contains(Flags::SYN) {
             self.syn_ack_due = true;
+            self.ecn = self.params.ecn && segment.flags.contains(Flags::ECN_SETUP);
         }
         if segment.len > 0 {
             self.on_data(now, segment);
@@ -192,7 +196,7 @@ impl Receiver {
         }
         if segment.ecn == Ecn::Ce {
             self.stats.marked_segments += 1;
-            self.echoing = self.params.ecn;
+            self.echoing = self.ecn;
         }
     }
 
@@ -243,7 +247,7 @@ impl Receiver {
 
     fn syn_ack(&self, now: Time) -> Segment {
         Segment {
-            flags: Flags::SYN | Flags::ACK,
+            flags: Flags::SYN | Flags::ACK | if self.ecn { Flags::ECE } else { Flags::NONE },
             // The window field of a SYN is not scaled (RFC 7323 section 2.2).
             window: self.params.receive_window.min(u64::from(u16::MAX)),
             timestamps: self.timestamps(now),

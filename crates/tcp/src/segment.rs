@@ -36,6 +36,9 @@ impl Flags {
     /// Congestion Window Reduced: the sender has answered the mark.
     pub const CWR: Self = Self(0x80);
 
+    /// Both ECN bits, which in a SYN offer ECN (RFC 3168 section 6.1.1).
+    pub(crate) const ECN_SETUP: Self = Self(Self::ECE.0 | Self::CWR.0);
+
     /// Whether all bits of `other` are set.
     #[must_use]
     pub const fn contains(self, other: Self) -> bool {

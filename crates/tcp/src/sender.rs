@@ -101,7 +101,7 @@ impl Sender {
         self.flow.stats.acks += 1;
         let duplicate = self.recovery.read(&self.flow, segment);
         self.flow.set_receive_window(segment.window);
-        self.flow.echoed = self.flow.params.ecn && segment.flags.contains(Flags::ECE);
+        self.flow.echoed = self.flow.ecn && segment.flags.contains(Flags::ECE);
         if segment.ack > self.flow.una {
             self.on_new_ack(now, segment);
         } else if duplicate {
@@ -300,7 +300,7 @@ impl Sender {
             flow.trace.record(now, || EventKind::LimitedTransmit { seq });
         }
         // New data only is ECN-capable and tells of a reduction (RFC 3168 sections 6.1.2 and 6.1.5).
-        let ecn = if flow.params.ecn && !retransmission { Ecn::Ect0 } else { Ecn::NotEct };
+        let ecn = if flow.ecn && !retransmission { Ecn::Ect0 } else { Ecn::NotEct };
         let mut flags = Flags::ACK;
         if !retransmission && std::mem::take(&mut flow.cwr_owed) {
             flags |= Flags::CWR;
@@ -328,7 +328,9 @@ impl Sender {
         if !self.syn_lost {
             self.flow.timer.time_segment(now, 0);
         }
-        Some(Segment { flags: Flags::SYN, syn: Some(SynOptions::new(self.params())), ..self.header(now) })
+        let setup = if self.flow.ecn { Flags::ECN_SETUP } else { Flags::NONE };
+        let flags = Flags::SYN | setup;
+        Some(Segment { flags, syn: Some(SynOptions::new(self.params())), ..self.header(now) })
     }
 
     fn on_syn_ack(&mut self, now: Time, segment: &Segment) {
@@ -336,6 +338,8 @@ impl Sender {
             return;
         }
         self.state = State::Established;
+        // The answer to an ECN setup has ECE alone; both bits would be a reflection by a host that ignores them.
+        self.flow.ecn &= segment.flags.contains(Flags::ECE) && !segment.flags.contains(Flags::CWR);
         self.flow.rwnd = segment.window;
         self.flow.rwnd_max = segment.window;
         self.flow.consecutive_timeouts = 0;

@@ -100,7 +100,7 @@ pub struct StackSpec {
     /// Selective acknowledgements from the receiver (RFC 2018). Default: exactly with `recovery = "sack"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sack: Option<bool>,
-    /// Explicit congestion notification (RFC 3168). Standard: false.
+    /// Explicit congestion notification (RFC 3168), agreed in SYN and SYN|ACK if these are exchanged. Standard: false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn: Option<bool>,
     /// Whether SYN and SYN|ACK open the connection (RFC 9293 section 3.5); otherwise it is open from the
