@@ -184,8 +184,15 @@ impl Builder<'_> {
         let (at_sender, at_receiver) =
             (self.host(flow.from).endpoints.len(), self.host(flow.to).endpoints.len());
         let at_receiver = if flow.from == flow.to { at_sender + 1 } else { at_receiver };
-        let endpoint =
-            Endpoint { tcp: sender, outgoing, peer: at_receiver as u32, path, processing, sampler };
+        let endpoint = Endpoint {
+            tcp: sender,
+            outgoing,
+            peer: at_receiver as u32,
+            path,
+            processing,
+            room: flow.tcp.send_queue.unwrap_or(u32::MAX),
+            sampler,
+        };
         self.host(flow.from).endpoints.push(endpoint);
         let sampler = Sampler::new(None);
         let endpoint = Endpoint {
@@ -194,6 +201,8 @@ impl Builder<'_> {
             peer: at_sender as u32,
             path: path.reversed(),
             processing,
+            // An ACK that waited would take the next one's place.
+            room: u32::MAX,
             sampler,
         };
         self.host(flow.to).endpoints.push(endpoint);

@@ -42,6 +42,19 @@ pub enum FastRetransmitGuard {
     Careful,
 }
 
+/// The arithmetic by which round-trip measurements become a timeout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RtoArithmetic {
+    /// RFC 6298 section 2 without rounding worth mentioning, whatever the tick.
+    Exact,
+    /// Whole ticks, SRTT in eighths and the deviation in quarters of a tick (V. Jacobson, "Congestion Avoidance and
+    /// Control", 1988, appendix A; BSD). The remainders that it drops keep the deviation from falling below half a tick,
+    /// and below three quarters once two measurements differed: where round trips are shorter than a tick, the timeout is
+    /// three or four ticks.
+    Ticks,
+}
+
 /// The parameters of one connection, every one decided. Made by [`crate::StackSpec::resolve`].
 ///
 /// Windows are in bytes of payload, times in picoseconds. [`crate::StackSpec`] documents each field and its
@@ -98,6 +111,8 @@ pub struct Params {
     pub rto_max: Time,
     /// Retransmission timeout before the first sample.
     pub rto_initial: Time,
+    /// How measurements become a timeout.
+    pub rto_arithmetic: RtoArithmetic,
     /// Tick of the timer clock; 0 for an exact clock.
     pub tick: Time,
     /// How long before time 0 the timer clock ticked last.
@@ -106,4 +121,6 @@ pub struct Params {
     pub processing_delay: Time,
     /// Largest deviation from that mean, uniformly distributed.
     pub processing_spread: Time,
+    /// Segments of a sender that may be in the processor or wait for it at a time; the host model applies it.
+    pub send_queue: Option<u32>,
 }

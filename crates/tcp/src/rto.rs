@@ -2,7 +2,7 @@
 
 use celltrain_engine::{Time, time::NEVER};
 
-use crate::params::Params;
+use crate::params::{Params, RtoArithmetic};
 
 /// The clock that timers and round-trip measurements read: exact, or one that ticks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +40,8 @@ impl Clock {
     }
 }
 
-/// SRTT, RTTVAR and RTO as RFC 6298 section 2 computes them, in picoseconds, rounded to the nearest.
+/// SRTT, RTTVAR and RTO as RFC 6298 section 2 computes them, in picoseconds, rounded to the nearest; or in whole ticks
+/// ([`RtoArithmetic`]).
 ///
 /// ```
 /// use celltrain_engine::time::MILLISECOND;
@@ -57,7 +58,9 @@ pub struct RttEstimator {
     rto: Time,
     min: Time,
     max: Time,
-    granularity: Time,
+    arithmetic: RtoArithmetic,
+    /// The clock's granularity; 0 if it is exact.
+    tick: Time,
 }
 
 /// The two averages, which exist from the first sample on.
@@ -76,12 +79,23 @@ impl RttEstimator {
             rto: params.rto_initial,
             min: params.rto_min,
             max: params.rto_max,
-            granularity: params.tick,
+            arithmetic: params.rto_arithmetic,
+            tick: params.tick,
         }
     }
 
     /// Takes a round-trip measurement (rules 2.2 and 2.3) and so ends any backoff.
     pub fn sample(&mut self, rtt: Time) {
+        let (next, rto) = match self.arithmetic {
+            RtoArithmetic::Exact => self.smooth(rtt),
+            RtoArithmetic::Ticks => self.smooth_in_ticks(rtt),
+        };
+        self.smoothed = Some(next);
+        self.rto = rto.clamp(self.min, self.max);
+    }
+
+    /// Averages without rounding, and their timeout.
+    fn smooth(&self, rtt: Time) -> (Smoothed, Time) {
         let next = match self.smoothed {
             None => Smoothed { srtt: rtt, rttvar: rtt.div_ceil(2) },
             // RTTVAR takes the deviation from the old SRTT: alpha = 1/8, beta = 1/4.
@@ -89,8 +103,23 @@ impl RttEstimator {
                 Smoothed { rttvar: (3 * rttvar + srtt.abs_diff(rtt) + 2) / 4, srtt: (7 * srtt + rtt + 4) / 8 }
             }
         };
-        self.smoothed = Some(next);
-        self.rto = (next.srtt + self.granularity.max(4 * next.rttvar)).clamp(self.min, self.max);
+        (next, next.srtt + self.tick.max(4 * next.rttvar))
+    }
+
+    /// Averages in whole eighths and quarters of a tick, and their timeout in whole ticks.
+    fn smooth_in_ticks(&self, rtt: Time) -> (Smoothed, Time) {
+        let (eighth, quarter) = (self.tick / 8, self.tick / 4);
+        let rtt = rtt / self.tick;
+        let (eighths, quarters) = match self.smoothed {
+            None => (8 * rtt, 2 * rtt),
+            Some(Smoothed { srtt, rttvar }) => {
+                let (eighths, quarters) = (srtt / eighth, rttvar / quarter);
+                let deviation = rtt.abs_diff(eighths / 8);
+                (eighths + rtt - eighths / 8, quarters + deviation - quarters / 4)
+            }
+        };
+        let next = Smoothed { srtt: eighths * eighth, rttvar: quarters * quarter };
+        (next, (eighths / 8 + quarters) * self.tick)
     }
 
     /// Doubles the timeout up to its maximum (rule 5.5).
@@ -235,6 +264,30 @@ mod tests {
             estimator.sample(tick);
         }
         assert_eq!(estimator.rto(), 2 * tick, "SRTT and G: 4 RTTVAR has vanished");
+    }
+
+    #[test]
+    fn arithmetic_in_ticks_drops_remainders() {
+        let tick = 500 * MILLISECOND;
+        let params = Params { rto_arithmetic: RtoArithmetic::Ticks, ..params(1, 64 * SECOND, tick) };
+        let mut estimator = RttEstimator::new(&params);
+        // (sample, 8 SRTT, 4 deviation, RTO) in ticks, by hand: each average moves by the error less its own dropped part.
+        for (sample, eighths, quarters, rto) in [
+            (1, 8, 2, 3),
+            (1, 8, 2, 3),
+            (2, 9, 3, 4),
+            (1, 9, 3, 4),
+            (1, 9, 3, 4),
+            (2, 10, 4, 5),
+            (1, 10, 3, 4),
+            (6, 15, 8, 9),
+            (1, 15, 6, 7),
+        ] {
+            estimator.sample(sample * tick);
+            let averages = (estimator.srtt().unwrap(), estimator.rttvar().unwrap());
+            assert_eq!(averages, (eighths * tick / 8, quarters * tick / 4));
+            assert_eq!(estimator.rto(), rto * tick);
+        }
     }
 
     #[test]

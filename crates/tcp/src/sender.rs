@@ -219,7 +219,7 @@ impl Sender {
     }
 
     /// Takes the round-trip measurement that a new ACK gives: from its timestamps, where any segment will do,
-    /// or from the timed segment (RFC 7323 section 4, RFC 6298 section 4).
+    /// or from the timed segment (RFC 7323 section 4.1, RFC 6298 section 3).
     fn measure(&mut self, now: Time, segment: &Segment) {
         let timer = &mut self.flow.timer;
         let rtt = match segment.timestamps {

@@ -2,13 +2,16 @@
 
 use std::fmt;
 
-use celltrain_engine::quantity::{Bytes, Duration};
+use celltrain_engine::{
+    Time,
+    quantity::{Bytes, Duration},
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     congestion::CongestionKind,
-    params::{CongestionAvoidance, FastRetransmitGuard, Halving, Params},
+    params::{CongestionAvoidance, FastRetransmitGuard, Halving, Params, RtoArithmetic},
     recovery::RecoveryKind,
     segment::{IP_HEADER_BYTES, TCP_HEADER_BYTES, TIMESTAMPS_BYTES},
     stack::{Stack, UNSCALED_WINDOW_MAX},
@@ -18,6 +21,8 @@ use crate::{
 const WINDOW_SCALE_MAX: u8 = 14;
 /// Largest initial window in segments (RFC 6928).
 const INITIAL_WINDOW_MAX: u32 = 10;
+/// Smallest tick that can be counted in, as SRTT is kept in eighths of it.
+const TICK_MIN: Time = 8;
 /// Largest IP packet in bytes (RFC 791).
 const IP_PACKET_MAX: u64 = 65_535;
 
@@ -123,6 +128,9 @@ pub struct StackSpec {
     /// Retransmission timeout before the first sample (RFC 6298 rule 2.1). Standard: 1 s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rto_initial: Option<Duration>,
+    /// How round-trip measurements become a timeout: `"ticks"` needs a `tick`. Standard: `exact`; `yats`: `ticks`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rto_arithmetic: Option<RtoArithmetic>,
     /// Tick of the clock that the retransmission timer and round-trip measurements use; `"0 s"` is exact (G
     /// in RFC 6298). Standard: 0 s.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -136,6 +144,10 @@ pub struct StackSpec {
     /// Largest deviation from `processing-delay`, uniformly distributed. Standard: 0 s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub processing_spread: Option<Duration>,
+    /// Segments of a sender that may be in the processor or wait for it at a time; the sender makes the next one when one
+    /// is done. Needs `processing-delay`. Standard: unlimited; `yats`: 3.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub send_queue: Option<u32>,
 }
 
 /// Why a `[tcp]` table cannot be.
@@ -204,6 +216,8 @@ impl StackSpec {
         set(&mut params.sack, self.sack);
         set(&mut params.ecn, self.ecn);
         set(&mut params.syn_exchange, self.syn_exchange);
+        set(&mut params.rto_arithmetic, self.rto_arithmetic);
+        params.send_queue = self.send_queue.or(params.send_queue);
         if self.delayed_ack == Some(Duration(0)) {
             params.ack_every = 1;
         }
@@ -283,6 +297,12 @@ impl StackSpec {
         let reno_growth = params.congestion_control == CongestionKind::Reno;
         for (given, used, key, by) in [
             (
+                self.send_queue.is_some_and(|limit| limit > 0),
+                params.processing_delay > 0,
+                "send-queue",
+                "a host with a processing-delay",
+            ),
+            (
                 self.newreno_impatient.is_some(),
                 recovery == RecoveryKind::Newreno,
                 "newreno-impatient",
@@ -336,6 +356,11 @@ fn check_times(params: &Params) -> Result<(), StackError> {
     check((1..=params.rto_max).contains(&params.rto_initial), "rto-initial", || {
         format!("{} must be positive and at most rto-max, {}", ms(params.rto_initial), ms(params.rto_max))
     })?;
+    check(
+        params.rto_arithmetic == RtoArithmetic::Exact || params.tick >= TICK_MIN,
+        "rto-arithmetic",
+        || format!("\"ticks\" counts in a tick of {}; give a tick, or \"exact\"", ms(params.tick)),
+    )?;
     check(params.tick_phase < params.tick.max(1), "tick-phase", || {
         format!("{} must be less than the tick, {}", ms(params.tick_phase), ms(params.tick))
     })?;
@@ -346,6 +371,7 @@ fn check_times(params: &Params) -> Result<(), StackError> {
             params.ack_every
         )
     })?;
+    check(params.send_queue != Some(0), "send-queue", || "0 would never send; give 1 or more".into())?;
     check(params.processing_spread <= params.processing_delay, "processing-spread", || {
         format!(
             "{} is above processing-delay; the time must not become negative",
@@ -402,7 +428,7 @@ mod tests {
         let params = resolve("receive-window = '64 kB'\nwindow-scaling = true").unwrap();
         assert_eq!((params.receive_window, params.window_scale), (65_536, Some(1)));
         assert_eq!(resolve("receive-window = '32 kB'\nwindow-scaling = true").unwrap().window_scale, Some(0));
-        assert_eq!(resolve("stack = 'osu'").unwrap().window_scale, Some(5));
+        assert_eq!(resolve("stack = 'osu'").unwrap().window_scale, Some(4), "a factor of 16");
     }
 
     #[test]
@@ -430,9 +456,13 @@ mod tests {
             ("rto-min = '2 s'\nrto-max = '1500 ms'", "rto-min", "raise rto-max"),
             ("rto-initial = '61 s'", "rto-initial", "rto-max, 60 s"),
             ("rto-initial = '0 s'", "rto-initial", "positive"),
+            ("rto-arithmetic = 'ticks'", "rto-arithmetic", "give a tick"),
+            ("stack = 'yats'\ntick = '0 s'", "rto-arithmetic", "exact"),
             ("tick-phase = '1 ms'", "tick-phase", "less than the tick"),
             ("ack-every = 0", "ack-every", "1 or more"),
             ("ack-every = 2\ndelayed-ack = '0 s'", "ack-every", "set delayed-ack"),
+            ("send-queue = 0", "send-queue", "1 or more"),
+            ("send-queue = 2", "send-queue", "processing-delay"),
             ("processing-spread = '1 ms'", "processing-spread", "negative"),
         ] {
             let error = resolve(table).expect_err(table);

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     congestion::CongestionKind,
-    params::{CongestionAvoidance, FastRetransmitGuard, Halving, Params},
+    params::{CongestionAvoidance, FastRetransmitGuard, Halving, Params, RtoArithmetic},
     recovery::RecoveryKind,
 };
 
@@ -48,11 +48,12 @@ pub enum Stack {
     #[serde(rename = "opnet-1998")]
     Opnet1998,
     /// TCP of YATS (manual 0.3 and source; `gfr-buffers`): Reno with timestamps and Nagle, MSS 512 B, 64 kB
-    /// window, ticks of 500 ms, RTO 1.5 s to 64 s, initially 3 s, first slow-start threshold half the receive
-    /// window, MSS*MSS/cwnd per ACK, 0.3 ms a packet with up to 10 % more at random, delayed ACK 200 ms; a
-    /// full segment moves the window by an MSS and is acknowledged at once. Not modelled: its limit of two
-    /// packets in the sending queue, growth by pure window updates, and the close after 13 timeouts.
-    /// (chosen): halving as 4.3BSD; no guard against repeated fast retransmits.
+    /// window, RTO in whole ticks of 500 ms, 1.5 s to 64 s, initially 3 s, first slow-start threshold half the
+    /// receive window, MSS*MSS/cwnd per ACK, 0.3 ms a packet with up to 10 % more at random, of which three of a
+    /// sender may be in the processor (one in service, two that wait), delayed ACK 200 ms; a full segment moves
+    /// the window by an MSS and is acknowledged at once. Without effect here, so left out: growth by pure
+    /// window updates (there are none, as the application reads at once) and the close after 13 timeouts
+    /// (a dead connection). (chosen): halving as 4.3BSD; no guard against repeated fast retransmits.
     Yats,
     /// TCP Reno of the MIT Network Simulator (`virtual-queuing`): 2 kB packets, window 64 kB, first timeout
     /// 500 ms, processing 300 us, 10 us more or less. (chosen): MSS 2048 B; RTO from 500 ms to 64 s with
@@ -60,7 +61,7 @@ pub enum Stack {
     /// window 1.
     Netsim,
     /// OSU's "vanilla" TCP (`abr-vbr` and the UBR+ papers): slow start and congestion avoidance, no fast
-    /// retransmit, MSS 512 B, window 1024 kB with scaling. Ticks of 100 ms and no delayed ACK (unconfirmed).
+    /// retransmit, MSS 512 B, window 16 x 64 kB with scaling. Ticks of 100 ms and no delayed ACK (unconfirmed).
     /// (chosen): RTO from two ticks to 64 s, initially 3 s; halving as 4.3BSD; MSS*MSS/cwnd per ACK; initial
     /// window 1.
     Osu,
@@ -116,9 +117,12 @@ impl Stack {
                 tick: 500 * MILLISECOND,
                 rto_min: 1_500 * MILLISECOND,
                 rto_initial: 3 * SECOND,
+                rto_arithmetic: RtoArithmetic::Ticks,
                 delayed_ack: 200 * MILLISECOND,
                 processing_delay: 315 * MICROSECOND,
                 processing_spread: 15 * MICROSECOND,
+                // Two that wait and one in service.
+                send_queue: Some(3),
                 ..bsd()
             },
             Self::Netsim => Params {
@@ -132,8 +136,8 @@ impl Stack {
             Self::Osu => Params {
                 mss: 512,
                 recovery: RecoveryKind::TimeoutOnly,
-                receive_window: 1 << 20,
-                window_scale: Some(5),
+                receive_window: UNSCALED_WINDOW_MAX << 4,
+                window_scale: Some(4),
                 tick: 100 * MILLISECOND,
                 rto_min: 200 * MILLISECOND,
                 rto_initial: 3 * SECOND,
@@ -172,10 +176,12 @@ const fn standard() -> Params {
         rto_min: SECOND,
         rto_max: 60 * SECOND,
         rto_initial: SECOND,
+        rto_arithmetic: RtoArithmetic::Exact,
         tick: 0,
         tick_phase: 0,
         processing_delay: 0,
         processing_spread: 0,
+        send_queue: None,
     }
 }
 

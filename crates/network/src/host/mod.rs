@@ -46,6 +46,8 @@ pub(crate) struct Endpoint {
     pub(crate) path: Path,
     /// Time that each of its segments takes in the processor, both ways.
     pub(crate) processing: Option<Service>,
+    /// Segments that it may still hand to the processor.
+    pub(crate) room: u32,
     /// Congestion window over time (senders).
     pub(crate) sampler: Sampler,
 }
@@ -321,6 +323,9 @@ impl Host {
         if self.processor.next_done() == now {
             if let Some(packet) = self.processor.leave() {
                 self.processed(now, packet, streams, wires);
+                if packet.way == Way::Out {
+                    self.make_room(now, packet.endpoint, streams, wires);
+                }
             }
         } else if self.ip.next_done() == now {
             match self.ip.leave() {
@@ -340,8 +345,12 @@ impl Host {
 
     /// A packet between IP and TCP takes its time in the processor, if the stack needs any.
     fn process(&mut self, now: Time, packet: Waiting, streams: &mut Streams<Cell>, wires: &mut Wires) {
-        match self.parts.endpoints[packet.endpoint as usize].processing {
-            Some(service) => self.processor.enter(now, service, packet),
+        let state = &mut self.parts.endpoints[packet.endpoint as usize];
+        match state.processing {
+            Some(service) => {
+                state.room -= u32::from(packet.way == Way::Out);
+                self.processor.enter(now, service, packet);
+            }
             None => self.processed(now, packet, streams, wires),
         }
     }
@@ -363,12 +372,26 @@ impl Host {
     fn poll(&mut self, now: Time, endpoint: u32, streams: &mut Streams<Cell>, wires: &mut Wires) {
         let Endpoint { outgoing, peer, .. } = self.parts.endpoints[endpoint as usize];
         let wire = self.parts.outgoing[outgoing as usize].wire.expect("what TCP sends waits in a wire");
-        while let Some(segment) = self.parts.endpoints[endpoint as usize].tcp.poll_segment(now) {
+        loop {
+            let state = &mut self.parts.endpoints[endpoint as usize];
+            if state.room == 0 {
+                break;
+            }
+            let Some(segment) = state.tcp.poll_segment(now) else { break };
             let frame = wires[wire].send(Packet { segment, endpoint: peer });
             self.process(now, Waiting { way: Way::Out, endpoint, wire, frame }, streams, wires);
         }
         let deadline = self.parts.endpoints[endpoint as usize].tcp.next_timeout().unwrap_or(NEVER);
         self.timers.set(endpoint, deadline);
+    }
+
+    /// The processor is done with a segment of an endpoint; one that had to wait may go.
+    fn make_room(&mut self, now: Time, endpoint: u32, streams: &mut Streams<Cell>, wires: &mut Wires) {
+        let room = &mut self.parts.endpoints[endpoint as usize].room;
+        *room += 1;
+        if *room == 1 {
+            self.poll(now, endpoint, streams, wires);
+        }
     }
 
     /// Cuts a segment into cells, unless it travels as a packet, and hands them to the network interface.

@@ -39,7 +39,7 @@ struct Epoch {
 }
 
 impl Cubic {
-    /// W_cubic(t) (section 4.2 equation 1).
+    /// W_cubic(t) (section 4.2).
     fn curve(&self, k: f64, t: f64) -> f64 {
         let x = t - k;
         C * x * x * x + self.w_max

@@ -1,0 +1,50 @@
+//! The processor of a host, which takes time for each segment, and the limit of what a sender leaves waiting there.
+
+use celltrain_network::{
+    run::{Experiment, Options, RunResult},
+    scenario::Scenario,
+};
+
+/// A window of fifty segments over a link that is never busy: the processor, 1 ms a segment sent or received, is the
+/// bottleneck. The round trip without waiting is that time at both ends and both ways, and 4 ms.
+const NETWORK: &str = r#"
+schema = 1
+name = "processor"
+duration = "10 s"
+topology = { kind = "n-source", sources = 1 }
+link = { rate = "10 Gbit/s", delay = "1 ms", access.delay = "500 us", exit.delay = "500 us" }
+[tcp]
+mss = "1000 B"
+receive-window = "50 kB"
+delayed-ack = "0 s"
+processing-delay = "1 ms"
+"#;
+
+fn run(keys: &str) -> RunResult {
+    let scenario = Scenario::from_toml(&format!("{NETWORK}{keys}"), "test.toml", &[]).unwrap();
+    let experiment = Experiment::new(&scenario).unwrap();
+    let mut network = experiment.network(1, 0, Options::default());
+    network.record_events();
+    experiment.run_network(network, &mut || false).unwrap()
+}
+
+/// The longest round trip measured after the first second, in seconds.
+fn longest_round_trip(result: &RunResult) -> f64 {
+    let series = result.series.iter().find(|series| series.metric == "rtt").unwrap();
+    let late = std::iter::zip(&series.times, &series.values).filter(|(time, _)| **time > 1.0);
+    late.map(|(_, rtt)| *rtt).fold(0.0, f64::max)
+}
+
+#[test]
+fn what_waits_in_the_sender_is_not_in_its_processor() {
+    // A segment and the ACK of another take a millisecond each: 500 segments a second whatever waits.
+    let (unlimited, limited) = (run(""), run("send-queue = 2\n"));
+    for result in [&unlimited, &limited] {
+        let delivered = result.flows.counts("frames_delivered")[0];
+        assert!((4_950..=5_050).contains(&delivered), "{delivered}");
+    }
+    // The whole window waits, or two segments and the ACKs among them.
+    let (unlimited, limited) = (longest_round_trip(&unlimited), longest_round_trip(&limited));
+    assert!(unlimited > 0.1, "{unlimited}");
+    assert!((0.008..0.025).contains(&limited), "{limited}");
+}
