@@ -67,9 +67,7 @@ def test_tshark_counts_what_the_sender_counts(tmp_path: Path, recovery: str, tim
 def test_tshark_reads_the_agreement_on_ecn(tmp_path: Path) -> None:
     # EPD marks above its threshold, and the sender answers.
     discard = {"policy": "epd", "epd": {"threshold": "3 packets", "ecn": True}}
-    scenario = ct.load(FALL_FLOYD).with_(
-        tcp__ecn=True, tcp__syn_exchange=True, switch__discard=discard
-    )
+    scenario = ct.load(FALL_FLOYD).with_(tcp__ecn=True, tcp__syn_exchange=True, switch__discard=discard)
     result = ct.run(scenario, pcap=["sender"])
     capture = tmp_path / "sender.pcap"
     capture.write_bytes(result.captures["sender.pcap"])
@@ -79,7 +77,10 @@ def test_tshark_reads_the_agreement_on_ecn(tmp_path: Path) -> None:
         ["0x00c2", "0"],
         ["0x0052", "0"],
     ]
-    flags = {(int(bits, 16), ecn) for bits, ecn in tshark(capture, "tcp.flags.syn == 0", "tcp.flags", "ip.dsfield.ecn")}
+    flags = {
+        (int(bits, 16), ecn)
+        for bits, ecn in tshark(capture, "tcp.flags.syn == 0", "tcp.flags", "ip.dsfield.ecn")
+    }
     assert flags >= {(0x10, "2"), (0x90, "2"), (0x50, "0")}
 
 
