@@ -87,6 +87,8 @@ pub struct Params {
     pub newreno_impatient: bool,
     /// Go-back-N: whether the window grows by a segment for each duplicate ACK, as Reno's does.
     pub go_back_n_inflation: bool,
+    /// SACK recovery: sends in proportion to what arrives.
+    pub proportional_rate_reduction: bool,
     /// New data on the first two duplicate ACKs.
     pub limited_transmit: bool,
     /// Restart from the initial window after an idle period.

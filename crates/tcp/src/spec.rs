@@ -87,6 +87,10 @@ pub struct StackSpec {
     /// Standard: false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub go_back_n_inflation: Option<bool>,
+    /// `recovery = "sack"`: the window falls to its half in proportion to what arrives, so that sending goes on, instead of
+    /// at once (RFC 6937, slow-start reduction bound). Standard: false.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proportional_rate_reduction: Option<bool>,
     /// A new segment on each of the first two duplicate ACKs (RFC 3042). Standard: true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limited_transmit: Option<bool>,
@@ -209,6 +213,7 @@ impl StackSpec {
         set(&mut params.fast_retransmit_guard, self.fast_retransmit_guard);
         set(&mut params.newreno_impatient, self.newreno_impatient);
         set(&mut params.go_back_n_inflation, self.go_back_n_inflation);
+        set(&mut params.proportional_rate_reduction, self.proportional_rate_reduction);
         set(&mut params.limited_transmit, self.limited_transmit);
         set(&mut params.idle_restart, self.idle_restart);
         set(&mut params.nagle, self.nagle);
@@ -313,6 +318,12 @@ impl StackSpec {
                 recovery == RecoveryKind::GoBackN,
                 "go-back-n-inflation",
                 "recovery = \"go-back-n\"",
+            ),
+            (
+                self.proportional_rate_reduction.is_some(),
+                recovery == RecoveryKind::Sack,
+                "proportional-rate-reduction",
+                "recovery = \"sack\"",
             ),
             (
                 self.fast_retransmit_guard.is_some(),
@@ -447,6 +458,7 @@ mod tests {
             ("recovery = 'sack'\nsack = false", "sack", "leave this key out"),
             ("recovery = 'timeout-only'\nlimited-transmit = true", "limited-transmit", "another recovery"),
             ("recovery = 'reno'\nnewreno-impatient = true", "newreno-impatient", "newreno"),
+            ("proportional-rate-reduction = true", "proportional-rate-reduction", "sack"),
             ("go-back-n-inflation = true", "go-back-n-inflation", "go-back-n"),
             ("recovery = 'sack'\nfast-retransmit-guard = 'none'", "fast-retransmit-guard", "duplicate ACKs"),
             ("stack = 'cubic'\nhalving = 'window'", "halving", "reno"),

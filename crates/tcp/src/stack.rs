@@ -164,6 +164,7 @@ const fn standard() -> Params {
         fast_retransmit_guard: FastRetransmitGuard::Careful,
         newreno_impatient: true,
         go_back_n_inflation: false,
+        proportional_rate_reduction: false,
         limited_transmit: true,
         idle_restart: true,
         nagle: false,

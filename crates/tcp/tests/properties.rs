@@ -9,7 +9,7 @@ use celltrain_engine::{
     time::{MILLISECOND, SECOND},
 };
 use celltrain_tcp::{
-    CongestionKind, Ecn, EventKind, Flags, Params, Receiver, RecoveryKind, Segment, StackSpec,
+    CongestionKind, Ecn, EventKind, Flags, Params, Receiver, RecoveryKind, RtoArithmetic, Segment, StackSpec,
 };
 use common::{Fate, Random, Rig, Step, params};
 use proptest::{prelude::*, test_runner::RngSeed};
@@ -37,13 +37,16 @@ fn one_of(choices: &'static [&'static str]) -> impl Strategy<Value = &'static st
 /// Stacks from all over the space of knobs.
 fn stacks() -> impl Strategy<Value = Params> {
     let numbers = (1u64..3000, 1u64..60, 1u32..=10, 1u32..=3);
-    let switches = prop::collection::vec(any::<bool>(), 7);
+    let switches = prop::collection::vec(any::<bool>(), 9);
     let times =
         (one_of(&["0 s", "10 ms", "500 ms"]), one_of(&["20 ms", "1 s"]), one_of(&["50 ms", "200 ms"]));
     (algorithms(), numbers, switches, times).prop_map(|((recovery, congestion), numbers, switches, times)| {
         let (mss, window, initial_window, ack_every) = numbers;
         let (tick, rto_min, delayed_ack) = times;
-        let [nagle, timestamps, ecn, syn, idle, limited, immediate] = switches[..] else { unreachable!() };
+        let [nagle, timestamps, ecn, syn, idle, limited, immediate, proportional, counted] = switches[..]
+        else {
+            unreachable!()
+        };
         let limited = limited && recovery != RecoveryKind::TimeoutOnly;
         let (ack_every, delayed_ack) = if immediate { (1, "0 s") } else { (ack_every, delayed_ack) };
         let mut spec: StackSpec = common::spec(&format!(
@@ -55,6 +58,8 @@ fn stacks() -> impl Strategy<Value = Params> {
         ));
         spec.recovery = Some(recovery);
         spec.congestion_control = Some(congestion);
+        spec.proportional_rate_reduction = (recovery == RecoveryKind::Sack).then_some(proportional);
+        spec.rto_arithmetic = (counted && tick != "0 s").then_some(RtoArithmetic::Ticks);
         spec.resolve().expect("the combination is possible")
     })
 }

@@ -4,6 +4,7 @@
 
 mod go_back_n;
 mod newreno;
+mod prr;
 mod reno;
 mod sack;
 mod tahoe;

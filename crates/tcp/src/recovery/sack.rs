@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use celltrain_engine::Time;
 
-use super::{Recovery, trace_exit};
+use super::{Recovery, prr::Prr, trace_exit};
 use crate::{
     congestion::{Congestion, CongestionControl},
     event::{EventKind, ExitCause, LossSign},
@@ -24,6 +24,10 @@ pub(crate) struct Sack {
     /// RescueRxt: one more retransmission of the tail may go once everything below is acknowledged.
     rescue_rxt: u64,
     episode: Option<Episode>,
+    /// Bytes that the last ACK told to have arrived.
+    delivered: u64,
+    /// Proportional rate reduction in this recovery, if it is on.
+    prr: Option<Prr>,
 }
 
 /// A time in which holes are filled.
@@ -78,6 +82,14 @@ impl Sack {
         (end > flow.una).then(|| end.saturating_sub(flow.mss).max(flow.una)..end)
     }
 
+    /// Lets the window follow what arrives, if the reduction is proportional.
+    fn reduce(&mut self, flow: &mut Flow) {
+        if let Some(mut prr) = self.prr {
+            flow.cwnd = prr.window(flow, self.pipe(flow), self.delivered);
+            self.prr = Some(prr);
+        }
+    }
+
     /// NextSeg, rules 1 to 4.
     fn next_seg(&mut self, flow: &Flow, episode: Episode) -> Option<Range<u64>> {
         if let Some(hole) = self.hole_below(flow, self.lost_below(flow)) {
@@ -102,18 +114,25 @@ impl Sack {
 impl Recovery for Sack {
     /// A duplicate ACK is one that reports something new (section 2).
     fn read(&mut self, flow: &Flow, segment: &Segment) -> bool {
+        self.delivered = segment.ack.saturating_sub(flow.una);
         if segment.sack.is_empty() && self.board.is_empty() {
             return false;
         }
+        let missing = self.prr.map(|_| self.board.missing_in(flow.una..flow.max));
         let mut reported = 0;
         for block in segment.sack.ranges(segment.ack) {
             reported += self.board.insert(block.start.max(flow.una)..block.end.min(flow.max));
         }
-        self.board.remove_below(segment.ack.max(flow.una));
+        let una = segment.ack.max(flow.una);
+        self.board.remove_below(una);
+        if let Some(before) = missing {
+            self.delivered = before - self.board.missing_in(una..flow.max);
+        }
         reported > 0
     }
 
     fn on_duplicate_ack(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion) {
+        self.reduce(flow);
         let lost = self.lost_below(flow) > flow.una;
         if self.episode.is_some() || (flow.duplicates < DUP_THRESH && !lost) {
             return;
@@ -126,6 +145,13 @@ impl Recovery for Sack {
         self.high_rxt = flow.first_segment().end;
         self.rescue_rxt = self.high_rxt;
         self.episode = Some(Episode { recovery_point: flow.max, after_timeout: false });
+        if flow.params.proportional_rate_reduction {
+            let mut prr = Prr::begin(flow);
+            prr.on_sent(self.high_rxt - flow.una);
+            self.prr = Some(prr);
+            // The retransmission is all that goes for this ACK.
+            flow.cwnd = self.pipe(flow);
+        }
     }
 
     fn on_new_ack(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion, acked: u64) -> bool {
@@ -136,7 +162,11 @@ impl Recovery for Sack {
         if flow.una >= recovery_point {
             self.episode = None;
             self.high_rxt = 0;
+            if self.prr.take().is_some() {
+                flow.cwnd = flow.ssthresh;
+            }
         }
+        self.reduce(flow);
         if after_timeout {
             congestion.on_ack(now, flow, acked);
         } else if self.episode.is_none() {
@@ -152,6 +182,7 @@ impl Recovery for Sack {
         if self.recovering() {
             trace_exit(now, flow, ExitCause::Timeout);
         }
+        self.prr = None;
         self.high_rxt = flow.una;
         self.episode = Some(Episode { recovery_point: flow.max, after_timeout: true });
     }
@@ -160,7 +191,13 @@ impl Recovery for Sack {
         match self.episode {
             None => flow.next_in_window(),
             Some(_) if flow.cwnd < self.pipe(flow) + flow.mss => None,
-            Some(episode) => self.next_seg(flow, episode),
+            Some(episode) => {
+                let bytes = self.next_seg(flow, episode)?;
+                if let Some(prr) = &mut self.prr {
+                    prr.on_sent(bytes.end - bytes.start);
+                }
+                Some(bytes)
+            }
         }
     }
 

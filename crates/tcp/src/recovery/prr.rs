@@ -1,0 +1,37 @@
+//! Proportional rate reduction (RFC 6937 section 3, with its slow-start reduction bound). Variable names follow it.
+
+use crate::flow::Flow;
+
+/// What has been delivered and sent since a recovery began, in bytes.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Prr {
+    /// RecoverFS: the flight when it began.
+    recover_fs: u64,
+    delivered: u64,
+    out: u64,
+}
+
+impl Prr {
+    /// At the beginning of a recovery.
+    pub(super) fn begin(flow: &Flow) -> Self {
+        Self { recover_fs: flow.flight(), ..Self::default() }
+    }
+
+    /// `bytes` were sent, for the first time or again.
+    pub(super) const fn on_sent(&mut self, bytes: u64) {
+        self.out += bytes;
+    }
+
+    /// An ACK told that `delivered` more bytes have arrived and left `pipe` in the network: the congestion window for it.
+    pub(super) fn window(&mut self, flow: &Flow, pipe: u64, delivered: u64) -> u64 {
+        self.delivered += delivered;
+        let unsent = self.delivered.saturating_sub(self.out);
+        pipe + if pipe > flow.ssthresh {
+            let share = u128::from(self.delivered) * u128::from(flow.ssthresh);
+            let due = share.div_ceil(u128::from(self.recover_fs.max(1))) as u64;
+            due.saturating_sub(self.out)
+        } else {
+            (flow.ssthresh - pipe).min(unsent.max(delivered) + flow.mss)
+        }
+    }
+}
