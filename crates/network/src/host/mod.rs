@@ -18,7 +18,7 @@ use celltrain_engine::{
     stream::{StreamId, Streams, Train},
     time::NEVER,
 };
-use celltrain_tcp::{Ecn, Segment, Tcp};
+use celltrain_tcp::{Ecn, Tcp};
 
 use self::{
     server::Server,
