@@ -23,6 +23,7 @@ __all__ = [
     "Record",
     "Result",
     "combined_fingerprint",
+    "combined_provenance",
     "provenance",
     "read",
     "record_frame",
@@ -61,7 +62,14 @@ class Record:
         Raises:
             KeyError: the run did not measure it (some metrics need a trace).
         """
-        return next(value for metric, value, _ in self.summary if metric == name)
+        for metric, value, _ in self.summary:
+            if metric == name:
+                return value
+        raise KeyError(name)
+
+    def frame(self, name: str) -> "pl.DataFrame":
+        """A frame of `FRAMES` with the rows of this replication."""
+        return record_frame(name, [self])
 
 
 class Result:
@@ -232,6 +240,16 @@ def provenance(records: Sequence[Record], wall_time: float) -> dict[str, Any]:
         "cell_hops": sum(record.cell_hops for record in records),
         "fingerprint": combined_fingerprint(record.fingerprint for record in records),
         "fingerprints": [record.fingerprint for record in records],
+    }
+
+
+def combined_provenance(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What a manifest says of results that were made one after the other."""
+    return {
+        **{key: parts[0][key] for key in ("celltrain", "revision", "platform")},
+        "wall_time": round(sum(part["wall_time"] for part in parts), 3),
+        "cell_hops": sum(part["cell_hops"] for part in parts),
+        "fingerprint": combined_fingerprint(part["fingerprint"] for part in parts),
     }
 
 

@@ -60,13 +60,13 @@ def settings(pairs: Sequence[str] | None) -> list[tuple[str, str]]:
 
 
 @contextmanager
-def watched(what: str) -> "Iterator[Progress | None]":
-    """Shows the progress of what runs inside; an interrupt leaves with exit code 130."""
+def watched(what: str, left: str = "nothing was written") -> "Iterator[Progress | None]":
+    """Shows the progress of what runs inside; an interrupt says what is left and ends with exit code 130."""
     try:
         with terminal.progress(what) as progress:
             yield progress
     except KeyboardInterrupt:
-        terminal.note("interrupted: every run was stopped and nothing was written")
+        terminal.note(f"interrupted: every run was stopped and {left}")
         raise typer.Exit(130) from None
 
 

@@ -1,21 +1,25 @@
 """`celltrain reproduce`: a paper's tables, figures and claims, measured beside what was printed."""
 
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from celltrain import terminal
 from celltrain.cli import options
+from celltrain.errors import InputError
 
 if TYPE_CHECKING:
+    from celltrain.folder import Folder
     from celltrain.papers import Reproduction
     from celltrain.papers.description import Table
+    from celltrain.papers.reproduction import MeasuredRow
 
 __all__ = ["reproduce"]
 
 
 def reproduce(
-    paper: Annotated[str, typer.Argument(metavar="PAPER", help="The paper's id, as in 'espd'.")],
+    paper: Annotated[str, typer.Argument(metavar="PAPER", help="The paper's id, as in 'espd', or 'all'.")],
     table: Annotated[
         list[str] | None, typer.Option("--table", metavar="T", help="Only this table ('1'). Repeatable.")
     ] = None,
@@ -41,10 +45,16 @@ def reproduce(
 ) -> None:
     """Reproduce a paper: its tables beside the published values, its figures, its claims.
 
+    With 'all' every paper is reproduced in turn: a folder each, one report of all, and with --json a list.
     Without --strict a claim that does not hold is a result like any other and the exit code is 0.
     """
     from celltrain import papers
 
+    if paper == "all":
+        if table or figure or stack:
+            raise InputError("--table, --figure and --stack choose among those of one paper, not of all")
+        _reproduce_all(seed, replications, jobs, out, overwrite, strict, json)
+        return
     described = papers.describe(paper)
     with options.claimed(out, "reproduce", described.id, overwrite) as folder:
         with options.watched(f"reproducing {described.id}") as progress:
@@ -59,12 +69,7 @@ def reproduce(
                 progress=progress,
             )
         if folder is not None:
-            from celltrain.plots import draw_reproduction
-            from celltrain.report import reproduction_report
-
-            folder.write_text("report.html", reproduction_report(found))
-            draw_reproduction(found, folder)
-            found.write_to(folder)
+            _write(found, folder)
     if json:
         terminal.print_json(found.to_json())
     else:
@@ -73,6 +78,63 @@ def reproduce(
             terminal.say(f"\nresults: {out}, report: {out}/report.html")
     if strict and found.failed():
         raise typer.Exit(1)
+
+
+def _reproduce_all(
+    seed: int | None,
+    replications: int | None,
+    jobs: int | None,
+    out: Path | None,
+    overwrite: bool,
+    strict: bool,
+    json: bool,
+) -> None:
+    from celltrain import papers
+    from celltrain.report import PapersReport
+    from celltrain.results import combined_provenance
+
+    report = PapersReport()
+    answers: list[dict[str, Any]] = []
+    origins: list[dict[str, Any]] = []
+    failed = False
+    with options.claimed(out, "reproduce-all", "all", overwrite) as folder:
+        if folder is not None:
+            folder.write_json("reproductions.json", answers)  # marks the folder as one of ours from the start
+        for number, paper in enumerate(papers.PAPERS, 1):
+            place = None if out is None else out / paper
+            with options.claimed(place, "reproduce", paper, overwrite) as own:
+                what = f"reproducing {paper} ({number} of {len(papers.PAPERS)})"
+                with options.watched(what, "the papers before this one are whole") as progress:
+                    found = papers.reproduce(
+                        paper, replications=replications, seed=seed, jobs=jobs, progress=progress
+                    )
+                if own is not None:
+                    _write(found, own)
+            report.add(found)
+            answers.append(found.to_json())
+            origins.append(found.provenance)
+            failed |= bool(found.failed())
+            if not json:
+                _show(found)
+        if folder is not None:
+            folder.write_text("report.html", report.html())
+            folder.write_json("reproductions.json", answers)
+            folder.finish({**combined_provenance(origins), "papers": list(papers.PAPERS)})
+    if json:
+        terminal.print_json(answers)
+    elif out:
+        terminal.say(f"\nresults: {out}, report: {out}/report.html")
+    if strict and failed:
+        raise typer.Exit(1)
+
+
+def _write(found: "Reproduction", folder: "Folder") -> None:
+    from celltrain.plots import draw_reproduction
+    from celltrain.report import reproduction_report
+
+    folder.write_text("report.html", reproduction_report(found))
+    draw_reproduction(found, folder)
+    found.write_to(folder)
 
 
 def _show(found: "Reproduction") -> None:
@@ -96,21 +158,17 @@ def _show(found: "Reproduction") -> None:
 
 def _show_table(found: "Reproduction", table: "Table") -> None:
     from celltrain import text
+    from celltrain.papers import printed
+    from celltrain.papers.layout import grid
+
+    def shown(cell: "MeasuredRow") -> str:
+        published = "" if cell.published is None else f" ({printed.shown(cell.published)})"
+        return text.number(cell.measured) + published
 
     stack = found.stacks[0]
-    cells = {
-        (row.row, row.column): row for row in found.rows if (row.stack, row.table) == (stack, table.name)
-    }
     terminal.heading(f"{found.label(table.name, stack)}: {table.title}")
-    lines = []
-    for row in table.rows:
-        line = [text.with_unit(row.name, row.unit)]
-        for column in table.columns:
-            cell = cells[row.name, column.name]
-            published = "" if cell.published is None else f" ({text.printed(cell.published)})"
-            line.append(text.number(cell.measured) + published)
-        lines.append(line)
-    terminal.table((table.parameter, *(column.name for column in table.columns)), lines)
+    columns, lines = grid(found, table, stack, shown)
+    terminal.table(columns, lines)
 
 
 def _show_stacks(found: "Reproduction") -> None:

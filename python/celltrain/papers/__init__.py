@@ -1,15 +1,16 @@
 """Published experiments, described so that they can be run again and set beside what was printed."""
 
+from importlib import import_module
+
 from celltrain.errors import unknown
-from celltrain.papers import espd
 from celltrain.papers.description import Paper
 from celltrain.papers.reproduction import Reproduction
 from celltrain.papers.running import reproduce
 
 __all__ = ["PAPERS", "Paper", "Reproduction", "describe", "reproduce"]
 
-PAPERS: dict[str, Paper] = {paper.id: paper for paper in (espd.PAPER,)}
-"""The papers that can be reproduced, by id."""
+PAPERS: tuple[str, ...] = ("espd",)
+"""The ids of the papers that can be reproduced; the module of a paper has its id with underscores."""
 
 
 def describe(paper: str) -> Paper:
@@ -20,4 +21,5 @@ def describe(paper: str) -> Paper:
     """
     if paper not in PAPERS:
         raise unknown("paper", paper, PAPERS)
-    return PAPERS[paper]
+    found: Paper = import_module(f"celltrain.papers.{paper.replace('-', '_')}").PAPER
+    return found

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from celltrain import statistics
 from celltrain.errors import InputError
 from celltrain.papers.description import Claim, Column, Paper, Row, Table
+from celltrain.papers.judging import close
 from celltrain.papers.outcomes import Evidence, Finding, Outcomes, best, gains
 from celltrain.results import Record
 
@@ -116,7 +117,7 @@ def _tables() -> Iterable[Table]:
 def _figure(name: str, title: str, column: str, scheme: Column) -> Table:
     rows = (Row(SYNCHRONISATION, "", lambda record: record.metric("synchronisation_index")),)
     columns = (Column(column, scheme.settings),)
-    return Table(name, f"{title}, 500-byte packets", "base-500.toml", "scheme", columns, rows, trace=True)
+    return Table(name, f"{title}, 500-byte packets", "base-500.toml", "scheme", columns, rows, view="windows")
 
 
 def _more(
@@ -230,32 +231,6 @@ def _desynchronises(outcomes: Outcomes) -> Finding:
     )
 
 
-def _totals_close(outcomes: Outcomes) -> Finding:
-    deviations = [100 * part for part in outcomes.deviations(TOTAL, relative=True)]
-    value = statistics.mean([abs(part) for part in deviations])
-    return Finding(
-        value <= TOTALS_CLOSE,
-        (
-            Evidence("mean absolute deviation of the totals", value, "%"),
-            Evidence("largest", max(deviations, key=abs), "%"),
-            Evidence("mean deviation, signed", statistics.mean(deviations), "%"),
-        ),
-    )
-
-
-def _fairness_close(outcomes: Outcomes) -> Finding:
-    deviations = outcomes.deviations(FAIRNESS, relative=False)
-    value = statistics.mean([abs(part) for part in deviations])
-    return Finding(
-        value <= FAIRNESS_CLOSE,
-        (
-            Evidence("mean absolute deviation of the fairness indices", value, ""),
-            Evidence("largest", max(deviations, key=abs), ""),
-            Evidence("mean deviation, signed", statistics.mean(deviations), ""),
-        ),
-    )
-
-
 TABLES = tuple(_tables())
 
 FIGURES = (
@@ -334,13 +309,13 @@ CLAIMS = (
         "totals-close",
         f"The totals deviate from the published ones by at most {TOTALS_CLOSE:g} % on average",
         tuple(table.name for table in TABLES),
-        _totals_close,
+        close(TOTAL, "the totals", TOTALS_CLOSE, relative=True),
     ),
     Claim(
         "fairness-close",
         f"The fairness indices deviate from the published ones by at most {FAIRNESS_CLOSE:g} on average",
         tuple(table.name for table in TABLES),
-        _fairness_close,
+        close(FAIRNESS, "the fairness indices", FAIRNESS_CLOSE, relative=False),
     ),
 )
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from celltrain import statistics, text
+from celltrain.papers.printed import Printed, Range, as_json, nearest, shown
 
 __all__ = ["Cell", "Evidence", "Finding", "Outcomes", "best", "gains"]
 
@@ -22,11 +23,11 @@ class Evidence:
     unit: str
     ci95: float | None = None
     """Half of the width of the 95 % Student interval of `value`, in the same unit."""
-    published: float | None = None
-    """The paper's number, where it prints one."""
+    published: Printed | None = None
+    """The paper's number or range, where it prints one."""
 
     @staticmethod
-    def of(name: str, found: statistics.Estimate, unit: str, published: float | None = None) -> "Evidence":
+    def of(name: str, found: statistics.Estimate, unit: str, published: Printed | None = None) -> "Evidence":
         """Evidence from an estimate."""
         return Evidence(name, found.mean, unit, found.half_width, published)
 
@@ -37,16 +38,19 @@ class Evidence:
             "value": self.value,
             "ci95": self.ci95,
             "unit": self.unit,
-            "published": self.published,
+            "published": as_json(self.published),
         }
 
     def sentence(self) -> str:
         """As people read it: "gain of sessions 1-5: 41.2 ± 1.1 % (published 39.4 %)"."""
         found = statistics.Estimate(self.value, None, self.ci95, 0)
-        printed = (
-            "" if self.published is None else f" (published {text.quantity(self.published, self.unit, 3)})"
-        )
+        printed = "" if self.published is None else f" (published {self._printed()})"
         return f"{self.name}: {text.interval(found, self.unit)}{printed}"
+
+    def _printed(self) -> str:
+        if self.published is None or isinstance(self.published, Range):
+            return shown(self.published, self.unit)
+        return text.quantity(self.published, self.unit, 3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +67,7 @@ class Outcomes:
     Replication r of every cell ran with the same seed, so samples of two cells are paired.
     """
 
-    def __init__(self, samples: Mapping[Cell, Sequence[float]], published: Mapping[Cell, float]) -> None:
+    def __init__(self, samples: Mapping[Cell, Sequence[float]], published: Mapping[Cell, Printed]) -> None:
         self._samples = samples
         self._published = published
 
@@ -80,17 +84,31 @@ class Outcomes:
         return statistics.mean(self.sample(table, column, row))
 
     def published(self, table: str, column: str, row: str) -> float | None:
-        """The printed value of a cell."""
+        """The printed number of a cell; None also where the paper gives a range."""
+        printed = self.printed(table, column, row)
+        return None if isinstance(printed, Range) else printed
+
+    def printed(self, table: str, column: str, row: str) -> Printed | None:
+        """What is printed of a cell."""
         return self._published.get((table, column, row))
 
     def deviations(self, row: str, *, relative: bool) -> list[float]:
-        """Measured less published in every cell of a row; relative ones as parts of the published value."""
+        """Measured less published in every cell of a row; relative ones as parts of the published value.
+
+        Within a published range nothing deviates; outside of it the nearer end counts. There is no relative
+        deviation from a zero.
+        """
         found = []
         for (table, column, name), sample in self._samples.items():
-            printed = self.published(table, column, name)
+            printed = self.printed(table, column, name)
             if name == row and printed is not None:
-                difference = statistics.mean(sample) - printed
-                found.append(difference / printed if relative else difference)
+                measured = statistics.mean(sample)
+                compared = nearest(measured, printed)
+                difference = measured - compared
+                if not relative:
+                    found.append(difference)
+                elif compared or not difference:
+                    found.append(difference / compared if compared else 0.0)
         return found
 
 

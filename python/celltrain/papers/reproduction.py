@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,12 +12,16 @@ from celltrain.folder import Folder, claim
 from celltrain.papers.description import Claim, Column, Paper, Table
 from celltrain.papers.locate import PaperFolder
 from celltrain.papers.outcomes import Finding
+from celltrain.papers.printed import Printed, Range, as_json, as_point, ends, nearest
 from celltrain.results import FRAMES, Record, record_frame
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["CellRun", "JudgedClaim", "MeasuredRow", "Reproduction", "point"]
+__all__ = ["CellRun", "JudgedClaim", "MeasuredRow", "Reproduction", "Series", "point"]
+
+Series = tuple[str, list[statistics.Estimate | None], bool]
+"""A series of a chart: its name, its points, and whether they are published ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +33,7 @@ class MeasuredRow:
     row: str
     column: str
     unit: str
-    published: float | None
+    published: Printed | None
     measured: float | None
     """None where one replication cannot tell."""
     ci95: float | None
@@ -37,8 +42,13 @@ class MeasuredRow:
 
     @property
     def deviation(self) -> float | None:
-        """Measured less published, as a part of the published value."""
-        return None if not self.published or self.measured is None else self.measured / self.published - 1
+        """Measured less published, as a part of the published value; 0 within a published range."""
+        if self.published is None or self.measured is None:
+            return None
+        compared = nearest(self.measured, self.published)
+        if isinstance(self.published, Range) and compared == self.measured:
+            return 0.0
+        return self.measured / compared - 1 if compared else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +93,8 @@ class Reproduction:
 
     @property
     def figures(self) -> list[CellRun]:
-        """The first replication of every figure: the one whose time series are kept."""
-        return [run for run in self.runs if run.table.trace and run.record.replication == 0]
+        """The first replication of every column that is shown over time: the one whose series are kept."""
+        return [run for run in self.runs if run.table.over_time and run.record.replication == 0]
 
     def label(self, name: str, stack: str) -> str:
         """The name of a table or claim under a stack: the bare name under the default one."""
@@ -102,24 +112,66 @@ class Reproduction:
         """The mean of a row over the columns of each table that has it: published, then by stack."""
         lines: list[tuple[str, list[float | None]]] = []
         for table in self.tables:
-            if row in [known.name for known in table.rows]:
+            if table.row(row) is not None:
                 cells = [cell for cell in self.rows if (cell.table, cell.row) == (table.name, row)]
-                published = _mean(cell.published for cell in cells if cell.stack == self.default_stack)
+                published = _mean(
+                    _centre(cell.published) for cell in cells if cell.stack == self.default_stack
+                )
                 measured = (
                     _mean(cell.measured for cell in cells if cell.stack == stack) for stack in self.stacks
                 )
                 lines.append((table.name, [published, *measured]))
         return lines
 
-    def points(self, table: Table, row: str) -> list[tuple[str, list[statistics.Estimate | None], bool]]:
-        """A row of a table as series for a chart: (name, a point a column, whether published)."""
-        series: list[tuple[str, list[statistics.Estimate | None], bool]] = []
+    def cell(self, stack: str, table: str, column: str, row: str) -> MeasuredRow:
+        """One number of a table under a stack."""
+        return self._cells[stack, table, column, row]
+
+    @cached_property
+    def _cells(self) -> dict[tuple[str, str, str, str], MeasuredRow]:
+        return {(cell.stack, cell.table, cell.column, cell.row): cell for cell in self.rows}
+
+    def points(self, table: Table, row: str) -> list[Series]:
+        """A row of a table as series for a chart, a point a column: what is published, then every stack."""
+        names = [column.name for column in table.columns]
+        series: list[Series] = []
         for stack in self.stacks:
-            cells = [c for c in self.rows if (c.stack, c.table, c.row) == (stack, table.name, row)]
             if stack == self.default_stack:
-                series.append(("published", [point(cell.published) for cell in cells], True))
-            series.append((stack, [point(cell.measured, cell.ci95) for cell in cells], False))
+                series.append(("published", self._published(table, names, row), True))
+            series.append((stack, self._measured(table, names, row, stack), False))
         return series
+
+    def curves(self, table: Table, row: str, stack: str) -> list[Series]:
+        """A row of curves as series for a chart, one a line; published points under the default stack."""
+        series: list[Series] = []
+        for line, columns in table.lines().items():
+            names = [column.name for column in columns]
+            published = self._published(table, names, row) if stack == self.default_stack else []
+            series.append((line, self._measured(table, names, row, stack), False))
+            if any(published):
+                series.append((f"{line}, published", published, True))
+        return series
+
+    def bars(self, table: Table, stack: str) -> list[Series]:
+        """The rows of a table as series for a chart of bars, a group a column; published values as points."""
+        names = [column.name for column in table.columns]
+        series: list[Series] = []
+        for row in table.rows:
+            published = self._published(table, names, row.name) if stack == self.default_stack else []
+            series.append((row.name, self._measured(table, names, row.name, stack), False))
+            if any(published):
+                series.append((f"{row.name}, published", published, True))
+        return series
+
+    def _published(self, table: Table, columns: Iterable[str], row: str) -> list[statistics.Estimate | None]:
+        cells = [self.cell(self.default_stack, table.name, column, row) for column in columns]
+        return [as_point(cell.published) for cell in cells]
+
+    def _measured(
+        self, table: Table, columns: Iterable[str], row: str, stack: str
+    ) -> list[statistics.Estimate | None]:
+        cells = [self.cell(stack, table.name, column, row) for column in columns]
+        return [point(cell.measured, cell.ci95) for cell in cells]
 
     @property
     def manifest(self) -> dict[str, Any]:
@@ -137,11 +189,17 @@ class Reproduction:
         """The measured rows and the runs they were made of; every row names its stack, table and column."""
         import polars as pl
 
-        columns = ("stack", "table", "column", "row", "unit", "published", "measured", "ci95", "note")
-        rows = pl.DataFrame(
-            {name: [getattr(row, name) for row in self.rows] for name in columns}, strict=False
-        )
-        frames = {"rows": rows}
+        kept = ("stack", "table", "column", "row", "unit", "published", "measured", "ci95", "note")
+        columns = {name: [getattr(row, name) for row in self.rows] for name in kept}
+        columns["published"] = [None if isinstance(one, Range) else one for one in columns["published"]]
+        columns |= {
+            f"published_{end}": [ends(row.published)[place] for row in self.rows]
+            for place, end in enumerate(("low", "high"))
+        }
+        floats = ("published", "measured", "ci95", "published_low", "published_high")
+        frames = {
+            "rows": pl.DataFrame(columns, schema_overrides=dict.fromkeys(floats, pl.Float64), strict=False)
+        }
         identities = [
             {"stack": run.stack, "table": run.table.name, "column": run.column.name} for run in self.runs
         ]
@@ -180,7 +238,7 @@ class Reproduction:
                     "row": row.row,
                     "column": row.column,
                     "unit": row.unit,
-                    "published": row.published,
+                    "published": as_json(row.published),
                     "measured": row.measured,
                     "ci95": row.ci95,
                     "stack": row.stack,
@@ -198,6 +256,11 @@ class Reproduction:
                 for judged in self.claims
             ],
         }
+
+
+def _centre(printed: Printed | None) -> float | None:
+    found = as_point(printed)
+    return None if found is None else found.mean
 
 
 def _mean(values: Iterable[float | None]) -> float | None:

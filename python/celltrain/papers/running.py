@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from celltrain import statistics
 from celltrain.errors import unknown
@@ -17,6 +17,17 @@ __all__ = ["reproduce", "select"]
 
 RunKey = tuple[str, int]
 """What tells runs of one reproduction apart: the scenario's key and the replication."""
+
+PaperCell = tuple[str, Table, Column]
+"""A column of a table under a TCP stack."""
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredRun:
+    """A run and what the rows of every table that has it make of it."""
+
+    record: Record
+    values: dict[Row, float]
 
 
 def reproduce(
@@ -54,13 +65,14 @@ def reproduce(
     cells = [(stack, table, column) for stack in chosen for table in selected for column in table.columns]
     plan = [_tasks(folder, *cell, replications, seed) for cell in cells]
     began = time.perf_counter()
-    runs = _run_once(plan, jobs, progress)
+    runs = _run_once(cells, plan, jobs, progress)
     wall_time = time.perf_counter() - began
     cell_runs = _cell_runs(cells, plan, runs)
+    taken = _samples(cells, plan, runs)
     rows: list[MeasuredRow] = []
     claims: list[JudgedClaim] = []
     for stack in chosen:
-        samples = _samples(stack, cell_runs)
+        samples = taken[stack]
         # The printed numbers stand beside the stack that stands for the paper's own TCP.
         rows += _rows(stack, selected, samples, folder.published if stack == description.stacks[0] else {})
         claims += _judge(description, stack, selected, samples, folder.published)
@@ -74,7 +86,7 @@ def reproduce(
         rows=rows,
         claims=claims,
         runs=cell_runs,
-        provenance=provenance(list(runs.values()), wall_time),
+        provenance=provenance([run.record for run in runs.values()], wall_time),
     )
 
 
@@ -99,47 +111,56 @@ def _tasks(
 ) -> list[Task]:
     settings = {"tcp.stack": stack, **column.settings}
     scenario = folder.scenario(table.scenario).with_(settings)
-    return replicate(scenario, replications, seed, table.trace)
+    return replicate(scenario, replications, seed, table.traced)
 
 
 def _run_once(
-    plan: Sequence[Sequence[Task]], jobs: int | None, progress: Progress | None
-) -> dict[RunKey, Record]:
-    """Runs each scenario and replication of the plan once; keeps the series of replication 0 alone."""
+    cells: Sequence[PaperCell], plan: Sequence[Sequence[Task]], jobs: int | None, progress: Progress | None
+) -> dict[RunKey, MeasuredRun]:
+    """Runs each scenario and replication of the plan once.
+
+    What the rows take of it is taken as soon as it ends: of time series, replication 0 alone is kept.
+    """
     needed: dict[RunKey, Task] = {}
-    for task in (task for tasks in plan for task in tasks):
-        key = task.scenario.key, task.replication
-        earlier = needed.get(key, task)
-        needed[key] = replace(earlier, trace=earlier.trace or task.trace)
+    rows: dict[str, dict[Row, None]] = {}
+    for (_, table, _), tasks in zip(cells, plan, strict=True):
+        for task in tasks:
+            key = task.scenario.key, task.replication
+            earlier = needed.get(key, task)
+            needed[key] = replace(earlier, trace=earlier.trace or task.trace)
+            rows.setdefault(key[0], {}).update(dict.fromkeys(table.rows))
 
-    def keep(task: Task, record: Record) -> Record:
-        return record if task.replication == 0 else replace(record, series=[])
+    def measured(task: Task, record: Record) -> MeasuredRun:
+        values = {row: row.measure(record) for row in rows[task.scenario.key]}
+        return MeasuredRun(record if task.replication == 0 else replace(record, series=[]), values)
 
-    records = execute(needed.values(), jobs=jobs, progress=progress, reduce=keep)
-    return dict(zip(needed, records, strict=True))
+    found = execute(needed.values(), jobs=jobs, progress=progress, reduce=measured)
+    return dict(zip(needed, found, strict=True))
 
 
 def _cell_runs(
-    cells: Sequence[tuple[str, Table, Column]], plan: Sequence[Sequence[Task]], runs: Mapping[RunKey, Record]
+    cells: Sequence[PaperCell], plan: Sequence[Sequence[Task]], runs: Mapping[RunKey, MeasuredRun]
 ) -> list[CellRun]:
     found = []
     for (stack, table, column), tasks in zip(cells, plan, strict=True):
         for task in tasks:
-            record = runs[task.scenario.key, task.replication]
+            record = runs[task.scenario.key, task.replication].record
             # Where a table and a figure share a run, the series are the figure's.
-            record = record if table.trace else replace(record, series=[])
+            record = record if table.over_time else replace(record, series=[])
             found.append(CellRun(stack, table, column, record))
     return found
 
 
-def _samples(stack: str, runs: Iterable[CellRun]) -> dict[Cell, list[float]]:
-    samples: dict[Cell, list[float]] = {}
-    for run in runs:
-        if run.stack == stack:
-            for row in run.table.rows:
-                samples.setdefault((run.table.name, run.column.name, row.name), []).append(
-                    row.measure(run.record)
-                )
+def _samples(
+    cells: Sequence[PaperCell], plan: Sequence[Sequence[Task]], runs: Mapping[RunKey, MeasuredRun]
+) -> dict[str, dict[Cell, list[float]]]:
+    """For each stack and cell what every replication gave."""
+    samples: dict[str, dict[Cell, list[float]]] = {}
+    for (stack, table, column), tasks in zip(cells, plan, strict=True):
+        values = [runs[task.scenario.key, task.replication].values for task in tasks]
+        for row in table.rows:
+            cell = table.name, column.name, row.name
+            samples.setdefault(stack, {})[cell] = [one[row] for one in values]
     return samples
 
 
@@ -151,7 +172,8 @@ def _judge(
     published: Mapping[Cell, Published],
 ) -> list[JudgedClaim]:
     """Judges the claims whose tables and figures all ran."""
-    outcomes = Outcomes(samples, {cell: printed.value for cell, printed in published.items()})
+    known = {cell: one.value for cell, one in published.items() if one.value is not None}
+    outcomes = Outcomes(samples, known)
     ran = {table.name for table in tables}
     return [
         JudgedClaim(stack, claim, claim.judge(outcomes))

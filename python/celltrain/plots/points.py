@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, Literal
 
 from celltrain.plots.style import COLOURS, MARKERS, panels, styled
 from celltrain.statistics import Estimate
@@ -15,6 +16,9 @@ __all__ = ["PointPanel", "PointSeries", "bars", "points"]
 
 SPREAD = 0.6
 """The part of the space between two categories over which the series of one category are spread."""
+
+MOST_LEGEND = 6
+"""Entries of a legend side by side."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,9 @@ class PointPanel:
     ylabel: str = ""
     scale: str = ""
     """Panels that name the same scale have the same range of values; "" is a panel's own."""
+    form: Literal["marks", "curves", "bars"] = "marks"
+    """Marks beside one another, curves over the categories, or bars from zero. Among curves and bars a hollow
+    series is marks on the series before it."""
 
 
 def points(every: Sequence[PointPanel], columns: int = 4) -> "Figure":
@@ -53,7 +60,7 @@ def points(every: Sequence[PointPanel], columns: int = 4) -> "Figure":
             axis.set_axis_off()
         handles, labels = flat[0].get_legend_handles_labels()
         if len(labels) > 1:
-            figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
+            figure.legend(handles, labels, loc="outside lower center", ncols=min(len(labels), MOST_LEGEND))
     return figure
 
 
@@ -84,16 +91,27 @@ def _share_scales(axes: "Sequence[Axes]", every: Sequence[PointPanel]) -> None:
 
 
 def _point_panel(axis: "Axes", panel: PointPanel) -> None:
-    count = len(panel.series)
-    for index, series in enumerate(panel.series):
-        shift = SPREAD * (index - (count - 1) / 2) / max(count, 2)
+    plain = panel.form == "marks"
+    slots = list(accumulate(plain or not series.hollow for series in panel.series))
+    count = slots[-1]
+    for series, slot in zip(panel.series, slots, strict=True):
+        index = slot - 1
+        shift = 0.0 if panel.form == "curves" else SPREAD * (index - (count - 1) / 2) / max(count, 2)
         known = [(place + shift, found) for place, found in enumerate(series.points) if found is not None]
-        colour = "#333333" if series.hollow else COLOURS[index % len(COLOURS)]
+        colour = "#333333" if series.hollow and plain else COLOURS[index % len(COLOURS)]
+        places, means = [place for place, _ in known], [found.mean for _, found in known]
+        errors = [found.half_width or 0.0 for _, found in known]
+        if panel.form == "bars" and not series.hollow:
+            width = SPREAD / max(count, 2)
+            style: dict[str, Any] = {"color": colour, "capsize": 2, "error_kw": {"linewidth": 1}}
+            axis.bar(places, means, width, yerr=errors, label=series.name, **style)
+            continue
+        joined = panel.form == "curves" and not series.hollow
         axis.errorbar(
-            [place for place, _ in known],
-            [found.mean for _, found in known],
-            yerr=[found.half_width or 0.0 for _, found in known],
-            fmt=MARKERS[index % len(MARKERS)],
+            places,
+            means,
+            yerr=errors,
+            fmt=MARKERS[index % len(MARKERS)] + ("-" if joined else ""),
             color=colour,
             markerfacecolor="none" if series.hollow else colour,
             markersize=4.5,

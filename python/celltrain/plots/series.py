@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from celltrain.plots.style import colour_of, panels, styled
+from celltrain.text import with_unit
 from celltrain.traces import Trace, common_scale, decimate, total
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["WindowPanel", "occupancy", "windows"]
+__all__ = ["SeriesPanel", "WindowPanel", "occupancy", "over_time", "windows"]
 
 POINTS = 1200
 """Points drawn of a series: more than a column of a printed page can show."""
@@ -25,6 +26,36 @@ class WindowPanel:
     windows: Sequence[Trace]
     groups: Mapping[str, str]
     """The group of every connection, which gives it its colour."""
+
+
+@dataclass(frozen=True)
+class SeriesPanel:
+    """Time series of one run in one pair of axes."""
+
+    title: str
+    traces: Sequence[Trace]
+    label: str
+    """What the series are."""
+
+
+def over_time(every: Sequence[SeriesPanel]) -> "Figure":
+    """Time series as lines, a panel a run, all panels over the same time and to one scale."""
+    with styled():
+        figure, axes = panels(len(every), 1, 8.0, 2.4 * len(every) + 0.8, sharex=True, sharey=True)
+        for (axis,), panel in zip(axes, every, strict=True):
+            colours = colour_of([trace.entity for trace in panel.traces])
+            for trace in panel.traces:
+                drawn = decimate(trace, POINTS)
+                axis.plot(
+                    drawn.t, drawn.value, color=colours[trace.entity], linewidth=0.8, label=trace.entity
+                )
+            axis.set_title(panel.title)
+            axis.set_ylabel(with_unit(panel.label, panel.traces[0].unit))
+            axis.margins(x=0)
+            if len(panel.traces) > 1:
+                axis.legend(loc="upper left", ncols=4, fontsize="x-small")
+        axes[-1][0].set_xlabel("time (s)")
+    return figure
 
 
 def windows(columns: Sequence[WindowPanel]) -> "Figure":

@@ -4,7 +4,8 @@ They say what was asked, what came out, against what, how sure it is, and how to
 """
 
 from celltrain.report.comparison import comparison_report
+from celltrain.report.papers import PapersReport
 from celltrain.report.reproduction import reproduction_report
 from celltrain.report.run import run_report
 
-__all__ = ["comparison_report", "reproduction_report", "run_report"]
+__all__ = ["PapersReport", "comparison_report", "reproduction_report", "run_report"]

@@ -193,11 +193,20 @@
       this.draw();
     }
 
+    // What is published of a curve or bar has its colour and place.
+    slot(series, index) {
+      return series.slot === undefined ? index : series.slot;
+    }
+
+    colour(series, index) {
+      return COLOURS[this.slot(series, index) % COLOURS.length];
+    }
+
     button(bar, series, index) {
       const button = htmlNode(bar, "button", "", series.name);
       const swatch = htmlNode(button, "span", "swatch");
-      swatch.style.borderColor = COLOURS[index % COLOURS.length];
-      if (!series.hollow) swatch.style.background = COLOURS[index % COLOURS.length];
+      swatch.style.borderColor = this.colour(series, index);
+      if (!series.hollow) swatch.style.background = this.colour(series, index);
       button.prepend(swatch);
       button.type = "button";
       button.setAttribute("aria-pressed", "true");
@@ -214,10 +223,11 @@
         .flatMap((series) => series.points.filter(Boolean))
         .flatMap(([mean, half]) => [mean - (half || 0), mean + (half || 0)]);
       if (!ends.length) return [0, 1];
-      const low = Math.min(...ends);
-      const high = Math.max(...ends);
+      const bars = this.data.form === "bars";
+      const low = Math.min(...ends, ...(bars ? [0] : []));
+      const high = Math.max(...ends, ...(bars ? [0] : []));
       const margin = (high - low || Math.abs(high) || 1) * 0.08;
-      return [low - margin, high + margin];
+      return [bars && low === 0 ? 0 : low - margin, high + margin];
     }
 
     draw() {
@@ -243,10 +253,18 @@
       });
     }
 
+    // Curves share their places; marks and bars of one category stand beside one another.
     series(series, index, y, x, step) {
-      const count = this.data.series.length;
-      const shift = (0.6 * step * (index - (count - 1) / 2)) / Math.max(count, 2);
-      const colour = COLOURS[index % COLOURS.length];
+      const count = this.data.slots || this.data.series.length;
+      const curves = this.data.form === "curves";
+      const shift = curves ? 0 : (0.6 * step * (this.slot(series, index) - (count - 1) / 2)) / Math.max(count, 2);
+      const width = (0.6 * step) / Math.max(count, 2);
+      const colour = this.colour(series, index);
+      if (curves && !series.hollow) {
+        const path = series.points.map((point, place) => point && `${x(place).toFixed(1)} ${y(point[0]).toFixed(1)}`);
+        const d = path.map((at, place) => at && `${path[place - 1] ? "L" : "M"}${at}`).filter(Boolean).join("");
+        svgNode(this.svg, "path", { d, fill: "none", stroke: colour, "stroke-width": 1.5 });
+      }
       series.points.forEach((point, place) => {
         if (!point) return;
         const [mean, half] = point;
@@ -255,9 +273,13 @@
           const ends = { x1: at, x2: at, y1: y(mean - half), y2: y(mean + half) };
           svgNode(this.svg, "line", { ...ends, stroke: colour, "stroke-width": 1.5 });
         }
-        const mark = svgNode(this.svg, "circle", {
-          cx: at, cy: y(mean), r: 5, stroke: colour, "stroke-width": 2, fill: series.hollow ? "none" : colour,
-          "pointer-events": "all", tabindex: 0,
+        const bar = this.data.form === "bars" && !series.hollow;
+        const shape = bar
+          ? { x: at - width / 2, y: Math.min(y(mean), y(0)), width, height: Math.abs(y(0) - y(mean)) }
+          : { cx: at, cy: y(mean), r: 5 };
+        const mark = svgNode(this.svg, bar ? "rect" : "circle", {
+          ...shape, stroke: colour, "stroke-width": bar ? 1 : 2, fill: series.hollow ? "none" : colour,
+          "fill-opacity": bar ? 0.6 : 1, "pointer-events": "all", class: "mark", tabindex: 0,
         });
         const spread = half ? ` ± ${shown(half)}` : "";
         const said = `${series.name}, ${this.data.categories[place]}: ${shown(mean)}${spread} ${this.data.unit}`;

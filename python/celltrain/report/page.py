@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from html import escape
 from importlib.resources import files
+from itertools import count
 from typing import Any
 
 from celltrain.text import json_text
@@ -48,23 +49,45 @@ class Safe(str):
     __slots__ = ()
 
 
+@dataclass(frozen=True, slots=True)
+class _Section:
+    """A heading that the navigation at the top lists; its number is that within the whole page."""
+
+    title: str
+
+    def html(self, number: int) -> str:
+        return f'<h2 id="section-{number}">{escape(self.title)}</h2>'
+
+
 @dataclass
 class Page:
     """A report under construction; every method appends to it."""
 
     title: str
     subtitle: str
-    _body: list[str] = field(default_factory=list)
-    _sections: list[str] = field(default_factory=list)
+    _body: "list[str | _Section]" = field(default_factory=list)
+    _depth: int = 0
+    """How many levels headings are moved down: 1 within a chapter."""
 
     def section(self, title: str) -> None:
-        """Begins a section, which the navigation at the top lists."""
-        self._sections.append(title)
-        self._body.append(f'<h2 id="section-{len(self._sections)}">{escape(title)}</h2>')
+        """Begins a section, which the navigation at the top lists unless it is one of a chapter."""
+        if self._depth:
+            self._body.append(f"<h3>{escape(title)}</h3>")
+            return
+        self._body.append(_Section(title))
+
+    @contextmanager
+    def chapter(self, title: str) -> Iterator[None]:
+        """Makes what is appended inside, sections and all, one section."""
+        self.section(title)
+        self._depth += 1
+        yield
+        self._depth -= 1
 
     def heading(self, title: str) -> None:
         """A heading within a section."""
-        self._body.append(f"<h3>{escape(title)}</h3>")
+        level = 3 + self._depth
+        self._body.append(f"<h{level}>{escape(title)}</h{level}>")
 
     def text(self, text: str, style: str = "") -> None:
         """A paragraph."""
@@ -105,23 +128,30 @@ class Page:
         yield
         self._body.append("</details>")
 
+    def append(self, other: "Page") -> None:
+        """Adds what another page holds."""
+        self._body += other._body
+
     def html(self) -> str:
         """The whole file."""
         folder = files("celltrain.report")
         style, script = (
             folder.joinpath(name).read_text(encoding="utf-8") for name in ("page.css", "charts.js")
         )
+        sections = [part for part in self._body if isinstance(part, _Section)]
         links = "\n".join(
-            f'<a href="#section-{number}">{escape(title)}</a>'
-            for number, title in enumerate(self._sections, 1)
+            f'<a href="#section-{number}">{escape(section.title)}</a>'
+            for number, section in enumerate(sections, 1)
         )
+        numbers = count(1)
+        body = (part.html(next(numbers)) if isinstance(part, _Section) else part for part in self._body)
         return _FRAME.format(
             title=escape(self.title),
             subtitle=_html(self.subtitle),
             style=style,
             script=script,
             links=links,
-            body="\n".join(self._body),
+            body="\n".join(body),
         )
 
 

@@ -2,14 +2,24 @@
 
 import shlex
 from collections.abc import Mapping, Sequence
-from typing import Any
+from itertools import accumulate
+from typing import Any, Literal
 
 from celltrain import text
 from celltrain.report.page import Page
 from celltrain.statistics import Estimate
 from celltrain.traces import Trace, common_scale, decimate, total
 
-__all__ = ["how_sure", "occupancy_chart", "points_chart", "rerun", "windows_caption", "windows_chart"]
+__all__ = [
+    "how_sure",
+    "occupancy_chart",
+    "points_chart",
+    "rerun",
+    "series_caption",
+    "series_chart",
+    "windows_caption",
+    "windows_chart",
+]
 
 POINTS = 800
 """Points that a chart keeps of a series: about one a pixel."""
@@ -32,8 +42,21 @@ def windows_caption(windows: Sequence[Trace]) -> str:
 
 def occupancy_chart(ports: Sequence[Trace], label: str) -> dict[str, Any]:
     """The occupancy of every port as strips over the same time."""
-    top = max(float(trace.value.max(initial=1)) for trace in ports)
+    top = _top(ports)
     return _strips([_strip(trace, trace.entity, "", top, 80) for trace in ports], ports, label)
+
+
+def series_chart(every: Sequence[Trace], label: str) -> dict[str, Any]:
+    """Time series as strips over the same time and to one scale."""
+    top = _top(every)
+    return _strips([_strip(trace, trace.entity, "", top, 60) for trace in every], every, label)
+
+
+def series_caption(every: Sequence[Trace], title: str) -> str:
+    """What a chart of time series shows."""
+    return (
+        f"{title}, one strip each; the height of a strip is {text.quantity(_top(every), every[0].unit, 3)}."
+    )
 
 
 def points_chart(
@@ -43,10 +66,17 @@ def points_chart(
     xlabel: str,
     ylabel: str,
     unit: str,
+    form: Literal["marks", "curves", "bars"] = "marks",
 ) -> dict[str, Any]:
-    """Means with intervals over categories; a series is (name, estimates, hollow)."""
+    """Means with intervals over categories; a series is (name, estimates, hollow).
+
+    They are drawn as marks beside one another, as curves over steps of a parameter, or as bars from zero.
+    Among curves and bars a hollow series is marks on the series before it.
+    """
+    slots = list(accumulate(not hollow for _, _, hollow in series))
     return {
         "kind": "points",
+        **({} if form == "marks" else {"form": form, "slots": slots[-1]}),
         "label": f"{ylabel} by {xlabel}",
         "categories": list(categories),
         "xlabel": xlabel,
@@ -56,9 +86,10 @@ def points_chart(
             {
                 "name": name,
                 "hollow": hollow,
+                **({} if form == "marks" else {"slot": slot - 1}),
                 "points": [None if one is None else [one.mean, one.half_width] for one in estimates],
             }
-            for name, estimates, hollow in series
+            for (name, estimates, hollow), slot in zip(series, slots, strict=True)
         ],
     }
 
@@ -106,6 +137,10 @@ def rerun(page: Page, command: Sequence[str], manifest: Mapping[str, Any]) -> No
         )
         with page.folded("Resolved scenario"):
             page.code(manifest["scenario_toml"])
+
+
+def _top(every: Sequence[Trace]) -> float:
+    return max(float(trace.value.max(initial=1)) for trace in every)
 
 
 def _strip(trace: Trace, name: str, group: str, top: float, height: int) -> dict[str, Any]:

@@ -3,21 +3,34 @@
 from html import escape
 
 from celltrain import text
-from celltrain.papers.description import Table
-from celltrain.papers.reproduction import JudgedClaim, Reproduction
+from celltrain.papers import printed
+from celltrain.papers.description import OverTime, Table
+from celltrain.papers.layout import grid
+from celltrain.papers.printed import Range
+from celltrain.papers.reproduction import JudgedClaim, MeasuredRow, Reproduction
 from celltrain.report import parts
 from celltrain.report.page import Page, Safe
-from celltrain.results import record_frame
 from celltrain.statistics import Estimate
 from celltrain.traces import flow_groups, windows_of
 
-__all__ = ["reproduction_report"]
+__all__ = ["add_reproduction", "reproduction_report", "verdict"]
+
+
+DRAWN = ("curves", "bars")
+"""Views whose charts take the place of the table."""
 
 
 def reproduction_report(found: Reproduction) -> str:
     """The report of a reproduction as one HTML file."""
     paper = found.paper
     page = Page(f"{paper.id}: {paper.title}", paper.reference)
+    add_reproduction(page, found)
+    return page.html()
+
+
+def add_reproduction(page: Page, found: Reproduction) -> None:
+    """Adds everything that came out of a reproduction to a page."""
+    paper = found.paper
     _asked(page, found)
     _claims(page, found)
     _stacks(page, found)
@@ -27,7 +40,6 @@ def reproduction_report(found: Reproduction) -> str:
     parts.how_sure(page, m)
     command = ["celltrain", "reproduce", paper.id, "--seed", str(found.seed)]
     parts.rerun(page, [*command, "--replications", str(found.replications)], m)
-    return page.html()
 
 
 def _asked(page: Page, found: Reproduction) -> None:
@@ -51,7 +63,7 @@ def _claims(page: Page, found: Reproduction) -> None:
     claims = list(dict.fromkeys(judged.claim for judged in found.claims))
     page.table(
         ("claim", *(f"with {stack}" for stack in found.stacks)),
-        [(claim.text, *(_verdict(verdicts[claim.id, stack]) for stack in found.stacks)) for claim in claims],
+        [(claim.text, *(verdict(verdicts[claim.id, stack]) for stack in found.stacks)) for claim in claims],
         text_columns=1 + len(found.stacks),
     )
     for stack in found.stacks:
@@ -60,14 +72,15 @@ def _claims(page: Page, found: Reproduction) -> None:
             page.table(("claim", "", "evidence"), lines, text_columns=3)
 
 
-def _verdict(judged: JudgedClaim) -> Safe:
-    style, verdict = ("holds", "holds") if judged.finding.holds else ("fails", "does not hold")
-    return Safe(f'<span class="{style}">{verdict}</span>')
+def verdict(judged: JudgedClaim) -> Safe:
+    """Whether a claim holds, as a coloured word."""
+    style, word = ("holds", "holds") if judged.finding.holds else ("fails", "does not hold")
+    return Safe(f'<span class="{style}">{word}</span>')
 
 
 def _claim_line(judged: JudgedClaim) -> tuple[str, str, str]:
     evidence = "<br>".join(escape(one.sentence()) for one in judged.finding.evidence)
-    return judged.claim.text, _verdict(judged), Safe(evidence)
+    return judged.claim.text, verdict(judged), Safe(evidence)
 
 
 def _stacks(page: Page, found: Reproduction) -> None:
@@ -82,14 +95,21 @@ def _stacks(page: Page, found: Reproduction) -> None:
 
 
 def _figures(page: Page, found: Reproduction) -> None:
-    if not found.figures:
+    figures = found.figures
+    if not figures:
         return
-    page.section("Windows over time")
-    for figure in found.figures:
-        windows = windows_of(record_frame("series", [figure.record]))
-        index = figure.record.metric("synchronisation_index")
+    every_window = all(figure.table.view == "windows" for figure in figures)
+    page.section("Windows over time" if every_window else "Over time")
+    for figure in figures:
         label = f"{found.label(figure.table.name, figure.stack)}: {figure.table.title}, {figure.column.name}"
         page.heading(label)
+        view = figure.table.view
+        if isinstance(view, OverTime):
+            every = view.traces(figure.record)
+            page.chart(parts.series_chart(every, label), parts.series_caption(every, view.title))
+            continue
+        windows = windows_of(figure.record.frame("series"))
+        index = figure.record.metric("synchronisation_index")
         chart = parts.windows_chart(windows, flow_groups(figure.record.flows), label)
         page.chart(
             chart,
@@ -98,16 +118,21 @@ def _figures(page: Page, found: Reproduction) -> None:
 
 
 def _tables(page: Page, found: Reproduction) -> None:
-    page.section("Tables")
+    page.section("Tables and figures" if any(table.view in DRAWN for table in found.tables) else "Tables")
     page.text(
         "Measured mean ± half of the 95 % interval; in grey the published value and the deviation from it."
     )
     for table in found.tables:
         page.heading(f"{table.name}: {table.title}")
-        page.table((table.parameter, *(column.name for column in table.columns)), _table_lines(found, table))
-        for row in found.paper.headline:
-            if row in [known.name for known in table.rows]:
-                _table_chart(page, found, table, row)
+        if table.view in DRAWN:
+            _drawn(page, found, table)
+            with page.folded(f"The numbers of {table.name}"):
+                _grid(page, found, table)
+        else:
+            _grid(page, found, table)
+            for row in found.paper.headline:
+                if table.row(row) is not None:
+                    _table_chart(page, found, table, row)
         notes = [
             f"{cell.row.capitalize()} at {cell.column}: {cell.note}."
             for cell in found.rows
@@ -117,29 +142,55 @@ def _tables(page: Page, found: Reproduction) -> None:
             page.text(note, "note")
 
 
-def _table_lines(found: Reproduction, table: Table) -> list[list[str]]:
-    cells = {
-        (cell.row, cell.column): cell
-        for cell in found.rows
-        if (cell.stack, cell.table) == (found.stacks[0], table.name)
-    }
-    lines = []
+def _grid(page: Page, found: Reproduction, table: Table) -> None:
+    columns, lines = grid(found, table, found.stacks[0], _cell)
+    page.table(columns, lines)
+
+
+def _cell(cell: MeasuredRow) -> Safe:
+    measured = cell.measured
+    shown = "-" if measured is None else text.interval(Estimate(measured, None, cell.ci95, 0), "")
+    if cell.published is None:
+        return Safe(escape(shown))
+    if isinstance(cell.published, Range) and cell.deviation == 0:
+        beside = "inside"
+    else:
+        beside = text.percent(cell.deviation, signed=True)
+    return Safe(f"{escape(shown)}<br><small>{escape(printed.shown(cell.published))}, {beside}</small>")
+
+
+def _drawn(page: Page, found: Reproduction, table: Table) -> None:
+    """Curves or bars, those of the first stack open and those of the others folded."""
+    for stack in found.stacks:
+        if stack == found.stacks[0]:
+            _charts(page, found, table, stack)
+            continue
+        with page.folded(f"{table.name} with {stack}"):
+            _charts(page, found, table, stack)
+
+
+def _charts(page: Page, found: Reproduction, table: Table, stack: str) -> None:
+    name = found.label(table.name, stack)
+    if table.view == "bars":
+        unit = table.rows[0].unit
+        names = [column.name for column in table.columns]
+        label = text.with_unit(table.title, unit)
+        chart = parts.points_chart(
+            names, found.bars(table, stack), xlabel=table.parameter, ylabel=label, unit=unit, form="bars"
+        )
+        page.chart(chart, f"{name}: {', '.join(row.name for row in table.rows)}.")
+        return
     for row in table.rows:
-        line = [text.with_unit(row.name, row.unit)]
-        for column in table.columns:
-            cell = cells[row.name, column.name]
-            shown = (
-                "-"
-                if cell.measured is None
-                else text.interval(Estimate(cell.measured, None, cell.ci95, 0), "")
-            )
-            printed = ""
-            if cell.published is not None:
-                deviation = text.percent(cell.deviation, signed=True)
-                printed = f"<br><small>{text.printed(cell.published)}, {deviation}</small>"
-            line.append(Safe(escape(shown) + printed))
-        lines.append(line)
-    return lines
+        label = text.with_unit(row.name, row.unit)
+        chart = parts.points_chart(
+            table.steps,
+            found.curves(table, row.name, stack),
+            xlabel=table.parameter,
+            ylabel=label,
+            unit=row.unit,
+            form="curves",
+        )
+        page.chart(chart, f"{name}, {row.name} by {table.parameter}, with 95 % intervals.")
 
 
 def _table_chart(page: Page, found: Reproduction, table: Table, row: str) -> None:

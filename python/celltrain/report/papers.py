@@ -1,0 +1,96 @@
+"""The report of all papers: what holds and how far off the numbers are, then every paper in full."""
+
+from html import escape
+
+from celltrain import statistics, text
+from celltrain.papers import printed
+from celltrain.papers.printed import Range
+from celltrain.papers.reproduction import JudgedClaim, MeasuredRow, Reproduction
+from celltrain.report.page import Page, Safe
+from celltrain.report.reproduction import add_reproduction, verdict
+
+__all__ = ["PapersReport"]
+
+
+class PapersReport:
+    """A report that grows by a paper at a time; what `add` was given is not kept as a whole."""
+
+    def __init__(self) -> None:
+        self._chapters = Page("", "")
+        self._papers: list[tuple[str, ...]] = []
+        self._claims: list[tuple[str, str, str, str]] = []
+        self._cells: list[tuple[str, ...]] = []
+
+    def add(self, found: Reproduction) -> None:
+        """Adds a paper."""
+        paper, stack = found.paper, found.default_stack
+        judged = [one for one in found.claims if one.stack == stack]
+        compared = [cell for cell in found.rows if cell.stack == stack and cell.published is not None]
+        holds = sum(one.finding.holds for one in judged)
+        self._papers.append(
+            (paper.id, paper.title, f"{holds} of {len(judged)}", str(len(compared)), *_summary(compared))
+        )
+        self._claims += [(paper.id, one.claim.text, verdict(one), _evidence(one)) for one in judged]
+        self._cells += [(paper.id, *_line(cell)) for cell in compared]
+        with self._chapters.chapter(f"{paper.id}: {paper.title}"):
+            self._chapters.text(paper.reference)
+            add_reproduction(self._chapters, found)
+
+    def html(self) -> str:
+        """The whole file."""
+        count = f"{len(self._papers)} paper{'' if len(self._papers) == 1 else 's'}"
+        page = Page("Reproductions", f"{count}, each with the TCP that stands for its own")
+        page.section("Papers")
+        columns = (
+            "paper",
+            "title",
+            "claims that hold",
+            "published numbers",
+            "mean deviation",
+            "largest",
+            "ranges met",
+        )
+        page.table(columns, self._papers, text_columns=2)
+        page.text(
+            "The mean deviation is that of the measured means from the published numbers, without signs and "
+            "as a part of the latter; ranges are met where the measured mean lies within them.",
+            "note",
+        )
+        page.section("Claims")
+        page.table(("paper", "claim", "", "evidence"), self._claims, text_columns=4)
+        page.section("Deviations")
+        page.text("Every published number and what was measured, mean ± half of the 95 % interval.")
+        with page.folded(f"{len(self._cells):,} numbers"):
+            columns = ("paper", "table", "column", "row", "published", "measured", "deviation")
+            page.table(columns, self._cells, text_columns=4)
+        page.append(self._chapters)
+        return page.html()
+
+
+def _summary(compared: list[MeasuredRow]) -> tuple[str, str, str]:
+    """The mean and the largest absolute deviation from published numbers, and the share of ranges met."""
+    parts = [
+        abs(cell.deviation)
+        for cell in compared
+        if cell.deviation is not None and not isinstance(cell.published, Range)
+    ]
+    ranges = [cell for cell in compared if isinstance(cell.published, Range)]
+    met = f"{sum(cell.deviation == 0 for cell in ranges)} of {len(ranges)}" if ranges else "-"
+    return (
+        text.percent(statistics.mean(parts) if parts else None),
+        text.percent(max(parts, default=None)),
+        met,
+    )
+
+
+def _line(cell: MeasuredRow) -> tuple[str, ...]:
+    measured = cell.measured
+    shown = "-" if measured is None else text.interval(statistics.Estimate(measured, None, cell.ci95, 0), "")
+    inside = isinstance(cell.published, Range) and cell.deviation == 0
+    off = "inside" if inside else text.percent(cell.deviation, signed=True)
+    row = text.with_unit(cell.row, cell.unit)
+    return cell.table, cell.column, row, printed.shown(cell.published), shown, off
+
+
+def _evidence(judged: JudgedClaim) -> Safe:
+    return Safe("<br>".join(escape(one.sentence()) for one in judged.finding.evidence))

@@ -1,0 +1,288 @@
+"""The framework of papers, on a paper made up for it: curves, bars, series over time, ranges, claims."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import celltrain as ct
+from celltrain import papers, statistics
+from celltrain.papers import judging, printed
+from celltrain.papers.description import Claim, Column, OverTime, Paper, Row, Table, curves
+from celltrain.papers.outcomes import Outcomes
+from celltrain.papers.printed import Range
+from celltrain.results import Record
+from celltrain.traces import Trace, traces
+
+if TYPE_CHECKING:
+    from conftest import Cli
+
+LINES = {"epd": {"switch.discard.policy": "epd"}, "tail drop": {"switch.discard.policy": "tail-drop"}}
+BUFFERS = ("100 cells", "200 cells", "400 cells")
+PUBLISHED = """table,column,row,unit,published,note
+Figure 1,"epd, 100 cells",throughput,Mbit/s,100 .. 150,read off the figure
+Figure 1,"epd, 200 cells",throughput,Mbit/s,120 ..,
+Figure 1,"epd, 400 cells",throughput,Mbit/s,1,
+Figure 2,epd,flow 1,packets,.. 5,
+Table 1,two,start,s,,the scan is not legible
+"""
+
+
+def throughput(record: Record) -> float:
+    return record.metric("throughput") / 1e6
+
+
+def delivered(flow: int) -> Row:
+    return Row(f"flow {flow}", "packets", lambda record: float(record.flows["frames_delivered"][flow - 1]))
+
+
+def largest_window(record: Record) -> float:
+    """A measure of time series: needs a trace, in every replication."""
+    return max(
+        float(trace.value.max()) for trace in traces(record.frame("series"), "cwnd", record.replication)
+    )
+
+
+def cumulative_windows(record: Record) -> list[Trace]:
+    every = traces(record.frame("series"), "cwnd")
+    return [Trace(one.entity, one.unit, one.t, np.cumsum(one.value)) for one in every]
+
+
+THROUGHPUT = Row("throughput", "Mbit/s", throughput)
+ONE_FLOW_LATE = {"traffic": {"kind": "greedy", "start": "0 ms"}}
+
+TINY = Paper(
+    id="tiny-paper",
+    title="A paper that nobody wrote",
+    reference="Nobody, nowhere",
+    tables=(
+        Table(
+            "Table 1",
+            "Starts",
+            "base.toml",
+            "start",
+            (
+                Column("one", ONE_FLOW_LATE),
+                Column("two", {"link.delay": "2 ms", **ONE_FLOW_LATE}),
+            ),
+            (Row("start", "s", lambda record: 0.0), Row("largest window", "B", largest_window)),
+            trace=True,
+            transposed=True,
+        ),
+    ),
+    figures=(
+        Table(
+            "Figure 1",
+            "Throughput by buffer",
+            "base.toml",
+            "buffer",
+            curves(LINES, "switch.buffer", BUFFERS),
+            (THROUGHPUT, Row("loss", "%", lambda record: 100 * record.metric("cell_loss_ratio"))),
+            view="curves",
+        ),
+        Table(
+            "Figure 2",
+            "Packets by flow",
+            "base.toml",
+            "policy",
+            tuple(Column(name, settings) for name, settings in LINES.items()),
+            (delivered(1), delivered(2)),
+            view="bars",
+        ),
+        Table(
+            "Figure 3",
+            "Windows added up",
+            "base.toml",
+            "policy",
+            tuple(Column(name, settings) for name, settings in LINES.items()),
+            (THROUGHPUT,),
+            view=OverTime(cumulative_windows, "sum of the windows so far"),
+        ),
+    ),
+    claims=(
+        Claim(
+            "grows",
+            "Throughput grows with the buffer",
+            ("Figure 1",),
+            judging.grows("Figure 1", "throughput", "Mbit/s", [f"epd, {buffer}" for buffer in BUFFERS]),
+        ),
+        Claim(
+            "in-range",
+            "It is what the figure shows",
+            ("Figure 1",),
+            judging.inside("Mbit/s", [("Figure 1", "epd, 200 cells", "throughput")]),
+        ),
+    ),
+    stacks=("reno", "sack"),
+    headline=("throughput",),
+)
+
+
+@pytest.fixture(scope="module")
+def place(scenario: ct.Scenario, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("papers")
+    (folder / TINY.id).mkdir()
+    (folder / TINY.id / "base.toml").write_text(scenario.to_toml(), encoding="utf-8")
+    (folder / TINY.id / "published.csv").write_text(PUBLISHED, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def registered(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The module, the folder and the registry line of the paper."""
+    module = ModuleType("celltrain.papers.tiny_paper")
+    module.PAPER = TINY  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.setattr(papers, "PAPERS", (TINY.id,))
+    monkeypatch.setenv("CELLTRAIN_PAPERS", str(place))
+
+
+@pytest.fixture
+def found(registered: None) -> papers.Reproduction:
+    return ct.reproduce(TINY.id, replications=2)
+
+
+def rows(found: papers.Reproduction) -> dict[tuple[str, str, str, str], dict[str, Any]]:
+    return {(r["stack"], r["table"], r["column"], r["row"]): r for r in found.to_json()["rows"]}
+
+
+def test_curves_are_runs_of_the_base_scenario_with_settings(
+    found: papers.Reproduction, scenario: ct.Scenario
+) -> None:
+    by_cell = rows(found)
+    for line, settings in LINES.items():
+        for buffer in BUFFERS:
+            alone = ct.run(
+                scenario.with_({"tcp.stack": "reno", "switch.buffer": buffer, **settings}), replications=2
+            )
+            expected = [value / 1e6 for value in alone.sample("throughput")]
+            row = by_cell["reno", "Figure 1", f"{line}, {buffer}", "throughput"]
+            assert row["measured"] == statistics.mean(expected)
+            assert row["ci95"] == statistics.estimate(expected).half_width
+    assert [column.name for column in TINY.figures[0].lines()["tail drop"]] == [
+        f"tail drop, {buffer}" for buffer in BUFFERS
+    ]
+
+
+def test_ranges_are_shown_and_judged_as_ranges(found: papers.Reproduction) -> None:
+    by_cell = rows(found)
+    published = [
+        by_cell["reno", "Figure 1", f"epd, {buffer}", "throughput"]["published"] for buffer in BUFFERS
+    ]
+    assert published == [[100.0, 150.0], [120.0, None], 1.0]
+    cells = {cell.column: cell for cell in found.rows if (cell.stack, cell.row) == ("reno", "throughput")}
+    inside, above, number = (cells[f"epd, {buffer}"] for buffer in BUFFERS)
+    assert inside.measured is not None
+    assert above.measured is not None
+    assert inside.deviation == (0 if 100 <= inside.measured <= 150 else inside.measured / 100 - 1)
+    assert above.deviation == (0 if above.measured >= 120 else above.measured / 120 - 1)
+    assert number.measured is not None
+    assert number.deviation == number.measured - 1
+    frame = found.frames()["rows"].filter(stack="reno", column="epd, 100 cells", row="throughput")
+    assert frame.select("published", "published_low", "published_high").row(0) == (None, 100.0, 150.0)
+
+
+def test_claims_follow_the_numbers(found: papers.Reproduction) -> None:
+    judged = {one.claim.id: one.finding for one in found.claims if one.stack == "reno"}
+    cell = found.cell("reno", "Figure 1", "epd, 200 cells", "throughput")
+    assert cell.measured is not None
+    assert cell.ci95 is not None
+    assert judged["in-range"].holds == (cell.measured + cell.ci95 >= 120)
+    assert "at least 120 Mbit/s" in judged["in-range"].evidence[0].sentence()
+    assert set(judged) == {"grows", "in-range"}
+
+
+@pytest.mark.parametrize(
+    ("values", "holds"), [((1, 2, 3), True), ((1, 3, 2), False), ((3, 2, 1), False), ((2, 2, 2), False)]
+)
+def test_growth_is_judged_step_by_step(values: tuple[float, ...], holds: bool) -> None:
+    samples = {("T", str(n), "r"): [value, value + 0.01] for n, value in enumerate(values)}
+    assert judging.grows("T", "r", "", ["0", "1", "2"])(Outcomes(samples, {})).holds == holds
+
+
+def test_more_needs_every_pair_and_pairs_replications() -> None:
+    samples = {("T", "a", "r"): [1.0, 9.0], ("T", "b", "r"): [0.9, 8.9], ("T", "c", "r"): [2.0, 8.0]}
+    judge = judging.more("r", "s", [("T", "a")], [("T", "b")])
+    assert judge(Outcomes(samples, {})).holds, "the differences are equal though the values are spread"
+    judge = judging.more("r", "s", [("T", "a"), ("T", "a")], [("T", "b"), ("T", "c")])
+    assert not judge(Outcomes(samples, {})).holds
+
+
+@pytest.mark.parametrize(("low", "high", "holds"), [(0.0, 1.0, True), (None, 0.2, False), (1.5, None, False)])
+def test_a_range_is_met_by_the_interval(low: float | None, high: float | None, holds: bool) -> None:
+    samples = {("T", "a", "r"): [0.49, 0.5, 0.51]}
+    outcomes = Outcomes(samples, {("T", "a", "r"): Range(low, high)})
+    assert judging.inside("", [("T", "a", "r")])(outcomes).holds == holds
+    off = outcomes.deviations("r", relative=True)[0]
+    assert (off == 0) == holds
+    assert judging.at_least("r", "", [("T", "a")], 0.5)(outcomes).holds
+    assert not judging.at_least("r", "", [("T", "a")], 0.6)(outcomes).holds
+
+
+def test_measures_of_series_see_every_replication(found: papers.Reproduction, scenario: ct.Scenario) -> None:
+    cell = found.cell("reno", "Table 1", "one", "largest window")
+    settings = {"tcp.stack": "reno", **ONE_FLOW_LATE}
+    alone = ct.run(scenario.with_(settings), replications=2, trace=True)
+    windows = alone.series.filter(metric="cwnd")
+    expected = [windows.filter(replication=r)["value"].max() for r in range(2)]
+    assert cell.measured == pytest.approx(sum(expected) / 2)  # type: ignore[arg-type]
+    assert {run.table.name for run in found.figures} == {"Figure 3"}
+
+
+@pytest.mark.parametrize(
+    ("content", "value", "words"),
+    [
+        ("12429", 12429.0, "12,429"),
+        ("0.1 .. 0.2", Range(0.1, 0.2), "0.1 to 0.2"),
+        ("1e-3..2e-3", Range(0.001, 0.002), "0.001 to 0.002"),
+        ("100 ..", Range(100.0, None), "at least 100"),
+        (".. 5", Range(None, 5.0), "at most 5"),
+        ("", None, "-"),
+    ],
+)
+def test_published_values_are_read_as_they_are_written(content: str, value: Any, words: str) -> None:
+    assert printed.parse(content) == value
+    assert printed.shown(value) == words
+
+
+@pytest.mark.parametrize(
+    "line", ["T,c,r,s,..,", "T,c,r,s,2 .. 1,", "T,c,r,s,some,", "T,a,r,s,1,\nT,a,r,s,1,"]
+)
+def test_a_bad_published_value_names_its_cell(line: str, tmp_path: Path) -> None:
+    (tmp_path / "published.csv").write_text(f"table,column,row,unit,published,note\n{line}\n")
+    with pytest.raises(ct.InputError, match=r"published\.csv: T, [ac], r: "):
+        _ = papers.locate.PaperFolder(tmp_path).published
+
+
+def test_reproduce_all_writes_a_folder_a_paper_and_one_report(
+    registered: None, cli: Cli, tmp_path: Path
+) -> None:
+    out = tmp_path / "all"
+    answer = cli("reproduce", "all", "--replications", "2", "--out", out, "--json")
+    assert (answer.code, answer.err) == (0, "")
+    (one,) = json.loads(answer.out)
+    assert one["paper"] == TINY.id
+    assert json.loads((out / "reproductions.json").read_text()) == [one]
+    pictures = {path.stem for path in (out / TINY.id / "plots").iterdir()}
+    assert {"figure-1", "figure-1-sack", "figure-2", "figure-3", "figure-3-sack"} <= pictures
+    page = (out / "report.html").read_text()
+    titles = re.findall(r'<a href="#section-\d+">(.*?)</a>', page)
+    assert titles == ["Papers", "Claims", "Deviations", f"{TINY.id}: {TINY.title}"]
+    assert titles == re.findall(r'<h2 id="section-\d+">(.*?)</h2>', page)
+    for words in ("at least 120", "the scan is not legible", "Throughput grows with the buffer"):
+        assert words in page
+    charts = [
+        json.loads(text) for text in re.findall(r'<script type="application/json">(.*?)</script>', page)
+    ]
+    assert {chart.get("form", chart["kind"]) for chart in charts} == {"points", "curves", "bars", "strips"}
+    again = cli("reproduce", "all", "--replications", "2", "--out", out, "--json")
+    assert again.out == answer.out
+    refused = cli("reproduce", "all", "--table", "1")
+    assert (refused.code, refused.out) == (2, "")
