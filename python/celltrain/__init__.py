@@ -16,17 +16,20 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from celltrain._core import Cancelled, ScenarioError, __version__
-    from celltrain.comparison import compare
+    from celltrain.comparison import Comparison, compare
     from celltrain.errors import InputError
     from celltrain.experiment import run
-    from celltrain.papers import reproduce
-    from celltrain.results import Result, read
+    from celltrain.papers import PaperResults, reproduce
+    from celltrain.reading import read
+    from celltrain.results import Result
     from celltrain.scenario import Scenario, load
     from celltrain.sweeps import Sweep, sweep
 
 __all__ = [
     "Cancelled",
+    "Comparison",
     "InputError",
+    "PaperResults",
     "Result",
     "Scenario",
     "ScenarioError",
@@ -42,7 +45,9 @@ __all__ = [
 
 _HOME = {
     "Cancelled": "_core",
+    "Comparison": "comparison",
     "InputError": "errors",
+    "PaperResults": "papers",
     "Result": "results",
     "Scenario": "scenario",
     "ScenarioError": "_core",
@@ -50,7 +55,7 @@ _HOME = {
     "__version__": "_core",
     "compare": "comparison",
     "load": "scenario",
-    "read": "results",
+    "read": "reading",
     "reproduce": "papers",
     "run": "experiment",
     "sweep": "sweeps",

@@ -1,25 +1,28 @@
 """One scenario under several discard policies: which one, here, and what does it cost?"""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from hashlib import blake2b
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from celltrain import _core, statistics, text
+from celltrain import _core, folder, statistics, text
 from celltrain.errors import InputError, unknown
 from celltrain.experiment import Progress, execute, replicate
 from celltrain.folder import Folder, claim
-from celltrain.results import Record, Result, provenance
+from celltrain.results import Result, provenance, read_frames
 from celltrain.scenario import Scenario
 
 if TYPE_CHECKING:
     import polars as pl
 
 __all__ = ["MEASURES", "Comparison", "Measure", "Verdict", "compare"]
+
+KIND = "compare"
+"""The kind of results in the manifest of a comparison's folder."""
 
 POLICY_KEY = "switch.discard.policy"
 
@@ -73,10 +76,34 @@ class Verdict:
 class Comparison:
     """The results of one scenario under several policies, with the same seeds."""
 
-    scenario: Scenario
+    manifest: dict[str, Any]
+    """The manifest of the comparison's folder."""
     results: dict[str, Result]
-    records: list[Record]
-    wall_time: float
+
+    @staticmethod
+    def read(path: str | PathLike[str]) -> "Comparison":
+        """Opens the folder of a comparison.
+
+        Raises:
+            InputError: the folder holds no complete comparison.
+        """
+        place = Path(path)
+        manifest, load = folder.read_manifest(place, KIND), cache(read_frames(place))
+        each = manifest["replications"]
+        return Comparison(
+            manifest,
+            {
+                policy: Result(
+                    {
+                        **manifest,
+                        "policy": policy,
+                        "fingerprints": manifest["fingerprints"][n * each :][:each],
+                    },
+                    _of_policy(load, policy),
+                )
+                for n, policy in enumerate(manifest["policies"])
+            },
+        )
 
     @property
     def policies(self) -> list[str]:
@@ -87,6 +114,11 @@ class Comparison:
     def baseline(self) -> str:
         """The policy the others are compared with."""
         return self.policies[0]
+
+    @property
+    def scenario(self) -> Scenario:
+        """The scenario that was run under every policy."""
+        return Scenario.from_toml(self.manifest["scenario_toml"])
 
     @cached_property
     def measures(self) -> list[Measure]:
@@ -141,20 +173,6 @@ class Comparison:
         """A sentence a measure: which policy is best by it, and how sure that is."""
         return [verdict.sentence() for verdict in map(self.verdict, self.measures)]
 
-    @property
-    def manifest(self) -> dict[str, Any]:
-        """The manifest of the comparison's folder."""
-        first = self.results[self.baseline].manifest
-        return {
-            "name": self.scenario.name,
-            **provenance(self.records, self.wall_time),
-            "policies": self.policies,
-            "seed": first["seed"],
-            "replications": first["replications"],
-            "scenario": self.scenario.to_dict(),
-            "scenario_toml": self.scenario.to_toml(),
-        }
-
     def frames(self) -> "dict[str, pl.DataFrame]":
         """Every frame of the results with the policy in front."""
         import polars as pl
@@ -172,14 +190,12 @@ class Comparison:
 
     def write(self, path: str | PathLike[str], *, overwrite: bool = False) -> Path:
         """Writes the folder of the comparison, without report and pictures, and returns its path."""
-        with claim(
-            path, "compare", comparison_key(self.scenario, self.policies), overwrite=overwrite
-        ) as target:
+        with claim(path, KIND, self.manifest["key"], overwrite=overwrite) as target:
             self.write_to(target)
         return Path(path)
 
     def __repr__(self) -> str:
-        return f"<Comparison of {', '.join(self.policies)}: {self.scenario.name!r}>"
+        return f"<Comparison of {', '.join(self.policies)}: {self.manifest['name']!r}>"
 
     def to_json(self) -> dict[str, Any]:
         """The object that `celltrain compare --json` prints."""
@@ -258,7 +274,20 @@ def compare(
         )
         for i, (policy, group) in enumerate(tasks.items())
     }
-    return Comparison(scenario, results, records, wall_time)
+    first = next(iter(results.values())).manifest
+    manifest = {
+        "kind": KIND,
+        "key": comparison_key(scenario, list(variants)),
+        "name": scenario.name,
+        **provenance(records, wall_time),
+        "policies": list(variants),
+        "seed": first["seed"],
+        "replications": first["replications"],
+        "units": {column: unit for one in results.values() for column, unit in one.manifest["units"].items()},
+        "scenario": scenario.to_dict(),
+        "scenario_toml": scenario.to_toml(),
+    }
+    return Comparison(manifest, results)
 
 
 def comparison_key(scenario: Scenario, policies: Sequence[str]) -> str:
@@ -271,6 +300,16 @@ def known_policies() -> list[str]:
     import json
 
     return [policy["name"] for policy in json.loads(_core.policies())]
+
+
+def _of_policy(load: "Callable[[str], pl.DataFrame]", policy: str) -> "Callable[[str], pl.DataFrame]":
+    """What gives the rows of one policy, without its column."""
+
+    def load_one(name: str) -> "pl.DataFrame":
+        frame = load(name)
+        return frame.filter(policy=policy).drop("policy") if "policy" in frame.columns else frame
+
+    return load_one
 
 
 def _variant(scenario: Scenario, policy: str) -> Scenario:

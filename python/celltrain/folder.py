@@ -15,9 +15,13 @@ from celltrain.errors import InputError
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Folder", "claim", "read_manifest", "source_revision"]
+__all__ = ["Folder", "claim", "frame_reader", "read_manifest", "source_revision"]
 
 MANIFEST = "manifest.json"
+FRAME_SUFFIX = ".parquet"
+
+FORMAT = 1
+"""The format of results folders. It grows when what is written can no longer be read by an older version."""
 
 
 class Folder:
@@ -74,6 +78,7 @@ class Folder:
         self._put_manifest({**self._identity, "complete": True, **manifest, "files": files})
 
     def _put_manifest(self, content: Mapping[str, Any]) -> None:
+        content = {"format": FORMAT, **content}
         self._replace(MANIFEST, lambda path: path.write_text(_json(content), encoding="utf-8"))
 
     def _replace(self, name: str, writer: Callable[[Path], object]) -> Path:
@@ -95,7 +100,7 @@ def claim(path: str | os.PathLike[str], kind: str, key: str, *, overwrite: bool 
 
     Args:
         path: the folder; it is made when it does not exist, and removed again if an error leaves it empty.
-        kind: "run", "compare", "reproduce" or "sweep".
+        kind: "run", "compare", "reproduce", "reproduce-all" or "sweep".
         key: what identifies the experiment among its kind.
         overwrite: take a folder that holds something else.
 
@@ -123,18 +128,45 @@ def claim(path: str | os.PathLike[str], kind: str, key: str, *, overwrite: bool 
         raise
 
 
-def read_manifest(path: Path) -> dict[str, Any]:
+def read_manifest(path: Path, kind: str | None = None) -> dict[str, Any]:
     """The manifest of a complete results folder.
 
+    Args:
+        path: the folder.
+        kind: the kind of results that it must hold; any by default.
+
     Raises:
-        InputError: there is no such folder, or it is incomplete.
+        InputError: there is no such folder, a newer celltrain wrote it, it is incomplete, one of its frames
+            is gone, or it holds results of another kind.
     """
     manifest = _manifest(path)
     if manifest is None:
         raise InputError(f"{path} holds no results: there is no {MANIFEST} in it")
+    if manifest.get("format", FORMAT) > FORMAT:
+        raise InputError(
+            f"the results in {path} have format {manifest['format']}, and this version reads up to {FORMAT}: "
+            f"they were written by celltrain {manifest.get('celltrain', 'of a newer version')}"
+        )
     if not manifest.get("complete"):
         raise InputError(f"the results in {path} are incomplete: they were interrupted while being written")
+    gone = [name for name in manifest["files"] if name.endswith(FRAME_SUFFIX) and not (path / name).is_file()]
+    if gone:
+        raise InputError(f"the results in {path} are damaged: {', '.join(gone)} is gone; run it again")
+    if kind is not None and manifest["kind"] != kind:
+        raise InputError(f"{path} holds the results of a {manifest['kind']}, not of a {kind}")
     return manifest
+
+
+def frame_reader(path: Path) -> "Callable[[str], pl.DataFrame | None]":
+    """What reads the frames of a folder by their names; None for a frame that had no rows to write."""
+
+    def load(name: str) -> "pl.DataFrame | None":
+        import polars as pl
+
+        file = path / f"{name}{FRAME_SUFFIX}"
+        return pl.read_parquet(file) if file.exists() else None
+
+    return load
 
 
 @cache

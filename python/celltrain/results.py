@@ -25,7 +25,7 @@ __all__ = [
     "combined_fingerprint",
     "combined_provenance",
     "provenance",
-    "read",
+    "read_frames",
     "record_frame",
 ]
 
@@ -105,6 +105,16 @@ class Result:
             "scenario_toml": scenario.to_toml(),
         }
         return Result(manifest, lambda name: record_frame(name, records), records[0].captures)
+
+    @staticmethod
+    def read(path: str | PathLike[str]) -> "Result":
+        """Opens the folder of a run.
+
+        Raises:
+            InputError: the folder holds no complete results of a run.
+        """
+        place = Path(path)
+        return Result(folder.read_manifest(place, "run"), read_frames(place))
 
     @cached_property
     def summary(self) -> "pl.DataFrame":
@@ -212,22 +222,17 @@ class Result:
         return f"<p>{html.escape(repr(self))}</p>{self.estimates()._repr_html_()}"
 
 
-def read(path: str | PathLike[str]) -> Result:
-    """Opens a results folder.
+def read_frames(place: Path) -> "Callable[[str], pl.DataFrame]":
+    """What reads the frames of `FRAMES` in a folder by their names."""
+    load = folder.frame_reader(place)
 
-    Raises:
-        InputError: the folder holds no complete results.
-    """
-    place = Path(path)
-    manifest = folder.read_manifest(place)
-
-    def load(name: str) -> "pl.DataFrame":
+    def known(name: str) -> "pl.DataFrame":
         import polars as pl
 
-        file = place / f"{name}.parquet"
-        return pl.read_parquet(file) if file.exists() else pl.DataFrame(schema=_schema(name))
+        found = load(name)
+        return pl.DataFrame(schema=_schema(name)) if found is None else found
 
-    return Result(manifest, load)
+    return known
 
 
 def provenance(records: Sequence[Record], wall_time: float) -> dict[str, Any]:

@@ -97,7 +97,7 @@ def test_run_writes_a_folder(cli: Cli, scenario_file: Path, tmp_path: Path) -> N
         f"plots/{name}.{kind}" for name in ("flows", "windows", "occupancy") for kind in ("png", "svg", "pdf")
     }
     assert names == frames | pictures | {"manifest.json", "report.html"}
-    assert not ct.read(out).series.is_empty()
+    assert not ct.Result.read(out).series.is_empty()
 
 
 def test_run_again_replaces_and_another_scenario_does_not(
@@ -106,10 +106,10 @@ def test_run_again_replaces_and_another_scenario_does_not(
     out = tmp_path / "out"
     assert cli("run", scenario_file, "--out", out, "--no-trace").code == 0
     assert cli("run", scenario_file, "--out", out, "--no-trace", "--seed", "2").code == 0
-    assert ct.read(out).manifest["seed"] == 2
+    assert ct.Result.read(out).manifest["seed"] == 2
     other = ("run", scenario_file, "--set", "tcp.rto-min='1 s'", "--out", out, "--no-trace")
     said_once(cli(*other), "another experiment", "--overwrite")
-    assert ct.read(out).manifest["seed"] == 2
+    assert ct.Result.read(out).manifest["seed"] == 2
     assert cli(*other, "--overwrite").code == 0
 
 
@@ -158,7 +158,7 @@ def test_compare(cli: Cli, scenario_file: Path, tmp_path: Path) -> None:
     assert "Difference from tail-drop" in answer.out
     assert (out / "plots" / "comparison.svg").exists()
     found = as_json(cli("compare", scenario_file, "--policies", "tail-drop,epd,espd", "--json"))
-    assert found["fingerprint"] == ct.read(out).manifest["fingerprint"]
+    assert found["fingerprint"] == ct.Comparison.read(out).manifest["fingerprint"]
     zero = [row for row in found["rows"] if row["policy"] == "tail-drop"]
     assert all(row["difference"] == 0 for row in zero)
 

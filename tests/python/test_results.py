@@ -60,7 +60,7 @@ def test_pandas_gets_the_same_numbers(result: ct.Result) -> None:
 
 def test_what_is_written_is_read_back(result: ct.Result, tmp_path: Path) -> None:
     path = result.write(tmp_path / "a" / "b", formats=["csv", "json"])
-    again = ct.read(path)
+    again = ct.Result.read(path)
     for name, frame in result.frames().items():
         assert again.frames()[name].equals(frame), name
         assert pl.read_csv(path / f"{name}.csv", schema=frame.schema).equals(frame)
@@ -73,7 +73,7 @@ def test_what_is_written_is_read_back(result: ct.Result, tmp_path: Path) -> None
 
 def test_a_run_without_trace_has_an_empty_series_when_read(scenario: ct.Scenario, tmp_path: Path) -> None:
     path = ct.run(scenario, replications=1).write(tmp_path / "out")
-    again = ct.read(path)
+    again = ct.Result.read(path)
     assert again.series.is_empty()
     assert again.series.columns == ["replication", "t", "entity", "metric", "value", "unit"]
     assert not (path / "series.parquet").exists()
@@ -94,9 +94,9 @@ def test_another_experiment_is_not_overwritten(
     other = ct.run(scenario.with_(tcp__rto_min="100 ms"), replications=1)
     with pytest.raises(ct.InputError, match="another experiment"):
         other.write(path)
-    assert ct.read(path).fingerprints == result.fingerprints
+    assert ct.Result.read(path).fingerprints == result.fingerprints
     other.write(path, overwrite=True)
-    assert ct.read(path).fingerprints == other.fingerprints
+    assert ct.Result.read(path).fingerprints == other.fingerprints
 
 
 def test_a_folder_of_something_else_is_not_touched(result: ct.Result, tmp_path: Path) -> None:
@@ -123,9 +123,9 @@ def test_a_failed_write_leaves_no_half_file_and_no_complete_folder(result: ct.Re
     assert (path / "flows.parquet").read_bytes() == before
     assert not [name for name in files(path) if "part" in name]
     with pytest.raises(ct.InputError, match="incomplete"):
-        ct.read(path)
+        ct.Result.read(path)
     result.write(path)
-    assert ct.read(path).fingerprints == result.fingerprints
+    assert ct.Result.read(path).fingerprints == result.fingerprints
 
 
 def test_a_folder_that_was_made_for_nothing_is_removed(tmp_path: Path) -> None:
@@ -144,12 +144,12 @@ def test_a_folder_that_was_made_for_nothing_is_removed(tmp_path: Path) -> None:
 def test_a_broken_manifest_is_an_error_that_names_it(manifest: str, tmp_path: Path) -> None:
     (tmp_path / "manifest.json").write_text(manifest)
     with pytest.raises(ct.InputError, match=r"manifest\.json"):
-        ct.read(tmp_path)
+        ct.Result.read(tmp_path)
 
 
 def test_no_results_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(ct.InputError, match="holds no results"):
-        ct.read(tmp_path / "nowhere")
+        ct.Result.read(tmp_path / "nowhere")
 
 
 def test_record_frames_name_what_they_are_given(scenario: ct.Scenario) -> None:

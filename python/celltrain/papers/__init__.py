@@ -3,11 +3,12 @@
 from importlib import import_module
 
 from celltrain.errors import unknown
+from celltrain.papers.archive import PaperResults
 from celltrain.papers.description import Paper
 from celltrain.papers.reproduction import Reproduction
 from celltrain.papers.running import reproduce
 
-__all__ = ["PAPERS", "Paper", "Reproduction", "describe", "reproduce"]
+__all__ = ["PAPERS", "Paper", "PaperResults", "Reproduction", "describe", "reproduce"]
 
 PAPERS: tuple[str, ...] = ("espd",)
 """The ids of the papers that can be reproduced; the module of a paper has its id with underscores."""

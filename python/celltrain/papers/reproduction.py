@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 __all__ = ["CellRun", "JudgedClaim", "MeasuredRow", "Reproduction", "Series", "point"]
 
+KIND = "reproduce"
+"""The kind of results in the manifest of a reproduction's folder."""
+
 Series = tuple[str, list[statistics.Estimate | None], bool]
 """A series of a chart: its name, its points, and whether they are published ones."""
 
@@ -177,6 +180,8 @@ class Reproduction:
     def manifest(self) -> dict[str, Any]:
         """The manifest of the reproduction's folder."""
         return {
+            "kind": KIND,
+            "key": self.paper.id,
             "name": self.paper.title,
             **self.provenance,
             "tables": [table.name for table in self.tables],
@@ -204,7 +209,8 @@ class Reproduction:
             {"stack": run.stack, "table": run.table.name, "column": run.column.name} for run in self.runs
         ]
         records = [run.record for run in self.runs]
-        return frames | {name: record_frame(name, records, identities) for name in FRAMES}
+        every = {name: record_frame(name, records, identities) for name in FRAMES}
+        return frames | {name: frame for name, frame in every.items() if not frame.is_empty()}
 
     def write_to(self, target: Folder) -> None:
         """Writes the frames, the JSON object and the manifest to a folder that was claimed."""
@@ -216,7 +222,7 @@ class Reproduction:
 
     def write(self, path: str | PathLike[str], *, overwrite: bool = False) -> Path:
         """Writes the folder of the reproduction, without report and pictures, and returns its path."""
-        with claim(path, "reproduce", self.paper.id, overwrite=overwrite) as target:
+        with claim(path, KIND, self.paper.id, overwrite=overwrite) as target:
             self.write_to(target)
         return Path(path)
 

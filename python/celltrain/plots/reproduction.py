@@ -46,8 +46,7 @@ def _panels(found: "Reproduction", table: "Table", stack: str) -> list[PointPane
     if table.view == "bars":
         names = [column.name for column in table.columns]
         series = [PointSeries(*one) for one in found.bars(table, stack)]
-        label = text.with_unit("", table.rows[0].unit).strip()
-        return [PointPanel(table.title, names, series, table.parameter, label, form="bars")]
+        return [PointPanel(table.title, names, series, table.parameter, table.rows[0].unit, form="bars")]
     return [
         PointPanel(
             row.name,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celltrain import folder, statistics
-from celltrain.errors import InputError, unknown
+from celltrain.errors import unknown
 from celltrain.sweeps.frames import FRAMES
 
 if TYPE_CHECKING:
@@ -38,10 +38,7 @@ class Sweep:
         Raises:
             InputError: the folder holds no complete sweep.
         """
-        manifest = folder.read_manifest(Path(path))
-        if manifest["kind"] != KIND:
-            raise InputError(f"{path} holds the results of a {manifest['kind']}, not of a sweep")
-        return Sweep(Path(path), manifest)
+        return Sweep(Path(path), folder.read_manifest(Path(path), KIND))
 
     @property
     def parameters(self) -> list[str]:

@@ -1,0 +1,93 @@
+"""A paper's reproduction as it is read back from its folder."""
+
+import json
+from collections.abc import Callable
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from celltrain import folder
+from celltrain.papers.reproduction import KIND
+from celltrain.results import read_frames
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["PaperResults"]
+
+
+class PaperResults:
+    """The measured rows, the judged claims and the runs of a paper, without the paper's description.
+
+    So it can be read whatever papers the installed version knows. Every row of every frame names its `stack`,
+    `table` and `column`.
+    """
+
+    def __init__(self, path: Path, manifest: dict[str, Any], load: "Callable[[str], pl.DataFrame]") -> None:
+        self.path = path
+        self.manifest = manifest
+        self._load = load
+
+    @staticmethod
+    def read(path: str | PathLike[str]) -> "PaperResults":
+        """Opens the folder of a reproduction.
+
+        Raises:
+            InputError: the folder holds no complete reproduction.
+        """
+        place = Path(path)
+        return PaperResults(place, folder.read_manifest(place, KIND), read_frames(place))
+
+    @property
+    def paper(self) -> str:
+        """The id of the paper."""
+        return str(self.manifest["key"])
+
+    @cached_property
+    def rows(self) -> "pl.DataFrame":
+        """One row a number of a table: `stack, table, column, row, unit, published, measured, ci95, note`."""
+        return self._load("rows")
+
+    @cached_property
+    def claims(self) -> "pl.DataFrame":
+        """One row a claim and stack: `id, text, holds, stack`, and `evidence`, a list of named values."""
+        import polars as pl
+
+        answer = json.loads((self.path / "reproduction.json").read_text(encoding="utf-8"))
+        schema = {"id": pl.String, "text": pl.String, "holds": pl.Boolean, "stack": pl.String}
+        claims = [{name: claim[name] for name in schema} for claim in answer["claims"]]
+        evidence = [
+            [{name: one[name] for name in ("name", "value", "ci95", "unit")} for one in claim["evidence"]]
+            for claim in answer["claims"]
+        ]
+        values = pl.Struct({"name": pl.String, "value": pl.Float64, "ci95": pl.Float64, "unit": pl.String})
+        column = pl.Series("evidence", evidence, pl.List(values), strict=False)
+        return pl.DataFrame(claims, schema=schema).with_columns(column)
+
+    @cached_property
+    def summary(self) -> "pl.DataFrame":
+        """One row a run and metric."""
+        return self._load("summary")
+
+    @cached_property
+    def flows(self) -> "pl.DataFrame":
+        """One row a run and flow."""
+        return self._load("flows")
+
+    @cached_property
+    def ports(self) -> "pl.DataFrame":
+        """One row a run and port."""
+        return self._load("ports")
+
+    @cached_property
+    def series(self) -> "pl.DataFrame":
+        """One row a sample of the first replications that are shown over time."""
+        return self._load("series")
+
+    def __repr__(self) -> str:
+        tables = len(self.manifest["tables"])
+        return f"<PaperResults of {self.paper}: {tables} tables and figures>"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{repr(self)[1:-1]}</p>{self.rows._repr_html_()}"
