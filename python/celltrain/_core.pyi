@@ -8,6 +8,7 @@ __all__ = [
     "RunResult",
     "Scenario",
     "ScenarioError",
+    "__source__",
     "__version__",
     "bench",
     "bench_workloads",
@@ -17,6 +18,7 @@ __all__ = [
 ]
 
 __version__: str
+__source__: str  # a hash of the Rust sources and Cargo.lock (16 hexadecimal digits)
 
 class ScenarioError(Exception):
     """A scenario that cannot be used; the message names file, line, key and what was expected."""

@@ -24,6 +24,7 @@ __all__ = [
     "Result",
     "combined_fingerprint",
     "combined_provenance",
+    "core_version",
     "provenance",
     "read_frames",
     "record_frame",
@@ -239,6 +240,7 @@ def provenance(records: Sequence[Record], wall_time: float) -> dict[str, Any]:
     """What a manifest says of how results came about; `wall_time` is in seconds."""
     return {
         "celltrain": _core.__version__,
+        "core": core_version(),
         "revision": folder.source_revision(),
         "platform": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
         "wall_time": round(wall_time, 3),
@@ -248,10 +250,15 @@ def provenance(records: Sequence[Record], wall_time: float) -> dict[str, Any]:
     }
 
 
+def core_version() -> str:
+    """What results depend on beside scenario, seed and replication: the version and sources of the core."""
+    return f"{_core.__version__}+{_core.__source__}"
+
+
 def combined_provenance(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """What a manifest says of results that were made one after the other."""
     return {
-        **{key: parts[0][key] for key in ("celltrain", "revision", "platform")},
+        **{key: parts[0][key] for key in ("celltrain", "core", "revision", "platform")},
         "wall_time": round(sum(part["wall_time"] for part in parts), 3),
         "cell_hops": sum(part["cell_hops"] for part in parts),
         "fingerprint": combined_fingerprint(part["fingerprint"] for part in parts),

@@ -3,11 +3,14 @@
 import json
 import os
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from celltrain import _core
+from celltrain.embedded import without_sweep
+from celltrain.errors import InputError
 
-__all__ = ["Scenario", "load", "toml_value"]
+__all__ = ["Scenario", "load", "load_with_sweep", "toml_value"]
 
 
 class Scenario:
@@ -105,11 +108,29 @@ class Scenario:
 def load(path: str | os.PathLike[str], settings: Iterable[tuple[str, str]] = ()) -> Scenario:
     """Reads a scenario file; `settings` are dotted keys with values as TOML text, set before it is checked.
 
+    A `[sweep]` in the file is left out: `celltrain.sweeps.load_plan` reads it.
+
     Raises:
         ScenarioError: the file cannot be read or is not a valid scenario; the message names file, line and
             key.
     """
-    return Scenario(_core.Scenario.load(os.fspath(path), list(settings)))
+    return load_with_sweep(path, settings)[0]
+
+
+def load_with_sweep(
+    path: str | os.PathLike[str], settings: Iterable[tuple[str, str]] = ()
+) -> tuple[Scenario, Mapping[str, Any] | None]:
+    """As `load`, with the `[sweep]` of the file; None where there is none."""
+    place = os.fspath(path)
+    try:
+        rest, sweep = without_sweep(Path(place).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError):
+        sweep = None  # the core says what is wrong with the file
+    except InputError as error:
+        raise InputError(f"{place}: {error}") from error
+    if sweep is None:
+        return Scenario(_core.Scenario.load(place, list(settings))), None
+    return Scenario(_core.Scenario.from_toml(rest, place, list(settings))), sweep
 
 
 def toml_value(value: object) -> str:

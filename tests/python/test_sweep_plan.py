@@ -205,7 +205,7 @@ def test_plans_of_the_documentation_can_be_run(tmp_path: Path) -> None:
     assert (
         load_plan(tmp_path / "plan.toml").points == len(set(load_plan(tmp_path / "plan.toml").keys())) == 32
     )
-    until = blocks[1].replace("[sweep]\n", "")
+    until = blocks[-1].replace("[sweep]\n", "")
     grown = whole.replace("replications = 10 ", "").replace("[sweep]\n", f"[sweep]\n{until}")
     (tmp_path / "plan.toml").write_text(grown, encoding="utf-8")
     plan = load_plan(tmp_path / "plan.toml")

@@ -101,11 +101,3 @@ def test_another_version_is_counted_and_left_out(
     store = Store(tmp_path, SEED, trace=False)
     assert ("key", 0) not in store
     assert store.others == {"0.0.1": 3}
-
-
-def test_the_version_of_a_source_tree_follows_the_compiled_core(monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = store_module.core_version.__wrapped__
-    monkeypatch.setattr(store_module, "source_revision", lambda: None)
-    assert plain() == ct.__version__
-    monkeypatch.setattr(store_module, "source_revision", lambda: "abc")
-    assert plain().startswith(f"{ct.__version__}+core.")

@@ -3,6 +3,8 @@
 use pyo3::prelude::*;
 
 mod bench;
+mod fnv;
+mod key;
 mod result;
 mod scenario;
 
@@ -19,4 +21,8 @@ mod _core {
     #[pymodule_export]
     #[expect(non_upper_case_globals, reason = "Python's name for it")]
     const __version__: &str = env!("CARGO_PKG_VERSION");
+
+    #[pymodule_export]
+    #[expect(non_upper_case_globals, reason = "named as the version is")]
+    const __source__: &str = env!("CELLTRAIN_SOURCE");
 }

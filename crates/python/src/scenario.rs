@@ -5,6 +5,8 @@ use celltrain_engine::time::seconds;
 use celltrain_network::scenario;
 use pyo3::{create_exception, exceptions::PyException, prelude::*, types::PyType};
 
+use crate::key;
+
 create_exception!(_core, ScenarioError, PyException, "A scenario that cannot be run: where, what and why.");
 
 type Overrides = Vec<(String, String)>;
@@ -91,10 +93,10 @@ impl Scenario {
         Ok(graph.flows.into_iter().map(|flow| flow.name).collect())
     }
 
-    /// What the results depend on beside seed and replication, as a hash.
+    /// What the results depend on beside seed and replication, as a hash; parameters of unused policies do not count.
     #[getter]
     fn key(&self) -> String {
-        self.inner.key()
+        key::key(&self.inner)
     }
 
     fn __repr__(&self) -> String {

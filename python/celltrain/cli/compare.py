@@ -31,9 +31,8 @@ def compare(
 ) -> None:
     """Run a scenario under several discard policies with the same seeds and say which is best by what."""
     from celltrain import comparison
-    from celltrain.scenario import load
 
-    loaded = load(scenario, options.settings(set_))
+    loaded = options.load_scenario(scenario, set_)
     names = [name.strip() for name in policies.split(",") if name.strip()]
     with options.claimed(out, "compare", comparison.comparison_key(loaded, names), overwrite) as folder:
         with options.watched("comparing") as progress:

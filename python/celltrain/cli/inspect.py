@@ -21,9 +21,7 @@ def check(
     json: options.Json = False,
 ) -> None:
     """Check a scenario without running it."""
-    from celltrain.scenario import load
-
-    loaded = load(scenario, options.settings(set_))
+    loaded = options.load_scenario(scenario, set_)
     if json:
         terminal.print_json(
             {

@@ -13,6 +13,7 @@ from celltrain.errors import InputError
 if TYPE_CHECKING:
     from celltrain.experiment import Progress
     from celltrain.folder import Folder
+    from celltrain.scenario import Scenario as ScenarioFile
 
 __all__ = [
     "Jobs",
@@ -24,6 +25,7 @@ __all__ = [
     "Seed",
     "Set",
     "claimed",
+    "load_scenario",
     "settings",
     "watched",
 ]
@@ -57,6 +59,18 @@ def settings(pairs: Sequence[str] | None) -> list[tuple[str, str]]:
         if not equals or not key.strip():
             raise InputError(f"--set takes KEY=VALUE, as in --set tcp.rto-min='200 ms', not '{key}{equals}'")
     return [(key.strip(), value.strip()) for key, _, value in split]
+
+
+def load_scenario(path: str, pairs: Sequence[str] | None) -> "ScenarioFile":
+    """The scenario of a file with the settings of `--set`; says so where a sweep of the file is not run."""
+    from celltrain.scenario import load_with_sweep
+
+    loaded, sweep = load_with_sweep(path, settings(pairs))
+    if sweep is not None:
+        terminal.note(
+            f"{path} has a [sweep]: this is its base alone; `celltrain sweep {path}` runs the sweep"
+        )
+    return loaded
 
 
 @contextmanager

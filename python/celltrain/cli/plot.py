@@ -42,9 +42,7 @@ def flow(
     ] = None,
 ) -> None:
     """Draw a TCP connection: sequence numbers, ACKs, windows, and its events with their causes."""
-    from celltrain.scenario import load
-
-    loaded = load(scenario, options.settings(set_))
+    loaded = options.load_scenario(scenario, set_)
     target = out or Path(f"flow-{name.replace('/', '-')}.png")
     if target.suffix not in FORMATS:
         raise InputError(f"--out takes a file that ends in {', '.join(FORMATS)}, not '{target}'")

@@ -51,11 +51,10 @@ def run(
 ) -> None:
     """Run a scenario and print what its replications measured."""
     from celltrain import experiment
-    from celltrain.scenario import load
 
     if (pcap or cell_pcap) and out is None:
         raise InputError("captures are files: say with --out where to write them")
-    loaded = load(scenario, options.settings(set_))
+    loaded = options.load_scenario(scenario, set_)
     traced = out is not None if trace is None else trace
     with options.claimed(out, "run", loaded.key, overwrite) as folder:
         with options.watched("running") as progress:

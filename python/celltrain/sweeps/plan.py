@@ -12,12 +12,14 @@ from typing import Any
 from celltrain import _core
 from celltrain.errors import InputError, unknown
 from celltrain.experiment import MAX_RUNS, replicate
-from celltrain.scenario import Scenario, load, toml_value
+from celltrain.scenario import Scenario, load, load_with_sweep, toml_value
 from celltrain.sweeps.axes import Axis, Value, grid_axes, shown, zip_axis
 
 __all__ = ["Plan", "Until", "load_plan", "make_plan"]
 
 _TOP_KEYS = ("scenario", "name", "seed", "sweep")
+_SCENARIO_KEYS = ("schema", "extends")
+"""Every scenario file has one of these, and no plan file."""
 _SWEEP_KEYS = ("grid", "zip", "replications", "until", "trace")
 _UNTIL_KEYS = ("metric", "rel-ci", "confidence", "max-replications")
 _OWN_KEYS = ("seed", "replications")
@@ -179,7 +181,7 @@ class Plan:
 
 
 def load_plan(path: str | os.PathLike[str]) -> Plan:
-    """Reads a plan file.
+    """Reads a plan file, or a scenario file that has a `[sweep]` of its own.
 
     Raises:
         InputError: the file cannot be read or is not a valid plan; the message names file and key.
@@ -192,20 +194,28 @@ def load_plan(path: str | os.PathLike[str]) -> Plan:
         reason = error.strerror if isinstance(error, OSError) else error
         raise InputError(f"{place}: cannot read the plan: {reason}") from error
     try:
+        if not isinstance(content.get("sweep"), Mapping):
+            raise InputError(
+                'a plan has a table [sweep], and names a scenario file (scenario = "...") or is one'
+            )
+        _known_keys("[sweep]", content["sweep"], _SWEEP_KEYS)
+        if any(key in content for key in _SCENARIO_KEYS):
+            scenario, sweep = load_with_sweep(place)
+            assert sweep is not None
+            return make_plan(scenario, **sweep)
         _known_keys("a plan", content, _TOP_KEYS)
-        sweep = content.get("sweep")
-        scenario = content.get("scenario")
-        if not isinstance(scenario, str) or not isinstance(sweep, Mapping):
-            raise InputError('a plan names a scenario file (scenario = "...") and has a table [sweep]')
-        _known_keys("[sweep]", sweep, _SWEEP_KEYS)
+        scenario_file = content.get("scenario")
+        if not isinstance(scenario_file, str):
+            raise InputError('a plan names its scenario file: scenario = "..."')
         return make_plan(
-            load(place.parent / scenario),
+            load(place.parent / scenario_file),
             name=content.get("name"),
             seed=content.get("seed"),
-            **sweep,
+            **content["sweep"],
         )
     except InputError as error:
-        raise InputError(f"{place}: {error}") from error
+        named = str(error).startswith(f"{place}: ")
+        raise InputError(str(error) if named else f"{place}: {error}") from error
 
 
 def make_plan(

@@ -15,14 +15,14 @@ from typing import Any
 from celltrain import folder
 from celltrain.errors import InputError
 from celltrain.experiment import MAX_RUNS, Progress, drive
-from celltrain.results import combined_fingerprint, provenance
+from celltrain.results import combined_fingerprint, core_version, provenance
 from celltrain.scenario import Scenario
 from celltrain.sweeps.agenda import Agenda
 from celltrain.sweeps.executors import Backend, Cluster, open_backend
 from celltrain.sweeps.frames import StoredRun, write_frames
 from celltrain.sweeps.plan import Plan, Until, make_plan
 from celltrain.sweeps.result import KIND, Sweep
-from celltrain.sweeps.store import Store, core_version
+from celltrain.sweeps.store import Store
 from celltrain.sweeps.work import Batch, Done
 
 __all__ = ["run_plan", "sweep"]
@@ -232,7 +232,6 @@ def _manifest(plan: Plan, place: Path, wall_time: float) -> dict[str, Any]:
         **origin,
         "cell_hops": runs["cell_hops"].sum(),
         "fingerprint": combined_fingerprint(runs["fingerprint"]),
-        "core": core_version(),
         "seed": plan.seed,
         "parameters": plan.parameters,
         "axes": [axis.to_dict() for axis in plan.axes],

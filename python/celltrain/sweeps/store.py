@@ -18,18 +18,14 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
-from hashlib import blake2b
 from io import BufferedReader, FileIO
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import Any
 
-from celltrain import _core
-from celltrain.folder import source_revision
-from celltrain.results import Record
+from celltrain.results import Record, core_version
 
-__all__ = ["Entry", "Store", "core_version"]
+__all__ = ["Entry", "Store"]
 
 FOLDER = "runs"
 """The sub-folder of the logs in a results folder."""
@@ -156,18 +152,6 @@ class Store:
             elif (identity["seed"], identity["trace"]) == self._identity and path.stem.isdecimal():
                 runs = self._index.setdefault(identity["key"], {})
                 runs.setdefault(identity["replication"], int(path.stem) << _PLACE_BITS | place)
-
-
-@cache
-def core_version() -> str:
-    """What results depend on beside scenario, seed and replication: the version of the simulator.
-
-    In a source tree, where the version stays while the code changes, a hash of the compiled core follows it.
-    """
-    if source_revision() is None:
-        return _core.__version__
-    compiled = Path(_core.__file__).read_bytes()
-    return f"{_core.__version__}+core.{blake2b(compiled, digest_size=4).hexdigest()}"
 
 
 def _payloads(path: Path) -> Iterator[tuple[int, bytes]]:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from celltrain import _core
 from celltrain.errors import InputError
 from celltrain.experiment import Task, simulate
-from celltrain.sweeps.store import Entry, core_version
+from celltrain.results import core_version
+from celltrain.sweeps.store import Entry
 
 __all__ = ["Batch", "Done", "work"]
 

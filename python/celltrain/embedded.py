@@ -1,0 +1,56 @@
+"""A `[sweep]` inside a scenario file: taken out here, since the core refuses keys that it does not know."""
+
+import re
+import tomllib
+from typing import Any
+
+from celltrain.errors import InputError
+
+__all__ = ["TABLE", "without_sweep"]
+
+TABLE = "sweep"
+
+_OURS = re.compile(rf"\s*\[+\s*(?:{TABLE}|\"{TABLE}\"|'{TABLE}')\s*[.\]]")
+_HEADER = re.compile(r"\s*\[")
+
+
+def without_sweep(text: str) -> tuple[str, dict[str, Any] | None]:
+    """A scenario file without its `[sweep]`, and that table; None where there is none.
+
+    Its lines are left empty, so that errors about the rest name the lines of the file. Text that is not TOML
+    is left as it is, for the core to complain about.
+
+    Raises:
+        InputError: the sweep is not written as tables of its own.
+    """
+    if TABLE not in text:
+        return text, None
+    try:
+        content = tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return text, None
+    sweep = content.pop(TABLE, None)
+    if sweep is None:
+        return text, None
+    lines = text.splitlines(keepends=True)
+    kept: list[str] = []
+    ours = False
+    for number, line in enumerate(lines):
+        # Within an array over several lines a line can look like the head of a table.
+        if _HEADER.match(line) and _is_toml("".join(lines[:number])):
+            ours = _OURS.match(line) is not None
+        kept.append("\n" if ours else line)
+    rest = "".join(kept)
+    if not _is_toml(rest) or tomllib.loads(rest) != content:
+        raise InputError(
+            "the sweep of a scenario is in tables of its own: [sweep], [sweep.grid], [sweep.zip]"
+        )
+    return rest, sweep
+
+
+def _is_toml(text: str) -> bool:
+    try:
+        tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return False
+    return True

@@ -1,0 +1,102 @@
+"""A scenario file with a `[sweep]` of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import celltrain as ct
+from celltrain.embedded import without_sweep
+from celltrain.sweeps import load_plan
+
+if TYPE_CHECKING:
+    from conftest import Cli
+
+SWEEP = """
+[sweep]  # what varies
+replications = 2
+
+[sweep.grid]
+"switch.buffer" = [
+  "100 cells",
+  "200 cells",
+]
+"""
+
+
+@pytest.fixture
+def file(scenario_file: Path) -> Path:
+    text = scenario_file.read_text()
+    head, tail = text.split("[tcp]")
+    scenario_file.write_text(f"{head}{SWEEP}\n[tcp]{tail}")
+    return scenario_file
+
+
+def test_the_sweep_runs_and_its_base_is_the_rest(file: Path, scenario: ct.Scenario) -> None:
+    plan = load_plan(file)
+    assert plan.scenario == scenario == ct.load(file)
+    assert (plan.points, plan.replications, plan.seed, plan.name) == (2, 2, scenario.seed, scenario.name)
+    assert plan.parameters == ["switch.buffer"]
+
+
+def test_the_commands_say_that_they_take_the_base_alone(file: Path, cli: Cli, tmp_path: Path) -> None:
+    for words in (("run", file, "--replications", "1"), ("check", file)):
+        answer = cli(*words)
+        assert answer.code == 0
+        assert (
+            answer.err
+            == f"{file} has a [sweep]: this is its base alone; `celltrain sweep {file}` runs the sweep\n"
+        )
+    answer = cli("sweep", file, "--out", tmp_path / "out")
+    assert (answer.code, answer.err) == (0, "")
+    assert ct.Sweep.read(tmp_path / "out").runs.height == 4
+
+
+def test_errors_keep_their_lines(file: Path, cli: Cli) -> None:
+    text = file.read_text().replace('rto-min = "50 ms"', 'rto-mean = "50 ms"')
+    file.write_text(text)
+    line = text.splitlines().index('rto-mean = "50 ms"') + 1
+    for command in ("run", "sweep"):
+        answer = cli(command, file)
+        assert (answer.code, answer.out) == (2, "")
+        assert f"{file}:{line}" in answer.err
+        assert "tcp.rto-mean" in answer.err
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("[sweep.grid]", "[sweep.gird]", "small.toml: unknown key of [sweep] 'gird': did you mean 'grid'"),
+        ('"switch.buffer"', '"switch.bufer"', "switch.bufer"),
+        ("replications = 2\n\n[sweep.grid]", "replications = true\n\n[sweep.grid]", "replications"),
+        ('name = "two', 'scenario = 1\nname = "two', "scenario"),
+    ],
+)
+def test_a_bad_sweep_is_refused(file: Path, cli: Cli, old: str, new: str, words: str) -> None:
+    assert old in file.read_text()
+    file.write_text(file.read_text().replace(old, new))
+    answer = cli("sweep", file)
+    assert (answer.code, answer.out) == (2, "")
+    assert words in answer.err
+    assert answer.err.count("\n") == 1
+
+
+def test_lines_within_an_array_are_no_tables() -> None:
+    text = 'a = 1\n[sweep]\n"k" = [\n  [1],\n[2],\n]\n[b]\nc = """\n[sweep]\n"""\n'.replace("[sweep],\n", "")
+    rest, sweep = without_sweep(text)
+    assert sweep == {"k": [[1], [2]]}
+    assert rest == 'a = 1\n\n\n\n\n\n[b]\nc = """\n[sweep]\n"""\n'
+    assert rest.count("\n") == text.count("\n")
+
+
+@pytest.mark.parametrize("text", ["a = 1\n", "sweeper = 1\n", "[sweep\n", "# [sweep]\na = 1\n"])
+def test_what_has_no_sweep_stays_as_it_is(text: str) -> None:
+    assert without_sweep(text) == (text, None)
+
+
+@pytest.mark.parametrize("text", ["sweep = { grid = {} }\n", "sweep.trace = true\n"])
+def test_a_sweep_that_is_no_table_of_its_own_is_refused(text: str) -> None:
+    with pytest.raises(ct.InputError, match="tables of its own"):
+        without_sweep(text)
