@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Queues, Scheduler};
-use crate::{buffer::ParamError, contract::Contract};
+use super::{Queues, Scheduler, Vcs};
+use crate::buffer::ParamError;
 
 /// FIFO has no parameters.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -40,8 +40,8 @@ impl Scheduler for Fifo {
     const SUMMARY: &'static str = "Serves units in the order of their arrival, whatever VC they belong to.";
     const REFERENCE: &'static str = "the shared queue of all five papers";
 
-    fn new(_: &Params, vcs: &[Contract]) -> Result<Self, ParamError> {
-        Ok(Self { places: VecDeque::new(), first: 0, last: vec![None; vcs.len()] })
+    fn new(_: &Params, vcs: Vcs<'_>) -> Result<Self, ParamError> {
+        Ok(Self { places: VecDeque::new(), first: 0, last: vec![None; vcs.labels()] })
     }
 
     #[inline]

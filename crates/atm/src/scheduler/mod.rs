@@ -5,19 +5,54 @@
 
 pub mod priority;
 mod registry;
+pub mod share;
 
 pub use priority::Priority;
 pub use registry::DisciplineInfo;
+pub use share::Share;
 
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::{buffer::ParamError, contract::Contract};
+use crate::{
+    buffer::ParamError,
+    contract::{Category, Contract},
+};
 
 // One line a discipline: it names the file, the type in it, and the discipline's name in scenario files.
 registry::disciplines! {
     fifo::Fifo => "fifo",
     round_robin::RoundRobin => "round-robin",
+    weighted_round_robin::WeightedRoundRobin => "weighted-round-robin",
+    deficit_round_robin::DeficitRoundRobin => "deficit-round-robin",
+    scfq::Scfq => "scfq",
+}
+
+/// The VCs that a discipline serves: those of one category among the VCs of a port.
+#[derive(Debug, Clone, Copy)]
+pub struct Vcs<'a> {
+    /// The contracts of all VCs of the port, by label.
+    contracts: &'a [Contract],
+    category: Category,
+}
+
+impl<'a> Vcs<'a> {
+    /// The VCs of `category` among `contracts`.
+    #[must_use]
+    pub fn of(category: Category, contracts: &'a [Contract]) -> Self {
+        Self { contracts, category }
+    }
+
+    /// How many labels the port has: what a table indexed by label must hold.
+    #[must_use]
+    pub fn labels(self) -> usize {
+        self.contracts.len()
+    }
+
+    /// The label and the contract of each VC served.
+    pub fn iter(self) -> impl Iterator<Item = (usize, &'a Contract)> {
+        self.contracts.iter().enumerate().filter(move |(_, contract)| contract.category == self.category)
+    }
 }
 
 /// What a scheduler may see of the queues.
@@ -37,11 +72,11 @@ pub trait Scheduler: Sized {
     /// Where the discipline is described.
     const REFERENCE: &'static str;
 
-    /// A scheduler of VCs under the contracts `vcs`, by label.
+    /// A scheduler of `vcs`.
     ///
     /// # Errors
     /// A parameter outside its meaning, or a contract that lacks what the discipline needs.
-    fn new(params: &Self::Params, vcs: &[Contract]) -> Result<Self, ParamError>;
+    fn new(params: &Self::Params, vcs: Vcs<'_>) -> Result<Self, ParamError>;
 
     /// A unit was put at the end of the queue of `vc`.
     fn enqueue(&mut self, vc: u32, queues: &impl Queues);

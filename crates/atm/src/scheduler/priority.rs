@@ -1,7 +1,10 @@
 //! Strict priority between service categories, any discipline within each.
 
-use super::{Discipline, Queues, SchedulerParams};
-use crate::{buffer::ParamError, contract::Contract};
+use super::{Discipline, Queues, SchedulerParams, Vcs};
+use crate::{
+    buffer::ParamError,
+    contract::{Category, Contract},
+};
 
 /// Serves the VCs of a category only while those of the categories before it have nothing to send. A unit in transmission
 /// is not interrupted.
@@ -23,7 +26,8 @@ impl Priority {
         categories.sort_unstable();
         categories.dedup();
         let place = |vc: &Contract| categories.partition_point(|&category| category < vc.category);
-        let classes = categories.iter().map(|_| Discipline::new(params, vcs)).collect::<Result<_, _>>()?;
+        let class = |&category: &Category| Discipline::new(params, Vcs::of(category, vcs));
+        let classes = categories.iter().map(class).collect::<Result<_, _>>()?;
         Ok(Self { class: vcs.iter().map(place).collect(), classes })
     }
 

@@ -67,11 +67,11 @@ macro_rules! disciplines {
         }
 
         impl Discipline {
-            /// The discipline that `params` chooses, for VCs under the contracts `vcs`.
+            /// The discipline that `params` chooses, for `vcs`.
             ///
             /// # Errors
             /// As [`Scheduler::new`].
-            pub fn new(params: &SchedulerParams, vcs: &[Contract]) -> Result<Self, ParamError> {
+            pub fn new(params: &SchedulerParams, vcs: Vcs<'_>) -> Result<Self, ParamError> {
                 Ok(match params.discipline {
                     $(DisciplineName::$discipline => Self::$discipline(Scheduler::new(&params.$module, vcs)?),)*
                 })

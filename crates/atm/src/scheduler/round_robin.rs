@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Queues, Scheduler};
-use crate::{buffer::ParamError, contract::Contract};
+use super::{Queues, Scheduler, Vcs};
+use crate::buffer::ParamError;
 
 /// Round robin has no parameters.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -26,7 +26,7 @@ impl Scheduler for RoundRobin {
         "Serves the VCs that have something to send in turn, a cell or packet each.";
     const REFERENCE: &'static str = "Wu, Siu and Ren, section II.C (per-VC queuing)";
 
-    fn new(_: &Params, _: &[Contract]) -> Result<Self, ParamError> {
+    fn new(_: &Params, _: Vcs<'_>) -> Result<Self, ParamError> {
         Ok(Self { turns: VecDeque::new() })
     }
 

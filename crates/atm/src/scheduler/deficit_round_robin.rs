@@ -1,0 +1,126 @@
+//! Deficit round robin: the VCs that have something to send take turns, and what a VC could not send of its turn because its
+//! next packet was too large is added to its next one.
+//!
+//! Each turn gives a VC a quantum in proportion to its share, and the VC sends packets as long as what it has been given
+//! covers them. What is left, its deficit, it keeps for its next turn; a VC that has nothing more to send keeps nothing.
+//! So VCs that are always busy send bytes in the ratio of their shares whatever the sizes of their packets, which round
+//! robin by packets does not. With a quantum that covers the largest packet every turn sends at least one; with a smaller
+//! one service is smoother, and packets wait for several turns.
+//!
+//! State: two numbers a VC and its place in a list. Constant time a packet if the quantum covers the largest one.
+
+use std::collections::VecDeque;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Queues, Scheduler, Share, Vcs};
+use crate::buffer::ParamError;
+
+/// Parameters of deficit round robin.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub struct Params {
+    /// What a VC's share is proportional to.
+    pub share: Share,
+    /// What the VC with the smallest share may send each turn: in bytes on a packet-framed link, in cells on a cell-framed
+    /// one. The others may send more in proportion.
+    #[schemars(range(min = 1))]
+    pub quantum: u32,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { share: Share::default(), quantum: 1500 }
+    }
+}
+
+/// The deficit-round-robin discipline.
+#[derive(Debug, Clone)]
+pub struct DeficitRoundRobin {
+    /// What a byte (or cell) costs: the smallest share. Counting in fractions of a byte keeps the shares exact.
+    cost: u128,
+    vcs: Vec<Account>,
+    /// Busy VCs in the order of their turns; the first has its turn.
+    turns: VecDeque<u32>,
+    /// Whether the first has been given its quantum for this turn.
+    given: bool,
+}
+
+/// What a VC may send, in fractions of a byte (or cell).
+#[derive(Debug, Clone, Copy)]
+struct Account {
+    /// Given at each turn.
+    quantum: u128,
+    /// Given and not used.
+    deficit: u128,
+}
+
+impl DeficitRoundRobin {
+    /// The queue of `vc` is empty: it leaves the round and keeps nothing.
+    fn leave(&mut self, vc: u32) {
+        if self.turns.front() == Some(&vc) {
+            self.given = false;
+            self.turns.pop_front();
+        } else {
+            self.turns.retain(|&turn| turn != vc);
+        }
+        self.vcs[vc as usize].deficit = 0;
+    }
+}
+
+impl Scheduler for DeficitRoundRobin {
+    type Params = Params;
+
+    const SUMMARY: &'static str =
+        "Serves the VCs that have something to send in turn, as many bytes a turn as the VC's share says, whatever the sizes of packets.";
+    const REFERENCE: &'static str =
+        "Shreedhar and Varghese 1996, Efficient fair queuing using deficit round-robin";
+
+    fn new(params: &Params, vcs: Vcs<'_>) -> Result<Self, ParamError> {
+        if params.quantum == 0 {
+            let message = "expected 1 or more, found 0".to_owned();
+            return Err(ParamError { key: "quantum", message });
+        }
+        let shares = params.share.of(vcs)?;
+        let cost = vcs.iter().map(|(label, _)| shares[label]).min().map_or(1, u128::from);
+        let account =
+            |share: &u64| Account { quantum: u128::from(*share) * u128::from(params.quantum), deficit: 0 };
+        Ok(Self { cost, vcs: shares.iter().map(account).collect(), turns: VecDeque::new(), given: false })
+    }
+
+    #[inline]
+    fn enqueue(&mut self, vc: u32, queues: &impl Queues) {
+        if queues.size(vc, 1).is_none() {
+            self.turns.push_back(vc);
+        }
+    }
+
+    #[inline]
+    fn next(&mut self, queues: &impl Queues) -> Option<u32> {
+        loop {
+            let vc = *self.turns.front()?;
+            let Account { quantum, deficit } = &mut self.vcs[vc as usize];
+            if !std::mem::replace(&mut self.given, true) {
+                *deficit += *quantum;
+            }
+            let size = queues.size(vc, 0).expect("a VC in the round has something to send");
+            let cost = self.cost * u128::from(size);
+            if cost <= *deficit {
+                *deficit -= cost;
+                if queues.size(vc, 1).is_none() {
+                    self.leave(vc);
+                }
+                return Some(vc);
+            }
+            self.turns.rotate_left(1);
+            self.given = false;
+        }
+    }
+
+    fn withdraw(&mut self, vc: u32, queues: &impl Queues) {
+        if queues.size(vc, 0).is_none() {
+            self.leave(vc);
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Self-clocked fair queueing: weighted fair queueing with a clock that costs nothing.
+//!
+//! Every unit has a tag: the virtual time at which it should be sent if each VC were served all the time at a rate in
+//! proportion to its share. The unit with the smallest tag goes first, and its tag is the virtual time while it is sent. A
+//! VC that begins to send starts at the virtual time of that moment, so that it can neither save up service nor be made
+//! to pay for what it got while others were idle.
+//!
+//! For cells this is at once the virtual spacing of Roberts, which the simulator YATS calls WFQ: the tag of a VC's first cell
+//! is one spacing after the tag of its cell before or, if it was idle, after that of the cell in service. Weighted fair queueing
+//! in the narrow sense (PGPS) takes its virtual time from a simulation of the fluid system instead; it keeps within one
+//! packet of the fluid system, which this does not: here a VC may wait for one packet of each of the others.
+//!
+//! State: a tag a VC, and the busy VCs sorted by it; time grows with the logarithm of their number.
+
+use std::collections::BTreeSet;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Queues, Scheduler, Share, Vcs};
+use crate::buffer::ParamError;
+
+/// Parameters of SCFQ.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub struct Params {
+    /// What a VC's share is proportional to.
+    pub share: Share,
+}
+
+/// Virtual time, in units of 2^-32 of what a byte (or cell) of the VC with the largest share takes.
+///
+/// A spacing is rounded up to such a unit: a VC gets its share to within one part in 2^32.
+type Tag = u128;
+
+/// From this virtual time on, all tags are set back together. A tag is at most 2^125 later: a share is below 2^61, a size below
+/// 2^32.
+const SET_BACK: Tag = 1 << 127;
+
+/// The SCFQ discipline.
+#[derive(Debug, Clone)]
+pub struct Scfq {
+    /// Virtual time that a byte (or cell) of each VC takes.
+    spacing: Vec<Tag>,
+    /// The tag of the unit in service or, if there is none, of the last one.
+    now: Tag,
+    /// The first unit of each busy VC, by tag; VCs with equal tags by label.
+    heads: BTreeSet<(Tag, u32)>,
+    /// The tag of each busy VC's first unit.
+    tags: Vec<Tag>,
+}
+
+impl Scfq {
+    /// The first unit of `vc` is now one of `size`.
+    fn set_head(&mut self, vc: u32, size: u32) {
+        let tag = self.now + self.spacing[vc as usize] * Tag::from(size);
+        self.tags[vc as usize] = tag;
+        self.heads.insert((tag, vc));
+    }
+
+    /// Sets virtual time back to 0. No busy VC has a tag before the one in service, so that nothing else changes.
+    #[cold]
+    fn set_back(&mut self) {
+        for (tag, vc) in std::mem::take(&mut self.heads) {
+            self.tags[vc as usize] = tag - self.now;
+            self.heads.insert((tag - self.now, vc));
+        }
+        self.now = 0;
+    }
+}
+
+impl Scheduler for Scfq {
+    type Params = Params;
+
+    const SUMMARY: &'static str =
+        "Serves VCs in proportion to their shares, in the order of tags that advance with the unit in service (virtual spacing).";
+    const REFERENCE: &'static str =
+        "Golestani 1994, A self-clocked fair queueing scheme for broadband applications; for cells the WFQ of Puangpronpitag, Kara and Djemame";
+
+    fn new(params: &Params, vcs: Vcs<'_>) -> Result<Self, ParamError> {
+        let shares = params.share.of(vcs)?;
+        let most = shares.iter().max().map_or(1, |&share| Tag::from(share)) << 32;
+        let spacing = shares.iter().map(|&share| most.div_ceil(Tag::from(share))).collect();
+        Ok(Self { spacing, now: 0, heads: BTreeSet::new(), tags: vec![0; shares.len()] })
+    }
+
+    #[inline]
+    fn enqueue(&mut self, vc: u32, queues: &impl Queues) {
+        if queues.size(vc, 1).is_none() {
+            let size = queues.size(vc, 0).expect("a unit was put into the queue");
+            self.set_head(vc, size);
+        }
+    }
+
+    #[inline]
+    fn next(&mut self, queues: &impl Queues) -> Option<u32> {
+        let (tag, vc) = self.heads.pop_first()?;
+        self.now = tag;
+        if self.now >= SET_BACK {
+            self.set_back();
+        }
+        if let Some(size) = queues.size(vc, 1) {
+            self.set_head(vc, size);
+        }
+        Some(vc)
+    }
+
+    fn withdraw(&mut self, vc: u32, queues: &impl Queues) {
+        if queues.size(vc, 0).is_none() {
+            self.heads.remove(&(self.tags[vc as usize], vc));
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Weighted round robin: in a cycle each VC that has something to send sends as many cells as its weight says.
+//!
+//! The weights are the shares of the contracts without their common divisor. One after the other, a VC would send all its
+//! cells of a cycle in a burst; interleaved, the VCs go round and each sends one cell a round until it has had its share,
+//! so that the cells of a heavy VC lie between those of the others as far as there are others. What a VC does not use of a
+//! cycle is lost to it: it saves nothing up. A VC that begins to send joins the cycle at hand, and one that returns to
+//! it has what it had left of it. Units are counted, not their sizes: for packets see `deficit-round-robin`.
+//!
+//! State: two numbers a VC and its place in a list. Every operation takes constant time, but for a VC whose queue is pushed
+//! out whole.
+
+use std::collections::VecDeque;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Queues, Scheduler, Share, Vcs};
+use crate::buffer::ParamError;
+
+/// The most cells of a VC in a cycle: with more, a cycle would take so long that the shares mean nothing.
+pub const MAX_TURNS: u64 = 10_000;
+
+/// Parameters of weighted round robin.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub struct Params {
+    /// What a VC's share is proportional to.
+    pub share: Share,
+    /// Whether VCs take turns after every cell of a cycle; otherwise a VC sends all its cells of a cycle in a burst.
+    pub interleaved: bool,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { share: Share::default(), interleaved: true }
+    }
+}
+
+/// The weighted-round-robin discipline.
+#[derive(Debug, Clone)]
+pub struct WeightedRoundRobin {
+    interleaved: bool,
+    /// Number of the cycle at hand.
+    cycle: u64,
+    vcs: Vec<Turns>,
+    /// Busy VCs that may still send in this cycle, in the order of their turns.
+    turns: VecDeque<u32>,
+    /// Busy VCs that have had their share of this cycle.
+    waiting: VecDeque<u32>,
+}
+
+/// How often a VC may send.
+#[derive(Debug, Clone, Copy)]
+struct Turns {
+    /// In a cycle.
+    weight: u64,
+    /// In the cycle number `cycle`, from now on.
+    left: u64,
+    cycle: u64,
+}
+
+impl WeightedRoundRobin {
+    /// What `vc` may still send in the cycle at hand.
+    fn left(&mut self, vc: u32) -> &mut u64 {
+        let turns = &mut self.vcs[vc as usize];
+        if turns.cycle != self.cycle {
+            (turns.left, turns.cycle) = (turns.weight, self.cycle);
+        }
+        &mut turns.left
+    }
+
+    fn end_cycle(&mut self) {
+        std::mem::swap(&mut self.turns, &mut self.waiting);
+        self.cycle += 1;
+    }
+}
+
+impl Scheduler for WeightedRoundRobin {
+    type Params = Params;
+
+    const SUMMARY: &'static str =
+        "Serves the VCs that have something to send in turn, as many cells a cycle as the VC's weight says.";
+    const REFERENCE: &'static str =
+        "Katevenis, Sidiropoulos and Courcoubetis 1991, Weighted round-robin cell multiplexing in a general-purpose ATM switch chip";
+
+    fn new(params: &Params, vcs: Vcs<'_>) -> Result<Self, ParamError> {
+        let shares = params.share.of(vcs)?;
+        if let Some((label, weight)) = shares.iter().enumerate().find(|(_, weight)| **weight > MAX_TURNS) {
+            let message = format!(
+                "VC {label} would have {weight} cells a cycle, and {MAX_TURNS} are the most: give weights or rates in a \
+                 simpler ratio, or use `scfq`"
+            );
+            return Err(ParamError { key: "share", message });
+        }
+        let vcs = shares.iter().map(|&weight| Turns { weight, left: weight, cycle: 0 }).collect();
+        let (turns, waiting) = (VecDeque::new(), VecDeque::new());
+        Ok(Self { interleaved: params.interleaved, cycle: 0, vcs, turns, waiting })
+    }
+
+    #[inline]
+    fn enqueue(&mut self, vc: u32, queues: &impl Queues) {
+        // The only unit of its queue: the VC joins the cycle.
+        if queues.size(vc, 1).is_none() {
+            if *self.left(vc) > 0 { self.turns.push_back(vc) } else { self.waiting.push_back(vc) }
+        }
+    }
+
+    #[inline]
+    fn next(&mut self, queues: &impl Queues) -> Option<u32> {
+        if self.turns.is_empty() {
+            self.end_cycle();
+        }
+        let vc = self.turns.pop_front()?;
+        let left = self.left(vc);
+        *left -= 1;
+        let has_turns = *left > 0;
+        if queues.size(vc, 1).is_some() {
+            match (has_turns, self.interleaved) {
+                (true, true) => self.turns.push_back(vc),
+                (true, false) => self.turns.push_front(vc),
+                (false, _) => self.waiting.push_back(vc),
+            }
+        }
+        Some(vc)
+    }
+
+    fn withdraw(&mut self, vc: u32, queues: &impl Queues) {
+        if queues.size(vc, 0).is_none() {
+            self.turns.retain(|&turn| turn != vc);
+            self.waiting.retain(|&turn| turn != vc);
+        }
+    }
+}
