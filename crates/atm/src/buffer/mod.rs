@@ -6,7 +6,9 @@
 mod registry;
 mod share;
 
+pub mod fair_share;
 pub mod frame;
+pub mod turns;
 
 pub use registry::PolicyInfo;
 
@@ -35,6 +37,9 @@ registry::policies! {
     dfba::Dfba => "dfba",
     red::Red => "red",
     dynamic_threshold::DynamicThreshold => "dynamic-threshold",
+    epd_per_vc::EpdPerVc => "epd-per-vc",
+    virtual_queuing::VirtualQueuing => "virtual-queuing",
+    improved_virtual_queuing::ImprovedVirtualQueuing => "improved-virtual-queuing",
 }
 
 /// Why a cell was discarded.

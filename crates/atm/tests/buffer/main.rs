@@ -1,7 +1,9 @@
 //! Discard policies behind a model of a port that is far simpler than the port: a list of the cells in its buffer.
 
+mod accounts;
 mod model;
 mod policies;
 mod random;
 mod thresholds;
 mod trace;
+mod virtual_queuing;

@@ -1,0 +1,85 @@
+//! EPD with accounts by VC: above the threshold only VCs that fill their share of it are refused new frames.
+//!
+//! Plain EPD refuses whoever comes at the wrong moment, and that is more often a VC with a long round trip or with several
+//! congested ports on its way. Here a VC that has fewer cells in the buffer than its share of the threshold may begin a frame
+//! even above the threshold. The share is the threshold over the number of VCs set up at the port, active or not, or by weight.
+//! It costs a counter for each VC, and room above the threshold for those frames.
+//!
+//! In a FIFO the share of the buffer is only roughly the share of the line, which is what
+//! [`super::improved_virtual_queuing`] sets right.
+
+use celltrain_engine::Time;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    BufferPolicy, ParamError, PortContext, PortView, Verdict,
+    fair_share::FairShare,
+    frame::{EndMarks, FrameAdmission, FrameDiscard},
+};
+use crate::{Cell, quantity::Level};
+
+/// Parameters of EPD with accounts by VC.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub struct Params {
+    /// Occupancy from which frames of VCs that have their share of it in the buffer are refused (Th).
+    pub threshold: Level,
+    /// Which end marks of discarded frames pass.
+    pub end_marks: EndMarks,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { threshold: Level::Share(800_000), end_marks: EndMarks::default() }
+    }
+}
+
+/// The policy.
+#[derive(Debug, Clone)]
+pub struct EpdPerVc {
+    frames: FrameDiscard,
+    admission: BelowShare,
+}
+
+/// Admits a frame while the buffer is below the threshold or the VC below its share.
+#[derive(Debug, Clone)]
+struct BelowShare(FairShare);
+
+impl FrameAdmission for BelowShare {
+    #[inline]
+    fn admits(&mut self, cell: &Cell, port: &impl PortView, _: Time) -> bool {
+        let (queue, of_vc) = (port.occupancy(), port.vc_occupancy(cell.vc) as i64);
+        !(queue >= self.0.threshold() && self.0.is_reached(cell.vc, of_vc))
+    }
+}
+
+impl BufferPolicy for EpdPerVc {
+    type Params = Params;
+
+    const SUMMARY: &'static str =
+        "Above a threshold, refuses new frames of VCs that fill their share of it or more.";
+    const REFERENCE: &'static str = "Li, Siu, Tzeng, Ikeda and Suzuki 1996; Wu, Siu and Ren, section III";
+    const KEEPS_ACCOUNTS: bool = true;
+
+    fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
+        Ok(Self {
+            frames: FrameDiscard::new(params.end_marks, port.vcs.len()),
+            admission: BelowShare(FairShare::new(params.threshold, port)?),
+        })
+    }
+
+    fn levels(params: &Params) -> Vec<(&'static str, Level)> {
+        vec![("threshold", params.threshold)]
+    }
+
+    #[inline(always)]
+    fn on_arrival(&mut self, cell: &Cell, port: &impl PortView, now: Time) -> Verdict {
+        self.frames.on_arrival(&mut self.admission, cell, port, now)
+    }
+
+    #[inline]
+    fn accepts_rest(&self, cell: &Cell) -> bool {
+        self.frames.accepts_rest(cell)
+    }
+}

@@ -1,0 +1,179 @@
+//! Virtual queuing: EPD by VC, where a VC's share is measured as if each had a queue of its own, served in turn.
+//!
+//! A VC's cells in a FIFO say little about the rate at which it is served. Virtual queuing keeps a virtual queue for each VC:
+//! an accepted cell adds one to its VC's, and a cell sent takes one from the virtual queue whose turn it is ([`super::turns`]),
+//! whosever cell it was. Above the threshold a frame is refused if its VC's virtual queue has reached its share of the threshold.
+//! That comes near to the fairness of queues by VC with the memory of a FIFO: a counter and an entry in a list for each VC.
+//!
+//! A virtual queue is never negative, so a VC whose virtual queue is empty for a while loses those turns for good. Sources
+//! that send in bursts do; [`super::improved_virtual_queuing`] lets them save turns.
+//!
+//! The share is the threshold over the number of VCs set up at the port, active or not. Where some of them are idle the
+//! others cannot use what they leave, unless the discard threshold is dynamic: [`FairShare::adapt`].
+
+use celltrain_engine::Time;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    BufferPolicy, ParamError, PortContext, PortView, Verdict,
+    fair_share::FairShare,
+    frame::{EndMarks, FrameAdmission, FrameDiscard},
+    turns::Turns,
+};
+use crate::{Cell, cell::Kind, quantity::Level};
+
+/// Parameters of virtual queuing.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub struct Params {
+    /// Occupancy from which frames of VCs whose virtual queue has reached its share are refused (Th).
+    pub threshold: Level,
+    /// Whether the share follows what the VCs use (Wu, Siu and Ren, equation 3) instead of being fixed.
+    pub dynamic_threshold: bool,
+    /// Cells sent between two updates of the dynamic threshold; once a round of service if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub update_interval: Option<u32>,
+    /// Which end marks of discarded frames pass. The published pseudocode discards them all: `"never"`.
+    pub end_marks: EndMarks,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            threshold: Level::Share(800_000),
+            dynamic_threshold: false,
+            update_interval: None,
+            end_marks: EndMarks::default(),
+        }
+    }
+}
+
+/// When a dynamic threshold is computed anew.
+#[derive(Debug, Clone, Copy)]
+enum Update {
+    /// Never: the threshold is fixed.
+    Never,
+    /// At the end of each round of service.
+    EveryRound,
+    /// After so many cells; `left` of them are still to be sent.
+    Every { cells: u32, left: u32 },
+}
+
+/// The policy.
+#[derive(Debug, Clone)]
+pub struct VirtualQueuing {
+    frames: FrameDiscard,
+    queues: VirtualQueues,
+    update: Update,
+}
+
+/// Admits a frame while the buffer is below the threshold or the VC's virtual queue below its share.
+#[derive(Debug, Clone)]
+struct VirtualQueues {
+    turns: Turns,
+    share: FairShare,
+}
+
+impl FrameAdmission for VirtualQueues {
+    #[inline]
+    fn admits(&mut self, cell: &Cell, port: &impl PortView, _: Time) -> bool {
+        let (queue, virtual_queue) = (port.occupancy(), self.turns.sizes()[cell.vc as usize]);
+        !(queue >= self.share.threshold() && self.share.is_reached(cell.vc, virtual_queue))
+    }
+}
+
+impl VirtualQueuing {
+    /// Virtual queuing whose virtual queues go down to `-w` cells.
+    pub(super) fn bounded(params: &Params, w: i64, port: &PortContext<'_>) -> Result<Self, ParamError> {
+        let weights = port.vcs.iter().map(|contract| i64::from(contract.weight)).collect();
+        let share = FairShare::new(params.threshold, port)?;
+        Ok(Self {
+            frames: FrameDiscard::new(params.end_marks, port.vcs.len()),
+            queues: VirtualQueues { turns: Turns::new(weights, w), share },
+            update: Update::new(params)?,
+        })
+    }
+
+    /// The virtual queue of each VC, in cells.
+    #[must_use]
+    pub fn virtual_queues(&self) -> &[i64] {
+        self.queues.turns.sizes()
+    }
+
+    /// The shares of the VCs in the threshold.
+    #[must_use]
+    pub fn share(&self) -> &FairShare {
+        &self.queues.share
+    }
+}
+
+impl Update {
+    fn new(params: &Params) -> Result<Self, ParamError> {
+        let error = |message: &str| Err(ParamError { key: "update-interval", message: message.into() });
+        match (params.dynamic_threshold, params.update_interval) {
+            (true, None) => Ok(Self::EveryRound),
+            (true, Some(0)) => error("an update every 0 cells: give at least 1, or nothing for once a round"),
+            (true, Some(cells)) => Ok(Self::Every { cells, left: cells }),
+            (false, None) => Ok(Self::Never),
+            (false, Some(_)) => {
+                error("the threshold is fixed and never updated: set \"dynamic-threshold\" or remove this")
+            }
+        }
+    }
+
+    /// Whether the threshold is to be computed now that a cell was sent.
+    fn is_due(&mut self, round_ends: bool) -> bool {
+        match self {
+            Self::Never => false,
+            Self::EveryRound => round_ends,
+            Self::Every { cells, left } => {
+                *left -= 1;
+                let due = *left == 0;
+                if due {
+                    *left = *cells;
+                }
+                due
+            }
+        }
+    }
+}
+
+impl BufferPolicy for VirtualQueuing {
+    type Params = Params;
+
+    const SUMMARY: &'static str =
+        "EPD by VC, with shares measured in virtual queues that are served in turn and never negative.";
+    const REFERENCE: &'static str = "Tzeng and Siu 1996; Wu, Siu and Ren, section III, first pseudocode";
+    const KEEPS_ACCOUNTS: bool = true;
+
+    fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
+        Self::bounded(params, 0, port)
+    }
+
+    fn levels(params: &Params) -> Vec<(&'static str, Level)> {
+        vec![("threshold", params.threshold)]
+    }
+
+    #[inline]
+    fn on_arrival(&mut self, cell: &Cell, port: &impl PortView, now: Time) -> Verdict {
+        let verdict = self.frames.on_arrival(&mut self.queues, cell, port, now);
+        if verdict == Verdict::Accept {
+            self.queues.turns.accept(cell.vc);
+        }
+        verdict
+    }
+
+    #[inline]
+    fn on_departure(&mut self, cell: &Cell, _: Time) {
+        // Cells of no frame are not asked about when they arrive, so they have no part in the virtual queues.
+        if cell.kind != Kind::Data {
+            return;
+        }
+        let round_ends = self.queues.turns.serve();
+        if self.update.is_due(round_ends) {
+            self.queues.share.adapt(self.queues.turns.sizes());
+        }
+    }
+}
