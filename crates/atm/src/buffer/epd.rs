@@ -81,4 +81,10 @@ impl BufferPolicy for Epd {
     fn accepts_rest(&self, cell: &Cell) -> bool {
         self.frames.accepts_rest(cell)
     }
+
+    fn on_push_out(&mut self, vc: u32, _: u64, complete: bool) {
+        if !complete {
+            self.frames.refuse_rest(vc);
+        }
+    }
 }

@@ -8,6 +8,7 @@ mod share;
 
 pub mod fair_share;
 pub mod frame;
+pub mod push_out;
 pub mod turns;
 
 pub use registry::PolicyInfo;
@@ -40,6 +41,9 @@ registry::policies! {
     epd_per_vc::EpdPerVc => "epd-per-vc",
     virtual_queuing::VirtualQueuing => "virtual-queuing",
     improved_virtual_queuing::ImprovedVirtualQueuing => "improved-virtual-queuing",
+    epd_push_out::EpdPushOut => "epd-push-out",
+    abs_push_out::AbsPushOut => "abs-push-out",
+    abs_push_out_hardware::AbsPushOutHardware => "abs-push-out-hardware",
 }
 
 /// Why a cell was discarded.

@@ -5,5 +5,7 @@ mod model;
 mod policies;
 mod random;
 mod thresholds;
+mod push_out;
+mod push_out_hardware;
 mod trace;
 mod virtual_queuing;

@@ -1,0 +1,181 @@
+//! Push-out with tracking of the available buffer space: a frame is admitted if there is space that no frame in progress will need.
+//!
+//! EPD guesses with its threshold how much room the frames in progress still need. Here the first cell of a frame reserves a
+//! maximum frame (M), each further cell uses up one cell of that, and the last one gives back what is left. The available
+//! buffer space is B = Q - (cells in the buffer) - (cells reserved and not yet arrived); a frame is admitted while B > 0. If there is no
+//! space but the VC has room below its part of the buffer, last frames of the VC furthest above its own are pushed out until
+//! there is. They are pushed out, too, when a cell within a frame finds the buffer full. So nearly all of the buffer is in use
+//! and hardly a frame is broken. It costs two counters for each VC, and a buffer in which the last frame of a VC can be found.
+//!
+//! B > 0 promises one cell, not M: up to M - 1 cells more can be reserved than there are, and what saves the frame then is that
+//! cells are sent meanwhile, or push-out. `admission = "whole-frame"` asks for B >= M instead; then no frame of at most M cells ever
+//! meets a full buffer. Cells of a frame beyond M have no reservation: each takes a cell of B as it comes. A frame
+//! that never ends (its last cell was lost before this port, and no other follows) keeps its reservation.
+
+use celltrain_engine::Time;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    BufferPolicy, ParamError, PortContext, PortView, Verdict,
+    frame::{EndMarks, FrameAdmission, FrameDiscard},
+    push_out::{Limits, Sharing},
+};
+use crate::Cell;
+
+/// Parameters of push-out with tracking of the available buffer space.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub struct Params {
+    /// How the buffer is divided among the VCs.
+    pub sharing: Sharing,
+    /// How much space admits a frame.
+    pub admission: Admission,
+    /// Which end marks of discarded frames pass.
+    pub end_marks: EndMarks,
+}
+
+/// How much available buffer space admits a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Admission {
+    /// One cell, as published.
+    #[default]
+    AnySpace,
+    /// A maximum frame.
+    WholeFrame,
+}
+
+/// The policy.
+#[derive(Debug, Clone)]
+pub struct AbsPushOut {
+    discard: PacketDiscard,
+}
+
+/// The decisions about frames: what [`AbsPushOut`] and [`super::abs_push_out_hardware`] have in common. They differ in whom they
+/// push out.
+#[derive(Debug, Clone)]
+pub(super) struct PacketDiscard {
+    frames: FrameDiscard,
+    pub(super) limits: Limits,
+    admission: Admission,
+    /// Cells reserved by the frame in progress on each VC and not yet arrived.
+    reserved: Vec<i64>,
+    /// The sum of these.
+    total_reserved: i64,
+}
+
+/// Whether there is space for the frame at hand.
+struct Space(bool);
+
+impl FrameAdmission for Space {
+    fn admits(&mut self, _: &Cell, _: &impl PortView, _: Time) -> bool {
+        self.0
+    }
+}
+
+impl PacketDiscard {
+    pub(super) fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
+        let vcs = port.vcs.len();
+        Ok(Self {
+            frames: FrameDiscard::new(params.end_marks, vcs),
+            limits: Limits::new(params.sharing, port)?,
+            admission: params.admission,
+            reserved: vec![0; vcs],
+            total_reserved: 0,
+        })
+    }
+
+    /// B, in cells; negative where frames in progress still need more than there is.
+    pub(super) fn available(&self, port: &impl PortView) -> i64 {
+        let capacity = i64::try_from(port.capacity()).unwrap_or(i64::MAX);
+        capacity - port.occupancy() as i64 - self.total_reserved
+    }
+
+    fn has_space(&self, cell: &Cell, port: &impl PortView) -> bool {
+        let needed = match self.admission {
+            Admission::AnySpace => 1,
+            Admission::WholeFrame => self.limits.frame(cell.vc),
+        };
+        self.available(port) >= needed
+    }
+
+    /// Whether the cell at hand calls for push-out: it begins a frame of a VC with room below its threshold and there is no
+    /// space, or it continues a frame and the buffer is full.
+    pub(super) fn calls_for_push_out(&self, cell: &Cell, port: &impl PortView) -> bool {
+        if port.is_first() {
+            let cells = port.vc_occupancy(cell.vc) as i64;
+            !self.has_space(cell, port) && self.limits.has_room(cell.vc, cells)
+        } else {
+            // A VC may have a limit of its own; other VCs' frames make no room below that.
+            port.occupancy() >= port.capacity() && self.frames.accepts_rest(cell)
+        }
+    }
+
+    /// The VC of the cell at hand if pushing out the frame that the cell continues spares the line a stump: the last resort
+    /// when nothing else can be pushed out.
+    pub(super) fn own_frame(&self, cell: &Cell, port: &impl PortView) -> Option<u32> {
+        let whole = !port.is_first() && self.frames.accepts_rest(cell) && port.last_frame(cell.vc).is_some();
+        whole.then_some(cell.vc)
+    }
+
+    /// Decides about a cell for which nothing is, or could be, pushed out.
+    pub(super) fn decide(&mut self, cell: &Cell, port: &impl PortView, now: Time) -> Verdict {
+        let mut space = Space(self.has_space(cell, port));
+        let verdict = self.frames.on_arrival(&mut space, cell, port, now);
+        let reserved =
+            if port.is_first() { self.limits.frame(cell.vc) } else { self.reserved[cell.vc as usize] };
+        let goes_on = verdict == Verdict::Accept && !cell.is_last();
+        self.reserve(cell.vc, if goes_on { (reserved - 1).max(0) } else { 0 });
+        verdict
+    }
+
+    pub(super) fn on_push_out(&mut self, vc: u32, complete: bool) {
+        if !complete {
+            self.frames.refuse_rest(vc);
+            self.reserve(vc, 0);
+        }
+    }
+
+    fn reserve(&mut self, vc: u32, cells: i64) {
+        let reserved = &mut self.reserved[vc as usize];
+        self.total_reserved += cells - *reserved;
+        *reserved = cells;
+    }
+}
+
+impl AbsPushOut {
+    /// B, the available buffer space in cells: what is neither filled nor reserved. Negative where frames in progress still need
+    /// more than there is.
+    #[must_use]
+    pub fn available(&self, port: &impl PortView) -> i64 {
+        self.discard.available(port)
+    }
+}
+
+impl BufferPolicy for AbsPushOut {
+    type Params = Params;
+
+    const SUMMARY: &'static str = "Admits frames while there is space that no frame in progress needs; pushes out for VCs below their part.";
+    const REFERENCE: &'static str =
+        "GFR with tracking of the available buffer space and packet push-out (2001), sections 3.1 and 3.2";
+    const KEEPS_ACCOUNTS: bool = true;
+
+    fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
+        Ok(Self { discard: PacketDiscard::new(params, port)? })
+    }
+
+    fn on_arrival(&mut self, cell: &Cell, port: &impl PortView, now: Time) -> Verdict {
+        if self.discard.calls_for_push_out(cell, port) {
+            let victim = self.discard.limits.most_over(port, cell.vc);
+            if let Some(vc) = victim.or_else(|| self.discard.own_frame(cell, port)) {
+                return Verdict::PushOut(vc);
+            }
+        }
+        self.discard.decide(cell, port, now)
+    }
+
+    fn on_push_out(&mut self, vc: u32, _: u64, complete: bool) {
+        self.discard.on_push_out(vc, complete);
+    }
+}

@@ -1,0 +1,215 @@
+//! [`super::abs_push_out`] as its hardware is described: controllers, a stack of addresses for each VC, address registers.
+//!
+//! The four parts are a **packet-discard controller**, which decides about frames and counts the cells of each VC; a **cell
+//! dispatcher**, which writes an accepted cell to an idle address of the cell pool; a **stack controller**, which keeps on a stack
+//! for each VC the addresses of frames that are illegal: that take, or may take, the VC above its threshold TL; and a
+//! **push-out controller**, which holds the addresses of all cells in the order of their service, and pops frames off a stack.
+//!
+//! No search over counters is needed to find a victim: it is the VC with the most illegal frames on its stack, and popping goes
+//! on until more than M cells are gone. That is not the VC with the largest excess in cells, and not until B > 0, so the two
+//! descriptions choose differently at times: see the explanation page on push-out.
+//!
+//! Two things the description leaves open are settled here so that the stacks stay true. A stack is emptied at the first cell
+//! of any frame that finds its VC below TL, not only of one that may take it above; otherwise frames long legal, or sent, would
+//! stay on it below the VC's last frame. And the address of a cell that is sent leaves the bottom of its stack, because the
+//! address will be used again; what is left of that frame is not popped.
+
+use std::{cmp::Reverse, collections::VecDeque};
+
+use celltrain_engine::Time;
+
+use super::{
+    BufferPolicy, ParamError, PortContext, PortView, Verdict,
+    abs_push_out::{self, PacketDiscard},
+    push_out::candidates,
+};
+use crate::{Cell, cell::Kind};
+
+/// Where a cell is in the cell pool.
+type Address = u32;
+
+/// The policy.
+#[derive(Debug, Clone)]
+pub struct AbsPushOutHardware {
+    discard: PacketDiscard,
+    /// NC: cells of each VC in the buffer, which the packet-discard controller counts.
+    cells: Vec<i64>,
+    dispatcher: Dispatcher,
+    stacks: Vec<Stack>,
+    /// The push-out controller's registers: the addresses of all cells in the order of their arrival.
+    registers: VecDeque<Address>,
+    /// While push-out goes on for one cell: how many cells it has popped.
+    popped: Option<i64>,
+}
+
+/// The cell pool and its idle addresses.
+#[derive(Debug, Clone, Default)]
+struct Dispatcher {
+    /// The VC of the cell at each address.
+    pool: Vec<u32>,
+    idle: Vec<Address>,
+}
+
+/// The illegal frames of a VC.
+#[derive(Debug, Clone, Default)]
+struct Stack {
+    /// Addresses of their cells and whether each is the last of its frame, the oldest at the bottom (the front).
+    entries: VecDeque<(Address, bool)>,
+    /// Entries that are the last of their frame.
+    ends: usize,
+    /// Whether cells of the frame at the bottom have been sent.
+    begun: bool,
+    /// Whether the frame in progress goes on the stack.
+    open: bool,
+}
+
+impl Dispatcher {
+    /// Writes a cell to an idle address.
+    fn write(&mut self, vc: u32) -> Address {
+        let address = self.idle.pop().unwrap_or_else(|| {
+            self.pool.push(vc);
+            self.pool.len() as Address - 1
+        });
+        self.pool[address as usize] = vc;
+        address
+    }
+}
+
+impl Stack {
+    fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    fn push(&mut self, address: Address, last: bool) {
+        self.entries.push_back((address, last));
+        self.ends += usize::from(last);
+    }
+
+    /// Takes `address` off the top, if it is there.
+    fn pop(&mut self, address: Address) {
+        if self.entries.back().is_some_and(|entry| entry.0 == address) {
+            let popped = self.entries.pop_back();
+            self.ends -= usize::from(popped.is_some_and(|entry| entry.1));
+        }
+    }
+
+    /// Takes `address` off the bottom, if it is there: its cell is sent.
+    fn sent(&mut self, address: Address) {
+        if let Some(&(_, last)) = self.entries.front().filter(|entry| entry.0 == address) {
+            self.entries.pop_front();
+            self.ends -= usize::from(last);
+            self.begun = !last;
+        }
+    }
+
+    /// Whole frames, the one in progress included.
+    fn frames(&self) -> usize {
+        let in_progress = self.entries.back().is_some_and(|entry| !entry.1);
+        (self.ends + usize::from(in_progress)).saturating_sub(usize::from(self.begun))
+    }
+}
+
+impl AbsPushOutHardware {
+    /// B, as [`abs_push_out::AbsPushOut::available`].
+    #[must_use]
+    pub fn available(&self, port: &impl PortView) -> i64 {
+        self.discard.available(port)
+    }
+
+    /// The VC that push-out takes a frame from: most illegal frames on its stack, among equals the lowest label.
+    fn victim(&self, port: &impl PortView, except: u32) -> Option<u32> {
+        let frames = |&vc: &u32| self.stacks[vc as usize].frames();
+        candidates(self.stacks.len(), port, except)
+            .filter(|vc| frames(vc) > 0)
+            .max_by_key(|vc| (frames(vc), Reverse(*vc)))
+    }
+
+    /// Stores an accepted cell.
+    fn store(&mut self, cell: &Cell, first: bool) {
+        let (vc, last) = (cell.vc as usize, cell.is_last());
+        if first {
+            let (count, threshold) = (self.cells[vc], self.discard.limits.threshold(cell.vc));
+            if count < threshold || self.stacks[vc].entries.is_empty() {
+                self.stacks[vc].clear();
+            }
+            self.stacks[vc].open = count.saturating_add(self.discard.limits.frame(cell.vc)) >= threshold;
+        }
+        let address = self.dispatcher.write(cell.vc);
+        self.registers.push_back(address);
+        self.cells[vc] += 1;
+        if self.stacks[vc].open {
+            self.stacks[vc].push(address, last);
+        }
+    }
+
+    /// Takes the register at `place` out, and frees its address.
+    fn take(&mut self, place: Option<usize>) -> Address {
+        let place = place.expect("a cell that leaves the buffer has an address");
+        let address = self.registers.remove(place).expect("a place among the registers");
+        self.cells[self.dispatcher.pool[address as usize] as usize] -= 1;
+        self.dispatcher.idle.push(address);
+        address
+    }
+}
+
+impl BufferPolicy for AbsPushOutHardware {
+    type Params = abs_push_out::Params;
+
+    const SUMMARY: &'static str =
+        "abs-push-out as its hardware is described: stacks of illegal frames choose whom to push out.";
+    const REFERENCE: &'static str =
+        "GFR with tracking of the available buffer space and packet push-out (2001), section 3.3";
+    const KEEPS_ACCOUNTS: bool = true;
+
+    fn new(params: &Self::Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
+        let vcs = port.vcs.len();
+        Ok(Self {
+            discard: PacketDiscard::new(params, port)?,
+            cells: vec![0; vcs],
+            dispatcher: Dispatcher::default(),
+            stacks: vec![Stack::default(); vcs],
+            registers: VecDeque::new(),
+            popped: None,
+        })
+    }
+
+    fn on_arrival(&mut self, cell: &Cell, port: &impl PortView, now: Time) -> Verdict {
+        let pushes_out = match self.popped {
+            None => self.discard.calls_for_push_out(cell, port),
+            Some(cells) => cells <= self.discard.limits.frame(cell.vc),
+        };
+        if pushes_out {
+            let victim = self.victim(port, cell.vc);
+            let full = port.occupancy() >= port.capacity();
+            let own = || self.discard.own_frame(cell, port).filter(|_| full);
+            if let Some(vc) = victim.or_else(own) {
+                return Verdict::PushOut(vc);
+            }
+        }
+        self.popped = None;
+        let verdict = self.discard.decide(cell, port, now);
+        if verdict == Verdict::Accept {
+            self.store(cell, port.is_first());
+        }
+        verdict
+    }
+
+    fn on_departure(&mut self, cell: &Cell, _: Time) {
+        if cell.kind != Kind::Data {
+            return;
+        }
+        let of_vc = |address: &Address| self.dispatcher.pool[*address as usize] == cell.vc;
+        let address = self.take(self.registers.iter().position(of_vc));
+        self.stacks[cell.vc as usize].sent(address);
+    }
+
+    fn on_push_out(&mut self, vc: u32, count: u64, complete: bool) {
+        for _ in 0..count {
+            let of_vc = |address: &Address| self.dispatcher.pool[*address as usize] == vc;
+            let address = self.take(self.registers.iter().rposition(of_vc));
+            self.stacks[vc as usize].pop(address);
+        }
+        self.popped = Some(self.popped.unwrap_or(0) + count as i64);
+        self.discard.on_push_out(vc, complete);
+    }
+}
