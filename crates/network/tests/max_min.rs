@@ -1,0 +1,176 @@
+//! Max-min fair rates against allocations worked out in the literature, and against the definition on random networks.
+
+use celltrain_engine::random::Randomness;
+use celltrain_network::max_min::{Flow, MaxMinError, max_min};
+
+fn close(rates: &[f64], expected: &[f64]) {
+    assert_eq!(rates.len(), expected.len());
+    for (number, (rate, expected)) in rates.iter().zip(expected).enumerate() {
+        assert!((rate - expected).abs() <= 1e-9 * expected.max(1.0), "flow {number}: {rate}, not {expected}");
+    }
+}
+
+fn solve(capacities: &[f64], flows: &[Flow]) -> Vec<f64> {
+    let rates = max_min(capacities, flows).unwrap();
+    bottlenecks(capacities, flows, &rates).unwrap();
+    rates
+}
+
+/// The defining property: the rates fit, and each flow has all it asks for or a bottleneck, a full link on which no flow that is
+/// above its minimum has a higher rate over weight.
+fn bottlenecks(capacities: &[f64], flows: &[Flow], rates: &[f64]) -> Result<(), String> {
+    let crosses = |link: usize| (0..flows.len()).filter(move |&flow| flows[flow].route.contains(&link));
+    let slack = |rate: f64| 1e-9 * rate.max(1.0);
+    let load = |link| crosses(link).map(|flow| rates[flow]).sum::<f64>();
+    for (link, &capacity) in capacities.iter().enumerate() {
+        if load(link) > capacity + slack(capacity) {
+            return Err(format!("link {link} carries {} of {capacity}", load(link)));
+        }
+    }
+    for (number, (flow, &rate)) in flows.iter().zip(rates).enumerate() {
+        if rate < flow.minimum - slack(rate) || flow.demand.is_some_and(|demand| rate > demand + slack(rate))
+        {
+            return Err(format!("flow {number}: {rate} is out of its bounds"));
+        }
+        let satisfied = flow.demand.is_some_and(|demand| rate >= demand - slack(rate));
+        let level = rate / flow.weight;
+        let is_bottleneck = |link: usize| {
+            let highest = crosses(link)
+                .filter(|&other| rates[other] > flows[other].minimum + slack(rates[other]))
+                .all(|other| rates[other] / flows[other].weight <= level + slack(level));
+            load(link) >= capacities[link] - slack(capacities[link]) && highest
+        };
+        if !satisfied && !flow.route.iter().any(|&link| is_bottleneck(link)) {
+            return Err(format!("flow {number} has no bottleneck at {rate}"));
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn bertsekas_and_gallager() {
+    // Links (2,3), (3,5) and (4,5) of capacity 1; sessions 2, 3 and 5 share the first, 1 and 3 the second.
+    let flows = [&[1][..], &[0], &[0, 1], &[2], &[0]].map(Flow::over);
+    let third = 1.0 / 3.0;
+    close(&solve(&[1.0; 3], &flows), &[2.0 * third, third, third, 1.0, third]);
+}
+
+#[test]
+fn a_parking_lot() {
+    // One flow over all links, and one for each of them: all get half, but where a link is wider.
+    let flows = [&[0, 1, 2, 3][..], &[0], &[1], &[2], &[3]].map(Flow::over);
+    close(&solve(&[10.0, 10.0, 10.0, 20.0], &flows), &[5.0, 5.0, 5.0, 5.0, 15.0]);
+    // The chain of Wu, Siu and Ren: five VCs over three links, five more on each: all equal.
+    let flows: Vec<_> =
+        (0..20).map(|vc| if vc < 5 { Flow::over(&[0, 1, 2]) } else { Flow::over(&[(vc - 5) / 5]) }).collect();
+    close(&solve(&[150.0; 3], &flows), &[15.0; 20]);
+}
+
+/// Groups of flows as (number of flows, route, rate of each).
+fn groups(capacities: &[f64], groups: &[(usize, &[usize], f64)]) {
+    let each = |f: fn(&[usize], f64) -> (Flow, f64)| {
+        groups.iter().flat_map(move |&(count, route, rate)| vec![f(route, rate); count])
+    };
+    let (flows, rates): (Vec<_>, Vec<_>) = each(|route, rate| (Flow::over(route), rate)).unzip();
+    close(&solve(capacities, &flows), &rates);
+}
+
+#[test]
+fn generic_fairness_configuration_1() {
+    // Groups A to F of the ATM Forum's GFC-1, in Mbit/s.
+    groups(
+        &[50.0, 150.0, 150.0, 100.0],
+        &[
+            (3, &[0, 1, 2], 50.0 / 9.0),
+            (3, &[1, 2, 3], 100.0 / 9.0),
+            (3, &[1], 100.0 / 3.0),
+            (6, &[0], 50.0 / 9.0),
+            (6, &[3], 100.0 / 9.0),
+            (2, &[2], 50.0),
+        ],
+    );
+}
+
+#[test]
+fn generic_fairness_configuration_2() {
+    // Groups A to H of GFC-2; the members of A and B enter at different switches.
+    groups(
+        &[50.0, 100.0, 50.0, 150.0, 150.0, 50.0],
+        &[
+            (1, &[0, 1, 2, 3, 4], 10.0),
+            (1, &[1, 2, 3, 4], 10.0),
+            (1, &[2, 3, 4], 10.0),
+            (1, &[0, 1, 2, 3, 4, 5], 5.0),
+            (1, &[1, 2, 3, 4, 5], 5.0),
+            (1, &[3, 4, 5], 5.0),
+            (3, &[3], 35.0),
+            (1, &[0], 35.0),
+            (2, &[1], 35.0),
+            (1, &[2], 10.0),
+            (7, &[5], 5.0),
+            (2, &[4], 52.5),
+        ],
+    );
+}
+
+#[test]
+fn weights_demands_and_minima() {
+    let flow = |weight, minimum, demand| Flow { weight, minimum, demand, ..Flow::over(&[0]) };
+    close(&solve(&[10.0], &[flow(3.0, 0.0, None), flow(2.0, 0.0, None)]), &[6.0, 4.0]);
+    // What one does not want goes to the others.
+    let flows = [flow(1.0, 0.0, Some(1.0)), flow(1.0, 0.0, None), flow(2.0, 0.0, None)];
+    close(&solve(&[10.0], &flows), &[1.0, 3.0, 6.0]);
+    // A minimum above the fair share is kept; one below it changes nothing.
+    close(
+        &solve(&[10.0], &[flow(1.0, 6.0, None), flow(1.0, 0.0, None), flow(1.0, 1.0, None)]),
+        &[6.0, 2.0, 2.0],
+    );
+    // Two rise, a third joins them at the level of its minimum.
+    close(
+        &solve(&[10.0], &[flow(1.0, 3.0, None), flow(1.0, 0.0, None), flow(1.0, 0.0, None)]),
+        &[10.0 / 3.0; 3],
+    );
+    // The minima fill the link.
+    close(&solve(&[0.3], &[flow(1.0, 0.1, None), flow(1.0, 0.2, None)]), &[0.1, 0.2]);
+    close(&solve(&[0.0], &[flow(1.0, 0.0, None)]), &[0.0]);
+    assert_eq!(max_min(&[], &[Flow { demand: Some(3.0), ..Flow::over(&[]) }]), Ok(vec![3.0]));
+}
+
+#[test]
+fn random_networks_have_bottlenecks() {
+    let mut generator = Randomness { seed: 1, replication: 0 }.named("max-min");
+    for _ in 0..500 {
+        let capacities: Vec<_> = (0..5).map(|_| 20.0 + generator.below(100) as f64 / 7.0).collect();
+        let flows: Vec<_> = (0..12)
+            .map(|_| {
+                let (from, length) = (generator.below(5) as usize, generator.below(3) as usize);
+                let demand = (generator.below(3) == 0).then(|| 1.0 + generator.below(90) as f64 / 11.0);
+                Flow {
+                    route: (from..(from + length + 1).min(5)).collect(),
+                    minimum: if generator.below(4) == 0 { generator.unit() } else { 0.0 },
+                    demand,
+                    weight: 1.0 + generator.below(9) as f64 / 3.0,
+                }
+            })
+            .collect();
+        let rates = solve(&capacities, &flows);
+        // The check sees a flow that has given something away.
+        let mut less = rates.clone();
+        less[0] *= 0.9;
+        assert!(bottlenecks(&capacities, &flows, &less).is_err());
+    }
+}
+
+#[test]
+fn a_problem_without_an_answer_is_an_error() {
+    let flow = Flow::over(&[0]);
+    let error = |capacity, flow: Flow| max_min(&[capacity], &[flow]).unwrap_err().to_string();
+    let message = error(-1.0, flow.clone());
+    assert_eq!(message, "link 0: the capacity must be a number of at least 0, found -1");
+    assert!(error(1.0, Flow::over(&[1])).contains("from 0 to 0"));
+    assert!(error(1.0, Flow::over(&[0, 0])).contains("once"));
+    assert!(error(1.0, Flow { weight: 0.0, ..flow.clone() }).contains("above 0"));
+    assert!(error(1.0, Flow { minimum: 2.0, demand: Some(1.0), ..flow.clone() }).contains("the demand 1"));
+    assert!(error(1.0, Flow { minimum: 2.0, ..flow }).contains("add up to 2"));
+    assert_eq!(max_min(&[], &[Flow::over(&[])]), Err(MaxMinError::Unlimited(0)));
+}
