@@ -15,8 +15,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from celltrain._core import Cancelled, ScenarioError, __version__
     from celltrain.comparison import Comparison, compare
+    from celltrain._core import Cancelled, ScenarioError, __version__, max_min
     from celltrain.errors import InputError
     from celltrain.experiment import run
     from celltrain.papers import PaperResults, reproduce
@@ -37,6 +37,7 @@ __all__ = [
     "__version__",
     "compare",
     "load",
+    "max_min",
     "read",
     "reproduce",
     "run",
@@ -56,6 +57,7 @@ _HOME = {
     "compare": "comparison",
     "load": "scenario",
     "read": "reading",
+    "max_min": "_core",
     "reproduce": "papers",
     "run": "experiment",
     "sweep": "sweeps",

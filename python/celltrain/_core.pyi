@@ -12,6 +12,7 @@ __all__ = [
     "__version__",
     "bench",
     "bench_workloads",
+    "max_min",
     "policies",
     "run",
     "schema",
@@ -100,3 +101,11 @@ def policies() -> str: ...
 def schema() -> str: ...
 def bench(workload: str, seconds: float) -> str: ...
 def bench_workloads() -> list[str]: ...
+def max_min(
+    capacities: list[float],
+    routes: list[list[int]],
+    *,
+    demands: list[float | None] | None = None,
+    minima: list[float] | None = None,
+    weights: list[float] | None = None,
+) -> list[float]: ...

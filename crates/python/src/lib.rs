@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 mod bench;
 mod fnv;
 mod key;
+mod rates;
 mod result;
 mod scenario;
 
@@ -14,6 +15,7 @@ mod _core {
     #[pymodule_export]
     use super::{
         bench::{bench, bench_workloads},
+        rates::max_min,
         result::{CancelToken, Cancelled, RunResult, run},
         scenario::{Scenario, ScenarioError, policies, schema},
     };
