@@ -1,10 +1,10 @@
 //! Max-min fair rates: what each flow gets if no flow can have more without taking from one that has no more than it.
 //!
-//! All rates rise together, in proportion to the flows' weights, until a link is full or a flow has all it asks for; the flows concerned
-//! stay where they are, and the others go on rising (progressive filling; Bertsekas and Gallager, "Data Networks", section
-//! 6.5.2). A flow with a minimum rate stands at it until the others have caught up (max-min fairness over the rates that respect
-//! the minima). Where a guarantee is to be had on top of a fair share of the rest (minimum rate plus share), take the minima
-//! off the capacities, solve without them, and add them again.
+//! All rates rise together, in proportion to the flows' weights, until a link is full or a flow has all it asks for;
+//! the flows concerned stay where they are, and the others go on rising (progressive filling; Bertsekas and Gallager,
+//! "Data Networks", section 6.5.2). A flow with a minimum rate stands at it until the others have caught up (max-min
+//! fairness over the rates that respect the minima). Where a guarantee is to be had on top of a fair share of the rest
+//! (minimum rate plus share), take the minima off the capacities, solve without them, and add them again.
 
 use thiserror::Error;
 

@@ -16,8 +16,8 @@ fn solve(capacities: &[f64], flows: &[Flow]) -> Vec<f64> {
     rates
 }
 
-/// The defining property: the rates fit, and each flow has all it asks for or a bottleneck, a full link on which no flow that is
-/// above its minimum has a higher rate over weight.
+/// The defining property: the rates fit, and each flow has all it asks for or a bottleneck, a full link on which no
+/// flow that is above its minimum has a higher rate over weight.
 fn bottlenecks(capacities: &[f64], flows: &[Flow], rates: &[f64]) -> Result<(), String> {
     let crosses = |link: usize| (0..flows.len()).filter(move |&flow| flows[flow].route.contains(&link));
     let slack = |rate: f64| 1e-9 * rate.max(1.0);

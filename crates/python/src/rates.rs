@@ -3,8 +3,8 @@
 use celltrain_network::max_min::{Flow, max_min as solve};
 use pyo3::{exceptions::PyValueError, prelude::*};
 
-/// The max-min fair rate of each flow, in the unit of `capacities`. A route lists the numbers of the links that a flow crosses;
-/// demands (`None`: whatever it gets), minimum rates and weights are given for all flows or for none.
+/// The max-min fair rate of each flow, in the unit of `capacities`. A route lists the numbers of the links that a flow
+/// crosses; demands (`None`: whatever it gets), minimum rates and weights are given for all flows or for none.
 ///
 /// Raises `ValueError` for a problem that has no answer.
 #[pyfunction]

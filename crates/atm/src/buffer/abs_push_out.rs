@@ -1,16 +1,19 @@
-//! Push-out with tracking of the available buffer space: a frame is admitted if there is space that no frame in progress will need.
+//! Push-out with tracking of the available buffer space: a frame is admitted if there is space that no frame in
+//! progress will need.
 //!
-//! EPD guesses with its threshold how much room the frames in progress still need. Here the first cell of a frame reserves a
-//! maximum frame (M), each further cell uses up one cell of that, and the last one gives back what is left. The available
-//! buffer space is B = Q - (cells in the buffer) - (cells reserved and not yet arrived); a frame is admitted while B > 0. If there is no
-//! space but the VC has room below its part of the buffer, last frames of the VC furthest above its own are pushed out until
-//! there is. They are pushed out, too, when a cell within a frame finds the buffer full. So nearly all of the buffer is in use
-//! and hardly a frame is broken. It costs two counters for each VC, and a buffer in which the last frame of a VC can be found.
+//! EPD guesses with its threshold how much room the frames in progress still need. Here the first cell of a frame
+//! reserves a maximum frame (M), each further cell uses up one cell of that, and the last one gives back what is left.
+//! The available buffer space is B = Q - (cells in the buffer) - (cells reserved and not yet arrived); a frame is
+//! admitted while B > 0. If there is no space but the VC has room below its part of the buffer, last frames of the VC
+//! furthest above its own are pushed out until there is. They are pushed out, too, when a cell within a frame finds the
+//! buffer full. So nearly all of the buffer is in use and hardly a frame is broken. It costs two counters for each VC,
+//! and a buffer in which the last frame of a VC can be found.
 //!
-//! B > 0 promises one cell, not M: up to M - 1 cells more can be reserved than there are, and what saves the frame then is that
-//! cells are sent meanwhile, or push-out. `admission = "whole-frame"` asks for B >= M instead; then no frame of at most M cells ever
-//! meets a full buffer. Cells of a frame beyond M have no reservation: each takes a cell of B as it comes. A frame
-//! that never ends (its last cell was lost before this port, and no other follows) keeps its reservation.
+//! B > 0 promises one cell, not M: up to M - 1 cells more can be reserved than there are, and what saves the frame then
+//! is that cells are sent meanwhile, or push-out. `admission = "whole-frame"` asks for B >= M instead; then no frame of
+//! at most M cells ever meets a full buffer. Cells of a frame beyond M have no reservation: each takes a cell of B as
+//! it comes. A frame that never ends (its last cell was lost before this port, and no other follows) keeps its
+//! reservation.
 
 use celltrain_engine::Time;
 use schemars::JsonSchema;
@@ -52,8 +55,8 @@ pub struct AbsPushOut {
     discard: PacketDiscard,
 }
 
-/// The decisions about frames: what [`AbsPushOut`] and [`super::abs_push_out_hardware`] have in common. They differ in whom they
-/// push out.
+/// The decisions about frames: what [`AbsPushOut`] and [`super::abs_push_out_hardware`] have in common. They differ in
+/// whom they push out.
 #[derive(Debug, Clone)]
 pub(super) struct PacketDiscard {
     frames: FrameDiscard,
@@ -100,8 +103,8 @@ impl PacketDiscard {
         self.available(port) >= needed
     }
 
-    /// Whether the cell at hand calls for push-out: it begins a frame of a VC with room below its threshold and there is no
-    /// space, or it continues a frame and the buffer is full.
+    /// Whether the cell at hand calls for push-out: it begins a frame of a VC with room below its threshold and there
+    /// is no space, or it continues a frame and the buffer is full.
     pub(super) fn calls_for_push_out(&self, cell: &Cell, port: &impl PortView) -> bool {
         if port.is_first() {
             let cells = port.vc_occupancy(cell.vc) as i64;
@@ -112,8 +115,8 @@ impl PacketDiscard {
         }
     }
 
-    /// The VC of the cell at hand if pushing out the frame that the cell continues spares the line a stump: the last resort
-    /// when nothing else can be pushed out.
+    /// The VC of the cell at hand if pushing out the frame that the cell continues spares the line a stump: the last
+    /// resort when nothing else can be pushed out.
     pub(super) fn own_frame(&self, cell: &Cell, port: &impl PortView) -> Option<u32> {
         let whole = !port.is_first() && self.frames.accepts_rest(cell) && port.last_frame(cell.vc).is_some();
         whole.then_some(cell.vc)
@@ -145,8 +148,8 @@ impl PacketDiscard {
 }
 
 impl AbsPushOut {
-    /// B, the available buffer space in cells: what is neither filled nor reserved. Negative where frames in progress still need
-    /// more than there is.
+    /// B, the available buffer space in cells: what is neither filled nor reserved. Negative where frames in progress
+    /// still need more than there is.
     #[must_use]
     pub fn available(&self, port: &impl PortView) -> i64 {
         self.discard.available(port)
@@ -156,7 +159,8 @@ impl AbsPushOut {
 impl BufferPolicy for AbsPushOut {
     type Params = Params;
 
-    const SUMMARY: &'static str = "Admits frames while there is space that no frame in progress needs; pushes out for VCs below their part.";
+    const SUMMARY: &'static str =
+        "Admits frames while no frame in progress needs the space; VCs below their part push others out.";
     const REFERENCE: &'static str =
         "GFR with tracking of the available buffer space and packet push-out (2001), sections 3.1 and 3.2";
     const KEEPS_ACCOUNTS: bool = true;

@@ -1,18 +1,20 @@
-//! [`super::abs_push_out`] as its hardware is described: controllers, a stack of addresses for each VC, address registers.
+//! [`super::abs_push_out`] as its hardware is described: controllers, a stack of addresses for each VC, address
+//! registers.
 //!
-//! The four parts are a **packet-discard controller**, which decides about frames and counts the cells of each VC; a **cell
-//! dispatcher**, which writes an accepted cell to an idle address of the cell pool; a **stack controller**, which keeps on a stack
-//! for each VC the addresses of frames that are illegal: that take, or may take, the VC above its threshold TL; and a
-//! **push-out controller**, which holds the addresses of all cells in the order of their service, and pops frames off a stack.
+//! The four parts are a **packet-discard controller**, which decides about frames and counts the cells of each VC; a
+//! **cell dispatcher**, which writes an accepted cell to an idle address of the cell pool; a **stack controller**,
+//! which keeps on a stack for each VC the addresses of frames that are illegal: that take, or may take, the VC above
+//! its threshold TL; and a **push-out controller**, which holds the addresses of all cells in the order of their
+//! service, and pops frames off a stack.
 //!
-//! No search over counters is needed to find a victim: it is the VC with the most illegal frames on its stack, and popping goes
-//! on until more than M cells are gone. That is not the VC with the largest excess in cells, and not until B > 0, so the two
-//! descriptions choose differently at times: see the explanation page on push-out.
+//! No search over counters is needed to find a victim: it is the VC with the most illegal frames on its stack, and
+//! popping goes on until more than M cells are gone. That is not the VC with the largest excess in cells, and not until
+//! B > 0, so the two descriptions choose differently at times: see the explanation page on push-out.
 //!
-//! Two things the description leaves open are settled here so that the stacks stay true. A stack is emptied at the first cell
-//! of any frame that finds its VC below TL, not only of one that may take it above; otherwise frames long legal, or sent, would
-//! stay on it below the VC's last frame. And the address of a cell that is sent leaves the bottom of its stack, because the
-//! address will be used again; what is left of that frame is not popped.
+//! Two things the description leaves open are settled here so that the stacks stay true. A stack is emptied at the
+//! first cell of any frame that finds its VC below TL, not only of one that may take it above; otherwise frames long
+//! legal, or sent, would stay on it below the VC's last frame. And the address of a cell that is sent leaves the bottom
+//! of its stack, because the address will be used again; what is left of that frame is not popped.
 
 use std::{cmp::Reverse, collections::VecDeque};
 

@@ -1,9 +1,9 @@
 //! EPD with accounts by VC: above the threshold only VCs that fill their share of it are refused new frames.
 //!
-//! Plain EPD refuses whoever comes at the wrong moment, and that is more often a VC with a long round trip or with several
-//! congested ports on its way. Here a VC that has fewer cells in the buffer than its share of the threshold may begin a frame
-//! even above the threshold. The share is the threshold over the number of VCs set up at the port, active or not, or by weight.
-//! It costs a counter for each VC, and room above the threshold for those frames.
+//! Plain EPD refuses whoever comes at the wrong moment, and that is more often a VC with a long round trip or with
+//! several congested ports on its way. Here a VC that has fewer cells in the buffer than its share of the threshold may
+//! begin a frame even above the threshold. The share is the threshold over the number of VCs set up at the port, active
+//! or not, or by weight. It costs a counter for each VC, and room above the threshold for those frames.
 //!
 //! In a FIFO the share of the buffer is only roughly the share of the line, which is what
 //! [`super::improved_virtual_queuing`] sets right.

@@ -1,11 +1,11 @@
-//! EPD with push-out: above the threshold a frame is still admitted if its VC is below its part of the buffer, and takes the place
-//! of frames of the VC that is furthest above its own.
+//! EPD with push-out: above the threshold a frame is still admitted if its VC is below its part of the buffer, and
+//! takes the place of frames of the VC that is furthest above its own.
 //!
-//! It joins partial buffer sharing (admit below a threshold) with push-out. Frames of the VC with the largest excess go, last frame
-//! first, until the buffer is below the threshold again. A frame of which something has been sent is left alone. It helps
-//! a FIFO to keep guaranteed rates and to protect VCs that behave from those that do not; the state is that of EPD, counts of cells
-//! by VC, and in the buffer a way to find the last frame of a VC. An overflow in the middle of a frame breaks it as in EPD:
-//! [`super::abs_push_out`] avoids that.
+//! It joins partial buffer sharing (admit below a threshold) with push-out. Frames of the VC with the largest excess
+//! go, last frame first, until the buffer is below the threshold again. A frame of which something has been sent is
+//! left alone. It helps a FIFO to keep guaranteed rates and to protect VCs that behave from those that do not; the
+//! state is that of EPD, counts of cells by VC, and in the buffer a way to find the last frame of a VC. An overflow in
+//! the middle of a frame breaks it as in EPD: [`super::abs_push_out`] avoids that.
 
 use celltrain_engine::Time;
 use schemars::JsonSchema;

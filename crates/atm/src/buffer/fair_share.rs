@@ -1,7 +1,7 @@
 //! A threshold divided among VCs by weight: the share of VC *i* of weight k_i is k_i / (sum of k) of it.
 //!
-//! The share is fixed, or follows what the VCs use ([`FairShare::adapt`]). It is kept as a ratio, cells for each unit of weight,
-//! and compared by cross-multiplication, so that nothing is rounded.
+//! The share is fixed, or follows what the VCs use ([`FairShare::adapt`]). It is kept as a ratio, cells for each unit
+//! of weight, and compared by cross-multiplication, so that nothing is rounded.
 
 use super::{ParamError, PortContext};
 use crate::quantity::Level;
@@ -53,11 +53,12 @@ impl FairShare {
         self.is_at_least(vc, cells, self.unit)
     }
 
-    /// Adapts the shares to what each VC uses, by equation (3) of Wu, Siu and Ren: what VCs below their fixed share leave of the
-    /// threshold is divided among the others. If all are below it, the fixed share holds for the first that is not.
+    /// Adapts the shares to what each VC uses, by equation (3) of Wu, Siu and Ren: what VCs below their fixed share
+    /// leave of the threshold is divided among the others. If all are below it, the fixed share holds for the first
+    /// that is not.
     ///
-    /// The equation as printed leaves out a VC that is exactly at its fixed share, and then the sums do not add up to the queue
-    /// (1). Here it is one of those above: the rule that discards asks for "at or above" too.
+    /// The equation as printed leaves out a VC that is exactly at its fixed share, and then the sums do not add up to
+    /// the queue (1). Here it is one of those above: the rule that discards asks for "at or above" too.
     pub fn adapt(&mut self, sizes: &[i64]) {
         let fixed = (self.threshold, self.total_weight);
         let (mut left, mut weight) = (self.threshold, 0);

@@ -122,8 +122,8 @@ impl FrameDiscard {
         matches!(self.frames[cell.vc as usize], Frame::Whole | Frame::Marked)
     }
 
-    /// The frame in progress on `vc` was pushed out: what is still to come of it is discarded, its end mark too, as if it had
-    /// been refused.
+    /// The frame in progress on `vc` was pushed out: what is still to come of it is discarded, its end mark too, as if
+    /// it had been refused.
     pub fn refuse_rest(&mut self, vc: u32) {
         self.frames[vc as usize] = Frame::Refused;
     }

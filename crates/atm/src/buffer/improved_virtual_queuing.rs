@@ -1,14 +1,16 @@
 //! Improved virtual queuing: [`super::virtual_queuing`] where a VC that does not send saves turns, down to a bound.
 //!
-//! The variable M of a VC is its excess: cells accepted so far less its fair part of the cells sent. It may be negative, so a
-//! VC that pauses, or that slow start holds back, gets its missed service later. As long as no M touches the bound -w, VCs with equal
-//! M have had exactly equal service (Wu, Siu and Ren, theorem 2), and refusing frames by M makes long-run throughput equal, which
-//! even queues by VC do not for bursty sources. The state is that of virtual queuing: a counter and a list entry for each VC.
+//! The variable M of a VC is its excess: cells accepted so far less its fair part of the cells sent. It may be
+//! negative, so a VC that pauses, or that slow start holds back, gets its missed service later. As long as no M touches
+//! the bound -w, VCs with equal M have had exactly equal service (Wu, Siu and Ren, theorem 2), and refusing frames by M
+//! makes long-run throughput equal, which even queues by VC do not for bursty sources. The state is that of virtual
+//! queuing: a counter and a list entry for each VC.
 //!
-//! The bound limits the burst that a VC may bring after a pause: up to w cells more than its share. The paper gives no number.
-//! The default is the room above the threshold divided by the number of VCs: then what one VC has saved takes its part of that
-//! room and no more, and the saved service of all VCs together just fills the buffer. With a fixed threshold, frames admitted
-//! below it and the shares themselves can still overfill it; what overflows is broken as in EPD.
+//! The bound limits the burst that a VC may bring after a pause: up to w cells more than its share. The paper gives no
+//! number. The default is the room above the threshold divided by the number of VCs: then what one VC has saved takes
+//! its part of that room and no more, and the saved service of all VCs together just fills the buffer. With a fixed
+//! threshold, frames admitted below it and the shares themselves can still overfill it; what overflows is broken as in
+//! EPD.
 
 use celltrain_engine::Time;
 use schemars::JsonSchema;
@@ -31,7 +33,8 @@ use crate::{
 pub struct Params {
     /// Occupancy from which frames of VCs whose excess has reached their share are refused (Th).
     pub threshold: Level,
-    /// How far below zero the excess of a VC goes (w); the room above the threshold over the number of VCs if not given.
+    /// How far below zero the excess of a VC goes (w); the room above the threshold over the number of VCs if not
+    /// given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bound: Option<Level>,
     /// Whether the share follows what the VCs use (Wu, Siu and Ren, equation 3) instead of being fixed.

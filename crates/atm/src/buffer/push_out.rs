@@ -1,7 +1,8 @@
 //! What the push-out policies share: a VC's part of the buffer, and which VC is furthest above its own.
 //!
-//! In a FIFO a VC is served in proportion to what it has in the buffer. A part of the buffer for each VC is therefore a rate for
-//! each VC, and pushing out frames of whoever is above its part turns a FIFO into a server of guaranteed rates.
+//! In a FIFO a VC is served in proportion to what it has in the buffer. A part of the buffer for each VC is therefore a
+//! rate for each VC, and pushing out frames of whoever is above its part turns a FIFO into a server of guaranteed
+//! rates.
 
 use std::cmp::Reverse;
 
@@ -12,15 +13,17 @@ use super::{ParamError, PortContext, PortView};
 
 /// How the buffer is divided among VCs: the guaranteed rates, and who gets the rest.
 ///
-/// The threshold of VC i is `TL_i` = (MCR_i + (W - S) w_i) Q / W, where Q is the buffer, W the line rate and S the sum of the MCRs.
+/// The threshold of VC i is `TL_i` = (MCR_i + (W - S) w_i) Q / W, where Q is the buffer, W the line rate and S the sum
+/// of the MCRs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sharing {
-    /// `w_i` = MCR_i / S, as the formula is printed: the whole buffer in proportion to the MCRs. If no VC has one, in equal parts.
+    /// `w_i` = MCR_i / S, as the formula is printed: the whole buffer in proportion to the MCRs. If no VC has one, in
+    /// equal parts.
     #[default]
     Proportional,
-    /// `w_i` = 1 / n, as the name of the method says (minimum rate plus equal sharing): the MCR's part, and an equal part of the
-    /// rest.
+    /// `w_i` = 1 / n, as the name of the method says (minimum rate plus equal sharing): the MCR's part, and an equal
+    /// part of the rest.
     Equal,
 }
 
@@ -82,8 +85,8 @@ impl Limits {
         cells.saturating_add(self.frame(vc)) <= self.threshold(vc)
     }
 
-    /// The VC, other than `except`, that is furthest above its threshold (or least below it) and has a frame that can be
-    /// pushed out; among equals the one with the lowest label.
+    /// The VC, other than `except`, that is furthest above its threshold (or least below it) and has a frame that can
+    /// be pushed out; among equals the one with the lowest label.
     #[must_use]
     pub fn most_over(&self, port: &impl PortView, except: u32) -> Option<u32> {
         let over = |&vc: &u32| (port.vc_occupancy(vc) as i64 - self.threshold(vc), Reverse(vc));

@@ -1,11 +1,11 @@
 //! Round-robin service pretended on a FIFO: a variable for each VC, and the list of the VCs whose turn comes.
 //!
-//! Every accepted cell raises the variable of its VC. Every cell sent, whosever it is, lowers the variable of the VC whose turn it
-//! is, as if that VC had been served from a queue of its own. A variable is not lowered below a bound: at the bound a VC has no
-//! turn until its next cell. So the list holds exactly the VCs above the bound.
+//! Every accepted cell raises the variable of its VC. Every cell sent, whosever it is, lowers the variable of the VC
+//! whose turn it is, as if that VC had been served from a queue of its own. A variable is not lowered below a bound: at
+//! the bound a VC has no turn until its next cell. So the list holds exactly the VCs above the bound.
 //!
-//! The sum of the variables is the occupancy (Wu, Siu and Ren, theorem 1). As long as none of them touches the bound, each is the
-//! number of the VC's cells accepted so far less the number of rounds, times its weight (theorem 2).
+//! The sum of the variables is the occupancy (Wu, Siu and Ren, theorem 1). As long as none of them touches the bound,
+//! each is the number of the VC's cells accepted so far less the number of rounds, times its weight (theorem 2).
 
 use std::collections::VecDeque;
 
@@ -51,8 +51,8 @@ impl Turns {
         }
     }
 
-    /// A cell is sent, of whatever VC: one service for the VC whose turn it is. Returns whether that ended a round: whether the
-    /// VC that was last in the list when the round began has had its turn.
+    /// A cell is sent, of whatever VC: one service for the VC whose turn it is. Returns whether that ended a round:
+    /// whether the VC that was last in the list when the round began has had its turn.
     pub fn serve(&mut self) -> bool {
         let Some(&vc) = self.list.front() else { return false };
         let size = &mut self.sizes[vc as usize];

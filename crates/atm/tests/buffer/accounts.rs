@@ -190,11 +190,6 @@ impl Traffic {
         low + self.generator.below(u64::from(high - low) + 1) as u16
     }
 
-    /// A whole number below `bound`.
-    pub(crate) fn below(&mut self, bound: u64) -> u64 {
-        self.generator.below(bound)
-    }
-
     /// The next cell of `vc` that arrives.
     pub(crate) fn cell_of(&mut self, vc: u32) -> Cell {
         loop {
@@ -212,7 +207,8 @@ impl Traffic {
         }
     }
 
-    /// The cells of a slot: none to `most` VCs send one each (they come over links of the rate of the line), or `speed` each.
+    /// The cells of a slot: none to `most` VCs send one each (they come over links of the rate of the line), or `speed`
+    /// each.
     pub(crate) fn slot(&mut self, most: u64, speed: usize) -> Vec<Cell> {
         let vcs = self.next.len() as u64;
         let count = self.generator.below(most.min(vcs) + 1);
@@ -224,8 +220,8 @@ impl Traffic {
 
 /// The fates of random cells, frames too long and without ends among them.
 ///
-/// Of a frame that has lost a cell nothing more is accepted, but perhaps its end mark. That a cell is never accepted into a full
-/// buffer the port itself asserts.
+/// Of a frame that has lost a cell nothing more is accepted, but perhaps its end mark. That a cell is never accepted
+/// into a full buffer the port itself asserts.
 fn fates<P: BufferPolicy + Clone>(policy: &P, replication: u64) -> Result<Vec<Fate>, String> {
     let mut port = Port::of(policy.clone(), 30);
     let mut traffic = Traffic::new(replication, 4, (1, 12)).losing_ends(5);

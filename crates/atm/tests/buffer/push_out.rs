@@ -81,7 +81,8 @@ fn epd_with_push_out_by_hand() {
     // 12 cells, all of VC 0: VC 0 is refused, as 12 + 4 > 10; VC 1 pushes out the last frame of VC 0.
     assert_eq!(part(&mut port, (0, 3), (0, 4), 4), (REFUSED, vec![]));
     assert_eq!(part(&mut port, (1, 0), (0, 3), 4), (Verdict::Accept, vec![(0, 4)]));
-    // 11 cells: below the threshold again. VC 0 begins a frame, which VC 1, whose frame ends meanwhile, pushes out unfinished.
+    // 11 cells: below the threshold again. VC 0 begins a frame, which VC 1, whose frame ends meanwhile, pushes out
+    // unfinished.
     assert_eq!(part(&mut port, (0, 4), (0, 2), 4), (Verdict::Accept, vec![]));
     assert_eq!(part(&mut port, (1, 0), (3, 4), 4), (Verdict::Accept, vec![]));
     assert_eq!(part(&mut port, (1, 1), (0, 1), 4), (Verdict::Accept, vec![(0, 2), (0, 4)]));
@@ -90,8 +91,8 @@ fn epd_with_push_out_by_hand() {
     // 4 cells of VC 0, of which one is in transmission, and 5 of VC 1: a frame of VC 0 passes below the threshold.
     assert_eq!(port.buffer.cells.len(), 9);
     assert_eq!(part(&mut port, (0, 5), (0, 3), 4), (Verdict::Accept, vec![]));
-    // At the threshold VC 1 (5 + 4 <= 10) may push out the unfinished frame of VC 0, VC 0 has no further one: its first is
-    // being sent.
+    // At the threshold VC 1 (5 + 4 <= 10) may push out the unfinished frame of VC 0, VC 0 has no further one: its first
+    // is being sent.
     assert_eq!(part(&mut port, (1, 1), (1, 4), 4), (Verdict::Accept, vec![]));
     assert_eq!(part(&mut port, (1, 2), (0, 1), 4), (REFUSED, vec![]));
     assert_eq!(port.buffer.last_frame(0), Some(3));
@@ -182,8 +183,8 @@ impl Counted {
 const MFS: u32 = 8;
 const VCS: usize = 5;
 
-/// Runs `slots` slots in each of which up to `most` VCs send `speed` cells; `check` sees the port and each arrival. Returns the
-/// cells discarded.
+/// Runs `slots` slots in each of which up to `most` VCs send `speed` cells; `check` sees the port and each arrival.
+/// Returns the cells discarded.
 fn run<P: BufferPolicy>(
     port: &mut Port<P>,
     traffic: &mut Traffic,
@@ -245,8 +246,8 @@ fn space_is_what_the_paper_counts() {
     }
 }
 
-/// Runs frames of at most M cells against a policy: how many were broken, lost cells after others had been sent, and how many cells
-/// within a frame found the buffer full.
+/// Runs frames of at most M cells against a policy: how many were broken, lost cells after others had been sent, and
+/// how many cells within a frame found the buffer full.
 fn broken<P: BufferPolicy>(params: &P::Params, capacity: u64, speed: usize) -> (usize, usize) {
     let (mut stumps, mut full) = (0, 0);
     for replication in 0..20 {
@@ -320,8 +321,8 @@ fn space_keeps_its_meaning_whatever_arrives() {
                         *count = 0;
                     }
                 }
-                // At most what the frames in progress have not used of their reservations is reserved, and never more than
-                // that is missing from the free cells.
+                // At most what the frames in progress have not used of their reservations is reserved, and never more
+                // than that is missing from the free cells.
                 let free = 40 - port.buffer.cells.len() as i64;
                 let reserved = free - port.policy.available(&port.buffer);
                 let unused = |&count: &i64| if count > 0 { (i64::from(MFS) - count).max(0) } else { 0 };

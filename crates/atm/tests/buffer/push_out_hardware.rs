@@ -109,8 +109,8 @@ fn the_stacks_choose_as_the_search_does_or_for_a_known_reason() {
     assert_eq!(counts, Counts { same: 779, other: 293, beyond: 1925, none: 0 });
 }
 
-/// Cells that meet another verdict at one port than at the other, all cells, and for counters and stacks the frames pushed out and
-/// the cells sent for each VC.
+/// Cells that meet another verdict at one port than at the other, all cells, and for counters and stacks the frames
+/// pushed out and the cells sent for each VC.
 #[derive(Debug, PartialEq, Eq)]
 struct Apart {
     different: usize,

@@ -1,4 +1,4 @@
-//! Virtual queuing against the published pseudocode, its two theorems and its equation (3).
+//! Virtual queuing against the published pseudocode and its two theorems.
 
 use std::collections::VecDeque;
 
@@ -6,7 +6,6 @@ use celltrain_atm::{
     Cell,
     buffer::{
         BufferPolicy, ParamError, PortContext, PortView, Reason, Verdict, epd_per_vc,
-        fair_share::FairShare,
         frame::EndMarks,
         improved_virtual_queuing::{self, ImprovedVirtualQueuing},
         tail_drop,
@@ -78,8 +77,8 @@ fn sum_is_occupancy<P: BufferPolicy>(
     })
 }
 
-/// Theorem 2: a VC's variable is the number of its accepted cells less its turns. As long as no VC touches the bound all take turns
-/// for ever in the order of their labels; after whole rounds each has had the same number K.
+/// Theorem 2: a VC's variable is the number of its accepted cells less its turns. As long as no VC touches the bound
+/// all take turns for ever in the order of their labels; after whole rounds each has had the same number K.
 fn variables_are_excess<P: BufferPolicy>(
     port: &mut Port<P>,
     variables: impl Fn(&P) -> &[i64],
@@ -273,8 +272,8 @@ impl Pseudocode {
     }
 }
 
-/// Runs a policy beside the pseudocode and compares every answer and, after every slot, the variables; returns the number of cells
-/// discarded.
+/// Runs a policy beside the pseudocode and compares every answer and, after every slot, the variables; returns the
+/// number of cells discarded.
 fn follows_the_pseudocode<P: BufferPolicy>(
     params: &P::Params,
     variables: impl Fn(&P) -> &[i64],
@@ -310,41 +309,6 @@ fn both_policies_follow_the_pseudocode() {
         };
         // The comparison means something only where cells are discarded.
         assert!(plain > 100 && improved(1) > 100 && improved(20) > 100);
-    }
-}
-
-/// The unit share after adapting to `sizes`.
-fn adapted(threshold: i64, weights: &[i64], sizes: &[i64]) -> (i64, i64) {
-    let mut share = FairShare::of(threshold, weights.to_vec());
-    share.adapt(sizes);
-    share.unit()
-}
-
-#[test]
-fn the_dynamic_threshold_is_equation_3() {
-    // Fair share 25: what two VCs leave of 100 goes to the two above it.
-    assert_eq!(adapted(100, &[1; 4], &[10, 20, 30, 40]), (70, 2));
-    // What a VC has saved below zero the others may use too.
-    assert_eq!(adapted(100, &[1; 4], &[-10, 0, 40, 60]), (110, 2));
-    // One VC alone may use all the others leave.
-    assert_eq!(adapted(100, &[1; 4], &[0, 0, 0, 90]), (100, 1));
-    // A VC at its fair share is above it, so the equation does not change what is fair.
-    assert_eq!(adapted(100, &[1; 4], &[25; 4]), (100, 4));
-    // Nobody uses a fair share: the fixed one holds.
-    assert_eq!(adapted(100, &[1; 4], &[1, 2, 3, 4]), (100, 4));
-    // By weight: shares 50, 25, 25. The first two leave 60 to one unit of weight.
-    assert_eq!(adapted(100, &[2, 1, 1], &[30, 10, 60]), (60, 1));
-    assert_eq!(adapted(100, &[2, 1, 1], &[60, 10, 60]), (90, 3));
-}
-
-#[test]
-fn the_dynamic_threshold_is_never_below_the_fixed_one() {
-    let mut traffic = Traffic::new(0, VCS, (1, 2));
-    for _ in 0..1000 {
-        let weights: Vec<_> = (0..VCS).map(|_| 1 + traffic.below(5) as i64).collect();
-        let sizes: Vec<_> = (0..VCS).map(|_| traffic.below(120) as i64 - 30).collect();
-        let (left, weight) = adapted(100, &weights, &sizes);
-        assert!(left * weights.iter().sum::<i64>() >= 100 * weight, "{weights:?} {sizes:?}");
     }
 }
 
@@ -402,8 +366,8 @@ fn the_bound_is_the_room_above_the_threshold_for_each_vc_unless_given() {
     assert_eq!(lowest(Some(Level::Share(10_000)), &vcs), -30);
 }
 
-/// Cells of each VC that were accepted when VC 0 is weighted and offers much more than the others: slots with all VCs sending a
-/// cell, and VC 0 two.
+/// Cells of each VC that were accepted when VC 0 is weighted and offers much more than the others: slots with all VCs
+/// sending a cell, and VC 0 two.
 fn accepted_under_overload<P: BufferPolicy>(params: &P::Params, weights: &[u32]) -> Vec<u64> {
     let mut port = Port::<P>::new(params, CAPACITY, &weighted(weights));
     let mut traffic = Traffic::new(0, VCS, (1, 5));
