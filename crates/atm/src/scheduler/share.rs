@@ -4,11 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Vcs;
-use crate::{
-    buffer::ParamError,
-    contract::Contract,
-    quantity::CellRate,
-};
+use crate::{buffer::ParamError, contract::Contract, quantity::CellRate};
 
 /// What a VC's share is proportional to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -38,10 +34,13 @@ impl Share {
                 (Self::Mcr, Some((other, _))) => minimum_rate(label, contract, other)?,
             };
             if shares[label] == 0 {
-                return Err(error(format!("VC {label} has no share: give its contract a weight or rate above 0")));
+                return Err(error(format!(
+                    "VC {label} has no share: give its contract a weight or rate above 0"
+                )));
             }
         }
-        let divisor = vcs.iter().fold(0, |divisor, (label, _)| greatest_common_divisor(shares[label], divisor));
+        let divisor =
+            vcs.iter().fold(0, |divisor, (label, _)| greatest_common_divisor(shares[label], divisor));
         vcs.iter().for_each(|(label, _)| shares[label] /= divisor);
         Ok(shares)
     }

@@ -4,9 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use celltrain_atm::{
     Cell,
-    buffer::{BufferPolicy, DiscardParams, Policy, PolicyName, PortContext, PortView, Verdict},
+    buffer::{BufferPolicy, PortContext, PortView, Verdict},
     contract::Contract,
-    with_policy,
 };
 use celltrain_engine::{
     quantity::BitRate,
@@ -215,45 +214,5 @@ impl Traffic {
         let begin = self.generator.below(vcs);
         let vcs = (0..count).map(|step| ((begin + step) % vcs) as u32);
         vcs.flat_map(|vc| vec![vc; speed]).map(|vc| self.cell_of(vc)).collect()
-    }
-}
-
-/// The fates of random cells, frames too long and without ends among them.
-///
-/// Of a frame that has lost a cell nothing more is accepted, but perhaps its end mark. That a cell is never accepted
-/// into a full buffer the port itself asserts.
-fn fates<P: BufferPolicy + Clone>(policy: &P, replication: u64) -> Result<Vec<Fate>, String> {
-    let mut port = Port::of(policy.clone(), 30);
-    let mut traffic = Traffic::new(replication, 4, (1, 12)).losing_ends(5);
-    let (mut fates, mut broken) = (Vec::new(), [false; 4]);
-    for _ in 0..300 {
-        for cell in traffic.slot(4, 1 + replication as usize % 2) {
-            let fate = port.arrive(cell);
-            let broken = &mut broken[cell.vc as usize];
-            *broken = !fate.is_accepted() || *broken && !port.buffer.first;
-            if *broken && fate.is_accepted() && !cell.is_last() {
-                return Err(format!("accepted after a loss in its frame: {cell:?}"));
-            }
-            fates.push(fate);
-        }
-        port.send();
-    }
-    Ok(fates)
-}
-
-#[test]
-fn every_policy_with_accounts_keeps_the_rules() {
-    let vcs = vec![Contract { mfs: 8, ..Contract::default() }; 4];
-    for name in PolicyName::ALL.iter().filter(|name| name.keeps_accounts()) {
-        for replication in 0..20 {
-            let new = || Policy::new(&DiscardParams::of(*name), &context(30, &vcs)).unwrap();
-            let fates = || with_policy!(&new(), policy => fates(policy, replication));
-            let first = fates().unwrap_or_else(|broken| panic!("{name:?}: {broken}"));
-            assert!(
-                first.iter().filter(|fate| !fate.is_accepted()).count() > 50,
-                "{name:?} discards too little"
-            );
-            assert_eq!(first, fates().unwrap(), "{name:?}: the same cells, another fate");
-        }
     }
 }

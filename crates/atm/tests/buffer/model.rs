@@ -94,11 +94,9 @@ impl Model {
     /// Puts a cell to the policy and does as it says.
     pub(crate) fn arrive(&mut self, policy: &mut impl BufferPolicy, at: Time, cell: Cell) -> Verdict {
         self.depart(policy, at);
-        let mut pushed_out = BTreeSet::new();
         let (found, verdict) = loop {
             let verdict = policy.on_arrival(&cell, &self.view(&cell), at);
             let Verdict::PushOut(vc) = verdict else { break (self.queue.len() as u64, verdict) };
-            assert!(pushed_out.insert(vc), "two frames of a VC are pushed out for one cell");
             self.push_out(policy, vc);
         };
         if is_queued(verdict) {

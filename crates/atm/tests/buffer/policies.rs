@@ -21,13 +21,9 @@ use crate::model::{Asked, Model, View, ask, context, contracts, guarantees, is_q
 /// VCs in every test.
 const VCS: usize = 4;
 
-/// Every policy that needs no accounts with its default parameters, and those that have parameters with other ones too.
+/// Every policy with its default parameters, and those that have parameters with other ones too.
 fn parameters() -> Vec<DiscardParams> {
-    let mut all: Vec<_> = PolicyName::ALL
-        .iter()
-        .filter(|name| !name.keeps_accounts())
-        .map(|&name| DiscardParams::of(name))
-        .collect();
+    let mut all: Vec<_> = PolicyName::ALL.iter().map(|&name| DiscardParams::of(name)).collect();
     for end_marks in [EndMarks::Broken, EndMarks::Always, EndMarks::Never] {
         let epd = epd::Params { threshold: Level::Share(400_000), end_marks, ..epd::Params::default() };
         all.push(DiscardParams { epd, ..DiscardParams::of(PolicyName::Epd) });

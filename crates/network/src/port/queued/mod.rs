@@ -327,7 +327,8 @@ impl Buffer<VcQueues> {
             let queues = &mut self.queue;
             let unit = queues.store.push_out(vc);
             queues.scheduler.withdraw(vc, &queues.store);
-            self.stats.sojourns.add(now.since(unit.at));
+            // What came in the same picosecond may have come a fraction later.
+            self.stats.sojourns.add(now.max(unit.at).since(unit.at));
             // It was accepted and is discarded now: it counts as both.
             self.discard(now, &unit.cell, Reason::PushedOut);
         }
