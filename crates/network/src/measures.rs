@@ -64,26 +64,30 @@ impl Series {
 
 /// Steps of the histogram per doubling.
 const STEPS: u32 = 16;
-/// Bins for all 64-bit times.
-const BINS: usize = 1024;
 
 /// A histogram of times whose bins are a sixteenth of a power of two wide: quantiles are good to 6 %.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Histogram {
-    counts: Box<[u64; BINS]>,
-}
-
-impl Default for Histogram {
-    fn default() -> Self {
-        Self { counts: Box::new([0; BINS]) }
-    }
+    /// Up to the highest bin that anything fell into: most of the ports of a large network hardly see a frame.
+    counts: Vec<u64>,
 }
 
 impl Histogram {
     /// Counts one value.
     #[inline]
     pub fn add(&mut self, value: Time) {
-        self.counts[Self::bin(value)] += 1;
+        let bin = Self::bin(value);
+        match self.counts.get_mut(bin) {
+            Some(count) => *count += 1,
+            None => self.grow(bin),
+        }
+    }
+
+    /// Counts the first value in a bin beyond all others.
+    #[cold]
+    fn grow(&mut self, bin: usize) {
+        self.counts.resize(bin + 1, 0);
+        self.counts[bin] = 1;
     }
 
     /// The value below which a share `quantile` of the values lies, linear within a bin; zero without values.
@@ -106,7 +110,7 @@ impl Histogram {
         // The leading bit and the four bits behind it; times below STEPS share the first bin.
         let exponent = (value | u64::from(STEPS)).ilog2() - STEPS.ilog2();
         let step = (value >> exponent) as u32 % STEPS;
-        (exponent * STEPS + step) as usize % BINS
+        (exponent * STEPS + step) as usize
     }
 
     fn lower_edge(bin: usize) -> u64 {

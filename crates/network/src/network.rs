@@ -1,5 +1,7 @@
 //! The network: its processes, the streams between them, and the taking of it to a time.
 
+use std::collections::BTreeMap;
+
 use celltrain_atm::Cell;
 use celltrain_engine::{
     Fingerprint, Time,
@@ -170,13 +172,14 @@ impl Network {
         })
     }
 
-    /// Cells that the link behind `port` has lost.
-    pub(crate) fn lost_behind(&self, port: &Port) -> Lost {
-        let mut sum = Lost::default();
-        for channel in self.channels().filter(|channel| channel.link == port.link) {
-            std::iter::zip(&mut sum, channel.lost()).for_each(|(sum, lost)| *sum += lost);
+    /// Cells that links have lost, by the number of the link; a link that loses nothing may be missing.
+    pub(crate) fn lost(&self) -> BTreeMap<usize, Lost> {
+        let mut losses: BTreeMap<usize, Lost> = BTreeMap::new();
+        for channel in self.channels() {
+            let sum = losses.entry(channel.link).or_default();
+            std::iter::zip(sum, channel.lost()).for_each(|(sum, lost)| *sum += lost);
         }
-        sum
+        losses
     }
 
     /// The sender of flow `flow`, if TCP carries it.

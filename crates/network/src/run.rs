@@ -252,12 +252,13 @@ impl Snapshot {
                 network.host(ends.to).parts.incoming[ends.incoming as usize].stats
             },
         };
+        let losses = network.lost();
         let port = |port: &Port| PortCounts {
             accepted: port.accepted(),
             low_priority: port.low_priority(),
             stats: port.stats().clone(),
             occupancy: port.occupancy(),
-            lost: network.lost_behind(port),
+            lost: losses.get(&port.link).copied().unwrap_or_default(),
             busy: port.busy().0,
         };
         let flows = std::iter::zip(&network.flows, cells).map(flow).collect();

@@ -255,6 +255,7 @@ impl Buffer<CellFifo> {
     }
 
     /// Accepts all cells of `train`, which depart as a row with `gaps`; `train` becomes what arrives at the other end.
+    #[inline(always)]
     fn accept_row(
         &mut self,
         train: &mut Train<Cell>,
