@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::{
     random::Generator,
     stream::{Car, Stream, StreamId, Streams},
-    time::{NEVER, Time},
+    time::{MILLISECOND, NEVER, Time},
 };
 
 /// A part of the model that owns its state and meets others only through streams.
@@ -42,10 +42,12 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// Visits in the order of the indices, 4 ms at a time: some thousand trains a stream at OC-3 rates.
+    /// Visits in the order of the indices, 4 ms at a time: some thousand trains a stream at OC-3 rates. Longer where there
+    /// are thousands of processes, few of which are busy: every round asks each of them.
     #[must_use]
     pub fn in_order(processes: usize) -> Self {
-        Self { order: (0..processes).collect(), cap: 4 * crate::time::MILLISECOND, shuffle: None }
+        let cap = 4 * MILLISECOND * (1 + processes as Time / 1000);
+        Self { order: (0..processes).collect(), cap, shuffle: None }
     }
 
     fn next_round(&mut self) -> Time {

@@ -51,14 +51,24 @@ fn streams(trains: &[Vec<(u64, u32)>], slots: &[u64]) -> (Streams<Wagon>, Vec<(u
 fn merged(mut streams: Streams<Wagon>, ties: TieBreak, stops: &[u64]) -> Vec<(u64, usize, u32)> {
     let inputs: Vec<_> = (0..streams.len()).collect();
     let mut merge = Merge::new(&inputs, ties);
-    let (mut cars, mut train) = (Vec::new(), Train::default());
+    let (mut cars, mut train, mut rows) = (Vec::new(), Train::default(), Vec::new());
+    let mut take = |train: &Train<Wagon>, n, slot, stop| {
+        let time = train.arrival(n, slot).ps();
+        assert!(time < stop);
+        cars.push((time, train.car.stream, train.car.place + n));
+    };
     for &stop in stops {
         merge.refill(&streams);
         while let Some(slot) = merge.next(stop, &mut streams, &mut train) {
-            for n in 0..train.count {
-                let time = train.arrival(n, slot).ps();
-                assert!(time < stop);
-                cars.push((time, train.car.stream, train.car.place + n));
+            (0..train.count).for_each(|n| take(&train, n, slot, stop));
+            if train.count > 1 {
+                continue;
+            }
+            if let Some((rounds, slot)) = merge.rounds(stop, &mut streams, &mut rows) {
+                assert!(rounds > 1 && rows.len() > 1 && rows.iter().all(|row| row.count == rounds));
+                for n in 0..rounds {
+                    rows.iter().for_each(|row| take(row, n, slot, stop));
+                }
             }
         }
     }
@@ -67,9 +77,14 @@ fn merged(mut streams: Streams<Wagon>, ties: TieBreak, stops: &[u64]) -> Vec<(u6
 
 fn trains() -> impl Strategy<Value = (Vec<Vec<(u64, u32)>>, Vec<u64>)> {
     let stream = prop::collection::vec((0u64..60, 1u32..9), 0..12);
-    (1usize..7).prop_flat_map(move |count| {
-        (prop::collection::vec(stream.clone(), count), prop::collection::vec(1u64..12, count))
-    })
+    // Slots of all sizes, or one for all, so that cars take turns.
+    let slots = |count| {
+        prop_oneof![
+            prop::collection::vec(1u64..12, count),
+            (4u64..40).prop_map(move |slot| vec![slot; count])
+        ]
+    };
+    (1usize..7).prop_flat_map(move |count| (prop::collection::vec(stream.clone(), count), slots(count)))
 }
 
 proptest! {
@@ -98,6 +113,51 @@ proptest! {
         let mut sorted = at_once;
         sorted.sort_unstable();
         prop_assert_eq!(sorted, expected);
+    }
+}
+
+#[test]
+fn whole_rounds_are_taken_at_once() {
+    // A car every 10 ps each: stream 1 begins 4 ps after the second car of stream 0, and a car of stream 2 ends the turns.
+    let (mut streams, _) = streams(&[vec![(0, 9)], vec![(14, 9)], vec![(57, 1)]], &[10, 10, 10]);
+    let mut merge = Merge::new(&[0, 1, 2], TieBreak::InputId);
+    merge.refill(&streams);
+    let (mut train, mut rows) = (Train::default(), Vec::new());
+    let counts = [2, 1].map(|_| {
+        merge.next(1000, &mut streams, &mut train);
+        (train.car.stream, train.count)
+    });
+    assert_eq!(counts, [(0, 2), (1, 1)]);
+    let rounds = merge.rounds(1000, &mut streams, &mut rows);
+    assert_eq!(rounds, Some((3, Slot::of_ps(10))));
+    let first = |row: &Train<Wagon>| (row.first.ps(), row.car.stream, row.car.place);
+    assert_eq!(rows.iter().map(first).collect::<Vec<_>>(), [(20, 0, 2), (24, 1, 1)]);
+}
+
+#[test]
+fn gaps_join_as_trains_do() {
+    // The same cars, 3 and 2 slots apart and then one after another, come one by one, or in three trains.
+    let (slot, numbers) = (Slot::of_ps(10), [0u64, 3, 6, 8, 10, 12, 13, 14]);
+    let train = |place: usize, slots, count| {
+        let car = Wagon { stream: 0, place: place as u32 };
+        let gaps = Train::<Wagon>::even_gaps(slots, count);
+        Train { gaps, count, ..Train::single(Instant::at(0).plus_slots(slot, numbers[place]), car) }
+    };
+    let (mut one_by_one, mut in_trains) = (Stream::new(slot), Stream::new(slot));
+    for place in 0..8 {
+        one_by_one.push(numbers[place], numbers[place], &train(place, 1, 1));
+    }
+    for (place, slots, count) in [(0, 3, 3), (3, 2, 3), (6, 1, 2)] {
+        let last = numbers[place + count as usize - 1];
+        in_trains.push(numbers[place], last, &train(place, slots, count));
+    }
+    for stream in [one_by_one, in_trains] {
+        let (mut merge, mut streams) = (Merge::new(&[0], TieBreak::InputId), vec![stream]);
+        merge.refill(&streams);
+        let mut train = Train::default();
+        assert_eq!(merge.next(1000, &mut streams, &mut train), Some(slot));
+        let arrivals: Vec<_> = (0..train.count).map(|place| train.arrival(place, slot).ps()).collect();
+        assert_eq!(arrivals, numbers.map(|number| number * 10), "they are one train");
     }
 }
 
