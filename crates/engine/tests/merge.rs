@@ -144,8 +144,8 @@ fn gaps_join_as_trains_do() {
         Train { gaps, count, ..Train::single(Instant::at(0).plus_slots(slot, numbers[place]), car) }
     };
     let (mut one_by_one, mut in_trains) = (Stream::new(slot), Stream::new(slot));
-    for place in 0..8 {
-        one_by_one.push(numbers[place], numbers[place], &train(place, 1, 1));
+    for (place, &number) in numbers.iter().enumerate() {
+        one_by_one.push(number, number, &train(place, 1, 1));
     }
     for (place, slots, count) in [(0, 3, 3), (3, 2, 3), (6, 1, 2)] {
         let last = numbers[place + count as usize - 1];

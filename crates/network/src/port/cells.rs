@@ -165,7 +165,9 @@ impl Buffer<CellFifo> {
         self.on_cell(policy, train, tally, streams);
     }
 
-    /// Trains arrive whose cells take turns, `rounds` cells of each.
+    /// Trains arrive whose cells take turns, `rounds` cells of each: `rows`. The policy is asked about the first round. If it
+    /// accepts that and will accept the rest, and there is room for all, the others follow at once: the line is busy from
+    /// the first round on, because the cells come at least as fast as one row of them alone would leave.
     #[inline(never)]
     fn on_rounds<P: BufferPolicy>(
         &mut self,
@@ -206,7 +208,7 @@ impl Buffer<CellFifo> {
         self.rows = rows;
     }
 
-    /// Whether every row goes another way, and in one train.
+    /// Whether every row goes another way, in one train: its cells may not be too far apart for that.
     fn parts(&self, rows: &[Train<Cell>]) -> bool {
         let output = |row: &Train<Cell>| self.connections[row.car.vc as usize].output;
         let different =
@@ -214,7 +216,7 @@ impl Buffer<CellFifo> {
         rows.len() <= 16 && (1..rows.len()).all(different)
     }
 
-    /// Accepts all cells of `rows`, which take turns on the line as they did on their way here.
+    /// Accepts all cells of `rows`, which arrive while the line is busy and take turns on it as they did on their way here.
     fn accept_rounds(
         &mut self,
         rounds: u32,
