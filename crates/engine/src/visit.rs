@@ -42,11 +42,11 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// Visits in the order of the indices, 4 ms at a time: some thousand trains a stream at OC-3 rates. Longer where there
+    /// Visits in the order of the indices, 8 ms at a time: some thousand trains a stream at OC-3 rates. Longer where there
     /// are thousands of processes, few of which are busy: every round asks each of them.
     #[must_use]
     pub fn in_order(processes: usize) -> Self {
-        let cap = 4 * MILLISECOND * (1 + processes as Time / 1000);
+        let cap = 8 * MILLISECOND * (1 + processes as Time / 1000);
         Self { order: (0..processes).collect(), cap, shuffle: None }
     }
 
