@@ -72,8 +72,7 @@ impl DeficitRoundRobin {
 impl Scheduler for DeficitRoundRobin {
     type Params = Params;
 
-    const SUMMARY: &'static str =
-        "Serves the VCs that have something to send in turn, as many bytes a turn as the VC's share says, whatever the sizes of packets.";
+    const SUMMARY: &'static str = "Serves the VCs that have something to send in turn, as many bytes a turn as the VC's share says, whatever the sizes of packets.";
     const REFERENCE: &'static str =
         "Shreedhar and Varghese 1996, Efficient fair queuing using deficit round-robin";
 

@@ -72,10 +72,8 @@ impl Scfq {
 impl Scheduler for Scfq {
     type Params = Params;
 
-    const SUMMARY: &'static str =
-        "Serves VCs in proportion to their shares, in the order of tags that advance with the unit in service (virtual spacing).";
-    const REFERENCE: &'static str =
-        "Golestani 1994, A self-clocked fair queueing scheme for broadband applications; for cells the WFQ of Puangpronpitag, Kara and Djemame";
+    const SUMMARY: &'static str = "Serves VCs in proportion to their shares, in the order of tags that advance with the unit in service (virtual spacing).";
+    const REFERENCE: &'static str = "Golestani 1994, A self-clocked fair queueing scheme for broadband applications; for cells the WFQ of Puangpronpitag, Kara and Djemame";
 
     fn new(params: &Params, vcs: Vcs<'_>) -> Result<Self, ParamError> {
         let shares = params.share.of(vcs)?;

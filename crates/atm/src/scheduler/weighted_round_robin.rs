@@ -80,8 +80,7 @@ impl Scheduler for WeightedRoundRobin {
 
     const SUMMARY: &'static str =
         "Serves the VCs that have something to send in turn, as many cells a cycle as the VC's weight says.";
-    const REFERENCE: &'static str =
-        "Katevenis, Sidiropoulos and Courcoubetis 1991, Weighted round-robin cell multiplexing in a general-purpose ATM switch chip";
+    const REFERENCE: &'static str = "Katevenis, Sidiropoulos and Courcoubetis 1991, Weighted round-robin cell multiplexing in a general-purpose ATM switch chip";
 
     fn new(params: &Params, vcs: Vcs<'_>) -> Result<Self, ParamError> {
         let shares = params.share.of(vcs)?;

@@ -1,0 +1,7 @@
+//! Schedulers in front of a model of a port that is far simpler than the port: a list of units a VC.
+
+mod disciplines;
+mod fluid;
+mod model;
+mod priority;
+mod shares;

@@ -1,0 +1,72 @@
+//! Strict priority between categories, and what disciplines see of them.
+
+use celltrain_atm::{
+    contract::{Category, Contract},
+    quantity::CellRate,
+    scheduler::{DisciplineName, Priority, SchedulerParams, Share, scfq},
+};
+use celltrain_engine::quantity::BitRate;
+use proptest::{prelude::*, test_runner::RngSeed};
+
+use crate::model::{Port, discipline, of};
+
+const CATEGORIES: [Category; 5] = [Category::Ubr, Category::Cbr, Category::Gfr, Category::Cbr, Category::Ubr];
+
+fn contracts() -> Vec<Contract> {
+    CATEGORIES.iter().map(|&category| Contract { category, ..Contract::default() }).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        rng_seed: RngSeed::Fixed(1),
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn no_category_is_served_while_one_before_it_waits(
+        steps in prop::collection::vec((0u32..5, any::<bool>()), 1..200),
+    ) {
+        for &name in DisciplineName::ALL {
+            let mut port = Port::new(Priority::new(&of(name), &contracts()).unwrap(), CATEGORIES.len());
+            for &(vc, send) in &steps {
+                if !send {
+                    port.enqueue(vc, 1);
+                    continue;
+                }
+                let waiting = std::iter::zip(&port.store.0, CATEGORIES).filter(|(units, _)| !units.is_empty());
+                let most_urgent = waiting.map(|(_, category)| category).min();
+                let sent = port.next().map_err(TestCaseError::fail)?;
+                prop_assert_eq!(sent.map(|(vc, _)| CATEGORIES[vc as usize]), most_urgent, "{:?}", name);
+            }
+        }
+    }
+}
+
+#[test]
+fn round_robin_alone_knows_of_no_categories() {
+    // Shows that the property above is the doing of `Priority`: without it a UBR cell goes before a CBR cell.
+    let one_category = vec![Contract::default(); CATEGORIES.len()];
+    let mut port = Port::new(discipline(&of(DisciplineName::RoundRobin), &one_category), CATEGORIES.len());
+    port.enqueue(0, 1);
+    port.enqueue(1, 1);
+    assert_eq!(port.next(), Ok(Some((0, 1))));
+}
+
+#[test]
+fn shares_are_those_of_a_category() {
+    // The GFR VC has a minimum rate; that the others have none matters only to them, who share equally.
+    let mut contracts = contracts();
+    contracts[2].mcr = Some(CellRate(BitRate(10_000_000)));
+    let scfq = scfq::Params { share: Share::Mcr };
+    let params = SchedulerParams { scfq, ..of(DisciplineName::Scfq) };
+    Priority::new(&params, &contracts).unwrap();
+    contracts[4].category = Category::Gfr;
+    let error = Priority::new(&params, &contracts).unwrap_err();
+    assert_eq!(error.key, "share");
+    assert!(
+        error.message.starts_with("VC 4 has no minimum cell rate while VC 2 has one"),
+        "{}",
+        error.message
+    );
+}
