@@ -1,10 +1,19 @@
 //! The traffic contract of a VC: what its user and the network agree on.
 
-use celltrain_engine::quantity::Duration;
+use celltrain_engine::{
+    quantity::{BitRate, Duration},
+    time::SECOND,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::quantity::CellRate;
+use crate::{buffer::ParamError, cell::CELL_BITS, quantity::CellRate};
+
+/// The smallest rate that a contract may name.
+pub const MIN_RATE: CellRate = CellRate(BitRate(1_000));
+/// The longest tolerance of a contract, and the longest time that a burst may be ahead of the minimum rate: a million
+/// seconds, so that times stay far from the end of their range.
+pub const MAX_TOLERANCE: Duration = Duration(1_000_000 * SECOND);
 
 /// `[vc]`: the contract of a VC.
 ///
@@ -56,6 +65,76 @@ impl Default for Contract {
     }
 }
 
+impl Contract {
+    /// The peak rate on a line of `line`: the line rate if the contract names none.
+    #[must_use]
+    pub fn peak_rate(&self, line: BitRate) -> BitRate {
+        self.pcr.map_or(line, |CellRate(rate)| rate)
+    }
+
+    /// Checks the contract of a VC that enters the network on a line of `line`.
+    ///
+    /// # Errors
+    /// The first term that has no meaning, contradicts another one, or is missing where policing needs it.
+    pub fn check(&self, line: BitRate) -> Result<(), ParamError> {
+        for (key, count) in [("weight", self.weight), ("mbs", self.mbs), ("mfs", self.mfs)] {
+            if count == 0 {
+                return refuse(key, "expected 1 or more, found 0");
+            }
+        }
+        for (key, tolerance) in [("cdvt-pcr", self.cdvt_pcr), ("cdvt-mcr", self.cdvt_mcr)] {
+            if tolerance > MAX_TOLERANCE {
+                return refuse(key, format!("expected at most {MAX_TOLERANCE}, found {tolerance}"));
+            }
+        }
+        self.check_rates(line)?;
+        self.check_policing()
+    }
+
+    fn check_rates(&self, line: BitRate) -> Result<(), ParamError> {
+        for (key, rate) in [("pcr", self.pcr), ("mcr", self.mcr)] {
+            if let Some(rate) = rate.filter(|rate| rate.0 < MIN_RATE.0) {
+                return refuse(
+                    key,
+                    format!("expected {MIN_RATE} or more, or no `{key}` at all, found {rate}"),
+                );
+            }
+        }
+        let (Some(mcr), peak) = (self.mcr, self.peak_rate(line)) else { return Ok(()) };
+        if mcr.0 > peak {
+            let what = if self.pcr.is_some() { "peak cell rate" } else { "rate of the line" };
+            return refuse("mcr", format!("the minimum cell rate ({mcr}) is above the {what} ({peak})"));
+        }
+        let ahead = u128::from(self.mbs) * u128::from(CELL_BITS) * u128::from(SECOND) / u128::from(mcr.0.0);
+        if ahead > u128::from(MAX_TOLERANCE.0) {
+            let message = format!(
+                "a burst of {} cells takes longer than {MAX_TOLERANCE} at the minimum cell rate ({mcr})",
+                self.mbs
+            );
+            return refuse("mbs", message);
+        }
+        Ok(())
+    }
+
+    fn check_policing(&self) -> Result<(), ParamError> {
+        let by_frames = matches!(self.policing, Policing::Tag | Policing::DiscardFrames);
+        if by_frames && self.mcr.is_none() {
+            let message = "policing by frames needs a minimum cell rate to measure them by: give `mcr`";
+            return refuse("mcr", message);
+        }
+        if self.policing == Policing::DiscardFrames && self.clp {
+            let message = "every frame would be discarded: frames that the user marks (`clp = true`) have no part in the \
+                           minimum cell rate";
+            return refuse("policing", message);
+        }
+        Ok(())
+    }
+}
+
+fn refuse(key: &'static str, message: impl Into<String>) -> Result<(), ParamError> {
+    Err(ParamError { key, message: message.into() })
+}
+
 /// Service categories (ATM Forum TM 4.1), in the order of their priority.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -80,9 +159,10 @@ pub enum Policing {
     /// Nothing.
     #[default]
     None,
-    /// Tags whole frames beyond the minimum rate with CLP = 1 (GFR.2: the frame-based GCRA).
+    /// Tags whole frames beyond the minimum rate with CLP = 1 (GFR.2: the frame-based GCRA), and discards the rest of a frame
+    /// that exceeds the peak rate or the maximum frame size or changes its CLP.
     Tag,
-    /// Discards whole frames beyond the minimum rate.
+    /// Discards whole frames beyond the minimum rate, and the rest of a frame as `tag` does.
     DiscardFrames,
     /// Discards cells beyond the peak rate (GCRA).
     DiscardCells,

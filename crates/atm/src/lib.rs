@@ -8,6 +8,7 @@ pub mod abr;
 pub mod buffer;
 pub mod cell;
 pub mod contract;
+pub mod policing;
 pub mod quantity;
 pub mod scheduler;
 
