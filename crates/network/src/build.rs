@@ -8,6 +8,7 @@ use celltrain_atm::{
     buffer::{DiscardParams, Policy, PolicyName, PortContext},
     cell::CELL_BITS,
     contract::{Contract, Policing},
+    policing::Policer,
     quantity::{Capacity, CellRate, Unit},
     scheduler::Priority,
 };
@@ -102,6 +103,7 @@ struct PortDraft {
     connections: Vec<Connection>,
     /// The contracts of the VCs, by label.
     contracts: Vec<Contract>,
+    policers: Vec<Option<Policer>>,
     flows: Vec<Option<usize>>,
     /// The longest way a VC has come before it gets here, in links; orders the visits in the direction of the data.
     depth: usize,
@@ -249,8 +251,11 @@ impl Builder<'_> {
                 }
             }
             // The first switch polices.
+            let line = self.graph.links[route[0]].rate;
+            let policer = if place == 1 { Policer::new(&circuit.contract, line) } else { None };
             let policing = if place == 1 { circuit.contract.policing } else { Policing::None };
             let port = self.port(link);
+            port.policers.push(policer);
             port.depth = port.depth.max(depth + place);
             port.connections.push(Connection::new(stream, label as u32, wire));
             port.flows.push(circuit.flow);
@@ -465,6 +470,7 @@ impl Builder<'_> {
         let queuing = stores.then(|| Queuing {
             scheduler: Priority::new(&link.scheduler, &draft.contracts).expect("the scenario was checked"),
             vc_capacity: link.vc_buffer.units(),
+            policers: draft.policers,
         });
         Port::new(PortParts {
             name,

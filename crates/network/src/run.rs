@@ -1,6 +1,6 @@
 //! A run: one replication of a scenario, from the start to its measures.
 
-use celltrain_atm::buffer::Reason;
+use celltrain_atm::{buffer::Reason, policing};
 use celltrain_engine::{
     Time,
     random::Randomness,
@@ -15,7 +15,7 @@ use crate::{
     events::Events,
     host::IncomingStats,
     measures::{Series, fairness_index, synchronisation_index},
-    network::Network,
+    network::{FlowEnds, Network},
     port::{Place, Port, PortStats},
     scenario::{Graph, Scenario, ScenarioError},
     table::{Column, Table},
@@ -84,6 +84,7 @@ struct FlowCounts {
     /// Cells handed to the network interface, and cells discarded by switches.
     sent: u64,
     discarded: u64,
+    policing: policing::Stats,
 }
 
 struct PortCounts {
@@ -231,6 +232,8 @@ impl<'a> Experiment<'a> {
             ("clp", "", Column::Count(graph.flows.iter().map(|flow| u64::from(flow.contract.clp)).collect())),
             ("cells_sent", "cells", count(|flow| flow.sent)),
             ("cells_discarded", "cells", count(|flow| flow.discarded)),
+            ("frames_eligible", "frames", count(|flow| flow.policing.frames_eligible)),
+            ("frames_tagged", "frames", count(|flow| flow.policing.frames_tagged)),
             ("cells_useful", "cells", count(|flow| flow.incoming.useful_cells)),
             ("cells_useless", "cells", count(|flow| flow.incoming.useless_cells)),
         ])
@@ -240,18 +243,23 @@ impl<'a> Experiment<'a> {
 impl Snapshot {
     fn of(network: &Network) -> Self {
         let cells = cells_of_flows(network);
-        let flow = |(ends, [sent, discarded]): (&crate::network::FlowEnds, [u64; 2])| FlowCounts {
-            sent,
-            discarded,
-            sender: network.sender(ends).map(|sender| *sender.stats()).unwrap_or_default(),
-            receiver: network.receiver(ends).map(|receiver| *receiver.stats()).unwrap_or_default(),
-            // What flows share counts once, with the flow whose VC it is.
-            incoming: if ends.shares {
-                IncomingStats::default()
-            } else {
-                network.host(ends.to).parts.incoming[ends.incoming as usize].stats
-            },
-        };
+        let mut policed = vec![policing::Stats::default(); network.flows.len()];
+        network.ports().flat_map(Port::policed).for_each(|(flow, stats)| policed[flow] = stats);
+        let cells = std::iter::zip(cells, policed);
+        let flow =
+            |(ends, ([sent, discarded], policing)): (&FlowEnds, ([u64; 2], policing::Stats))| FlowCounts {
+                sent,
+                discarded,
+                policing,
+                sender: network.sender(ends).map(|sender| *sender.stats()).unwrap_or_default(),
+                receiver: network.receiver(ends).map(|receiver| *receiver.stats()).unwrap_or_default(),
+                // What flows share counts once, with the flow whose VC it is.
+                incoming: if ends.shares {
+                    IncomingStats::default()
+                } else {
+                    network.host(ends.to).parts.incoming[ends.incoming as usize].stats
+                },
+            };
         let losses = network.lost();
         let port = |port: &Port| PortCounts {
             accepted: port.accepted(),
@@ -299,6 +307,8 @@ impl FlowCounts {
         flow.incoming.useless_cells -= incoming.useless_cells;
         flow.sent -= begin.sent;
         flow.discarded -= begin.discarded;
+        flow.policing.frames_eligible -= begin.policing.frames_eligible;
+        flow.policing.frames_tagged -= begin.policing.frames_tagged;
         flow
     }
 

@@ -12,6 +12,7 @@ mod queued;
 use celltrain_atm::{
     Cell,
     buffer::{Policy, Reason},
+    policing::{self, Policer},
     scheduler::Priority,
     with_policy,
 };
@@ -181,15 +182,16 @@ pub(crate) struct Queuing {
     pub(crate) scheduler: Priority,
     /// The most that a VC may take of the buffer, in its unit.
     pub(crate) vc_capacity: u64,
+    /// The policer of each VC that has one, by label.
+    pub(crate) policers: Vec<Option<Policer>>,
 }
 
 impl Port {
     pub(crate) fn new(parts: PortParts) -> Self {
         let PortParts { merge, connections, delay, .. } = parts;
         let buffer = match (parts.queuing, parts.line) {
-            (Some(Queuing { scheduler, vc_capacity }), line) => {
-                let queue = VcQueues::new(line, vc_capacity, scheduler, connections.len());
-                AnyBuffer::Queued(Buffer::new(merge, connections, queue, delay))
+            (Some(queuing), line) => {
+                AnyBuffer::Queued(Buffer::new(merge, connections, VcQueues::new(line, queuing), delay))
             }
             (None, Line::Cells { slot, capacity }) => {
                 AnyBuffer::Cells(Buffer::new(merge, connections, CellFifo::new(slot, capacity), delay))
@@ -263,6 +265,16 @@ impl Port {
         };
         std::iter::zip(&self.flows, self.connections())
             .filter_map(move |(flow, connection)| flow.map(|flow| (flow, counts(connection))))
+    }
+
+    /// What the policers of the flows that have one here have counted so far.
+    pub(crate) fn policed(&self) -> impl Iterator<Item = (usize, policing::Stats)> {
+        let policers = match &self.buffer {
+            AnyBuffer::Cells(_) | AnyBuffer::Packets(_) => &[],
+            AnyBuffer::Queued(buffer) => buffer.queue.policers(),
+        };
+        std::iter::zip(&self.flows, policers)
+            .filter_map(|(flow, policer)| Some(((*flow)?, policer.as_ref()?.stats())))
     }
 
     fn connections(&self) -> &[Connection] {

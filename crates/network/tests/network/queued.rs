@@ -117,3 +117,24 @@ fn flows_that_share_a_vc_count_its_cells_once() {
     assert!((0.0..200.0).contains(&(carried - received)), "carried {carried}, received {received}");
     assert!(value(&result.flows, "a", "throughput") > 1e6 && value(&result.flows, "b", "throughput") > 1e6);
 }
+
+#[test]
+fn the_first_switch_tags_what_is_beyond_the_minimum_rate() {
+    let result = run(
+        "duration = \"1 s\"\n[topology]\nkind = \"n-source\"\nsources = 2\n[link]\ndelay = \"10 us\"\n\
+         [switch]\nbuffer = \"500 cells\"\n[vc]\nmcr = \"10 Mbit/s\"\npolicing = \"tag\"\nmfs = 10\nmbs = 19\n\
+         [[flow]]\nname = \"1\"\ntraffic = { kind = \"cbr\", rate = \"10 Mbit/s\", frame = 10 }\n\
+         [[flow]]\nname = \"2\"\ntraffic = { kind = \"cbr\", rate = \"20 Mbit/s\", frame = 10 }\n",
+    );
+    let frames = |flow: &str, column: &str| value(&result.flows, flow, column);
+    assert_eq!(frames("1", "frames_tagged"), 0.0, "at its minimum rate");
+    assert!(frames("1", "frames_eligible") > 2000.0);
+    let (tagged, eligible) = (frames("2", "frames_tagged"), frames("2", "frames_eligible"));
+    assert!((tagged - eligible).abs() <= 1.0, "at twice the rate every other frame: {tagged} and {eligible}");
+    // Tags are put on at the first switch and seen from there on.
+    let tagged_cells = |port: &str| value(&result.ports, port, "cells_accepted_clp1");
+    assert_eq!(tagged_cells("src2 > switch1"), 0.0);
+    for port in ["switch1 > switch2", "switch2 > dest2"] {
+        assert!((tagged_cells(port) - 10.0 * tagged).abs() <= 20.0, "{port}: {}", tagged_cells(port));
+    }
+}

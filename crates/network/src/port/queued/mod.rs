@@ -10,6 +10,7 @@ use celltrain_atm::{
     Cell,
     buffer::{BufferPolicy, PortView, Reason, Verdict},
     cell::{Ecn, Kind},
+    policing::{Action, Policer},
     scheduler::Priority,
 };
 use celltrain_engine::{
@@ -20,7 +21,7 @@ use celltrain_engine::{
 
 pub(crate) use self::store::Store;
 use self::store::Unit;
-use super::{Line, PacketLimit, buffer::Buffer};
+use super::{Line, PacketLimit, Queuing, buffer::Buffer};
 use crate::wire::Wires;
 
 /// What a port that queues by VC has beside its buffer's policy.
@@ -29,6 +30,8 @@ pub(crate) struct VcQueues {
     line: Line,
     /// The most that a VC may take of the buffer.
     vc_capacity: u64,
+    /// The policer of each VC that has one, by label.
+    policers: Vec<Option<Policer>>,
     scheduler: Priority,
     store: Store,
     /// The unit in transmission and when its last bit is sent.
@@ -45,12 +48,14 @@ pub(crate) struct VcQueues {
 const APART: u64 = 1 << 32;
 
 impl VcQueues {
-    pub(super) fn new(line: Line, vc_capacity: u64, scheduler: Priority, vcs: usize) -> Self {
+    pub(super) fn new(line: Line, queuing: Queuing) -> Self {
+        let Queuing { scheduler, vc_capacity, policers } = queuing;
         Self {
             line,
             vc_capacity,
+            store: Store::new(policers.len()),
+            policers,
             scheduler,
-            store: Store::new(vcs),
             sending: None,
             free: Instant::default(),
             number: 0,
@@ -105,6 +110,11 @@ impl VcQueues {
     /// The earliest departure that is still to be decided, if something arrives at `now`.
     pub(super) fn next_departure(&self, now: Time) -> Time {
         now.max(self.free.ps()) + self.shortest()
+    }
+
+    /// The policers of the VCs, by label.
+    pub(super) fn policers(&self) -> &[Option<Policer>] {
+        &self.policers
     }
 
     /// When the unit in transmission leaves.
@@ -264,34 +274,51 @@ impl Buffer<VcQueues> {
             let wire = connection.wire.expect("what packets contain waits in a wire");
             wires[wire].peek(cell.frame).segment.ip_bytes()
         });
-        match self.verdict(policy, at, &cell, room) {
-            Ok(ecn) => self.accept(Unit { cell: Cell { ecn, ..cell }, at, size, room }, streams),
+        match self.police(at, cell).and_then(|cell| self.verdict(policy, at, cell, room)) {
+            Ok(cell) => self.accept(Unit { cell, at, size, room }, streams),
             Err(reason) => self.discard(at, &cell, reason),
         }
     }
 
-    /// What becomes of a unit: the mark with which it goes on, or why it is discarded.
+    /// What the VC's policer makes of a cell.
+    fn police(&mut self, at: Instant, cell: Cell) -> Result<Cell, Reason> {
+        let Some(policer) = &mut self.queue.policers[cell.vc as usize] else { return Ok(cell) };
+        let connection = &mut self.connections[cell.vc as usize];
+        let first = connection.at_frame_start;
+        match policer.conform(&cell, first, at) {
+            Action::Pass => Ok(cell),
+            Action::Tag => Ok(Cell { clp: true, ..cell }),
+            Action::Discard => {
+                if cell.kind == Kind::Data {
+                    connection.at_frame_start = cell.is_last();
+                }
+                Err(Reason::NonConforming)
+            }
+        }
+    }
+
+    /// What the policy makes of a cell.
     fn verdict<P: BufferPolicy>(
         &mut self,
         policy: &mut P,
         at: Instant,
-        cell: &Cell,
+        cell: Cell,
         room: u32,
-    ) -> Result<Ecn, Reason> {
+    ) -> Result<Cell, Reason> {
         let mut arrival = Arrival { queues: &self.queue, vc: cell.vc, room: room.into(), first: false };
         if cell.kind != Kind::Data {
             // It belongs to no frame: policies of frames have nothing to say about it.
-            return if arrival.is_full() { Err(Reason::BufferFull) } else { Ok(cell.ecn) };
+            return if arrival.is_full() { Err(Reason::BufferFull) } else { Ok(cell) };
         }
         let connection = &mut self.connections[cell.vc as usize];
         let first = std::mem::replace(&mut connection.at_frame_start, cell.is_last());
         loop {
             arrival.first = first;
-            match policy.on_arrival(cell, &arrival, at.ps()) {
-                Verdict::Accept => break Ok(cell.ecn),
+            match policy.on_arrival(&cell, &arrival, at.ps()) {
+                Verdict::Accept => break Ok(cell),
                 Verdict::Mark => {
                     self.stats.marked += u64::from(first);
-                    break Ok(Ecn::Marked);
+                    break Ok(Cell { ecn: Ecn::Marked, ..cell });
                 }
                 Verdict::Discard(reason) => break Err(reason),
                 Verdict::PushOut(vc) => {

@@ -156,7 +156,13 @@ impl Builder<'_> {
             let message = format!("the routes of all flows together pass more than {MAX_ROUTE_LINKS} links");
             return Err(Problem::new("topology", message));
         }
-        let contract = entry.and_then(|entry| entry.vc.as_ref()).unwrap_or(&self.spec.vc).clone();
+        let (table, contract) = match entry.and_then(|entry| entry.vc.as_ref()) {
+            Some(contract) => (format!("{key}.vc"), contract.clone()),
+            None => ("vc".to_owned(), self.spec.vc.clone()),
+        };
+        contract
+            .check(self.router.links()[route[0]].rate)
+            .map_err(|error| Problem::new(format!("{table}.{}", error.key), error.message))?;
         let mut flow =
             Flow { name, group, from, to, route, back, traffic, tcp, start, contract, circuit: flows.len() };
         if let Some(circuit) = entry.and_then(|entry| entry.circuit.as_ref()) {
