@@ -21,7 +21,8 @@ pub const MAX_TOLERANCE: Duration = Duration(1_000_000 * SECOND);
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 pub struct Contract {
-    /// Service category. At a port that queues by VC, a category is served only while those before it have nothing to send.
+    /// Service category. At a port that queues by VC, a category is served only while those before it have nothing to
+    /// send.
     pub category: Category,
     /// Peak cell rate: the host spaces the VC's cells at it, and a policer enforces it. The line rate if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -29,8 +30,8 @@ pub struct Contract {
     /// Minimum cell rate: what the network guarantees.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mcr: Option<CellRate>,
-    /// Maximum burst size in cells: how many cells at the peak rate still count as sent at the minimum rate. Twice the maximum
-    /// frame size less one lets whole frames sent at the minimum rate pass.
+    /// Maximum burst size in cells: how many cells at the peak rate still count as sent at the minimum rate. Twice the
+    /// maximum frame size less one lets whole frames sent at the minimum rate pass.
     pub mbs: u32,
     /// Maximum frame size in cells.
     pub mfs: u32,
@@ -159,8 +160,8 @@ pub enum Policing {
     /// Nothing.
     #[default]
     None,
-    /// Tags whole frames beyond the minimum rate with CLP = 1 (GFR.2: the frame-based GCRA), and discards the rest of a frame
-    /// that exceeds the peak rate or the maximum frame size or changes its CLP.
+    /// Tags whole frames beyond the minimum rate with CLP = 1 (GFR.2: the frame-based GCRA), and discards the rest of a
+    /// frame that exceeds the peak rate or the maximum frame size or changes its CLP.
     Tag,
     /// Discards whole frames beyond the minimum rate, and the rest of a frame as `tag` does.
     DiscardFrames,

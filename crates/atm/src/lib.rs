@@ -1,7 +1,9 @@
 //! ATM: cells and frames, and what a port decides about them.
 //!
 //! A frame crosses the network as a train of cells; lose one and the rest is waste. Everything here is about that:
-//! [`aal5`] cuts frames into cells, [`buffer`] holds the discard policies. It knows nothing of TCP: frames are opaque.
+//! [`aal5`] cuts frames into cells, [`policing`] looks at them where they enter the network, [`buffer`] holds the
+//! discard policies, [`scheduler`] the disciplines that say which VC goes next. It knows nothing of TCP: frames are
+//! opaque.
 
 pub mod aal5;
 pub mod abr;

@@ -26,8 +26,8 @@ impl Conformance {
         Self { peak: peak_rate(contract, line), most: contract.mfs, cells: 0, clp: false }
     }
 
-    /// Whether `cell`, the `first` of its frame or not, conforms at `now`. A cell that keeps to the peak rate counts for it
-    /// whatever its other faults.
+    /// Whether `cell`, the `first` of its frame or not, conforms at `now`. A cell that keeps to the peak rate counts
+    /// for it whatever its other faults.
     #[inline]
     pub fn conforms(&mut self, cell: &Cell, first: bool, now: Instant) -> bool {
         if first {

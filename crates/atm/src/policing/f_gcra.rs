@@ -7,9 +7,9 @@ use crate::{cell::CELL_BITS, contract::Contract};
 /// F-GCRA(T, L) (ATM Forum TM 4.1, appendix VI): T = 1/MCR, L = BT + CDVT, where the burst tolerance
 /// BT = (MBS - 1)(1/MCR - 1/PCR) lets MBS cells come at the peak rate.
 ///
-/// The limit is tested at the first cell of a frame and holds for the frame: if the cell is too early by more than L, or the
-/// user has marked it with CLP = 1, the frame is not eligible for the guarantee and changes nothing. The cells of an
-/// eligible frame count one increment each, whenever they come. State: one time.
+/// The limit is tested at the first cell of a frame and holds for the frame: if the cell is too early by more than L,
+/// or the user has marked it with CLP = 1, the frame is not eligible for the guarantee and changes nothing. The cells
+/// of an eligible frame count one increment each, whenever they come. State: one time.
 #[derive(Debug, Clone)]
 pub struct FrameGcra {
     /// Between cells at the minimum rate.

@@ -1,10 +1,11 @@
 //! Policing: what the first switch on a VC's way does about traffic beyond the VC's contract.
 //!
-//! A [`Policer`] looks at each cell of one VC before the buffer does and says whether the cell passes, is tagged (CLP = 1,
-//! to be discarded first in congestion) or is discarded. Policing by cells knows only the peak rate ([`gcra`]). Policing by
-//! frames asks at the first cell of a frame whether the minimum rate covers it ([`f_gcra`]) and deals with the frame as a
-//! whole: a tagged frame has CLP = 1 in every cell. A cell that does not conform ([`conformance`]) ends its frame, of which
-//! only the end mark still passes, so that reassembly resynchronises; if it is the first one, nothing of the frame passes.
+//! A [`Policer`] looks at each cell of one VC before the buffer does and says whether the cell passes, is tagged (CLP =
+//! 1, to be discarded first in congestion) or is discarded. Policing by cells knows only the peak rate ([`gcra`]).
+//! Policing by frames asks at the first cell of a frame whether the minimum rate covers it ([`f_gcra`]) and deals with
+//! the frame as a whole: a tagged frame has CLP = 1 in every cell. A cell that does not conform ([`conformance`]) ends
+//! its frame, of which only the end mark still passes, so that reassembly resynchronises; if it is the first one,
+//! nothing of the frame passes.
 
 pub mod conformance;
 pub mod f_gcra;
@@ -82,8 +83,8 @@ struct Frame {
 }
 
 impl Policer {
-    /// The policer that `contract`, which must have passed [`Contract::check`], asks for behind a line of rate `line`; `None`
-    /// if it asks for none.
+    /// The policer that `contract`, which must have passed [`Contract::check`], asks for behind a line of rate `line`;
+    /// `None` if it asks for none.
     ///
     /// # Panics
     /// If policing by frames has no minimum rate.
@@ -98,8 +99,8 @@ impl Policer {
         Some(Self { rule, stats: Stats::default() })
     }
 
-    /// What becomes of `cell`, the `first` of its frame or not, which comes at `now`. Times do not decrease from call to
-    /// call. By frames, cells of resource management pass unseen: they belong to none.
+    /// What becomes of `cell`, the `first` of its frame or not, which comes at `now`. Times do not decrease from call
+    /// to call. By frames, cells of resource management pass unseen: they belong to none.
     #[inline]
     pub fn conform(&mut self, cell: &Cell, first: bool, now: Instant) -> Action {
         match &mut self.rule {

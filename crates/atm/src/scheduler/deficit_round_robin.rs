@@ -1,11 +1,11 @@
-//! Deficit round robin: the VCs that have something to send take turns, and what a VC could not send of its turn because its
-//! next packet was too large is added to its next one.
+//! Deficit round robin: the VCs that have something to send take turns, and what a VC could not send of its turn
+//! because its next packet was too large is added to its next one.
 //!
-//! Each turn gives a VC a quantum in proportion to its share, and the VC sends packets as long as what it has been given
-//! covers them. What is left, its deficit, it keeps for its next turn; a VC that has nothing more to send keeps nothing.
-//! So VCs that are always busy send bytes in the ratio of their shares whatever the sizes of their packets, which round
-//! robin by packets does not. With a quantum that covers the largest packet every turn sends at least one; with a smaller
-//! one service is smoother, and packets wait for several turns.
+//! Each turn gives a VC a quantum in proportion to its share, and the VC sends packets as long as what it has been
+//! given covers them. What is left, its deficit, it keeps for its next turn; a VC that has nothing more to send keeps
+//! nothing. So VCs that are always busy send bytes in the ratio of their shares whatever the sizes of their packets,
+//! which round robin by packets does not. With a quantum that covers the largest packet every turn sends at least one;
+//! with a smaller one service is smoother, and packets wait for several turns.
 //!
 //! State: two numbers a VC and its place in a list. Constant time a packet if the quantum covers the largest one.
 
@@ -23,8 +23,8 @@ use crate::buffer::ParamError;
 pub struct Params {
     /// What a VC's share is proportional to.
     pub share: Share,
-    /// What the VC with the smallest share may send each turn: in bytes on a packet-framed link, in cells on a cell-framed
-    /// one. The others may send more in proportion.
+    /// What the VC with the smallest share may send each turn: in bytes on a packet-framed link, in cells on a
+    /// cell-framed one. The others may send more in proportion.
     #[schemars(range(min = 1))]
     pub quantum: u32,
 }

@@ -1,4 +1,7 @@
 //! First in, first out: all VCs in one queue.
+//!
+//! The simplest order, and one that protects no VC: each gets as much of the line as it puts into the buffer. State: a
+//! place for each unit that waits. Every operation takes constant time.
 
 use std::collections::VecDeque;
 
@@ -15,8 +18,8 @@ pub struct Params {}
 
 /// The FIFO discipline: the order in which units came, as the VCs that they belong to.
 ///
-/// Units are withdrawn from anywhere in the middle without shifting those behind: their places are only marked as empty,
-/// so that a withdrawal costs what one unit costs, however long the queue is.
+/// Units are withdrawn from anywhere in the middle without shifting those behind: their places are only marked as
+/// empty, so that a withdrawal costs what one unit costs, however long the queue is.
 #[derive(Debug, Clone)]
 pub struct Fifo {
     places: VecDeque<Place>,

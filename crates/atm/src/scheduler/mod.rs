@@ -57,8 +57,8 @@ impl<'a> Vcs<'a> {
 
 /// What a scheduler may see of the queues.
 pub trait Queues {
-    /// Size of unit number `place` in the queue of `vc`, from 0 at its head: 1 for a cell, bytes for a packet. `None` beyond
-    /// the end.
+    /// Size of unit number `place` in the queue of `vc`, from 0 at its head: 1 for a cell, bytes for a packet. `None`
+    /// beyond the end.
     fn size(&self, vc: u32, place: usize) -> Option<u32>;
 }
 

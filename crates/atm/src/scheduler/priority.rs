@@ -1,4 +1,7 @@
 //! Strict priority between service categories, any discipline within each.
+//!
+//! The order of categories is that of [`Category`]. Nothing protects a category from those before it: that is the
+//! business of admission and policing. State: that of one discipline for each category at the port.
 
 use super::{Discipline, Queues, SchedulerParams, Vcs};
 use crate::{
@@ -6,8 +9,8 @@ use crate::{
     contract::{Category, Contract},
 };
 
-/// Serves the VCs of a category only while those of the categories before it have nothing to send. A unit in transmission
-/// is not interrupted.
+/// Serves the VCs of a category only while those of the categories before it have nothing to send. A unit in
+/// transmission is not interrupted.
 #[derive(Debug, Clone)]
 pub struct Priority {
     /// The class of each VC.

@@ -1,4 +1,9 @@
 //! Round robin: the VCs that have something to send take turns, a unit each.
+//!
+//! For cells, which are all of one size, the division is max-min fair: a VC that asks for less than an equal share gets
+//! all of it, and the others share the rest equally. For packets it favours VCs with large ones; see
+//! `deficit-round-robin`. State: a place in a list for each VC with something to send. Constant time, but for a VC
+//! whose queue is pushed out whole.
 
 use std::collections::VecDeque;
 

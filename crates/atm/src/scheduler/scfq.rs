@@ -1,14 +1,15 @@
 //! Self-clocked fair queueing: weighted fair queueing with a clock that costs nothing.
 //!
 //! Every unit has a tag: the virtual time at which it should be sent if each VC were served all the time at a rate in
-//! proportion to its share. The unit with the smallest tag goes first, and its tag is the virtual time while it is sent. A
-//! VC that begins to send starts at the virtual time of that moment, so that it can neither save up service nor be made
-//! to pay for what it got while others were idle.
+//! proportion to its share. The unit with the smallest tag goes first, and its tag is the virtual time while it is
+//! sent. A VC that begins to send starts at the virtual time of that moment, so that it can neither save up service nor
+//! be made to pay for what it got while others were idle.
 //!
-//! For cells this is at once the virtual spacing of Roberts, which the simulator YATS calls WFQ: the tag of a VC's first cell
-//! is one spacing after the tag of its cell before or, if it was idle, after that of the cell in service. Weighted fair queueing
-//! in the narrow sense (PGPS) takes its virtual time from a simulation of the fluid system instead; it keeps within one
-//! packet of the fluid system, which this does not: here a VC may wait for one packet of each of the others.
+//! For cells this is at once the virtual spacing of Roberts, which the simulator YATS calls WFQ: the tag of a VC's
+//! first cell is one spacing after the tag of its cell before or, if it was idle, after that of the cell in service.
+//! Weighted fair queueing in the narrow sense (PGPS) takes its virtual time from a simulation of the fluid system
+//! instead; it keeps within one packet of the fluid system, which this does not: here a VC may wait for one packet of
+//! each of the others.
 //!
 //! State: a tag a VC, and the busy VCs sorted by it; time grows with the logarithm of their number.
 
@@ -33,8 +34,8 @@ pub struct Params {
 /// A spacing is rounded up to such a unit: a VC gets its share to within one part in 2^32.
 type Tag = u128;
 
-/// From this virtual time on, all tags are set back together. A tag is at most 2^125 later: a share is below 2^61, a size below
-/// 2^32.
+/// From this virtual time on, all tags are set back together. A tag is at most 2^125 later: a share is below 2^61, a
+/// size below 2^32.
 const SET_BACK: Tag = 1 << 127;
 
 /// The SCFQ discipline.

@@ -13,8 +13,8 @@ pub enum Share {
     /// The weight in the VC's contract.
     #[default]
     Weight,
-    /// The minimum cell rate in the VC's contract. Among the VCs of a category at a port either all have one or none has,
-    /// as with acknowledgements; if none has, all have equal shares.
+    /// The minimum cell rate in the VC's contract. Among the VCs of a category at a port either all have one or none
+    /// has, as with acknowledgements; if none has, all have equal shares.
     Mcr,
 }
 

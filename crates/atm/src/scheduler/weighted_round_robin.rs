@@ -1,13 +1,14 @@
 //! Weighted round robin: in a cycle each VC that has something to send sends as many cells as its weight says.
 //!
-//! The weights are the shares of the contracts without their common divisor. One after the other, a VC would send all its
-//! cells of a cycle in a burst; interleaved, the VCs go round and each sends one cell a round until it has had its share,
-//! so that the cells of a heavy VC lie between those of the others as far as there are others. What a VC does not use of a
-//! cycle is lost to it: it saves nothing up. A VC that begins to send joins the cycle at hand, and one that returns to
-//! it has what it had left of it. Units are counted, not their sizes: for packets see `deficit-round-robin`.
+//! The weights are the shares of the contracts without their common divisor. One after the other, a VC would send all
+//! its cells of a cycle in a burst; interleaved, the VCs go round and each sends one cell a round until it has had its
+//! share, so that the cells of a heavy VC lie between those of the others as far as there are others. What a VC does
+//! not use of a cycle is lost to it: it saves nothing up. A VC that begins to send joins the cycle at hand, and one
+//! that returns to it has what it had left of it. Units are counted, not their sizes: for packets see
+//! `deficit-round-robin`.
 //!
-//! State: two numbers a VC and its place in a list. Every operation takes constant time, but for a VC whose queue is pushed
-//! out whole.
+//! State: two numbers a VC and its place in a list. Every operation takes constant time, but for a VC whose queue is
+//! pushed out whole.
 
 use std::collections::VecDeque;
 

@@ -20,8 +20,8 @@ fn contract(mfs: u32, mbs: u32, policing: Policing) -> Contract {
     Contract { mcr: Some(CellRate(MCR)), mfs, mbs, policing, ..Contract::default() }
 }
 
-/// What becomes of the cells of a frame whose cell number n has the priority `clp(n)` and comes `slot` after the one before,
-/// from `start` on; the end.
+/// What becomes of the cells of a frame whose cell number n has the priority `clp(n)` and comes `slot` after the one
+/// before, from `start` on; the end.
 fn send(
     policer: &mut Policer,
     length: u16,
@@ -37,7 +37,8 @@ fn send(
         .collect()
 }
 
-/// Frames of `length` cells at the constant rate `rate`: what becomes of each, all of whose cells must meet the same fate.
+/// Frames of `length` cells at the constant rate `rate`: what becomes of each, all of whose cells must meet the same
+/// fate.
 fn constant_rate(policer: &mut Policer, rate: BitRate, length: u16, frames: u64) -> Vec<Action> {
     let slot = Slot::of_bits(424, rate);
     let frame = |number: u64| {
@@ -79,9 +80,9 @@ fn a_constant_rate_is_eligible_up_to_the_minimum_rate_and_in_proportion_beyond()
 
 #[test]
 fn a_burst_passes_as_long_as_its_tolerance() {
-    // Frames of 10 cells back to back at the rate of the line, 15 times the minimum rate: in slots of the line T = 15 and, for
-    // MBS = 40, L = 39 * 14 = 546. Cells are expected at 600 after four frames: 560 slots too early for the fifth, 550 for the
-    // sixth, 540 for the seventh.
+    // Frames of 10 cells back to back at the rate of the line, 15 times the minimum rate: in slots of the line T = 15
+    // and, for MBS = 40, L = 39 * 14 = 546. Cells are expected at 600 after four frames: 560 slots too early for the
+    // fifth, 550 for the sixth, 540 for the seventh.
     let mut policer = Policer::new(&contract(10, 40, Policing::Tag), LINE).unwrap();
     let (pass, tag) = (Action::Pass, Action::Tag);
     assert_eq!(constant_rate(&mut policer, LINE, 10, 8), [pass, pass, pass, pass, tag, tag, pass, tag]);
@@ -96,8 +97,8 @@ fn a_burst_passes_as_long_as_its_tolerance() {
 
 #[test]
 fn a_frame_in_every_period_needs_a_burst_of_a_frame_and_a_cell() {
-    // A frame of 10 cells every 10 cells' time at the minimum rate, at four times the rate: the first at the end of its period,
-    // the second at the beginning. It is 40 - 10 slots too early, and L = 3 (MBS - 1).
+    // A frame of 10 cells every 10 cells' time at the minimum rate, at four times the rate: the first at the end of its
+    // period, the second at the beginning. It is 40 - 10 slots too early, and L = 3 (MBS - 1).
     let contract =
         |mbs| Contract { pcr: Some(CellRate(BitRate(4 * MCR.0))), ..contract(10, mbs, Policing::Tag) };
     let slot = Slot::of_bits(424, BitRate(4 * MCR.0));

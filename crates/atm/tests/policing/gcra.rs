@@ -9,8 +9,8 @@ use celltrain_atm::{
 use celltrain_engine::{Instant, Slot, quantity::BitRate};
 use proptest::{prelude::*, test_runner::RngSeed};
 
-/// GCRA(T, L) as a continuous-state leaky bucket: it drains by one for each unit of time, each conforming cell pours T into
-/// it, and a cell that finds more than L in it does not conform.
+/// GCRA(T, L) as a continuous-state leaky bucket: it drains by one for each unit of time, each conforming cell pours T
+/// into it, and a cell that finds more than L in it does not conform.
 #[derive(Debug, Default)]
 struct LeakyBucket {
     content: u64,

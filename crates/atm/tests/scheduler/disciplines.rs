@@ -47,8 +47,8 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Takes the steps and then sends what is left; the units sent, in order. Where steps do not `touch`, units that are pushed out as
-/// they arrive do not arrive at all.
+/// Takes the steps and then sends what is left; the units sent, in order. Where steps do not `touch`, units that are
+/// pushed out as they arrive do not arrive at all.
 fn sent(scheduler: impl Serve, steps: &[Step], touch: bool) -> Result<Vec<(u32, u32)>, String> {
     let (mut port, mut sent) = (Port::new(scheduler, WEIGHTS.len()), Vec::new());
     for &step in steps {
@@ -69,8 +69,8 @@ fn sent(scheduler: impl Serve, steps: &[Step], touch: bool) -> Result<Vec<(u32, 
     Ok(sent)
 }
 
-/// All that must hold on any steps: the line rests only when nothing waits, what is sent is there, and a unit that is pushed out
-/// as soon as it has come leaves no trace.
+/// All that must hold on any steps: the line rests only when nothing waits, what is sent is there, and a unit that is
+/// pushed out as soon as it has come leaves no trace.
 fn check<S: Serve>(new: impl Fn() -> S, steps: &[Step]) -> Result<Vec<(u32, u32)>, String> {
     let (touched, untouched) = (sent(new(), steps, true)?, sent(new(), steps, false)?);
     match std::iter::zip(&touched, &untouched).position(|(a, b)| a != b) {
@@ -79,8 +79,8 @@ fn check<S: Serve>(new: impl Fn() -> S, steps: &[Step]) -> Result<Vec<(u32, u32)
     }
 }
 
-/// How many units of others are sent at most before one of a VC that always has something to send, all VCs always having two
-/// units.
+/// How many units of others are sent at most before one of a VC that always has something to send, all VCs always
+/// having two units.
 fn longest_wait(scheduler: impl Serve, sizes: &[u32]) -> Result<usize, String> {
     let mut port = Port::new(scheduler, WEIGHTS.len());
     let mut size = sizes.iter().cycle();
@@ -117,8 +117,8 @@ proptest! {
 
     #[test]
     fn no_discipline_starves_a_vc(sizes in prop::collection::vec(40u32..=1500, 1..20)) {
-        // The most that the rules allow: with a quantum of 9000 bytes the other VCs may send (5 + 2 + 3) * 9000 bytes a turn, in
-        // packets of 40 bytes.
+        // The most that the rules allow: with a quantum of 9000 bytes the other VCs may send (5 + 2 + 3) * 9000 bytes a
+        // turn, in packets of 40 bytes.
         for params in parameters() {
             let longest = longest_wait(discipline(&params, &weighted(&WEIGHTS)), &sizes).unwrap();
             prop_assert!(longest <= 10 * 9000 / 40 + 3, "{params:?}: {longest} units");

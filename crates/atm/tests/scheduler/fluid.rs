@@ -2,8 +2,9 @@
 //! fractions. Cells take one slot; the line serves one cell a slot.
 //!
 //! What holds: a cell leaves at most one slot for each other VC after the time at which it would leave a line of its
-//! guaranteed rate w_i/W (Golestani 1994; Goyal, Lam and Vin 1995 in this form), where W is the sum of all weights. GPS itself is never later
-//! than that, and as late if all other VCs are always busy. What does not hold is the bound of PGPS, one slot after GPS.
+//! guaranteed rate w_i/W (Golestani 1994; Goyal, Lam and Vin 1995 in this form), where W is the sum of all weights. GPS
+//! itself is never later than that, and as late if all other VCs are always busy. What does not hold is the bound of
+//! PGPS, one slot after GPS.
 
 use celltrain_atm::{
     quantity::CellRate,
@@ -190,8 +191,8 @@ proptest! {
     fn virtual_time_set_back_changes_nothing(
         steps in prop::collection::vec((0u32..3, 1u32..1500, any::<bool>()), 1..100), rounds in 1usize..12,
     ) {
-        // VCs 0 and 3 have so small a share that each of their largest packets takes a quarter of the range that virtual
-        // time has. VC 3 is a little later than VC 0, and still waits when virtual time is set back.
+        // VCs 0 and 3 have so small a share that each of their largest packets takes a quarter of the range that
+        // virtual time has. VC 3 is a little later than VC 0, and still waits when virtual time is set back.
         let mut contracts = weighted(&[1; 4]);
         for (contract, rate) in std::iter::zip(&mut contracts, [1, (1 << 61) - 1, 1 << 60, 1]) {
             contract.mcr = Some(CellRate(BitRate(rate)));
@@ -230,8 +231,8 @@ fn the_bound_notices_a_discipline_without_weights() {
 
 #[test]
 fn the_bound_of_pgps_does_not_hold() {
-    // Ten light VCs begin at once with equal tags. While the first is served virtual time stands at that tag; a cell of the
-    // heavy VC that comes then has to wait for all of them. The fluid system gives it half the line at once.
+    // Ten light VCs begin at once with equal tags. While the first is served virtual time stands at that tag; a cell of
+    // the heavy VC that comes then has to wait for all of them. The fluid system gives it half the line at once.
     let weights = [&[10][..], &[1; 10]].concat();
     let arrivals = [vec![vec![1]], vec![vec![0; 2]; 10]].concat();
     let (ends, fluid) = (served(DisciplineName::Scfq, &arrivals, &weights), gps(&arrivals, &weights));

@@ -1,5 +1,6 @@
 //! Schedulers in front of a model of a port that is far simpler than the port: a list of units a VC.
 
+mod deficits;
 mod disciplines;
 mod fluid;
 mod model;

@@ -13,7 +13,8 @@ use proptest::{prelude::*, test_runner::RngSeed};
 
 use crate::model::{Port, Serve, discipline, of, weighted};
 
-/// The VCs and sizes sent in `count` turns of the line; all VCs always have two units, whose sizes are taken from `sizes` in turn.
+/// The VCs and sizes sent in `count` turns of the line; all VCs always have two units, whose sizes are taken from
+/// `sizes` in turn.
 fn busy(scheduler: impl Serve, vcs: usize, sizes: &[u32], count: usize) -> Vec<(u32, u32)> {
     let mut port = Port::new(scheduler, vcs);
     let mut size = sizes.iter().cycle();
@@ -27,8 +28,8 @@ fn busy(scheduler: impl Serve, vcs: usize, sizes: &[u32], count: usize) -> Vec<(
     (0..count).map(turn).collect()
 }
 
-/// Whether over every interval the service W of any two VCs in proportion to their weights w differs by no more than `bound`:
-/// |W_i/w_i - W_j/w_j| <= bound(w_i, w_j) / (w_i w_j).
+/// Whether over every interval the service W of any two VCs in proportion to their weights w differs by no more than
+/// `bound`: |W_i/w_i - W_j/w_j| <= bound(w_i, w_j) / (w_i w_j).
 fn fair(sent: &[(u32, u32)], weights: &[u32], bound: impl Fn(i64, i64) -> i64) -> Result<(), String> {
     for (i, &first) in weights.iter().enumerate() {
         for (j, &second) in weights.iter().enumerate().skip(i + 1) {
@@ -133,7 +134,8 @@ fn the_bounds_notice_a_discipline_that_ignores_weights_or_sizes() {
 
 #[test]
 fn round_robin_is_max_min_fair() {
-    // VC 0 asks for a tenth of the line, less than a third of it, and gets it; VCs 1 and 2 ask for all and share the rest.
+    // VC 0 asks for a tenth of the line, less than a third of it, and gets it; VCs 1 and 2 ask for all and share the
+    // rest.
     let mut port = Port::new(discipline(&of(DisciplineName::RoundRobin), &weighted(&[1; 3])), 3);
     let mut cells = [0; 3];
     for slot in 0..10_000 {
