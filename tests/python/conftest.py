@@ -1,8 +1,10 @@
 """Fixtures: a scenario small enough to run in milliseconds, and the command line as a function."""
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -61,6 +63,25 @@ def scenario_file(tmp_path: Path) -> Path:
     path = tmp_path / "small.toml"
     path.write_text(SMALL, encoding="utf-8")
     return path
+
+
+@pytest.fixture(scope="module")
+def tiny_paper(scenario: ct.Scenario, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Makes a made-up paper the only one: its module, its folder, its line in the registry."""
+    from celltrain import papers
+    from tiny_paper import PUBLISHED, TINY
+
+    place = tmp_path_factory.mktemp("papers")
+    (place / TINY.id).mkdir()
+    (place / TINY.id / "base.toml").write_text(scenario.to_toml(), encoding="utf-8")
+    (place / TINY.id / "published.csv").write_text(PUBLISHED, encoding="utf-8")
+    module = ModuleType(f"celltrain.papers.{TINY.id.replace('-', '_')}")
+    module.PAPER = TINY  # type: ignore[attr-defined]
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setitem(sys.modules, module.__name__, module)
+        patched.setattr(papers, "PAPERS", (TINY.id,))
+        patched.setenv("CELLTRAIN_PAPERS", str(place))
+        yield
 
 
 @pytest.fixture

@@ -4,148 +4,24 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pytest
 
 import celltrain as ct
 from celltrain import papers, statistics
 from celltrain.papers import judging, printed
-from celltrain.papers.description import Claim, Column, OverTime, Paper, Row, Table, curves
 from celltrain.papers.outcomes import Outcomes
 from celltrain.papers.printed import Range
-from celltrain.results import Record
-from celltrain.traces import Trace, traces
+from tiny_paper import BUFFERS, FIXED_START, LINES, TINY
 
 if TYPE_CHECKING:
     from conftest import Cli
 
-LINES = {"epd": {"switch.discard.policy": "epd"}, "tail drop": {"switch.discard.policy": "tail-drop"}}
-BUFFERS = ("100 cells", "200 cells", "400 cells")
-PUBLISHED = """table,column,row,unit,published,note
-Figure 1,"epd, 100 cells",throughput,Mbit/s,100 .. 150,read off the figure
-Figure 1,"epd, 200 cells",throughput,Mbit/s,120 ..,
-Figure 1,"epd, 400 cells",throughput,Mbit/s,1,
-Figure 2,epd,flow 1,packets,.. 5,
-Table 1,two,start,s,,the scan is not legible
-"""
-
-
-def throughput(record: Record) -> float:
-    return record.metric("throughput") / 1e6
-
-
-def delivered(flow: int) -> Row:
-    return Row(f"flow {flow}", "packets", lambda record: float(record.flows["frames_delivered"][flow - 1]))
-
-
-def largest_window(record: Record) -> float:
-    """A measure of time series: needs a trace, in every replication."""
-    return max(
-        float(trace.value.max()) for trace in traces(record.frame("series"), "cwnd", record.replication)
-    )
-
-
-def cumulative_windows(record: Record) -> list[Trace]:
-    every = traces(record.frame("series"), "cwnd")
-    return [Trace(one.entity, one.unit, one.t, np.cumsum(one.value)) for one in every]
-
-
-THROUGHPUT = Row("throughput", "Mbit/s", throughput)
-ONE_FLOW_LATE = {"traffic": {"kind": "greedy", "start": "0 ms"}}
-
-TINY = Paper(
-    id="tiny-paper",
-    title="A paper that nobody wrote",
-    reference="Nobody, nowhere",
-    tables=(
-        Table(
-            "Table 1",
-            "Starts",
-            "base.toml",
-            "start",
-            (
-                Column("one", ONE_FLOW_LATE),
-                Column("two", {"link.delay": "2 ms", **ONE_FLOW_LATE}),
-            ),
-            (Row("start", "s", lambda record: 0.0), Row("largest window", "B", largest_window)),
-            trace=True,
-            transposed=True,
-        ),
-    ),
-    figures=(
-        Table(
-            "Figure 1",
-            "Throughput by buffer",
-            "base.toml",
-            "buffer",
-            curves(LINES, "switch.buffer", BUFFERS),
-            (THROUGHPUT, Row("loss", "%", lambda record: 100 * record.metric("cell_loss_ratio"))),
-            view="curves",
-        ),
-        Table(
-            "Figure 2",
-            "Packets by flow",
-            "base.toml",
-            "policy",
-            tuple(Column(name, settings) for name, settings in LINES.items()),
-            (delivered(1), delivered(2)),
-            view="bars",
-        ),
-        Table(
-            "Figure 3",
-            "Windows added up",
-            "base.toml",
-            "policy",
-            tuple(Column(name, settings) for name, settings in LINES.items()),
-            (THROUGHPUT,),
-            view=OverTime(cumulative_windows, "sum of the windows so far"),
-        ),
-    ),
-    claims=(
-        Claim(
-            "grows",
-            "Throughput grows with the buffer",
-            ("Figure 1",),
-            judging.grows("Figure 1", "throughput", "Mbit/s", [f"epd, {buffer}" for buffer in BUFFERS]),
-        ),
-        Claim(
-            "in-range",
-            "It is what the figure shows",
-            ("Figure 1",),
-            judging.inside("Mbit/s", [("Figure 1", "epd, 200 cells", "throughput")]),
-        ),
-    ),
-    stacks=("reno", "sack"),
-    headline=("throughput",),
-)
-
-
-@pytest.fixture(scope="module")
-def place(scenario: ct.Scenario, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("papers")
-    (folder / TINY.id).mkdir()
-    (folder / TINY.id / "base.toml").write_text(scenario.to_toml(), encoding="utf-8")
-    (folder / TINY.id / "published.csv").write_text(PUBLISHED, encoding="utf-8")
-    return folder
-
 
 @pytest.fixture
-def registered(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The module, the folder and the registry line of the paper."""
-    module = ModuleType("celltrain.papers.tiny_paper")
-    module.PAPER = TINY  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, module.__name__, module)
-    monkeypatch.setattr(papers, "PAPERS", (TINY.id,))
-    monkeypatch.setenv("CELLTRAIN_PAPERS", str(place))
-
-
-@pytest.fixture
-def found(registered: None) -> papers.Reproduction:
+def found(tiny_paper: None) -> papers.Reproduction:
     return ct.reproduce(TINY.id, replications=2)
 
 
@@ -228,7 +104,7 @@ def test_a_range_is_met_by_the_interval(low: float | None, high: float | None, h
 
 def test_measures_of_series_see_every_replication(found: papers.Reproduction, scenario: ct.Scenario) -> None:
     cell = found.cell("reno", "Table 1", "one", "largest window")
-    settings = {"tcp.stack": "reno", **ONE_FLOW_LATE}
+    settings = {"tcp.stack": "reno", **FIXED_START}
     alone = ct.run(scenario.with_(settings), replications=2, trace=True)
     windows = alone.series.filter(metric="cwnd")
     expected = [windows.filter(replication=r)["value"].max() for r in range(2)]
@@ -262,7 +138,7 @@ def test_a_bad_published_value_names_its_cell(line: str, tmp_path: Path) -> None
 
 
 def test_reproduce_all_writes_a_folder_a_paper_and_one_report(
-    registered: None, cli: Cli, tmp_path: Path
+    tiny_paper: None, cli: Cli, tmp_path: Path
 ) -> None:
     out = tmp_path / "all"
     answer = cli("reproduce", "all", "--replications", "2", "--out", out, "--json")

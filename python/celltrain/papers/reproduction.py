@@ -139,8 +139,9 @@ class Reproduction:
         names = [column.name for column in table.columns]
         series: list[Series] = []
         for stack in self.stacks:
-            if stack == self.default_stack:
-                series.append(("published", self._published(table, names, row), True))
+            published = self._published(table, names, row) if stack == self.default_stack else []
+            if any(published):
+                series.append(("published", published, True))
             series.append((stack, self._measured(table, names, row, stack), False))
         return series
 

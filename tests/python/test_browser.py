@@ -1,0 +1,166 @@
+"""Every kind of report in headless Chromium: nothing complains, nothing is fetched, the charts answer."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import celltrain as ct
+from celltrain.report import PapersReport, comparison_report, reproduction_report, run_report
+from celltrain.report.sweep import sweep_report
+from tiny_paper import TINY
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium to look with")
+
+# Collects what goes wrong in the page, from before its first element on.
+WATCH = """<script>
+window.problems = [];
+window.addEventListener("error", (event) => window.problems.push(event.message));
+console.error = (...words) => window.problems.push(words.join(" "));
+document.addEventListener("securitypolicyviolation", (event) => window.problems.push(event.blockedURI));
+Element.prototype.setPointerCapture = () => {}; // there is no real pointer
+</script>"""
+
+# Uses every chart as a reader would, and leaves what happened in the page.
+USE = """<script>
+(() => {
+  const seen = [];
+  const at = (element, kind, part) => {
+    const box = element.getBoundingClientRect();
+    const where = { clientX: box.left + part * box.width, clientY: box.top + box.height / 2 };
+    element.dispatchEvent(new PointerEvent(kind, { bubbles: true, pointerId: 1, ...where }));
+  };
+  for (const figure of document.querySelectorAll("figure.chart")) {
+    const readout = () => figure.querySelector(".readout").textContent;
+    const ticks = () => [...figure.querySelectorAll("svg > text")].map((text) => text.textContent).join(" ");
+    const surface = () => figure.querySelector(".surface");
+    const one = { label: figure.querySelector("svg").getAttribute("aria-label"), paths: 0 };
+    if (surface()) {
+      one.kind = "strips";
+      one.paths = figure.querySelectorAll("path").length;
+      at(surface(), "pointermove", 0.5);
+      one.read = readout();
+      at(surface(), "pointerleave", 0.5);
+      const whole = ticks();
+      at(surface(), "pointerdown", 0.2);
+      at(surface(), "pointermove", 0.3);
+      at(surface(), "pointerup", 0.4);
+      one.zoomed = ticks() !== whole && !figure.querySelector(".legend button").hidden;
+      figure.querySelector(".legend button").click();
+      one.restored = ticks() === whole && figure.querySelector(".legend button").hidden;
+    } else {
+      one.kind = "points";
+      const marks = () => figure.querySelectorAll(".mark").length;
+      one.marks = marks();
+      one.form = figure.chart.data.form;
+      figure.querySelector(".mark").dispatchEvent(new FocusEvent("focus"));
+      one.read = readout();
+      const button = figure.querySelector(".legend button");
+      button.click();
+      one.hidden = marks() < one.marks && button.getAttribute("aria-pressed") === "false";
+      button.click();
+      one.restored = marks() === one.marks;
+    }
+    seen.push(one);
+  }
+  const outcome = document.createElement("pre");
+  outcome.id = "outcome";
+  outcome.textContent = JSON.stringify({
+    seen,
+    problems: window.problems,
+    requests: performance.getEntriesByType("resource").map((entry) => entry.name),
+    charts: document.querySelectorAll("figure.chart").length,
+    heat: document.querySelectorAll(".heat").length,
+  });
+  document.body.append(outcome);
+})();
+</script>"""
+
+
+def pages(scenario: ct.Scenario) -> Iterator[tuple[str, str]]:
+    yield "run", run_report(ct.run(scenario, trace=True))
+    yield "untraced run", run_report(ct.run(scenario, replications=1))
+    yield "comparison", comparison_report(ct.compare(scenario, ["tail-drop", "epd"], trace=True))
+    found = ct.reproduce(TINY.id, replications=2)
+    yield "reproduction", reproduction_report(found)
+    every = PapersReport()
+    every.add(found)
+    yield "all reproductions", every.html()
+    lines = {"switch.discard.policy": ["epd", "ppd"], "switch.buffer": ["100 cells", "200 cells"]}
+    yield "sweep", sweep_report(ct.sweep(scenario, grid=lines, replications=2))
+    wide = {
+        "switch.buffer": "100 cells .. 800 cells step 100 cells",
+        "link.delay": "1 ms .. 8 ms step 1 ms",
+    }
+    yield "wide sweep", sweep_report(ct.sweep(scenario, grid=wide, replications=1))
+
+
+KINDS = {
+    "run": {"strips", "points"},
+    "untraced run": {"points"},
+    "comparison": {"strips", "points"},
+    "reproduction": {"strips", "points", "curves", "bars"},
+    "all reproductions": {"strips", "points", "curves", "bars"},
+    "sweep": {"points"},
+    "wide sweep": set(),
+}
+"""The charts that a report of each kind has."""
+
+
+@pytest.fixture(scope="module")
+def reports(scenario: ct.Scenario, tiny_paper: None) -> dict[str, str]:
+    return dict(pages(scenario))
+
+
+def look_at(html: str, place: Path) -> dict[str, Any]:
+    """What happened in a browser that opened a report and used its charts."""
+    page = place / "report.html"
+    html = html.replace("<title>", WATCH + "<title>", 1).replace("</body>", USE + "</body>", 1)
+    page.write_text(html, encoding="utf-8")
+    options = ("--headless", "--no-sandbox", "--disable-gpu", "--window-size=1200,900", "--dump-dom")
+    # No name resolves, so that a request could not hide in an answer.
+    alone = ("--host-resolver-rules=MAP * ~NOTFOUND", f"--user-data-dir={place / 'profile'}")
+    command = [str(CHROMIUM), *options, *alone, page.as_uri()]
+    dom = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    left = re.search(r'<pre id="outcome">(.*?)</pre>', dom, re.DOTALL)
+    assert left is not None
+    outcome: dict[str, Any] = json.loads(unescape(left[1]))
+    return outcome
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_charts_answer_in_a_browser_and_nothing_complains(
+    reports: dict[str, str], kind: str, tmp_path: Path
+) -> None:
+    outcome = look_at(reports[kind], tmp_path)
+    assert outcome["problems"] == []
+    assert outcome["requests"] == []
+    assert len(outcome["seen"]) == outcome["charts"] == reports[kind].count('<figure class="chart"><script')
+    assert {chart.get("form", chart["kind"]) for chart in outcome["seen"]} == KINDS[kind]
+    assert (outcome["heat"] >= 64) == (kind == "wide sweep")
+    for chart in outcome["seen"]:
+        assert chart["label"]
+        assert chart["restored"]
+        if chart["kind"] == "strips":
+            assert chart["paths"] >= 2
+            assert chart["read"].startswith("t = ")
+            assert chart["zoomed"]
+        else:
+            assert re.search(r": -?[\d.,]+", chart["read"])
+            assert chart["hidden"]
+
+
+def test_a_page_with_problems_is_noticed(reports: dict[str, str], tmp_path: Path) -> None:
+    script = "<script>fetch('http://example.org/a'); console.error('oh'); throw new Error('no');</script>"
+    outcome = look_at(reports["untraced run"].replace("<body>", f"<body>{script}"), tmp_path)
+    assert len(outcome["problems"]) == 3
