@@ -67,8 +67,9 @@ check-types: $(VENV)/.dev
 	$(BIN)/mypy
 
 .PHONY: check-generated
-check-generated:
+check-generated: $(VENV)/.run
 	cargo xtask check
+	PYTHONPATH=python $(BIN)/python docs/generate.py --check
 
 .PHONY: wasm
 wasm: ## Build the models for the browser's target; skipped where the target cannot be had.
@@ -84,8 +85,9 @@ format: $(VENV)/.dev ## Format Rust and Python, and apply the lints' safe repair
 	$(BIN)/ruff format .
 
 .PHONY: generate
-generate: ## Write again what is derived from the code: schema, policy tables, reference.
+generate: $(VENV)/.run ## Write again what is derived from the code: schema, policy tables, reference, notebook.
 	cargo xtask generate
+	PYTHONPATH=python $(BIN)/python docs/generate.py
 
 .PHONY: bench
 bench: build ## Measure cell-hops a second beside the bare loop of the same run.

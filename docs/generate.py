@@ -1,0 +1,115 @@
+"""Writes what is derived from the Python side: `make generate`; with --check, fails if something is old.
+
+The reference of the command line comes from the commands themselves, a notebook from the page that has the same
+content.
+"""
+
+import inspect
+import json
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import typer.main
+
+from celltrain.cli import app
+
+DOCS = Path(__file__).parent
+NOTEBOOKS = ("how-to/explore",)
+
+HEAD = """# Command line
+
+`celltrain COMMAND --help` prints the same. Results go to stdout or to files, messages and progress to stderr. Exit codes:
+0 success, 1 a claim or check failed (where a command is asked to tell), 2 bad input, 130 interrupted.
+
+Generated from the commands by `make generate`.
+"""
+
+
+def cli_page() -> str:
+    """The reference of every command."""
+    return HEAD + "".join(_sections("celltrain", typer.main.get_command(app)))
+
+
+def _sections(name: str, command: Any) -> Iterator[str]:
+    if hasattr(command, "commands"):
+        for word, one in command.commands.items():
+            yield from _sections(f"{name} {word}", one)
+        return
+    arguments = [one for one in command.params if one.param_type_name == "argument"]
+    options = [one for one in command.params if one.param_type_name == "option" and one.name != "help"]
+    usage = " ".join([name, *map(_argument, arguments), *(["[OPTIONS]"] if options else [])])
+    yield f"\n## {name}\n\n```text\n{usage}\n```\n\n{inspect.cleandoc(command.help or '')}\n"
+    if arguments or options:
+        yield "\n| | |\n|---|---|\n"
+    for one in arguments:
+        yield f"| `{one.metavar or one.name.upper()}` | {_cell(one.help)} |\n"
+    for one in options:
+        yield f"| {_option(one)} | {_cell(one.help)} |\n"
+
+
+def _argument(argument: Any) -> str:
+    word = (argument.metavar or argument.name.upper()).strip("[]")
+    return word if argument.required else f"[{word}]"
+
+
+def _option(option: Any) -> str:
+    value = "" if option.is_flag else f" {option.metavar or option.name.upper()}"
+    names = [f"`{name}{value}`" for name in (*option.opts, *option.secondary_opts)]
+    default = option.default if not option.is_flag and not callable(option.default) else None
+    known = default not in (None, "", (), [])
+    return ", ".join(names) + (f" ({default})" if known else "")
+
+
+def _cell(text: str | None) -> str:
+    return " ".join((text or "").split()).replace("|", "\\|")
+
+
+def notebook(page: str) -> str:
+    """A page as a notebook: its Python blocks are the code cells, without output."""
+    cells = []
+    for number, part in enumerate(re.split(r"^```python\n(.*?)^```\n", page, flags=re.DOTALL | re.MULTILINE)):
+        text = re.sub(r"^\{download\}.*\n?", "", part, flags=re.MULTILINE).strip("\n")
+        if text:
+            cells.append(_cell_of("code" if number % 2 else "markdown", text, len(cells)))
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    content = {"cells": cells, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
+    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+
+
+def _cell_of(kind: str, text: str, number: int) -> dict[str, Any]:
+    lines = text.splitlines(keepends=True)
+    cell: dict[str, Any] = {"cell_type": kind, "id": f"cell-{number}", "metadata": {}, "source": lines}
+    return cell | ({"execution_count": None, "outputs": []} if kind == "code" else {})
+
+
+def files() -> dict[Path, str]:
+    """Every derived file and its content."""
+    found = {DOCS / "reference" / "cli.md": cli_page()}
+    for name in NOTEBOOKS:
+        page = (DOCS / f"{name}.md").read_text(encoding="utf-8")
+        found[DOCS / f"{name}.ipynb"] = notebook(page)
+    return found
+
+
+def main(arguments: list[str]) -> int:
+    """Writes or checks the files."""
+    old = {
+        path: content
+        for path, content in files().items()
+        if not path.exists() or path.read_text(encoding="utf-8") != content
+    }
+    for path, content in old.items():
+        name = path.relative_to(DOCS.parent)
+        if "--check" in arguments:
+            sys.stderr.write(f"{name} is not up to date: run `make generate`\n")
+        else:
+            path.write_text(content, encoding="utf-8")
+            sys.stdout.write(f"wrote {name}\n")
+    return int(bool(old) and "--check" in arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
