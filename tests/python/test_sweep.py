@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import tracemalloc
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -347,3 +348,27 @@ def test_batches_grow_with_short_runs_and_shrink_towards_the_end(
     assert sizes[:4] == [1, 1, 1, 1]
     assert max(sizes) == 50
     assert sizes[-1] == 1
+
+
+# Memory.
+
+
+def test_runs_are_not_kept_in_memory(scenario: ct.Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("celltrain.sweeps.frames.PART_RUNS", 50)
+    tiny = scenario.with_(duration="2 ms", warm_up="0 s")
+    one = ct.run(tiny, replications=1)
+    cells = one.flows.width * one.flows.height + one.ports.width * one.ports.height
+    assert cells > 100, "a run measures enough to be noticed if it stays"
+
+    def peak(replications: int) -> int:
+        """The most that Python objects took while so many runs were made and written."""
+        tracemalloc.start()
+        try:
+            ct.sweep(tiny, grid={"switch.buffer": ["100 cells", "200 cells"]}, replications=replications)
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    peak(100)  # what is imported and cached at the first call
+    few, many = peak(100), peak(500)
+    assert (many - few) / 800 < 8 * cells, "bytes a run: less than the numbers of a run alone would take"

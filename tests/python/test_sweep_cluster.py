@@ -85,6 +85,9 @@ def test_a_lost_worker_changes_no_byte(
             out=tmp_path / "far",
             progress=kill_one,
         )
+    # Workers share no folder with the sweep: what they measured came back, and they left nothing.
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left == {"far", "scheduler.json", "scheduler.log", "worker-0.log", "worker-1.log"}
     assert workers[0].wait() != 0
     assert workers[1].poll() is None
     assert far.runs.height == 5 * REPLICATIONS > 2 * killed_at[0]
