@@ -86,11 +86,18 @@ def watched(what: str, left: str = "nothing was written") -> "Iterator[Progress 
 
 @contextmanager
 def claimed(out: Path | None, kind: str, key: str, overwrite: bool) -> "Iterator[Folder | None]":
-    """The folder of `--out`, claimed before anything runs; None when there is none."""
+    """The folder of `--out`, claimed before anything runs; None when there is none.
+
+    An interrupt ends with exit code 130, also before the runs begin and while results are written.
+    """
     if out is None:
         yield None
         return
     from celltrain.folder import claim
 
-    with claim(out, kind, key, overwrite=overwrite) as folder:
-        yield folder
+    try:
+        with claim(out, kind, key, overwrite=overwrite) as folder:
+            yield folder
+    except KeyboardInterrupt:
+        terminal.note(f"interrupted: the results in {out} are not whole")
+        raise typer.Exit(130) from None
