@@ -28,7 +28,14 @@ class PapersReport:
         compared = [cell for cell in found.rows if cell.stack == stack and cell.published is not None]
         holds = sum(one.finding.holds for one in judged)
         self._papers.append(
-            (paper.id, paper.title, f"{holds} of {len(judged)}", str(len(compared)), *_summary(compared))
+            (
+                paper.id,
+                paper.title,
+                _deviations(paper.headline, compared),
+                f"{holds} of {len(judged)}",
+                str(len(compared)),
+                _ranges_met(compared),
+            )
         )
         self._claims += [(paper.id, one.claim.text, verdict(one), _evidence(one)) for one in judged]
         self._cells += [(paper.id, *_line(cell)) for cell in compared]
@@ -41,19 +48,12 @@ class PapersReport:
         count = f"{len(self._papers)} paper{'' if len(self._papers) == 1 else 's'}"
         page = Page("Reproductions", f"{count}, each with the TCP that stands for its own")
         page.section("Papers")
-        columns = (
-            "paper",
-            "title",
-            "claims that hold",
-            "published numbers",
-            "mean deviation",
-            "largest",
-            "ranges met",
-        )
-        page.table(columns, self._papers, text_columns=2)
+        summary = ("paper", "title", "mean deviation", "claims that hold", "published values", "ranges met")
+        page.table(summary, self._papers, text_columns=3)
         page.text(
-            "The mean deviation is that of the measured means from the published numbers, without signs and "
-            "as a part of the latter; ranges are met where the measured mean lies within them.",
+            "The mean deviation is that of the measured means from the published values, without signs and "
+            "as a part of the latter; of a range the nearer end counts. A range is met where the measured "
+            "mean lies within it.",
             "note",
         )
         page.section("Claims")
@@ -67,20 +67,19 @@ class PapersReport:
         return page.html()
 
 
-def _summary(compared: list[MeasuredRow]) -> tuple[str, str, str]:
-    """The mean and the largest absolute deviation from published numbers, and the share of ranges met."""
-    parts = [
-        abs(cell.deviation)
-        for cell in compared
-        if cell.deviation is not None and not isinstance(cell.published, Range)
-    ]
+def _ranges_met(compared: list[MeasuredRow]) -> str:
     ranges = [cell for cell in compared if isinstance(cell.published, Range)]
-    met = f"{sum(cell.deviation == 0 for cell in ranges)} of {len(ranges)}" if ranges else "-"
-    return (
-        text.percent(statistics.mean(parts) if parts else None),
-        text.percent(max(parts, default=None)),
-        met,
-    )
+    return f"{sum(cell.deviation == 0 for cell in ranges)} of {len(ranges)}" if ranges else "-"
+
+
+def _deviations(headline: tuple[str, ...], compared: list[MeasuredRow]) -> str:
+    """The mean absolute deviation of each row that the paper is compared by."""
+    found = []
+    for row in headline:
+        parts = [abs(cell.deviation) for cell in compared if cell.row == row and cell.deviation is not None]
+        if parts:
+            found.append(f"{row} {text.percent(statistics.mean(parts))}")
+    return ", ".join(found) or "-"
 
 
 def _line(cell: MeasuredRow) -> tuple[str, ...]:
