@@ -12,6 +12,7 @@ import pytest
 import celltrain as ct
 from celltrain import papers, statistics
 from celltrain.papers import judging, printed
+from celltrain.papers.description import Column
 from celltrain.papers.outcomes import Outcomes
 from celltrain.papers.printed import Range
 from tiny_paper import BUFFERS, FIXED_START, LINES, TINY
@@ -45,6 +46,13 @@ def test_curves_are_runs_of_the_base_scenario_with_settings(
     assert [column.name for column in TINY.figures[0].lines()["tail drop"]] == [
         f"tail drop, {buffer}" for buffer in BUFFERS
     ]
+
+
+def test_settings_reach_into_arrays_of_tables(scenario: ct.Scenario) -> None:
+    late = [{"name": "1", "start": "40 ms"}, {"name": "2", "start": "80 ms"}]
+    column = Column("late", {"flow": late, "flow.1.start": "90 ms"})
+    flows = scenario.with_(column.settings).to_dict()["flow"]
+    assert [(flow["name"], flow["start"]) for flow in flows] == [("1", "40 ms"), ("2", "90 ms")]
 
 
 def test_ranges_are_shown_and_judged_as_ranges(found: papers.Reproduction) -> None:

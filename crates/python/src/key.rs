@@ -21,14 +21,19 @@ pub(crate) fn key(scenario: &Scenario) -> String {
     hash.digits()
 }
 
-/// Takes out the parameters of policies that a table has beside those of the policy it names: a grid over policies and
-/// parameters has them everywhere.
+/// The keys by which a table chooses among algorithms, and whether a name is one of those that it chooses among.
+const CHOICES: [(&str, fn(&str) -> bool); 1] =
+    [("policy", |name| PolicyName::ALL.iter().any(|policy| policy.info().name == name))];
+
+/// Takes out the parameters of algorithms that a table has beside those of the one it chooses: a grid over algorithms and
+/// their parameters has them everywhere.
 fn forget_unused(value: &mut Value) {
     match value {
         Value::Object(settings) => {
-            if let Some(Value::String(chosen)) = settings.get("policy").cloned() {
-                let is_policy = |name: &str| PolicyName::ALL.iter().any(|policy| policy.info().name == name);
-                settings.retain(|name, _| *name == chosen || !is_policy(name));
+            for (key, is_choice) in CHOICES {
+                if let Some(Value::String(chosen)) = settings.get(key).cloned() {
+                    settings.retain(|name, _| *name == chosen || !is_choice(name));
+                }
             }
             settings.values_mut().for_each(forget_unused);
         }

@@ -14,6 +14,8 @@ def grid(
 ) -> tuple[list[str], list[list[str]]]:
     """The heading and the lines of a table under a stack, the way round that the description asks for.
 
+    Curves, whose columns are many, are a line a column.
+
     Args:
         found: the reproduction.
         table: the table.
@@ -25,7 +27,7 @@ def grid(
     cells = [
         [shown(found.cell(stack, table.name, column, row.name)) for column in columns] for row in table.rows
     ]
-    if table.transposed:
+    if table.transposed or table.view == "curves":
         turned = [list(line) for line in zip(*cells, strict=True)]
         return [table.parameter, *labels], [[name, *line] for name, line in zip(columns, turned, strict=True)]
     return [table.parameter, *columns], [[label, *line] for label, line in zip(labels, cells, strict=True)]
