@@ -6,7 +6,10 @@ use celltrain_atm::{
 };
 use serde_json::Value;
 
-use crate::markdown::{Document, Resolved, Row, key_table, name_lists};
+use crate::{
+    generated::root,
+    markdown::{Document, Resolved, Row, key_table, name_lists},
+};
 
 const POLICIES: &str = "\
 # Discard policies
@@ -44,6 +47,17 @@ what one VC may take of the buffer, which a fair scheduler needs: a VC that fill
 
 ";
 
+/// A page in the making.
+struct Page {
+    introduction: &'static str,
+    /// What its entries are called.
+    what: &'static str,
+    /// The folder of their source files.
+    folder: &'static str,
+    /// The table of `[switch]` that chooses one.
+    table: &'static str,
+}
+
 /// An entry of a catalogue.
 struct Entry {
     name: &'static str,
@@ -57,7 +71,8 @@ pub(crate) fn policies(schema: &Value) -> String {
         let PolicyInfo { name, summary, reference, .. } = name.info();
         Entry { name, summary, reference }
     };
-    catalogue(POLICIES, "Policy", PolicyName::ALL.iter().map(entry).collect(), schema, "discard")
+    let page = Page { introduction: POLICIES, what: "Policy", folder: "buffer", table: "discard" };
+    catalogue(&page, PolicyName::ALL.iter().map(entry).collect(), schema)
 }
 
 /// Renders the page of scheduling disciplines.
@@ -66,10 +81,16 @@ pub(crate) fn schedulers(schema: &Value) -> String {
         let DisciplineInfo { name, summary, reference, .. } = name.info();
         Entry { name, summary, reference }
     };
-    catalogue(SCHEDULERS, "Discipline", DisciplineName::ALL.iter().map(entry).collect(), schema, "scheduler")
+    let page = Page { introduction: SCHEDULERS, what: "Discipline", folder: "scheduler", table: "scheduler" };
+    catalogue(&page, DisciplineName::ALL.iter().map(entry).collect(), schema)
 }
 
-fn catalogue(introduction: &str, what: &str, entries: Vec<Entry>, schema: &Value, table: &str) -> String {
+/// Renders a page: a table of all entries, and for each its model, its parameters and its example.
+///
+/// The model is the text at the head of the source file, `crates/atm/src/<folder>/<name>.rs`; the example is the regression
+/// scenario of the same name, whose picture `docs/conf.py` draws when the site is built.
+fn catalogue(page: &Page, entries: Vec<Entry>, schema: &Value) -> String {
+    let Page { introduction, what, folder, table } = *page;
     let document = Document(schema);
     let tables = document.resolve(&schema["definitions"]["SwitchSpec"]["properties"][table]);
     let mut text = introduction.to_owned();
@@ -79,12 +100,52 @@ fn catalogue(introduction: &str, what: &str, entries: Vec<Entry>, schema: &Value
     }
     for Entry { name, summary, reference } in &entries {
         let table = document.resolve(&tables.schema["properties"][name]);
+        let model = model(folder, name);
+        let example = example(name);
         text += &format!(
-            "\n## {name}\n\n{summary}\n\nReference: {reference}.\n\n{}\n",
+            "\n## {name}\n\n{summary}\n\n{model}\n\nReference: {reference}.\n\n### Parameters of {name}\n\n{}\n\n\
+             ### Example of {name}\n\n`scenarios/regression/{name}.toml`:\n\n```toml\n{example}\n```\n\n\
+             ```{{figure}} pictures/{name}.svg\n:alt: Queue and congestion windows under {name}\n\n\
+             The queue at the busiest port, and the congestion windows, of the example.\n```\n",
             parameters(document, table)
         );
     }
     text
+}
+
+/// The text at the head of an algorithm's source file, without its first line, which the summary repeats.
+fn model(folder: &str, name: &str) -> String {
+    let path = format!("crates/atm/src/{folder}/{}.rs", name.replace('-', "_"));
+    let source = read(&path);
+    let lines = source.lines().map_while(|line| line.strip_prefix("//!"));
+    let text: Vec<_> = lines.map(|line| line.strip_prefix(' ').unwrap_or(line)).collect();
+    let text = text.join("\n");
+    let body = text.split_once("\n\n").map_or("", |(_, body)| body);
+    // Links into the source have no meaning on a page.
+    let mut plain = String::with_capacity(body.len());
+    let mut rest = body;
+    while let Some(start) = rest.find("[`") {
+        let Some(end) = rest[start..].find("`]").map(|end| start + end) else { break };
+        plain += &rest[..start];
+        plain += &rest[start + 1..=end];
+        rest = &rest[end + 2..];
+        // The target of a link with a text of its own.
+        if rest.starts_with('(')
+            && let Some(close) = rest.find(')')
+        {
+            rest = &rest[close + 1..];
+        }
+    }
+    plain + rest
+}
+
+fn example(name: &str) -> String {
+    read(&format!("scenarios/regression/{name}.toml")).trim_end().to_owned()
+}
+
+fn read(path: &str) -> String {
+    let file = root().join(path);
+    std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
 fn parameters(document: Document<'_>, table: Resolved<'_>) -> String {

@@ -49,6 +49,6 @@ fn stale() -> Vec<(&'static str, String)> {
 }
 
 /// The project's top folder.
-fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }

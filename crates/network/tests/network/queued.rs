@@ -131,7 +131,10 @@ fn the_first_switch_tags_what_is_beyond_the_minimum_rate() {
     assert!(frames("1", "frames_eligible") > 2000.0);
     let (tagged, eligible) = (frames("2", "frames_tagged"), frames("2", "frames_eligible"));
     // The burst of 19 cells covers a few frames more at the start: 18 cells' credit, drawn on with 5 cells a frame.
-    assert!((0.0..=4.0).contains(&(eligible - tagged)), "at twice the rate every other: {tagged} and {eligible}");
+    assert!(
+        (0.0..=4.0).contains(&(eligible - tagged)),
+        "at twice the rate every other: {tagged} and {eligible}"
+    );
     // Tags are put on at the first switch and seen from there on.
     let tagged_cells = |port: &str| value(&result.ports, port, "cells_accepted_clp1");
     assert_eq!(tagged_cells("src2 > switch1"), 0.0);
