@@ -21,8 +21,11 @@ pub(crate) fn key(scenario: &Scenario) -> String {
     hash.digits()
 }
 
-/// The keys by which a table chooses among algorithms, and whether a name is one of those that it chooses among.
-const CHOICES: [(&str, fn(&str) -> bool); 1] =
+/// A key by which a table chooses among algorithms, and whether a name is one of theirs.
+type Choice = (&'static str, fn(&str) -> bool);
+
+/// Every such key.
+const CHOICES: [Choice; 1] =
     [("policy", |name| PolicyName::ALL.iter().any(|policy| policy.info().name == name))];
 
 /// Takes out the parameters of algorithms that a table has beside those of the one it chooses: a grid over algorithms and
