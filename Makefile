@@ -105,7 +105,7 @@ instructions: ## Count instructions a cell-hop with callgrind (needs valgrind).
 		$(TARGET_DIR)/instructions.txt $(TARGET_DIR)/callgrind.out
 
 .PHONY: docs
-docs: $(VENV)/.docs ## Build the documentation as a site in docs/_build/html.
+docs: build $(VENV)/.docs ## Build the documentation as a site in docs/_build/html.
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 

@@ -3,8 +3,6 @@
 use pyo3::prelude::*;
 
 mod bench;
-mod fnv;
-mod key;
 mod rates;
 mod result;
 mod scenario;

@@ -166,7 +166,7 @@ pub(crate) fn run(
         experiment
             .capture(&packets_at, &cells_on)
             .map_err(|error| PyValueError::new_err(error.to_string()))?;
-        let mut network = experiment.network(seed, replication, Options { trace });
+        let mut network = experiment.network(seed, replication, Options { trace, ..Options::default() });
         if events {
             network.record_events();
         }

@@ -5,8 +5,6 @@ use celltrain_engine::time::seconds;
 use celltrain_network::scenario;
 use pyo3::{create_exception, exceptions::PyException, prelude::*, types::PyType};
 
-use crate::key;
-
 create_exception!(_core, ScenarioError, PyException, "A scenario that cannot be run: where, what and why.");
 
 type Overrides = Vec<(String, String)>;
@@ -96,7 +94,7 @@ impl Scenario {
     /// What the results depend on beside seed and replication, as a hash; parameters of unused policies do not count.
     #[getter]
     fn key(&self) -> String {
-        key::key(&self.inner)
+        self.inner.key()
     }
 
     fn __repr__(&self) -> String {

@@ -105,8 +105,8 @@ fn catalogue(page: &Page, entries: Vec<Entry>, schema: &Value) -> String {
         text += &format!(
             "\n## {name}\n\n{summary}\n\n{model}\n\nReference: {reference}.\n\n### Parameters of {name}\n\n{}\n\n\
              ### Example of {name}\n\n`scenarios/regression/{name}.toml`:\n\n```toml\n{example}\n```\n\n\
-             ```{{figure}} pictures/{name}.svg\n:alt: Queue and congestion windows under {name}\n\n\
-             The queue at the busiest port, and the congestion windows, of the example.\n```\n",
+             ```{{figure}} pictures/{name}.svg\n:alt: Queues over time under {name}\n\n\
+             The queues at the busiest ports of the example.\n```\n",
             parameters(document, table)
         );
     }

@@ -7,6 +7,7 @@
 mod check;
 mod error;
 mod graph;
+mod key;
 mod read;
 mod schema;
 mod source;
@@ -107,16 +108,11 @@ impl Scenario {
         serde_json::to_value(&self.spec).expect("a scenario has only string keys and finite numbers")
     }
 
-    /// A key for results: 16 hexadecimal digits that depend on everything the scenario says but its seed and number of
+    /// A key for results: 16 hexadecimal digits that depend on every setting in force but the seed and the number of
     /// replications.
     #[must_use]
     pub fn key(&self) -> String {
-        let text = write(&Spec { seed: 0, replications: 1, ..self.spec.clone() });
-        // FNV-1a, 64 bits.
-        let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        });
-        format!("{hash:016x}")
+        key::key(self.to_json())
     }
 
     /// The JSON schema (draft 7) of scenario files.
