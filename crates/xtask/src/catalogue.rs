@@ -103,8 +103,9 @@ fn catalogue(page: &Page, entries: Vec<Entry>, schema: &Value) -> String {
         let model = model(folder, name);
         let example = example(name);
         text += &format!(
-            "\n## {name}\n\n{summary}\n\n{model}\n\nReference: {reference}.\n\n### Parameters of {name}\n\n{}\n\n\
-             ### Example of {name}\n\n`scenarios/regression/{name}.toml`:\n\n```toml\n{example}\n```\n\n\
+            "\n## {name}\n\n{summary}\n\n{model}Reference: {reference}.\n\n### Parameters of {name}\n\n{}\n\n\
+             ### Example of {name}\n\n`scenarios/regression/{name}.toml`:\n\n\
+             <!-- not run: a file of the project, which its tests run -->\n```toml\n{example}\n```\n\n\
              ```{{figure}} pictures/{name}.svg\n:alt: Queues over time under {name}\n\n\
              The queues at the busiest ports of the example.\n```\n",
             parameters(document, table)
@@ -136,7 +137,8 @@ fn model(folder: &str, name: &str) -> String {
             rest = &rest[close + 1..];
         }
     }
-    plain + rest
+    plain += rest;
+    if plain.is_empty() { plain } else { plain + "\n\n" }
 }
 
 fn example(name: &str) -> String {
