@@ -16,8 +16,9 @@ pub trait Process<C, S> {
     /// The streams it sends to.
     fn outputs(&self) -> &[StreamId];
 
-    /// The time that passes at the least between an arrival or an event of its own and the arrival of what it sends then.
-    fn lookahead(&self) -> Time;
+    /// The time that passes at the least between an arrival or an event of its own and the arrival of what it sends then on
+    /// its output number `place`.
+    fn lookahead(&self, place: usize) -> Time;
 
     /// The time up to which it has handled everything.
     fn clock(&self) -> Time;
@@ -67,8 +68,7 @@ struct Known {
     clock: Time,
     /// Its earliest event, as it said after its last visit.
     next_event: Time,
-    lookahead: Time,
-    /// Where its streams stand in [`Plan::streams`].
+    /// Where its inputs stand in [`Plan::inputs`], and its outputs in [`Plan::outputs`].
     inputs: Range<usize>,
     outputs: Range<usize>,
 }
@@ -77,26 +77,28 @@ struct Known {
 #[derive(Debug)]
 struct Plan {
     processes: Vec<Known>,
-    streams: Vec<StreamId>,
+    inputs: Vec<StreamId>,
+    /// Each with its lookahead.
+    outputs: Vec<(StreamId, Time)>,
 }
 
 impl Plan {
     /// Asks every process how far its outputs are known: in a loop each would wait for the others otherwise.
     fn new<C, S, P: Process<C, S>>(processes: &mut [P], streams: &mut Streams<C>, shared: &mut S) -> Self {
-        let mut plan = Self { processes: Vec::with_capacity(processes.len()), streams: Vec::new() };
+        let mut plan =
+            Self { processes: Vec::with_capacity(processes.len()), inputs: Vec::new(), outputs: Vec::new() };
         for process in processes {
             let clock = process.clock();
             process.visit(clock, streams, shared);
-            let start = plan.streams.len();
-            plan.streams.extend_from_slice(process.inputs());
-            let middle = plan.streams.len();
-            plan.streams.extend_from_slice(process.outputs());
+            let (inputs, outputs) = (plan.inputs.len(), plan.outputs.len());
+            plan.inputs.extend_from_slice(process.inputs());
+            let ahead = |(place, &output): (usize, &StreamId)| (output, process.lookahead(place));
+            plan.outputs.extend(process.outputs().iter().enumerate().map(ahead));
             plan.processes.push(Known {
                 clock,
                 next_event: process.next_event(streams),
-                lookahead: process.lookahead(),
-                inputs: start..middle,
-                outputs: middle..plan.streams.len(),
+                inputs: inputs..plan.inputs.len(),
+                outputs: outputs..plan.outputs.len(),
             });
         }
         plan
@@ -104,7 +106,7 @@ impl Plan {
 
     /// How far the inputs of a process are known, and when the next car arrives on one of them.
     fn arrivals<C: Car>(&self, known: &Known, streams: &Streams<C>) -> (Time, Time) {
-        let inputs = self.streams[known.inputs.clone()].iter().map(|&input| &streams[input]);
+        let inputs = self.inputs[known.inputs.clone()].iter().map(|&input| &streams[input]);
         inputs.fold((NEVER, NEVER), |(horizon, next), input| {
             (horizon.min(input.horizon()), next.min(input.next_arrival().unwrap_or(NEVER)))
         })
@@ -140,8 +142,8 @@ pub fn run<C: Car, S, P: Process<C, S>>(
                 events += processes[index].visit(until, streams, shared);
                 next_event = processes[index].next_event(streams);
             } else {
-                for &output in &plan.streams[known.outputs.clone()] {
-                    streams[output].advance_horizon(until + known.lookahead);
+                for &(output, lookahead) in &plan.outputs[known.outputs.clone()] {
+                    streams[output].advance_horizon(until + lookahead);
                 }
             }
             let known = &mut plan.processes[index];

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use celltrain_atm::{
     Cell,
     aal5::Reassembly,
+    abr::{Allocator, Destination, Rate},
     buffer::{DiscardParams, Policy, PolicyName, PortContext},
     cell::CELL_BITS,
-    contract::{Contract, Policing},
+    contract::{Category, Contract, Policing},
     policing::Policer,
     quantity::{Capacity, CellRate, Unit},
     scheduler::Priority,
@@ -24,17 +25,20 @@ use crate::{
     capture::{CellTap, PacketTap, Path, Places},
     channel::{Channel, ChannelParts, RandomLoss, ScriptedLoss},
     host::{
-        Endpoint, Host, HostParts, Incoming, IncomingStats, IpLayer, Outgoing, Service,
+        AbrDestination, AbrEnd, AbrSource, CellQueue, Endpoint, Host, HostParts, Incoming, IncomingStats,
+        IpLayer, Outgoing, Service,
         source::{CellSource, Kind, Pattern, Source},
     },
     measures::Sampler,
     network::{FlowEnds, Network, Node},
-    port::{self, Connection, Line, PacketLimit, Port, PortParts, Queuing},
+    port::{
+        self, Connection, Line, PacketLimit, Pass, Port, PortParts, PortSamplers, Queuing, RateControl, Role,
+    },
     run::Options,
     scenario::{
         self, Flow, Framing, Graph, IpServes, Link, Loss, LossDirection, LossUnit, Scenario, Traffic,
     },
-    wire::Wire,
+    wire::{Wire, Wires},
 };
 
 /// Ports and hosts in the making.
@@ -46,7 +50,9 @@ struct Builder<'a> {
     options: Options,
     sample: Option<Time>,
     streams: Streams<Cell>,
-    wires: Vec<Wire>,
+    wires: Wires,
+    /// How many VCs cross each link; those that only pass its port on their way back have labels from there on.
+    crossing: Vec<usize>,
     /// The streams from a link to the link or host after it.
     joints: BTreeMap<(Joint, Joint), StreamId>,
     ports: BTreeMap<usize, PortDraft>,
@@ -87,6 +93,20 @@ struct Circuit {
     contract: Contract,
     /// The flow whose data it carries; none if it carries ACKs.
     flow: Option<usize>,
+    /// Where the contents of its RM cells wait, if it is a way of an ABR VC.
+    rm_wire: Option<usize>,
+    /// Behind which links of its route it passes the port of another link, and the label that the VC has there whose way back
+    /// it is.
+    detours: Vec<Option<(usize, u32)>>,
+}
+
+/// A VC that was laid.
+struct Laid {
+    /// Its numbers among the sender's outgoing and the receiver's incoming VCs.
+    outgoing: u32,
+    incoming: u32,
+    /// Its labels at the ports of its route.
+    labels: Vec<u32>,
 }
 
 /// One end of a stream.
@@ -94,13 +114,24 @@ struct Circuit {
 enum Joint {
     Host(usize),
     Link(usize),
+    /// The port of `port`, for cells on their way back that come from `link`.
+    Pass {
+        port: usize,
+        link: usize,
+    },
 }
 
 #[derive(Default)]
 struct PortDraft {
     inputs: Vec<StreamId>,
     outputs: Vec<StreamId>,
+    /// Outputs for the ways back that pass the port.
+    back_outputs: Vec<StreamId>,
     connections: Vec<Connection>,
+    /// What the VCs are to rate control, by label.
+    roles: Vec<Role>,
+    /// The ways back, by label after those of `connections`.
+    passes: Vec<Pass>,
     /// The contracts of the VCs, by label.
     contracts: Vec<Contract>,
     policers: Vec<Option<Policer>>,
@@ -125,7 +156,8 @@ pub(crate) fn build(
         options,
         sample: options.trace.then(|| scenario.spec().sample.ps()),
         streams: Vec::new(),
-        wires: Vec::new(),
+        wires: Wires::default(),
+        crossing: crossing(graph),
         joints: BTreeMap::new(),
         ports: BTreeMap::new(),
         hosts: BTreeMap::new(),
@@ -143,22 +175,73 @@ impl Builder<'_> {
         if flow.circuit < index {
             return self.circuits[flow.circuit];
         }
-        let tcp = flow.traffic.uses_tcp();
-        let wire = tcp.then(|| self.add_wire());
-        let contract = flow.contract.clone();
-        let forward = Circuit { from: flow.from, to: flow.to, wire, path, contract, flow: Some(index) };
-        let (outgoing, incoming) = self.circuit(&forward, &flow.route, 0);
-        self.script(index, LossDirection::Data, wire);
-        if !tcp {
+        let forward = Circuit {
+            from: flow.from,
+            to: flow.to,
+            wire: flow.traffic.uses_tcp().then(|| self.add_wire()),
+            path,
+            contract: flow.contract.clone(),
+            flow: Some(index),
+            rm_wire: flow.abr.is_some().then(|| self.add_rm_wire()),
+            detours: Vec::new(),
+        };
+        let there = self.circuit(&forward, &flow.route, 0);
+        self.script(index, LossDirection::Data, forward.wire);
+        let Laid { outgoing, incoming, .. } = there;
+        if flow.back.is_empty() {
             return Circuits { outgoing, incoming, ack_outgoing: 0 };
         }
-        let wire = Some(self.add_wire());
-        // ACKs are visited after the data that they acknowledge, and no contract is theirs.
-        let (path, contract) = (path.reversed(), Contract::default());
-        let backward = Circuit { from: flow.to, to: flow.from, wire, path, contract, flow: None };
-        let (ack_outgoing, _) = self.circuit(&backward, &flow.back, self.graph.links.len());
-        self.script(index, LossDirection::Ack, wire);
-        Circuits { outgoing, incoming, ack_outgoing }
+        let backward = Circuit {
+            from: flow.to,
+            to: flow.from,
+            wire: flow.traffic.uses_tcp().then(|| self.add_wire()),
+            path: path.reversed(),
+            contract: flow.back_contract(),
+            flow: None,
+            rm_wire: flow.abr.is_some().then(|| self.add_rm_wire()),
+            detours: self.detours(flow, &there.labels),
+        };
+        // ACKs are visited after the data that they acknowledge.
+        let back = self.circuit(&backward, &flow.back, self.graph.links.len());
+        self.script(index, LossDirection::Ack, backward.wire);
+        if let (Some(there_rm), Some(back_rm)) = (forward.rm_wire, backward.rm_wire) {
+            self.rate_control(flow, [&there, &back], [there_rm, back_rm]);
+        }
+        Circuits { outgoing, incoming, ack_outgoing: back.outgoing }
+    }
+
+    /// The ports that the way back of an ABR flow passes, whose labels there are `labels`: those with an allocator.
+    fn detours(&self, flow: &Flow, labels: &[u32]) -> Vec<Option<(usize, u32)>> {
+        let detour = |(&port, &label): (&usize, &u32)| {
+            let stamps = flow.abr.is_some() && self.graph.links[port].allocator.is_some();
+            stamps.then_some((port, label))
+        };
+        // The host's own interface stamps nothing.
+        flow.route.iter().zip(labels).skip(1).rev().map(detour).collect()
+    }
+
+    /// Puts the ends of an ABR VC into the hosts of its flow: the VC there and back, and their wires for RM cells.
+    fn rate_control(&mut self, flow: &Flow, ways: [&Laid; 2], rm_wires: [usize; 2]) {
+        let Some(params) = &flow.abr else { return };
+        let ([there, back], [wire, back_wire]) = (ways, rm_wires);
+        let rate = Rate::of_bits(self.graph.links[flow.route[0]].rate);
+        let sample = self.sample;
+        let host = self.host(flow.from);
+        let source = host.abr.len() as u32;
+        host.abr.push(AbrSource {
+            source: celltrain_atm::abr::Source::new(params, rate).expect("the scenario was checked"),
+            outgoing: there.outgoing,
+            wire,
+            capacity: params.source_buffer.units(),
+            queue: CellQueue::default(),
+            rate_sampler: Sampler::new(sample),
+            queue_sampler: Sampler::new(sample),
+        });
+        host.outgoing[there.outgoing as usize].abr = Some(source);
+        host.incoming[back.incoming as usize].abr = Some(AbrEnd::Source { source, wire: back_wire });
+        let destination = Destination::new(params);
+        let end = AbrDestination { destination, wire, outgoing: back.outgoing, back_wire };
+        self.host(flow.to).incoming[there.incoming as usize].abr = Some(AbrEnd::Destination(end));
     }
 
     fn flow(&mut self, index: usize, flow: &Flow) -> FlowEnds {
@@ -174,7 +257,7 @@ impl Builder<'_> {
             let generator = self.randomness.named(&format!("{name} cells"));
             let cells = cell_source(&flow.traffic, outgoing, generator, start);
             self.host(flow.from).sources.push(Source { kind: Kind::Cells(cells), next: start });
-            return FlowEnds { from: flow.from, to: flow.to, incoming, shares, tcp: None };
+            return FlowEnds { from: flow.from, to: flow.to, outgoing, incoming, shares, tcp: None };
         }
         let sender = Tcp::Sender(Box::new(Sender::new(&flow.tcp)));
         let receiver = Tcp::Receiver(Box::new(Receiver::new(&flow.tcp)));
@@ -216,16 +299,21 @@ impl Builder<'_> {
         let kind = Kind::Application { endpoint: at_sender as u32, bytes, every };
         self.host(flow.from).sources.push(Source { kind, next: start });
         let tcp = Some((at_sender, at_receiver));
-        FlowEnds { from: flow.from, to: flow.to, incoming, shares, tcp }
+        FlowEnds { from: flow.from, to: flow.to, outgoing, incoming, shares, tcp }
     }
 
     fn add_wire(&mut self) -> usize {
-        self.wires.push(Wire::default());
-        self.wires.len() - 1
+        self.wires.packets.push(Wire::default());
+        self.wires.packets.len() - 1
     }
 
-    /// Lays a VC along `route`; returns its numbers among the sender's outgoing and the receiver's incoming VCs.
-    fn circuit(&mut self, circuit: &Circuit, route: &[usize], depth: usize) -> (u32, u32) {
+    fn add_rm_wire(&mut self) -> usize {
+        self.wires.rm.push(Wire::default());
+        self.wires.rm.len() - 1
+    }
+
+    /// Lays a VC along `route`.
+    fn circuit(&mut self, circuit: &Circuit, route: &[usize], depth: usize) -> Laid {
         let Circuit { from, to, wire, path, .. } = *circuit;
         let mut stream = self.joint(Joint::Host(from), Joint::Link(route[0]));
         let mut label = self.port(route[0]).connections.len() as u32;
@@ -233,13 +321,21 @@ impl Builder<'_> {
             (stream, label) = self.shape(from, route[0], pcr, label, wire);
         }
         let (framing, clp) = (self.graph.links[route[0]].framing, circuit.contract.clp);
-        self.host(from).outgoing.push(Outgoing { stream, label, wire, framing, clp, frames: 0 });
+        self.host(from).outgoing.push(Outgoing { stream, label, wire, framing, clp, frames: 0, abr: None });
+        let mut labels = Vec::with_capacity(route.len());
         for (place, &link) in route.iter().enumerate() {
             let next = route.get(place + 1).map_or(Joint::Host(to), |&link| Joint::Link(link));
-            stream = self.joint(Joint::Link(link), next);
-            let label = match next {
-                Joint::Link(next) => self.port(next).connections.len(),
+            let mut label = match next {
                 Joint::Host(host) => self.host(host).incoming.len(),
+                Joint::Link(next) | Joint::Pass { port: next, .. } => self.port(next).connections.len(),
+            };
+            let detour = circuit.detours.get(place).copied().flatten();
+            stream = match detour {
+                Some((port, vc)) => {
+                    label = self.pass(Joint::Pass { port, link }, next, label, vc, circuit.rm_wire);
+                    self.joint(Joint::Link(link), Joint::Link(port))
+                }
+                None => self.joint(Joint::Link(link), next),
             };
             if let Some(channel) = self.channels.get_mut(&stream) {
                 channel.wires.resize(channel.wires.len().max(label + 1), None);
@@ -257,16 +353,31 @@ impl Builder<'_> {
             let port = self.port(link);
             port.policers.push(policer);
             port.depth = port.depth.max(depth + place);
+            labels.push(port.connections.len() as u32);
             port.connections.push(Connection::new(stream, label as u32, wire));
+            port.roles.push(role(circuit));
             port.flows.push(circuit.flow);
             port.contracts.push(Contract { policing, ..circuit.contract.clone() });
         }
         self.host(to).incoming.push(Incoming {
             reassembly: Reassembly::default(),
             wire,
+            abr: None,
             stats: IncomingStats::default(),
         });
-        (self.host(from).outgoing.len() as u32 - 1, self.host(to).incoming.len() as u32 - 1)
+        let outgoing = self.host(from).outgoing.len() as u32 - 1;
+        Laid { outgoing, incoming: self.host(to).incoming.len() as u32 - 1, labels }
+    }
+
+    /// Lets the way back of the VC `vc` of a port pass it, on to `next`, where it is called `label`; returns its label here.
+    fn pass(&mut self, here: Joint, next: Joint, label: usize, vc: u32, rm_wire: Option<usize>) -> usize {
+        let Joint::Pass { port, .. } = here else { unreachable!("ways back pass ports") };
+        let output = self.joint(here, next);
+        let wire = rm_wire.expect("what passes is the way back of an ABR VC");
+        let first = self.crossing[port];
+        let passes = &mut self.port(port).passes;
+        passes.push(Pass { output, label: label as u32, vc, wire });
+        first + passes.len() - 1
     }
 
     /// Puts a shaper in front of the interface `link` of host `from`, for a VC that the interface calls `label`; returns the
@@ -297,6 +408,7 @@ impl Builder<'_> {
             link,
             inputs: vec![stream],
             outputs: vec![spaced],
+            back_outputs: Vec::new(),
             merge: Merge::new(&[stream], TieBreak::InputId),
             policy: Policy::new(&policy, &context).expect("tail drop has no parameters"),
             connections: vec![Connection::new(spaced, label, wire)],
@@ -305,7 +417,7 @@ impl Builder<'_> {
             queuing: None,
             delay: 0,
             place: port::Place::Shaper,
-            sampler: Sampler::new(None),
+            samplers: PortSamplers::new(None),
         }));
         (stream, 0)
     }
@@ -329,13 +441,14 @@ impl Builder<'_> {
         }
         let slot = match from {
             Joint::Host(_) => Slot::ZERO,
-            Joint::Link(link) => line(&self.graph.links[link]).slot(),
+            Joint::Link(link) | Joint::Pass { link, .. } => line(&self.graph.links[link]).slot(),
         };
         let stream = self.add_stream(slot);
         self.joints.insert((from, to), stream);
         let mut arriving = stream;
         match from {
             Joint::Host(host) => self.host(host).outputs.push(stream),
+            Joint::Pass { port, .. } => self.port(port).back_outputs.push(stream),
             Joint::Link(link) => {
                 self.port(link).outputs.push(stream);
                 if self.loses(link) || self.captures.links.contains(&link) {
@@ -347,7 +460,7 @@ impl Builder<'_> {
         }
         match to {
             Joint::Host(host) => self.host(host).inputs.push(arriving),
-            Joint::Link(link) => self.port(link).inputs.push(arriving),
+            Joint::Link(link) | Joint::Pass { port: link, .. } => self.port(link).inputs.push(arriving),
         }
         stream
     }
@@ -386,6 +499,7 @@ impl Builder<'_> {
             outputs: Vec::new(),
             endpoints: Vec::new(),
             sources: Vec::new(),
+            abr: Vec::new(),
             outgoing: Vec::new(),
             incoming: Vec::new(),
             ip: ip_layer(&spec.host),
@@ -444,7 +558,7 @@ impl Builder<'_> {
         Host::new(parts, merge, |part| self.randomness.named(&format!("host {name} {part}")))
     }
 
-    fn finish_port(&self, index: usize, draft: PortDraft) -> Port {
+    fn finish_port(&self, index: usize, mut draft: PortDraft) -> Port {
         let link = &self.graph.links[index];
         let name = self.graph.link_name(index);
         let ties = match self.scenario.spec().tie_break {
@@ -466,8 +580,11 @@ impl Builder<'_> {
         };
         let policy = Policy::new(&link.discard, &context).expect("the scenario was checked");
         let in_switch = place == port::Place::Switch;
-        let stores = in_switch && (self.options.store_queues || link.stores_queue(&draft.contracts));
+        let control = rate_control(link, &mut draft).filter(|_| in_switch);
+        let stores = in_switch
+            && (self.options.store_queues || control.is_some() || link.stores_queue(&draft.contracts));
         let queuing = stores.then(|| Queuing {
+            control,
             scheduler: Priority::new(&link.scheduler, &draft.contracts).expect("the scenario was checked"),
             vc_capacity: link.vc_buffer.units(),
             policers: draft.policers,
@@ -478,6 +595,7 @@ impl Builder<'_> {
             merge: Merge::new(&draft.inputs, ties),
             inputs: draft.inputs,
             outputs: draft.outputs,
+            back_outputs: draft.back_outputs,
             policy,
             connections: draft.connections,
             flows: draft.flows,
@@ -485,9 +603,42 @@ impl Builder<'_> {
             queuing,
             delay: link.delay.ps(),
             place,
-            sampler: Sampler::new(self.sample.filter(|_| in_switch)),
+            samplers: PortSamplers::new(self.sample.filter(|_| in_switch)),
         })
     }
+}
+
+/// How many VCs cross each link.
+fn crossing(graph: &Graph) -> Vec<usize> {
+    let mut crossing = vec![0; graph.links.len()];
+    for (_, flow) in graph.flows.iter().enumerate().filter(|(index, flow)| flow.circuit == *index) {
+        flow.route.iter().chain(&flow.back).for_each(|&link| crossing[link] += 1);
+    }
+    crossing
+}
+
+/// What a VC is to the rate control of the ports that it crosses.
+fn role(circuit: &Circuit) -> Role {
+    match (circuit.contract.category, circuit.flow, circuit.rm_wire) {
+        (Category::Abr, Some(_), Some(wire)) => Role::Controlled { wire },
+        (Category::Abr, ..) => Role::Ahead { abr: true },
+        (category, ..) if category < Category::Abr => Role::Ahead { abr: false },
+        _ => Role::Behind,
+    }
+}
+
+/// The rate control of a port, if data of ABR flows cross it.
+fn rate_control(link: &Link, draft: &mut PortDraft) -> Option<Box<RateControl>> {
+    let (roles, passes) = (std::mem::take(&mut draft.roles), std::mem::take(&mut draft.passes));
+    let port = celltrain_atm::abr::Port {
+        link: Rate::of_bits(link.rate),
+        capacity: link.buffer.units(),
+        vcs: draft.connections.len(),
+    };
+    let allocator = link.allocator.as_ref();
+    let allocator = allocator.map(|params| Allocator::new(params, &port).expect("the scenario was checked"));
+    let controls = roles.iter().any(|role| matches!(role, Role::Controlled { .. }));
+    controls.then(|| Box::new(RateControl::new(allocator, roles, passes)))
 }
 
 /// A link and the buffer in front of it.

@@ -271,7 +271,7 @@ impl Channel {
     fn on_frame(&mut self, wire: Option<usize>, frame: u32, wires: &Wires) -> Option<LossReason> {
         let mut lost = (self.random.frames && self.random.pass(1) == 0).then_some(LossReason::Random);
         for scripted in self.scripted.iter_mut().filter(|scripted| Some(scripted.wire) == wire) {
-            if scripted.strikes(&wires[scripted.wire].peek(frame).segment) {
+            if scripted.strikes(&wires.packets[scripted.wire].peek(frame).segment) {
                 lost = Some(LossReason::Scripted);
             }
         }
@@ -289,7 +289,7 @@ impl Channel {
         debug_assert!(train.count == 1 || streams[self.output[0]].slot() == slot, "a channel keeps the grid");
         if let Some(tap) = &mut self.tap {
             let wire = self.vcs[train.car.vc as usize].wire;
-            tap.record(train, slot, wire.map(|wire| &wires[wire].peek(train.car.frame).segment));
+            tap.record(train, slot, wire.map(|wire| &wires.packets[wire].peek(train.car.frame).segment));
         }
         self.passed += u64::from(train.count);
         self.number += APART;

@@ -23,6 +23,11 @@ impl Sampler {
         self.due
     }
 
+    /// The time between samples.
+    pub(crate) fn period(&self) -> Time {
+        self.period
+    }
+
     /// Takes the sample that is due.
     pub(crate) fn record(&mut self, value: f64) {
         self.values.push(value);

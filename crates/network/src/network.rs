@@ -13,8 +13,8 @@ use celltrain_tcp::{Event, Receiver, Sender, Tcp};
 use crate::{
     capture::{Capture, Content, Places, merged},
     channel::{Channel, Lost},
-    host::Host,
-    port::{Place, Port},
+    host::{AbrSource, Host},
+    port::{Place, Port, RateControl},
     scenario::Graph,
     wire::Wires,
 };
@@ -43,7 +43,8 @@ pub(crate) struct FlowEnds {
     pub(crate) from: usize,
     /// The receiving host.
     pub(crate) to: usize,
-    /// Its VC among the receiving host's incoming ones.
+    /// Its VC among the sending host's outgoing ones and among the receiving host's incoming ones.
+    pub(crate) outgoing: u32,
     pub(crate) incoming: u32,
     /// Whether an earlier flow's VC carries it.
     pub(crate) shares: bool,
@@ -68,9 +69,9 @@ impl Process<Cell, Wires> for Node {
         }
     }
 
-    fn lookahead(&self) -> Time {
+    fn lookahead(&self, place: usize) -> Time {
         match self {
-            Self::Port(port) => port.lookahead(),
+            Self::Port(port) => port.lookahead(place),
             Self::Host(_) | Self::Channel(_) => 0,
         }
     }
@@ -158,11 +159,15 @@ impl Network {
         })
     }
 
-    pub(crate) fn ports_mut(&mut self) -> impl Iterator<Item = &mut Port> {
-        self.nodes.iter_mut().filter_map(|node| match node {
-            Node::Port(port) => Some(&mut **port),
-            Node::Host(_) | Node::Channel(_) => None,
-        })
+    /// Forgets what cannot be had as differences: a new window begins.
+    pub(crate) fn begin_window(&mut self) {
+        for node in &mut self.nodes {
+            match node {
+                Node::Host(host) => host.begin_window(),
+                Node::Port(port) => port.begin_window(),
+                Node::Channel(_) => {}
+            }
+        }
     }
 
     fn channels(&self) -> impl Iterator<Item = &Channel> {
@@ -188,6 +193,13 @@ impl Network {
             Tcp::Sender(sender) => Some(sender),
             Tcp::Receiver(_) => unreachable!("the first endpoint of a flow sends"),
         }
+    }
+
+    /// The ABR source of flow `flow`, if its VC is ABR and its own.
+    pub(crate) fn abr_source(&self, flow: &FlowEnds) -> Option<&AbrSource> {
+        let parts = &self.host(flow.from).parts;
+        let source = parts.outgoing[flow.outgoing as usize].abr.filter(|_| !flow.shares)?;
+        Some(&parts.abr[source as usize])
     }
 
     /// Takes out the events that the sender of flow `flow` has collected, if TCP carries it.
@@ -252,10 +264,11 @@ impl Network {
             assert_eq!(port.discarded(), discarded, "{}: cells discarded by VC, by reason", port.name);
             let sent: u64 = port.outputs().iter().map(|&output| self.streams[output].pushed()).sum();
             let stays = port.kept() + port.pushed_out();
-            assert_eq!(port.accepted(), sent + stays, "{}: cells accepted and sent", port.name);
+            let passed = port.control().map_or(0, RateControl::passed);
+            assert_eq!(port.accepted() + passed, sent + stays, "{}: cells accepted and sent", port.name);
             let came: u64 = port.inputs().iter().map(|&input| self.streams[input].pushed()).sum();
             let coming: u64 = port.inputs().iter().map(|&input| self.streams[input].waiting()).sum();
-            assert_eq!(came, coming + port.arrived(), "{}: cells sent to it", port.name);
+            assert_eq!(came, coming + port.arrived() + passed, "{}: cells sent to it", port.name);
         }
         self.channels().for_each(|channel| channel.check_conservation(&self.streams));
     }

@@ -16,7 +16,7 @@ use crate::{
     host::IncomingStats,
     measures::{Series, fairness_index, synchronisation_index},
     network::{FlowEnds, Network},
-    port::{Place, Port, PortStats},
+    port::{Place, Port, PortStats, RateControl},
     scenario::{Graph, Scenario, ScenarioError},
     table::{Column, Table},
 };
@@ -85,6 +85,9 @@ struct FlowCounts {
     sent: u64,
     discarded: u64,
     policing: policing::Stats,
+    /// Cells dropped at the ABR source for want of room, and the most that waited there.
+    source_dropped: u64,
+    source_queue_max: u64,
 }
 
 struct PortCounts {
@@ -147,7 +150,7 @@ impl<'a> Experiment<'a> {
             return None;
         }
         let begin = Snapshot::of(&network);
-        network.ports_mut().for_each(|port| port.begin_window());
+        network.begin_window();
         if !network.run_until(spec.duration.ps(), interrupt) {
             return None;
         }
@@ -192,11 +195,14 @@ impl<'a> Experiment<'a> {
             let sampler = &network.host(ends.from).parts.endpoints[ends.tcp?.0].sampler;
             Some(sampler.series(&flow.name, "cwnd", "B"))
         });
-        let occupancies = network
-            .ports()
-            .filter(|port| port.place == Place::Switch)
-            .map(|port| port.sampler.series(&port.name, "occupancy", port.unit()));
-        windows.chain(occupancies).filter(|series| !series.times.is_empty()).collect()
+        let sources = std::iter::zip(&self.graph.flows, &network.flows).filter_map(|(flow, ends)| {
+            let source = network.abr_source(ends)?;
+            let rate = source.rate_sampler.series(&flow.name, "acr", "cells/s");
+            Some([rate, source.queue_sampler.series(&flow.name, "source_queue", "cells")])
+        });
+        let ports = network.ports().filter(|port| port.place == Place::Switch).flat_map(Port::series);
+        let all = windows.chain(sources.flatten()).chain(ports);
+        all.filter(|series| !series.times.is_empty()).collect()
     }
 
     fn flow_table(&self, counts: &[FlowCounts], window: Time) -> Table {
@@ -234,6 +240,8 @@ impl<'a> Experiment<'a> {
             ("cells_discarded", "cells", count(|flow| flow.discarded)),
             ("frames_eligible", "frames", count(|flow| flow.policing.frames_eligible)),
             ("frames_tagged", "frames", count(|flow| flow.policing.frames_tagged)),
+            ("cells_dropped_at_source", "cells", count(|flow| flow.source_dropped)),
+            ("source_queue_max", "cells", count(|flow| flow.source_queue_max)),
             ("cells_useful", "cells", count(|flow| flow.incoming.useful_cells)),
             ("cells_useless", "cells", count(|flow| flow.incoming.useless_cells)),
         ])
@@ -251,6 +259,8 @@ impl Snapshot {
                 sent,
                 discarded,
                 policing,
+                source_dropped: network.abr_source(ends).map_or(0, |source| source.queue.dropped),
+                source_queue_max: network.abr_source(ends).map_or(0, |source| source.queue.most),
                 sender: network.sender(ends).map(|sender| *sender.stats()).unwrap_or_default(),
                 receiver: network.receiver(ends).map(|receiver| *receiver.stats()).unwrap_or_default(),
                 // What flows share counts once, with the flow whose VC it is.
@@ -309,6 +319,7 @@ impl FlowCounts {
         flow.discarded -= begin.discarded;
         flow.policing.frames_eligible -= begin.policing.frames_eligible;
         flow.policing.frames_tagged -= begin.policing.frames_tagged;
+        flow.source_dropped -= begin.source_dropped;
         flow
     }
 
@@ -408,6 +419,7 @@ fn port_table(ports: &[PortMeasures<'_>]) -> Table {
         ("utilisation", "", number(&|port| port.utilisation)),
         ("occupancy_mean", "cells", number(&|port| port.occupancy_mean)),
         ("occupancy_max", "cells", count(&|port| port.port.occupancy_max())),
+        ("abr_queue_max", "cells", count(&|port| port.port.control().map_or(0, RateControl::most))),
         ("delay_mean", "s", number(&|port| port.delay_mean)),
         ("delay_p50", "s", number(&|port| port.port.stats().delays.quantile(0.5) / SECOND as f64)),
         ("delay_p95", "s", number(&|port| port.port.stats().delays.quantile(0.95) / SECOND as f64)),

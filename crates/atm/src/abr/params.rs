@@ -8,7 +8,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::rate::{Rate, RateCoding};
-use crate::buffer::ParamError;
+use crate::{
+    buffer::ParamError,
+    quantity::{Capacity, Unit},
+};
 
 /// Parameters of an ABR connection (TM 4.0), as its source and its destination need them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -59,6 +62,8 @@ pub struct Params {
     pub backward_notification: bool,
     /// How RM cells carry rates.
     pub rate_coding: RateCoding,
+    /// Cells that may wait at the source for its rate to let them go; those that find no room are dropped there.
+    pub source_buffer: Capacity,
 }
 
 impl Default for Params {
@@ -80,6 +85,7 @@ impl Default for Params {
             out_of_rate: true,
             backward_notification: false,
             rate_coding: RateCoding::Exact,
+            source_buffer: Capacity::UNLIMITED,
         }
     }
 }
@@ -104,6 +110,12 @@ impl Params {
         }
         if !(1..1 << 24).contains(&self.tbe) {
             return error("tbe", format!("expected 1 to 16777215 cells, found {}", self.tbe));
+        }
+        if !matches!(self.source_buffer.unit(), None | Some(Unit::Cells)) {
+            return error(
+                "source-buffer",
+                format!("expected a number of cells, found {}", self.source_buffer),
+            );
         }
         if self.crm == Some(0) {
             return error("crm", "expected at least 1 FRM, found 0".into());

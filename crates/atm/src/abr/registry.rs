@@ -21,7 +21,7 @@ macro_rules! rate_allocators {
         #[serde(deny_unknown_fields, rename_all = "kebab-case")]
         pub struct AllocatorParams {
             /// The allocator's name.
-            pub allocator: AllocatorName,
+            pub algorithm: AllocatorName,
             $(
                 #[doc = concat!("Parameters of `", $name, "`.")]
                 #[serde(rename = $name, default, skip_serializing_if = "is_default")]
@@ -36,8 +36,8 @@ macro_rules! rate_allocators {
         impl AllocatorParams {
             /// `allocator` with the default parameters.
             #[must_use]
-            pub fn of(allocator: AllocatorName) -> Self {
-                Self { allocator, $($module: Default::default(),)* }
+            pub fn of(algorithm: AllocatorName) -> Self {
+                Self { algorithm, $($module: Default::default(),)* }
             }
         }
 
@@ -56,7 +56,7 @@ macro_rules! rate_allocators {
             /// # Errors
             /// As [`RateAllocator::new`].
             pub fn new(params: &AllocatorParams, port: &Port) -> Result<Self, ParamError> {
-                Ok(match params.allocator {
+                Ok(match params.algorithm {
                     $(AllocatorName::$allocator => Self::$allocator(RateAllocator::new(&params.$module, port)?),)*
                 })
             }

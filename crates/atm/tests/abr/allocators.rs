@@ -85,12 +85,12 @@ fn the_registry_names_every_allocator() {
     let names: Vec<_> = AllocatorName::ALL.iter().map(|name| name.name()).collect();
     assert_eq!(names, ["erica", "erica-plus", "efci", "eprca", "capc"]);
     for &name in AllocatorName::ALL {
-        let text = format!("allocator = \"{}\"", name.name());
+        let text = format!("algorithm = \"{}\"", name.name());
         assert_eq!(toml::from_str::<AllocatorParams>(&text).unwrap(), AllocatorParams::of(name));
         let info = name.info();
         assert!(!info.summary.is_empty() && !info.reference.is_empty() && info.name == name.name());
     }
-    assert!(toml::from_str::<AllocatorParams>("allocator = \"eric\"").is_err());
+    assert!(toml::from_str::<AllocatorParams>("algorithm = \"eric\"").is_err());
 }
 
 #[test]

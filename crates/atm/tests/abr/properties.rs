@@ -36,7 +36,7 @@ fn allocators() -> Vec<AllocatorParams> {
             };
             params.erica_plus.averaging = params.erica.averaging.clone();
             params.erica_plus.feedback = params.erica.feedback.clone();
-            all.push(AllocatorParams { allocator: AllocatorName::EricaPlus, ..params.clone() });
+            all.push(AllocatorParams { algorithm: AllocatorName::EricaPlus, ..params.clone() });
             all.push(params);
         }
     }

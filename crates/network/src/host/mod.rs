@@ -3,6 +3,7 @@
 //! Events of the same picosecond are handled in this order: arrivals, packets done in the processor, packets done in the
 //! IP layer, timers, sources. The network interface is a [`crate::port::Port`] of its own: a frame enters it all at once.
 
+mod abr;
 mod server;
 pub(crate) mod source;
 mod timers;
@@ -32,7 +33,10 @@ use crate::{
     wire::{Packet, Wires},
 };
 
-pub(crate) use self::server::Service;
+pub(crate) use self::{
+    abr::{AbrDestination, AbrEnd, AbrSource, CellQueue},
+    server::Service,
+};
 
 /// One end of a TCP connection in a host.
 #[derive(Debug)]
@@ -67,18 +71,13 @@ pub(crate) struct Outgoing {
     pub(crate) clp: bool,
     /// Frames sent.
     pub(crate) frames: u32,
+    /// The ABR source in front of the network interface, by its number in the host, if the VC has one.
+    pub(crate) abr: Option<u32>,
 }
 
 impl Outgoing {
-    /// Hands `cells` (how many, from which place on) of the current frame to the network interface.
-    fn send(
-        &mut self,
-        at: Instant,
-        cells: (u16, u16),
-        length: u16,
-        ecn: cell::Ecn,
-        streams: &mut Streams<Cell>,
-    ) {
+    /// The first of `cells` (how many, from which place on) of the current frame, which are being sent.
+    fn next(&mut self, cells: (u16, u16), length: u16, ecn: cell::Ecn) -> Cell {
         let (count, position) = cells;
         let car = Cell {
             vc: self.label,
@@ -92,7 +91,7 @@ impl Outgoing {
         if position + count == length {
             self.frames = self.frames.wrapping_add(1);
         }
-        streams[self.stream].push(0, 0, &Train { count: u32::from(count), ..Train::single(at, car) });
+        car
     }
 }
 
@@ -110,6 +109,8 @@ const fn mark_of(ecn: Ecn) -> cell::Ecn {
 pub(crate) struct Incoming {
     pub(crate) reassembly: Reassembly,
     pub(crate) wire: Option<usize>,
+    /// What the VC is to ABR, if it is anything.
+    pub(crate) abr: Option<AbrEnd>,
     pub(crate) stats: IncomingStats,
 }
 
@@ -160,6 +161,7 @@ pub(crate) struct Host {
     ip: Server<Waiting>,
     timers: Timers,
     source_timers: Timers,
+    abr_timers: Timers,
     clock: Time,
     pub(crate) fingerprint: Fingerprint,
 }
@@ -173,6 +175,7 @@ pub(crate) struct HostParts {
     pub(crate) outputs: Vec<StreamId>,
     pub(crate) endpoints: Vec<Endpoint>,
     pub(crate) sources: Vec<Source>,
+    pub(crate) abr: Vec<AbrSource>,
     pub(crate) outgoing: Vec<Outgoing>,
     pub(crate) incoming: Vec<Incoming>,
     pub(crate) ip: IpLayer,
@@ -197,10 +200,16 @@ impl Host {
             ip: Server::new(generator("ip")),
             timers: Timers::new(parts.endpoints.len()),
             source_timers,
+            abr_timers: Timers::new(parts.abr.len()),
             clock: 0,
             fingerprint: Fingerprint::default(),
             parts,
         }
+    }
+
+    /// Forgets maxima, which cannot be had as differences: a new window begins.
+    pub(crate) fn begin_window(&mut self) {
+        self.parts.abr.iter_mut().for_each(|source| source.queue.begin_window());
     }
 
     pub(crate) fn inputs(&self) -> &[StreamId] {
@@ -218,6 +227,7 @@ impl Host {
             .min(self.ip.next_done())
             .min(self.timers.next())
             .min(self.source_timers.next())
+            .min(self.abr_timers.next())
     }
 
     pub(crate) fn next_event(&self, streams: &Streams<Cell>) -> Time {
@@ -242,7 +252,8 @@ impl Host {
     }
 
     fn next_sample(&self) -> Option<Time> {
-        self.parts.endpoints.iter().map(|endpoint| endpoint.sampler.due()).min()
+        let endpoints = self.parts.endpoints.iter().map(|endpoint| endpoint.sampler.due());
+        endpoints.chain(self.parts.abr.iter().map(|source| source.queue_sampler.due())).min()
     }
 
     fn sample(&mut self, due: Time) {
@@ -250,6 +261,10 @@ impl Host {
             if let (Tcp::Sender(sender), true) = (&endpoint.tcp, endpoint.sampler.due() == due) {
                 endpoint.sampler.record(sender.window().cwnd as f64);
             }
+        }
+        for source in self.parts.abr.iter_mut().filter(|source| source.queue_sampler.due() == due) {
+            source.rate_sampler.record(source.source.acr().cells());
+            source.queue_sampler.record(source.queue.cells() as f64);
         }
     }
 
@@ -259,6 +274,12 @@ impl Host {
         let (mut events, mut train) = (0, Train::default());
         while let Some(slot) = self.merge.next(until, streams, &mut train) {
             events += 1;
+            if self.parts.incoming[train.car.vc as usize].abr.is_some() {
+                self.on_abr_cells(&train, slot, streams, wires);
+                if train.car.kind != cell::Kind::Data {
+                    continue;
+                }
+            }
             let incoming = &mut self.parts.incoming[train.car.vc as usize];
             if let Some(delivery) = incoming.reassembly.on_cells(&train.car, train.count) {
                 let now = train.arrival(train.count - 1, slot).ps();
@@ -299,8 +320,10 @@ impl Host {
                 incoming.stats.useful_cells += u64::from(cell.length);
                 self.fingerprint.mix(u64::from(number));
                 if let Some(wire) = incoming.wire {
-                    let Packet { segment, endpoint } = wires[wire].peek_mut(number);
-                    if incoming.reassembly.marked() && segment.ecn != Ecn::NotEct {
+                    let Packet { segment, endpoint } = wires.packets[wire].peek_mut(number);
+                    // On an ABR VC the marks are the ABR source's.
+                    let marked = incoming.reassembly.marked() && incoming.abr.is_none();
+                    if marked && segment.ecn != Ecn::NotEct {
                         segment.ecn = Ecn::Ce;
                     }
                     if let Some(tap) = &mut self.parts.tap {
@@ -338,8 +361,31 @@ impl Host {
                 self.parts.endpoints[endpoint as usize].tcp.on_timeout(now);
                 self.poll(now, endpoint, streams, wires);
             }
-        } else if let Some(source) = self.source_timers.pop() {
-            self.on_source(now, source, streams, wires);
+        } else if self.source_timers.next() == now {
+            if let Some(source) = self.source_timers.pop() {
+                self.on_source(now, source, streams, wires);
+            }
+        } else if let Some(source) = self.abr_timers.pop() {
+            self.on_abr_source(now, source, streams, wires);
+        }
+    }
+
+    /// Sends `cells` (how many, from which place on) of the current frame of a VC: to the network interface, or to the VC's
+    /// ABR source.
+    fn send_cells(
+        &mut self,
+        at: Instant,
+        outgoing: u32,
+        cells: (u16, u16),
+        length: u16,
+        ecn: cell::Ecn,
+        streams: &mut Streams<Cell>,
+    ) {
+        let outgoing = &mut self.parts.outgoing[outgoing as usize];
+        let (car, count) = (outgoing.next(cells, length, ecn), u32::from(cells.0));
+        match outgoing.abr {
+            Some(source) => self.enqueue(at.ps(), source, car, count),
+            None => streams[outgoing.stream].push(0, 0, &Train { count, ..Train::single(at, car) }),
         }
     }
 
@@ -358,9 +404,9 @@ impl Host {
     fn processed(&mut self, now: Time, packet: Waiting, streams: &mut Streams<Cell>, wires: &mut Wires) {
         match (packet.way, self.parts.ip.service) {
             (Way::In, _) => {
-                let segment = &wires[packet.wire].peek(packet.frame).segment;
+                let segment = &wires.packets[packet.wire].peek(packet.frame).segment;
                 self.parts.endpoints[packet.endpoint as usize].tcp.on_segment(now, segment);
-                wires[packet.wire].remove(packet.frame);
+                wires.packets[packet.wire].remove(packet.frame);
                 self.poll(now, packet.endpoint, streams, wires);
             }
             (Way::Out, Some(service)) => self.ip.enter(now, service, packet),
@@ -378,7 +424,7 @@ impl Host {
                 break;
             }
             let Some(segment) = state.tcp.poll_segment(now) else { break };
-            let frame = wires[wire].send(Packet { segment, endpoint: peer });
+            let frame = wires.packets[wire].send(Packet { segment, endpoint: peer });
             self.process(now, Waiting { way: Way::Out, endpoint, wire, frame }, streams, wires);
         }
         let deadline = self.parts.endpoints[endpoint as usize].tcp.next_timeout().unwrap_or(NEVER);
@@ -397,17 +443,18 @@ impl Host {
     /// Cuts a segment into cells, unless it travels as a packet, and hands them to the network interface.
     fn transmit(&mut self, now: Time, packet: Waiting, streams: &mut Streams<Cell>, wires: &Wires) {
         let Endpoint { outgoing, path, .. } = self.parts.endpoints[packet.endpoint as usize];
-        let segment = &wires[packet.wire].peek(packet.frame).segment;
+        let segment = &wires.packets[packet.wire].peek(packet.frame).segment;
         if let Some(tap) = &mut self.parts.tap {
             tap.record(now, path, segment);
         }
-        let outgoing = &mut self.parts.outgoing[outgoing as usize];
-        debug_assert_eq!(packet.frame, outgoing.frames, "frames are numbered in order");
-        let length = match outgoing.framing {
+        let vc = &self.parts.outgoing[outgoing as usize];
+        debug_assert_eq!(packet.frame, vc.frames, "frames are numbered in order");
+        let length = match vc.framing {
             Framing::Cells => self.parts.aal5.cells(u64::from(segment.ip_bytes())) as u16,
             Framing::Packets => 1,
         };
-        outgoing.send(Instant::at(now), (length, 0), length, mark_of(segment.ecn), streams);
+        let mark = mark_of(segment.ecn);
+        self.send_cells(Instant::at(now), outgoing, (length, 0), length, mark, streams);
     }
 
     fn on_source(&mut self, now: Time, index: u32, streams: &mut Streams<Cell>, wires: &mut Wires) {
@@ -423,10 +470,10 @@ impl Host {
                 self.poll(now, endpoint, streams, wires);
             }
             Kind::Cells(cells) => {
-                let outgoing = &mut self.parts.outgoing[cells.outgoing as usize];
-                outgoing.send(source.next, cells.send(), cells.frame, cell::Ecn::NotCapable, streams);
+                let (at, outgoing, length, sent) = (source.next, cells.outgoing, cells.frame, cells.send());
                 source.next = cells.after(source.next);
                 self.source_timers.set(index, source.next.ps());
+                self.send_cells(at, outgoing, sent, length, cell::Ecn::NotCapable, streams);
             }
         }
     }

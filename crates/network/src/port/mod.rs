@@ -20,18 +20,21 @@ use celltrain_engine::{
     Fingerprint, Instant, Slot, Time,
     merge::Merge,
     stream::{StreamId, Streams},
-    time::{NEVER, Span, SpanSum},
+    time::{NEVER, Span, SpanSum, seconds},
 };
 
-pub(crate) use self::packets::PacketLimit;
 use self::{
     buffer::{Buffer, Queue},
     cells::CellFifo,
     packets::PacketFifo,
     queued::VcQueues,
 };
+pub(crate) use self::{
+    packets::PacketLimit,
+    queued::{Pass, RateControl, Role},
+};
 use crate::{
-    measures::{Histogram, Sampler},
+    measures::{Histogram, Sampler, Series},
     wire::Wires,
 };
 
@@ -90,13 +93,34 @@ pub struct Port {
     pub(crate) link: usize,
     inputs: Vec<StreamId>,
     outputs: Vec<StreamId>,
+    /// How many of the outputs lead along the link; the others take the ways back that pass the port.
+    along_link: usize,
     /// The flow whose data each VC carries, by label; none where it carries ACKs.
     flows: Vec<Option<usize>>,
     policy: Policy,
     buffer: AnyBuffer,
     pub(crate) place: Place,
     clock: Time,
-    pub(crate) sampler: Sampler,
+    samplers: PortSamplers,
+}
+
+/// What is followed over time, at one period.
+#[derive(Debug)]
+pub(crate) struct PortSamplers {
+    occupancy: Sampler,
+    /// Of the periods.
+    utilisation: Sampler,
+    abr_queue: Sampler,
+    /// How long the line had been busy at the last sample, in units of its own.
+    busy: u64,
+}
+
+impl PortSamplers {
+    /// Samples at `period`; `None`: never.
+    pub(crate) fn new(period: Option<Time>) -> Self {
+        let sampler = Sampler::new(period);
+        Self { occupancy: sampler.clone(), utilisation: sampler.clone(), abr_queue: sampler, busy: 0 }
+    }
 }
 
 /// Where a port is.
@@ -163,6 +187,8 @@ pub(crate) struct PortParts {
     pub(crate) link: usize,
     pub(crate) inputs: Vec<StreamId>,
     pub(crate) outputs: Vec<StreamId>,
+    /// Outputs for the ways back that pass the port.
+    pub(crate) back_outputs: Vec<StreamId>,
     pub(crate) merge: Merge,
     pub(crate) policy: Policy,
     pub(crate) connections: Vec<Connection>,
@@ -173,7 +199,7 @@ pub(crate) struct PortParts {
     pub(crate) queuing: Option<Queuing>,
     pub(crate) delay: Time,
     pub(crate) place: Place,
-    pub(crate) sampler: Sampler,
+    pub(crate) samplers: PortSamplers,
 }
 
 /// How a port queues by VC.
@@ -184,6 +210,8 @@ pub(crate) struct Queuing {
     pub(crate) vc_capacity: u64,
     /// The policer of each VC that has one, by label.
     pub(crate) policers: Vec<Option<Policer>>,
+    /// Where ABR VCs cross the port.
+    pub(crate) control: Option<Box<RateControl>>,
 }
 
 impl Port {
@@ -205,13 +233,14 @@ impl Port {
             name: parts.name,
             link: parts.link,
             inputs: parts.inputs,
-            outputs: parts.outputs,
+            along_link: parts.outputs.len(),
+            outputs: [parts.outputs, parts.back_outputs].concat(),
             flows: parts.flows,
             policy: parts.policy,
             buffer,
             place: parts.place,
             clock: 0,
-            sampler: parts.sampler,
+            samplers: parts.samplers,
         }
     }
 
@@ -223,8 +252,12 @@ impl Port {
         &self.outputs
     }
 
-    /// The time that passes at the least between an arrival and what it causes at the other end of the link.
-    pub(crate) fn lookahead(&self) -> Time {
+    /// The time that passes at the least between an arrival and what it causes at the other end of the link, or behind the
+    /// port on a way back.
+    pub(crate) fn lookahead(&self, place: usize) -> Time {
+        if place >= self.along_link {
+            return 0;
+        }
         with_buffer!(&self.buffer, buffer => buffer.queue.shortest() + buffer.delay)
     }
 
@@ -330,6 +363,14 @@ impl Port {
         }
     }
 
+    /// The rate control, where ABR VCs cross the port.
+    pub(crate) fn control(&self) -> Option<&RateControl> {
+        match &self.buffer {
+            AnyBuffer::Cells(_) | AnyBuffer::Packets(_) => None,
+            AnyBuffer::Queued(buffer) => buffer.queue.control(),
+        }
+    }
+
     /// Units in the buffer at the port's clock.
     pub(crate) fn occupancy(&self) -> u64 {
         // At its clock a port has handled what is before it, and what departs at the clock has left.
@@ -359,13 +400,12 @@ impl Port {
     }
 
     /// Handles the arrivals before `until` and tells the outputs how far they are known.
-    pub(crate) fn visit(&mut self, until: Time, streams: &mut Streams<Cell>, wires: &Wires) -> u64 {
+    pub(crate) fn visit(&mut self, until: Time, streams: &mut Streams<Cell>, wires: &mut Wires) -> u64 {
         with_buffer!(&mut self.buffer, buffer => buffer.merge.refill(streams));
         let mut units = 0;
-        while self.sampler.due() <= until {
-            units += self.handle(self.sampler.due(), streams, wires);
-            let occupancy = self.occupancy();
-            self.sampler.record(occupancy as f64);
+        while self.samplers.occupancy.due() <= until {
+            units += self.handle(self.samplers.occupancy.due(), streams, wires);
+            self.sample();
         }
         units += self.handle(until, streams, wires);
         let horizon = match &self.buffer {
@@ -373,13 +413,39 @@ impl Port {
             AnyBuffer::Packets(buffer) => buffer.queue.next_departure(until) + buffer.delay,
             AnyBuffer::Queued(buffer) => buffer.queue.next_departure(until) + buffer.delay,
         };
-        for &output in &self.outputs {
+        let (along_link, back) = self.outputs.split_at(self.along_link);
+        for &output in along_link {
             streams[output].advance_horizon(horizon);
+        }
+        for &output in back {
+            streams[output].advance_horizon(until);
         }
         units
     }
 
-    fn handle(&mut self, until: Time, streams: &mut Streams<Cell>, wires: &Wires) -> u64 {
+    fn sample(&mut self) {
+        let (occupancy, (busy, unit)) = (self.occupancy(), self.busy());
+        let abr_queue = self.control().map(RateControl::queue);
+        let samplers = &mut self.samplers;
+        samplers.occupancy.record(occupancy as f64);
+        let sent = busy - std::mem::replace(&mut samplers.busy, busy);
+        samplers.utilisation.record(sent as f64 * unit / seconds(samplers.utilisation.period()));
+        if let Some(queue) = abr_queue {
+            samplers.abr_queue.record(queue as f64);
+        }
+    }
+
+    /// What was followed over time.
+    pub(crate) fn series(&self) -> [Series; 3] {
+        let PortSamplers { occupancy, utilisation, abr_queue, .. } = &self.samplers;
+        [
+            occupancy.series(&self.name, "occupancy", self.unit()),
+            utilisation.series(&self.name, "utilisation", ""),
+            abr_queue.series(&self.name, "abr_queue", "cells"),
+        ]
+    }
+
+    fn handle(&mut self, until: Time, streams: &mut Streams<Cell>, wires: &mut Wires) -> u64 {
         self.clock = until;
         match &mut self.buffer {
             AnyBuffer::Cells(buffer) => {

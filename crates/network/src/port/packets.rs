@@ -176,7 +176,7 @@ impl Buffer<PacketFifo> {
             packets += 1;
             let wire =
                 self.connections[train.car.vc as usize].wire.expect("what packets contain waits in a wire");
-            let bytes = wires[wire].peek(train.car.frame).segment.ip_bytes();
+            let bytes = wires.packets[wire].peek(train.car.frame).segment.ip_bytes();
             self.queue.on_arrival(train.first, u64::from(bytes));
             self.on_cell(policy, &mut train, &mut tally, streams);
         }

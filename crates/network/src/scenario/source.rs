@@ -116,7 +116,7 @@ impl Source {
 }
 
 /// Tables of the scenario over which each flow's own are laid.
-const INHERITED: [&str; 2] = ["tcp", "vc"];
+const INHERITED: [&str; 3] = ["tcp", "vc", "abr"];
 
 /// Lays each flow's table `key` over that of the scenario.
 fn inherit(root: &mut Node, key: &str) {

@@ -1,5 +1,6 @@
 //! Proof that networks of hosts, ports and links do what they should, seen from outside: scenario in, results out.
 
+mod abr;
 mod common;
 mod golden;
 mod identities;

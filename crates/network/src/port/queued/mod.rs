@@ -4,6 +4,7 @@
 //! Which unit goes next may depend on what arrives until then, so departures are events here: those up to an arrival come
 //! before it, those in the same instant too.
 
+mod control;
 mod store;
 
 use celltrain_atm::{
@@ -14,13 +15,16 @@ use celltrain_atm::{
     scheduler::Priority,
 };
 use celltrain_engine::{
-    Instant, Time,
+    Instant, Slot, Time,
     stream::{Streams, Train},
     time::NEVER,
 };
 
-pub(crate) use self::store::Store;
 use self::store::Unit;
+pub(crate) use self::{
+    control::{Pass, RateControl, Role},
+    store::Store,
+};
 use super::{Line, PacketLimit, Queuing, buffer::Buffer};
 use crate::wire::Wires;
 
@@ -34,6 +38,8 @@ pub(crate) struct VcQueues {
     policers: Vec<Option<Policer>>,
     scheduler: Priority,
     store: Store,
+    /// Where ABR VCs cross the port.
+    control: Option<Box<RateControl>>,
     /// The unit in transmission and when its last bit is sent.
     sending: Option<(Unit, Instant)>,
     /// When the line was or will be free.
@@ -49,13 +55,14 @@ const APART: u64 = 1 << 32;
 
 impl VcQueues {
     pub(super) fn new(line: Line, queuing: Queuing) -> Self {
-        let Queuing { scheduler, vc_capacity, policers } = queuing;
+        let Queuing { scheduler, vc_capacity, control, policers } = queuing;
         Self {
             line,
             vc_capacity,
             store: Store::new(policers.len()),
             policers,
             scheduler,
+            control,
             sending: None,
             free: Instant::default(),
             number: 0,
@@ -86,8 +93,16 @@ impl VcQueues {
         self.store.most
     }
 
+    /// The rate control, where ABR VCs cross the port.
+    pub(super) fn control(&self) -> Option<&RateControl> {
+        self.control.as_deref()
+    }
+
     pub(super) fn begin_window(&mut self) {
         self.store.most = 0;
+        if let Some(control) = &mut self.control {
+            control.begin_window();
+        }
     }
 
     /// The time for which the line has been busy, in units of so many seconds.
@@ -206,13 +221,17 @@ impl Buffer<VcQueues> {
         policy: &mut P,
         until: Time,
         streams: &mut Streams<Cell>,
-        wires: &Wires,
+        wires: &mut Wires,
     ) -> u64 {
         let (mut units, mut train) = (0, Train::default());
         while let Some(slot) = self.merge.next(until, streams, &mut train) {
+            if let Some(place) = (train.car.vc as usize).checked_sub(self.connections.len()) {
+                self.on_way_back(policy, place, &train, slot, streams, wires);
+                continue;
+            }
             units += u64::from(train.count);
             loop {
-                self.send_until(policy, train.first, streams);
+                self.advance(policy, train.first, streams);
                 self.on_unit(policy, train.first, train.car, streams, wires);
                 if train.count == 1 {
                     break;
@@ -220,14 +239,52 @@ impl Buffer<VcQueues> {
                 train.advance(1, slot);
             }
         }
-        self.send_until(policy, Instant::start_of(until), streams);
+        self.advance(policy, Instant::start_of(until), streams);
         units
+    }
+
+    /// Handles the departures up to `now`, and the ends of the rate allocator's intervals up to the same picosecond: an
+    /// interval ends before anything else that happens then, but for departures at its very beginning.
+    fn advance<P: BufferPolicy>(&mut self, policy: &mut P, now: Instant, streams: &mut Streams<Cell>) {
+        while let Some(control) = &self.queue.control
+            && let end = control.next_interval()
+            && end <= now.ps()
+        {
+            self.send_until(policy, Instant::start_of(end), streams);
+            if let Some(control) = &mut self.queue.control {
+                control.on_interval(end);
+            }
+        }
+        self.send_until(policy, now, streams);
+    }
+
+    /// Cells of a way back come by: RM cells are stamped, all go on at once.
+    fn on_way_back<P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        place: usize,
+        train: &Train<Cell>,
+        slot: Slot,
+        streams: &mut Streams<Cell>,
+        wires: &mut Wires,
+    ) {
+        if train.car.kind == Kind::BackwardRm {
+            self.advance(policy, train.first, streams);
+        }
+        let Some(control) = &mut self.queue.control else { return };
+        if train.car.kind == Kind::BackwardRm {
+            control.stamp(train.first.ps(), place, train.car.frame, wires, &mut self.fingerprint);
+        }
+        control.pass(place, train, slot, streams);
     }
 
     /// Handles the departures up to `now`.
     fn send_until<P: BufferPolicy>(&mut self, policy: &mut P, now: Instant, streams: &mut Streams<Cell>) {
         while let Some((unit, departure)) = self.queue.sending.take_if(|(_, departure)| *departure <= now) {
             self.queue.store.leave(&unit);
+            if let Some(control) = &mut self.queue.control {
+                control.leave(unit.cell.vc);
+            }
             self.queue.busy += self.queue.load(unit.size);
             policy.on_departure(&unit.cell, departure.ps());
             self.send_next(departure, streams);
@@ -255,7 +312,7 @@ impl Buffer<VcQueues> {
         let connection = &self.connections[vc as usize];
         let car = Cell { vc: connection.label, ..unit.cell };
         streams[connection.output].push(number, number, &Train::single(first, car));
-        if unit.cell.is_last() {
+        if unit.cell.is_last() && unit.cell.kind == Kind::Data {
             self.stats.delays.add(sojourn.ps());
         }
     }
@@ -265,14 +322,17 @@ impl Buffer<VcQueues> {
         &mut self,
         policy: &mut P,
         at: Instant,
-        cell: Cell,
+        mut cell: Cell,
         streams: &mut Streams<Cell>,
-        wires: &Wires,
+        wires: &mut Wires,
     ) {
+        if let Some(control) = &mut self.queue.control {
+            cell.ecn = control.on_cell(at.ps(), &cell, wires);
+        }
         let connection = &self.connections[cell.vc as usize];
         let (size, room) = self.queue.measure(|| {
             let wire = connection.wire.expect("what packets contain waits in a wire");
-            wires[wire].peek(cell.frame).segment.ip_bytes()
+            wires.packets[wire].peek(cell.frame).segment.ip_bytes()
         });
         match self.police(at, cell).and_then(|cell| self.verdict(policy, at, cell, room)) {
             Ok(cell) => self.accept(Unit { cell, at, size, room }, streams),
@@ -337,6 +397,9 @@ impl Buffer<VcQueues> {
             queues.store.total() <= queues.line.capacity() && queues.store.of_vc(vc) <= queues.vc_capacity;
         assert!(fits, "the policy accepted a unit into a full buffer");
         queues.scheduler.enqueue(vc, &queues.store);
+        if let Some(control) = &mut queues.control {
+            control.enter(vc);
+        }
         self.connections[vc as usize].accepted[usize::from(unit.cell.clp)] += 1;
         if unit.cell.is_last() {
             self.note_frame(unit.at, vc);
@@ -354,6 +417,9 @@ impl Buffer<VcQueues> {
             let queues = &mut self.queue;
             let unit = queues.store.push_out(vc);
             queues.scheduler.withdraw(vc, &queues.store);
+            if let Some(control) = &mut queues.control {
+                control.leave(vc);
+            }
             // What came in the same picosecond may have come a fraction later.
             self.stats.sojourns.add(now.max(unit.at).since(unit.at));
             // It was accepted and is discarded now: it counts as both.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use celltrain_atm::contract::Category;
 use celltrain_tcp::Params;
 
 use super::{
@@ -9,7 +10,7 @@ use super::{
         error::Problem,
         spec::{FlowSpec, Framing, NodeKind, Spec, Traffic},
     },
-    Flow, Link, MAX_FLOWS, MAX_ROUTE_LINKS, Names, Node, find,
+    Flow, Link, MAX_FLOWS, MAX_ROUTE_LINKS, Names, Node, abr, find,
     generate::{Outline, OutlineFlow},
     route::Router,
 };
@@ -148,8 +149,14 @@ impl Builder<'_> {
             Some(names) => self.explicit_route(&key, names, from, to)?,
             None => self.router.shortest(from, to).ok_or_else(|| self.unreachable(&key, &name, from, to))?,
         };
-        let back =
-            if traffic.uses_tcp() { self.way_back(&key, &name, &route, from, to)? } else { Vec::new() };
+        let contract = entry.and_then(|entry| entry.vc.as_ref()).unwrap_or(&self.spec.vc).clone();
+        let abr = (contract.category == Category::Abr)
+            .then(|| entry.and_then(|entry| entry.abr.as_ref()).unwrap_or(&self.spec.abr).clone());
+        let back = if traffic.uses_tcp() || abr.is_some() {
+            self.way_back(&key, &name, &route, from, to)?
+        } else {
+            Vec::new()
+        };
         self.check_framing(&key, &name, &traffic, &route, &back)?;
         self.route_links += route.len() + back.len();
         if self.route_links > MAX_ROUTE_LINKS {
@@ -163,8 +170,10 @@ impl Builder<'_> {
         contract
             .check(self.router.links()[route[0]].rate)
             .map_err(|error| Problem::new(format!("{table}.{}", error.key), error.message))?;
+        let circuit = flows.len();
         let mut flow =
-            Flow { name, group, from, to, route, back, traffic, tcp, start, contract, circuit: flows.len() };
+            Flow { name, group, from, to, route, back, traffic, tcp, start, contract, abr, circuit };
+        abr::check_flow(&key, &flow, self.router.links())?;
         if let Some(circuit) = entry.and_then(|entry| entry.circuit.as_ref()) {
             flow.circuit = self.circuit(&format!("{key}.circuit"), circuit, &flow, flows)?;
         }
@@ -175,7 +184,8 @@ impl Builder<'_> {
     fn circuit(&mut self, key: &str, name: &str, flow: &Flow, flows: &[Flow]) -> Result<usize, Problem> {
         let first = *self.circuits.entry(name.to_owned()).or_insert(flows.len());
         let Some(other) = flows.get(first) else { return Ok(first) };
-        let same = (&other.route, &other.back, &other.contract) == (&flow.route, &flow.back, &flow.contract);
+        let same = (&other.route, &other.back, &other.contract, &other.abr)
+            == (&flow.route, &flow.back, &flow.contract, &flow.abr);
         if !same || !flow.traffic.uses_tcp() || !other.traffic.uses_tcp() {
             let message = format!(
                 "flows \"{}\" and \"{}\" cannot share a VC: both must carry TCP between the same hosts, on the same way and under the same contract",

@@ -1,5 +1,6 @@
 //! The network that a scenario describes: nodes, directed links, and flows with their routes.
 
+mod abr;
 mod flows;
 mod generate;
 mod losses;
@@ -9,8 +10,9 @@ mod route;
 use std::collections::BTreeMap;
 
 use celltrain_atm::{
+    abr::AllocatorParams,
     buffer::DiscardParams,
-    contract::{Contract, Policing},
+    contract::{Category, Contract, Policing},
     quantity::Capacity,
     scheduler::{DisciplineName, SchedulerParams},
 };
@@ -79,6 +81,8 @@ pub struct Link {
     pub vc_buffer: Capacity,
     /// In which order the output port serves its VCs.
     pub scheduler: SchedulerParams,
+    /// What tells ABR sources their rates, if anything does.
+    pub allocator: Option<AllocatorParams>,
 }
 
 /// A flow: one VC there and one back.
@@ -94,7 +98,7 @@ pub struct Flow {
     pub to: usize,
     /// Indices of the links from `from` to `to`.
     pub route: Vec<usize>,
-    /// Indices of the links from `to` to `from`; empty where no TCP runs and so no ACK goes back.
+    /// Indices of the links from `to` to `from`; empty where neither ACKs nor RM cells go back.
     pub back: Vec<usize>,
     /// What it carries; [`Flow::start`] stands for the start in it.
     pub traffic: Traffic,
@@ -104,6 +108,8 @@ pub struct Flow {
     pub start: Start,
     /// The contract of its VC in the direction of the data.
     pub contract: Contract,
+    /// The ends of that VC, if its category is ABR.
+    pub abr: Option<celltrain_atm::abr::Params>,
     /// The flow whose VC it uses: its own number, or that of an earlier flow.
     pub circuit: usize,
 }
@@ -121,6 +127,15 @@ pub struct Loss {
     pub byte: u64,
     /// The how manieth such segment on the link it is, from 1.
     pub occurrence: u32,
+}
+
+impl Flow {
+    /// The contract of its VC back: what it carries is as urgent as the data are, and nothing is guaranteed or policed.
+    #[must_use]
+    pub fn back_contract(&self) -> Contract {
+        let category = if self.abr.is_some() { Category::Abr } else { Category::default() };
+        Contract { category, ..Contract::default() }
+    }
 }
 
 impl Link {
@@ -144,6 +159,11 @@ impl Graph {
         let links = links(spec, &outline, &names)?;
         let flows = flows::flows(spec, &mut outline, &names, &links)?;
         ports::check_contracts(spec, &outline, &links, &flows)?;
+        let place = |link: &Link| {
+            ports::place(spec, &outline.nodes, link, "allocator", |port| port.allocator.is_some())
+        };
+        abr::check_allocators(&links, &flows, place)?;
+        abr::check_order(&outline.nodes, &links, &flows)?;
         let losses = losses::losses(spec, &names, &links, &flows)?;
         Ok(Self { nodes: outline.nodes, links, flows, losses })
     }
@@ -202,6 +222,7 @@ fn links(spec: &Spec, outline: &Outline, names: &Names) -> Result<Vec<Link>, Pro
                 discard: switch.discard.clone(),
                 vc_buffer: switch.vc_buffer.unwrap_or(Capacity::UNLIMITED),
                 scheduler: switch.scheduler.clone(),
+                allocator: switch.allocator.clone(),
             });
         }
     }

@@ -16,7 +16,7 @@ use super::{
         error::Problem,
         spec::{Framing, NodeKind, PortSpec, Spec},
     },
-    Flow, Link, Names, find,
+    Flow, Link, Names, Node, find,
     generate::Outline,
 };
 
@@ -87,9 +87,25 @@ pub(super) fn override_ports(
             if let Some(scheduler) = &port.scheduler {
                 links[link].scheduler = scheduler.clone();
             }
+            if let Some(allocator) = &port.allocator {
+                links[link].allocator = Some(allocator.clone());
+            }
         }
     }
     Ok(())
+}
+
+/// The key of what `[switch]` or a `[[port]]` says about the output port of a link.
+pub(super) fn place(
+    spec: &Spec,
+    nodes: &[Node],
+    link: &Link,
+    key: &str,
+    is_own: fn(&PortSpec) -> bool,
+) -> String {
+    let names = (&nodes[link.from].name, &nodes[link.to].name);
+    let own = spec.port.iter().rposition(|port| is_own(port) && (&port.from, &port.to) == names);
+    own.map_or_else(|| format!("switch.{key}"), |index| format!("port.{index}.{key}"))
 }
 
 /// Checks that the policies and schedulers of switch ports find what they need in the contracts of the VCs that cross them.
@@ -102,7 +118,7 @@ pub(super) fn check_contracts(
     let mut contracts: Vec<Vec<Contract>> = vec![Vec::new(); links.len()];
     for (_, flow) in flows.iter().enumerate().filter(|(index, flow)| flow.circuit == *index) {
         flow.route.iter().for_each(|&link| contracts[link].push(flow.contract.clone()));
-        flow.back.iter().for_each(|&link| contracts[link].push(Contract::default()));
+        flow.back.iter().for_each(|&link| contracts[link].push(flow.back_contract()));
     }
     for (link, vcs) in std::iter::zip(links, &contracts) {
         if outline.nodes[link.from].kind == NodeKind::Host || vcs.is_empty() {
@@ -110,11 +126,7 @@ pub(super) fn check_contracts(
         }
         let generator = Randomness { seed: 0, replication: 0 }.named("check");
         let port = PortContext { capacity: link.buffer.units(), rate: link.rate, vcs, generator };
-        let place = |key: &str, is_own: fn(&PortSpec) -> bool| {
-            let names = (&outline.nodes[link.from].name, &outline.nodes[link.to].name);
-            let own = spec.port.iter().rposition(|port| is_own(port) && (&port.from, &port.to) == names);
-            own.map_or_else(|| format!("switch.{key}"), |index| format!("port.{index}.{key}"))
-        };
+        let place = |key, is_own| place(spec, &outline.nodes, link, key, is_own);
         if let Err(error) = Policy::new(&link.discard, &port) {
             let key = place("discard", |port| port.discard.is_some());
             let name = link.discard.policy.name();

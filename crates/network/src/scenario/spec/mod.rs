@@ -8,6 +8,7 @@ mod traffic;
 
 use celltrain_atm::{
     aal5,
+    abr::{self, AllocatorParams},
     buffer::{DiscardParams, PolicyName},
     contract::Contract,
     quantity::{Capacity, Unit},
@@ -84,6 +85,10 @@ pub struct Spec {
     /// The contract of every flow's VC in the direction of its data.
     #[serde(default, skip_serializing_if = "is_default")]
     pub vc: Contract,
+    /// The sources and destinations of VCs whose category is ABR. Backward RM cells go back at once, with the
+    /// acknowledgements, on a VC whose rate is not controlled itself.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub abr: abr::Params,
     /// What the flows carry; greedy TCP if not given.
     #[serde(default)]
     pub traffic: Traffic,
@@ -238,6 +243,9 @@ pub struct SwitchSpec {
     /// In which order each output port serves its VCs.
     #[serde(skip_serializing_if = "is_default")]
     pub scheduler: SchedulerParams,
+    /// What tells ABR sources their rates at each output port; nothing does if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allocator: Option<AllocatorParams>,
 }
 
 impl Default for SwitchSpec {
@@ -248,6 +256,7 @@ impl Default for SwitchSpec {
             discard: DiscardParams::of(PolicyName::TailDrop),
             vc_buffer: None,
             scheduler: SchedulerParams::default(),
+            allocator: None,
         }
     }
 }
@@ -272,6 +281,9 @@ pub struct PortSpec {
     /// In which order it serves its VCs; as `[switch]` says if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scheduler: Option<SchedulerParams>,
+    /// What tells ABR sources their rates; that of `[switch]` if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub allocator: Option<AllocatorParams>,
 }
 
 /// `[host]`: what lies between TCP and the link in a host.
@@ -330,6 +342,9 @@ pub struct FlowSpec {
     /// The contract of its VC; keys not given are those of `[vc]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vc: Option<Contract>,
+    /// The ends of its VC if the category is ABR; keys not given are those of `[abr]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub abr: Option<abr::Params>,
     /// Name of the VC that carries it; TCP flows with the same ends and the same name share one VC, which the first of them
     /// sets up. A VC of its own if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,0 +1,222 @@
+//! ABR in a host: the queue in front of an ABR source, and what the ends of an ABR VC do with RM cells.
+//!
+//! Backward RM cells go back at once, on the VC that carries the acknowledgements, which is not rate-controlled itself.
+
+use std::collections::VecDeque;
+
+use celltrain_atm::{
+    Cell,
+    abr::{Choice, Destination, Source, Waiting},
+    cell::Kind,
+};
+use celltrain_engine::{
+    Instant, Slot, Time,
+    stream::{Streams, Train},
+};
+
+use super::{Host, Outgoing};
+use crate::{measures::Sampler, wire::Wires};
+
+/// The sending end of an ABR VC: its cells wait here until the source's rate lets them go.
+#[derive(Debug)]
+pub(crate) struct AbrSource {
+    pub(crate) source: Source,
+    /// The VC among the host's outgoing ones.
+    pub(crate) outgoing: u32,
+    /// Where the contents of its forward RM cells wait.
+    pub(crate) wire: usize,
+    /// Cells that may wait.
+    pub(crate) capacity: u64,
+    pub(crate) queue: CellQueue,
+    /// Allowed cell rate over time.
+    pub(crate) rate_sampler: Sampler,
+    /// Cells waiting over time.
+    pub(crate) queue_sampler: Sampler,
+}
+
+/// Cells in a queue, as the rows in which they came, and what became of those that found no room.
+#[derive(Debug, Default)]
+pub(crate) struct CellQueue {
+    rows: VecDeque<(Cell, u32)>,
+    cells: u64,
+    /// The most cells since the window began.
+    pub(crate) most: u64,
+    pub(crate) dropped: u64,
+}
+
+impl CellQueue {
+    /// Cells waiting.
+    pub(crate) fn cells(&self) -> u64 {
+        self.cells
+    }
+
+    pub(crate) fn begin_window(&mut self) {
+        self.most = self.cells;
+    }
+
+    /// `count` cells come, the first of which is `head`; those beyond `capacity` are dropped.
+    fn enter(&mut self, head: Cell, count: u32, capacity: u64) {
+        let accepted = u64::from(count).min(capacity - self.cells);
+        self.dropped += u64::from(count) - accepted;
+        self.cells += accepted;
+        self.most = self.most.max(self.cells);
+        if accepted > 0 {
+            self.rows.push_back((head, accepted as u32));
+        }
+    }
+
+    /// Takes the first cell.
+    fn leave(&mut self) -> Cell {
+        use celltrain_engine::stream::Car;
+        let (head, count) = self.rows.front_mut().expect("a source sends data only while some waits");
+        let cell = *head;
+        *count -= 1;
+        if *count == 0 {
+            self.rows.pop_front();
+        } else {
+            head.advance(1);
+        }
+        self.cells -= 1;
+        cell
+    }
+}
+
+impl AbrSource {
+    fn waiting(&self) -> Waiting {
+        Waiting { data: self.queue.cells > 0, brm: false }
+    }
+
+    /// When the next cell goes, if nothing changes; not before `now`.
+    pub(super) fn next_time(&self, now: Time) -> Time {
+        self.source.next_time(self.waiting()).max(now)
+    }
+
+    /// The cell that goes at `now`, if one may; `label` is that of the VC.
+    fn send(&mut self, now: Time, label: u32, wires: &mut Wires) -> Option<Cell> {
+        let (rm, tagged) = match self.source.send(now, self.waiting()) {
+            Choice::Data => return Some(self.queue.leave()),
+            Choice::Frm(rm) => (rm, false),
+            Choice::OutOfRateFrm(rm) => (rm, true),
+            Choice::Brm => unreachable!("backward RM cells do not wait here"),
+            Choice::Nothing => return None,
+        };
+        let number = wires.rm[self.wire].send(rm);
+        Some(Cell::management(label, Kind::ForwardRm, number, tagged))
+    }
+}
+
+/// An end of an ABR VC, as the cells that arrive for it see it.
+#[derive(Debug)]
+pub(crate) enum AbrEnd {
+    /// Data and forward RM cells arrive.
+    Destination(AbrDestination),
+    /// Backward RM cells arrive, between acknowledgements.
+    Source {
+        /// The source among the host's.
+        source: u32,
+        /// Where the contents of the backward RM cells wait.
+        wire: usize,
+    },
+}
+
+/// The receiving end of an ABR VC.
+#[derive(Debug)]
+pub(crate) struct AbrDestination {
+    pub(crate) destination: Destination,
+    /// Where the contents of the forward RM cells wait.
+    pub(crate) wire: usize,
+    /// The outgoing VC that takes backward RM cells, and where their contents wait.
+    pub(crate) outgoing: u32,
+    pub(crate) back_wire: usize,
+}
+
+impl Host {
+    /// `count` cells of an ABR VC have come to the source number `index`.
+    pub(super) fn enqueue(&mut self, now: Time, index: u32, head: Cell, count: u32) {
+        let source = &mut self.parts.abr[index as usize];
+        let idle = source.queue.cells == 0;
+        source.queue.enter(head, count, source.capacity);
+        if idle {
+            self.rouse(now, index);
+        }
+    }
+
+    /// Something has changed for an ABR source: sets its timer anew.
+    fn rouse(&mut self, now: Time, index: u32) {
+        let next = self.parts.abr[index as usize].next_time(now);
+        self.abr_timers.set(index, next);
+    }
+
+    /// An ABR source's time has come.
+    pub(super) fn on_abr_source(
+        &mut self,
+        now: Time,
+        index: u32,
+        streams: &mut Streams<Cell>,
+        wires: &mut Wires,
+    ) {
+        let source = &mut self.parts.abr[index as usize];
+        let Outgoing { stream, label, .. } = self.parts.outgoing[source.outgoing as usize];
+        if let Some(cell) = source.send(now, label, wires) {
+            streams[stream].push(0, 0, &Train::single(Instant::at(now), cell));
+        }
+        self.rouse(now, index);
+    }
+
+    /// Cells arrive at an end of an ABR VC.
+    pub(super) fn on_abr_cells(
+        &mut self,
+        train: &Train<Cell>,
+        slot: Slot,
+        streams: &mut Streams<Cell>,
+        wires: &mut Wires,
+    ) {
+        let (cell, now) = (train.car, train.first.ps());
+        match cell.kind {
+            Kind::Data => self.on_marks(train, slot, streams, wires),
+            Kind::ForwardRm => {
+                if let Some(AbrEnd::Destination(end)) = &mut self.parts.incoming[cell.vc as usize].abr {
+                    end.destination.on_frm(&wires.rm[end.wire].remove(cell.frame));
+                }
+                self.turn_round(now, cell.vc, streams, wires);
+            }
+            Kind::BackwardRm => {
+                self.handle_own(now, streams, wires);
+                let Some(AbrEnd::Source { source, wire }) = self.parts.incoming[cell.vc as usize].abr else {
+                    return;
+                };
+                let abr = &mut self.parts.abr[source as usize].source;
+                abr.on_brm(&wires.rm[wire].remove(cell.frame));
+                self.fingerprint.mix(now ^ abr.acr().cells().to_bits());
+                self.rouse(now, source);
+            }
+        }
+    }
+
+    /// Data cells arrive for an ABR destination: only the last mark counts, but a marked cell may call for a backward RM cell.
+    fn on_marks(&mut self, train: &Train<Cell>, slot: Slot, streams: &mut Streams<Cell>, wires: &mut Wires) {
+        let marked = train.car.ecn == celltrain_atm::cell::Ecn::Marked;
+        for place in 0..if marked { train.count } else { 1 } {
+            let Some(AbrEnd::Destination(end)) = &mut self.parts.incoming[train.car.vc as usize].abr else {
+                return;
+            };
+            let now = train.arrival(place, slot).ps();
+            end.destination.on_data(now, marked);
+            if end.destination.has_brm() {
+                self.turn_round(now, train.car.vc, streams, wires);
+            }
+        }
+    }
+
+    /// Sends the backward RM cell that the destination of `vc` has made.
+    fn turn_round(&mut self, now: Time, vc: u32, streams: &mut Streams<Cell>, wires: &mut Wires) {
+        // What the host sends before comes first on the way to the network interface.
+        self.handle_own(now, streams, wires);
+        let Some(AbrEnd::Destination(end)) = &mut self.parts.incoming[vc as usize].abr else { return };
+        let Some(rm) = end.destination.take_brm() else { return };
+        let number = wires.rm[end.back_wire].send(rm);
+        let Outgoing { stream, label, .. } = self.parts.outgoing[end.outgoing as usize];
+        let cell = Cell::management(label, Kind::BackwardRm, number, false);
+        streams[stream].push(0, 0, &Train::single(Instant::at(now), cell));
+    }
+}
