@@ -155,6 +155,37 @@ quantity!(
     Duration, "a duration", "1 ms",
     &[("s", SECOND), ("ms", MILLISECOND), ("µs", MICROSECOND), ("us", MICROSECOND), ("ns", NANOSECOND), ("ps", 1)]
 );
+
+/// Units of a [`Delay`]: light in a fibre takes 5 us for a kilometre.
+const DELAYS: &[Unit] = &[
+    ("s", SECOND),
+    ("ms", MILLISECOND),
+    ("µs", MICROSECOND),
+    ("us", MICROSECOND),
+    ("ns", NANOSECOND),
+    ("ps", 1),
+    ("km", 5 * MICROSECOND),
+];
+
+/// The time that a signal takes along a link: `"1 ms"`, or the length of the link, `"1000 km"`, at 5 us a kilometre.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Delay(pub Duration);
+
+impl FromStr for Delay {
+    type Err = QuantityError;
+
+    fn from_str(text: &str) -> Result<Self, QuantityError> {
+        parse(text, "a delay", DELAYS, "1 ms").map(|ps| Self(Duration(ps)))
+    }
+}
+
+impl fmt::Display for Delay {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(formatter)
+    }
+}
+
+string_form!(Delay, "a delay or a length of link", "1 ms", pattern(DELAYS));
 quantity!(
     /// A bit rate in bit/s: `"155.52 Mbit/s"`.
     BitRate, "a bit rate", "155.52 Mbit/s",
@@ -183,7 +214,7 @@ impl Duration {
 mod tests {
     use proptest::{prelude::*, test_runner::RngSeed};
 
-    use super::{BitRate, Bytes, Duration, MAX, PacketRate};
+    use super::{BitRate, Bytes, Delay, Duration, MAX, PacketRate};
 
     #[test]
     fn decimal_fractions_are_exact() {
@@ -193,6 +224,13 @@ mod tests {
         assert_eq!(".5s".parse(), Ok(Duration(500_000_000_000)));
         assert_eq!("1_000.000 ms".parse(), Ok(Duration(1_000_000_000_000)));
         assert_eq!("64 kB".parse(), Ok(Bytes(65_536)));
+    }
+
+    #[test]
+    fn a_kilometre_takes_five_microseconds() {
+        assert_eq!("1000 km".parse(), Ok(Delay(Duration(5_000_000_000))));
+        assert_eq!("5 ms".parse(), Ok(Delay(Duration(5_000_000_000))));
+        assert_eq!("0.2 km".parse::<Delay>().unwrap().to_string(), "1 us");
     }
 
     #[test]

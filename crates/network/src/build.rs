@@ -15,6 +15,7 @@ use celltrain_atm::{
 };
 use celltrain_engine::{
     Instant, Slot, Time,
+    long_range::LongRange,
     merge::{Merge, TieBreak},
     random::{Generator, Randomness},
     stream::{Stream, StreamId, Streams},
@@ -27,7 +28,7 @@ use crate::{
     host::{
         AbrDestination, AbrEnd, AbrSource, CellQueue, Endpoint, Host, HostParts, Incoming, IncomingStats,
         IpLayer, Outgoing, Service,
-        source::{CellSource, Kind, Pattern, Source},
+        source::{CellSource, Kind, Pattern, Source, VaryingRate},
     },
     measures::Sampler,
     network::{FlowEnds, Network, Node},
@@ -682,6 +683,10 @@ fn cell_source(traffic: &Traffic, outgoing: u32, generator: Generator, start: In
                 on_until: start,
             };
             (on_off.frame, pattern)
+        }
+        Traffic::LongRange(form) => {
+            let steps = LongRange::new(&form.rate, generator.clone()).expect("the scenario was checked");
+            (form.frame, Pattern::Varying(VaryingRate::new(steps, start.ps())))
         }
         Traffic::Greedy(_) | Traffic::Finite(_) | Traffic::Bursty(_) => {
             unreachable!("TCP carries this traffic")

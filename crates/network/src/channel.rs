@@ -4,7 +4,7 @@
 //! transmitted the cells, so that queues and utilisations do not depend on the losses. A capture of a link is taken there too,
 //! of the cells that pass.
 
-use celltrain_atm::Cell;
+use celltrain_atm::{Cell, cell::Kind};
 use celltrain_engine::{
     Fingerprint, Slot, Time,
     merge::{Merge, TieBreak},
@@ -231,6 +231,9 @@ impl Channel {
     }
 
     fn on_train(&mut self, mut train: Train<Cell>, slot: Slot, streams: &mut Streams<Cell>, wires: &Wires) {
+        if train.car.kind != Kind::Data {
+            return self.on_management_cell(&train, slot, streams, wires);
+        }
         let vc = self.vcs[train.car.vc as usize];
         let mut lost = vc.lost;
         if vc.frame != Some(train.car.frame) {
@@ -265,6 +268,21 @@ impl Channel {
             }
             train.advance(1, slot);
         }
+    }
+
+    /// An RM cell, which stands for itself among frames and among cells.
+    fn on_management_cell(
+        &mut self,
+        train: &Train<Cell>,
+        slot: Slot,
+        streams: &mut Streams<Cell>,
+        wires: &Wires,
+    ) {
+        if self.random.pass(1) == 1 {
+            return self.pass(train, slot, streams, wires);
+        }
+        self.note_loss(train, LossReason::Random);
+        self.lost[LossReason::Random as usize] += 1;
     }
 
     /// A frame begins: whether and why it is lost as a whole.

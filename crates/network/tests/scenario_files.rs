@@ -2,7 +2,7 @@
 
 use std::{fs, path::PathBuf};
 
-use celltrain_engine::quantity::{BitRate, Duration, PacketRate};
+use celltrain_engine::quantity::{BitRate, Delay, Duration, PacketRate};
 use celltrain_network::scenario::{Scenario, TieBreak, Topology, Traffic};
 
 const MINIMAL: &str = r#"
@@ -75,7 +75,7 @@ fn every_quantity_is_read_in_its_unit() {
     );
     let scenario = parse(&text);
     let spec = scenario.spec();
-    assert_eq!(spec.link.trunk.delay, Some(Duration(498_000_000)));
+    assert_eq!(spec.link.trunk.delay, Some(Delay(Duration(498_000_000))));
     assert_eq!(spec.switch.buffer.0, None);
     assert_eq!(spec.host.ip_rate, Some(PacketRate(10_500_000)));
     let Traffic::OnOff(on_off) = &spec.traffic else { panic!("{:?}", spec.traffic) };
@@ -145,7 +145,7 @@ fn an_extending_file_wins_key_by_key() {
     let spec = scenario.spec();
     assert_eq!((spec.name.as_str(), spec.seed, &spec.extends), ("middle", 9, &None));
     assert_eq!(spec.link.rate, BitRate(10_000_000), "kept from the base");
-    assert_eq!(spec.link.delay, Duration(7_000_000_000), "overrides come last");
+    assert_eq!(spec.link.delay, Delay(Duration(7_000_000_000)), "overrides come last");
     assert!(matches!(spec.topology, Topology::ParkingLot(_)), "another kind replaces the table");
     assert_eq!(parse(&scenario.to_toml()), scenario, "nothing of the files is needed any more");
 }
@@ -236,7 +236,7 @@ fn errors_say_line_key_and_what_was_expected() {
             "10: link.rate: expected a bit rate such as \"155.52 Mbit/s\" (units: bit/s, kbit/s, Mbit/s, Gbit/s), found \"155\"",
         ),
         ("[link]\nrate = \"0 Mbit/s\"", "10: link.rate: expected 1 kbit/s to 100000 Gbit/s, found 0 bit/s"),
-        ("[link.trunk]\ndelay = \"2 h\"", "10: link.trunk.delay: expected a duration such as \"1 ms\""),
+        ("[link.trunk]\ndelay = \"2 h\"", "10: link.trunk.delay: expected a delay such as \"1 ms\""),
         ("[link.trunk]\ndelay = \"5000 s\"", "10: link.trunk.delay: expected 0 s to 3600 s, found 5000 s"),
         (
             "[switch]\nbuffer = \"0 cells\"",

@@ -262,3 +262,64 @@ fn a_large_network_is_built() {
     assert_eq!(graph.flows.len(), 100_000);
     assert_eq!(graph.flows[99_999].route.len(), 3);
 }
+
+/// ABR between two hosts behind one switch, and what is different about it.
+fn abr(more: &str) -> String {
+    format!(
+        "[topology]\nkind = \"graph\"\nnode = [ {{ name = \"a\", kind = \"host\" }}, {{ name = \"b\", kind = \"host\" }}, \
+         {{ name = \"s\", kind = \"switch\" }} ]\n[vc]\ncategory = \"abr\"\n[switch.allocator]\nalgorithm = \"erica\"\n\
+         [[flow]]\nname = \"there\"\nfrom = \"a\"\nto = \"b\"\n{more}"
+    )
+}
+
+const DUPLEX: &str =
+    "[[topology.link]]\nfrom = \"a\"\nto = \"s\"\n[[topology.link]]\nfrom = \"s\"\nto = \"b\"\n";
+
+#[test]
+fn abr_that_cannot_be_says_why() {
+    let works = abr(DUPLEX);
+    assert!(graph(&works).flows[0].abr.is_some());
+    let says = |tables: &str, words: &str| {
+        let error = error(tables);
+        assert!(error.contains(words), "{error}");
+    };
+    says(&works.replace("\"abr\"", "\"ubr\""), "switch.allocator: no flow is ABR");
+    says(
+        &abr(&(DUPLEX.to_owned() + "[link]\nframing = \"packets\"\n"))
+            .replace("[switch.allocator]", "[switch]\nbuffer = \"9 packets\"\n[switch.allocator]"),
+        "its links carry packets",
+    );
+    says(
+        &works.replace("[vc]", "[vc]\npcr = \"1 Mbit/s\""),
+        "vc.pcr: flow \"there\" is ABR: its rates stand in [abr]",
+    );
+    says(&(works.clone() + "[abr]\nrif = 2\n"), "abr.rif: expected a factor between 0 and 1, found 2");
+    says(
+        &(works.clone() + "[abr]\nsource-buffer = \"2 kB\"\n"),
+        "abr.source-buffer: expected a number of cells",
+    );
+    says(
+        &works.replace("\"erica\"", "\"erica\"\nerica.target-utilisation = 2"),
+        "switch.allocator.erica.target-utilisation: expected",
+    );
+    let simplex = "[[topology.link]]\nfrom = \"s\"\nto = \"b\"\nsimplex = true\n[[topology.link]]\nfrom = \"b\"\nto = \"s\"\nsimplex = true\n[[topology.link]]\nfrom = \"a\"\nto = \"s\"\n";
+    assert!(graph(&abr(simplex)).flows[0].abr.is_some(), "two simplex links make a duplex one");
+}
+
+#[test]
+fn ports_that_stamp_for_each_other_are_refused() {
+    let both = abr(DUPLEX) + "[[flow]]\nname = \"back\"\nfrom = \"b\"\nto = \"a\"\n";
+    let error = error(&both);
+    assert!(error.contains("ABR flows cross \"s\" in opposite directions between the same ports"), "{error}");
+    // With an allocator at one of them only there is nothing to wait for.
+    let one = both.replace("[switch.allocator]\n", "[[port]]\nfrom = \"s\"\nto = \"b\"\n[port.allocator]\n");
+    assert_eq!(graph(&one).flows.len(), 2);
+}
+
+#[test]
+fn delays_may_be_lengths() {
+    let graph = graph(
+        "[topology]\nkind = \"n-source\"\nsources = 1\n[link]\ndelay = \"1000 km\"\ntrunk.delay = \"2 ms\"\n",
+    );
+    assert_eq!(round_trip(&graph, &graph.flows[0]), Duration(2 * (5 + 2 + 5) * MS));
+}

@@ -1,14 +1,19 @@
-//! A short run of the benchmark `espd-500` and nothing else, to be counted by callgrind.
+//! A short run of a scenario and nothing else, to be counted by callgrind.
+
+use std::path::Path;
 
 use celltrain_network::{Experiment, Options, scenario::Scenario};
 
 const WORKLOAD: &str = include_str!("../../../benches/espd-500.toml");
 
-/// Runs the workload for 1.5 s of simulated time and prints its cell-hops.
-pub(crate) fn run() -> Result<(), String> {
+/// Runs the scenario file `path`, or the benchmark `espd-500`, for 1.5 s of simulated time and prints its cell-hops.
+pub(crate) fn run(path: Option<&str>) -> Result<(), String> {
     let shorter = [("duration".to_owned(), "1.5 s".to_owned())];
-    let scenario =
-        Scenario::from_toml(WORKLOAD, "espd-500.toml", &shorter).map_err(|error| error.to_string())?;
+    let scenario = match path {
+        Some(path) => Scenario::load(Path::new(path), &shorter),
+        None => Scenario::from_toml(WORKLOAD, "espd-500.toml", &shorter),
+    };
+    let scenario = scenario.map_err(|error| error.to_string())?;
     let experiment = Experiment::new(&scenario).map_err(|error| error.to_string())?;
     let result = experiment.run(1, 0, Options::default(), &mut || false).ok_or("interrupted")?;
     println!("cell_hops {}", result.cell_hops);

@@ -15,7 +15,7 @@ usage: cargo xtask COMMAND
 
   generate      write the files that are derived from the code
   check         fail if one of them is not what `generate` would write
-  instructions  run a short benchmark for callgrind to count (`make instructions`)
+  instructions  run a short benchmark, or a SCENARIO given, for callgrind to count (`make instructions`)
 ";
 
 fn main() -> ExitCode {
@@ -23,7 +23,8 @@ fn main() -> ExitCode {
     let outcome = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["generate"] => generated::write(),
         ["check"] => generated::check(),
-        ["instructions"] => instructions::run(),
+        ["instructions"] => instructions::run(None),
+        ["instructions", scenario] => instructions::run(Some(scenario)),
         _ => {
             eprint!("{USAGE}");
             return ExitCode::from(2);

@@ -10,6 +10,7 @@ use celltrain_atm::{
     quantity::Capacity,
 };
 use celltrain_engine::{
+    long_range,
     quantity::{BitRate, Bytes, Duration, PacketRate},
     random::Randomness,
     time::SECOND,
@@ -103,7 +104,7 @@ pub(super) fn one_link(key: &str, link: &LinkOverride) -> Checked {
         within(&format!("{key}.rate"), rate, MIN_RATE, MAX_RATE)?;
     }
     if let Some(delay) = link.delay {
-        within(&format!("{key}.delay"), delay, Duration(0), MAX_DELAY)?;
+        within(&format!("{key}.delay"), delay.0, Duration(0), MAX_DELAY)?;
     }
     if let Some(overhead) = link.overhead {
         within(&format!("{key}.overhead"), overhead, Bytes(0), MAX_OVERHEAD)?;
@@ -184,6 +185,13 @@ fn traffic(key: &str, traffic: &Traffic) -> Checked {
             within(&at("on"), *on, Duration(1), MAX_DURATION)?;
             within(&at("off"), *off, Duration(0), MAX_DURATION)?;
             frame(&at("frame"), *cells)
+        }
+        Traffic::LongRange(form) => {
+            within(&at("rate.maximum"), form.rate.maximum, MIN_RATE, MAX_RATE)?;
+            let generator = Randomness { seed: 0, replication: 0 }.named("check");
+            long_range::LongRange::new(&form.rate, generator)
+                .map_err(|(field, message)| Problem::new(at(&format!("rate.{field}")), message))?;
+            frame(&at("frame"), form.frame)
         }
     }
 }

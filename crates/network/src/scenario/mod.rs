@@ -26,9 +26,9 @@ pub use graph::{Flow, Graph, Link, Loss, MAX_FLOWS, MAX_NODES, MAX_ROUTE_LINKS, 
 pub use source::{MAX_EXTENDS, MAX_FILE};
 pub use spec::{
     Bursty, Cbr, CellRate, Chain, Distribution, ExplicitGraph, Finite, FlowSpec, Framing, Greedy, HostSpec,
-    IpServes, LinkEntry, LinkOverride, LinkSpec, LossDirection, LossSpec, LossUnit, NSource, NodeEntry,
-    NodeKind, OnOff, ParkingLot, Poisson, PortSpec, SCHEMA, Spec, Start, SwitchSpec, TieBreak, Topology,
-    Traffic,
+    IpServes, LinkEntry, LinkOverride, LinkSpec, LongRange, LossDirection, LossSpec, LossUnit, NSource,
+    NodeEntry, NodeKind, OnOff, ParkingLot, Poisson, PortSpec, SCHEMA, Spec, Start, SwitchSpec, TieBreak,
+    Topology, Traffic,
 };
 
 use self::source::Source;

@@ -1,6 +1,6 @@
 //! Any order and any length of visits give one run.
 
-use celltrain_atm::buffer::PolicyName;
+use celltrain_atm::{abr::AllocatorName, buffer::PolicyName};
 use celltrain_engine::{random::Randomness, time::MILLISECOND, visit::Schedule};
 use celltrain_network::{Experiment, capture::Capture, scenario::Scenario};
 use proptest::{prelude::*, sample::select, test_runner::RngSeed};
@@ -149,6 +149,40 @@ fn of_kind(
     )
 }
 
+/// ABR flows with and without TCP under any allocator, beside VBR and UBR.
+fn abr_network() -> impl Strategy<Value = String> {
+    let allocator =
+        (select(AllocatorName::ALL), select(vec!["", "interval.time = \"37 us\"", "interval.cells = 7"]))
+            .prop_map(|(name, interval)| {
+                let parameters = match name {
+                    AllocatorName::Erica | AllocatorName::EricaPlus => interval,
+                    AllocatorName::Efci => "high = \"20 %\"\nlow = \"10 %\"",
+                    AllocatorName::Eprca => "congested = \"10 %\"\nvery-congested = \"50 %\"",
+                    AllocatorName::Capc => "congested = \"10 %\"",
+                };
+                let name = name.name();
+                format!("algorithm = \"{name}\"\n[switch.allocator.{name}]\n{parameters}\n")
+            });
+    let ends = select(vec![
+        "",
+        "rif = 1\nicr = \"1 Mbit/s\"\n",
+        "rif = 1\nsource-buffer = \"40 cells\"\nnrm = 4\n",
+        "backward-notification = true\ntrm = \"300 us\"\nrate-coding = \"float\"\n",
+        "icr = \"0 cells/s\"\ntcr = \"3000 cells/s\"\n",
+    ]);
+    let networks =
+        of_kind(("cells", 200), &CELL_TRAFFIC, &[TCP_TRAFFIC, [CELL_TRAFFIC[0]; 4]].concat(), false);
+    let first = select(vec!["cbr", "vbr", "ubr", "abr"]);
+    (networks, allocator, ends, first).prop_map(|(tables, allocator, ends, first)| {
+        let tables = tables.replace("name = \"1\"\n", &format!("name = \"1\"\nvc.category = \"{first}\"\n"));
+        // The topology may have one flow only, which is then the first.
+        format!(
+            "{tables}[[flow]]\nname = \"more\"\nfrom = \"src1\"\nto = \"dest1\"\n[vc]\ncategory = \"abr\"\n\
+             [abr]\n{ends}[switch.allocator]\n{allocator}"
+        )
+    })
+}
+
 /// Cells or packets, TCP or bare cells, with and without captures, of the kinds that are possible together.
 fn network() -> impl Strategy<Value = Case> {
     const ALL: &[&str] = &["all"];
@@ -161,6 +195,7 @@ fn network() -> impl Strategy<Value = Case> {
         1 => of_kind(CELLS, &CELL_TRAFFIC, &mixed, false).prop_map(case(&[], ALL)),
         2 => of_kind(CELLS, &mixed, &mixed, false).prop_map(case(&[], &[])),
         2 => of_kind(CELLS, &TCP_TRAFFIC, &mixed, true).prop_map(case(ALL, ALL)),
+        2 => abr_network().prop_map(case(&[], &[])),
         1 => of_kind(PACKETS, &TCP_TRAFFIC, &TCP_TRAFFIC, true).prop_map(case(&[], &[])),
         1 => of_kind(PACKETS, &TCP_TRAFFIC, &TCP_TRAFFIC, true).prop_map(case(ALL, &[])),
     ]

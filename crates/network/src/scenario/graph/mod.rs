@@ -208,7 +208,7 @@ fn links(spec: &Spec, outline: &Outline, names: &Names) -> Result<Vec<Link>, Pro
             let unlimited = SwitchSpec { buffer: Capacity::UNLIMITED, ..SwitchSpec::default() };
             let switch = if host { &unlimited } else { &spec.switch };
             let processing = if outline.nodes[to].kind == NodeKind::Switch { spec.switch.delay.0 } else { 0 };
-            let delay = wire.link.delay.unwrap_or(spec.link.delay);
+            let delay = wire.link.delay.unwrap_or(spec.link.delay).0;
             links.push(Link {
                 from,
                 to,

@@ -15,7 +15,7 @@ use celltrain_atm::{
     scheduler::SchedulerParams,
 };
 use celltrain_engine::{
-    quantity::{BitRate, Bytes, Duration, PacketRate},
+    quantity::{BitRate, Bytes, Delay, Duration, PacketRate},
     time::MILLISECOND,
 };
 use celltrain_tcp::StackSpec;
@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 
 pub use celltrain_atm::quantity::CellRate;
 pub use topology::{Chain, ExplicitGraph, LinkEntry, NSource, NodeEntry, NodeKind, ParkingLot, Topology};
-pub use traffic::{Bursty, Cbr, Distribution, Finite, Greedy, OnOff, Poisson, Start, Traffic};
+pub use traffic::{Bursty, Cbr, Distribution, Finite, Greedy, LongRange, OnOff, Poisson, Start, Traffic};
 
 /// The version of the scenario format.
 pub const SCHEMA: u32 = 1;
@@ -133,8 +133,8 @@ pub enum TieBreak {
 pub struct LinkSpec {
     /// Line rate; a cell takes 424 bits. 1 kbit/s to 100 Tbit/s.
     pub rate: BitRate,
-    /// Propagation delay, up to an hour.
-    pub delay: Duration,
+    /// Propagation delay, up to an hour, or the length of the link in kilometres, of 5 us each.
+    pub delay: Delay,
     /// Whether the link carries cells or packets. All links on the way of a flow must have the same framing.
     pub framing: Framing,
     /// Bytes that a packet-framed link adds to each IP packet (frame header, preamble, gap).
@@ -161,7 +161,7 @@ impl Default for LinkSpec {
         let none = LinkOverride::default();
         Self {
             rate: BitRate(155_520_000),
-            delay: Duration(MILLISECOND),
+            delay: Delay(Duration(MILLISECOND)),
             framing: Framing::Cells,
             overhead: Bytes(0),
             loss: 0.0,
@@ -182,7 +182,7 @@ pub struct LinkOverride {
     pub rate: Option<BitRate>,
     /// Propagation delay; that of `[link]` if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub delay: Option<Duration>,
+    pub delay: Option<Delay>,
     /// Whether the link carries cells or packets; as `[link]` says if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub framing: Option<Framing>,

@@ -1,6 +1,6 @@
 //! `[topology]`: networks from a few numbers, or written out.
 
-use celltrain_engine::quantity::{BitRate, Bytes, Duration};
+use celltrain_engine::quantity::{BitRate, Bytes, Delay};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -107,7 +107,7 @@ pub struct LinkEntry {
     pub rate: Option<BitRate>,
     /// Propagation delay; that of `[link]` if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub delay: Option<Duration>,
+    pub delay: Option<Delay>,
     /// Whether the link carries cells or packets; as `[link]` says if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub framing: Option<Framing>,

@@ -4,6 +4,7 @@ use std::{fmt, str::FromStr};
 
 use celltrain_atm::quantity::CellRate;
 use celltrain_engine::{
+    long_range,
     quantity::{Bytes, Duration},
     string_form,
 };
@@ -28,6 +29,8 @@ forms! {
         Poisson(Poisson),
         /// Cells at the peak rate during on times and none during off times, without TCP.
         OnOff(OnOff),
+        /// Cells at a rate with long-range dependence, as of compressed video, without TCP.
+        LongRange(LongRange),
     }
 }
 
@@ -48,6 +51,7 @@ impl Traffic {
             Self::Cbr(form) => form.start,
             Self::Poisson(form) => form.start,
             Self::OnOff(form) => form.start,
+            Self::LongRange(form) => form.start,
         }
     }
 
@@ -138,6 +142,21 @@ pub struct OnOff {
     #[schemars(range(min = 1, max = 1366))]
     pub frame: u16,
     /// When the first on time starts.
+    #[serde(default)]
+    pub start: Start,
+}
+
+/// `kind = "long-range"`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct LongRange {
+    /// Rate of the cells, 424 bits each, as it varies.
+    pub rate: long_range::Params,
+    /// Cells in a frame; an AAL5 frame has at most 1366.
+    #[serde(default = "single")]
+    #[schemars(range(min = 1, max = 1366))]
+    pub frame: u16,
+    /// When the cells start; the process of the rate has been running for ever then.
     #[serde(default)]
     pub start: Start,
 }
