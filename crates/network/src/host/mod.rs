@@ -24,7 +24,7 @@ use celltrain_tcp::{Ecn, Tcp};
 use self::{
     server::Server,
     source::{Kind, Source},
-    timers::Timers,
+    timers::{Earliest, Timers},
 };
 use crate::{
     capture::{PacketTap, Path},
@@ -161,7 +161,7 @@ pub(crate) struct Host {
     ip: Server<Waiting>,
     timers: Timers,
     source_timers: Timers,
-    abr_timers: Timers,
+    abr_timers: Earliest,
     clock: Time,
     pub(crate) fingerprint: Fingerprint,
 }
@@ -200,7 +200,7 @@ impl Host {
             ip: Server::new(generator("ip")),
             timers: Timers::new(parts.endpoints.len()),
             source_timers,
-            abr_timers: Timers::new(parts.abr.len()),
+            abr_timers: Earliest::new(parts.abr.len()),
             clock: 0,
             fingerprint: Fingerprint::default(),
             parts,
@@ -365,8 +365,8 @@ impl Host {
             if let Some(source) = self.source_timers.pop() {
                 self.on_source(now, source, streams, wires);
             }
-        } else if let Some(source) = self.abr_timers.pop() {
-            self.on_abr_source(now, source, streams, wires);
+        } else {
+            self.on_abr_source(now, self.abr_timers.first(), streams, wires);
         }
     }
 

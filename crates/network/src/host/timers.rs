@@ -55,9 +55,64 @@ impl Timers {
     }
 }
 
+/// One deadline each for a fixed number of things, which move to and fro with every event (ABR sources, whose next cell is
+/// now a slot away, now a tenth of a second): a tree of minima, in which nothing outdated stays.
+#[derive(Debug)]
+pub(crate) struct Earliest {
+    /// The minimum of all at 1, those of the halves at 2 and 3, and so on; the deadlines in the last half.
+    tree: Vec<Time>,
+}
+
+impl Earliest {
+    /// No deadlines yet, for `count` things.
+    pub(crate) fn new(count: usize) -> Self {
+        Self { tree: vec![NEVER; 2 * count.next_power_of_two()] }
+    }
+
+    /// Sets a deadline; [`NEVER`] takes it away.
+    pub(crate) fn set(&mut self, index: u32, deadline: Time) {
+        let mut place = self.tree.len() / 2 + index as usize;
+        self.tree[place] = deadline;
+        while place > 1 {
+            place /= 2;
+            self.tree[place] = self.tree[2 * place].min(self.tree[2 * place + 1]);
+        }
+    }
+
+    /// The earliest deadline.
+    pub(crate) fn next(&self) -> Time {
+        self.tree[1]
+    }
+
+    /// Whose deadline [`Earliest::next`] is; the first of several.
+    pub(crate) fn first(&self) -> u32 {
+        let mut place = 1;
+        while place < self.tree.len() / 2 {
+            place = 2 * place + usize::from(self.tree[2 * place] != self.tree[1]);
+        }
+        (place - self.tree.len() / 2) as u32
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_earliest_of_any_number_is_found() {
+        for count in 1..10 {
+            let mut earliest = Earliest::new(count);
+            assert_eq!(earliest.next(), NEVER);
+            for index in 0..count as u32 {
+                earliest.set(index, 100 - u64::from(index / 2));
+                assert_eq!((earliest.next(), earliest.first()), (100 - u64::from(index / 2), index / 2 * 2));
+            }
+            for index in (0..count as u32).rev() {
+                earliest.set(index, 200 + u64::from(index));
+            }
+            assert_eq!((earliest.next(), earliest.first()), (200, 0));
+        }
+    }
 
     fn drain(timers: &mut Timers, until: Time) -> Vec<(Time, u32)> {
         let mut fired = Vec::new();
