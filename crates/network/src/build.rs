@@ -242,7 +242,7 @@ impl Builder<'_> {
         host.incoming[back.incoming as usize].abr = Some(AbrEnd::Source { source, wire: back_wire });
         let destination = Destination::new(params);
         let end = AbrDestination { destination, wire, outgoing: back.outgoing, back_wire };
-        self.host(flow.to).incoming[there.incoming as usize].abr = Some(AbrEnd::Destination(end));
+        self.host(flow.to).incoming[there.incoming as usize].abr = Some(AbrEnd::Destination(Box::new(end)));
     }
 
     fn flow(&mut self, index: usize, flow: &Flow) -> FlowEnds {
@@ -257,7 +257,7 @@ impl Builder<'_> {
         if !flow.traffic.uses_tcp() {
             let generator = self.randomness.named(&format!("{name} cells"));
             let cells = cell_source(&flow.traffic, outgoing, generator, start);
-            self.host(flow.from).sources.push(Source { kind: Kind::Cells(cells), next: start });
+            self.host(flow.from).sources.push(Source { kind: Kind::Cells(Box::new(cells)), next: start });
             return FlowEnds { from: flow.from, to: flow.to, outgoing, incoming, shares, tcp: None };
         }
         let sender = Tcp::Sender(Box::new(Sender::new(&flow.tcp)));

@@ -122,7 +122,7 @@ proptest! {
             let new = || Allocator::new(&params, &port).unwrap();
             let first = with_allocator!(&mut new(), allocator => drive(allocator, &steps))?;
             let again = with_allocator!(&mut new(), allocator => drive(allocator, &steps))?;
-            prop_assert_eq!(first, again, "{:?}: the same cells, other answers", params.allocator);
+            prop_assert_eq!(first, again, "{:?}: the same cells, other answers", params.algorithm);
         }
     }
 

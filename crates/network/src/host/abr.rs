@@ -109,7 +109,7 @@ impl AbrSource {
 #[derive(Debug)]
 pub(crate) enum AbrEnd {
     /// Data and forward RM cells arrive.
-    Destination(AbrDestination),
+    Destination(Box<AbrDestination>),
     /// Backward RM cells arrive, between acknowledgements.
     Source {
         /// The source among the host's.

@@ -23,7 +23,7 @@ pub(crate) enum Kind {
     /// Offers `bytes` bytes to a TCP sender, once, or again every `every`. `u64::MAX` bytes: a greedy source.
     Application { endpoint: u32, bytes: u64, every: Option<Time> },
     /// Sends a frame of cells and draws the time of the next one.
-    Cells(CellSource),
+    Cells(Box<CellSource>),
 }
 
 /// A cell-level source: frames of a fixed number of cells, sent cell by cell or whole at times drawn from a [`Pattern`].

@@ -146,10 +146,13 @@ fn max_min_rates_of_a_small_case() {
     assert_eq!(max_min(&[10.0, 30.0], &[(0, 1), (0, 2), (1, 2)]), [5.0, 5.0, 25.0]);
 }
 
+/// The rates of trunks, and the flows across them.
+type Network = (&'static [f64], &'static [(usize, usize)]);
+
 #[test]
 fn rates_become_max_min_fair_from_any_first_rates() {
     // A parking lot, and trunks of unequal rates where the flows of one are held back by another.
-    let cases: [(&[f64], &[(usize, usize)]); 3] = [
+    let cases: [Network; 3] = [
         (&[150.0, 150.0, 150.0], &[(0, 3), (0, 3), (1, 3), (1, 3), (2, 3), (2, 3)]),
         (&[50.0, 150.0, 100.0], &[(0, 3), (0, 1), (1, 2), (2, 3), (2, 3)]),
         (&[50.0, 100.0, 50.0, 150.0], &[(0, 4), (0, 1), (0, 2), (1, 3), (1, 2), (2, 3), (3, 4), (3, 4)]),
