@@ -280,7 +280,7 @@ impl Builder<'_> {
             sampler,
         };
         self.host(flow.from).endpoints.push(endpoint);
-        let sampler = Sampler::new(None);
+        let sampler = Sampler::new(self.sample);
         let endpoint = Endpoint {
             tcp: receiver,
             outgoing: ack_outgoing,

@@ -24,7 +24,8 @@ use crate::{
 /// What to keep of a run beside its totals.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Options {
-    /// Keep series: congestion windows of flows and occupancies of switch ports, at the scenario's sample period.
+    /// Keep series at the scenario's sample period: congestion windows of flows, the bytes that each has delivered since
+    /// the start, and occupancies of switch ports.
     pub trace: bool,
     /// Make every switch port store its queue, as if its policy kept accounts. It changes nothing but the speed.
     pub store_queues: bool,
@@ -191,17 +192,20 @@ impl<'a> Experiment<'a> {
     }
 
     fn series(&self, network: &Network) -> Vec<Series> {
-        let windows = std::iter::zip(&self.graph.flows, &network.flows).filter_map(|(flow, ends)| {
-            let sampler = &network.host(ends.from).parts.endpoints[ends.tcp?.0].sampler;
-            Some(sampler.series(&flow.name, "cwnd", "B"))
+        let flows = || std::iter::zip(&self.graph.flows, &network.flows);
+        let sampler = |host: usize, endpoint: usize| &network.host(host).parts.endpoints[endpoint].sampler;
+        let windows = flows()
+            .filter_map(|(flow, ends)| Some(sampler(ends.from, ends.tcp?.0).series(&flow.name, "cwnd", "B")));
+        let delivered = flows().filter_map(|(flow, ends)| {
+            Some(sampler(ends.to, ends.tcp?.1).series(&flow.name, "delivered", "B"))
         });
-        let sources = std::iter::zip(&self.graph.flows, &network.flows).filter_map(|(flow, ends)| {
+        let sources = flows().filter_map(|(flow, ends)| {
             let source = network.abr_source(ends)?;
             let rate = source.rate_sampler.series(&flow.name, "acr", "cells/s");
             Some([rate, source.queue_sampler.series(&flow.name, "source_queue", "cells")])
         });
         let ports = network.ports().filter(|port| port.place == Place::Switch).flat_map(Port::series);
-        let all = windows.chain(sources.flatten()).chain(ports);
+        let all = windows.chain(delivered).chain(sources.flatten()).chain(ports);
         all.filter(|series| !series.times.is_empty()).collect()
     }
 

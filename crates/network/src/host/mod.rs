@@ -52,7 +52,7 @@ pub(crate) struct Endpoint {
     pub(crate) processing: Option<Service>,
     /// Segments that it may still hand to the processor.
     pub(crate) room: u32,
-    /// Congestion window over time (senders).
+    /// Congestion window over time (senders), or bytes delivered so far (receivers).
     pub(crate) sampler: Sampler,
 }
 
@@ -258,8 +258,11 @@ impl Host {
 
     fn sample(&mut self, due: Time) {
         for endpoint in &mut self.parts.endpoints {
-            if let (Tcp::Sender(sender), true) = (&endpoint.tcp, endpoint.sampler.due() == due) {
-                endpoint.sampler.record(sender.window().cwnd as f64);
+            if endpoint.sampler.due() == due {
+                endpoint.sampler.record(match &endpoint.tcp {
+                    Tcp::Sender(sender) => sender.window().cwnd,
+                    Tcp::Receiver(receiver) => receiver.stats().distinct_bytes,
+                } as f64);
             }
         }
         for source in self.parts.abr.iter_mut().filter(|source| source.queue_sampler.due() == due) {

@@ -91,6 +91,21 @@ fn a_large_window_gives_the_rate_of_the_link() {
 }
 
 #[test]
+fn the_series_of_bytes_delivered_grows_with_the_rate_of_the_link() {
+    // As above: 100 segments every 1.2 ms, from the second sample on (slow start is over after half a millisecond). The
+    // warm-up is no part of it, the series counts from the start.
+    let result = run(&format!("sample = \"1200 us\"\n{}", connection("10 us", "64 kB", "1.2 ms", "12 ms")));
+    let series =
+        result.series.iter().find(|series| series.metric == "delivered").expect("the series is kept");
+    assert_eq!((series.entity.as_str(), series.unit, series.values.len()), ("1", "B", 10));
+    for pair in series.values.windows(2) {
+        assert_eq!(pair[1] - pair[0], 51_200.0, "{:?}", series.values);
+    }
+    let since_warm_up = series.values[9] - series.values[0];
+    assert_eq!(value(&result.flows, "1", "bytes_delivered"), since_warm_up);
+}
+
+#[test]
 fn tcp_delivers_all_it_was_given_through_every_policy() {
     // Transfers of 200 full segments through a trunk that is too small for them: what is lost is sent again.
     for policy in PolicyName::ALL {
