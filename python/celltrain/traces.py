@@ -1,7 +1,7 @@
 """Time series taken out of the long frame, for pictures and reports."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +28,8 @@ class Trace:
     t: "Samples"
     """Times in seconds, increasing."""
     value: "Samples"
+    group: str = ""
+    """Entities of a group are drawn in one colour; without a group each has its own."""
 
 
 def traces(series: "pl.DataFrame", metric: str, replication: int = 0) -> list[Trace]:
@@ -58,7 +60,7 @@ def decimate(trace: Trace, points: int) -> Trace:
     for low, high in pairwise(edges):
         bucket = trace.value[low:high]
         kept += sorted({low + int(bucket.argmin()), low + int(bucket.argmax())})
-    return Trace(trace.entity, trace.unit, trace.t[kept], trace.value[kept])
+    return replace(trace, t=trace.t[kept], value=trace.value[kept])
 
 
 def common_scale(every: Sequence[Trace]) -> float:

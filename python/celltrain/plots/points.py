@@ -20,6 +20,9 @@ SPREAD = 0.6
 MOST_LEGEND = 6
 """Entries of a legend side by side."""
 
+MOST_LETTERS = 40
+"""Letters of all categories that stand side by side below a panel; more are written at a slant."""
+
 
 @dataclass(frozen=True)
 class PointSeries:
@@ -119,7 +122,9 @@ def _point_panel(axis: "Axes", panel: PointPanel) -> None:
             linewidth=1,
             label=series.name,
         )
-    axis.set_xticks(range(len(panel.categories)), panel.categories)
+    crowded = sum(map(len, panel.categories)) > MOST_LETTERS
+    slant: dict[str, Any] = {"rotation": 35, "ha": "right", "rotation_mode": "anchor"} if crowded else {}
+    axis.set_xticks(range(len(panel.categories)), panel.categories, **slant)
     axis.set_xlim(-0.6, len(panel.categories) - 0.4)
     axis.set_title(panel.title)
     axis.set_xlabel(panel.xlabel)

@@ -43,16 +43,19 @@ def over_time(every: Sequence[SeriesPanel]) -> "Figure":
     with styled():
         figure, axes = panels(len(every), 1, 8.0, 2.4 * len(every) + 0.8, sharex=True, sharey=True)
         for (axis,), panel in zip(axes, every, strict=True):
-            colours = colour_of([trace.entity for trace in panel.traces])
-            for trace in panel.traces:
+            names = [trace.group or trace.entity for trace in panel.traces]
+            colours = colour_of(names)
+            seen: set[str] = set()
+            for trace, name in zip(panel.traces, names, strict=True):
                 drawn = decimate(trace, POINTS)
-                axis.plot(
-                    drawn.t, drawn.value, color=colours[trace.entity], linewidth=0.8, label=trace.entity
-                )
+                # A group has one entry in the legend.
+                label = "_nolegend_" if name in seen else name
+                seen.add(name)
+                axis.plot(drawn.t, drawn.value, color=colours[name], linewidth=0.8, label=label)
             axis.set_title(panel.title)
             axis.set_ylabel(with_unit(panel.label, panel.traces[0].unit))
             axis.margins(x=0)
-            if len(panel.traces) > 1:
+            if len(seen) > 1:
                 axis.legend(loc="upper left", ncols=4, fontsize="x-small")
         axes[-1][0].set_xlabel("time (s)")
     return figure

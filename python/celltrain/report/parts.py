@@ -23,6 +23,8 @@ __all__ = [
 
 POINTS = 800
 """Points that a chart keeps of a series: about one a pixel."""
+FEW = 8
+"""Series of a chart that can have high strips."""
 
 
 def windows_chart(windows: Sequence[Trace], groups: Mapping[str, str], label: str) -> dict[str, Any]:
@@ -49,7 +51,8 @@ def occupancy_chart(ports: Sequence[Trace], label: str) -> dict[str, Any]:
 def series_chart(every: Sequence[Trace], label: str) -> dict[str, Any]:
     """Time series as strips over the same time and to one scale."""
     top = _top(every)
-    return _strips([_strip(trace, trace.entity, "", top, 60) for trace in every], every, label)
+    height = 60 if len(every) <= FEW else 26
+    return _strips([_strip(trace, trace.entity, trace.group, top, height) for trace in every], every, label)
 
 
 def series_caption(every: Sequence[Trace], title: str) -> str:
