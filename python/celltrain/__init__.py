@@ -15,8 +15,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from celltrain.comparison import Comparison, compare
     from celltrain._core import Cancelled, ScenarioError, __version__, max_min
+    from celltrain.comparison import Comparison, compare
     from celltrain.errors import InputError
     from celltrain.experiment import run
     from celltrain.papers import PaperResults, reproduce

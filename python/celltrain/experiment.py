@@ -200,7 +200,7 @@ def run(
         replications: independent replications; the scenario's own number by default.
         seed: the master seed; the scenario's own by default.
         jobs: threads; as many as there are cores by default. Results do not depend on it.
-        trace: also record time series (windows, bytes delivered, occupancies) at the scenario's sampling period.
+        trace: also record time series (windows, bytes delivered, occupancies) at the scenario's period.
         events: also record what happened to every TCP sender and why, and series of its segments and ACKs.
         pcap: hosts whose IP packets are captured in the first replication; "all" for all.
         cell_pcap: links whose cells are captured in the first replication, as "switch1 > switch2"; "all" for
