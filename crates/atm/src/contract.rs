@@ -24,9 +24,11 @@ pub struct Contract {
     /// Service category. At a port that queues by VC, a category is served only while those before it have nothing to
     /// send.
     pub category: Category,
-    /// Peak cell rate: the host spaces the VC's cells at it, and a policer enforces it. The line rate if not given.
+    /// Peak cell rate: the host keeps the VC at it, and a policer enforces it. The line rate if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pcr: Option<CellRate>,
+    /// What the host spaces at the peak rate.
+    pub spacing: Spacing,
     /// Minimum cell rate: what the network guarantees.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mcr: Option<CellRate>,
@@ -54,6 +56,7 @@ impl Default for Contract {
         Self {
             category: Category::default(),
             pcr: None,
+            spacing: Spacing::default(),
             mcr: None,
             mbs: 64,
             mfs: 32,
@@ -134,6 +137,19 @@ impl Contract {
 
 fn refuse(key: &'static str, message: impl Into<String>) -> Result<(), ParamError> {
     Err(ParamError { key, message: message.into() })
+}
+
+/// What the host spaces at the peak cell rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Spacing {
+    /// Cells: one every 1/PCR. What is sent faster waits in the host, without limit (a traffic shaper).
+    #[default]
+    Cells,
+    /// Frames: TCP makes its next segment when the cells of the last one have had their time at the peak rate; these go at
+    /// the line rate. So nothing waits between TCP and the network, and connections that share the VC take turns. A policer
+    /// of cells needs a tolerance for that. Bare cells, and packets on packet-framed links, are spaced as with `cells`.
+    Frames,
 }
 
 /// Service categories (ATM Forum TM 4.1), in the order of their priority.

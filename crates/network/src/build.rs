@@ -8,7 +8,7 @@ use celltrain_atm::{
     abr::{Allocator, Destination, Rate},
     buffer::{DiscardParams, Policy, PolicyName, PortContext},
     cell::CELL_BITS,
-    contract::{Category, Contract, Policing},
+    contract::{Category, Contract, Policing, Spacing},
     policing::Policer,
     quantity::{Capacity, CellRate, Unit},
     scheduler::Priority,
@@ -27,7 +27,7 @@ use crate::{
     channel::{Channel, ChannelParts, RandomLoss, ScriptedLoss},
     host::{
         AbrDestination, AbrEnd, AbrSource, CellQueue, Endpoint, Host, HostParts, Incoming, IncomingStats,
-        IpLayer, Outgoing, Service,
+        IpLayer, Outgoing, Pace, Service,
         source::{CellSource, Kind, Pattern, Source, VaryingRate},
     },
     measures::Sampler,
@@ -318,11 +318,27 @@ impl Builder<'_> {
         let Circuit { from, to, wire, path, .. } = *circuit;
         let mut stream = self.joint(Joint::Host(from), Joint::Link(route[0]));
         let mut label = self.port(route[0]).connections.len() as u32;
-        if let Some(pcr) = circuit.contract.pcr {
-            (stream, label) = self.shape(from, route[0], pcr, label, wire);
-        }
         let (framing, clp) = (self.graph.links[route[0]].framing, circuit.contract.clp);
-        self.host(from).outgoing.push(Outgoing { stream, label, wire, framing, clp, frames: 0, abr: None });
+        let mut pace = None;
+        if let Some(pcr) = circuit.contract.pcr {
+            // Bare cells come from sources that do not wait.
+            let paced = circuit.contract.spacing == Spacing::Frames && framing == Framing::Cells;
+            if paced && wire.is_some() {
+                pace = Some(Pace::new(Slot::of_bits(CELL_BITS, pcr.0)));
+            } else {
+                (stream, label) = self.shape(from, route[0], pcr, label, wire);
+            }
+        }
+        self.host(from).outgoing.push(Outgoing {
+            stream,
+            label,
+            wire,
+            framing,
+            clp,
+            frames: 0,
+            abr: None,
+            pace,
+        });
         let mut labels = Vec::with_capacity(route.len());
         for (place, &link) in route.iter().enumerate() {
             let next = route.get(place + 1).map_or(Joint::Host(to), |&link| Joint::Link(link));

@@ -49,6 +49,19 @@ fn the_parking_lot_has_the_round_trips_of_the_paper() {
 }
 
 #[test]
+fn the_backbone_has_a_vc_for_each_pair_of_edge_routers() {
+    let graph = graph("[topology]\nkind = \"backbone\"\npairs = 5\nflows = 10");
+    assert_eq!((graph.nodes.len(), graph.links.len(), graph.flows.len()), (12, 22, 50));
+    for (index, flow) in graph.flows.iter().enumerate() {
+        let pair = index / 10 + 1;
+        assert_eq!((flow.name.as_str(), flow.group), ((index + 1).to_string().as_str(), pair as u32));
+        let names = [format!("src{pair}"), "switch1".into(), "switch2".into(), format!("dest{pair}")];
+        assert_eq!(way(&graph, &flow.route), names);
+        assert_eq!(flow.circuit, index / 10 * 10, "the first flow of the pair sets the VC up");
+    }
+}
+
+#[test]
 fn the_chain_loads_each_trunk_alike() {
     let graph = graph("[topology]\nkind = \"chain\"\ntrunks = 3\nlong = 5\ncross = 5");
     assert_eq!(graph.flows.len(), 20);

@@ -1,9 +1,11 @@
 //! A host: TCP endpoints and other sources, the IP layer and the processor they share, AAL5 in both directions.
 //!
 //! Events of the same picosecond are handled in this order: arrivals, packets done in the processor, packets done in the
-//! IP layer, timers, sources. The network interface is a [`crate::port::Port`] of its own: a frame enters it all at once.
+//! IP layer, timers, sources, turns
+//! to send. The network interface is a [`crate::port::Port`] of its own: a frame enters it all at once.
 
 mod abr;
+mod pace;
 mod server;
 pub(crate) mod source;
 mod timers;
@@ -35,6 +37,7 @@ use crate::{
 
 pub(crate) use self::{
     abr::{AbrDestination, AbrEnd, AbrSource, CellQueue},
+    pace::Pace,
     server::Service,
 };
 
@@ -73,6 +76,8 @@ pub(crate) struct Outgoing {
     pub(crate) frames: u32,
     /// The ABR source in front of the network interface, by its number in the host, if the VC has one.
     pub(crate) abr: Option<u32>,
+    /// What keeps its frames at the peak rate, if its sources wait.
+    pub(crate) pace: Option<Pace>,
 }
 
 impl Outgoing {
@@ -162,6 +167,8 @@ pub(crate) struct Host {
     timers: Timers,
     source_timers: Timers,
     abr_timers: Earliest,
+    /// When endpoints that wait for the pace of their VC may send.
+    pace_timers: Timers,
     clock: Time,
     pub(crate) fingerprint: Fingerprint,
 }
@@ -201,6 +208,7 @@ impl Host {
             timers: Timers::new(parts.endpoints.len()),
             source_timers,
             abr_timers: Earliest::new(parts.abr.len()),
+            pace_timers: Timers::new(parts.outgoing.len()),
             clock: 0,
             fingerprint: Fingerprint::default(),
             parts,
@@ -228,6 +236,7 @@ impl Host {
             .min(self.timers.next())
             .min(self.source_timers.next())
             .min(self.abr_timers.next())
+            .min(self.pace_timers.next())
     }
 
     pub(crate) fn next_event(&self, streams: &Streams<Cell>) -> Time {
@@ -368,6 +377,10 @@ impl Host {
             if let Some(source) = self.source_timers.pop() {
                 self.on_source(now, source, streams, wires);
             }
+        } else if self.pace_timers.next() == now {
+            if let Some(outgoing) = self.pace_timers.pop() {
+                self.on_turn(now, outgoing, streams, wires);
+            }
         } else {
             self.on_abr_source(now, self.abr_timers.first(), streams, wires);
         }
@@ -426,12 +439,32 @@ impl Host {
             if state.room == 0 {
                 break;
             }
+            if let Some(pace) =
+                self.parts.outgoing[outgoing as usize].pace.as_mut().filter(|pace| pace.free() > now)
+            {
+                self.pace_timers.set(outgoing, pace.wait(endpoint));
+                break;
+            }
             let Some(segment) = state.tcp.poll_segment(now) else { break };
+            if let Some(pace) = &mut self.parts.outgoing[outgoing as usize].pace {
+                pace.begin(now, self.parts.aal5.cells(u64::from(segment.ip_bytes())) as u16);
+            }
             let frame = wires.packets[wire].send(Packet { segment, endpoint: peer });
             self.process(now, Waiting { way: Way::Out, endpoint, wire, frame }, streams, wires);
         }
         let deadline = self.parts.endpoints[endpoint as usize].tcp.next_timeout().unwrap_or(NEVER);
         self.timers.set(endpoint, deadline);
+    }
+
+    /// A VC may carry its next frame: the endpoints that wait for it have their turn until one of them sends.
+    fn on_turn(&mut self, now: Time, outgoing: u32, streams: &mut Streams<Cell>, wires: &mut Wires) {
+        let turn = |host: &mut Self| host.parts.outgoing[outgoing as usize].pace.as_mut()?.turn(now);
+        while let Some(endpoint) = turn(self) {
+            self.poll(now, endpoint, streams, wires);
+        }
+        let pace = self.parts.outgoing[outgoing as usize].pace.as_ref();
+        let next = pace.filter(|pace| pace.waits()).map_or(NEVER, Pace::free);
+        self.pace_timers.set(outgoing, next);
     }
 
     /// The processor is done with a segment of an endpoint; one that had to wait may go.

@@ -25,10 +25,10 @@ pub(crate) use error::suggestion;
 pub use graph::{Flow, Graph, Link, Loss, MAX_FLOWS, MAX_NODES, MAX_ROUTE_LINKS, Node};
 pub use source::{MAX_EXTENDS, MAX_FILE};
 pub use spec::{
-    Bursty, Cbr, CellRate, Chain, Distribution, ExplicitGraph, Finite, FlowSpec, Framing, Greedy, HostSpec,
-    IpServes, LinkEntry, LinkOverride, LinkSpec, LongRange, LossDirection, LossSpec, LossUnit, NSource,
-    NodeEntry, NodeKind, OnOff, ParkingLot, Poisson, PortSpec, SCHEMA, Spec, Start, SwitchSpec, TieBreak,
-    Topology, Traffic,
+    Backbone, Bursty, Cbr, CellRate, Chain, Distribution, ExplicitGraph, Finite, FlowSpec, Framing, Greedy,
+    HostSpec, IpServes, LinkEntry, LinkOverride, LinkSpec, LongRange, LossDirection, LossSpec, LossUnit,
+    NSource, NodeEntry, NodeKind, OnOff, ParkingLot, Poisson, PortSpec, SCHEMA, Spec, Start, SwitchSpec,
+    TieBreak, Topology, Traffic,
 };
 
 use self::source::Source;

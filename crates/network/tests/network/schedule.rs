@@ -108,17 +108,21 @@ fn tcp() -> impl Strategy<Value = &'static str> {
     ])
 }
 
+/// How the host keeps the VCs at a peak rate.
+const PEAK: [&str; 3] = ["", "pcr = \"30 Mbit/s\"\n", "pcr = \"30 Mbit/s\"\nspacing = \"frames\"\n"];
+
 /// Hosts, switches under any policy and their links, whose framing is `unit`, as is the unit of buffers.
 fn elements(unit: &'static str, buffer_max: u64) -> impl Strategy<Value = String> {
     let host = select(vec!["", "ip-rate = \"20000 packet/s\"\nip-spread = 0.3\nip-serves = \"both\"\n"]);
-    let switch = (select(PolicyName::ALL), 1..=buffer_max)
-        .prop_map(move |(policy, buffer)| (policy.name(), format!("{buffer} {unit}")));
+    let switch = (select(PolicyName::ALL), 1..=buffer_max).prop_map(move |(policy, buffer)| {
+        (policy.name(), format!("{buffer} {unit}"), PEAK[buffer as usize % 3])
+    });
     let losses = select(vec!["", "", "loss = 0.02\n", "loss = 0.002\nloss-unit = \"cell\"\n"]);
     let links = (losses, links("access"), links("trunk"), links("exit"));
-    (links, switch, host).prop_map(move |((losses, access, trunk, exit), (policy, buffer), host)| {
+    (links, switch, host).prop_map(move |((losses, access, trunk, exit), (policy, buffer, vc), host)| {
         format!(
             "[link]\nframing = \"{unit}\"\n{losses}{access}{trunk}{exit}[switch]\nbuffer = \"{buffer}\"\n\
-             [switch.discard]\npolicy = \"{policy}\"\n[host]\n{host}"
+             [switch.discard]\npolicy = \"{policy}\"\n[host]\n{host}[vc]\n{vc}"
         )
     })
 }

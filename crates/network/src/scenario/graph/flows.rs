@@ -55,6 +55,7 @@ fn drafts(spec: &Spec, generated: &mut Vec<OutlineFlow>, names: &Names) -> Resul
             group: entry.group.or(below.map(|flow| flow.group)).unwrap_or(1),
             from: end("from", &entry.from, below.map(|flow| flow.from))?,
             to: end("to", &entry.to, below.map(|flow| flow.to))?,
+            circuit: entry.circuit.clone().or(below.and_then(|flow| flow.circuit.clone())),
         };
         let draft = Draft { flow, entry: Some(index) };
         match number {
@@ -126,7 +127,7 @@ impl Builder<'_> {
 
     /// The flow after `flows`.
     fn flow(&mut self, draft: Draft, tcp: Params, flows: &[Flow]) -> Result<Flow, Problem> {
-        let Draft { flow: OutlineFlow { name, group, from, to }, entry } = draft;
+        let Draft { flow: OutlineFlow { name, group, from, to, circuit }, entry } = draft;
         let key = entry.map_or_else(|| "topology".to_owned(), |index| format!("flow.{index}"));
         let entry: Option<&FlowSpec> = entry.map(|index| &self.spec.flow[index]);
         for (end, node) in [("from", from), ("to", to)] {
@@ -170,12 +171,23 @@ impl Builder<'_> {
         contract
             .check(self.router.links()[route[0]].rate)
             .map_err(|error| Problem::new(format!("{table}.{}", error.key), error.message))?;
-        let circuit = flows.len();
-        let mut flow =
-            Flow { name, group, from, to, route, back, traffic, tcp, start, contract, abr, circuit };
+        let mut flow = Flow {
+            name,
+            group,
+            from,
+            to,
+            route,
+            back,
+            traffic,
+            tcp,
+            start,
+            contract,
+            abr,
+            circuit: flows.len(),
+        };
         abr::check_flow(&key, &flow, self.router.links())?;
-        if let Some(circuit) = entry.and_then(|entry| entry.circuit.as_ref()) {
-            flow.circuit = self.circuit(&format!("{key}.circuit"), circuit, &flow, flows)?;
+        if let Some(circuit) = circuit {
+            flow.circuit = self.circuit(&format!("{key}.circuit"), &circuit, &flow, flows)?;
         }
         Ok(flow)
     }

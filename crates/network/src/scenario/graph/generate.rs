@@ -6,7 +6,7 @@ use super::{
     super::{
         check::one_link,
         error::{Problem, suggestion},
-        spec::{Chain, ExplicitGraph, LinkOverride, NSource, NodeKind, ParkingLot, Spec, Topology},
+        spec::{Backbone, Chain, ExplicitGraph, LinkOverride, NSource, NodeKind, ParkingLot, Spec, Topology},
     },
     MAX_FLOWS, MAX_NODES, Node,
 };
@@ -36,6 +36,8 @@ pub(super) struct OutlineFlow {
     pub(super) group: u32,
     pub(super) from: usize,
     pub(super) to: usize,
+    /// Name of the VC that it shares with others, if it does.
+    pub(super) circuit: Option<String>,
 }
 
 /// The network of `[topology]`.
@@ -44,6 +46,7 @@ pub(super) fn outline(spec: &Spec) -> Result<Outline, Problem> {
         Topology::ParkingLot(lot) => parking_lot(spec, lot),
         Topology::NSource(network) | Topology::PeerToPeer(network) => n_source(spec, network),
         Topology::Chain(chain) => long_chain(spec, chain),
+        Topology::Backbone(backbone) => edge_pairs(spec, backbone),
         Topology::Graph(graph) => written_out(graph),
     }
 }
@@ -78,6 +81,26 @@ fn long_chain(spec: &Spec, chain: &Chain) -> Result<Outline, Problem> {
     let long = Group { flows: chain.long, enter: 0, leave: chain.trunks };
     let cross = (0..chain.trunks).map(|trunk| Group { flows: chain.cross, enter: trunk, leave: trunk + 1 });
     Ok(row(spec, chain.trunks + 1, std::iter::once(long).chain(cross)))
+}
+
+/// The network of as many flows as there are pairs, with several flows where each of them is.
+fn edge_pairs(spec: &Spec, backbone: &Backbone) -> Result<Outline, Problem> {
+    at_least("pairs", backbone.pairs, 1)?;
+    at_least("flows", backbone.flows, 1)?;
+    let (pairs, each) = (u64::from(backbone.pairs), u64::from(backbone.flows));
+    within("topology.pairs", 2 + 2 * pairs, MAX_NODES, "nodes")?;
+    within("topology.flows", pairs * each, MAX_FLOWS, "flows")?;
+    let groups = (0..backbone.pairs).map(|_| Group { flows: 1, enter: 0, leave: 1 });
+    let mut outline = row(spec, 2, groups);
+    let pairs = std::mem::take(&mut outline.flows);
+    for pair in &pairs {
+        for _ in 0..backbone.flows {
+            let name = (outline.flows.len() + 1).to_string();
+            let circuit = Some(format!("pair {}", pair.name));
+            outline.flows.push(OutlineFlow { name, circuit, ..*pair });
+        }
+    }
+    Ok(outline)
 }
 
 fn at_least(key: &str, value: u32, least: u32) -> Result<(), Problem> {
@@ -124,7 +147,13 @@ fn row(spec: &Spec, switches: u32, groups: impl IntoIterator<Item = Group>) -> O
             outline.wires.push(wire(source, first_switch + group.enter as usize, spec.link.access));
             outline.wires.push(wire(first_switch + group.leave as usize, destination, spec.link.exit));
             let name = (source + 1).to_string();
-            outline.flows.push(OutlineFlow { name, group: number, from: source, to: destination });
+            outline.flows.push(OutlineFlow {
+                name,
+                group: number,
+                from: source,
+                to: destination,
+                circuit: None,
+            });
         }
     }
     outline

@@ -23,7 +23,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use celltrain_atm::quantity::CellRate;
-pub use topology::{Chain, ExplicitGraph, LinkEntry, NSource, NodeEntry, NodeKind, ParkingLot, Topology};
+pub use topology::{
+    Backbone, Chain, ExplicitGraph, LinkEntry, NSource, NodeEntry, NodeKind, ParkingLot, Topology,
+};
 pub use traffic::{Bursty, Cbr, Distribution, Finite, Greedy, LongRange, OnOff, Poisson, Start, Traffic};
 
 /// The version of the scenario format.

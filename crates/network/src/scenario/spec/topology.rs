@@ -10,7 +10,7 @@ forms! {
     /// `[topology]`: nodes, links between them, and flows across them.
     ///
     /// All kinds but `graph` make their hosts and flows themselves: flow `i` goes from host `src<i>` to host `dest<i>`, over
-    /// switches named `switch1`, `switch2`, … in a row.
+    /// switches named `switch1`, `switch2`, … in a row. In a `backbone`, flows share hosts.
     Topology {
         /// Switches in a row. Group g enters at switch g, and all destinations are behind the last switch, so that the
         /// last trunk carries all groups. Four switches with five sources and 1 ms links give the round trips of 10, 8 and
@@ -24,6 +24,10 @@ forms! {
         /// Switches in a row. Group 1 crosses all trunks from the first switch to the last, group k + 1 crosses trunk k
         /// alone. Three trunks with groups of five are Wu, Siu and Ren, Figure 2.
         Chain(Chain),
+        /// Pairs of edge routers across two backbone switches, `src<p>` and `dest<p>` by their number p. A VC from each to its
+        /// partner carries several TCP connections, group p; the flows are numbered pair by pair. Five pairs with ten
+        /// connections each are the large network of the paper on GFR with packet push-out (2001), Figure 12.
+        Backbone(Backbone),
         /// Nodes and links written out; the flows are those of `[[flow]]`.
         Graph(ExplicitGraph),
     }
@@ -62,6 +66,18 @@ pub struct Chain {
     pub long: u32,
     /// Number of flows on each trunk that cross it alone.
     pub cross: u32,
+}
+
+/// `kind = "backbone"`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Backbone {
+    /// Number of pairs of edge routers.
+    #[schemars(range(min = 1))]
+    pub pairs: u32,
+    /// Number of flows on the VC of each pair.
+    #[schemars(range(min = 1))]
+    pub flows: u32,
 }
 
 /// `kind = "graph"`.

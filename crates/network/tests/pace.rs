@@ -1,0 +1,63 @@
+//! A VC with a peak rate, kept by a shaper of cells or by sources that wait before they make the next frame.
+
+use celltrain_network::{
+    run::{Experiment, Options, RunResult},
+    scenario::Scenario,
+};
+
+/// A window of fifty segments and a round trip of 2 ms; the peak rate, 1000 frames of 12 cells a second, is the bottleneck.
+const NETWORK: &str = r#"
+schema = 1
+name = "pace"
+duration = "10 s"
+warm-up = "1 s"
+link = { rate = "155.52 Mbit/s", delay = "250 us", trunk.delay = "500 us" }
+[tcp]
+mss = "512 B"
+receive-window = "25600 B"
+delayed-ack = "0 s"
+[vc]
+pcr = "5.088 Mbit/s"
+"#;
+
+fn run(spacing: &str, topology: &str) -> RunResult {
+    let text = format!("{NETWORK}spacing = \"{spacing}\"\n[topology]\n{topology}\n");
+    let scenario = Scenario::from_toml(&text, "test.toml", &[]).unwrap();
+    let experiment = Experiment::new(&scenario).unwrap();
+    let mut network = experiment.network(1, 0, Options::default());
+    network.record_events();
+    experiment.run_network(network, &mut || false).unwrap()
+}
+
+/// The longest round trip measured after the first second, in seconds.
+fn longest_round_trip(result: &RunResult) -> f64 {
+    let series = result.series.iter().find(|series| series.metric == "rtt").unwrap();
+    let late = std::iter::zip(&series.times, &series.values).filter(|(time, _)| **time > 1.0);
+    late.map(|(_, rtt)| *rtt).fold(0.0, f64::max)
+}
+
+#[test]
+fn both_kinds_keep_the_rate_and_one_keeps_frames_waiting() {
+    let (cells, frames) =
+        (run("cells", "kind = \"n-source\"\nsources = 1"), run("frames", "kind = \"n-source\"\nsources = 1"));
+    for result in [&cells, &frames] {
+        let delivered = result.flows.counts("frames_delivered")[0];
+        assert!((8_999..=9_001).contains(&delivered), "{delivered} in nine seconds");
+    }
+    // Fifty segments at the shaper's millisecond each. A frame and its ACK of 2 cells take 17 slots of 2.7 us on the links
+    // besides their delays, if nothing waits before them: 12 on the first and one on each of the others, as cells pass
+    // through switches.
+    let (cells, frames) = (longest_round_trip(&cells), longest_round_trip(&frames));
+    assert!((cells - 0.050).abs() < 0.001, "{cells}");
+    assert!((0.002..0.0021).contains(&frames), "{frames}");
+}
+
+#[test]
+fn connections_that_share_a_vc_take_turns() {
+    let result = run("frames", "kind = \"backbone\"\npairs = 1\nflows = 4");
+    let delivered = result.flows.counts("frames_delivered");
+    assert_eq!(delivered.len(), 4);
+    for &count in delivered {
+        assert!((2_249..=2_251).contains(&count), "{delivered:?}: a quarter of 9000 each");
+    }
+}
