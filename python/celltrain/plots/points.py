@@ -22,6 +22,8 @@ MOST_LEGEND = 6
 
 MOST_LETTERS = 40
 """Letters of all categories that stand side by side below a panel; more are written at a slant."""
+LETTERS = 13
+"""Letters of a legend that fit into an inch, its marks among them."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,10 @@ def points(every: Sequence[PointPanel], columns: int = 4) -> "Figure":
     rows = -(-len(every) // columns)
     columns = min(columns, len(every))
     with styled():
-        figure, axes = panels(rows, columns, 3.1 * columns, 2.6 * rows + 0.4)
+        width = max(5.0, 3.1 * columns)
+        beside = _side_by_side([series.name for series in every[0].series], width)
+        lines = -(-len(every[0].series) // beside)
+        figure, axes = panels(rows, columns, width, 2.6 * rows + 0.2 + 0.2 * lines)
         flat = [axis for row in axes for axis in row]
         for axis, panel in zip(flat, every, strict=False):
             _point_panel(axis, panel)
@@ -63,8 +68,14 @@ def points(every: Sequence[PointPanel], columns: int = 4) -> "Figure":
             axis.set_axis_off()
         handles, labels = flat[0].get_legend_handles_labels()
         if len(labels) > 1:
-            figure.legend(handles, labels, loc="outside lower center", ncols=min(len(labels), MOST_LEGEND))
+            figure.legend(handles, labels, loc="outside lower center", ncols=beside)
     return figure
+
+
+def _side_by_side(labels: Sequence[str], width: float) -> int:
+    """How many entries of a legend fit side by side into so many inches."""
+    fitting = int(width * LETTERS / (max(map(len, labels), default=0) + 7))
+    return max(1, min(len(labels), MOST_LEGEND, fitting))
 
 
 def bars(
