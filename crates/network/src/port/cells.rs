@@ -72,8 +72,10 @@ impl Queue for CellFifo {
 
     #[inline]
     fn is_full(&self, now: Instant) -> bool {
-        // Most cells find a backlog that is obviously short enough; only the others need the division.
-        self.last_departure.ps() > now.ps().saturating_add(self.roomy) && self.occupancy(now) >= self.capacity
+        // Most cells find a backlog that is obviously short enough; only the others need the division. A backlog of
+        // `roomy` in whole picoseconds may be a fraction of one longer.
+        self.last_departure.ps() >= now.ps().saturating_add(self.roomy)
+            && self.occupancy(now) >= self.capacity
     }
 
     #[inline]
