@@ -267,6 +267,7 @@ impl Builder<'_> {
             mean: Slot::of_ps(flow.tcp.processing_delay),
             spread: flow.tcp.processing_spread,
         });
+        let of_acks = processing.filter(|_| flow.tcp.acks_processed);
         let (at_sender, at_receiver) =
             (self.host(flow.from).endpoints.len(), self.host(flow.to).endpoints.len());
         let at_receiver = if flow.from == flow.to { at_sender + 1 } else { at_receiver };
@@ -275,7 +276,7 @@ impl Builder<'_> {
             outgoing,
             peer: at_receiver as u32,
             path,
-            processing,
+            processing: [of_acks, processing],
             room: flow.tcp.send_queue.unwrap_or(u32::MAX),
             sampler,
         };
@@ -286,7 +287,7 @@ impl Builder<'_> {
             outgoing: ack_outgoing,
             peer: at_sender as u32,
             path: path.reversed(),
-            processing,
+            processing: [processing, of_acks],
             // An ACK that waited would take the next one's place.
             room: u32::MAX,
             sampler,

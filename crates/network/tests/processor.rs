@@ -48,3 +48,13 @@ fn what_waits_in_the_sender_is_not_in_its_processor() {
     assert!(unlimited > 0.1, "{unlimited}");
     assert!((0.008..0.025).contains(&limited), "{limited}");
 }
+
+#[test]
+fn acknowledgements_need_no_processor_where_the_stack_says_so() {
+    // A segment a millisecond; the round trip is that time at both ends and 4 ms.
+    let result = run("send-queue = 2\nacks-processed = false\n");
+    let delivered = result.flows.counts("frames_delivered")[0];
+    assert!((9_900..=10_000).contains(&delivered), "{delivered}");
+    let round_trip = longest_round_trip(&result);
+    assert!((0.006..0.009).contains(&round_trip), "{round_trip}");
+}

@@ -119,10 +119,14 @@ pub struct Params {
     pub tick: Time,
     /// How long before time 0 the timer clock ticked last.
     pub tick_phase: Time,
+    /// Whether the retransmission timer expires at ticks.
+    pub timer_on_ticks: bool,
     /// Mean time the host spends on a segment; the host model applies it.
     pub processing_delay: Time,
     /// Largest deviation from that mean, uniformly distributed.
     pub processing_spread: Time,
+    /// Whether acknowledgements take that time too.
+    pub acks_processed: bool,
     /// Segments of a sender that may be in the processor or wait for it at a time; the host model applies it.
     pub send_queue: Option<u32>,
 }

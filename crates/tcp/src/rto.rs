@@ -9,11 +9,12 @@ use crate::params::{Params, RtoArithmetic};
 pub(crate) struct Clock {
     tick: Time,
     phase: Time,
+    timer_on_ticks: bool,
 }
 
 impl Clock {
     pub(crate) const fn new(params: &Params) -> Self {
-        Self { tick: params.tick, phase: params.tick_phase }
+        Self { tick: params.tick, phase: params.tick_phase, timer_on_ticks: params.timer_on_ticks }
     }
 
     /// What the clock shows at `now`: a multiple of the tick.
@@ -30,12 +31,14 @@ impl Clock {
         self.read(now).saturating_sub(reading) + self.tick
     }
 
-    /// When a timer of `length` set at `now` expires: on a coarse clock at the n-th tick from now, for the n
-    /// ticks that cover the length, so up to one tick early.
+    /// When a timer of `length` set at `now` expires: on a coarse clock that timers follow at the n-th tick from now,
+    /// for the n ticks that cover the length, so up to one tick early.
     pub(crate) const fn expiry(self, now: Time, length: Time) -> Time {
         match (now + self.phase).checked_div(self.tick) {
-            Some(ticks) => (ticks + length.div_ceil(self.tick)) * self.tick - self.phase,
-            None => now + length,
+            Some(ticks) if self.timer_on_ticks => {
+                (ticks + length.div_ceil(self.tick)) * self.tick - self.phase
+            }
+            _ => now + length,
         }
     }
 }
@@ -292,13 +295,19 @@ mod tests {
 
     #[test]
     fn coarse_clock_counts_ticks() {
-        let clock = Clock { tick: 500, phase: 100 };
+        let clock = Clock { tick: 500, phase: 100, timer_on_ticks: true };
         assert_eq!([0, 399, 400, 899, 900].map(|now| clock.read(now)), [0, 0, 500, 500, 1000]);
         assert_eq!(clock.since(clock.read(399), 400), 1000, "a tick passed, and the one it began in counts");
         assert_eq!(clock.since(clock.read(0), 399), 500);
         assert_eq!(clock.expiry(0, 500), 400, "the next tick");
         assert_eq!(clock.expiry(400, 501), 1400, "two ticks");
-        let exact = Clock { tick: 0, phase: 0 };
+        let measures = Clock { timer_on_ticks: false, ..clock };
+        assert_eq!(
+            (measures.read(400), measures.expiry(400, 501)),
+            (500, 901),
+            "ticks measure, the timer runs on"
+        );
+        let exact = Clock { tick: 0, phase: 0, timer_on_ticks: true };
         assert_eq!((exact.read(7), exact.since(3, 7), exact.expiry(7, 5)), (7, 4, 12));
     }
 }

@@ -142,12 +142,20 @@ pub struct StackSpec {
     /// How long before the start of the run that clock ticked last; less than `tick`. Standard: 0 s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tick_phase: Option<Duration>,
+    /// Whether the retransmission timer expires at a tick of that clock, up to a tick early as BSD's does, or after
+    /// exactly the timeout. Standard: true; `yats`: false.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timer_on_ticks: Option<bool>,
     /// Mean time that a host spends on each segment sent or received. Standard: 0 s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub processing_delay: Option<Duration>,
     /// Largest deviation from `processing-delay`, uniformly distributed. Standard: 0 s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub processing_spread: Option<Duration>,
+    /// Whether acknowledgements, too, take that time at the receiver that sends them and at the sender. Standard: true;
+    /// `yats`: false.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub acks_processed: Option<bool>,
     /// Segments of a sender that may be in the processor or wait for it at a time; the sender makes the next one when one
     /// is done. Needs `processing-delay`. Standard: unlimited; `yats`: 3.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -222,6 +230,8 @@ impl StackSpec {
         set(&mut params.ecn, self.ecn);
         set(&mut params.syn_exchange, self.syn_exchange);
         set(&mut params.rto_arithmetic, self.rto_arithmetic);
+        set(&mut params.timer_on_ticks, self.timer_on_ticks);
+        set(&mut params.acks_processed, self.acks_processed);
         params.send_queue = self.send_queue.or(params.send_queue);
         if self.delayed_ack == Some(Duration(0)) {
             params.ack_every = 1;
@@ -307,6 +317,13 @@ impl StackSpec {
                 "send-queue",
                 "a host with a processing-delay",
             ),
+            (
+                self.acks_processed.is_some(),
+                params.processing_delay > 0,
+                "acks-processed",
+                "a host with a processing-delay",
+            ),
+            (self.timer_on_ticks.is_some(), params.tick > 0, "timer-on-ticks", "a clock with a tick"),
             (
                 self.newreno_impatient.is_some(),
                 recovery == RecoveryKind::Newreno,
@@ -475,6 +492,8 @@ mod tests {
             ("ack-every = 2\ndelayed-ack = '0 s'", "ack-every", "set delayed-ack"),
             ("send-queue = 0", "send-queue", "1 or more"),
             ("send-queue = 2", "send-queue", "processing-delay"),
+            ("acks-processed = false", "acks-processed", "processing-delay"),
+            ("timer-on-ticks = false", "timer-on-ticks", "a tick"),
             ("processing-spread = '1 ms'", "processing-spread", "negative"),
         ] {
             let error = resolve(table).expect_err(table);

@@ -49,11 +49,12 @@ pub enum Stack {
     Opnet1998,
     /// TCP of YATS (manual 0.3 and source; `gfr-buffers`): Reno with timestamps and Nagle, MSS 512 B, 64 kB
     /// window, RTO in whole ticks of 500 ms, 1.5 s to 64 s, initially 3 s, first slow-start threshold half the
-    /// receive window, MSS*MSS/cwnd per ACK, 0.3 ms a packet with up to 10 % more at random, of which three of a
-    /// sender may be in the processor (one in service, two that wait), delayed ACK 200 ms; a full segment moves
-    /// the window by an MSS and is acknowledged at once. Without effect here, so left out: growth by pure
-    /// window updates (there are none, as the application reads at once) and the close after 13 timeouts
-    /// (a dead connection). (chosen): halving as 4.3BSD; no guard against repeated fast retransmits.
+    /// receive window, MSS*MSS/cwnd per ACK, 0.3 ms a data packet at either end with up to 10 % more at random, of
+    /// which three of a sender may be in the processor (one in service, two that wait), delayed ACK 200 ms; a full
+    /// segment moves the window by an MSS and is acknowledged at once; halving as 4.3BSD; no guard against repeated
+    /// fast retransmits; the timer runs for exactly the timeout. Left out: the 0.3 ms by which its receiver
+    /// delays an ACK; and, as without effect here, growth by pure window updates (there are none, as the
+    /// application reads at once) and the close after 13 timeouts (a dead connection).
     Yats,
     /// TCP Reno of the MIT Network Simulator (`virtual-queuing`): 2 kB packets, window 64 kB, first timeout
     /// 500 ms, processing 300 us, 10 us more or less. (chosen): MSS 2048 B; RTO from 500 ms to 64 s with
@@ -118,9 +119,11 @@ impl Stack {
                 rto_min: 1_500 * MILLISECOND,
                 rto_initial: 3 * SECOND,
                 rto_arithmetic: RtoArithmetic::Ticks,
+                timer_on_ticks: false,
                 delayed_ack: 200 * MILLISECOND,
                 processing_delay: 315 * MICROSECOND,
                 processing_spread: 15 * MICROSECOND,
+                acks_processed: false,
                 // Two that wait and one in service.
                 send_queue: Some(3),
                 ..bsd()
@@ -180,8 +183,10 @@ const fn standard() -> Params {
         rto_arithmetic: RtoArithmetic::Exact,
         tick: 0,
         tick_phase: 0,
+        timer_on_ticks: true,
         processing_delay: 0,
         processing_spread: 0,
+        acks_processed: true,
         send_queue: None,
     }
 }

@@ -51,8 +51,8 @@ pub(crate) struct Endpoint {
     pub(crate) peer: u32,
     /// What captures write into the headers of its packets.
     pub(crate) path: Path,
-    /// Time that each of its segments takes in the processor, both ways.
-    pub(crate) processing: Option<Service>,
+    /// Time that each of its segments takes in the processor, by [`Way`].
+    pub(crate) processing: [Option<Service>; 2],
     /// Segments that it may still hand to the processor.
     pub(crate) room: u32,
     /// Congestion window over time (senders), or bytes delivered so far (receivers).
@@ -408,7 +408,7 @@ impl Host {
     /// A packet between IP and TCP takes its time in the processor, if the stack needs any.
     fn process(&mut self, now: Time, packet: Waiting, streams: &mut Streams<Cell>, wires: &mut Wires) {
         let state = &mut self.parts.endpoints[packet.endpoint as usize];
-        match state.processing {
+        match state.processing[packet.way as usize] {
             Some(service) => {
                 state.room -= u32::from(packet.way == Way::Out);
                 self.processor.enter(now, service, packet);
