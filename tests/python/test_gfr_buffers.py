@@ -1,0 +1,160 @@
+"""The GFR paper's description: published ranges are those of the text, claims can fail."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+import celltrain as ct
+from celltrain import experiment
+from celltrain.papers import gfr_buffers
+from celltrain.papers.description import Claim, Table
+from celltrain.papers.gfr_buffers_tables import (
+    ALTERNATIVES,
+    GUARANTEES,
+    LOSS,
+    MANAGED,
+    PERIOD,
+    SWITCHES,
+    WORST,
+)
+from celltrain.papers.locate import find
+from celltrain.papers.outcomes import Cell, Outcomes
+from celltrain.papers.printed import Range
+
+PAPER = gfr_buffers.PAPER
+FIGURES = {figure.name: figure for figure in PAPER.figures}
+
+
+def test_published_ranges_are_those_of_the_text() -> None:
+    """Section 5.1: what is printed holds for every buffer of a figure."""
+    published = find(PAPER.id).published
+    text = {
+        ("Figure 4a", "plain UBR"): (Range(0.00045, 0.00055), Range(0.00045, 0.00055)),
+        ("Figure 4a", "two thresholds"): (None, Range(0.001, 0.0012)),
+        ("Figure 4a", "WFQ"): (Range(0.001, 0.0014), Range(0.001, 0.0014)),
+        ("Figure 4b", "EPD"): (Range(0.1, 0.2), Range(0.1, 0.2)),
+        ("Figure 4b", "per-VC accounting"): (None, Range(1.2, 1.7)),
+        ("Figure 4b", "WFQ"): (Range(0.4, 0.9), Range(0.4, 0.9)),
+    }
+    for ((figure, switch), printed), row in product(text.items(), (0, 1)):
+        columns = FIGURES[figure].lines()[switch]
+        assert len(columns) == 5
+        for column in columns:
+            assert published[figure, column.name, LOSS[row].name].value == printed[row]
+
+
+def test_lan_ratios_cannot_be_per_cent() -> None:
+    """At 5e-4 % a full link would lose less than a frame a connection in 30 s, slow start included."""
+    cells = 149.76e6 / 424 * 30
+    assert cells * 5e-6 < 10 * 13
+
+
+def test_scenarios_say_what_the_paper_says() -> None:
+    folder = find(PAPER.id)
+    for figure in PAPER.figures:
+        for column in figure.columns:
+            scenario = folder.scenario(figure.scenario).with_(column.settings).to_dict()
+            assert scenario["link"]["rate"] == "149.76 Mbit/s"
+            sources = scenario["topology"]["sources"]
+            (half,) = scenario["flow"]
+            assert (half["name"], half["vc"]["clp"]) == (f"{sources // 2 + 1} .. {sources}", True)
+            buffer = int(scenario["switch"]["buffer"].split()[0])
+            limited = scenario["switch"].get("vc-buffer")
+            assert limited == (f"{buffer // sources} cells" if column.line == "WFQ" else None)
+
+
+def one_run(table: Table, column: str, duration: str) -> ct.results.Record:
+    settings = next(one.settings for one in table.columns if one.name == column)
+    scenario = find(PAPER.id).scenario(table.scenario).with_({**settings, "duration": duration})
+    return experiment.execute(experiment.replicate(scenario, 1), reduce=lambda _, record: record)[0]
+
+
+def test_measures_are_ratios_of_the_counts_of_a_class() -> None:
+    figure = FIGURES["Figure 6"]
+    record = one_run(figure, "two thresholds, 20", "2 s")
+    assert record.flows["clp"] == [0] * 10 + [1] * 10
+    values = {row.name: row.measure(record) for row in figure.rows}
+    for clp, flows in ((0, slice(0, 10)), (1, slice(10, 20))):
+        sent, lost = (sum(record.flows[name][flows]) for name in ("cells_sent", "cells_discarded"))
+        assert values[f"CLR of CLP{clp}"] == 100 * lost / sent
+        rates = record.flows["throughput"][flows]
+        assert values[f"throughput of CLP{clp}"] == pytest.approx(sum(rates) / 10 / 1e6)
+    assert values["CLR of CLP1"] > values["CLR of CLP0"]
+    assert values["PRR of CLP1"] > values["PRR of CLP0"]
+
+
+def test_entitlements_are_those_of_the_scenario() -> None:
+    scenario = find(PAPER.id).scenario("table-1.toml")
+    assert scenario.duration - scenario.warm_up == PERIOD
+    settings = scenario.to_dict()
+    flows = {flow["name"]: flow for flow in settings["flow"]}
+    for number, entitled in enumerate(GUARANTEES.values(), 1):
+        flow = flows.get(str(number), {})
+        mcr = flow.get("vc", {}).get("mcr", settings["vc"]["mcr"])
+        rate = flow.get("traffic", {}).get("rate", mcr)
+        assert entitled == min(float(rate.split()[0]), float(mcr.split()[0]))
+
+
+def test_queuing_and_management_serve_every_vc() -> None:
+    """Twelve of the 22 s are enough for what differs by a factor."""
+    table = PAPER.tables[1]
+    rows = {row.name: row for row in table.rows}
+    shares = {
+        number: rows[WORST].measure(one_run(table, ALTERNATIVES[number].name, "12 s")) for number in (1, 6)
+    }
+    assert shares[1] < 10
+    assert shares[6] > 49.9, "half of the period is measured"
+
+
+def made_up(good: bool) -> Outcomes:
+    """Numbers as the paper has them, or the other way round."""
+    published = {cell: one.value for cell, one in find(PAPER.id).published.items() if one.value is not None}
+    samples: dict[Cell, list[float]] = {}
+    for figure in PAPER.figures:
+        for column in figure.columns:
+            for row in figure.rows:
+                value = _value(figure, column.line, int(column.x), row.name, good)
+                samples[figure.name, column.name, row.name] = [0.999 * value, 1.001 * value]
+    for table in PAPER.tables:
+        for number, column in enumerate(table.columns, 1):
+            served = (number in (6, 7, 8)) == good
+            samples[table.name, column.name, WORST] = [120.0, 121.0] if served else [50.0, 51.0]
+    return Outcomes(samples, published)
+
+
+def _value(figure: Table, switch: str, step: int, row: str, good: bool) -> float:
+    first = row.endswith("CLP0") == good
+    protected = switch in MANAGED and first
+    if row.startswith("throughput"):
+        rate = {"plain UBR": 4.0, "EPD": 6.0, "WFQ": 3.0}.get(switch, 9.0 if protected else 2.0)
+        rate = rate if good else 8.0 - rate / 2
+        rising = (figure.parameter == "sources") != good
+        skew = 0.4 if not good and switch == "WFQ" and first else 1.0
+        spread = 1.0 if switch in MANAGED[:1] or good else 1.3
+        return rate * skew * spread * (1 + (0.0001 if rising else -0.0001) * step)
+    loss = {"plain UBR": 0.15, "EPD": 0.18, "WFQ": 0.6}.get(switch, 0.01 if protected else 1.5)
+    if figure.name == "Figure 4a":
+        loss = {"plain UBR": 0.05, "EPD": 0.051, "WFQ": 0.12}.get(switch, 0.0001 if protected else 0.11)
+    if row.startswith("PRR"):
+        return {"plain UBR": 0.8, "EPD": 0.4}.get(switch, 2 * loss) if good else 0.1 + loss
+    if good:
+        return loss
+    return 1 / (1 + 3 * loss) if switch in MANAGED else loss * (0.3 if first else 3.0)
+
+
+@pytest.mark.parametrize("claim", PAPER.claims, ids=lambda claim: claim.id)
+def test_numbers_as_the_paper_has_them_bear_out_its_claims(claim: Claim) -> None:
+    finding = claim.judge(made_up(good=True))
+    assert finding.holds, [evidence.sentence() for evidence in finding.evidence]
+
+
+@pytest.mark.parametrize("claim", PAPER.claims, ids=lambda claim: claim.id)
+def test_every_claim_fails_on_the_opposite_numbers(claim: Claim) -> None:
+    assert not claim.judge(made_up(good=False)).holds
+
+
+def test_five_switches_at_every_step() -> None:
+    for figure in PAPER.figures:
+        assert tuple(figure.lines()) == SWITCHES
