@@ -6,7 +6,7 @@ use celltrain_atm::{
     aal5,
     buffer::{DiscardParams, Policy, PortContext},
     cell::PAYLOAD_OCTETS,
-    contract::Contract,
+    contract::{Contract, Policing},
     quantity::Capacity,
 };
 use celltrain_engine::{
@@ -216,9 +216,11 @@ fn check_flow(index: usize, flow: &FlowSpec) -> Checked {
     flow.tcp.as_ref().map_or(Ok(()), |stack| tcp(&format!("{key}.tcp"), stack))
 }
 
-/// Checks a contract behind the fastest line; that of its VC is not yet known.
+/// Checks a contract behind the fastest line, as that of its VC is not yet known, and without what policing needs, which a flow
+/// may give.
 fn contract(key: &str, contract: &Contract) -> Checked {
     within(&format!("{key}.weight"), contract.weight, 1, MAX_WEIGHT)?;
+    let contract = Contract { policing: Policing::None, ..contract.clone() };
     contract.check(MAX_RATE).map_err(|error| Problem::new(format!("{key}.{}", error.key), error.message))
 }
 
