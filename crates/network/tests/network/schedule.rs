@@ -178,10 +178,14 @@ fn abr_network() -> impl Strategy<Value = String> {
         of_kind(("cells", 200), &CELL_TRAFFIC, &[TCP_TRAFFIC, [CELL_TRAFFIC[0]; 4]].concat(), false);
     let first = select(vec!["cbr", "vbr", "ubr", "abr"]);
     (networks, allocator, ends, first).prop_map(|(tables, allocator, ends, first)| {
-        let tables = tables.replace("name = \"1\"\n", &format!("name = \"1\"\nvc.category = \"{first}\"\n"));
+        // The peak rate of an ABR source is its own.
+        let tables = PEAK[1..].iter().rev().fold(tables, |tables, peak| tables.replace(peak, ""));
+        let tables = tables
+            .replace("[vc]\n", "[vc]\ncategory = \"abr\"\n")
+            .replace("name = \"1\"\n", &format!("name = \"1\"\nvc.category = \"{first}\"\n"));
         // The topology may have one flow only, which is then the first.
         format!(
-            "{tables}[[flow]]\nname = \"more\"\nfrom = \"src1\"\nto = \"dest1\"\n[vc]\ncategory = \"abr\"\n\
+            "{tables}[[flow]]\nname = \"more\"\nfrom = \"src1\"\nto = \"dest1\"\n\
              [abr]\n{ends}[switch.allocator]\n{allocator}"
         )
     })
