@@ -1,7 +1,8 @@
 """Max-min fair rates from Python: arguments and errors; the solver has its own tests in Rust."""
 
-import celltrain as ct
 import pytest
+
+import celltrain as ct
 
 
 def test_a_parking_lot() -> None:
