@@ -23,7 +23,7 @@ def test_a_trace_changes_nothing_else(scenario: ct.Scenario) -> None:
     assert plain.fingerprints == traced.fingerprints
     assert plain.flows.equals(traced.flows)
     assert plain.series.is_empty()
-    assert set(traced.series["metric"]) == {"cwnd", "delivered", "occupancy"}
+    assert set(traced.series["metric"]) == {"cwnd", "delivered", "occupancy", "utilisation"}
 
 
 def test_seed_and_replication_choose_the_random_numbers(scenario: ct.Scenario) -> None:

@@ -144,7 +144,7 @@ impl Host {
     /// Something has changed for an ABR source: sets its timer anew.
     fn rouse(&mut self, now: Time, index: u32) {
         let next = self.parts.abr[index as usize].next_time(now);
-        self.abr_timers.set(index, next);
+        self.rate_timers.set(index, next);
     }
 
     /// An ABR source's time has come.

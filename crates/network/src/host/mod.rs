@@ -166,9 +166,8 @@ pub(crate) struct Host {
     ip: Server<Waiting>,
     timers: Timers,
     source_timers: Timers,
-    abr_timers: Earliest,
-    /// When endpoints that wait for the pace of their VC may send.
-    pace_timers: Timers,
+    /// When VCs with a rate may send: ABR sources, and after them, if any is paced, the outgoing VCs.
+    rate_timers: Earliest,
     clock: Time,
     pub(crate) fingerprint: Fingerprint,
 }
@@ -201,14 +200,14 @@ impl Host {
         for (index, source) in parts.sources.iter().enumerate() {
             source_timers.set(index as u32, source.next.ps());
         }
+        let paced = parts.outgoing.iter().any(|outgoing| outgoing.pace.is_some());
         Self {
             merge,
             processor: Server::new(generator("processor")),
             ip: Server::new(generator("ip")),
             timers: Timers::new(parts.endpoints.len()),
             source_timers,
-            abr_timers: Earliest::new(parts.abr.len()),
-            pace_timers: Timers::new(parts.outgoing.len()),
+            rate_timers: Earliest::new(parts.abr.len() + if paced { parts.outgoing.len() } else { 0 }),
             clock: 0,
             fingerprint: Fingerprint::default(),
             parts,
@@ -235,8 +234,7 @@ impl Host {
             .min(self.ip.next_done())
             .min(self.timers.next())
             .min(self.source_timers.next())
-            .min(self.abr_timers.next())
-            .min(self.pace_timers.next())
+            .min(self.rate_timers.next())
     }
 
     pub(crate) fn next_event(&self, streams: &Streams<Cell>) -> Time {
@@ -377,12 +375,12 @@ impl Host {
             if let Some(source) = self.source_timers.pop() {
                 self.on_source(now, source, streams, wires);
             }
-        } else if self.pace_timers.next() == now {
-            if let Some(outgoing) = self.pace_timers.pop() {
-                self.on_turn(now, outgoing, streams, wires);
-            }
         } else {
-            self.on_abr_source(now, self.abr_timers.first(), streams, wires);
+            let (first, sources) = (self.rate_timers.first(), self.parts.abr.len() as u32);
+            match first.checked_sub(sources) {
+                None => self.on_abr_source(now, first, streams, wires),
+                Some(outgoing) => self.on_turn(now, outgoing, streams, wires),
+            }
         }
     }
 
@@ -433,20 +431,18 @@ impl Host {
     /// Sends what an endpoint has to send, and sets its timer.
     fn poll(&mut self, now: Time, endpoint: u32, streams: &mut Streams<Cell>, wires: &mut Wires) {
         let Endpoint { outgoing, peer, .. } = self.parts.endpoints[endpoint as usize];
-        let wire = self.parts.outgoing[outgoing as usize].wire.expect("what TCP sends waits in a wire");
+        let Outgoing { wire, ref pace, .. } = self.parts.outgoing[outgoing as usize];
+        let (wire, paced) = (wire.expect("what TCP sends waits in a wire"), pace.is_some());
         loop {
+            if paced && self.waits_for_turn(now, endpoint, outgoing) {
+                break;
+            }
             let state = &mut self.parts.endpoints[endpoint as usize];
             if state.room == 0 {
                 break;
             }
-            if let Some(pace) =
-                self.parts.outgoing[outgoing as usize].pace.as_mut().filter(|pace| pace.free() > now)
-            {
-                self.pace_timers.set(outgoing, pace.wait(endpoint));
-                break;
-            }
             let Some(segment) = state.tcp.poll_segment(now) else { break };
-            if let Some(pace) = &mut self.parts.outgoing[outgoing as usize].pace {
+            if paced && let Some(pace) = &mut self.parts.outgoing[outgoing as usize].pace {
                 pace.begin(now, self.parts.aal5.cells(u64::from(segment.ip_bytes())) as u16);
             }
             let frame = wires.packets[wire].send(Packet { segment, endpoint: peer });
@@ -454,6 +450,17 @@ impl Host {
         }
         let deadline = self.parts.endpoints[endpoint as usize].tcp.next_timeout().unwrap_or(NEVER);
         self.timers.set(endpoint, deadline);
+    }
+
+    /// Whether the paced VC `outgoing` may not yet carry its next frame; the endpoint then has its turn when it may, unless it
+    /// has no room to send anyway.
+    fn waits_for_turn(&mut self, now: Time, endpoint: u32, outgoing: u32) -> bool {
+        let pace = &mut self.parts.outgoing[outgoing as usize].pace;
+        let Some(pace) = pace.as_mut().filter(|pace| pace.free() > now) else { return false };
+        if self.parts.endpoints[endpoint as usize].room > 0 {
+            self.rate_timers.set(self.parts.abr.len() as u32 + outgoing, pace.wait(endpoint));
+        }
+        true
     }
 
     /// A VC may carry its next frame: the endpoints that wait for it have their turn until one of them sends.
@@ -464,7 +471,7 @@ impl Host {
         }
         let pace = self.parts.outgoing[outgoing as usize].pace.as_ref();
         let next = pace.filter(|pace| pace.waits()).map_or(NEVER, Pace::free);
-        self.pace_timers.set(outgoing, next);
+        self.rate_timers.set(self.parts.abr.len() as u32 + outgoing, next);
     }
 
     /// The processor is done with a segment of an endpoint; one that had to wait may go.

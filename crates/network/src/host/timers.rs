@@ -59,6 +59,8 @@ impl Timers {
 /// now a slot away, now a tenth of a second): a tree of minima, in which nothing outdated stays.
 #[derive(Debug)]
 pub(crate) struct Earliest {
+    /// The earliest deadline.
+    next: Time,
     /// The minimum of all at 1, those of the halves at 2 and 3, and so on; the deadlines in the last half.
     tree: Vec<Time>,
 }
@@ -66,7 +68,7 @@ pub(crate) struct Earliest {
 impl Earliest {
     /// No deadlines yet, for `count` things.
     pub(crate) fn new(count: usize) -> Self {
-        Self { tree: vec![NEVER; 2 * count.next_power_of_two()] }
+        Self { next: NEVER, tree: vec![NEVER; 2 * count.next_power_of_two()] }
     }
 
     /// Sets a deadline; [`NEVER`] takes it away.
@@ -77,11 +79,12 @@ impl Earliest {
             place /= 2;
             self.tree[place] = self.tree[2 * place].min(self.tree[2 * place + 1]);
         }
+        self.next = self.tree[1];
     }
 
     /// The earliest deadline.
     pub(crate) fn next(&self) -> Time {
-        self.tree[1]
+        self.next
     }
 
     /// Whose deadline [`Earliest::next`] is; the first of several.
