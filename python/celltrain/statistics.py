@@ -22,6 +22,7 @@ __all__ = [
     "jain",
     "mean",
     "paired_difference",
+    "slope",
     "standard_deviation",
     "t_cdf",
     "t_quantile",
@@ -157,6 +158,25 @@ def autocorrelation(series: Sequence[float], lag: int = 1) -> float:
     spread = math.fsum((value - centre) ** 2 for value in series)
     pairs = zip(series, series[lag:], strict=False)
     return math.fsum((a - centre) * (b - centre) for a, b in pairs) / spread if spread else 0.0
+
+
+def slope(series: Sequence[float], confidence: float = 0.95) -> Estimate:
+    """Slope of the least-squares line through values at equal distances, per step, with its Student interval.
+
+    The interval is that of residuals which do not depend on one another, so take values far enough apart.
+
+    Raises:
+        ValueError: there are fewer than three values.
+    """
+    n = len(series)
+    if n < 3:
+        raise ValueError(f"a slope with an interval takes three values, not {n}")
+    middle, centre = (n - 1) / 2, mean(series)
+    spread = math.fsum((step - middle) ** 2 for step in range(n))
+    rise = math.fsum((step - middle) * value for step, value in enumerate(series)) / spread
+    residuals = (value - centre - rise * (step - middle) for step, value in enumerate(series))
+    sd = math.sqrt(math.fsum(residual**2 for residual in residuals) / (n - 2) / spread)
+    return Estimate(rise, None, t_quantile(0.5 + confidence / 2, n - 2) * sd, n)
 
 
 def jain(shares: Sequence[float]) -> float:

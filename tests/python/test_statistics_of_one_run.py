@@ -105,3 +105,26 @@ def test_an_interval_is_within_a_part_of_its_mean() -> None:
     assert not statistics.Estimate(-10, 1, 0.51, 5).within(0.05)
     assert not statistics.Estimate(10, None, None, 1).within(0.99)
     assert not statistics.Estimate(math.nan, math.nan, math.nan, 5).within(0.5)
+
+
+@settings(derandomize=True)
+@given(
+    st.lists(st.integers(-1000, 1000), min_size=3, max_size=60).filter(lambda series: len(set(series)) > 1)
+)
+def test_the_slope_is_that_of_linear_regression(series: list[int]) -> None:
+    oracle = scipy_stats.linregress(range(len(series)), series)
+    found = statistics.slope(series)
+    half_width = oracle.stderr * scipy_stats.t.ppf(0.975, len(series) - 2)
+    assert found.mean == pytest.approx(oracle.slope, rel=1e-6, abs=1e-6)
+    assert found.half_width == pytest.approx(half_width, rel=1e-6, abs=1e-4)
+
+
+@pytest.mark.parametrize(("line", "rise"), [([3.0, 5.0, 7.0, 9.0], 2.0), ([4.0, 4.0, 4.0], 0.0)])
+def test_a_line_has_its_slope_and_no_width(line: list[float], rise: float) -> None:
+    found = statistics.slope(line)
+    assert (found.mean, found.half_width) == (rise, 0.0)
+
+
+def test_two_values_have_no_slope() -> None:
+    with pytest.raises(ValueError, match="three values"):
+        statistics.slope([1.0, 2.0])
