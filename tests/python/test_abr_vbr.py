@@ -30,7 +30,7 @@ def run(scenario: str, **settings: Any) -> Record:
 
 
 def sawtooth(rise: float, *, periods: int = 200, seed: int = 1) -> Trace:
-    """A queue that fills and drains every 10 ms, to a random depth, on a base that rises by `rise` a second."""
+    """A queue that fills and drains every 10 ms, by a random depth, on a base that rises evenly."""
     draws = random.Random(seed)
     depths = [draws.uniform(500, 1500) for _ in range(periods)]
     t = np.arange(1, 10 * periods + 1) / 1e3

@@ -1,8 +1,9 @@
-"""Kalyanaraman et al., *Performance of TCP over ABR on ATM backbone and with various VBR traffic patterns* (1996).
+"""*Performance of TCP over ABR on ATM backbone and with various VBR traffic patterns* (1996).
 
-Table 1 asks how much a source must store where ABR controls its rate. Tables 2 to 4 ask under which patterns of
-VBR, over which distances and with which measurements the queue at the switch stays bounded. Table 5 is what
-section 4.2.3 says of the switch scheme, and the figures show a few of the runs over time; the paper has neither.
+By Kalyanaraman et al. Table 1 asks how much a source must store where ABR controls its rate. Tables 2 to
+4 ask under which patterns of VBR, over which distances and with which measurements the queue at the
+switch stays bounded. Table 5 is what section 4.2.3 says of the switch scheme, and the figures show a few
+of the runs over time; the paper has neither.
 """
 
 from collections.abc import Callable, Mapping, Sequence
