@@ -10,7 +10,7 @@ from celltrain.papers.running import reproduce
 
 __all__ = ["PAPERS", "Paper", "PaperResults", "Reproduction", "describe", "reproduce"]
 
-PAPERS: tuple[str, ...] = ("espd", "gfr-buffers", "virtual-queuing", "gfr-pushout")
+PAPERS: tuple[str, ...] = ("espd", "gfr-buffers", "virtual-queuing", "gfr-pushout", "abr-vbr")
 """The ids of the papers that can be reproduced; the module of a paper has its id with underscores."""
 
 
