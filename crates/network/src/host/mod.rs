@@ -376,11 +376,17 @@ impl Host {
                 self.on_source(now, source, streams, wires);
             }
         } else {
-            let (first, sources) = (self.rate_timers.first(), self.parts.abr.len() as u32);
-            match first.checked_sub(sources) {
-                None => self.on_abr_source(now, first, streams, wires),
-                Some(outgoing) => self.on_turn(now, outgoing, streams, wires),
-            }
+            self.on_rate_timer(now, streams, wires);
+        }
+    }
+
+    /// The time of a VC with a rate has come. Kept out of the way of hosts that have none.
+    #[inline(never)]
+    fn on_rate_timer(&mut self, now: Time, streams: &mut Streams<Cell>, wires: &mut Wires) {
+        let (first, sources) = (self.rate_timers.first(), self.parts.abr.len() as u32);
+        match first.checked_sub(sources) {
+            None => self.on_abr_source(now, first, streams, wires),
+            Some(outgoing) => self.on_turn(now, outgoing, streams, wires),
         }
     }
 
