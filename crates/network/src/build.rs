@@ -417,6 +417,7 @@ impl Builder<'_> {
         let policy = DiscardParams::of(PolicyName::TailDrop);
         let context = PortContext {
             capacity: u64::MAX,
+            unit: Unit::Cells,
             rate: pcr.0,
             vcs: &[Contract::default()],
             generator: self.randomness.named("unused"),
@@ -592,6 +593,7 @@ impl Builder<'_> {
         let line = line(link);
         let context = PortContext {
             capacity: line.capacity(),
+            unit: link.buffer.1,
             rate: link.rate,
             vcs: &draft.contracts,
             generator: self.randomness.named(&format!("port {name} discard")),

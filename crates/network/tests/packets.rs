@@ -1,5 +1,6 @@
 //! Packet-framed links: times, limits and policies by whole frames.
 
+use celltrain_atm::{buffer::PolicyName, scheduler::DisciplineName};
 use celltrain_network::{
     run::{Experiment, Options, RunResult},
     scenario::Scenario,
@@ -62,9 +63,8 @@ fn a_buffer_never_holds_more_than_its_limit() {
     }
 }
 
-#[test]
-fn every_policy_runs_on_packets() {
-    let text = r#"
+/// Five connections over one port that carries packets.
+const FIVE: &str = r#"
 schema = 1
 name = "packets"
 duration = "20 s"
@@ -77,23 +77,58 @@ framing = "packets"
 buffer = "20 packets"
 [switch.discard]
 policy = "tail-drop"
-epd.threshold = "15 packets"
-espd = { high = "90 %", low = "50 %" }
 espd-original = { high = "90 %", low = "50 %", red-limit = 2 }
 "#;
+
+/// Checks what every port of packets must do under overload: it stays within its limit, breaks no frame, and keeps busy.
+fn check_overload(overrides: &[(&str, &str)]) -> RunResult {
+    let result = run(FIVE, overrides);
+    let sum = |column: &str| result.ports.counts(column).iter().sum::<u64>();
+    assert!(sum("cells_discarded") + sum("cells_pushed_out") > 0, "{overrides:?}");
+    assert_eq!(result.flows.counts("cells_useless").iter().sum::<u64>(), 0, "{overrides:?}");
+    let throughput = result.summary.iter().find(|metric| metric.name == "throughput").unwrap().value;
+    assert!((7e6..1e7).contains(&throughput), "{overrides:?}: {throughput}");
+    result
+}
+
+#[test]
+fn every_policy_runs_on_packets() {
+    for policy in PolicyName::ALL {
+        for buffer in ["20 packets", "30 kB"] {
+            check_overload(&[("switch.discard.policy", policy.name()), ("switch.buffer", buffer)]);
+        }
+    }
+}
+
+#[test]
+fn policies_that_look_at_frames_refuse_before_the_buffer_is_full() {
     for policy in ["tail-drop", "ppd", "epd", "espd", "espd-original"] {
-        let result = run(text, &[("switch.discard.policy", policy)]);
-        let discarded: u64 = result.ports.counts("cells_discarded").iter().sum();
-        assert!(discarded > 0, "{policy}");
-        let full: u64 = result.ports.counts("discarded_buffer_full").iter().sum();
+        let result = check_overload(&[("switch.discard.policy", policy)]);
+        let sum = |column: &str| result.ports.counts(column).iter().sum::<u64>();
+        let (full, discarded) = (sum("discarded_buffer_full"), sum("cells_discarded"));
         assert_eq!(
             full == discarded,
             ["tail-drop", "ppd"].contains(&policy),
             "{policy}: {full} of {discarded}"
         );
-        assert_eq!(result.flows.counts("cells_useless").iter().sum::<u64>(), 0, "frames are never broken");
-        let throughput = result.summary.iter().find(|metric| metric.name == "throughput").unwrap().value;
-        assert!((7e6..1e7).contains(&throughput), "{policy}: {throughput}");
+    }
+}
+
+#[test]
+fn a_reserved_frame_is_a_packet_with_all_its_bytes() {
+    // 32 cells carry 1536 bytes: no packet is longer, so what is admitted with that much room always fits.
+    let policy = "{ policy = \"abs-push-out\", abs-push-out.admission = \"whole-frame\" }";
+    let result = check_overload(&[("switch.discard", policy), ("switch.buffer", "30 kB")]);
+    assert_eq!(result.ports.counts("discarded_buffer_full").iter().sum::<u64>(), 0);
+}
+
+#[test]
+fn every_scheduler_runs_on_packets() {
+    for discipline in DisciplineName::ALL {
+        check_overload(&[
+            ("switch.scheduler.discipline", discipline.name()),
+            ("switch.vc-buffer", "6 packets"),
+        ]);
     }
 }
 

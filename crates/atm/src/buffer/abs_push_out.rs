@@ -89,7 +89,7 @@ impl PacketDiscard {
         })
     }
 
-    /// B, in cells; negative where frames in progress still need more than there is.
+    /// B, in the units of the buffer; negative where frames in progress still need more than there is.
     pub(super) fn available(&self, port: &impl PortView) -> i64 {
         let capacity = i64::try_from(port.capacity()).unwrap_or(i64::MAX);
         capacity - port.occupancy() as i64 - self.total_reserved
@@ -148,7 +148,7 @@ impl PacketDiscard {
 }
 
 impl AbsPushOut {
-    /// B, the available buffer space in cells: what is neither filled nor reserved. Negative where frames in progress
+    /// B, the available buffer space in the units of the buffer: what is neither filled nor reserved. Negative where frames in progress
     /// still need more than there is.
     #[must_use]
     pub fn available(&self, port: &impl PortView) -> i64 {

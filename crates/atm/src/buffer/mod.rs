@@ -19,8 +19,9 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
     Cell,
+    cell::PAYLOAD_OCTETS,
     contract::Contract,
-    quantity::{Capacity, Level},
+    quantity::{Capacity, Level, Unit},
 };
 
 // One line a policy: it names the file, the type in it, and the policy's name in scenario files.
@@ -108,6 +109,8 @@ pub enum Verdict {
 pub struct PortContext<'a> {
     /// Size of the buffer in its units; `u64::MAX` when unlimited.
     pub capacity: u64,
+    /// What the buffer is counted in.
+    pub unit: Unit,
     /// The line rate.
     pub rate: BitRate,
     /// The contracts of the VCs, by label.
@@ -117,6 +120,17 @@ pub struct PortContext<'a> {
 }
 
 impl PortContext<'_> {
+    /// The longest frame that a contract allows, in the buffer's units. In front of a packet-framed link a frame is one
+    /// packet, with as many bytes as the cells would carry.
+    #[must_use]
+    pub fn longest_frame(&self, contract: &Contract) -> u64 {
+        match self.unit {
+            Unit::Cells => u64::from(contract.mfs),
+            Unit::Packets => 1,
+            Unit::Bytes => u64::from(contract.mfs) * PAYLOAD_OCTETS,
+        }
+    }
+
     /// The parameter `key`, a level of this port's buffer, in the buffer's units.
     ///
     /// # Errors

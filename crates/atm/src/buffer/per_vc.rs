@@ -101,7 +101,7 @@ impl BufferPolicy for PerVc {
 
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
         let (low, high) = port.low_high(params.low, params.high)?;
-        let two_frames = port.vcs.iter().map(|vc| 2 * u64::from(vc.mfs)).collect();
+        let two_frames = port.vcs.iter().map(|vc| 2 * port.longest_frame(vc)).collect();
         Ok(Self {
             frames: FrameDiscard::new(params.end_marks, port.vcs.len()),
             admission: WithinShare { low, high, shared_by: params.shared_by, two_frames },

@@ -30,9 +30,9 @@ pub enum Sharing {
 /// The thresholds of all VCs.
 #[derive(Debug, Clone)]
 pub struct Limits {
-    /// `TL_i` in cells, rounded down.
+    /// `TL_i` in the units of the buffer, rounded down.
     thresholds: Vec<i64>,
-    /// M: the maximum frame size of each VC, in cells.
+    /// M: the maximum frame size of each VC, in these units.
     frames: Vec<i64>,
 }
 
@@ -63,17 +63,17 @@ impl Limits {
         };
         Ok(Self {
             thresholds: rates.iter().map(threshold).collect(),
-            frames: port.vcs.iter().map(|contract| i64::from(contract.mfs)).collect(),
+            frames: port.vcs.iter().map(|contract| port.longest_frame(contract).cast_signed()).collect(),
         })
     }
 
-    /// `TL` of a VC, in cells.
+    /// `TL` of a VC, in the units of the buffer.
     #[must_use]
     pub fn threshold(&self, vc: u32) -> i64 {
         self.thresholds[vc as usize]
     }
 
-    /// M of a VC, its maximum frame size in cells.
+    /// M of a VC, its maximum frame size in the units of the buffer.
     #[must_use]
     pub fn frame(&self, vc: u32) -> i64 {
         self.frames[vc as usize]

@@ -6,6 +6,7 @@ use celltrain_atm::{
     Cell,
     buffer::{BufferPolicy, PortContext, PortView, Verdict},
     contract::Contract,
+    quantity::Unit,
 };
 use celltrain_engine::{
     quantity::BitRate,
@@ -17,7 +18,7 @@ pub(crate) const LINE: BitRate = BitRate(155_520_000);
 
 /// A port of `capacity` cells with VCs under these contracts.
 pub(crate) fn context(capacity: u64, vcs: &[Contract]) -> PortContext<'_> {
-    PortContext { capacity, rate: LINE, vcs, generator: generator(0, "policy") }
+    PortContext { capacity, unit: Unit::Cells, rate: LINE, vcs, generator: generator(0, "policy") }
 }
 
 /// A generator of the tests' own.

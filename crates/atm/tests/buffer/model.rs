@@ -7,7 +7,7 @@ use celltrain_atm::{
     Cell,
     buffer::{BufferPolicy, PortContext, PortView, Reason, Verdict},
     contract::Contract,
-    quantity::CellRate,
+    quantity::{CellRate, Unit},
 };
 use celltrain_engine::{
     Time,
@@ -25,7 +25,13 @@ pub(crate) fn generator() -> Generator {
 
 /// What a policy is told of a port of `capacity` cells with VCs under `contracts`.
 pub(crate) fn context(capacity: u64, contracts: &[Contract]) -> PortContext<'_> {
-    PortContext { capacity, rate: BitRate(155_520_000), vcs: contracts, generator: generator() }
+    PortContext {
+        capacity,
+        unit: Unit::Cells,
+        rate: BitRate(155_520_000),
+        vcs: contracts,
+        generator: generator(),
+    }
 }
 
 /// `vcs` default contracts.

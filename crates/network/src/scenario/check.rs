@@ -131,6 +131,7 @@ fn check_port(index: usize, port: &PortSpec, spec: &Spec) -> Checked {
 fn discard(key: &str, params: &DiscardParams, buffer: Capacity) -> Checked {
     let port = PortContext {
         capacity: buffer.units(),
+        unit: buffer.1,
         rate: MAX_RATE,
         vcs: &[Contract::default()],
         generator: Randomness { seed: 0, replication: 0 }.named("check"),

@@ -125,7 +125,13 @@ pub(super) fn check_contracts(
             continue;
         }
         let generator = Randomness { seed: 0, replication: 0 }.named("check");
-        let port = PortContext { capacity: link.buffer.units(), rate: link.rate, vcs, generator };
+        let port = PortContext {
+            capacity: link.buffer.units(),
+            unit: link.buffer.1,
+            rate: link.rate,
+            vcs,
+            generator,
+        };
         let place = |key, is_own| place(spec, &outline.nodes, link, key, is_own);
         if let Err(error) = Policy::new(&link.discard, &port) {
             let key = place("discard", |port| port.discard.is_some());
