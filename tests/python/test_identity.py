@@ -50,6 +50,9 @@ def test_parameters_of_unused_policies_do_not_count(scenario: ct.Scenario) -> No
     assert scenario.with_({"switch.discard.epd.threshold": "70 %"}).key != scenario.key
     used = scenario.with_({"switch.discard.policy": "espd"})
     assert used.with_(espd).key not in (used.key, scenario.key)
+    abr = scenario.with_({"vc.category": "abr", "switch.allocator.algorithm": "erica"})
+    assert abr.with_({"switch.allocator.capc.target-utilisation": 0.8}).key == abr.key
+    assert abr.with_({"switch.allocator.erica.target-utilisation": 0.8}).key != abr.key
     assert scenario.with_({"seed": 99, "replications": 9}).key == scenario.key
     assert scenario.with_({"switch.buffer": "201 cells"}).key != scenario.key
 

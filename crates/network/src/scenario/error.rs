@@ -84,18 +84,23 @@ pub(crate) fn suggestion<'a>(name: &str, what: &str, valid: impl Iterator<Item =
 }
 
 /// The valid name that `name` most probably stands for, if any is near.
-fn nearest<'a>(name: &str, valid: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+fn nearest<'a>(name: &str, valid: impl Iterator<Item = &'a str> + Clone) -> Option<&'a str> {
     // A third of the letters may be wrong; a long text is no mistyped name and would be slow to compare.
     let limit = (name.chars().count() / 3).max(1);
     if limit > 20 {
         return None;
     }
+    // A name is often cut down to its noun: "window" for "receive-window".
+    let is_noun_of =
+        |candidate: &&str| candidate.strip_suffix(name).is_some_and(|before| before.ends_with('-'));
     valid
+        .clone()
         .filter(|candidate| candidate.len().abs_diff(name.len()) <= 4 * limit)
         .map(|candidate| (edit_distance(name, candidate), candidate))
         .filter(|(distance, _)| *distance <= limit)
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
+        .or_else(|| valid.clone().find(is_noun_of))
 }
 
 /// Letters to insert, delete, replace or swap with their neighbour to make `b` of `a` (optimal string alignment).
@@ -142,6 +147,7 @@ mod tests {
     #[test]
     fn only_near_names_are_suggested() {
         assert_eq!(nearest("thresold", ["threshold", "end-marks"].into_iter()), Some("threshold"));
+        assert_eq!(nearest("marks", ["threshold", "end-marks"].into_iter()), Some("end-marks"));
         assert_eq!(nearest("colour", ["threshold", "end-marks"].into_iter()), None);
         assert_eq!(nearest(&"x".repeat(1 << 20), ["threshold"].into_iter()), None);
     }

@@ -1,6 +1,6 @@
 //! What the results of a scenario depend on, as a hash.
 
-use celltrain_atm::{buffer::PolicyName, scheduler::DisciplineName};
+use celltrain_atm::{abr::AllocatorName, buffer::PolicyName, scheduler::DisciplineName};
 use serde_json::Value;
 
 /// Settings that choose among the runs of a scenario and change none of them.
@@ -23,9 +23,10 @@ pub(super) fn key(mut resolved: Value) -> String {
 type Choice = (&'static str, fn(&str) -> bool);
 
 /// Every such key.
-const CHOICES: [Choice; 2] = [
+const CHOICES: [Choice; 3] = [
     ("policy", |name| PolicyName::ALL.iter().any(|policy| policy.name() == name)),
     ("discipline", |name| DisciplineName::ALL.iter().any(|discipline| discipline.name() == name)),
+    ("algorithm", |name| AllocatorName::ALL.iter().any(|algorithm| algorithm.name() == name)),
 ];
 
 /// Takes out the parameters of algorithms that a table has beside those of the one it chooses: a grid over algorithms and
