@@ -31,7 +31,7 @@ pub const MIN_RATE: BitRate = BitRate(1_000);
 /// The fastest link: a cell still takes a few picoseconds.
 pub const MAX_RATE: BitRate = BitRate(100_000_000_000_000);
 /// The most replications.
-pub const MAX_REPLICATIONS: u32 = 1_000_000;
+pub const MAX_REPLICATIONS: u32 = 100_000;
 /// The most samples of a series.
 pub const MAX_SAMPLES: u64 = 10_000_000;
 /// The most cells in a frame: an AAL5 frame of 65535 bytes and its trailer.
