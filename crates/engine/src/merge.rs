@@ -128,8 +128,7 @@ impl Merge {
             if second.ps() >= limit {
                 (train.count, train.gaps) = (1, 0);
                 head.drop_first(second);
-                // Fewer cars than that make no two rounds.
-                self.crossing = head.count > 2;
+                self.crossing = head.makes_rounds();
                 self.replace_first(first.at(second.ps()));
                 return Some(slot);
             }
@@ -203,17 +202,26 @@ impl Merge {
         streams: &mut Streams<C>,
         rows: &mut Vec<Train<C>>,
     ) -> Option<(u32, Slot)> {
-        if self.crossing { self.take_rounds(until, streams, rows) } else { None }
+        if !self.crossing {
+            return None;
+        }
+        // Most often it is the input whose turn it is next that makes no two rounds.
+        let stream = &streams[self.keys.last()?.stream()];
+        let slot = stream.slot();
+        if !stream.first()?.makes_rounds() {
+            return None;
+        }
+        self.take_rounds(until, slot, streams, rows)
     }
 
     #[inline(never)]
     fn take_rounds<C: Car>(
         &mut self,
         until: Time,
+        slot: Slot,
         streams: &mut Streams<C>,
         rows: &mut Vec<Train<C>>,
     ) -> Option<(u32, Slot)> {
-        let slot = streams[self.keys.last()?.stream()].slot();
         let (inputs, rounds) = self.count_rounds(until, slot, streams)?;
         rows.clear();
         for _ in 0..inputs {
@@ -240,10 +248,10 @@ impl Merge {
             }
             let stream = &streams[key.stream()];
             let head = stream.first()?;
-            rounds = rounds.min(head.count - 1);
-            if rounds < 2 || stream.slot() != slot || head.gaps != 0 || (inputs > 0 && arrival < last + 2) {
+            if !head.makes_rounds() || stream.slot() != slot || (inputs > 0 && arrival < last + 2) {
                 return None;
             }
+            rounds = rounds.min(head.count - 1);
             (inputs, last) = (inputs + 1, arrival);
         }
         // With all its fractions of a picosecond, the last car arrives before the limit.

@@ -112,6 +112,12 @@ impl<C: Car> Train<C> {
         }
     }
 
+    /// Whether it can give two cars to rounds and keep one, evenly spaced.
+    #[inline]
+    pub(crate) fn makes_rounds(&self) -> bool {
+        self.count > 2 && self.gaps == 0
+    }
+
     /// Adds the cars of `other` at the end, the first of them `slots` slots after the last one here, if they can be part of
     /// this train.
     #[inline]
@@ -183,7 +189,12 @@ impl<C: Car> Stream<C> {
     /// Moves the horizon on; it never goes back. The sender does so at the end of a visit.
     pub fn advance_horizon(&mut self, horizon: Time) {
         self.horizon = self.horizon.max(horizon);
-        // The room of trains that were taken is used again, before it outgrows the cache.
+    }
+
+    /// Uses the room of trains that were taken again, before it outgrows the cache. To be called when cars were taken: fewer
+    /// wait then than after the sender's next visit, and they have to be moved.
+    #[inline]
+    pub(crate) fn reuse_room(&mut self) {
         if self.taken >= 256 && self.taken * 2 >= self.trains.len() {
             self.trains.drain(..self.taken);
             self.taken = 0;

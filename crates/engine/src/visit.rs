@@ -141,6 +141,9 @@ pub fn run<C: Car, S, P: Process<C, S>>(
             if next_event < until || until == end {
                 events += processes[index].visit(until, streams, shared);
                 next_event = processes[index].next_event(streams);
+                for &input in &plan.inputs[known.inputs.clone()] {
+                    streams[input].reuse_room();
+                }
             } else {
                 for &(output, lookahead) in &plan.outputs[known.outputs.clone()] {
                     streams[output].advance_horizon(until + lookahead);

@@ -345,7 +345,7 @@ impl Host {
                         IpLayer { service: Some(service), serves_arrivals: true } => {
                             self.ip.enter(now, service, packet);
                         }
-                        _ => self.process(now, packet, streams, wires),
+                        _ => self.take_in(now, packet, streams, wires),
                     }
                 }
             }
@@ -354,16 +354,18 @@ impl Host {
 
     fn on_own_event(&mut self, now: Time, streams: &mut Streams<Cell>, wires: &mut Wires) {
         if self.processor.next_done() == now {
-            if let Some(packet) = self.processor.leave() {
-                self.processed(now, packet, streams, wires);
-                if packet.way == Way::Out {
+            match self.processor.leave() {
+                Some(packet) if packet.way == Way::Out => {
+                    self.forward(now, packet, streams, wires);
                     self.make_room(now, packet.endpoint, streams, wires);
                 }
+                Some(packet) => self.deliver(now, packet, streams, wires),
+                None => {}
             }
         } else if self.ip.next_done() == now {
             match self.ip.leave() {
                 Some(packet) if packet.way == Way::Out => self.transmit(now, packet, streams, wires),
-                Some(packet) => self.process(now, packet, streams, wires),
+                Some(packet) => self.take_in(now, packet, streams, wires),
                 None => {}
             }
         } else if self.timers.next() == now {
@@ -392,6 +394,7 @@ impl Host {
 
     /// Sends `cells` (how many, from which place on) of the current frame of a VC: to the network interface, or to the VC's
     /// ABR source.
+    #[inline(always)]
     fn send_cells(
         &mut self,
         at: Instant,
@@ -409,28 +412,28 @@ impl Host {
         }
     }
 
-    /// A packet between IP and TCP takes its time in the processor, if the stack needs any.
-    fn process(&mut self, now: Time, packet: Waiting, streams: &mut Streams<Cell>, wires: &mut Wires) {
-        let state = &mut self.parts.endpoints[packet.endpoint as usize];
-        match state.processing[packet.way as usize] {
-            Some(service) => {
-                state.room -= u32::from(packet.way == Way::Out);
-                self.processor.enter(now, service, packet);
-            }
-            None => self.processed(now, packet, streams, wires),
+    /// A packet that has come in takes its time in the processor, if the stack needs any.
+    fn take_in(&mut self, now: Time, packet: Waiting, streams: &mut Streams<Cell>, wires: &mut Wires) {
+        match self.parts.endpoints[packet.endpoint as usize].processing[Way::In as usize] {
+            Some(service) => self.processor.enter(now, service, packet),
+            None => self.deliver(now, packet, streams, wires),
         }
     }
 
-    fn processed(&mut self, now: Time, packet: Waiting, streams: &mut Streams<Cell>, wires: &mut Wires) {
-        match (packet.way, self.parts.ip.service) {
-            (Way::In, _) => {
-                let segment = &wires.packets[packet.wire].peek(packet.frame).segment;
-                self.parts.endpoints[packet.endpoint as usize].tcp.on_segment(now, segment);
-                wires.packets[packet.wire].remove(packet.frame);
-                self.poll(now, packet.endpoint, streams, wires);
-            }
-            (Way::Out, Some(service)) => self.ip.enter(now, service, packet),
-            (Way::Out, None) => self.transmit(now, packet, streams, wires),
+    /// TCP takes a segment, and sends what it calls for.
+    fn deliver(&mut self, now: Time, packet: Waiting, streams: &mut Streams<Cell>, wires: &mut Wires) {
+        let segment = &wires.packets[packet.wire].peek(packet.frame).segment;
+        self.parts.endpoints[packet.endpoint as usize].tcp.on_segment(now, segment);
+        wires.packets[packet.wire].remove(packet.frame);
+        self.poll(now, packet.endpoint, streams, wires);
+    }
+
+    /// The IP layer takes a packet that goes out.
+    #[inline]
+    fn forward(&mut self, now: Time, packet: Waiting, streams: &mut Streams<Cell>, wires: &Wires) {
+        match self.parts.ip.service {
+            Some(service) => self.ip.enter(now, service, packet),
+            None => self.transmit(now, packet, streams, wires),
         }
     }
 
@@ -452,7 +455,14 @@ impl Host {
                 pace.begin(now, self.parts.aal5.cells(u64::from(segment.ip_bytes())) as u16);
             }
             let frame = wires.packets[wire].send(Packet { segment, endpoint: peer });
-            self.process(now, Waiting { way: Way::Out, endpoint, wire, frame }, streams, wires);
+            let packet = Waiting { way: Way::Out, endpoint, wire, frame };
+            match state.processing[Way::Out as usize] {
+                Some(service) => {
+                    state.room -= 1;
+                    self.processor.enter(now, service, packet);
+                }
+                None => self.forward(now, packet, streams, wires),
+            }
         }
         let deadline = self.parts.endpoints[endpoint as usize].tcp.next_timeout().unwrap_or(NEVER);
         self.timers.set(endpoint, deadline);
