@@ -88,8 +88,8 @@ impl Merge {
             let stream = inputs[input as usize];
             let Some(arrival) = streams[stream].next_arrival() else { return true };
             let key = Key::new(arrival, input, stream);
-            let place = keys.partition_point(|other| *other > key);
-            keys.insert(place, key);
+            keys.push(key);
+            replace_first(keys, key);
             false
         });
     }
@@ -129,7 +129,7 @@ impl Merge {
                 (train.count, train.gaps) = (1, 0);
                 head.drop_first(second);
                 self.crossing = head.makes_rounds();
-                self.replace_first(first.at(second.ps()));
+                replace_first(&mut self.keys, first.at(second.ps()));
                 return Some(slot);
             }
             if head.arrival(head.count - 1, slot).ps() >= limit {
@@ -139,7 +139,7 @@ impl Merge {
         }
         self.crossing = false;
         match stream.remove_first() {
-            Some(next) => self.replace_first(first.at(next)),
+            Some(next) => replace_first(&mut self.keys, first.at(next)),
             None => self.starve(first),
         }
         Some(slot)
@@ -158,7 +158,7 @@ impl Merge {
         let count = cars_before(limit, head, slot);
         train.truncate(count);
         head.advance(count, slot);
-        self.replace_first(input.at(head.first.ps()));
+        replace_first(&mut self.keys, input.at(head.first.ps()));
     }
 
     /// The first input has run dry.
@@ -178,18 +178,6 @@ impl Merge {
             self.keys.swap(last, last - generator.below(tied as u64) as usize);
         }
         self.keys[last]
-    }
-
-    /// Replaces the first key and restores the order.
-    #[inline]
-    fn replace_first(&mut self, key: Key) {
-        let [others @ .., last] = &mut self.keys[..] else { return };
-        let mut place = last;
-        for next in others.iter_mut().rev().take_while(|next| **next <= key) {
-            *place = *next;
-            place = next;
-        }
-        *place = key;
     }
 
     /// Where the cars of several inputs take turns, takes whole rounds of them: `rows` becomes one train an input, of as many
@@ -229,7 +217,7 @@ impl Merge {
             let head = streams[first.stream()].first_mut()?;
             rows.push(Train { count: rounds, ..*head });
             head.advance(rounds, slot);
-            self.replace_first(first.at(head.first.ps()));
+            replace_first(&mut self.keys, first.at(head.first.ps()));
         }
         Some((rounds, slot))
     }
@@ -259,6 +247,18 @@ impl Merge {
         let rounds = u64::from(rounds).min(reach) as u32;
         (inputs > 1 && rounds > 1).then_some((inputs, rounds))
     }
+}
+
+/// Replaces the first key and restores the order.
+#[inline]
+fn replace_first(keys: &mut [Key], key: Key) {
+    let [others @ .., last] = keys else { return };
+    let mut place = last;
+    for next in others.iter_mut().rev().take_while(|next| **next <= key) {
+        *place = *next;
+        place = next;
+    }
+    *place = key;
 }
 
 /// The most rounds taken at once: as many cars as can stand apart in a train.
