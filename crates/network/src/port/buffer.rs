@@ -3,7 +3,7 @@
 use celltrain_atm::{
     Cell,
     buffer::{BufferPolicy, PortView, Reason, Verdict},
-    cell::Ecn,
+    cell::{Ecn, Kind},
 };
 use celltrain_engine::{
     Fingerprint, Instant, Time,
@@ -179,13 +179,15 @@ impl<Q: Queue> Buffer<Q> {
         cell.car.vc = connection.label;
         streams[connection.output].push(number, number, cell);
         if cell.car.is_last() {
-            self.end_frame(vc, sojourn);
+            self.end_frame(vc, cell.car.kind, sojourn);
         }
     }
 
-    /// The last cell of a frame was accepted.
-    pub(super) fn end_frame(&mut self, vc: u32, sojourn: Span) {
-        self.stats.delays.add(sojourn.ps());
+    /// The last cell of a frame was accepted, or one that belongs to no frame.
+    pub(super) fn end_frame(&mut self, vc: u32, kind: Kind, sojourn: Span) {
+        if kind == Kind::Data {
+            self.stats.delays.add(sojourn.ps());
+        }
         self.note_frame(self.queue.last_departure().before(sojourn), vc);
     }
 

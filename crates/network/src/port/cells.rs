@@ -291,7 +291,7 @@ impl Buffer<CellFifo> {
         streams[connection.output].push(number, queue.last_number, train);
         if u32::from(train.car.position) + count == u32::from(train.car.length) {
             connection.at_frame_start = true;
-            self.end_frame(vc, sojourn);
+            self.end_frame(vc, train.car.kind, sojourn);
         }
     }
 }
