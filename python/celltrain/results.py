@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # both are slow to import, and not every command needs them
 
 __all__ = [
     "FRAMES",
+    "CombinedFingerprint",
     "Record",
     "Result",
     "combined_fingerprint",
@@ -267,7 +268,27 @@ def combined_provenance(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 def combined_fingerprint(fingerprints: Iterable[str]) -> str:
     """One fingerprint (16 hexadecimal digits) of several runs in their order."""
-    return blake2b(" ".join(fingerprints).encode(), digest_size=8).hexdigest()
+    combined = CombinedFingerprint()
+    for fingerprint in fingerprints:
+        combined.add(fingerprint)
+    return combined.digits()
+
+
+class CombinedFingerprint:
+    """One fingerprint of several runs that pass one by one."""
+
+    def __init__(self) -> None:
+        self._hash = blake2b(digest_size=8)
+        self._between = b""
+
+    def add(self, fingerprint: str) -> None:
+        """Takes in the fingerprint of the next run."""
+        self._hash.update(self._between + fingerprint.encode())
+        self._between = b" "
+
+    def digits(self) -> str:
+        """The fingerprint (16 hexadecimal digits) of what was taken in."""
+        return self._hash.hexdigest()
 
 
 def record_frame(
@@ -332,6 +353,8 @@ def _repeated(values: Sequence[Any], lengths: Sequence[int]) -> "pl.Series":
     import numpy as np
     import polars as pl
 
+    if isinstance(values[0], int):
+        return pl.Series(np.repeat(values, lengths))
     return pl.Series(values).gather(np.repeat(np.arange(len(values)), lengths))
 
 

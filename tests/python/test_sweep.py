@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import pickle
 import threading
-import tracemalloc
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ProcessPoolExecutor
-from multiprocessing import get_context
+from multiprocessing import get_all_start_methods, get_context
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +13,13 @@ import polars as pl
 import pytest
 
 import celltrain as ct
-from celltrain import statistics
+from celltrain import experiment, statistics
+from celltrain.experiment import Task
+from celltrain.results import Record, core_version
 from celltrain.sweeps import FRAMES, make_plan, run_plan
 from celltrain.sweeps import run as run_module
 from celltrain.sweeps import store as store_module
-from celltrain.sweeps.store import Store
+from celltrain.sweeps.entry import TABLES, Entry
 from celltrain.sweeps.work import Batch, work
 
 GRID = {"switch.discard.policy": ["epd", "ppd"], "switch.buffer": "100 cells .. 300 cells step 100 cells"}
@@ -99,18 +101,19 @@ def test_policies_that_count_different_things_share_a_frame(
     scenario: ct.Scenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("celltrain.sweeps.frames.PART_RUNS", 3)
-    genuine = store_module.Store.read
 
-    def read(self: Store, key: str, replication: int) -> Any:
-        record = genuine(self, key, replication)
-        if replication == 1:
+    def simulate(task: Task, cancel: Any) -> Record:
+        record = experiment.simulate(task, cancel)
+        if task.replication == 1:
             record.ports["a_rare_count"] = [5] * len(record.ports["port"])
         return record
 
-    monkeypatch.setattr(store_module.Store, "read", read)
-    ports = ct.sweep(scenario, grid=GRID, replications=2).ports
+    monkeypatch.setattr("celltrain.sweeps.work.simulate", simulate)
+    sweeps = [ct.sweep(scenario, grid=GRID, replications=2, jobs=jobs) for jobs in (1, 3)]
+    ports = sweeps[0].ports
     assert ports.select("point", "replication").unique(maintain_order=True).height == 12
     assert ports["a_rare_count"].is_null().to_list() == [r == 0 for r in ports["replication"]]
+    assert bytes_of(sweeps[0]) == bytes_of(sweeps[1])
 
 
 def test_a_trace_adds_its_metrics(whole: ct.Sweep, scenario: ct.Scenario) -> None:
@@ -173,10 +176,8 @@ def logged(path: Path) -> list[tuple[str, int]]:
     """Every run that a log of the sweep holds, as often as it does."""
     runs = []
     for log in sorted((path / "runs").glob("*.log")):
-        for _, payload in store_module._payloads(log):
-            identity, body = store_module._split(payload)
-            if body:
-                runs.append((identity["key"], identity["replication"]))
+        for _, payload in list(store_module._payloads(log))[1:]:
+            runs += [(run.key, run.replication) for run in Entry.parse(payload).runs]
     return runs
 
 
@@ -261,6 +262,28 @@ def test_processes_give_the_same_bytes(scenario: ct.Scenario, whole: ct.Sweep) -
         sweep = ct.sweep(scenario, grid=GRID, replications=4, executor=pool)
         assert bytes_of(sweep) == bytes_of(whole)
         assert pool.submit(int, "3").result() == 3, "the pool stays the user's"
+
+
+@pytest.mark.skipif("fork" not in get_all_start_methods(), reason="this system does not fork")
+@pytest.mark.filterwarnings("ignore")  # of Python and polars: forking is risky once threads run
+def test_processes_that_are_forked_do_not_wait_for_threads_of_their_parent(
+    scenario: ct.Scenario, whole: ct.Sweep
+) -> None:
+    whole.summary.group_by("metric").agg(pl.col("value").mean())  # polars has its threads now
+    with ProcessPoolExecutor(2, mp_context=get_context("fork")) as pool:
+        assert bytes_of(ct.sweep(scenario, grid=GRID, replications=4, executor=pool)) == bytes_of(whole)
+
+
+def test_results_travel_as_arrow(scenario: ct.Scenario) -> None:
+    tasks = [Task(scenario, 7, replication) for replication in range(3)]
+    done = pickle.loads(pickle.dumps(work(Batch(tasks, core_version()))))
+    [entry] = done.entries
+    alone = ct.run(scenario, seed=7, replications=3)
+    assert [run.fingerprint for run in entry.runs] == alone.fingerprints
+    for name in TABLES:
+        table = pl.read_ipc_stream(entry.tables[name])
+        assert table["run"].to_list() == table["replication"].to_list()
+        assert table.drop("run").equals(getattr(alone, name)), name
 
 
 class Dying(Executor):
@@ -348,27 +371,3 @@ def test_batches_grow_with_short_runs_and_shrink_towards_the_end(
     assert sizes[:4] == [1, 1, 1, 1]
     assert max(sizes) == 50
     assert sizes[-1] == 1
-
-
-# Memory.
-
-
-def test_runs_are_not_kept_in_memory(scenario: ct.Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("celltrain.sweeps.frames.PART_RUNS", 50)
-    tiny = scenario.with_(duration="2 ms", warm_up="0 s")
-    one = ct.run(tiny, replications=1)
-    cells = one.flows.width * one.flows.height + one.ports.width * one.ports.height
-    assert cells > 100, "a run measures enough to be noticed if it stays"
-
-    def peak(replications: int) -> int:
-        """The most that Python objects took while so many runs were made and written."""
-        tracemalloc.start()
-        try:
-            ct.sweep(tiny, grid={"switch.buffer": ["100 cells", "200 cells"]}, replications=replications)
-            return tracemalloc.get_traced_memory()[1]
-        finally:
-            tracemalloc.stop()
-
-    peak(100)  # what is imported and cached at the first call
-    few, many = peak(100), peak(500)
-    assert (many - few) / 800 < 8 * cells, "bytes a run: less than the numbers of a run alone would take"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import time
@@ -42,20 +43,14 @@ def cluster(tmp_path: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]
         where = ("--scheduler-file", str(file), "--no-dashboard")
         local = ("--host", "127.0.0.1")
         scheduler = run("dask_scheduler", "scheduler", "--port", "0", *local, *where)
-        while not file.exists():
+        while not file.exists() or not file.read_text().endswith("}"):  # whole
             assert scheduler.poll() is None, (tmp_path / "scheduler.log").read_text()
             time.sleep(0.01)
         workers = [
             run("dask_worker", f"worker-{number}", "--no-nanny", "--nthreads", "1", *local, *where)
             for number in range(2)
         ]
-        yield _address(file), workers
-
-
-def _address(file: Path) -> str:
-    import json
-
-    return str(json.loads(file.read_text())["address"])
+        yield json.loads(file.read_text())["address"], workers
 
 
 def frames(sweep: ct.Sweep) -> dict[str, bytes]:

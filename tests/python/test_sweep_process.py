@@ -101,11 +101,11 @@ def test_killed_at_random_points_the_bytes_are_the_same(
     assert not list(out.glob(".parts*"))
 
 
-def test_killed_while_the_frames_are_written(
+def test_killed_while_the_files_are_joined(
     plan_file: Path, undisturbed: dict[str, bytes], tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
-    stop(start(plan_file, "--out", out), signal.SIGKILL, lambda: (out / ".parts").exists())
+    stop(start(plan_file, "--out", out), signal.SIGKILL, lambda: (out / "summary.parquet").exists())
     assert frames(run_plan(load_plan(plan_file), out=out).path) == undisturbed
 
 

@@ -6,8 +6,9 @@ from itertools import chain, islice
 
 from celltrain import statistics
 from celltrain.experiment import Task
+from celltrain.sweeps.entry import Run
 from celltrain.sweeps.plan import Plan
-from celltrain.sweeps.store import Entry, Store
+from celltrain.sweeps.store import Store
 
 __all__ = ["Agenda"]
 
@@ -33,6 +34,7 @@ class Agenda:
         """Runs of a scenario's step that are under way."""
         self._values: dict[str, list[float]] = {}
         """What `until` looks at, of the scenarios that it has not yet settled."""
+        self._settled: set[str] = set()
         planned = len(first) * plan.replications
         self.planned = planned - sum(
             (key, r) in store for key in self._point for r in range(plan.replications)
@@ -52,16 +54,20 @@ class Agenda:
         self._taken += len(tasks)
         return tasks
 
-    def done(self, entry: Entry) -> None:
+    def done(self, run: Run) -> None:
         """Says that the store now has a run."""
-        self._missing[entry.key] -= 1
-        if not self._missing[entry.key]:
-            del self._missing[entry.key]
-            self._more.extend(self._advance(entry.key))
+        self._missing[run.key] -= 1
+        if not self._missing[run.key]:
+            del self._missing[run.key]
+            self._more.extend(self._advance(run.key))
 
     def replications(self, key: str) -> int:
-        """Replications that a scenario has got once nothing is left."""
+        """Replications that a scenario gets, as far as is known now."""
         return self._targets.get(key, self._plan.replications)
+
+    def is_settled(self, key: str) -> bool:
+        """Whether a scenario will not get more replications than are known now."""
+        return self._plan.until is None or key in self._settled
 
     def _advance(self, key: str) -> Iterable[Task]:
         """The runs that a scenario needs next; none when it has all."""
@@ -71,21 +77,23 @@ class Agenda:
             if missing:
                 self._missing[key] = len(missing)
                 scenario = self._plan.at(self._point[key])
-                return [Task(scenario, self._plan.seed, r, self._plan.trace) for r in missing]
-            if self._settled(key, target):
+                return (Task(scenario, self._plan.seed, r, self._plan.trace) for r in missing)
+            if self._is_enough(key, target):
                 self._values.pop(key, None)
+                self._settled.add(key)
                 return []
             assert self._plan.until is not None
             self._targets[key] = min(target + self._plan.replications, self._plan.until.max_replications)
             absent = sum((key, r) not in self._store for r in range(target, self._targets[key]))
             self.planned += absent
 
-    def _settled(self, key: str, target: int) -> bool:
+    def _is_enough(self, key: str, target: int) -> bool:
         until = self._plan.until
         if until is None:
             return True
         values = self._values.setdefault(key, [])
-        values += [self._store.read(key, r).metric(until.metric) for r in range(len(values), target)]
+        while len(values) < target:
+            values += self._store.stretch(key, len(values), target).sample(until.metric)
         return target >= until.max_replications or statistics.estimate(values, until.confidence).within(
             until.rel_ci
         )

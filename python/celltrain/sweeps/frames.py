@@ -1,24 +1,27 @@
 """The frames of a sweep, made of the stored runs in the order of points and replications.
 
-The order of the runs and the sizes of the parts are taken from the plan and the data alone, so the files have
-the same bytes however the runs came about.
+They are made while the sweep runs, as far as the runs are there, so that little is left to do at its end. The
+order of the runs and the sizes of the parts are taken from the plan and the data alone: the files have the
+same bytes however the runs came about.
 """
 
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celltrain.folder import Folder
-from celltrain.results import Record, record_frame
+from celltrain.results import CombinedFingerprint
+from celltrain.sweeps.agenda import Agenda
+from celltrain.sweeps.entry import TABLES
+from celltrain.sweeps.plan import Plan
+from celltrain.sweeps.store import Store, Stretch
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["FRAMES", "StoredRun", "write_frames"]
+__all__ = ["FRAMES", "FrameWriter", "frame_writer"]
 
 FRAMES = {
     "summary": "a row a run and metric: point, parameters, replication, metric, value, unit",
@@ -38,96 +41,162 @@ ROW_GROUP = 65_536
 """Rows of a Parquet row group. A fixed size makes the bytes independent of the machine."""
 
 
-@dataclass(frozen=True, slots=True)
-class StoredRun:
-    """A run with the columns that name it."""
+class FrameWriter:
+    """Makes the frames of a sweep, a part at a time, and counts what passes."""
 
-    identity: Mapping[str, Any]
-    seed: int
-    record: Record
+    def __init__(
+        self, plan: Plan, keys: Sequence[str], agenda: Agenda, store: Store, folder: Folder, scratch: Path
+    ) -> None:
+        self._plan = plan
+        self._keys = keys
+        self._agenda = agenda
+        self._store = store
+        self._folder = folder
+        self._scratch = scratch
+        self._next = (0, 0)
+        """The point and the replication that come next."""
+        self._part: dict[str, list[pl.DataFrame]] = {name: [] for name in FRAMES}
+        self._part_runs = self._part_rows = self._parts = 0
+        self._empty: dict[str, pl.DataFrame] = {}
+        """For each frame the columns of all parts so far, without rows."""
+        self._fingerprint = CombinedFingerprint()
+        self.runs = 0
+        self.cell_hops = 0
+        self.metrics: dict[str, str] = {}
+        """The unit of every summary metric, in the order of the core."""
+        self.units: dict[str, str] = {}
+        """The units of the columns of flows and ports."""
 
+    @property
+    def fingerprint(self) -> str:
+        """One fingerprint of all runs so far."""
+        return self._fingerprint.digits()
 
-def write_frames(runs: Iterable[StoredRun], folder: Folder) -> None:
-    """Writes every frame as Parquet, with a few thousand runs in memory at a time."""
-    with _scratch(folder.path) as scratch:
-        parts = 0
-        for number, part in enumerate(_parts(runs)):
-            for name, frame in _frames(part).items():
-                frame.write_parquet(scratch / f"{name}-{number}.parquet")
-            parts = number + 1
-        for name in FRAMES:
-            files = [scratch / f"{name}-{number}.parquet" for number in range(parts)]
-            folder.write(f"{name}.parquet", _join(files, scratch / f"{name}.parquet").replace)
+    def advance(self) -> None:
+        """Takes in a part's worth of runs, if so many that come next are there."""
+        parts = self._parts
+        while self._parts == parts and (stretch := self._ready()) is not None:
+            self._add(stretch)
 
+    def finish(self) -> None:
+        """Takes in the rest and writes the files.
 
-def _parts(runs: Iterable[StoredRun]) -> Iterator[list[StoredRun]]:
-    part: list[StoredRun] = []
-    rows = 0
-    for run in runs:
-        part.append(run)
-        rows += sum(len(next(iter(table.values()), ())) for table in (run.record.flows, run.record.ports))
-        if rows >= PART_ROWS or len(part) == PART_RUNS:
-            yield part
-            part, rows = [], 0
-    if part:
-        yield part
+        Raises:
+            OSError: the disk is full or cannot be written.
+        """
+        while (stretch := self._ready()) is not None:
+            self._add(stretch)
+        assert self._next[0] == len(self._keys), "every run of the plan was made"
+        self._end_part()
+        for name, empty in self._empty.items():
+            parts = [self._scratch / f"{name}-{number}.parquet" for number in range(self._parts)]
+            self._folder.write(f"{name}.parquet", _join(parts, empty, self._scratch / name).replace)
 
+    def _ready(self) -> Stretch | None:
+        """The stored runs that come next, as many of a point as there are in one entry."""
+        point, replication = self._next
+        while point < len(self._keys):
+            key, planned = self._keys[point], self._agenda.replications(self._keys[point])
+            if replication < planned:
+                if (key, replication) not in self._store:
+                    return None
+                return self._store.stretch(key, replication, planned)
+            if not self._agenda.is_settled(key):
+                return None
+            point, replication = self._next = (point + 1, 0)
+        return None
 
-def _frames(part: Sequence[StoredRun]) -> "dict[str, pl.DataFrame]":
-    import polars as pl
+    def _add(self, stretch: Stretch) -> None:
+        """Adds runs to the part under way, as many as belong to it."""
+        count = rows = 0
+        for one in range(len(stretch.runs)):
+            count += 1
+            rows += stretch.entry.height(stretch.begin + one)
+            if self._part_rows + rows >= PART_ROWS or self._part_runs + count == PART_RUNS:
+                break
+        self._take(stretch.first(count))
+        self._part_rows += rows
+        self._part_runs += count
+        if self._part_rows >= PART_ROWS or self._part_runs == PART_RUNS:
+            self._end_part()
 
-    frames = {"runs": _run_frame(part)}
-    for name in ("summary", "flows", "ports"):
-        # Runs of different policies may count different things.
-        pieces = [
-            record_frame(name, [run.record for run in same], [run.identity for run in same])
-            for same in _alike(name, part)
+    def _take(self, stretch: Stretch) -> None:
+        import polars as pl
+
+        point, replication = self._next
+        self._next = (point, replication + len(stretch.runs))
+        identity = [
+            pl.lit(value, _kind(value)).alias(key) for key, value in self._plan.identity(point).items()
         ]
-        frames[name] = pl.concat(pieces, how="diagonal_relaxed")
-    return frames
-
-
-def _alike(name: str, part: Sequence[StoredRun]) -> Iterator[list[StoredRun]]:
-    """Neighbours whose frames have the same columns."""
-
-    def columns(run: StoredRun) -> tuple[str, ...]:
-        return () if name == "summary" else tuple(getattr(run.record, name))
-
-    for _, group in groupby(part, columns):
-        yield list(group)
-
-
-def _run_frame(part: Sequence[StoredRun]) -> "pl.DataFrame":
-    import polars as pl
-
-    rows = [
-        {
-            **run.identity,
-            "replication": run.record.replication,
-            "seed": run.seed,
-            "fingerprint": run.record.fingerprint,
-            "cell_hops": run.record.cell_hops,
+        for name in TABLES:
+            self._part[name].append(stretch.rows(name).select(*identity, pl.all().exclude("run")))
+        runs = {
+            "replication": [run.replication for run in stretch.runs],
+            "seed": self._plan.seed,
+            "fingerprint": [run.fingerprint for run in stretch.runs],
+            "cell_hops": [run.cell_hops for run in stretch.runs],
         }
-        for run in part
-    ]
-    return pl.DataFrame(rows, infer_schema_length=None)
+        self._part["runs"].append(pl.DataFrame(runs).select(*identity, pl.all()))
+        self.runs += len(stretch.runs)
+        for run in stretch.runs:
+            self.cell_hops += run.cell_hops
+            self._fingerprint.add(run.fingerprint)
+        self.units |= stretch.entry.units
 
+    def _end_part(self) -> None:
+        """Writes the part under way."""
+        import polars as pl
 
-def _join(files: Sequence[Path], whole: Path) -> Path:
-    import polars as pl
-
-    parts = [pl.scan_parquet(file) for file in files]
-    pl.concat(parts, how="diagonal_relaxed").sink_parquet(whole, row_group_size=ROW_GROUP)
-    return whole
+        if not self._part_runs:
+            return
+        for name, pieces in self._part.items():
+            # Runs of different policies may count different things.
+            frame = pl.concat(pieces, how="diagonal_relaxed")
+            frame.write_parquet(self._scratch / f"{name}-{self._parts}.parquet")
+            known = self._empty.get(name, frame.clear())
+            self._empty[name] = pl.concat([known, frame.clear()], how="diagonal_relaxed")
+            if name == "summary":
+                self.metrics |= dict(frame.select("metric", "unit").unique(maintain_order=True).iter_rows())
+            pieces.clear()
+        self._parts += 1
+        self._part_runs = self._part_rows = 0
 
 
 @contextmanager
-def _scratch(folder: Path) -> Iterator[Path]:
-    """A sub-folder for parts; what a killed process left there is removed first."""
-    place = folder / ".parts"
+def frame_writer(
+    plan: Plan, keys: Sequence[str], agenda: Agenda, store: Store, folder: Folder
+) -> Iterator[FrameWriter]:
+    """A writer with a sub-folder for parts; what a killed process left there is removed first."""
+    place = folder.path / ".parts"
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir()
     try:
-        yield place
+        yield FrameWriter(plan, keys, agenda, store, folder, place)
     finally:
         shutil.rmtree(place, ignore_errors=True)
+
+
+def _kind(value: Any) -> "type[pl.DataType]":
+    """The type of a column with such values."""
+    import polars as pl
+
+    kinds: dict[type, type[pl.DataType]] = {
+        bool: pl.Boolean,
+        int: pl.Int64,
+        float: pl.Float64,
+        str: pl.String,
+    }
+    return kinds[type(value)]
+
+
+def _join(parts: Sequence[Path], empty: "pl.DataFrame", whole: Path) -> Path:
+    """Writes one file of parts, with one of them in memory at a time; `empty` has the columns of all."""
+    import polars as pl
+    from polars.io.plugins import register_io_source
+
+    def read(*_: object) -> "Iterator[pl.DataFrame]":
+        for part in parts:
+            yield pl.concat([empty, pl.read_parquet(part)], how="diagonal_relaxed")
+
+    register_io_source(read, schema=empty.schema).sink_parquet(whole, row_group_size=ROW_GROUP)
+    return whole

@@ -1,7 +1,7 @@
 """What a sweep measured, as frames and as tables of means over the replications of each point."""
 
 import html
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -18,6 +18,9 @@ __all__ = ["KIND", "Sweep"]
 
 KIND = "sweep"
 """The kind of results in the manifest of a sweep's folder."""
+
+STRETCH = 1 << 18
+"""Rows of the summary that are read at once."""
 
 
 class Sweep:
@@ -97,17 +100,36 @@ class Sweep:
         Raises:
             InputError: nothing measured it.
         """
+        return list(self._samples(metric))
+
+    def estimates(self, metric: str) -> list[statistics.Estimate]:
+        """Mean, standard deviation and 95 % Student interval of a summary metric at every point, in order.
+
+        However many runs there are, the samples of one point at a time are in memory.
+
+        Raises:
+            InputError: nothing measured it.
+        """
+        return [statistics.estimate(sample) for sample in self._samples(metric)]
+
+    def _samples(self, metric: str) -> Iterator[list[float]]:
+        """The samples of a summary metric, point by point."""
         import polars as pl
 
         if metric not in self.units:
             raise unknown("metric", metric, self.units)
-        rows = self.scan("summary").filter(pl.col("metric") == metric)
-        values = rows.group_by("point", maintain_order=True).agg("value").sort("point").collect()
-        return values["value"].to_list()
-
-    def estimates(self, metric: str) -> list[statistics.Estimate]:
-        """Mean, standard deviation and 95 % Student interval of a summary metric at every point, in order."""
-        return [statistics.estimate(sample) for sample in self.samples(metric)]
+        rows = self.scan("summary")
+        height = rows.select(pl.len()).collect().item()
+        last, sample = 0, list[float]()
+        for begin in range(0, height, STRETCH):
+            found = rows.slice(begin, STRETCH).filter(pl.col("metric") == metric).select("point", "value")
+            points = found.group_by("point", maintain_order=True).agg("value").collect()
+            for point, values in points.iter_rows():
+                if point != last:
+                    yield sample
+                    last, sample = point, []
+                sample += values
+        yield sample
 
     def table(self, metric: str) -> "pl.DataFrame":
         """One row a point: the parameters, then `mean, sd, ci95, n` of a summary metric.

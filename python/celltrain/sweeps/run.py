@@ -4,7 +4,7 @@ import shutil
 import time
 import warnings
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import BrokenExecutor, CancelledError, Executor
 from contextlib import closing, contextmanager
 from os import PathLike
@@ -15,11 +15,11 @@ from typing import Any
 from celltrain import folder
 from celltrain.errors import InputError
 from celltrain.experiment import MAX_RUNS, Progress, drive
-from celltrain.results import combined_fingerprint, core_version, provenance
+from celltrain.results import core_version, provenance
 from celltrain.scenario import Scenario
 from celltrain.sweeps.agenda import Agenda
 from celltrain.sweeps.executors import Backend, Cluster, open_backend
-from celltrain.sweeps.frames import StoredRun, write_frames
+from celltrain.sweeps.frames import FrameWriter, frame_writer
 from celltrain.sweeps.plan import Plan, Until, make_plan
 from celltrain.sweeps.result import KIND, Sweep
 from celltrain.sweeps.store import Store
@@ -135,14 +135,11 @@ def run_plan(
         with closing(Store(place, plan.seed, plan.trace)) as store:
             _tell_of_others(store, note)
             agenda = Agenda(plan, keys, store)
-            with open_backend(executor, jobs) as backend:
-                _run_missing(agenda, store, backend, progress)
-            tally = _Tally()
-            write_frames(tally.counted(_stored(plan, keys, agenda, store)), target)
-        wall_time = time.perf_counter() - began
-        found = Sweep(
-            place, {**_manifest(plan, place, wall_time), "metrics": tally.metrics, "units": tally.units}
-        )
+            with frame_writer(plan, keys, agenda, store, target) as frames:
+                with open_backend(executor, jobs) as backend:
+                    _run_missing(agenda, store, frames, backend, progress)
+                frames.finish()
+        found = Sweep(place, _manifest(plan, frames, time.perf_counter() - began))
         if finish is not None:
             finish(found, target)
         target.keep(store.logs())
@@ -152,8 +149,10 @@ def run_plan(
     return found
 
 
-def _run_missing(agenda: Agenda, store: Store, backend: Backend, progress: Progress | None) -> None:
-    """Makes the runs that the store lacks and appends each as soon as its batch ends."""
+def _run_missing(
+    agenda: Agenda, store: Store, frames: FrameWriter, backend: Backend, progress: Progress | None
+) -> None:
+    """Makes the runs that the store lacks, and keeps each as soon as its batch ends."""
     version = core_version()
     pace = 0.0  # seconds of a run, about
     cell_hops = done = 0
@@ -170,11 +169,13 @@ def _run_missing(agenda: Agenda, store: Store, backend: Backend, progress: Progr
         nonlocal pace, cell_hops, done
         for entry in result.entries:
             store.append(entry)
-            agenda.done(entry)
-            cell_hops += entry.cell_hops
-            done += 1
-        latest = result.seconds / len(result.entries)
+            for run in entry.runs:
+                agenda.done(run)
+                cell_hops += run.cell_hops
+                done += 1
+        latest = result.seconds / len(batch.tasks)
         pace = (pace + latest) / 2 if pace else latest
+        frames.advance()
         if progress is not None:
             progress(done, agenda.planned, cell_hops)
 
@@ -195,34 +196,8 @@ def _is_of_dask(error: Exception) -> bool:
     return type(error).__module__.startswith("distributed.")
 
 
-def _stored(plan: Plan, keys: Sequence[str], agenda: Agenda, store: Store) -> Iterator[StoredRun]:
-    """Every run of the sweep in the order of points and replications."""
-    for point, key in enumerate(keys):
-        identity = plan.identity(point)
-        for replication in range(agenda.replications(key)):
-            yield StoredRun(identity, plan.seed, store.read(key, replication))
-
-
-class _Tally:
-    """The metrics and units of all runs, collected as they pass."""
-
-    def __init__(self) -> None:
-        self.metrics: dict[str, str] = {}
-        self.units: dict[str, str] = {}
-
-    def counted(self, runs: Iterable[StoredRun]) -> Iterator[StoredRun]:
-        """The same runs, looked at."""
-        for run in runs:
-            self.metrics |= {name: unit for name, _, unit in run.record.summary}
-            self.units |= run.record.units
-            yield run
-
-
-def _manifest(plan: Plan, place: Path, wall_time: float) -> dict[str, Any]:
+def _manifest(plan: Plan, frames: FrameWriter, wall_time: float) -> dict[str, Any]:
     """What the manifest says of the whole sweep; `wall_time` is that of this session, in seconds."""
-    import polars as pl
-
-    runs = pl.read_parquet(place / "runs.parquet", columns=["fingerprint", "cell_hops"])
     origin = provenance((), wall_time)
     del origin["fingerprints"]  # there may be very many, and the frame has them
     return {
@@ -230,17 +205,19 @@ def _manifest(plan: Plan, place: Path, wall_time: float) -> dict[str, Any]:
         "key": plan.scenario.key,
         "name": plan.name,
         **origin,
-        "cell_hops": runs["cell_hops"].sum(),
-        "fingerprint": combined_fingerprint(runs["fingerprint"]),
+        "cell_hops": frames.cell_hops,
+        "fingerprint": frames.fingerprint,
         "seed": plan.seed,
         "parameters": plan.parameters,
         "axes": [axis.to_dict() for axis in plan.axes],
         "points": plan.points,
         "replications": plan.replications,
-        "runs": runs.height,
+        "runs": frames.runs,
         "until": None if plan.until is None else plan.until.to_dict(),
         "scenario": plan.scenario.to_dict(),
         "scenario_toml": plan.scenario.to_toml(),
+        "metrics": frames.metrics,
+        "units": frames.units,
     }
 
 

@@ -1,78 +1,100 @@
 """The store of a sweep: what every finished run measured, in files that are only ever appended to.
 
-A sweep writes each run to `runs/NNNNNN.log` as soon as its batch ends, and never touches a log of an earlier
-session. So whatever kills it, at most the last entry of one log is cut short; entries carry a checksum, and
-one that is not whole counts as a run that was never made. An entry is
+A sweep writes each batch of runs to `runs/NNNNNN.log` as soon as it ends, and never touches a log of an
+earlier session. So whatever kills it, at most the last entry of one log is cut short; entries carry a
+checksum, and one that is not whole counts as runs that were never made. An entry is
 
-    "CTR1", length of the payload, its CRC-32 (both 32 bits, little-endian), payload
+    "CTR2", length of the payload, its CRC-32 (both 32 bits, little-endian), payload
 
-and the payload is a line of JSON that identifies the run, then zlib-compressed JSON of what it measured. The
-first entry of a log names the version of celltrain that wrote it, in such a line alone. So a log can be read
-without celltrain, and an entry after a damaged one is found again by its magic number.
+and the payload is a line of JSON that identifies the runs and gives the lengths of what follows: tables of
+what they measured, as Arrow streams (see `entry`). The first entry of a log names the version of celltrain
+that wrote it, in such a line alone. So a log can be read without celltrain, and an entry after a damaged one
+is found again by its magic number.
 """
 
 import json
 import os
 import struct
 import zlib
+from array import array
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from io import BufferedReader, FileIO
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from celltrain.results import Record, core_version
+from celltrain.results import core_version
+from celltrain.sweeps.entry import Entry, Run
 
-__all__ = ["Entry", "Store"]
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["Store", "Stretch"]
 
 FOLDER = "runs"
 """The sub-folder of the logs in a results folder."""
 
-_MAGIC = b"CTR1"
+_MAGIC = b"CTR2"
 _HEAD = struct.Struct("<4sII")
-_PLACE_BITS = 44
-_FIELDS = ("replication", "fingerprint", "cell_hops", "summary", "flows", "ports", "units")
+_BYTE_BITS = 44
+"""Bits of a byte's place in a log; the log's number is above them."""
+_PLACE_BITS = 20
+"""Bits of a run's place in an entry; the entry's number is above them."""
+_ABSENT = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """A finished run as it is stored; small enough to come back from another machine."""
+class Stretch:
+    """Replications of a scenario that follow each other in one entry."""
 
-    key: str
-    """The key of its scenario."""
-    seed: int
-    replication: int
-    trace: bool
-    cell_hops: int
-    body: bytes
-    """What it measured, encoded."""
+    entry: Entry
+    begin: int
+    end: int
 
-    @staticmethod
-    def of_record(key: str, seed: int, trace: bool, record: Record) -> "Entry":
-        """The entry of a record; time series are left out."""
-        content = json.dumps([getattr(record, field) for field in _FIELDS], separators=(",", ":"))
-        body = zlib.compress(content.encode(), 1)
-        return Entry(key, seed, record.replication, trace, record.cell_hops, body)
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """The runs, their replications one apart."""
+        return self.entry.runs[self.begin : self.end]
 
-    def payload(self) -> bytes:
-        """The bytes that a log holds of it."""
-        identity = {"key": self.key, "seed": self.seed, "replication": self.replication, "trace": self.trace}
-        return _line(identity) + self.body
+    def first(self, count: int) -> "Stretch":
+        """The first of them."""
+        return Stretch(self.entry, self.begin, self.begin + count)
+
+    def rows(self, name: str) -> "pl.DataFrame":
+        """Their rows in a table."""
+        return self.entry.rows(name, self.begin, self.end)
+
+    def sample(self, metric: str) -> list[float]:
+        """A summary metric in each of them.
+
+        Raises:
+            KeyError: one of them did not measure it.
+        """
+        import polars as pl
+
+        values: list[float] = self.rows("summary").filter(pl.col("metric") == metric)["value"].to_list()
+        if len(values) != len(self.runs):
+            raise KeyError(metric)
+        return values
 
 
 class Store:
     """The runs of one seed and one version in the logs of a results folder.
 
-    The memory that it takes is an index of about 150 bytes a run.
+    The memory that it takes is an index of eight bytes a run, and what a dictionary takes for a scenario.
     """
 
     def __init__(self, folder: Path, seed: int, trace: bool) -> None:
         self._folder = folder / FOLDER
         self._identity = (seed, trace)
-        self._index: dict[str, dict[int, int]] = {}
-        """For each scenario and replication the place of its entry: the log's number, then the byte in it."""
+        self._entries = array("q")
+        """The place of every entry: the log's number, then the byte in it."""
+        self._index: dict[str, array[int]] = {}
+        """For each scenario and replication the number of its entry, then its place in it."""
+        self._recent = lru_cache(maxsize=2)(self._load)
         self._readers: dict[int, BufferedReader] = {}
         self._writer: FileIO | None = None
         self._number = 0
@@ -84,10 +106,11 @@ class Store:
 
     def __contains__(self, run: tuple[str, int]) -> bool:
         key, replication = run
-        return replication in self._index.get(key, ())
+        places = self._index.get(key, ())
+        return replication < len(places) and places[replication] != _ABSENT
 
     def append(self, entry: Entry) -> None:
-        """Writes a run; when this returns, nothing short of the machine's own death takes it back.
+        """Writes an entry; when this returns, nothing short of the machine's own death takes it back.
 
         Raises:
             OSError: the disk is full or cannot be written; what was there before is still whole.
@@ -96,24 +119,22 @@ class Store:
             self._writer = self._new_log()
         place = self._writer.tell()
         _write(self._writer, entry.payload())
-        self._index.setdefault(entry.key, {})[entry.replication] = self._number << _PLACE_BITS | place
+        self._remember(self._number, place, entry.runs)
 
-    def read(self, key: str, replication: int) -> Record:
-        """What a run measured, without time series.
+    def stretch(self, key: str, first: int, end: int) -> Stretch:
+        """The stored replications from `first` on that follow each other in one entry, up to `end`.
 
         Raises:
-            KeyError: the run is not there.
+            KeyError: the first of them is not there.
         """
-        number, place = divmod(self._index[key][replication], 1 << _PLACE_BITS)
-        reader = self._readers.get(number)
-        if reader is None:
-            reader = self._readers[number] = (self._folder / _name(number)).open("rb")
-        reader.seek(place)
-        _, length, _ = _HEAD.unpack(reader.read(_HEAD.size))
-        _, body = _split(reader.read(length))
-        fields = dict(zip(_FIELDS, json.loads(zlib.decompress(body)), strict=True))
-        fields["summary"] = [tuple(row) for row in fields["summary"]]
-        return Record(**fields, series=[])
+        if (key, first) not in self:
+            raise KeyError(key, first)
+        places = self._index[key]
+        number, begin = divmod(places[first], 1 << _PLACE_BITS)
+        count = 1
+        while first + count < min(end, len(places)) and places[first + count] == places[first] + count:
+            count += 1
+        return Stretch(self._recent(number), begin, begin + count)
 
     def logs(self) -> list[str]:
         """The names of the logs in the results folder."""
@@ -144,14 +165,32 @@ class Store:
         """Adds the whole entries of a log to the index."""
         version = ""
         for place, payload in _payloads(path):
-            identity, body = _split(payload)
-            if not body:
-                version = identity["celltrain"]
+            line = json.loads(payload[: payload.index(b"\n")])
+            if "celltrain" in line:
+                version = line["celltrain"]
             elif version != core_version():
-                self.others[version] += 1
-            elif (identity["seed"], identity["trace"]) == self._identity and path.stem.isdecimal():
-                runs = self._index.setdefault(identity["key"], {})
-                runs.setdefault(identity["replication"], int(path.stem) << _PLACE_BITS | place)
+                self.others[version] += len(line["runs"])
+            elif (line["seed"], line["trace"]) == self._identity and path.stem.isdecimal():
+                self._remember(int(path.stem), place, [Run(*run) for run in line["runs"]])
+
+    def _remember(self, log: int, place: int, runs: Sequence[Run]) -> None:
+        """Adds an entry to the index. Of a run that is there twice, the first counts."""
+        first = len(self._entries) << _PLACE_BITS
+        self._entries.append(log << _BYTE_BITS | place)
+        for number, run in enumerate(runs):
+            places = self._index.setdefault(run.key, array("q"))
+            places.extend([_ABSENT] * (run.replication + 1 - len(places)))
+            if places[run.replication] == _ABSENT:
+                places[run.replication] = first | number
+
+    def _load(self, number: int) -> Entry:
+        log, place = divmod(self._entries[number], 1 << _BYTE_BITS)
+        reader = self._readers.get(log)
+        if reader is None:
+            reader = self._readers[log] = (self._folder / _name(log)).open("rb")
+        reader.seek(place)
+        _, length, _ = _HEAD.unpack(reader.read(_HEAD.size))
+        return Entry.parse(reader.read(length))
 
 
 def _payloads(path: Path) -> Iterator[tuple[int, bytes]]:
@@ -177,12 +216,6 @@ def _name(number: int) -> str:
 
 def _line(identity: dict[str, Any]) -> bytes:
     return json.dumps(identity).encode() + b"\n"
-
-
-def _split(payload: bytes) -> tuple[dict[str, Any], bytes]:
-    line, _, body = payload.partition(b"\n")
-    identity: dict[str, Any] = json.loads(line)
-    return identity, body
 
 
 def _write(log: FileIO, payload: bytes) -> None:

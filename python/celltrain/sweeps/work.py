@@ -9,7 +9,7 @@ from celltrain import _core
 from celltrain.errors import InputError
 from celltrain.experiment import Task, simulate
 from celltrain.results import core_version
-from celltrain.sweeps.store import Entry
+from celltrain.sweeps.entry import Entry, entries_of
 
 __all__ = ["Batch", "Done", "work"]
 
@@ -43,8 +43,5 @@ def work(batch: Batch, cancel: _core.CancelToken | None = None) -> Done:
             f"and this is {batch.version}: install the same version on every machine"
         )
     began = time.perf_counter()
-    entries = [
-        Entry.of_record(task.scenario.key, task.seed, task.trace, simulate(task, cancel))
-        for task in batch.tasks
-    ]
+    entries = entries_of(batch.tasks, [simulate(task, cancel) for task in batch.tasks])
     return Done(entries, time.perf_counter() - began)

@@ -1,0 +1,66 @@
+"""The memory of a sweep is that of its points and of one part of its runs, not of all its runs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import celltrain as ct
+from celltrain.sweeps import result
+
+pytest.importorskip("resource", reason="this system does not say how much memory a process took")
+
+# Small parts, so that the few runs of a test already fill several.
+SWEEP = """
+import resource, sys
+import celltrain as ct
+from celltrain.folder import claim
+from celltrain.plots.sweep import draw_sweep
+from celltrain.report.sweep import sweep_report
+from celltrain.sweeps import frames, result
+
+frames.PART_RUNS, frames.ROW_GROUP, result.STRETCH = 200, 8192, 8192
+scenario = ct.load(sys.argv[1]).with_(duration="10 us", warm_up="0 s")
+grid = {"switch.buffer": ["100 cells", "200 cells"], "link.delay": ["1 ms", "2 ms"]}
+sweep = ct.sweep(scenario, grid=grid, replications=int(sys.argv[2]), jobs=2)
+with claim(sys.argv[3], "sweep", "key") as folder:
+    folder.write_text("report.html", sweep_report(sweep))
+    draw_sweep(sweep, folder)
+cells = sum(frame.height * frame.width for frame in (sweep.flows, sweep.ports)) if len(sys.argv) > 4 else 0
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024), cells)
+"""
+
+
+def peak(scenario_file: Path, replications: int, *words: str) -> tuple[int, int]:
+    """The memory (bytes) that a process needs for a sweep of four points with its report and pictures."""
+    place = scenario_file.with_name(f"out-{replications}-{len(words)}")
+    command = [sys.executable, "-c", SWEEP, str(scenario_file), str(replications), str(place), *words]
+    answer = subprocess.run(command, capture_output=True, text=True, check=True)
+    memory, cells = answer.stdout.split()
+    return int(memory), int(cells)
+
+
+def test_memory_does_not_grow_with_the_runs(scenario_file: Path) -> None:
+    few, many = 1000, 6000
+    _, cells = peak(scenario_file, 10, "count")
+    numbers = 8 * cells / 40  # bytes that the flows and ports of a run take, bare
+    assert numbers > 1000, "a run measures enough to be noticed if it stays"
+    grown = peak(scenario_file, many)[0] - peak(scenario_file, few)[0]
+    assert grown < 0.5 * numbers * 4 * (many - few)
+
+
+def test_samples_do_not_depend_on_how_they_are_read(
+    scenario: ct.Scenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tiny = scenario.with_(duration="20 ms", warm_up="0 s")
+    sweep = ct.sweep(tiny, grid={"switch.buffer": ["100 cells", "200 cells", "300 cells"]}, replications=5)
+    whole = sweep.samples("throughput")
+    assert [len(sample) for sample in whole] == [5, 5, 5]
+    by_hand = sweep.summary.filter(metric="throughput")["value"].to_list()
+    assert [value for sample in whole for value in sample] == by_hand
+    for rows in (1, 7, 64):
+        monkeypatch.setattr(result, "STRETCH", rows)
+        assert sweep.samples("throughput") == whole
