@@ -15,10 +15,13 @@ from celltrain.errors import InputError
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Folder", "claim", "frame_reader", "read_manifest", "source_revision"]
+__all__ = ["Folder", "claim", "frame_reader", "join_parts", "read_manifest", "source_revision"]
 
 MANIFEST = "manifest.json"
 FRAME_SUFFIX = ".parquet"
+
+ROW_GROUP = 65_536
+"""Rows of a row group in files written part by part: with a fixed size the bytes depend on the data alone."""
 
 FORMAT = 1
 """The format of results folders. It grows when what is written can no longer be read by an older version."""
@@ -64,6 +67,10 @@ class Folder:
             self.write(f"{name}.parquet", frame.write_parquet)
             for extension in formats:
                 self.write(f"{name}.{extension}", _frame_writer(frame, extension))
+
+    def write_parts(self, name: str, parts: "Iterable[pl.DataFrame]", schema: "Mapping[str, Any]") -> None:
+        """Writes frames with the columns of `schema`, one below the other, as one Parquet frame."""
+        self.write(f"{name}.parquet", lambda path: join_parts(path, parts, schema))
 
     def keep(self, names: Iterable[str]) -> None:
         """Counts files that were written by other means among the files of the folder."""
@@ -155,6 +162,16 @@ def read_manifest(path: Path, kind: str | None = None) -> dict[str, Any]:
     if kind is not None and manifest["kind"] != kind:
         raise InputError(f"{path} holds the results of a {manifest['kind']}, not of a {kind}")
     return manifest
+
+
+def join_parts(path: Path, parts: "Iterable[pl.DataFrame]", schema: "Mapping[str, Any]") -> None:
+    """Writes one Parquet file of frames with the columns of `schema`, one of them in memory at a time."""
+    from polars.io.plugins import register_io_source
+
+    def read(*_: object) -> "Iterator[pl.DataFrame]":
+        yield from parts
+
+    register_io_source(read, schema=schema).sink_parquet(path, row_group_size=ROW_GROUP)
 
 
 def frame_reader(path: Path) -> "Callable[[str], pl.DataFrame | None]":

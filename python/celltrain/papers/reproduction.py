@@ -1,6 +1,6 @@
 """What came out of a paper's tables, figures and claims, set beside what was printed."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
@@ -22,6 +22,9 @@ __all__ = ["CellRun", "JudgedClaim", "MeasuredRow", "Reproduction", "Series", "p
 
 KIND = "reproduce"
 """The kind of results in the manifest of a reproduction's folder."""
+
+IDENTITY = ("stack", "table", "column")
+"""The columns that say in each row of a frame which run it is of."""
 
 Series = tuple[str, list[statistics.Estimate | None], bool]
 """A series of a chart: its name, its points, and whether they are published ones."""
@@ -192,7 +195,7 @@ class Reproduction:
         }
 
     def frames(self) -> "dict[str, pl.DataFrame]":
-        """The measured rows and the runs they were made of; every row names its stack, table and column."""
+        """The measured rows and the runs they were made of, without time series."""
         import polars as pl
 
         kept = ("stack", "table", "column", "row", "unit", "published", "measured", "ci95", "note")
@@ -206,18 +209,21 @@ class Reproduction:
         frames = {
             "rows": pl.DataFrame(columns, schema_overrides=dict.fromkeys(floats, pl.Float64), strict=False)
         }
-        identities = [
-            {"stack": run.stack, "table": run.table.name, "column": run.column.name} for run in self.runs
-        ]
-        records = [run.record for run in self.runs]
-        every = {name: record_frame(name, records, identities) for name in FRAMES}
+        every = {name: _frame(name, self.runs) for name in FRAMES if name != "series"}
         return frames | {name: frame for name, frame in every.items() if not frame.is_empty()}
 
     def write_to(self, target: Folder) -> None:
         """Writes the frames, the JSON object and the manifest to a folder that was claimed."""
+        import polars as pl
+
         frames = self.frames()
         target.write_frames({"rows": frames.pop("rows")}, ["csv"])
         target.write_frames(frames)
+        if any(run.record.series for run in self.runs):
+            # Series have millions of rows.
+            parts = (_frame("series", [run]) for run in self.runs if run.record.series)
+            schema = dict.fromkeys(IDENTITY, pl.String) | record_frame("series", []).schema
+            target.write_parts("series", parts, schema)
         target.write_json("reproduction.json", self.to_json())
         target.finish(self.manifest)
 
@@ -263,6 +269,14 @@ class Reproduction:
                 for judged in self.claims
             ],
         }
+
+
+def _frame(name: str, runs: Sequence[CellRun]) -> "pl.DataFrame":
+    """A frame of `FRAMES`, in which every row names its stack, table and column."""
+    identities = [
+        dict(zip(IDENTITY, (run.stack, run.table.name, run.column.name), strict=True)) for run in runs
+    ]
+    return record_frame(name, [run.record for run in runs], identities)
 
 
 def _centre(printed: Printed | None) -> float | None:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from celltrain.folder import Folder
+from celltrain.folder import Folder, join_parts
 from celltrain.results import CombinedFingerprint
 from celltrain.sweeps.agenda import Agenda
 from celltrain.sweeps.entry import TABLES
@@ -36,9 +36,6 @@ PART_ROWS = 100_000
 
 PART_RUNS = 500
 """Runs that are held in memory at once."""
-
-ROW_GROUP = 65_536
-"""Rows of a Parquet row group. A fixed size makes the bytes independent of the machine."""
 
 
 class FrameWriter:
@@ -190,13 +187,9 @@ def _kind(value: Any) -> "type[pl.DataType]":
 
 
 def _join(parts: Sequence[Path], empty: "pl.DataFrame", whole: Path) -> Path:
-    """Writes one file of parts, with one of them in memory at a time; `empty` has the columns of all."""
+    """Writes one file of parts; `empty` has the columns of all."""
     import polars as pl
-    from polars.io.plugins import register_io_source
 
-    def read(*_: object) -> "Iterator[pl.DataFrame]":
-        for part in parts:
-            yield pl.concat([empty, pl.read_parquet(part)], how="diagonal_relaxed")
-
-    register_io_source(read, schema=empty.schema).sink_parquet(whole, row_group_size=ROW_GROUP)
+    widened = (pl.concat([empty, pl.read_parquet(part)], how="diagonal_relaxed") for part in parts)
+    join_parts(whole, widened, empty.schema)
     return whole
