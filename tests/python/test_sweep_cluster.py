@@ -43,7 +43,7 @@ def cluster(tmp_path: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]
         where = ("--scheduler-file", str(file), "--no-dashboard")
         local = ("--host", "127.0.0.1")
         scheduler = run("dask_scheduler", "scheduler", "--port", "0", *local, *where)
-        while not file.exists() or not file.read_text().endswith("}"):  # whole
+        while not file.exists() or not file.read_text().rstrip().endswith("}"):  # whole
             assert scheduler.poll() is None, (tmp_path / "scheduler.log").read_text()
             time.sleep(0.01)
         workers = [
