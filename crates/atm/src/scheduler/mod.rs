@@ -26,6 +26,7 @@ registry::disciplines! {
     weighted_round_robin::WeightedRoundRobin => "weighted-round-robin",
     deficit_round_robin::DeficitRoundRobin => "deficit-round-robin",
     scfq::Scfq => "scfq",
+    wfq::Wfq => "wfq",
 }
 
 /// The VCs that a discipline serves: those of one category among the VCs of a port.

@@ -7,8 +7,8 @@
 //!
 //! For cells this is at once the virtual spacing of Roberts, which the simulator YATS calls WFQ: the tag of a VC's
 //! first cell is one spacing after the tag of its cell before or, if it was idle, after that of the cell in service.
-//! Weighted fair queueing in the narrow sense (PGPS) takes its virtual time from a simulation of the fluid system
-//! instead; it keeps within one packet of the fluid system, which this does not: here a VC may wait for one packet of
+//! Weighted fair queueing in the narrow sense, [`super::wfq`], takes its virtual time from a simulation of the fluid system
+//! instead. It keeps within one packet of the fluid system, which this does not: here a VC may wait for one packet of
 //! each of the others.
 //!
 //! State: a tag a VC, and the busy VCs sorted by it; time grows with the logarithm of their number.

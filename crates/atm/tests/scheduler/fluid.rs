@@ -1,10 +1,11 @@
-//! Self-clocked fair queueing against the fluid system that it imitates, generalised processor sharing (GPS), in exact
-//! fractions. Cells take one slot; the line serves one cell a slot.
+//! Weighted fair queueing and self-clocked fair queueing against the fluid system that they imitate, generalised processor
+//! sharing (GPS), in exact fractions. Cells take one slot; the line serves one cell a slot.
 //!
-//! What holds: a cell leaves at most one slot for each other VC after the time at which it would leave a line of its
-//! guaranteed rate w_i/W (Golestani 1994; Goyal, Lam and Vin 1995 in this form), where W is the sum of all weights. GPS
-//! itself is never later than that, and as late if all other VCs are always busy. What does not hold is the bound of
-//! PGPS, one slot after GPS.
+//! WFQ, which is PGPS: a unit ends at most one largest unit after GPS ends it (Parekh and Gallager 1993, theorem 1).
+//!
+//! SCFQ: a cell leaves at most one slot for each other VC after the time at which it would leave a line of its guaranteed
+//! rate w_i/W (Golestani 1994; Goyal, Lam and Vin 1995 in this form), where W is the sum of all weights. GPS itself is
+//! never later than that, and as late if all other VCs are always busy. The bound of WFQ does not hold for it.
 
 use celltrain_atm::{
     quantity::CellRate,
@@ -113,6 +114,41 @@ fn served(name: DisciplineName, arrivals: &Arrivals, weights: &[u32]) -> Vec<Vec
     ends
 }
 
+/// Serves packets (time since the one before, VC, slots): when each VC's packets end, and when GPS ends them.
+///
+/// GPS gets a packet when the line could send it first: at once if that is idle, or else when the packet in service ends.
+fn served_packets(
+    name: DisciplineName,
+    steps: &[(i128, usize, u32)],
+    weights: &[u32],
+) -> [Vec<Vec<Fraction>>; 2] {
+    let vcs = weights.len();
+    let mut port = Port::new(discipline(&of(name), &weighted(weights)), vcs);
+    let (mut ends, mut lasts, mut slots) =
+        (vec![Vec::new(); vcs], vec![Vec::new(); vcs], vec![Vec::new(); vcs]);
+    let (mut now, mut at, mut upcoming) = (0, 0, steps.iter().peekable());
+    loop {
+        while let Some(&(gap, vc, size)) = upcoming.next_if(|&&(gap, ..)| at + gap <= now) {
+            at += gap;
+            port.enqueue((vc % vcs) as u32, size);
+            // To GPS a packet is as many cells as it has slots.
+            slots[vc % vcs].extend(vec![now; size as usize]);
+            lasts[vc % vcs].push(slots[vc % vcs].len() - 1);
+        }
+        match (port.next().unwrap(), upcoming.peek()) {
+            (Some((vc, size)), _) => {
+                now += i128::from(size);
+                ends[vc as usize].push(Fraction(now, 1));
+            }
+            (None, Some((gap, ..))) => now = at + gap,
+            (None, None) => break,
+        }
+    }
+    let fluid = gps(&slots, weights);
+    let of_vc = |(ends, lasts): (&Vec<Fraction>, &Vec<usize>)| lasts.iter().map(|&slot| ends[slot]).collect();
+    [ends, std::iter::zip(&fluid, &lasts).map(of_vc).collect()]
+}
+
 /// Whether each cell in `ends` leaves at most `slots` after the same one in `reference`.
 fn within(ends: &[Vec<Fraction>], reference: &[Vec<Fraction>], slots: i128) -> bool {
     let in_time = |(end, limit): (&Fraction, &Fraction)| end.is_at_most(limit.plus(Fraction(slots, 1)));
@@ -137,7 +173,27 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn a_cell_is_late_by_at_most_a_cell_of_each_other_vc(
+    fn wfq_is_late_by_at_most_a_cell(
+        steps in prop::collection::vec((0i128..4, 0usize..5), 1..60),
+        weights in prop::collection::vec(1u32..10, 2..5),
+    ) {
+        let arrivals = arrivals(&steps, weights.len());
+        let (ends, fluid) = (served(DisciplineName::Wfq, &arrivals, &weights), gps(&arrivals, &weights));
+        prop_assert!(within(&ends, &fluid, 1), "{ends:?}, {fluid:?}");
+    }
+
+    #[test]
+    fn wfq_is_late_by_at_most_a_largest_packet(
+        steps in prop::collection::vec((0i128..12, 0usize..5, 1u32..7), 1..25),
+        weights in prop::collection::vec(1u32..6, 2..5),
+    ) {
+        let [ends, fluid] = served_packets(DisciplineName::Wfq, &steps, &weights);
+        let largest = steps.iter().map(|step| step.2).max().unwrap();
+        prop_assert!(within(&ends, &fluid, largest.into()), "{ends:?}, {fluid:?}");
+    }
+
+    #[test]
+    fn scfq_is_late_by_at_most_a_cell_of_each_other_vc(
         steps in prop::collection::vec((0i128..4, 0usize..5), 1..60),
         weights in prop::collection::vec(1u32..10, 2..5),
     ) {
@@ -222,21 +278,45 @@ proptest! {
 }
 
 #[test]
-fn the_bound_notices_a_discipline_without_weights() {
+fn the_bounds_notice_a_discipline_without_weights() {
     let (weights, arrivals) = ([9, 1, 1], vec![vec![0; 30], vec![0; 30], vec![0; 30]]);
-    let limits = guaranteed(&arrivals, &weights);
+    let (limits, fluid) = (guaranteed(&arrivals, &weights), gps(&arrivals, &weights));
     assert!(within(&served(DisciplineName::Scfq, &arrivals, &weights), &limits, 2));
+    assert!(within(&served(DisciplineName::Wfq, &arrivals, &weights), &fluid, 1));
     assert!(!within(&served(DisciplineName::RoundRobin, &arrivals, &weights), &limits, 2));
+    // Packets of one size: for round robin they are cells.
+    let packets: Vec<_> = (0..90).map(|packet| (0, packet % 3, 2)).collect();
+    let [ends, fluid] = served_packets(DisciplineName::RoundRobin, &packets, &weights);
+    assert!(!within(&ends, &fluid, 2));
 }
 
 #[test]
-fn the_bound_of_pgps_does_not_hold() {
+fn scfq_has_not_the_bound_of_wfq() {
     // Ten light VCs begin at once with equal tags. While the first is served virtual time stands at that tag; a cell of
-    // the heavy VC that comes then has to wait for all of them. The fluid system gives it half the line at once.
+    // the heavy VC that comes then has to wait for all of them. The fluid system gives it half the line at once, and WFQ
+    // sends it next.
     let weights = [&[10][..], &[1; 10]].concat();
     let arrivals = [vec![vec![1]], vec![vec![0; 2]; 10]].concat();
-    let (ends, fluid) = (served(DisciplineName::Scfq, &arrivals, &weights), gps(&arrivals, &weights));
-    assert_eq!((ends[0][0], fluid[0][0]), (Fraction(11, 1), Fraction(3, 1)));
-    assert!(!within(&ends, &fluid, 1));
-    assert!(within(&ends, &guaranteed(&arrivals, &weights), 10));
+    let fluid = gps(&arrivals, &weights);
+    let [scfq, wfq] =
+        [DisciplineName::Scfq, DisciplineName::Wfq].map(|name| served(name, &arrivals, &weights));
+    assert_eq!(fluid[0][0], Fraction(3, 1));
+    assert_eq!((scfq[0][0], wfq[0][0]), (Fraction(11, 1), Fraction(2, 1)));
+    assert!(!within(&scfq, &fluid, 1));
+    assert!(within(&scfq, &guaranteed(&arrivals, &weights), 10));
+    assert!(within(&wfq, &fluid, 1));
+}
+
+#[test]
+fn a_vc_is_not_charged_for_what_is_pushed_out() {
+    // Of two equal VCs one has ten cells, of which eight are pushed out while its first is sent. GPS owes it nothing for
+    // them, and it goes on as if they had never come.
+    let mut port = Port::new(discipline(&of(DisciplineName::Wfq), &weighted(&[1, 1])), 2);
+    (0..10).for_each(|_| port.enqueue(0, 1));
+    let mut order = vec![port.next().unwrap().unwrap().0];
+    (0..8).for_each(|_| port.withdraw(0));
+    (0..3).for_each(|_| port.enqueue(1, 1));
+    (0..2).for_each(|_| port.enqueue(0, 1));
+    order.extend(std::iter::from_fn(|| port.next().unwrap()).map(|(vc, _)| vc));
+    assert_eq!(order, [0, 0, 1, 0, 1, 0, 1]);
 }

@@ -5,7 +5,7 @@ use celltrain_atm::{
     quantity::CellRate,
     scheduler::{
         Discipline, DisciplineName, SchedulerParams, Share, Vcs, deficit_round_robin, scfq,
-        weighted_round_robin,
+        weighted_round_robin, wfq,
     },
 };
 use celltrain_engine::quantity::BitRate;
@@ -75,6 +75,35 @@ proptest! {
         // Golestani 1994: L_i/w_i + L_j/w_j for the largest packets L, if the VCs are always busy.
         let largest = i64::from(*sizes.iter().max().unwrap());
         fair(&sent, &weights, |first, second| largest * (first + second)).map_err(TestCaseError::fail)?;
+    }
+
+    #[test]
+    fn wfq_is_behind_the_fluid_system_by_at_most_a_packet(
+        weights in prop::collection::vec(1u32..20, 2..6),
+        sizes in prop::collection::vec(40u32..1500, 1..20),
+    ) {
+        let mut port = Port::new(discipline(&of(DisciplineName::Wfq), &weighted(&weights)), weights.len());
+        let mut waiting = vec![0u64; weights.len()];
+        for (vc, &size) in std::iter::zip((0..weights.len()).cycle(), sizes.iter().cycle()).take(1000) {
+            port.enqueue(vc as u32, size);
+            waiting[vc] += u64::from(size);
+        }
+        // Parekh and Gallager 1993, theorem 2. All VCs are busy in the fluid system, which gives each w_i/W of the line,
+        // until the first has had all that waits.
+        let (all, largest) = (u64::from(weights.iter().sum::<u32>()), u64::from(*sizes.iter().max().unwrap()));
+        let (mut total, mut served) = (0, vec![0u64; weights.len()]);
+        loop {
+            let (vc, size) = port.next().unwrap().expect("the last VC of the fluid system is not the first");
+            total += u64::from(size);
+            served[vc as usize] += u64::from(size);
+            let shares = weights.iter().map(|&weight| total * u64::from(weight));
+            if std::iter::zip(shares.clone(), &waiting).any(|(share, &waiting)| share > waiting * all) {
+                break;
+            }
+            for (share, served) in std::iter::zip(shares, &served) {
+                prop_assert!((served + largest) * all >= share, "{served} of {total}");
+            }
+        }
     }
 
     #[test]
@@ -155,11 +184,17 @@ fn sharing(share: Share) -> Vec<SchedulerParams> {
         weighted_round_robin: weighted_round_robin::Params { share, interleaved: true },
         deficit_round_robin: deficit_round_robin::Params { share, quantum: 1 },
         scfq: scfq::Params { share },
+        wfq: wfq::Params { share },
         ..SchedulerParams::default()
     };
-    [DisciplineName::WeightedRoundRobin, DisciplineName::DeficitRoundRobin, DisciplineName::Scfq]
-        .map(|discipline| SchedulerParams { discipline, ..params.clone() })
-        .into()
+    [
+        DisciplineName::WeightedRoundRobin,
+        DisciplineName::DeficitRoundRobin,
+        DisciplineName::Scfq,
+        DisciplineName::Wfq,
+    ]
+    .map(|discipline| SchedulerParams { discipline, ..params.clone() })
+    .into()
 }
 
 fn guaranteed(rates: &[Option<u64>]) -> Vec<Contract> {
@@ -201,6 +236,9 @@ fn shares_that_make_no_sense_are_refused() {
     }
     let (key, message) = refused(&of(DisciplineName::WeightedRoundRobin), &weighted(&[1, 10_001]));
     assert!(key == "share" && message.starts_with("VC 1 would have 10001 cells a cycle"), "{message}");
+    let by_rate = SchedulerParams { wfq: wfq::Params { share: Share::Mcr }, ..of(DisciplineName::Wfq) };
+    let (key, message) = refused(&by_rate, &guaranteed(&[Some(1_000), Some(1_000 << 33)]));
+    assert!(key == "share" && message.starts_with("the largest share is 8589934592 times"), "{message}");
     let deficit_round_robin = deficit_round_robin::Params { quantum: 0, share: Share::Weight };
     let params = SchedulerParams { deficit_round_robin, ..of(DisciplineName::DeficitRoundRobin) };
     assert_eq!(refused(&params, &weighted(&[1])).0, "quantum");
