@@ -134,6 +134,71 @@ pub fn fairness_index(values: &[f64]) -> f64 {
     if squares == 0.0 { 1.0 } else { sum * sum / (values.len() as f64 * squares) }
 }
 
+/// A VC with a guarantee, in a measuring period.
+#[derive(Debug, Clone, Copy)]
+pub struct Guaranteed {
+    /// Minimum cell rate in bit/s.
+    pub mcr: f64,
+    /// Rate in bit/s of the cells whose frames arrived whole.
+    pub rate: f64,
+    /// Whether it asks for more than its minimum rate.
+    pub asks: bool,
+}
+
+/// How the VCs with a guarantee share what they get beyond it.
+///
+/// The excess of a VC is its rate less its minimum cell rate, or nought. Two divisions of the whole excess E among the VCs
+/// that ask for some count as fair (ATM Forum TM 4.1, appendix I.3): equal parts, and parts in proportion to the minimum
+/// rates m, E m_i/Σm. A VC that asks for no more than its guarantee takes no part: its numbers are NaN.
+#[derive(Debug, Clone)]
+pub struct Excess {
+    /// The excess of each VC in bit/s.
+    pub rates: Vec<f64>,
+    /// Each VC's excess over its part of the whole in equal parts.
+    pub of_equal: Vec<f64>,
+    /// Each VC's excess over its part of the whole in proportion to the minimum rates.
+    pub of_weighted: Vec<f64>,
+}
+
+impl Excess {
+    /// The excess of `vcs`; `None` stands for what has no guarantee, which takes no part.
+    #[must_use]
+    pub fn of(vcs: &[Option<Guaranteed>]) -> Self {
+        let asks = |vc: &Option<Guaranteed>| vc.filter(|vc| vc.asks);
+        let each = |value: &dyn Fn(Guaranteed) -> f64| -> Vec<f64> {
+            vcs.iter().map(|vc| asks(vc).map_or(f64::NAN, value)).collect()
+        };
+        let excess = |vc: Guaranteed| (vc.rate - vc.mcr).max(0.0);
+        let asking = || vcs.iter().filter_map(asks);
+        let (count, guaranteed) = (asking().count() as f64, asking().map(|vc| vc.mcr).sum::<f64>());
+        let whole: f64 = asking().map(excess).sum();
+        Self {
+            rates: each(&excess),
+            of_equal: each(&|vc| excess(vc) * count / whole),
+            of_weighted: each(&|vc| excess(vc) * guaranteed / (whole * vc.mcr)),
+        }
+    }
+
+    /// The whole excess in bit/s.
+    #[must_use]
+    pub fn total(&self) -> f64 {
+        taking_part(&self.rates).iter().sum()
+    }
+
+    /// Jain's index of the VCs' excess over their fair parts, equal and weighted: 1 if the excess is shared so. NaN if
+    /// there is none.
+    #[must_use]
+    pub fn indices(&self) -> [f64; 2] {
+        let has_any = self.total() > 0.0;
+        [&self.of_equal, &self.of_weighted]
+            .map(|parts| if has_any { fairness_index(&taking_part(parts)) } else { f64::NAN })
+    }
+}
+
+fn taking_part(values: &[f64]) -> Vec<f64> {
+    values.iter().copied().filter(|value| !value.is_nan()).collect()
+}
+
 /// The synchronisation index of congestion windows: the mean correlation of all pairs, weighted by the windows' own
 /// variation, `(Var Σw − Σ Var w) / ((Σ√Var w)² − Σ Var w)`.
 ///
@@ -169,6 +234,41 @@ mod tests {
         // Jain's report: 1, 2 of three users share equally.
         assert!((fairness_index(&[1.0, 1.0, 0.0]) - 2.0 / 3.0).abs() < 1e-15);
         assert_eq!(fairness_index(&[0.0, 0.0]), 1.0);
+    }
+
+    fn guaranteed(mcr: f64, rate: f64) -> Option<Guaranteed> {
+        Some(Guaranteed { mcr, rate, asks: true })
+    }
+
+    #[test]
+    fn excess_is_measured_against_both_fair_divisions() {
+        // Of 12 beyond the guarantees equal parts are 4 each; 1 : 2 : 3 gives 2, 4 and 6.
+        let excess = Excess::of(&[guaranteed(10.0, 12.0), guaranteed(20.0, 24.0), guaranteed(30.0, 36.0)]);
+        assert_eq!(excess.rates, [2.0, 4.0, 6.0]);
+        assert_eq!(excess.of_equal, [0.5, 1.0, 1.5]);
+        assert_eq!(excess.of_weighted, [1.0, 1.0, 1.0]);
+        assert_eq!(excess.total(), 12.0);
+        // (2 + 4 + 6)^2 / (3 (4 + 16 + 36)) = 144/168.
+        assert_eq!(excess.indices(), [6.0 / 7.0, 1.0]);
+        // Equal parts, against 2, 4 and 6: 2, 1 and 2/3, whose index is (11/3)^2 / (3 * 49/9) = 121/147.
+        let equal = Excess::of(&[guaranteed(10.0, 14.0), guaranteed(20.0, 24.0), guaranteed(30.0, 34.0)]);
+        let [by_equal, by_weight] = equal.indices();
+        assert!(by_equal == 1.0 && (by_weight - 121.0 / 147.0).abs() < 1e-15, "{by_weight}");
+    }
+
+    #[test]
+    fn who_asks_for_nothing_beyond_takes_no_part_but_who_is_kept_below_does() {
+        let modest = Some(Guaranteed { mcr: 10.0, rate: 9.0, asks: false });
+        let excess = Excess::of(&[modest, None, guaranteed(10.0, 8.0), guaranteed(10.0, 16.0)]);
+        assert!(excess.rates[0].is_nan() && excess.of_equal[1].is_nan() && excess.of_weighted[0].is_nan());
+        assert_eq!((&excess.rates[2..], &excess.of_equal[2..]), (&[0.0, 6.0][..], &[0.0, 2.0][..]));
+        assert_eq!(excess.indices(), [0.5, 0.5]);
+        // Nobody gets anything beyond, or nobody has a guarantee.
+        for none in [&[guaranteed(10.0, 8.0)][..], &[None, modest]] {
+            let excess = Excess::of(none);
+            assert_eq!(excess.total(), 0.0);
+            assert!(excess.indices().iter().all(|index| index.is_nan()));
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! A run: one replication of a scenario, from the start to its measures.
 
-use celltrain_atm::{buffer::Reason, policing};
+use celltrain_atm::{buffer::Reason, cell::CELL_BITS, contract::Category, policing, quantity::CellRate};
 use celltrain_engine::{
     Time,
     random::Randomness,
@@ -14,10 +14,10 @@ use crate::{
     channel::{LossReason, Lost},
     events::Events,
     host::IncomingStats,
-    measures::{Series, fairness_index, synchronisation_index},
+    measures::{Excess, Guaranteed, Series, fairness_index, synchronisation_index},
     network::{FlowEnds, Network},
     port::{Place, Port, PortStats, RateControl},
-    scenario::{Graph, Scenario, ScenarioError},
+    scenario::{Flow, Framing, Graph, Scenario, ScenarioError},
     table::{Column, Table},
 };
 
@@ -159,24 +159,30 @@ impl<'a> Experiment<'a> {
         let mut events = self.events(&mut network);
         let captures = network.take_captures(&self.graph, &self.captures);
         let end = Snapshot::of(&network);
-        let window = spec.duration.ps() - spec.warm_up.ps();
+        let window = self.window();
         let flows: Vec<_> =
             std::iter::zip(&begin.flows, &end.flows).map(|(begin, end)| end.since(begin)).collect();
         let ports: Vec<_> = std::iter::zip(network.ports(), std::iter::zip(&begin.ports, &end.ports))
             .map(|(port, (begin, end))| PortMeasures::new(port, begin, end, window))
             .collect();
+        let excess = Excess::of(&self.guaranteed(&flows));
         let mut series = self.series(&network);
         series.append(&mut events.series);
         Some(RunResult {
             fingerprint: network.fingerprint(),
             cell_hops: network.ports().map(Port::arrived).sum(),
-            summary: summary(&flows, &ports, &series, spec.warm_up.ps(), window),
-            flows: self.flow_table(&flows, window),
+            summary: self.summary(&flows, &ports, &series, &excess),
+            flows: self.flow_table(&flows, excess),
             ports: port_table(&ports),
             series,
             events: events.table(),
             captures,
         })
+    }
+
+    /// How long a run is measured.
+    fn window(&self) -> Time {
+        self.scenario.spec().duration.ps() - self.scenario.spec().warm_up.ps()
     }
 
     /// What the senders collected, if they were told to.
@@ -209,12 +215,85 @@ impl<'a> Experiment<'a> {
         all.filter(|series| !series.times.is_empty()).collect()
     }
 
-    fn flow_table(&self, counts: &[FlowCounts], window: Time) -> Table {
-        let graph = &self.graph;
-        let node = |index: usize| graph.nodes[index].name.clone();
-        let round_trip = |flow: &crate::scenario::Flow| {
-            flow.route.iter().chain(&flow.back).map(|&link| graph.links[link].delay.ps()).sum()
+    /// The guarantee of each flow's VC and what came of it. None for flows without a guarantee or a VC of their own, for ABR,
+    /// where the network tells a source its rate, and where packets are carried instead of cells.
+    ///
+    /// A source of bare cells asks for more than its minimum rate if it sends more. So does a TCP connection, but also one
+    /// that loses cells: then it sends little because of that.
+    fn guaranteed(&self, counts: &[FlowCounts]) -> Vec<Option<Guaranteed>> {
+        let rate = |cells: u64| cells as f64 * CELL_BITS as f64 / seconds(self.window());
+        let of_flow = |(index, (flow, counts)): (usize, (&Flow, &FlowCounts))| {
+            let of_cells = self.graph.links[flow.route[0]].framing == Framing::Cells
+                && flow.contract.category != Category::Abr;
+            let mcr = minimum_rate(flow).filter(|_| of_cells && flow.circuit == index)?;
+            // A burst of the contract's size still counts as sent at the minimum rate.
+            let sends_more = rate(counts.sent) > mcr + rate(flow.contract.mbs.into());
+            let asks = sends_more || (counts.carries_tcp() && counts.discarded > 0);
+            Some(Guaranteed { mcr, rate: rate(counts.incoming.useful_cells), asks })
         };
+        std::iter::zip(&self.graph.flows, counts).enumerate().map(of_flow).collect()
+    }
+
+    /// The metrics of a run. Ratios without a denominator are NaN.
+    fn summary(
+        &self,
+        flows: &[FlowCounts],
+        ports: &[PortMeasures<'_>],
+        series: &[Series],
+        excess: &Excess,
+    ) -> Vec<Metric> {
+        let (warm_up, window) = (self.scenario.spec().warm_up.ps(), self.window());
+        let total = |get: fn(&FlowCounts) -> u64| flows.iter().map(get).sum::<u64>() as f64;
+        let throughputs: Vec<f64> = flows.iter().map(|flow| flow.throughput(window)).collect();
+        let of_switches = || ports.iter().filter(|port| port.port.place == Place::Switch);
+        let of_hosts = ports.iter().filter(|port| port.port.place == Place::Interface);
+        let sent: u64 = of_hosts.map(|port| port.forwarded).sum();
+        let lost: u64 = of_switches().map(PortMeasures::all_discarded).sum();
+        let received = total(|flow| flow.incoming.useful_cells + flow.incoming.useless_cells);
+        let new_cells: f64 = flows.iter().map(FlowCounts::new_cells).sum();
+        let busiest = of_switches().max_by(|one, other| one.utilisation.total_cmp(&other.utilisation));
+        let largest = of_switches().map(|port| port.port.occupancy_max()).max();
+        let windows: Vec<_> = series
+            .iter()
+            .filter(|series| series.metric == "cwnd")
+            .map(|series| series.since(warm_up))
+            .collect();
+        let metric = |name, unit, value| Metric { name, value, unit };
+        let mut metrics = vec![
+            metric("effective_throughput", "frames", total(FlowCounts::frames_delivered)),
+            metric("throughput", "bit/s", throughputs.iter().sum()),
+            metric("fairness_index", "", fairness_index(&throughputs)),
+            metric("goodput", "", new_cells / received),
+            metric("utilisation", "", busiest.map_or(f64::NAN, |port| port.utilisation)),
+            metric("cell_loss_ratio", "", lost as f64 / sent as f64),
+            metric(
+                "retransmission_ratio",
+                "",
+                total(|flow| flow.sender.retransmitted_segments) / total(|flow| flow.sender.segments),
+            ),
+            metric("timeouts", "", total(|flow| flow.sender.timeouts)),
+            metric("fast_retransmits", "", total(|flow| flow.sender.fast_retransmits)),
+            metric("occupancy_mean", "cells", busiest.map_or(f64::NAN, |port| port.occupancy_mean)),
+            metric("occupancy_max", "cells", largest.map_or(f64::NAN, |cells| cells as f64)),
+            metric("delay_mean", "s", busiest.map_or(f64::NAN, |port| port.delay_mean)),
+        ];
+        if self.graph.flows.iter().any(|flow| flow.contract.mcr.is_some()) {
+            let [equal, weighted] = excess.indices();
+            metrics.push(metric("excess", "bit/s", excess.total()));
+            metrics.push(metric("excess_fairness_equal", "", equal));
+            metrics.push(metric("excess_fairness_weighted", "", weighted));
+        }
+        if !windows.is_empty() {
+            metrics.push(metric("synchronisation_index", "", synchronisation_index(&windows)));
+        }
+        metrics
+    }
+
+    fn flow_table(&self, counts: &[FlowCounts], excess: Excess) -> Table {
+        let (graph, window) = (&self.graph, self.window());
+        let node = |index: usize| graph.nodes[index].name.clone();
+        let round_trip =
+            |flow: &Flow| flow.route.iter().chain(&flow.back).map(|&link| graph.links[link].delay.ps()).sum();
         let count = |get: fn(&FlowCounts) -> u64| Column::Count(counts.iter().map(get).collect());
         Table::new(vec![
             ("flow", "", Column::Text(graph.flows.iter().map(|flow| flow.name.clone()).collect())),
@@ -248,8 +327,23 @@ impl<'a> Experiment<'a> {
             ("source_queue_max", "cells", count(|flow| flow.source_queue_max)),
             ("cells_useful", "cells", count(|flow| flow.incoming.useful_cells)),
             ("cells_useless", "cells", count(|flow| flow.incoming.useless_cells)),
+            (
+                "mcr",
+                "bit/s",
+                Column::Number(
+                    graph.flows.iter().map(|flow| minimum_rate(flow).unwrap_or(f64::NAN)).collect(),
+                ),
+            ),
+            ("excess", "bit/s", Column::Number(excess.rates)),
+            ("excess_of_equal_part", "", Column::Number(excess.of_equal)),
+            ("excess_of_weighted_part", "", Column::Number(excess.of_weighted)),
         ])
     }
+}
+
+/// The minimum cell rate of a flow's VC in bit/s.
+fn minimum_rate(flow: &Flow) -> Option<f64> {
+    flow.contract.mcr.map(|CellRate(rate)| rate.0 as f64)
 }
 
 impl Snapshot {
@@ -430,49 +524,4 @@ fn port_table(ports: &[PortMeasures<'_>]) -> Table {
         ("delay_p99", "s", number(&|port| port.port.stats().delays.quantile(0.99) / SECOND as f64)),
     ]);
     Table::new(columns)
-}
-
-/// The metrics of a run. Ratios without a denominator are NaN.
-fn summary(
-    flows: &[FlowCounts],
-    ports: &[PortMeasures<'_>],
-    series: &[Series],
-    warm_up: Time,
-    window: Time,
-) -> Vec<Metric> {
-    let total = |get: fn(&FlowCounts) -> u64| flows.iter().map(get).sum::<u64>() as f64;
-    let throughputs: Vec<f64> = flows.iter().map(|flow| flow.throughput(window)).collect();
-    let of_switches = || ports.iter().filter(|port| port.port.place == Place::Switch);
-    let of_hosts = ports.iter().filter(|port| port.port.place == Place::Interface);
-    let sent: u64 = of_hosts.map(|port| port.forwarded).sum();
-    let lost: u64 = of_switches().map(PortMeasures::all_discarded).sum();
-    let received = total(|flow| flow.incoming.useful_cells + flow.incoming.useless_cells);
-    let new_cells: f64 = flows.iter().map(FlowCounts::new_cells).sum();
-    let busiest = of_switches().max_by(|one, other| one.utilisation.total_cmp(&other.utilisation));
-    let largest = of_switches().map(|port| port.port.occupancy_max()).max();
-    let windows: Vec<_> =
-        series.iter().filter(|series| series.metric == "cwnd").map(|series| series.since(warm_up)).collect();
-    let metric = |name, unit, value| Metric { name, value, unit };
-    let mut metrics = vec![
-        metric("effective_throughput", "frames", total(FlowCounts::frames_delivered)),
-        metric("throughput", "bit/s", throughputs.iter().sum()),
-        metric("fairness_index", "", fairness_index(&throughputs)),
-        metric("goodput", "", new_cells / received),
-        metric("utilisation", "", busiest.map_or(f64::NAN, |port| port.utilisation)),
-        metric("cell_loss_ratio", "", lost as f64 / sent as f64),
-        metric(
-            "retransmission_ratio",
-            "",
-            total(|flow| flow.sender.retransmitted_segments) / total(|flow| flow.sender.segments),
-        ),
-        metric("timeouts", "", total(|flow| flow.sender.timeouts)),
-        metric("fast_retransmits", "", total(|flow| flow.sender.fast_retransmits)),
-        metric("occupancy_mean", "cells", busiest.map_or(f64::NAN, |port| port.occupancy_mean)),
-        metric("occupancy_max", "cells", largest.map_or(f64::NAN, |cells| cells as f64)),
-        metric("delay_mean", "s", busiest.map_or(f64::NAN, |port| port.delay_mean)),
-    ];
-    if !windows.is_empty() {
-        metrics.push(metric("synchronisation_index", "", synchronisation_index(&windows)));
-    }
-    metrics
 }

@@ -75,6 +75,54 @@ fn round_robin_gives_max_min_shares_and_fifo_proportional_ones() {
 }
 
 #[test]
+fn the_excess_is_shared_as_the_scheduler_shares_the_line() {
+    // Three VCs with guarantees of 10, 20 and 30 Mbit/s send 60 each over 90 Mbit/s, a fourth sends no more than its
+    // guarantee of 6 and takes no part: beyond the guarantees there are 24.
+    let run = |discipline: &str| {
+        run(&format!(
+            "duration = \"1 s\"\nwarm-up = \"100 ms\"\n[topology]\nkind = \"n-source\"\nsources = 4\n[link]\n\
+             delay = \"50 us\"\ntrunk.rate = \"90 Mbit/s\"\n[switch]\nbuffer = \"400 cells\"\nvc-buffer = \"100 cells\"\n\
+             scheduler = {{ discipline = \"{discipline}\", wfq.share = \"mcr\", scfq.share = \"mcr\" }}\n\
+             [traffic]\nkind = \"cbr\"\nrate = \"60 Mbit/s\"\n[vc]\nmcr = \"10 Mbit/s\"\n\
+             [[flow]]\nname = \"2\"\nvc.mcr = \"20 Mbit/s\"\n[[flow]]\nname = \"3\"\nvc.mcr = \"30 Mbit/s\"\n\
+             [[flow]]\nname = \"4\"\nvc.mcr = \"6 Mbit/s\"\ntraffic = {{ kind = \"cbr\", rate = \"6 Mbit/s\" }}\n"
+        ))
+    };
+    let metric = |result: &RunResult, name: &str| {
+        result.summary.iter().find(|metric| metric.name == name).map(|metric| metric.value)
+    };
+    let close = |found: f64, expected: f64, unit: f64| (found - expected).abs() < 1e-3 * unit;
+    // Excess of each VC, and Jain's index of it over equal parts and over parts in proportion to the guarantees:
+    // (4 + 8 + 12)^2 / (3 (16 + 64 + 144)) = 6/7; 28 Mbit/s each leave 18, 8 and none (the guarantee of 30 is missed):
+    // (18 + 8)^2 / (3 (324 + 64)) and, over 1 : 2 : 3, (1.8 + 0.4)^2 / (3 (3.24 + 0.16)).
+    let fair = [[4.0, 8.0, 12.0], [6.0 / 7.0, 1.0, 0.0]];
+    let equal = [[18.0, 8.0, 0.0], [676.0 / 1164.0, 4.84 / 10.2, 0.0]];
+    for (discipline, [rates, [by_equal, by_weight, _]]) in
+        [("wfq", fair), ("scfq", fair), ("round-robin", equal)]
+    {
+        let result = run(discipline);
+        for (flow, rate) in std::iter::zip(["1", "2", "3"], rates) {
+            let found = value(&result.flows, flow, "excess");
+            assert!(close(found, 1e6 * rate, 60e6), "{discipline}, flow {flow}: {found}");
+        }
+        assert!(value(&result.flows, "4", "excess").is_nan());
+        assert_eq!(value(&result.flows, "4", "mcr"), 6e6);
+        let total: f64 = rates.iter().sum();
+        assert!(close(metric(&result, "excess").unwrap(), 1e6 * total, 60e6), "{discipline}");
+        let part = value(&result.flows, "2", "excess_of_weighted_part");
+        assert!((part - rates[1] / (total / 3.0)).abs() < 0.01, "{discipline}: {part}");
+        for (name, expected) in [("excess_fairness_equal", by_equal), ("excess_fairness_weighted", by_weight)]
+        {
+            let found = metric(&result, name).unwrap();
+            assert!((found - expected).abs() < 0.005, "{discipline}: {name} is {found}, not {expected}");
+        }
+    }
+    let without = three_sources("cbr", "");
+    assert_eq!(metric(&without, "excess"), None, "nothing is guaranteed");
+    assert!(value(&without.flows, "1", "mcr").is_nan());
+}
+
+#[test]
 fn a_shaper_spaces_cells_at_the_peak_rate() {
     let result = run(
         "duration = \"500 ms\"\nwarm-up = \"50 ms\"\n[topology]\nkind = \"n-source\"\nsources = 2\n[link]\ndelay = \"10 us\"\n\
