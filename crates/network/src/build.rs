@@ -434,6 +434,7 @@ impl Builder<'_> {
             flows: vec![None],
             line,
             queuing: None,
+            control: None,
             delay: 0,
             place: port::Place::Shaper,
             samplers: PortSamplers::new(None),
@@ -601,10 +602,8 @@ impl Builder<'_> {
         let policy = Policy::new(&link.discard, &context).expect("the scenario was checked");
         let in_switch = place == port::Place::Switch;
         let control = rate_control(link, &mut draft).filter(|_| in_switch);
-        let stores = in_switch
-            && (self.options.store_queues || control.is_some() || link.stores_queue(&draft.contracts));
+        let stores = in_switch && (self.options.store_queues || link.stores_queue(&draft.contracts));
         let queuing = stores.then(|| Queuing {
-            control,
             scheduler: Priority::new(&link.scheduler, &draft.contracts).expect("the scenario was checked"),
             vc_capacity: link.vc_buffer.units(),
             policers: draft.policers,
@@ -621,6 +620,7 @@ impl Builder<'_> {
             flows: draft.flows,
             line,
             queuing,
+            control,
             delay: link.delay.ps(),
             place,
             samplers: PortSamplers::new(self.sample.filter(|_| in_switch)),

@@ -12,7 +12,7 @@ use celltrain_engine::{
     time::Span,
 };
 
-use super::{Connection, PortStats};
+use super::{Connection, PortStats, RateControl};
 
 /// A first-in-first-out queue whose departures are known as soon as a unit, a cell or a packet, is accepted.
 pub(crate) trait Queue {
@@ -46,6 +46,8 @@ pub(crate) struct Buffer<Q> {
     pub(super) rows: Vec<Train<Cell>>,
     pub(super) connections: Vec<Connection>,
     pub(super) queue: Q,
+    /// Where ABR VCs cross the port.
+    pub(super) control: Option<Box<RateControl>>,
     /// Propagation delay of the link.
     pub(super) delay: Time,
     pub(crate) stats: PortStats,
@@ -94,9 +96,22 @@ pub(super) struct Tally {
 }
 
 impl<Q> Buffer<Q> {
-    pub(super) fn new(merge: Merge, connections: Vec<Connection>, queue: Q, delay: Time) -> Self {
+    pub(super) fn new(
+        merge: Merge,
+        connections: Vec<Connection>,
+        queue: Q,
+        control: Option<Box<RateControl>>,
+        delay: Time,
+    ) -> Self {
         let (stats, fingerprint) = (PortStats::default(), Fingerprint::default());
-        Self { merge, rows: Vec::new(), connections, queue, delay, stats, fingerprint }
+        Self { merge, rows: Vec::new(), connections, queue, control, delay, stats, fingerprint }
+    }
+
+    pub(super) fn begin_window(&mut self) {
+        self.stats.begin_window();
+        if let Some(control) = &mut self.control {
+            control.begin_window();
+        }
     }
 
     /// Mixes into the fingerprint that a frame's last cell was accepted at `at`. A port that stores its queue does not know

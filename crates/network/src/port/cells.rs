@@ -118,16 +118,22 @@ impl Buffer<CellFifo> {
                 self.on_row(policy, &mut train, slot, &mut tally, streams);
             }
         }
+        self.settle_cells(&tally);
+        cells
+    }
+
+    /// Adds up what was counted during a visit; returns the largest occupancy in it.
+    pub(super) fn settle_cells(&mut self, tally: &Tally) -> u64 {
         // Once a visit is enough: the fullest moment is the one with the longest sojourn.
         let fullest = tally.longest.slots(self.queue.slot);
         assert!(fullest <= self.queue.capacity, "the policy accepted a cell into a full buffer");
-        self.settle(&tally);
-        cells
+        self.settle(tally);
+        fullest
     }
 
     /// A train of more than one cell arrives, with none of another input in between.
     #[inline(always)]
-    fn on_row<P: BufferPolicy>(
+    pub(super) fn on_row<P: BufferPolicy>(
         &mut self,
         policy: &mut P,
         train: &mut Train<Cell>,

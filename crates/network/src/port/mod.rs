@@ -6,6 +6,8 @@
 
 mod buffer;
 mod cells;
+mod control;
+mod controlled;
 mod packets;
 mod queued;
 
@@ -30,8 +32,8 @@ use self::{
     queued::VcQueues,
 };
 pub(crate) use self::{
+    control::{Pass, RateControl, Role},
     packets::PacketLimit,
-    queued::{Pass, RateControl, Role},
 };
 use crate::{
     measures::{Histogram, Sampler, Series},
@@ -197,6 +199,8 @@ pub(crate) struct PortParts {
     pub(crate) line: Line,
     /// Where the port queues by VC.
     pub(crate) queuing: Option<Queuing>,
+    /// Where ABR VCs cross the port.
+    pub(crate) control: Option<Box<RateControl>>,
     pub(crate) delay: Time,
     pub(crate) place: Place,
     pub(crate) samplers: PortSamplers,
@@ -210,23 +214,23 @@ pub(crate) struct Queuing {
     pub(crate) vc_capacity: u64,
     /// The policer of each VC that has one, by label.
     pub(crate) policers: Vec<Option<Policer>>,
-    /// Where ABR VCs cross the port.
-    pub(crate) control: Option<Box<RateControl>>,
 }
 
 impl Port {
     pub(crate) fn new(parts: PortParts) -> Self {
-        let PortParts { merge, connections, delay, .. } = parts;
+        let PortParts { merge, connections, control, delay, .. } = parts;
         let buffer = match (parts.queuing, parts.line) {
             (Some(queuing), line) => {
-                AnyBuffer::Queued(Buffer::new(merge, connections, VcQueues::new(line, queuing), delay))
+                let queue = VcQueues::new(line, queuing);
+                AnyBuffer::Queued(Buffer::new(merge, connections, queue, control, delay))
             }
             (None, Line::Cells { slot, capacity }) => {
-                AnyBuffer::Cells(Buffer::new(merge, connections, CellFifo::new(slot, capacity), delay))
+                let queue = CellFifo::new(slot, capacity);
+                AnyBuffer::Cells(Buffer::new(merge, connections, queue, control, delay))
             }
             (None, Line::Packets { byte, overhead, limit }) => {
                 let queue = PacketFifo::new(byte, overhead, limit);
-                AnyBuffer::Packets(Buffer::new(merge, connections, queue, delay))
+                AnyBuffer::Packets(Buffer::new(merge, connections, queue, control, delay))
             }
         };
         Self {
@@ -326,7 +330,7 @@ impl Port {
 
     /// Forgets the maximum and the distribution, which cannot be had as differences: a new window begins.
     pub(crate) fn begin_window(&mut self) {
-        with_buffer!(&mut self.buffer, buffer => buffer.stats.begin_window());
+        with_buffer!(&mut self.buffer, buffer => buffer.begin_window());
         match &mut self.buffer {
             AnyBuffer::Cells(_) => {}
             AnyBuffer::Packets(buffer) => buffer.queue.most = 0,
@@ -365,10 +369,7 @@ impl Port {
 
     /// The rate control, where ABR VCs cross the port.
     pub(crate) fn control(&self) -> Option<&RateControl> {
-        match &self.buffer {
-            AnyBuffer::Cells(_) | AnyBuffer::Packets(_) => None,
-            AnyBuffer::Queued(buffer) => buffer.queue.control(),
-        }
+        with_buffer!(&self.buffer, buffer => buffer.control.as_deref())
     }
 
     /// Units in the buffer at the port's clock.
@@ -449,7 +450,7 @@ impl Port {
         self.clock = until;
         match &mut self.buffer {
             AnyBuffer::Cells(buffer) => {
-                with_policy!(&mut self.policy, policy => buffer.serve(policy, until, streams))
+                with_policy!(&mut self.policy, policy => buffer.serve_all(policy, until, streams, wires))
             }
             AnyBuffer::Packets(buffer) => {
                 with_policy!(&mut self.policy, policy => buffer.serve(policy, until, streams, wires))

@@ -1,6 +1,6 @@
 //! Ports that store their queues: the same network as plain FIFOs where both can do it, and right where only they can.
 
-use celltrain_atm::buffer::PolicyName;
+use celltrain_atm::{abr::AllocatorName, buffer::PolicyName};
 use celltrain_network::{Experiment, Options, RunResult, scenario::Scenario};
 
 use crate::{
@@ -12,6 +12,7 @@ fn stored(scenario: &Scenario, store_queues: bool) -> RunResult {
     let experiment = Experiment::new(scenario).unwrap_or_else(|error| panic!("{error}"));
     let mut options = Options::default();
     options.store_queues |= store_queues;
+    options.trace = true;
     experiment.run(scenario.spec().seed, 0, options, &mut || false).expect("nothing interrupts")
 }
 
@@ -36,6 +37,36 @@ fn a_stored_fifo_is_the_plain_fifo() {
             assert_eq!(counts(&stored), counts(&plain), "{framing}, {buffer}, {}", policy.name());
         }
     }
+}
+
+#[test]
+fn a_stored_fifo_of_abr_is_the_plain_one() {
+    let mut lost = 0.0;
+    for allocator in AllocatorName::ALL {
+        for (buffer, mss) in [("unlimited", 512), ("1010 cells", 1500)] {
+            let scenario = scenario(&format!(
+                "duration = \"80 ms\"\nwarm-up = \"5 ms\"\nsample = \"100 us\"\n[topology]\nkind = \"parking-lot\"\n\
+                 switches = 3\nsources = 3\n[link]\ndelay = \"50 us\"\n[switch]\nbuffer = \"{buffer}\"\n\
+                 allocator.algorithm = \"{}\"\n[vc]\ncategory = \"abr\"\n[abr]\nrif = 1\nicr = \"150 Mbit/s\"\n\
+                 [tcp]\nmss = \"{mss} B\"\nrto-min = \"10 ms\"\nrto-initial = \"10 ms\"\n[traffic]\n\
+                 kind = \"greedy\"\nstart = \"0 ms .. 2 ms\"\n",
+                allocator.name()
+            ));
+            let (plain, stored) = (stored(&scenario, false), stored(&scenario, true));
+            assert_eq!(plain.fingerprint, stored.fingerprint, "{}, {buffer}", allocator.name());
+            assert_eq!(counts(&plain), counts(&stored), "{}, {buffer}", allocator.name());
+            assert_eq!(plain.series, stored.series, "{}, {buffer}", allocator.name());
+            assert!(!plain.series.is_empty(), "the queues are followed over time");
+            assert!(column(&plain, "abr_queue_max") > 10.0, "{}, {buffer}: cells queue", allocator.name());
+            lost += column(&plain, "cells_discarded");
+        }
+    }
+    assert!(lost > 0.0, "the limited buffers lose some");
+}
+
+/// The sum of a column over all ports.
+fn column(result: &RunResult, name: &str) -> f64 {
+    names(&result.ports).iter().map(|port| value(&result.ports, port, name)).sum()
 }
 
 /// Three bare sources of different rates, `kind`s of traffic, into one port with the keys `switch`.

@@ -4,7 +4,6 @@
 //! Which unit goes next may depend on what arrives until then, so departures are events here: those up to an arrival come
 //! before it, those in the same instant too.
 
-mod control;
 mod store;
 
 use celltrain_atm::{
@@ -20,11 +19,8 @@ use celltrain_engine::{
     time::NEVER,
 };
 
+pub(crate) use self::store::Store;
 use self::store::Unit;
-pub(crate) use self::{
-    control::{Pass, RateControl, Role},
-    store::Store,
-};
 use super::{Line, PacketLimit, Queuing, buffer::Buffer};
 use crate::wire::Wires;
 
@@ -38,8 +34,6 @@ pub(crate) struct VcQueues {
     policers: Vec<Option<Policer>>,
     scheduler: Priority,
     store: Store,
-    /// Where ABR VCs cross the port.
-    control: Option<Box<RateControl>>,
     /// The unit in transmission and when its last bit is sent.
     sending: Option<(Unit, Instant)>,
     /// When the line was or will be free.
@@ -55,14 +49,13 @@ const APART: u64 = 1 << 32;
 
 impl VcQueues {
     pub(super) fn new(line: Line, queuing: Queuing) -> Self {
-        let Queuing { scheduler, vc_capacity, control, policers } = queuing;
+        let Queuing { scheduler, vc_capacity, policers } = queuing;
         Self {
             line,
             vc_capacity,
             store: Store::new(policers.len()),
             policers,
             scheduler,
-            control,
             sending: None,
             free: Instant::default(),
             number: 0,
@@ -93,16 +86,8 @@ impl VcQueues {
         self.store.most
     }
 
-    /// The rate control, where ABR VCs cross the port.
-    pub(super) fn control(&self) -> Option<&RateControl> {
-        self.control.as_deref()
-    }
-
     pub(super) fn begin_window(&mut self) {
         self.store.most = 0;
-        if let Some(control) = &mut self.control {
-            control.begin_window();
-        }
     }
 
     /// The time for which the line has been busy, in units of so many seconds.
@@ -246,12 +231,12 @@ impl Buffer<VcQueues> {
     /// Handles the departures up to `now`, and the ends of the rate allocator's intervals up to the same picosecond: an
     /// interval ends before anything else that happens then, but for departures at its very beginning.
     fn advance<P: BufferPolicy>(&mut self, policy: &mut P, now: Instant, streams: &mut Streams<Cell>) {
-        while let Some(control) = &self.queue.control
+        while let Some(control) = &self.control
             && let end = control.next_interval()
             && end <= now.ps()
         {
             self.send_until(policy, Instant::start_of(end), streams);
-            if let Some(control) = &mut self.queue.control {
+            if let Some(control) = &mut self.control {
                 control.on_interval(end);
             }
         }
@@ -271,7 +256,7 @@ impl Buffer<VcQueues> {
         if train.car.kind == Kind::BackwardRm {
             self.advance(policy, train.first, streams);
         }
-        let Some(control) = &mut self.queue.control else { return };
+        let Some(control) = &mut self.control else { return };
         if train.car.kind == Kind::BackwardRm {
             control.stamp(train.first.ps(), place, train.car.frame, wires, &mut self.fingerprint);
         }
@@ -282,7 +267,7 @@ impl Buffer<VcQueues> {
     fn send_until<P: BufferPolicy>(&mut self, policy: &mut P, now: Instant, streams: &mut Streams<Cell>) {
         while let Some((unit, departure)) = self.queue.sending.take_if(|(_, departure)| *departure <= now) {
             self.queue.store.leave(&unit);
-            if let Some(control) = &mut self.queue.control {
+            if let Some(control) = &mut self.control {
                 control.leave(unit.cell.vc);
             }
             self.queue.busy += self.queue.load(unit.size);
@@ -326,7 +311,7 @@ impl Buffer<VcQueues> {
         streams: &mut Streams<Cell>,
         wires: &mut Wires,
     ) {
-        if let Some(control) = &mut self.queue.control {
+        if let Some(control) = &mut self.control {
             cell.ecn = control.on_cell(at.ps(), &cell, wires);
         }
         let connection = &self.connections[cell.vc as usize];
@@ -397,7 +382,7 @@ impl Buffer<VcQueues> {
             queues.store.total() <= queues.line.capacity() && queues.store.of_vc(vc) <= queues.vc_capacity;
         assert!(fits, "the policy accepted a unit into a full buffer");
         queues.scheduler.enqueue(vc, &queues.store);
-        if let Some(control) = &mut queues.control {
+        if let Some(control) = &mut self.control {
             control.enter(vc);
         }
         self.connections[vc as usize].accepted[usize::from(unit.cell.clp)] += 1;
@@ -417,7 +402,7 @@ impl Buffer<VcQueues> {
             let queues = &mut self.queue;
             let unit = queues.store.push_out(vc);
             queues.scheduler.withdraw(vc, &queues.store);
-            if let Some(control) = &mut queues.control {
+            if let Some(control) = &mut self.control {
                 control.leave(vc);
             }
             // What came in the same picosecond may have come a fraction later.

@@ -10,7 +10,7 @@ use celltrain_atm::{
     with_allocator,
 };
 use celltrain_engine::{
-    Fingerprint, Slot, Time,
+    Fingerprint, Instant, Slot, Time,
     stream::{StreamId, Streams, Train},
     time::NEVER,
 };
@@ -49,6 +49,8 @@ pub(crate) struct RateControl {
     /// By label.
     roles: Vec<Role>,
     passes: Vec<Pass>,
+    /// The latest time at which the port looked at its queue.
+    now: Instant,
     /// ABR cells in the buffer, the one in transmission included.
     queue: u64,
     /// The most of them since the window began.
@@ -66,7 +68,17 @@ const APART: u64 = 1 << 32;
 
 impl RateControl {
     pub(crate) fn new(allocator: Option<Allocator>, roles: Vec<Role>, passes: Vec<Pass>) -> Self {
-        Self { allocator, roles, passes, queue: 0, most: 0, ahead: 0, passed: 0, number: 0 }
+        Self {
+            allocator,
+            roles,
+            passes,
+            now: Instant::default(),
+            queue: 0,
+            most: 0,
+            ahead: 0,
+            passed: 0,
+            number: 0,
+        }
     }
 
     /// ABR cells in the buffer.
@@ -86,6 +98,19 @@ impl RateControl {
     /// Cells that passed on their way back.
     pub(crate) fn passed(&self) -> u64 {
         self.passed
+    }
+
+    /// Sees how many ABR cells are in the buffer at `at`, where the port can say so and does not tell of each that comes and goes.
+    /// Cells of the same picosecond may come in any order of its fractions; time does not go back by them.
+    #[inline]
+    pub(super) fn see(&mut self, at: Instant, cells: impl FnOnce(Instant) -> u64) {
+        self.now = self.now.max(at);
+        self.queue = cells(self.now);
+    }
+
+    /// So many ABR cells were in the buffer at some time.
+    pub(super) fn note_most(&mut self, cells: u64) {
+        self.most = self.most.max(cells);
     }
 
     fn view(&self) -> PortView {
@@ -109,6 +134,17 @@ impl RateControl {
         if let Some(any) = &mut self.allocator {
             with_allocator!(any, allocator => allocator.on_interval(now, &view));
         }
+    }
+
+    /// Whether the VC is not under control, and goes before ABR or with it.
+    pub(super) fn is_ahead(&self, vc: u32) -> bool {
+        matches!(self.roles[vc as usize], Role::Ahead { .. })
+    }
+
+    /// Cells of a VC come that [`RateControl::is_ahead`], the last one at `last`.
+    pub(super) fn count_ahead(&mut self, cells: u32, last: Instant) {
+        self.ahead += u64::from(cells);
+        self.now = self.now.max(last);
     }
 
     /// A cell arrives for the link; returns the mark with which it goes on.
