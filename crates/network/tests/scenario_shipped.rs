@@ -2,7 +2,7 @@
 
 use std::{fs, path::PathBuf};
 
-use celltrain_atm::buffer::PolicyName;
+use celltrain_atm::{buffer::PolicyName, scheduler::DisciplineName};
 use celltrain_network::{
     run::{Experiment, Options},
     scenario::Scenario,
@@ -32,13 +32,18 @@ fn teaching_scenarios_have_a_network() {
 }
 
 #[test]
-fn every_policy_has_a_regression_scenario_of_its_name() {
+fn every_policy_and_discipline_has_a_regression_scenario_of_its_name() {
     let scenarios = scenarios("regression");
+    let find = |name: &str| {
+        let path = folder("regression").join(format!("{name}.toml"));
+        let found = scenarios.iter().find(|(found, _)| *found == path);
+        &found.unwrap_or_else(|| panic!("no {path:?}")).1.spec().switch
+    };
     for policy in PolicyName::ALL {
-        let path = folder("regression").join(format!("{}.toml", policy.name()));
-        let (_, scenario) =
-            scenarios.iter().find(|(found, _)| *found == path).unwrap_or_else(|| panic!("no {path:?}"));
-        assert_eq!(scenario.spec().switch.discard.policy, *policy, "{path:?}");
+        assert_eq!(find(policy.name()).discard.policy, *policy);
+    }
+    for discipline in DisciplineName::ALL {
+        assert_eq!(find(discipline.name()).scheduler.discipline, *discipline);
     }
 }
 

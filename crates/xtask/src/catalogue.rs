@@ -114,28 +114,21 @@ fn catalogue(page: &Page, entries: Vec<Entry>, schema: &Value) -> String {
     text
 }
 
-/// The text at the head of an algorithm's source file, without its first line, which the summary repeats.
+/// The text at the head of an algorithm's source file, without its first paragraph, which the summary repeats. A link to
+/// another algorithm leads to its section of the page.
 fn model(folder: &str, name: &str) -> String {
     let path = format!("crates/atm/src/{folder}/{}.rs", name.replace('-', "_"));
     let source = read(&path);
     let lines = source.lines().map_while(|line| line.strip_prefix("//!"));
     let text: Vec<_> = lines.map(|line| line.strip_prefix(' ').unwrap_or(line)).collect();
     let text = text.join("\n");
-    let body = text.split_once("\n\n").map_or("", |(_, body)| body);
-    // Links into the source have no meaning on a page.
-    let mut plain = String::with_capacity(body.len());
-    let mut rest = body;
-    while let Some(start) = rest.find("[`") {
-        let Some(end) = rest[start..].find("`]").map(|end| start + end) else { break };
-        plain += &rest[..start];
-        plain += &rest[start + 1..=end];
-        rest = &rest[end + 2..];
-        // The target of a link with a text of its own.
-        if rest.starts_with('(')
-            && let Some(close) = rest.find(')')
-        {
-            rest = &rest[close + 1..];
-        }
+    let mut rest = text.split_once("\n\n").map_or("", |(_, body)| body);
+    let mut plain = String::with_capacity(rest.len());
+    while let Some((before, link)) = rest.split_once("[`super::") {
+        let (module, after) = link.split_once("`]").expect("a link ends");
+        let other = module.replace('_', "-");
+        plain += &format!("{before}[`{other}`](#{other})");
+        rest = after;
     }
     plain += rest;
     if plain.is_empty() { plain } else { plain + "\n\n" }
@@ -155,4 +148,55 @@ fn parameters(document: Document<'_>, table: Resolved<'_>) -> String {
     let rows: Vec<_> = keys.keys().map(|key| Row::new(document, table.schema, key)).collect();
     let text = key_table(&rows) + &name_lists(document, keys.iter());
     text.trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use celltrain_atm::{buffer::PolicyName, scheduler::DisciplineName};
+    use celltrain_network::scenario::Scenario;
+
+    use super::{policies, schedulers};
+
+    /// The parts of the section of `name` that are missing or lead nowhere.
+    fn missing(page: &str, name: &str) -> Vec<String> {
+        let Some((_, section)) = page.split_once(&format!("\n## {name}\n\n")) else {
+            return vec!["section".into()];
+        };
+        let section = section.split("\n## ").next().expect("a text has a first part");
+        let (text, parts) = section.split_once("\nReference: ").unwrap_or((section, ""));
+        let paragraphs = text.split("\n\n").filter(|paragraph| !paragraph.trim().is_empty()).count();
+        let found = [
+            ("model", paragraphs >= 2),
+            ("reference", parts.lines().next().is_some_and(|line| line.len() > 5)),
+            ("parameters", parts.contains(&format!("### Parameters of {name}\n\n"))),
+            ("example", parts.contains(&format!("`scenarios/regression/{name}.toml`:\n"))),
+            ("picture", parts.contains(&format!("```{{figure}} pictures/{name}.svg\n"))),
+            ("readable names", !section.contains("::")),
+        ];
+        let links = text.split("](#").skip(1).filter_map(|rest| rest.split_once(')')).map(|(to, _)| to);
+        let broken =
+            links.filter(|to| !page.contains(&format!("\n## {to}\n"))).map(|to| format!("link to {to}"));
+        found.iter().filter(|(_, is_there)| !is_there).map(|(part, _)| (*part).into()).chain(broken).collect()
+    }
+
+    #[test]
+    fn every_algorithm_has_model_parameters_example_and_picture() {
+        let schema = Scenario::schema();
+        let none: Vec<String> = Vec::new();
+        let page = policies(&schema);
+        for name in PolicyName::ALL {
+            assert_eq!(missing(&page, name.name()), none, "{}", name.name());
+        }
+        let page = schedulers(&schema);
+        for name in DisciplineName::ALL {
+            assert_eq!(missing(&page, name.name()), none, "{}", name.name());
+        }
+    }
+
+    #[test]
+    fn what_is_missing_is_noticed() {
+        let page = "# Page\n\n## one\n\nWhat it does, as [`two`](#two) and super::two.\n\nReference: A book.\n\n### Parameters of one\n\nNone.\n";
+        assert_eq!(missing(page, "one"), ["model", "example", "picture", "readable names", "link to two"]);
+        assert_eq!(missing(page, "two"), ["section"]);
+    }
 }

@@ -3,8 +3,8 @@
 //! Below the low threshold L everything is admitted, from the high one H on nothing. Between them frames with CLP = 1
 //! are refused, and a frame with CLP = 0 is admitted if its VC holds no more than its share X W_i/W of the X cells in
 //! the buffer, W_i being its minimum cell rate and W the sum of all; otherwise it is refused with a probability that
-//! grows with the VC's excess and with the occupancy ([`Curve::probability`]). Where no VC has a guarantee all shares
-//! are equal.
+//! grows with the VC's excess and with the occupancy. With f = W_i/W and Y cells of the VC in the buffer it is
+//! Z (α (Y - X f)/(X (1 - f)) + (1 - α)(X - L)/(H - L)). Where no VC has a guarantee all shares are equal.
 //!
 //! The early refusals at random make TCP connections back off one at a time and keep the buffer near the low threshold,
 //! so that guarantees can be met from one FIFO as long as their sum leaves room. It needs a count of cells by VC, and a

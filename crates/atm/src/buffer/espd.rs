@@ -1,5 +1,11 @@
-//! Early selective packet discard: a VC caught in congestion turns red and stays red until the queue has drained below a
-//! low threshold, so that a few VCs give way and the others go on.
+//! Early selective packet discard: a few VCs give way, and the others go on.
+//!
+//! The VC of a first cell that finds the high threshold or more cells in the buffer, or of any cell that finds it full,
+//! turns red: it is caught in the congestion. All frames of a red VC are discarded, but for their end marks, until one
+//! of these marks finds less than the low threshold; then the VC is released.
+//!
+//! A red VC loses several frames in a row, so that its TCP connection times out and starts again from a small window,
+//! while connections that are not caught lose nothing: the windows do not move together. It needs a bit a VC.
 
 use celltrain_engine::Time;
 use schemars::JsonSchema;

@@ -1,8 +1,8 @@
 //! Virtual queuing: EPD by VC, where a VC's share is measured as if each had a queue of its own, served in turn.
 //!
 //! A VC's cells in a FIFO say little about the rate at which it is served. Virtual queuing keeps a virtual queue for
-//! each VC: an accepted cell adds one to its VC's, and a cell sent takes one from the virtual queue whose turn it is
-//! ([`super::turns`]), whosever cell it was. Above the threshold a frame is refused if its VC's virtual queue has
+//! each VC: an accepted cell adds one to its VC's, and a cell sent takes one from the virtual queue whose turn it is,
+//! whosever cell it was. Above the threshold a frame is refused if its VC's virtual queue has
 //! reached its share of the threshold. That comes near to the fairness of queues by VC with the memory of a FIFO: a
 //! counter and an entry in a list for each VC.
 //!
@@ -10,7 +10,7 @@
 //! Sources that send in bursts do; [`super::improved_virtual_queuing`] lets them save turns.
 //!
 //! The share is the threshold over the number of VCs set up at the port, active or not. Where some of them are idle the
-//! others cannot use what they leave, unless the discard threshold is dynamic: [`FairShare::adapt`].
+//! others cannot use what they leave, unless the discard threshold is dynamic (`dynamic`).
 
 use celltrain_engine::Time;
 use schemars::JsonSchema;
