@@ -117,6 +117,54 @@ fn broken_frames_end(asked: &[Asked]) -> Result<(), String> {
     Ok(())
 }
 
+/// Of frames that lost a cell before their last one, `rule` says which end marks are accepted.
+fn end_marks_follow(rule: EndMarks, asked: &[Asked], capacity: u64) -> Result<(), String> {
+    for (place, last) in asked.iter().enumerate().filter(|(_, asked)| asked.cell.is_last()) {
+        let of_frame = |other: &&Asked| (other.cell.vc, other.cell.frame) == (last.cell.vc, last.cell.frame);
+        let before = || asked[..place].iter().filter(of_frame);
+        // The frame was whole, or whole until it was pushed out.
+        if before().all(|other| is_queued(other.verdict))
+            || last.verdict == Verdict::Discard(Reason::PushedOut)
+        {
+            continue;
+        }
+        let passes = match rule {
+            EndMarks::Broken => before().any(|other| is_queued(other.verdict)),
+            EndMarks::Always => true,
+            EndMarks::Never => false,
+        };
+        if is_queued(last.verdict) != (passes && last.found < capacity) {
+            return Err(format!("an end mark against the rule {rule:?}: {last:?}"));
+        }
+    }
+    Ok(())
+}
+
+/// Every policy with each rule for end marks that it can follow.
+fn rules() -> Vec<(EndMarks, DiscardParams)> {
+    let mut all = Vec::new();
+    for &policy in PolicyName::ALL {
+        let (name, params) = (policy.name(), DiscardParams::of(policy));
+        if policy.info().schema.get("properties").is_some_and(|keys| keys.get("end-marks").is_some()) {
+            for (rule, value) in
+                [(EndMarks::Broken, "broken"), (EndMarks::Always, "always"), (EndMarks::Never, "never")]
+            {
+                let text = format!("policy = \"{name}\"\n{name}.end-marks = \"{value}\"");
+                all.push((rule, toml::from_str(&text).unwrap()));
+            }
+            continue;
+        }
+        match policy {
+            // ESPD has the rule in its pseudocode.
+            PolicyName::Espd | PolicyName::EspdOriginal => all.push((EndMarks::Always, params)),
+            PolicyName::AbsPushOutHardware => all.push((EndMarks::Never, params)),
+            PolicyName::TailDrop => {}
+            other => panic!("what does {other:?} do with end marks?"),
+        }
+    }
+    all
+}
+
 /// After accepting a cell, [`BufferPolicy::accepts_rest`] says whether the policy, asked about every further cell of
 /// the frame as long as there is room, would accept it and be afterwards as it was.
 fn the_rest_is_accepted<P>(mut policy: P, capacity: u64, arrivals: &[(u64, Cell)]) -> Result<(), String>
@@ -195,6 +243,12 @@ proptest! {
             }
             let again = with_policy!(&mut new(), policy => ask(policy, capacity, &arrivals));
             prop_assert_eq!(asked, again, "{:?}: the same cells, another fate", params);
+        }
+        for (rule, params) in rules() {
+            let mut policy = Policy::new(&params, &context(capacity, &contracts)).unwrap();
+            let asked = with_policy!(&mut policy, policy => ask(policy, capacity, &arrivals));
+            end_marks_follow(rule, &asked, capacity)
+                .map_err(|broken| TestCaseError::fail(format!("{params:?}: {broken}")))?;
         }
     }
 }
@@ -290,6 +344,19 @@ fn the_checks_notice_a_policy_that_breaks_them() {
     assert!(overfilled.starts_with("accepted into a buffer of 10 cells"), "{overfilled}");
     let promise = the_rest_is_accepted(Fickle, capacity, &arrivals).unwrap_err();
     assert!(promise.contains("against the promise"), "{promise}");
+    for (rule, other) in [
+        (EndMarks::Broken, EndMarks::Always),
+        (EndMarks::Always, EndMarks::Never),
+        (EndMarks::Never, EndMarks::Always),
+    ] {
+        let params =
+            epd::Params { threshold: Level::Share(400_000), end_marks: rule, ..epd::Params::default() };
+        let mut epd = epd::Epd::new(&params, &context(capacity, &contracts(VCS))).unwrap();
+        let asked = ask(&mut epd, capacity, &arrivals);
+        end_marks_follow(rule, &asked, capacity).unwrap();
+        let mark = end_marks_follow(other, &asked, capacity).unwrap_err();
+        assert!(mark.starts_with("an end mark against the rule"), "{mark}");
+    }
     // What tail drop is allowed to do is what the rule for frames forbids.
     let broken = broken_frames_end(&ask(&mut tail_drop::TailDrop, capacity, &arrivals)).unwrap_err();
     assert!(broken.starts_with("accepted after a loss"), "{broken}");
