@@ -86,7 +86,8 @@ impl Scheduler for Wfq {
         })
     }
 
-    #[inline]
+    // Not inlined: a call is little beside the sorting, and the loop of the port stays short for other disciplines.
+    #[inline(never)]
     fn enqueue(&mut self, vc: u32, queues: &impl Queues) {
         if self.heads.is_empty() {
             self.fluid.end_all();
@@ -102,7 +103,7 @@ impl Scheduler for Wfq {
         }
     }
 
-    #[inline]
+    #[inline(never)]
     fn next(&mut self, queues: &impl Queues) -> Option<u32> {
         let (tag, vc) = self.heads.pop_first()?;
         let tags = &mut self.tags[vc as usize];
