@@ -123,3 +123,16 @@ def test_text_is_escaped() -> None:
         json.loads(next(text for text in found.text["script"] if text.startswith("{")))["label"]
         == "</script>"
     )
+
+
+def test_guarantees_are_told_where_there_are_some(scenario: ct.Scenario) -> None:
+    text = run_report(ct.run(scenario, replications=1))
+    assert "Beyond the guarantees" not in text
+    guaranteed = scenario.with_({"vc.mcr": "2 Mbit/s", "flow": [{"name": "1", "vc": {"mcr": "1 Mbit/s"}}]})
+    result = ct.run(guaranteed, replications=2)
+    text = run_report(result)
+    assert "Beyond the guarantees" in text
+    assert "excess fairness weighted" in text
+    found = elements(text).text["td"]
+    assert "1.000 Mbit/s" in found
+    assert "2.000 Mbit/s" in found

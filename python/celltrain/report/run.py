@@ -1,5 +1,7 @@
 """The report of one scenario's run."""
 
+import math
+
 from celltrain import statistics, text
 from celltrain.report import parts
 from celltrain.report.page import Page
@@ -23,6 +25,7 @@ def run_report(result: Result) -> str:
         ],
     )
     _flows(page, result)
+    _guarantees(page, result)
     _series(page, result)
     parts.how_sure(page, m)
     parts.rerun(
@@ -64,6 +67,37 @@ def _flows(page: Page, result: Result) -> None:
         f"{result.flows['flow'].n_unique()} flows; flows.parquet has all of them by replication.",
         "note",
     )
+
+
+def _guarantees(page: Page, result: Result) -> None:
+    """What VCs with a minimum cell rate got beyond it, against their fair parts, if there are such VCs."""
+    guaranteed = [part for part in result.by_flow() if math.isfinite(part["mcr"][0])]
+    if not guaranteed:
+        return
+    page.section("Beyond the guarantees")
+    columns = (
+        ("mcr", "bit/s"),
+        ("excess", "bit/s"),
+        ("excess_of_equal_part", ""),
+        ("excess_of_weighted_part", ""),
+    )
+    rows = [
+        (str(part["flow"][0]), *(_mean(part[column].to_list(), unit) for column, unit in columns))
+        for part in guaranteed
+    ]
+    page.table(("flow", "MCR", "excess", "of its equal part", "of its part by MCR"), rows)
+    page.text(
+        "Means over the replications. The excess of a VC is the rate of its cells in frames that arrived "
+        "whole, less its MCR. Of the whole excess a VC's fair part is an equal one, or one in proportion to "
+        "its MCR: 1 is what is fair. Who asks for no more than the guarantee takes no part (-).",
+        "note",
+    )
+
+
+def _mean(values: list[float], unit: str) -> str:
+    """The mean of the replications in which there is a value."""
+    known = [value for value in values if math.isfinite(value)]
+    return text.quantity(statistics.mean(known) if known else None, unit)
 
 
 def _series(page: Page, result: Result) -> None:
