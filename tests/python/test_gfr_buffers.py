@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from itertools import product
 
 import pytest
 
 import celltrain as ct
-from celltrain import experiment
+from celltrain import experiment, statistics
 from celltrain.papers import gfr_buffers
 from celltrain.papers.description import Claim, Table
 from celltrain.papers.gfr_buffers_tables import (
@@ -16,6 +17,7 @@ from celltrain.papers.gfr_buffers_tables import (
     LOSS,
     MANAGED,
     PERIOD,
+    SHARED,
     SWITCHES,
     WORST,
 )
@@ -106,6 +108,22 @@ def test_queuing_and_management_serve_every_vc() -> None:
     }
     assert shares[1] < 10
     assert shares[6] > 49.9, "half of the period is measured"
+
+
+def test_excess_is_that_of_the_greedy_vcs() -> None:
+    """From the counts of a run: rates beyond the guarantees, over equal parts and parts by the guarantees."""
+    table = PAPER.tables[1]
+    record = one_run(table, ALTERNATIVES[6].name, "4 s")
+    flows, rows = record.flows, {row.name: row.measure(record) for row in table.rows}
+    greedy = range(2, 6)
+    excess = [max(flows["cells_useful"][vc] * 424 / 2 - flows["mcr"][vc], 0) for vc in greedy]
+    assert sum(one > 0 for one in excess) > 1
+    assert flows["excess"][2:] == pytest.approx(excess)
+    assert all(math.isnan(flows["excess"][vc]) for vc in (0, 1)), "the modest ones ask for nothing"
+    parts = [one / flows["mcr"][vc] for one, vc in zip(excess, greedy, strict=True)]
+    assert rows[SHARED[0].name] == pytest.approx(statistics.jain(excess))
+    assert rows[SHARED[1].name] == pytest.approx(statistics.jain(parts))
+    assert record.metric("excess") == pytest.approx(sum(excess))
 
 
 def made_up(good: bool) -> Outcomes:

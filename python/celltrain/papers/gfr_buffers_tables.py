@@ -14,6 +14,7 @@ __all__ = [
     "LOSS",
     "MANAGED",
     "RETRANSMITTED",
+    "SHARED",
     "SWITCHES",
     "TABLES",
     "THROUGHPUT",
@@ -145,6 +146,11 @@ GUARANTEES = {
 PERIOD = 20.0
 """Seconds that table-1.toml measures."""
 WORST = "worst served VC"
+SHARED = (
+    Row("index of excess, equal parts", "", lambda record: record.metric("excess_fairness_equal")),
+    Row("index of excess, parts by MCR", "", lambda record: record.metric("excess_fairness_weighted")),
+)
+"""Jain's index of what the greedy VCs get beyond their guarantees, over their fair parts."""
 
 
 def _served(vc: int) -> Callable[[Record], float]:
@@ -180,7 +186,11 @@ def _alternatives(name: str, greedy: str, settings: Mapping[str, Any]) -> Table:
         "table-1.toml",
         "combination",
         tuple(Column(one.name, {**one.settings, **settings}) for one in ALTERNATIVES.values()),
-        (*(Row(name, "%", _served(vc)) for vc, name in enumerate(GUARANTEES)), Row(WORST, "%", _worst)),
+        (
+            *(Row(name, "%", _served(vc)) for vc, name in enumerate(GUARANTEES)),
+            Row(WORST, "%", _worst),
+            *SHARED,
+        ),
         transposed=True,
     )
 
