@@ -15,12 +15,12 @@ import pytest
 import celltrain as ct
 from celltrain import experiment, statistics
 from celltrain.experiment import Task
-from celltrain.results import Record, core_version
+from celltrain.results import Record
 from celltrain.sweeps import FRAMES, make_plan, run_plan
 from celltrain.sweeps import run as run_module
 from celltrain.sweeps import store as store_module
 from celltrain.sweeps.entry import TABLES, Entry
-from celltrain.sweeps.work import Batch, work
+from celltrain.sweeps.work import Batch, work, worker_version
 
 GRID = {"switch.discard.policy": ["epd", "ppd"], "switch.buffer": "100 cells .. 300 cells step 100 cells"}
 
@@ -276,7 +276,7 @@ def test_processes_that_are_forked_do_not_wait_for_threads_of_their_parent(
 
 def test_results_travel_as_arrow(scenario: ct.Scenario) -> None:
     tasks = [Task(scenario, 7, replication) for replication in range(3)]
-    done = pickle.loads(pickle.dumps(work(Batch(tasks, core_version()))))
+    done = pickle.loads(pickle.dumps(work(Batch(tasks, worker_version()))))
     [entry] = done.entries
     alone = ct.run(scenario, seed=7, replications=3)
     assert [run.fingerprint for run in entry.runs] == alone.fingerprints

@@ -14,7 +14,10 @@ from celltrain.results import Record, record_frame
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["TABLES", "Entry", "Run", "entries_of"]
+__all__ = ["FORMAT", "TABLES", "Entry", "Run", "entries_of"]
+
+FORMAT = 2
+"""The format of batches and entries. It grows when workers of another format could not be understood."""
 
 TABLES = ("summary", "flows", "ports")
 """The frames that an entry holds: those of a run but its time series."""

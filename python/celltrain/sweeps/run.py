@@ -23,7 +23,7 @@ from celltrain.sweeps.frames import FrameWriter, frame_writer
 from celltrain.sweeps.plan import Plan, Until, make_plan
 from celltrain.sweeps.result import KIND, Sweep
 from celltrain.sweeps.store import Store
-from celltrain.sweeps.work import Batch, Done
+from celltrain.sweeps.work import Batch, Done, worker_version
 
 __all__ = ["run_plan", "sweep"]
 
@@ -153,7 +153,7 @@ def _run_missing(
     agenda: Agenda, store: Store, frames: FrameWriter, backend: Backend, progress: Progress | None
 ) -> None:
     """Makes the runs that the store lacks, and keeps each as soon as its batch ends."""
-    version = core_version()
+    version = worker_version()
     pace = 0.0  # seconds of a run, about
     cell_hops = done = 0
 

@@ -9,14 +9,14 @@ from celltrain import _core
 from celltrain.errors import InputError
 from celltrain.experiment import Task, simulate
 from celltrain.results import core_version
-from celltrain.sweeps.entry import Entry, entries_of
+from celltrain.sweeps.entry import FORMAT, Entry, entries_of
 
-__all__ = ["Batch", "Done", "work"]
+__all__ = ["Batch", "Done", "work", "worker_version"]
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Runs that are handed out together, and the version that has to make them."""
+    """Runs that are handed out together, and the `worker_version` that has to make them."""
 
     tasks: Sequence[Task]
     version: str
@@ -31,15 +31,20 @@ class Done:
     """Time that it took, on the clock of whoever did it."""
 
 
+def worker_version() -> str:
+    """What must be the same on a worker: what its results depend on, and the form in which they come back."""
+    return f"{core_version()} (format {FORMAT})"
+
+
 def work(batch: Batch, cancel: _core.CancelToken | None = None) -> Done:
     """Makes the runs of a batch.
 
     Raises:
         InputError: this process has another version of celltrain than the one that asks.
     """
-    if core_version() != batch.version:
+    if worker_version() != batch.version:
         raise InputError(
-            f"the worker on {socket.gethostname()} has celltrain {core_version()}, "
+            f"the worker on {socket.gethostname()} has celltrain {worker_version()}, "
             f"and this is {batch.version}: install the same version on every machine"
         )
     began = time.perf_counter()
