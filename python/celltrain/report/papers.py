@@ -11,6 +11,12 @@ from celltrain.report.reproduction import add_reproduction, verdict
 
 __all__ = ["PapersReport"]
 
+FEW = 5
+"""Fewer replications have wide Student intervals: 12.7 standard errors to each side with 2, 2.8 with 5."""
+
+_FIRST_CHAPTER = 4
+"""The number of the first paper's section, behind those of all papers."""
+
 
 class PapersReport:
     """A report that grows by a paper at a time; what `add` was given is not kept as a whole."""
@@ -20,16 +26,18 @@ class PapersReport:
         self._papers: list[tuple[str, ...]] = []
         self._claims: list[tuple[str, str, str, str]] = []
         self._cells: list[tuple[str, ...]] = []
+        self._replications: set[int] = set()
 
     def add(self, found: Reproduction) -> None:
         """Adds a paper."""
         paper, stack = found.paper, found.default_stack
+        self._replications.add(found.replications)
         judged = [one for one in found.claims if one.stack == stack]
         compared = [cell for cell in found.rows if cell.stack == stack and cell.published is not None]
         holds = sum(one.finding.holds for one in judged)
         self._papers.append(
             (
-                paper.id,
+                Safe(f'<a href="#section-{_FIRST_CHAPTER + len(self._papers)}">{escape(paper.id)}</a>'),
                 paper.title,
                 _deviations(paper.headline, compared),
                 f"{holds} of {len(judged)}",
@@ -46,23 +54,34 @@ class PapersReport:
     def html(self) -> str:
         """The whole file."""
         count = f"{len(self._papers)} paper{'' if len(self._papers) == 1 else 's'}"
-        page = Page("Reproductions", f"{count}, each with the TCP that stands for its own")
+        often = " to ".join(map(str, sorted({min(self._replications), max(self._replications)})))
+        page = Page(
+            "Reproductions",
+            f"{count}, each with the TCP that stands for its own, {often} replications of each",
+        )
         page.section("Papers")
         summary = ("paper", "title", "mean deviation", "claims that hold", "published values", "ranges met")
         page.table(summary, self._papers, text_columns=3)
         page.text(
             "The mean deviation is that of the measured means from the published values, without signs and "
-            "as a part of the latter; of a range the nearer end counts. A range is met where the measured "
-            "mean lies within it.",
+            "as a part of the latter, or as a multiple where it is larger; of a range the nearer end counts. "
+            "A range is met where the measured mean lies within it. Where a printed number is itself in "
+            "doubt, the note beside it under Deviations says so.",
             "note",
         )
         page.section("Claims")
+        if min(self._replications) < FEW:
+            page.text(
+                "Most claims hold only where the 95 % intervals leave no doubt. Those of so few replications "
+                "are wide: a claim that does not hold here may do so with more (--replications).",
+                "note",
+            )
         page.table(("paper", "claim", "", "evidence"), self._claims, text_columns=4)
         page.section("Deviations")
         page.text("Every published number and what was measured, mean ± half of the 95 % interval.")
         with page.folded(f"{len(self._cells):,} numbers"):
-            columns = ("paper", "table", "column", "row", "published", "measured", "deviation")
-            page.table(columns, self._cells, text_columns=4)
+            columns = ("paper", "table", "column", "row", "note", "published", "measured", "deviation")
+            page.table(columns, self._cells, text_columns=5)
         page.append(self._chapters)
         return page.html()
 
@@ -78,7 +97,7 @@ def _deviations(headline: tuple[str, ...], compared: list[MeasuredRow]) -> str:
     for row in headline:
         parts = [abs(cell.deviation) for cell in compared if cell.row == row and cell.deviation is not None]
         if parts:
-            found.append(f"{row} {text.percent(statistics.mean(parts))}")
+            found.append(f"{row} {_off(statistics.mean(parts))}")
     return ", ".join(found) or "-"
 
 
@@ -86,9 +105,16 @@ def _line(cell: MeasuredRow) -> tuple[str, ...]:
     measured = cell.measured
     shown = "-" if measured is None else text.interval(statistics.Estimate(measured, None, cell.ci95, 0), "")
     inside = isinstance(cell.published, Range) and cell.deviation == 0
-    off = "inside" if inside else text.percent(cell.deviation, signed=True)
+    off = "inside" if inside else _off(cell.deviation, signed=True)
     row = text.with_unit(cell.row, cell.unit)
-    return cell.table, cell.column, row, printed.shown(cell.published), shown, off
+    return cell.table, cell.column, row, cell.note, printed.shown(cell.published), shown, off
+
+
+def _off(deviation: float | None, *, signed: bool = False) -> str:
+    """A deviation as a part of what was published; one beyond twice of that as a multiple."""
+    if deviation is not None and deviation > 1:
+        return f"{text.number(1 + deviation if signed else deviation)} times"
+    return text.percent(deviation, signed=signed)
 
 
 def _evidence(judged: JudgedClaim) -> Safe:
