@@ -124,3 +124,9 @@ pub(crate) fn policies() -> String {
 pub(crate) fn schema() -> String {
     scenario::Scenario::schema().to_string()
 }
+
+/// The JSON schema of plan files.
+#[pyfunction]
+pub(crate) fn plan_schema() -> String {
+    scenario::Scenario::plan_schema().to_string()
+}

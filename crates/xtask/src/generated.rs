@@ -12,9 +12,10 @@ use crate::{catalogue, scenario_page};
 /// Each derived file: its path in the project and its contents.
 fn files() -> Vec<(&'static str, String)> {
     let schema = Scenario::schema();
-    let text = serde_json::to_string_pretty(&schema).expect("a JSON value has a text") + "\n";
+    let text = |schema| serde_json::to_string_pretty(schema).expect("a JSON value has a text") + "\n";
     vec![
-        ("schema/celltrain.schema.json", text),
+        ("schema/celltrain.schema.json", text(&schema)),
+        ("schema/plan.schema.json", text(&Scenario::plan_schema())),
         ("docs/reference/scenario.md", scenario_page::render(&schema)),
         ("docs/reference/policies.md", catalogue::policies(&schema)),
         ("docs/reference/schedulers.md", catalogue::schedulers(&schema)),

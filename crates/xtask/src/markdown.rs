@@ -16,7 +16,8 @@ pub(crate) struct Resolved<'a> {
 impl<'a> Document<'a> {
     /// Follows a reference, whether or not a description stands beside it.
     pub(crate) fn resolve(self, schema: &'a Value) -> Resolved<'a> {
-        let wrapped = schema["allOf"].as_array().and_then(|all| all.first()).unwrap_or(schema);
+        let wrapped = schema["allOf"].as_array().or_else(|| schema["anyOf"].as_array());
+        let wrapped = wrapped.and_then(|forms| forms.first()).unwrap_or(schema);
         match wrapped["$ref"].as_str() {
             Some(path) => {
                 let schema = self.0.pointer(path.trim_start_matches('#')).expect("references lead somewhere");
@@ -41,7 +42,8 @@ impl<'a> Resolved<'a> {
 
     /// Whether this is a table of one form or several.
     pub(crate) fn is_table(self) -> bool {
-        self.schema["type"] == "object" || !self.kinds().is_empty()
+        let has_free_keys = self.schema["additionalProperties"].is_object();
+        (self.schema["type"] == "object" && !has_free_keys) || !self.kinds().is_empty()
     }
 
     /// The names that this may be, with their descriptions.
@@ -69,6 +71,8 @@ impl<'a> Resolved<'a> {
             Some("number") => format!("a number{}", range(schema)),
             Some("boolean") => "`true` or `false`".to_owned(),
             Some("array") => "an array of strings".to_owned(),
+            Some("object") => description(schema).to_owned(),
+            None if schema["anyOf"].is_array() => description(schema).to_owned(),
             other => panic!("no words for the type {other:?}"),
         }
     }
@@ -103,7 +107,9 @@ impl<'a> Row<'a> {
     /// The row of a key of `table` whose values are not tables.
     pub(crate) fn new(document: Document<'a>, table: &'a Value, key: &'a str) -> Self {
         let schema = &table["properties"][key];
-        let required = table["required"].as_array().is_some_and(|keys| keys.iter().any(|name| name == key));
+        // Of a file, keys are required unless it extends another.
+        let required = table["required"].as_array().or_else(|| table["then"]["required"].as_array());
+        let required = required.is_some_and(|keys| keys.iter().any(|name| name == key));
         let default = match (&schema["default"], required) {
             (_, true) => "required".to_owned(),
             (Value::Null, false) => String::new(),

@@ -102,11 +102,13 @@ def _plain(value: object) -> str:
     return "" if value is None else value if isinstance(value, str) else json_.dumps(value)
 
 
-def schema() -> None:
+def schema(
+    plan: Annotated[bool, typer.Option("--plan", help="The schema of the plan files of sweeps.")] = False,
+) -> None:
     """Print the JSON schema of scenario files."""
     from celltrain import _core
 
-    terminal.print_json(json_.loads(_core.schema()))
+    terminal.print_json(json_.loads(_core.plan_schema() if plan else _core.schema()))
 
 
 def bench(

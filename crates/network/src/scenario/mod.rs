@@ -12,6 +12,7 @@ mod read;
 mod schema;
 mod source;
 mod spec;
+mod sweep;
 mod tree;
 
 use std::path::Path;
@@ -115,10 +116,16 @@ impl Scenario {
         key::key(self.to_json())
     }
 
-    /// The JSON schema (draft 7) of scenario files.
+    /// The JSON schema (draft 7) of scenario files, with the `[sweep]` that the command `celltrain sweep` reads.
     #[must_use]
     pub fn schema() -> serde_json::Value {
         schema::schema()
+    }
+
+    /// The JSON schema (draft 7) of plan files: sweeps that name their scenario.
+    #[must_use]
+    pub fn plan_schema() -> serde_json::Value {
+        schema::plan_schema()
     }
 }
 

@@ -1,16 +1,62 @@
 //! The JSON schema of scenario files, for editors and for the reference pages.
 
-use schemars::{Schema, generate::SchemaSettings, transform::RecursiveTransform};
+use schemars::{Schema, SchemaGenerator, generate::SchemaSettings, transform::RecursiveTransform};
 use serde_json::Value;
 
-use super::spec::Spec;
+use super::{
+    spec::Spec,
+    sweep::{Plan, Sweep},
+};
 
-/// Generates the schema; draft 7, which editors of TOML support.
+/// Generates the schema of scenario files.
 pub(super) fn schema() -> Value {
+    let mut generator = generator();
+    let sweep = generator.subschema_for::<Sweep>();
+    let mut schema: Value = generator.into_root_schema_for::<Spec>().into();
+    schema["properties"]["sweep"] = serde_json::json!({
+        "description": "What a sweep varies, and how often it runs each point.",
+        "allOf": [sweep],
+    });
+    leave_to_the_base(&mut schema);
+    schema
+}
+
+/// Requires of files that extend no other what an extending file may leave out, since it stands in the file below.
+fn leave_to_the_base(schema: &mut Value) {
+    let mut take = |table: &str| {
+        let table = schema.pointer_mut(table).and_then(Value::as_object_mut);
+        table.and_then(|table| table.remove("required")).expect("the table has keys that are required")
+    };
+    let (file, discard) = (take(""), take("/definitions/DiscardParams"));
+    let allocator = take("/definitions/AllocatorParams");
+    let topology = schema["properties"]["topology"].take();
+    schema["properties"]["topology"] = serde_json::json!({
+        "description": topology["description"],
+        "anyOf": [topology["allOf"][0], { "not": { "required": ["kind"] } }],
+    });
+    schema["if"] = serde_json::json!({ "not": { "required": ["extends"] } });
+    schema["then"] = serde_json::json!({
+        "required": file,
+        "properties": {
+            "topology": { "required": ["kind"] },
+            "switch": {
+                "properties": { "discard": { "required": discard }, "allocator": { "required": allocator } },
+            },
+        },
+    });
+}
+
+/// Generates the schema of plan files.
+pub(super) fn plan_schema() -> Value {
+    generator().into_root_schema_for::<Plan>().into()
+}
+
+/// What makes schemas of draft 7, which editors of TOML support.
+fn generator() -> SchemaGenerator {
     let settings = SchemaSettings::draft07()
         .with_transform(RecursiveTransform(without_null))
         .with_transform(RecursiveTransform(unwrap_lines));
-    settings.into_generator().into_root_schema_for::<Spec>().into()
+    settings.into_generator()
 }
 
 /// Takes `null` out of optional keys: TOML has none, the key is left out.
@@ -45,10 +91,11 @@ fn unwrap_lines(schema: &mut Schema) {
 
 #[cfg(test)]
 mod tests {
-    use super::schema;
+    use super::{plan_schema, schema};
 
     #[test]
     fn no_key_may_be_null() {
         assert!(!schema().to_string().contains("null"));
+        assert!(!plan_schema().to_string().contains("null"));
     }
 }
