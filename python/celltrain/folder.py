@@ -1,7 +1,9 @@
 """The results folder: claimed before a run, written file by file, complete once its manifest says so."""
 
+import errno
 import json
 import os
+import re
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -25,6 +27,15 @@ ROW_GROUP = 65_536
 
 FORMAT = 1
 """The format of results folders. It grows when what is written can no longer be read by an older version."""
+
+_DISK_ERRORS = {
+    getattr(errno, name)
+    for name in ("ENOSPC", "EDQUOT", "EFBIG", "EROFS", "EIO", "EACCES", "EPERM")
+    if hasattr(errno, name)
+}
+"""What a disk says that is full, gone or not ours. Connections fail with other numbers."""
+
+_POLARS_DISK_ERROR = re.compile(r"IO error: (.+) \(os error (\d+)\)")
 
 
 class Folder:
@@ -102,7 +113,14 @@ class Folder:
 
 
 @contextmanager
-def claim(path: str | os.PathLike[str], kind: str, key: str, *, overwrite: bool = False) -> Iterator[Folder]:
+def claim(
+    path: str | os.PathLike[str],
+    kind: str,
+    key: str,
+    *,
+    overwrite: bool = False,
+    left: str = "the results there are not whole",
+) -> Iterator[Folder]:
     """Makes sure, before anything runs, that the results of an experiment can be written to a folder.
 
     Args:
@@ -111,8 +129,10 @@ def claim(path: str | os.PathLike[str], kind: str, key: str, *, overwrite: bool 
         key: what identifies the experiment among its kind.
         overwrite: take a folder that holds something else.
 
+        left: what an error says of the folder when the disk is full.
+
     Raises:
-        InputError: the folder cannot be written, or holds something else.
+        InputError: the folder cannot be written, also later, or holds something else.
     """
     place = Path(path)
     made = [folder for folder in (place, *place.parents) if not folder.exists()]
@@ -128,10 +148,12 @@ def claim(path: str | os.PathLike[str], kind: str, key: str, *, overwrite: bool 
         if not overwrite:
             _refuse_foreign(place, earlier, kind, key)
         yield Folder(place, kind, key, earlier or {})
-    except BaseException:
+    except BaseException as error:
         for folder in made:
             with suppress(OSError):  # not empty
                 folder.rmdir()
+        if (reason := _disk_error(error)) is not None:
+            raise InputError(f"cannot write results to {place}: {reason}; {left}") from error
         raise
 
 
@@ -198,6 +220,16 @@ def source_revision() -> str | None:
     except (OSError, subprocess.SubprocessError):
         return None
     return answer.stdout.strip() or None
+
+
+def _disk_error(error: BaseException) -> str | None:
+    """What the disk said, if that is what an error is about; polars has an error of its own around it."""
+    if isinstance(error, OSError):
+        return error.strerror or str(error) if error.errno in _DISK_ERRORS else None
+    if found := _POLARS_DISK_ERROR.search(str(error)):
+        return found[1] if int(found[2]) in _DISK_ERRORS else None
+    # So it speaks where the disk is full when it writes the end of a file.
+    return "the disk may be full" if "thrift: transport error" in str(error) else None
 
 
 def _manifest(path: Path) -> dict[str, Any] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import random
@@ -38,6 +39,7 @@ until = { metric = "throughput", rel-ci = "0.1 %", max-replications = 60 }
 POINTS = 6
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals differ on Windows")
+FULL = Path("/dev/full")
 
 
 @pytest.fixture
@@ -125,6 +127,29 @@ def test_an_interrupt_says_how_to_go_on(
     assert frames(out) == undisturbed
 
 
+@pytest.mark.skipif(not FULL.exists(), reason="no device that is always full")
+@pytest.mark.parametrize("writer", ["Store.append", "FrameWriter._end_part", "FrameWriter.finish"])
+def test_a_disk_that_is_full_is_named(
+    cli: Cli, plan_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, writer: str
+) -> None:
+    out = tmp_path / "out"
+    kind = writer.split(".")[0]
+
+    def fail(*_: object) -> None:
+        if kind == "Store":
+            raise OSError(errno.ENOSPC, "No space left on device")
+        pl.DataFrame({"a": [1]}).write_parquet(FULL)
+
+    module = "store" if kind == "Store" else "frames"
+    with monkeypatch.context() as patched:
+        patched.setattr(f"celltrain.sweeps.{module}.{writer}", fail)
+        answer = cli("sweep", plan_file, "--out", out)
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err.startswith(f"error: cannot write results to {out}: No space left on device; the runs")
+    assert answer.err.count("\n") == 1
+    assert not list(out.glob(".parts*"))
+
+
 def test_a_full_disk_keeps_what_was_written(
     plan_file: Path, undisturbed: dict[str, bytes], tmp_path: Path
 ) -> None:
@@ -138,8 +163,9 @@ def test_a_full_disk_keeps_what_was_written(
     )
     answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert (answer.returncode, answer.stdout) == (2, "")
-    assert answer.stderr.startswith("error: ")
-    assert "File too large" in answer.stderr
+    assert answer.stderr.startswith(
+        f"error: cannot write results to {out}: File too large; the runs that ended"
+    )
     assert answer.stderr.count("\n") == 1
     assert log_size(out) == 30_000
     assert frames(run_plan(load_plan(plan_file), out=out).path) == undisturbed
@@ -179,7 +205,7 @@ def test_a_scheduler_that_does_not_answer(
 ) -> None:
     pytest.importorskip("distributed", reason="the extra 'dask' is not installed")
     monkeypatch.setattr("celltrain.sweeps.executors.CONNECT_SECONDS", 1)
-    for address in ("tcp://127.0.0.1:1", "nonsense://nowhere"):
+    for address in ("tcp://127.0.0.1:1", "nonsense://nowhere", "nonsense"):
         answer = cli("sweep", plan_file, "--scheduler", address, "--out", tmp_path / "out")
         assert (answer.code, answer.out) == (2, "")
         assert address in answer.err

@@ -1,5 +1,6 @@
 """Where the runs of a sweep are made: threads, any executor of `concurrent.futures`, or a Dask cluster."""
 
+import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
@@ -21,6 +22,8 @@ REMOTE_SECONDS = 1.0
 
 CONNECT_SECONDS = 10
 """How long a scheduler may take to answer."""
+
+_ADDRESS = re.compile(r"((tcp|tls|ucx|ws|wss)://)?[^\s/]+:\d+|inproc://.+")
 
 RETRIES = 3
 """How often a Dask cluster tries a batch again that failed with its worker."""
@@ -75,12 +78,14 @@ def connect(address: str) -> Iterator[Cluster]:
     """A client of the Dask scheduler at an address such as "tcp://head:8786".
 
     Raises:
-        InputError: distributed is not installed, or nothing answers at the address.
+        InputError: distributed is not installed, the address is none, or nothing answers there.
     """
     try:
         distributed = import_module("distributed")
     except ImportError as error:
         raise InputError("a scheduler needs the extra 'dask': pip install 'celltrain[dask]'") from error
+    if not _ADDRESS.fullmatch(address):  # a client of something else would not even be closed in peace
+        raise InputError(f"'{address}' is no address of a Dask scheduler: expected tcp://HOST:PORT")
     try:
         client = distributed.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:

@@ -32,6 +32,9 @@ MAX_BATCH = 1000
 
 Note = Callable[[str], None]
 
+_LEFT = "the runs that ended are kept, and the same sweep goes on from there"
+"""What an error says that stops a sweep."""
+
 
 def sweep(
     scenario: Scenario,
@@ -128,7 +131,10 @@ def run_plan(
         )
     keys = plan.keys()
     plan.check_metric()
-    with _place(out) as place, folder.claim(place, KIND, plan.scenario.key, overwrite=overwrite) as target:
+    with (
+        _place(out) as place,
+        folder.claim(place, KIND, plan.scenario.key, overwrite=overwrite, left=_LEFT) as target,
+    ):
         target.write_text("scenario.toml", plan.scenario.to_toml())
         target.write_text("plan.toml", plan.to_toml("scenario.toml"))
         began = time.perf_counter()
@@ -186,10 +192,7 @@ def _run_missing(
     except Exception as error:
         if not isinstance(error, BrokenExecutor | CancelledError) and not _is_of_dask(error):
             raise
-        raise InputError(
-            f"the workers were lost ({type(error).__name__}: {error}); what they had finished is kept, "
-            "and the same sweep goes on from there"
-        ) from error
+        raise InputError(f"the workers were lost ({type(error).__name__}: {error}); {_LEFT}") from error
 
 
 def _is_of_dask(error: Exception) -> bool:
