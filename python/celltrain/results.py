@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # both are slow to import, and not every command needs them
 __all__ = [
     "FRAMES",
     "CombinedFingerprint",
+    "Frames",
     "Record",
     "Result",
     "combined_fingerprint",
@@ -74,11 +75,42 @@ class Record:
         return record_frame(name, [self])
 
 
-class Result:
+class Frames:
+    """The frames of `FRAMES`, built or read when they are first used."""
+
+    def __init__(self, load: "Callable[[str], pl.DataFrame]") -> None:
+        self._load = load
+
+    @cached_property
+    def summary(self) -> "pl.DataFrame":
+        """One row a replication and metric: `replication, metric, value, unit`."""
+        return self._load("summary")
+
+    @cached_property
+    def flows(self) -> "pl.DataFrame":
+        """One row a replication and flow."""
+        return self._load("flows")
+
+    @cached_property
+    def ports(self) -> "pl.DataFrame":
+        """One row a replication and port."""
+        return self._load("ports")
+
+    @cached_property
+    def series(self) -> "pl.DataFrame":
+        """One row a sample of a traced run: `replication, t, entity, metric, value, unit`; `t` in seconds."""
+        return self._load("series")
+
+    @cached_property
+    def events(self) -> "pl.DataFrame":
+        """One row an event of a TCP sender, if the run recorded them: what happened, when and why."""
+        return self._load("events")
+
+
+class Result(Frames):
     """What the replications of a scenario measured, as polars frames and a manifest.
 
-    The frames are `summary`, `flows`, `ports`, `series` and `events` (see `FRAMES`). They are built or read
-    when first used.
+    The frames are `summary`, `flows`, `ports`, `series` and `events` (see `FRAMES`).
     """
 
     def __init__(
@@ -87,8 +119,8 @@ class Result:
         load: "Callable[[str], pl.DataFrame]",
         captures: Mapping[str, bytes] | None = None,
     ) -> None:
+        super().__init__(load)
         self.manifest = manifest
-        self._load = load
         self.captures = dict(captures or {})
         """Captures of the first replication: pcap files by name. A folder keeps them in `captures/`."""
 
@@ -117,31 +149,6 @@ class Result:
         """
         place = Path(path)
         return Result(folder.read_manifest(place, "run"), read_frames(place))
-
-    @cached_property
-    def summary(self) -> "pl.DataFrame":
-        """One row a replication and metric: `replication, metric, value, unit`."""
-        return self._load("summary")
-
-    @cached_property
-    def flows(self) -> "pl.DataFrame":
-        """One row a replication and flow."""
-        return self._load("flows")
-
-    @cached_property
-    def ports(self) -> "pl.DataFrame":
-        """One row a replication and port."""
-        return self._load("ports")
-
-    @cached_property
-    def series(self) -> "pl.DataFrame":
-        """One row a sample of a traced run: `replication, t, entity, metric, value, unit`; `t` in seconds."""
-        return self._load("series")
-
-    @cached_property
-    def events(self) -> "pl.DataFrame":
-        """One row an event of a TCP sender, if the run recorded them: what happened, when and why."""
-        return self._load("events")
 
     @property
     def fingerprints(self) -> list[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from celltrain import folder
 from celltrain.papers.reproduction import KIND
-from celltrain.results import read_frames
+from celltrain.results import Frames, read_frames
 
 if TYPE_CHECKING:
     import polars as pl
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["PaperResults"]
 
 
-class PaperResults:
+class PaperResults(Frames):
     """The measured rows, the judged claims and the runs of a paper, without the paper's description.
 
     So it can be read whatever papers the installed version knows. Every row of every frame names its `stack`,
@@ -25,9 +25,9 @@ class PaperResults:
     """
 
     def __init__(self, path: Path, manifest: dict[str, Any], load: "Callable[[str], pl.DataFrame]") -> None:
+        super().__init__(load)
         self.path = path
         self.manifest = manifest
-        self._load = load
 
     @staticmethod
     def read(path: str | PathLike[str]) -> "PaperResults":
@@ -64,26 +64,6 @@ class PaperResults:
         values = pl.Struct({"name": pl.String, "value": pl.Float64, "ci95": pl.Float64, "unit": pl.String})
         column = pl.Series("evidence", evidence, pl.List(values), strict=False)
         return pl.DataFrame(claims, schema=schema).with_columns(column)
-
-    @cached_property
-    def summary(self) -> "pl.DataFrame":
-        """One row a run and metric."""
-        return self._load("summary")
-
-    @cached_property
-    def flows(self) -> "pl.DataFrame":
-        """One row a run and flow."""
-        return self._load("flows")
-
-    @cached_property
-    def ports(self) -> "pl.DataFrame":
-        """One row a run and port."""
-        return self._load("ports")
-
-    @cached_property
-    def series(self) -> "pl.DataFrame":
-        """One row a sample of the first replications that are shown over time."""
-        return self._load("series")
 
     def __repr__(self) -> str:
         tables = len(self.manifest["tables"])
