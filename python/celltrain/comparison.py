@@ -169,6 +169,10 @@ class Comparison:
     def _shown(self, measure: Measure, found: statistics.Estimate) -> str:
         return text.interval(found, self.unit(measure), self.size(measure))
 
+    def state_lines(self) -> list[tuple[str, str]]:
+        """A line a policy for people: its name, and what a switch keeps for each VC under it."""
+        return list(self.manifest.get("state_per_vc", {}).items())
+
     def sentences(self) -> list[str]:
         """A sentence a measure: which policy is best by it, and how sure that is."""
         return [verdict.sentence() for verdict in map(self.verdict, self.measures)]
@@ -229,6 +233,7 @@ class Comparison:
         return {
             **{key: self.manifest[key] for key in kept},
             "baseline": self.baseline,
+            "state_per_vc": dict(self.state_lines()),
             "rows": rows,
             "best": best,
         }
@@ -281,6 +286,7 @@ def compare(
         "name": scenario.name,
         **provenance(records, wall_time),
         "policies": list(variants),
+        "state_per_vc": {name: _catalogue()[name]["per_vc"] for name in variants},
         "seed": first["seed"],
         "replications": first["replications"],
         "units": {column: unit for one in results.values() for column, unit in one.manifest["units"].items()},
@@ -297,9 +303,14 @@ def comparison_key(scenario: Scenario, policies: Sequence[str]) -> str:
 
 def known_policies() -> list[str]:
     """The names of the discard policies that the core has."""
+    return list(_catalogue())
+
+
+def _catalogue() -> dict[str, dict[str, Any]]:
+    """What the core says of each of its discard policies."""
     import json
 
-    return [policy["name"] for policy in json.loads(_core.policies())]
+    return {policy["name"]: policy for policy in json.loads(_core.policies())}
 
 
 def _of_policy(load: "Callable[[str], pl.DataFrame]", policy: str) -> "Callable[[str], pl.DataFrame]":

@@ -161,6 +161,12 @@ def test_compare(cli: Cli, scenario_file: Path, tmp_path: Path) -> None:
     assert found["fingerprint"] == ct.Comparison.read(out).manifest["fingerprint"]
     zero = [row for row in found["rows"] if row["policy"] == "tail-drop"]
     assert all(row["difference"] == 0 for row in zero)
+    state = found["state_per_vc"]
+    assert list(state) == ["tail-drop", "epd", "espd"]
+    assert state["tail-drop"] == "nothing"
+    assert state["espd"] in answer.out
+    assert state["espd"] in (out / "report.html").read_text(encoding="utf-8")
+    assert state["espd"] in cli("policies", "espd").out
 
 
 PAPER = ("reproduce", "espd", "--stack", "opnet-1998", "--replications", "2", "--seed", "4")

@@ -107,13 +107,14 @@ impl Scenario {
     }
 }
 
-/// The catalogue of discard policies as JSON: name, summary, reference and the JSON schema of the parameters.
+/// The catalogue of discard policies as JSON: name, summary, reference, state per VC and the JSON schema of the parameters.
 #[pyfunction]
 pub(crate) fn policies() -> String {
     let info = |name: &PolicyName| {
         let info = name.info();
         serde_json::json!({
-            "name": info.name, "summary": info.summary, "reference": info.reference, "parameters": info.schema,
+            "name": info.name, "summary": info.summary, "reference": info.reference, "per_vc": info.per_vc,
+            "parameters": info.schema,
         })
     };
     serde_json::Value::Array(PolicyName::ALL.iter().map(info).collect()).to_string()

@@ -63,13 +63,15 @@ struct Entry {
     name: &'static str,
     summary: &'static str,
     reference: &'static str,
+    /// What a switch keeps for each VC, where policies are told apart by it.
+    per_vc: Option<&'static str>,
 }
 
 /// Renders the page of discard policies; the parameters stand in the schema of scenario files.
 pub(crate) fn policies(schema: &Value) -> String {
     let entry = |name: &PolicyName| {
-        let PolicyInfo { name, summary, reference, .. } = name.info();
-        Entry { name, summary, reference }
+        let PolicyInfo { name, summary, reference, per_vc, .. } = name.info();
+        Entry { name, summary, reference, per_vc }
     };
     let page = Page { introduction: POLICIES, what: "Policy", folder: "buffer", table: "discard" };
     catalogue(&page, PolicyName::ALL.iter().map(entry).collect(), schema)
@@ -79,7 +81,7 @@ pub(crate) fn policies(schema: &Value) -> String {
 pub(crate) fn schedulers(schema: &Value) -> String {
     let entry = |name: &DisciplineName| {
         let DisciplineInfo { name, summary, reference, .. } = name.info();
-        Entry { name, summary, reference }
+        Entry { name, summary, reference, per_vc: None }
     };
     let page = Page { introduction: SCHEDULERS, what: "Discipline", folder: "scheduler", table: "scheduler" };
     catalogue(&page, DisciplineName::ALL.iter().map(entry).collect(), schema)
@@ -98,12 +100,13 @@ fn catalogue(page: &Page, entries: Vec<Entry>, schema: &Value) -> String {
     for Entry { name, summary, .. } in &entries {
         text += &format!("| [`{name}`](#{name}) | {summary} |\n");
     }
-    for Entry { name, summary, reference } in &entries {
+    for Entry { name, summary, reference, per_vc } in &entries {
         let table = document.resolve(&tables.schema["properties"][name]);
         let model = model(folder, name);
         let example = example(name);
+        let state = per_vc.map_or(String::new(), |kept| format!("State per VC: {kept}.\n\n"));
         text += &format!(
-            "\n## {name}\n\n{summary}\n\n{model}Reference: {reference}.\n\n### Parameters of {name}\n\n{}\n\n\
+            "\n## {name}\n\n{summary}\n\n{model}{state}Reference: {reference}.\n\n### Parameters of {name}\n\n{}\n\n\
              ### Example of {name}\n\n`scenarios/regression/{name}.toml`:\n\n\
              <!-- not run: a file of the project, which its tests run -->\n```toml\n{example}\n```\n\n\
              ```{{figure}} pictures/{name}.svg\n:alt: Queues over time under {name}\n\n\

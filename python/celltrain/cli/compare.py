@@ -68,5 +68,7 @@ def _show(found: "Comparison") -> None:
     terminal.table(("policy", *titles), found.mean_lines())
     terminal.heading(f"Difference from {found.baseline}, paired by replication")
     terminal.table(("policy", *titles), found.difference_lines())
+    terminal.heading("State per VC")
+    terminal.table(("policy", "what a switch keeps for each VC"), found.state_lines(), text_columns=2)
     for sentence in found.sentences():
         terminal.say(sentence)

@@ -66,6 +66,7 @@ def policies(
 
 def _describe(policy: dict[str, Any]) -> None:
     terminal.say(f"{policy['name']}: {policy['summary']}")
+    terminal.say(f"State per VC: {policy['per_vc']}")
     terminal.say(f"Reference: {policy['reference']}")
     properties = policy["parameters"].get("properties", {})
     if not properties:

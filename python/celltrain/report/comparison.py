@@ -37,6 +37,8 @@ def _tables(page: Page, found: Comparison) -> None:
     page.table(("policy", *titles), found.mean_lines())
     page.heading(f"Difference from {found.baseline}, paired by replication")
     page.table(("policy", *titles), found.difference_lines())
+    page.heading("State per VC")
+    page.table(("policy", "what a switch keeps for each VC"), found.state_lines(), text_columns=2)
 
 
 def _charts(page: Page, found: Comparison) -> None:

@@ -82,6 +82,7 @@ macro_rules! rate_allocators {
                         name: $name,
                         summary: <$module::$allocator as RateAllocator>::SUMMARY,
                         reference: <$module::$allocator as RateAllocator>::REFERENCE,
+                        per_vc: None,
                         schema: schemars::schema_for!(<$module::$allocator as RateAllocator>::Params),
                     },)*
                 }

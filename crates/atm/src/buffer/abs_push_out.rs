@@ -163,6 +163,8 @@ impl BufferPolicy for AbsPushOut {
         "Admits frames while no frame in progress needs the space; VCs below their part push others out.";
     const REFERENCE: &'static str =
         "GFR with tracking of the available buffer space and packet push-out (2001), sections 3.1 and 3.2";
+    const PER_VC: &'static str = "what becomes of the frame in progress, cells in the buffer and reserved, \
+        its threshold and maximum frame, where its last frame is queued";
     const KEEPS_ACCOUNTS: bool = true;
 
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {

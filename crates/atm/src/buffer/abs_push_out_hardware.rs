@@ -161,6 +161,8 @@ impl BufferPolicy for AbsPushOutHardware {
         "abs-push-out as its hardware is described: stacks of illegal frames choose whom to push out.";
     const REFERENCE: &'static str =
         "GFR with tracking of the available buffer space and packet push-out (2001), section 3.3";
+    const PER_VC: &'static str = "what becomes of the frame in progress, cells in the buffer and reserved, \
+        its threshold and maximum frame, a stack of the addresses of its cells";
     const KEEPS_ACCOUNTS: bool = true;
 
     fn new(params: &Self::Params, port: &PortContext<'_>) -> Result<Self, ParamError> {

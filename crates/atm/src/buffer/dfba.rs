@@ -121,6 +121,7 @@ impl BufferPolicy for Dfba {
 
     const SUMMARY: &'static str = "Between two thresholds, refuses new frames with CLP = 1, and at random those of VCs beyond a share of the buffer in proportion to their guarantees.";
     const REFERENCE: &'static str = "Goyal, Jain et al., ATM Forum 98-0405";
+    const PER_VC: &'static str = "what becomes of the frame in progress, cells in the buffer, its weight";
     const KEEPS_ACCOUNTS: bool = true;
 
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {

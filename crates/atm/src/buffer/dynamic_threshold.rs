@@ -70,6 +70,7 @@ impl BufferPolicy for DynamicThreshold {
     const SUMMARY: &'static str =
         "Refuses new frames of VCs that hold more than a multiple of the free space in the buffer.";
     const REFERENCE: &'static str = "Choudhury and Hahne 1998";
+    const PER_VC: &'static str = "what becomes of the frame in progress, cells in the buffer";
     const KEEPS_ACCOUNTS: bool = true;
 
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {

@@ -60,6 +60,8 @@ impl BufferPolicy for EpdPerVc {
     const SUMMARY: &'static str =
         "Above a threshold, refuses new frames of VCs that fill their share of it or more.";
     const REFERENCE: &'static str = "Li, Siu, Tzeng, Ikeda and Suzuki 1996; Wu, Siu and Ren, section III";
+    const PER_VC: &'static str =
+        "what becomes of the frame in progress, cells in the buffer, its share of the threshold";
     const KEEPS_ACCOUNTS: bool = true;
 
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {

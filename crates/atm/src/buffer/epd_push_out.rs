@@ -52,6 +52,8 @@ impl BufferPolicy for EpdPushOut {
         "EPD in which VCs below their part of the buffer push out frames of the VC furthest above its own.";
     const REFERENCE: &'static str =
         "GFR with tracking of the available buffer space and packet push-out (2001), section 4.1";
+    const PER_VC: &'static str = "what becomes of the frame in progress, cells in the buffer, its threshold and maximum frame, \
+        where its last frame is queued";
     const KEEPS_ACCOUNTS: bool = true;
 
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {

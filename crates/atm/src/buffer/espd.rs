@@ -44,6 +44,7 @@ impl BufferPolicy for Espd {
 
     const SUMMARY: &'static str = "Captures VCs one by one above a high threshold and discards their frames until the queue is below a low one.";
     const REFERENCE: &'static str = "Cheon and Panwar, section 3.2 (pseudocode)";
+    const PER_VC: &'static str = "whether it is red";
 
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
         let (low, high) = port.low_high(params.low, params.high)?;

@@ -66,6 +66,7 @@ impl BufferPolicy for EspdOriginal {
     const SUMMARY: &'static str =
         "ESPD with a limit on the number of captured VCs and a timer that frees them.";
     const REFERENCE: &'static str = "Cheon and Panwar, section 3.2, after their LCN'97 paper";
+    const PER_VC: &'static str = "its status: green, broken or red, and until when it is red";
 
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
         let (low, high) = port.low_high(params.low, params.high)?;

@@ -88,6 +88,7 @@ impl BufferPolicy for Fba {
     const SUMMARY: &'static str =
         "Above a threshold, refuses new frames of VCs beyond a fair share that falls as the buffer fills.";
     const REFERENCE: &'static str = "Heinanen and Kilkki 1995; Fang and Lin 1995";
+    const PER_VC: &'static str = "what becomes of the frame in progress, cells in the buffer";
     const KEEPS_ACCOUNTS: bool = true;
 
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {

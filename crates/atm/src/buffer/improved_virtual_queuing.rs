@@ -99,6 +99,8 @@ impl BufferPolicy for ImprovedVirtualQueuing {
     const SUMMARY: &'static str =
         "Virtual queuing in which VCs save turns they do not need, so that long-run throughput is equal.";
     const REFERENCE: &'static str = "Wu, Siu and Ren, section III, second pseudocode, and section IV";
+    const PER_VC: &'static str = "what becomes of the frame in progress, the excess, its weight, its share of the threshold, \
+        its place in the list of turns";
     const KEEPS_ACCOUNTS: bool = true;
 
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {

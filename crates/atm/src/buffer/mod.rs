@@ -221,6 +221,9 @@ pub trait BufferPolicy: Sized {
     const SUMMARY: &'static str;
     /// Where the policy is described.
     const REFERENCE: &'static str;
+    /// What a switch keeps for each VC to decide so, beside what its port keeps anyway: the cost of the policy. The default
+    /// is that of the frame rule alone.
+    const PER_VC: &'static str = "what becomes of the frame in progress";
 
     /// Whether the policy needs a port that keeps accounts by VC and tells of departures; a plain FIFO does neither, and is
     /// faster.

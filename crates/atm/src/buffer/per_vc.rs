@@ -97,6 +97,8 @@ impl BufferPolicy for PerVc {
 
     const SUMMARY: &'static str = "Refuses new frames with CLP = 1 above a low threshold, and above a high one those of VCs that hold more than their share.";
     const REFERENCE: &'static str = "Puangpronpitag et al., sections 4.1 and 4.2";
+    const PER_VC: &'static str =
+        "what becomes of the frame in progress, cells in the buffer, two frames of the maximum size";
     const KEEPS_ACCOUNTS: bool = true;
 
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {

@@ -9,6 +9,8 @@ pub struct PolicyInfo {
     pub summary: &'static str,
     /// Where it is described.
     pub reference: &'static str,
+    /// What a switch keeps for each VC; said of discard policies.
+    pub per_vc: Option<&'static str>,
     /// JSON schema of its parameters; the field's documentation stands in it.
     pub schema: schemars::Schema,
 }
@@ -124,6 +126,7 @@ macro_rules! policies {
                         name: $name,
                         summary: <$module::$policy as BufferPolicy>::SUMMARY,
                         reference: <$module::$policy as BufferPolicy>::REFERENCE,
+                        per_vc: Some(<$module::$policy as BufferPolicy>::PER_VC),
                         schema: schemars::schema_for!(<$module::$policy as BufferPolicy>::Params),
                     },)*
                 }

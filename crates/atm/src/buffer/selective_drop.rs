@@ -85,6 +85,7 @@ impl BufferPolicy for SelectiveDrop {
     const SUMMARY: &'static str =
         "Above a threshold, refuses new frames of the VCs that hold more than a fair share of the buffer.";
     const REFERENCE: &'static str = "Goyal, Jain et al. 1997 (UBR+)";
+    const PER_VC: &'static str = "what becomes of the frame in progress, cells in the buffer";
     const KEEPS_ACCOUNTS: bool = true;
 
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {

@@ -26,6 +26,7 @@ impl BufferPolicy for TailDrop {
     const SUMMARY: &'static str =
         "Discards a cell only when the buffer is full, regardless of frames (plain UBR).";
     const REFERENCE: &'static str = "ATM Forum TM 4.0, UBR";
+    const PER_VC: &'static str = "nothing";
 
     fn new(_: &Params, _: &PortContext<'_>) -> Result<Self, ParamError> {
         Ok(Self)

@@ -147,6 +147,8 @@ impl BufferPolicy for VirtualQueuing {
     const SUMMARY: &'static str =
         "EPD by VC, with shares measured in virtual queues that are served in turn and never negative.";
     const REFERENCE: &'static str = "Tzeng and Siu 1996; Wu, Siu and Ren, section III, first pseudocode";
+    const PER_VC: &'static str = "what becomes of the frame in progress, the virtual queue, its weight, its share of the threshold, \
+        its place in the list of turns";
     const KEEPS_ACCOUNTS: bool = true;
 
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {

@@ -80,6 +80,7 @@ impl BufferPolicy for Wba {
     const SUMMARY: &'static str = "Above a threshold, refuses new frames with CLP = 1 and those of VCs beyond a share of the buffer in proportion to their guarantees.";
     const REFERENCE: &'static str =
         "Goyal, Jain et al. 1998, as Puangpronpitag et al. cite it; form unconfirmed";
+    const PER_VC: &'static str = "what becomes of the frame in progress, cells in the buffer, its weight";
     const KEEPS_ACCOUNTS: bool = true;
 
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
