@@ -75,6 +75,7 @@ impl RateAllocator for Capc {
         "Moves one rate for all VCs in proportion to the distance from the target load.";
     const REFERENCE: &'static str =
         "Barnhart 1994; Kalyanaraman 1997, section 4.7; formulas and values unconfirmed";
+    const MARKS: bool = false;
 
     fn new(params: &Params, port: &Port) -> Result<Self, ParamError> {
         within("target-utilisation", params.target_utilisation, 0.0, 1.0)?;

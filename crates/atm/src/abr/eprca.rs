@@ -60,6 +60,7 @@ impl RateAllocator for Eprca {
     const SUMMARY: &'static str =
         "Holds sources to a fraction of the mean of their rates while the queue is long.";
     const REFERENCE: &'static str = "Roberts, ATM Forum 94-0735; formulas and values unconfirmed";
+    const MARKS: bool = false;
 
     fn new(params: &Params, port: &Port) -> Result<Self, ParamError> {
         within("averaging", params.averaging, 0.0, 1.0)?;

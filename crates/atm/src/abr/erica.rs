@@ -267,6 +267,7 @@ impl<P: Variant> RateAllocator for EricaOf<P> {
 
     const SUMMARY: &'static str = P::SUMMARY;
     const REFERENCE: &'static str = P::REFERENCE;
+    const MARKS: bool = false;
 
     fn new(params: &P, port: &Port) -> Result<Self, ParamError> {
         let parts = params.parts()?;

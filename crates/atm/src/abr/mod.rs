@@ -74,6 +74,9 @@ pub trait RateAllocator: Sized {
     /// Where the algorithm is described.
     const REFERENCE: &'static str;
 
+    /// Whether [`on_cell`](Self::on_cell) ever answers with a mark. Ports handle rows of cells at once if it does not.
+    const MARKS: bool = true;
+
     /// An allocator for a port that has carried nothing yet.
     ///
     /// # Errors
@@ -89,7 +92,8 @@ pub trait RateAllocator: Sized {
     /// A backward RM cell of `vc` passes on its way to the source.
     fn on_backward_rm(&mut self, _now: Time, _vc: u32, _rm: &mut RmCell, _port: &PortView) {}
 
-    /// When the present interval ends if no cell ends it before; [`NEVER`] for algorithms without intervals.
+    /// When the present interval ends if no cell ends it before; [`NEVER`] for algorithms without intervals. Only
+    /// [`on_cell`](Self::on_cell) and [`on_interval`](Self::on_interval) change it.
     fn next_interval(&self) -> Time {
         NEVER
     }

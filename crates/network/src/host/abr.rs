@@ -147,20 +147,29 @@ impl Host {
         self.rate_timers.set(index, next);
     }
 
-    /// An ABR source's time has come.
+    /// An ABR source's time has come: it sends at `now` and on until something else happens, at `until` at the earliest.
     pub(super) fn on_abr_source(
         &mut self,
         now: Time,
         index: u32,
+        until: Time,
         streams: &mut Streams<Cell>,
         wires: &mut Wires,
     ) {
         let source = &mut self.parts.abr[index as usize];
         let Outgoing { stream, label, .. } = self.parts.outgoing[source.outgoing as usize];
-        if let Some(cell) = source.send(now, label, wires) {
-            streams[stream].push(0, 0, &Train::single(Instant::at(now), cell));
+        let (stream, mut next) = (&mut streams[stream], now);
+        loop {
+            let now = next;
+            if let Some(cell) = source.send(now, label, wires) {
+                stream.push(0, 0, &Train::single(Instant::at(now), cell));
+            }
+            next = source.next_time(now);
+            if next >= until {
+                break;
+            }
         }
-        self.rouse(now, index);
+        self.rate_timers.set(index, next);
     }
 
     /// Cells arrive at an end of an ABR VC.

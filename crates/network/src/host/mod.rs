@@ -309,7 +309,7 @@ impl Host {
                 return events;
             }
             events += 1;
-            self.on_own_event(next, streams, wires);
+            self.on_own_event(next, until, streams, wires);
         }
     }
 
@@ -352,7 +352,8 @@ impl Host {
         }
     }
 
-    fn on_own_event(&mut self, now: Time, streams: &mut Streams<Cell>, wires: &mut Wires) {
+    /// The host's earliest event, at `now`; nothing arrives before `until`.
+    fn on_own_event(&mut self, now: Time, until: Time, streams: &mut Streams<Cell>, wires: &mut Wires) {
         if self.processor.next_done() == now {
             match self.processor.leave() {
                 Some(packet) if packet.way == Way::Out => {
@@ -378,16 +379,20 @@ impl Host {
                 self.on_source(now, source, streams, wires);
             }
         } else {
-            self.on_rate_timer(now, streams, wires);
+            self.on_rate_timer(now, until, streams, wires);
         }
     }
 
     /// The time of a VC with a rate has come. Kept out of the way of hosts that have none.
     #[inline(never)]
-    fn on_rate_timer(&mut self, now: Time, streams: &mut Streams<Cell>, wires: &mut Wires) {
+    fn on_rate_timer(&mut self, now: Time, until: Time, streams: &mut Streams<Cell>, wires: &mut Wires) {
         let (first, sources) = (self.rate_timers.first(), self.parts.abr.len() as u32);
         match first.checked_sub(sources) {
-            None => self.on_abr_source(now, first, streams, wires),
+            None => {
+                self.rate_timers.set(first, NEVER);
+                let until = until.min(self.next_own_event());
+                self.on_abr_source(now, first, until, streams, wires);
+            }
             Some(outgoing) => self.on_turn(now, outgoing, streams, wires),
         }
     }

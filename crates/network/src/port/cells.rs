@@ -3,7 +3,7 @@
 //! A FIFO of cells needs no stored queue: a cell that is accepted departs one slot after the later of its arrival and the
 //! departure before it, so its departure is known at once and the occupancy is the backlog in slots.
 
-use celltrain_atm::{Cell, buffer::BufferPolicy};
+use celltrain_atm::{Cell, buffer::BufferPolicy, cell::Kind};
 use celltrain_engine::{
     Instant, Slot, Time,
     stream::{Streams, Train},
@@ -297,7 +297,7 @@ impl Buffer<CellFifo> {
         streams[connection.output].push(number, queue.last_number, train);
         if u32::from(train.car.position) + count == u32::from(train.car.length) {
             connection.at_frame_start = true;
-            self.end_frame(vc, train.car.kind, sojourn);
+            self.end_frame(vc, Kind::Data, sojourn);
         }
     }
 }

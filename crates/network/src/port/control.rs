@@ -46,6 +46,8 @@ pub(crate) struct Pass {
 pub(crate) struct RateControl {
     /// None if the port only carries ABR VCs.
     allocator: Option<Allocator>,
+    /// When its interval ends: asked before every cell, and changed by cells and by the end only.
+    next_interval: Time,
     /// By label.
     roles: Vec<Role>,
     passes: Vec<Pass>,
@@ -68,7 +70,11 @@ const APART: u64 = 1 << 32;
 
 impl RateControl {
     pub(crate) fn new(allocator: Option<Allocator>, roles: Vec<Role>, passes: Vec<Pass>) -> Self {
+        let next_interval = allocator
+            .as_ref()
+            .map_or(NEVER, |any| with_allocator!(any, allocator => allocator.next_interval()));
         Self {
+            next_interval,
             allocator,
             roles,
             passes,
@@ -122,17 +128,19 @@ impl RateControl {
     }
 
     /// When the allocator's interval ends.
+    #[inline]
     pub(super) fn next_interval(&self) -> Time {
-        self.allocator
-            .as_ref()
-            .map_or(NEVER, |any| with_allocator!(any, allocator => allocator.next_interval()))
+        self.next_interval
     }
 
     /// The allocator's interval ends.
     pub(super) fn on_interval(&mut self, now: Time) {
         let view = self.view();
         if let Some(any) = &mut self.allocator {
-            with_allocator!(any, allocator => allocator.on_interval(now, &view));
+            with_allocator!(any, allocator => {
+                allocator.on_interval(now, &view);
+                self.next_interval = allocator.next_interval();
+            });
         }
     }
 
@@ -147,7 +155,16 @@ impl RateControl {
         self.now = self.now.max(last);
     }
 
+    /// Whether the allocator may mark cells.
+    pub(super) fn marks(&self) -> bool {
+        fn of<A: RateAllocator>(_: &A) -> bool {
+            A::MARKS
+        }
+        self.allocator.as_ref().is_some_and(|any| with_allocator!(any, allocator => of(allocator)))
+    }
+
     /// A cell arrives for the link; returns the mark with which it goes on.
+    #[inline]
     pub(super) fn on_cell(&mut self, now: Time, cell: &Cell, wires: &mut Wires) -> Ecn {
         let wire = match self.roles[cell.vc as usize] {
             Role::Controlled { wire } => wire,
@@ -161,6 +178,7 @@ impl RateControl {
         let Some(any) = &mut self.allocator else { return cell.ecn };
         with_allocator!(any, allocator => {
             let mark = allocator.on_cell(now, cell.vc, is_rm, &view);
+            self.next_interval = allocator.next_interval();
             if is_rm {
                 allocator.on_forward_rm(now, cell.vc, wires.rm[wire].peek_mut(cell.frame), &view);
             }

@@ -38,6 +38,7 @@ impl Buffer<CellFifo> {
     }
 
     /// As [`Buffer::serve`], under rate control.
+    #[inline(never)]
     fn serve_controlled<P: BufferPolicy>(
         &mut self,
         policy: &mut P,
@@ -47,13 +48,13 @@ impl Buffer<CellFifo> {
         wires: &mut Wires,
     ) -> u64 {
         let (mut cells, mut tally, mut train) = (0, Tally::default(), Train::default());
-        while let Some(slot) = self.merge.next(until, streams, &mut train) {
+        while let Some(slot) = self.merge.next_in_turn(until, streams, &mut train) {
             if let Some(place) = (train.car.vc as usize).checked_sub(self.connections.len()) {
                 self.on_way_back(control, place, &train, slot, streams, wires);
                 continue;
             }
             cells += u64::from(train.count);
-            if train.count > 1 && self.passes_ahead(control, &train, slot) {
+            if train.count > 1 && self.tell_row(control, &train, slot, wires) {
                 self.on_row(policy, &mut train, slot, &mut tally, streams);
                 continue;
             }
@@ -73,22 +74,39 @@ impl Buffer<CellFifo> {
         cells
     }
 
-    /// Whether the cells of a row only count for the allocator, in one of its intervals; counts them then.
-    fn passes_ahead(&mut self, control: &mut RateControl, train: &Train<Cell>, slot: Slot) -> bool {
-        if !control.is_ahead(train.car.vc) {
+    /// Tells the allocator of the cells of a row and returns `true`, if all of them find it in one of its intervals and go on as
+    /// they came; if it may be otherwise, they have to be told one by one.
+    fn tell_row(
+        &mut self,
+        control: &mut RateControl,
+        train: &Train<Cell>,
+        slot: Slot,
+        wires: &mut Wires,
+    ) -> bool {
+        let (vc, last) = (train.car.vc, train.arrival(train.count - 1, slot));
+        self.end_intervals(control, train.first);
+        if control.next_interval() <= last.ps() {
             return false;
         }
-        self.end_intervals(control, train.first);
-        let last = train.arrival(train.count - 1, slot);
-        let passes = control.next_interval() > last.ps();
-        if passes {
+        if control.is_ahead(vc) {
             control.count_ahead(train.count, last);
+            return true;
         }
-        passes
+        // On an idle line each cell has left when the next one comes.
+        let idle = self.queue.last_departure() <= train.first && slot == self.queue.slot;
+        if !idle || control.marks() {
+            return false;
+        }
+        for place in 0..train.count {
+            let at = train.arrival(place, slot);
+            control.see(at, |_| 0);
+            control.on_cell(at.ps(), &train.car, wires);
+        }
+        true
     }
 
     /// A cell arrives: the allocator hears of it, the policy decides, the port obeys.
-    #[inline]
+    #[inline(always)]
     fn on_controlled<P: BufferPolicy>(
         &mut self,
         policy: &mut P,
@@ -133,6 +151,13 @@ impl Buffer<CellFifo> {
     /// Ends the intervals of the allocator that end up to the picosecond of `now`, each before anything else that happens then.
     #[inline]
     fn end_intervals(&self, control: &mut RateControl, now: Instant) {
+        if control.next_interval() <= now.ps() {
+            self.end_interval(control, now);
+        }
+    }
+
+    #[cold]
+    fn end_interval(&self, control: &mut RateControl, now: Instant) {
         while control.next_interval() <= now.ps() {
             let end = control.next_interval();
             control.see(Instant::start_of(end), |now| self.queue.occupancy(now));
