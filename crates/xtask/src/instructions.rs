@@ -7,7 +7,8 @@ use celltrain_network::{Experiment, Options, scenario::Scenario};
 const WORKLOAD: &str = include_str!("../../../benches/espd-500.toml");
 
 /// Runs the scenario file `path`, or the benchmark `espd-500`, for 1.5 s of simulated time and prints its cell-hops.
-pub(crate) fn run(path: Option<&str>) -> Result<(), String> {
+/// `store_queues`: as [`Options::store_queues`].
+pub(crate) fn run(path: Option<&str>, store_queues: bool) -> Result<(), String> {
     let shorter = [("duration".to_owned(), "1.5 s".to_owned())];
     let scenario = match path {
         Some(path) => Scenario::load(Path::new(path), &shorter),
@@ -15,7 +16,8 @@ pub(crate) fn run(path: Option<&str>) -> Result<(), String> {
     };
     let scenario = scenario.map_err(|error| error.to_string())?;
     let experiment = Experiment::new(&scenario).map_err(|error| error.to_string())?;
-    let result = experiment.run(1, 0, Options::default(), &mut || false).ok_or("interrupted")?;
+    let options = Options { store_queues, ..Options::default() };
+    let result = experiment.run(1, 0, options, &mut || false).ok_or("interrupted")?;
     println!("cell_hops {}", result.cell_hops);
     Ok(())
 }

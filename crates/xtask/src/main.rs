@@ -15,7 +15,8 @@ usage: cargo xtask COMMAND
 
   generate      write the files that are derived from the code
   check         fail if one of them is not what `generate` would write
-  instructions  run a short benchmark, or a SCENARIO given, for callgrind to count (`make instructions`)
+  instructions  run a short benchmark, or a SCENARIO given, for callgrind to count (`make instructions`);
+                `--store-queues SCENARIO` with ports that store their queues
 ";
 
 fn main() -> ExitCode {
@@ -23,8 +24,9 @@ fn main() -> ExitCode {
     let outcome = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["generate"] => generated::write(),
         ["check"] => generated::check(),
-        ["instructions"] => instructions::run(None),
-        ["instructions", scenario] => instructions::run(Some(scenario)),
+        ["instructions"] => instructions::run(None, false),
+        ["instructions", scenario] => instructions::run(Some(scenario), false),
+        ["instructions", "--store-queues", scenario] => instructions::run(Some(scenario), true),
         _ => {
             eprint!("{USAGE}");
             return ExitCode::from(2);
