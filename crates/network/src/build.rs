@@ -434,6 +434,7 @@ impl Builder<'_> {
             flows: vec![None],
             line,
             queuing: None,
+            keeps_accounts: false,
             control: None,
             delay: 0,
             place: port::Place::Shaper,
@@ -602,7 +603,11 @@ impl Builder<'_> {
         let policy = Policy::new(&link.discard, &context).expect("the scenario was checked");
         let in_switch = place == port::Place::Switch;
         let control = rate_control(link, &mut draft).filter(|_| in_switch);
-        let stores = in_switch && (self.options.store_queues || link.stores_queue(&draft.contracts));
+        let keeps_accounts = link.discard.policy.keeps_accounts();
+        let stores = in_switch
+            && (self.options.store_queues
+                || link.stores_queue(&draft.contracts)
+                || keeps_accounts && control.is_some());
         let queuing = stores.then(|| Queuing {
             scheduler: Priority::new(&link.scheduler, &draft.contracts).expect("the scenario was checked"),
             vc_capacity: link.vc_buffer.units(),
@@ -620,6 +625,7 @@ impl Builder<'_> {
             flows: draft.flows,
             line,
             queuing,
+            keeps_accounts: in_switch && keeps_accounts,
             control,
             delay: link.delay.ps(),
             place,

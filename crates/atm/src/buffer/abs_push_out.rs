@@ -166,6 +166,7 @@ impl BufferPolicy for AbsPushOut {
     const PER_VC: &'static str = "what becomes of the frame in progress, cells in the buffer and reserved, \
         its threshold and maximum frame, where its last frame is queued";
     const KEEPS_ACCOUNTS: bool = true;
+    const PUSHES_OUT: bool = true;
 
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
         Ok(Self { discard: PacketDiscard::new(params, port)? })

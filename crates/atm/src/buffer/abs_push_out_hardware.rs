@@ -164,6 +164,7 @@ impl BufferPolicy for AbsPushOutHardware {
     const PER_VC: &'static str = "what becomes of the frame in progress, cells in the buffer and reserved, \
         its threshold and maximum frame, a stack of the addresses of its cells";
     const KEEPS_ACCOUNTS: bool = true;
+    const PUSHES_OUT: bool = true;
 
     fn new(params: &Self::Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
         let vcs = port.vcs.len();

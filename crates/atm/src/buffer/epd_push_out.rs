@@ -55,6 +55,7 @@ impl BufferPolicy for EpdPushOut {
     const PER_VC: &'static str = "what becomes of the frame in progress, cells in the buffer, its threshold and maximum frame, \
         where its last frame is queued";
     const KEEPS_ACCOUNTS: bool = true;
+    const PUSHES_OUT: bool = true;
 
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
         let &Params { threshold, sharing, end_marks } = params;

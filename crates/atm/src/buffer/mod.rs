@@ -229,6 +229,9 @@ pub trait BufferPolicy: Sized {
     /// faster.
     const KEEPS_ACCOUNTS: bool = false;
 
+    /// Whether it ever answers with [`Verdict::PushOut`], for which the port must store its queue.
+    const PUSHES_OUT: bool = false;
+
     /// A policy for a port.
     ///
     /// # Errors

@@ -118,6 +118,14 @@ macro_rules! policies {
                 }
             }
 
+            /// As [`BufferPolicy::PUSHES_OUT`].
+            #[must_use]
+            pub const fn pushes_out(self) -> bool {
+                match self {
+                    $(Self::$policy => <$module::$policy as BufferPolicy>::PUSHES_OUT,)*
+                }
+            }
+
             /// What the catalogue says of this policy.
             #[must_use]
             pub fn info(self) -> $crate::buffer::PolicyInfo {

@@ -9,7 +9,11 @@ use celltrain_engine::{
     stream::{Streams, Train},
 };
 
-use super::buffer::{Buffer, Queue, Tally};
+use super::{
+    accounted::Accounts,
+    buffer::{Buffer, Queue, Tally},
+};
+use crate::wire::Wires;
 
 /// The state of a FIFO queue in front of a link.
 #[derive(Debug, Clone)]
@@ -21,15 +25,18 @@ pub(crate) struct CellFifo {
     last_departure: Instant,
     /// Number of the last departure: departures back to back have neighbouring numbers, others are far apart.
     last_number: u64,
+    /// Where the policy keeps accounts.
+    accounts: Option<Box<Accounts>>,
 }
 
 /// Between the numbers of departures that are not on one grid of slots.
 const APART: u64 = 1 << 32;
 
 impl CellFifo {
-    pub(super) fn new(slot: Slot, capacity: u64) -> Self {
+    pub(super) fn new(slot: Slot, capacity: u64, accounts: Option<Accounts>) -> Self {
+        let accounts = accounts.map(Box::new);
         let roomy = capacity.saturating_sub(1).saturating_mul(slot.ps());
-        Self { slot, capacity, roomy, last_departure: Instant::default(), last_number: 0 }
+        Self { slot, capacity, roomy, last_departure: Instant::default(), last_number: 0, accounts }
     }
 
     /// The time that a cell takes at the least.
@@ -100,6 +107,27 @@ impl Queue for CellFifo {
 impl Buffer<CellFifo> {
     /// Handles every arrival before `until`; returns how many cells there were.
     pub(super) fn serve<P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        until: Time,
+        streams: &mut Streams<Cell>,
+        wires: &mut Wires,
+    ) -> u64 {
+        if let Some(mut accounts) = self.queue.accounts.take() {
+            let cells = self.serve_accounted(policy, &mut accounts, until, streams);
+            self.queue.accounts = Some(accounts);
+            return cells;
+        }
+        if let Some(mut control) = self.control.take() {
+            let cells = self.serve_controlled(policy, &mut control, until, streams, wires);
+            self.control = Some(control);
+            return cells;
+        }
+        self.serve_plain(policy, until, streams)
+    }
+
+    /// As [`Buffer::serve`], where nothing has to be known of a cell that was accepted.
+    fn serve_plain<P: BufferPolicy>(
         &mut self,
         policy: &mut P,
         until: Time,

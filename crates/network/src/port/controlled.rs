@@ -19,27 +19,9 @@ use super::{
 use crate::wire::Wires;
 
 impl Buffer<CellFifo> {
-    /// Handles every arrival before `until`; returns how many cells there were.
-    pub(super) fn serve_all<P: BufferPolicy>(
-        &mut self,
-        policy: &mut P,
-        until: Time,
-        streams: &mut Streams<Cell>,
-        wires: &mut Wires,
-    ) -> u64 {
-        match self.control.take() {
-            None => self.serve(policy, until, streams),
-            Some(mut control) => {
-                let cells = self.serve_controlled(policy, &mut control, until, streams, wires);
-                self.control = Some(control);
-                cells
-            }
-        }
-    }
-
-    /// As [`Buffer::serve`], under rate control.
+    /// As [`Buffer::serve_plain`], under rate control.
     #[inline(never)]
-    fn serve_controlled<P: BufferPolicy>(
+    pub(super) fn serve_controlled<P: BufferPolicy>(
         &mut self,
         policy: &mut P,
         control: &mut RateControl,

@@ -4,6 +4,7 @@
 //! packets on a packet-framed one. A plain FIFO of either stores nothing that it need not; a port that queues by VC stores
 //! every unit. Which of the three a port is, is asked once a visit.
 
+mod accounted;
 mod buffer;
 mod cells;
 mod control;
@@ -26,6 +27,7 @@ use celltrain_engine::{
 };
 
 use self::{
+    accounted::Accounts,
     buffer::{Buffer, Queue},
     cells::CellFifo,
     packets::PacketFifo,
@@ -199,6 +201,8 @@ pub(crate) struct PortParts {
     pub(crate) line: Line,
     /// Where the port queues by VC.
     pub(crate) queuing: Option<Queuing>,
+    /// Whether the policy keeps accounts, where the port does not queue by VC.
+    pub(crate) keeps_accounts: bool,
     /// Where ABR VCs cross the port.
     pub(crate) control: Option<Box<RateControl>>,
     pub(crate) delay: Time,
@@ -225,7 +229,8 @@ impl Port {
                 AnyBuffer::Queued(Buffer::new(merge, connections, queue, control, delay))
             }
             (None, Line::Cells { slot, capacity }) => {
-                let queue = CellFifo::new(slot, capacity);
+                let accounts = parts.keeps_accounts.then(|| Accounts::new(connections.len()));
+                let queue = CellFifo::new(slot, capacity, accounts);
                 AnyBuffer::Cells(Buffer::new(merge, connections, queue, control, delay))
             }
             (None, Line::Packets { byte, overhead, limit }) => {
@@ -450,7 +455,7 @@ impl Port {
         self.clock = until;
         match &mut self.buffer {
             AnyBuffer::Cells(buffer) => {
-                with_policy!(&mut self.policy, policy => buffer.serve_all(policy, until, streams, wires))
+                with_policy!(&mut self.policy, policy => buffer.serve(policy, until, streams, wires))
             }
             AnyBuffer::Packets(buffer) => {
                 with_policy!(&mut self.policy, policy => buffer.serve(policy, until, streams, wires))

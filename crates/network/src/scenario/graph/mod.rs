@@ -143,7 +143,8 @@ impl Link {
     /// in the order of their cells' arrivals, or because something looks at every cell.
     #[must_use]
     pub fn stores_queue(&self, contracts: &[Contract]) -> bool {
-        self.discard.policy.keeps_accounts()
+        self.discard.policy.pushes_out()
+            || (self.framing == Framing::Packets && self.discard.policy.keeps_accounts())
             || self.scheduler.discipline != DisciplineName::Fifo
             || self.vc_buffer != Capacity::UNLIMITED
             || contracts.iter().any(|contract| contract.policing != Policing::None)
