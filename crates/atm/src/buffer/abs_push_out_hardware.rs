@@ -11,6 +11,9 @@
 //! popping goes on until more than M cells are gone. That is not the VC with the largest excess in cells, and not until
 //! B > 0, so the two descriptions choose differently at times: see the explanation page on push-out.
 //!
+//! The registers shift their addresses all at once when one is taken out. Here each VC has its own, in the same order, so
+//! that taking out costs the same however many cells there are.
+//!
 //! Two things the description leaves open are settled here so that the stacks stay true. A stack is emptied at the
 //! first cell of any frame that finds its VC below TL, not only of one that may take it above; otherwise frames long
 //! legal, or sent, would stay on it below the VC's last frame. And the address of a cell that is sent leaves the bottom
@@ -34,22 +37,21 @@ type Address = u32;
 #[derive(Debug, Clone)]
 pub struct AbsPushOutHardware {
     discard: PacketDiscard,
-    /// NC: cells of each VC in the buffer, which the packet-discard controller counts.
-    cells: Vec<i64>,
     dispatcher: Dispatcher,
     stacks: Vec<Stack>,
-    /// The push-out controller's registers: the addresses of all cells in the order of their arrival.
-    registers: VecDeque<Address>,
+    /// The push-out controller's registers: the addresses of each VC's cells in the order of their arrival. How many they
+    /// are is NC, which the packet-discard controller counts.
+    registers: Vec<VecDeque<Address>>,
     /// While push-out goes on for one cell: how many cells it has popped.
     popped: Option<i64>,
 }
 
-/// The cell pool and its idle addresses.
+/// The idle addresses of the cell pool.
 #[derive(Debug, Clone, Default)]
 struct Dispatcher {
-    /// The VC of the cell at each address.
-    pool: Vec<u32>,
     idle: Vec<Address>,
+    /// Addresses that were ever in use.
+    used: Address,
 }
 
 /// The illegal frames of a VC.
@@ -66,14 +68,12 @@ struct Stack {
 }
 
 impl Dispatcher {
-    /// Writes a cell to an idle address.
-    fn write(&mut self, vc: u32) -> Address {
-        let address = self.idle.pop().unwrap_or_else(|| {
-            self.pool.push(vc);
-            self.pool.len() as Address - 1
-        });
-        self.pool[address as usize] = vc;
-        address
+    /// An idle address, which a cell is written to.
+    fn write(&mut self) -> Address {
+        self.idle.pop().unwrap_or_else(|| {
+            self.used += 1;
+            self.used - 1
+        })
     }
 }
 
@@ -130,25 +130,23 @@ impl AbsPushOutHardware {
     fn store(&mut self, cell: &Cell, first: bool) {
         let (vc, last) = (cell.vc as usize, cell.is_last());
         if first {
-            let (count, threshold) = (self.cells[vc], self.discard.limits.threshold(cell.vc));
+            let (count, threshold) =
+                (self.registers[vc].len() as i64, self.discard.limits.threshold(cell.vc));
             if count < threshold || self.stacks[vc].entries.is_empty() {
                 self.stacks[vc].clear();
             }
             self.stacks[vc].open = count.saturating_add(self.discard.limits.frame(cell.vc)) >= threshold;
         }
-        let address = self.dispatcher.write(cell.vc);
-        self.registers.push_back(address);
-        self.cells[vc] += 1;
+        let address = self.dispatcher.write();
+        self.registers[vc].push_back(address);
         if self.stacks[vc].open {
             self.stacks[vc].push(address, last);
         }
     }
 
-    /// Takes the register at `place` out, and frees its address.
-    fn take(&mut self, place: Option<usize>) -> Address {
-        let place = place.expect("a cell that leaves the buffer has an address");
-        let address = self.registers.remove(place).expect("a place among the registers");
-        self.cells[self.dispatcher.pool[address as usize] as usize] -= 1;
+    /// The cell at an address that was in a register has left the buffer.
+    fn free(&mut self, address: Option<Address>) -> Address {
+        let address = address.expect("a cell that leaves the buffer has an address");
         self.dispatcher.idle.push(address);
         address
     }
@@ -170,10 +168,9 @@ impl BufferPolicy for AbsPushOutHardware {
         let vcs = port.vcs.len();
         Ok(Self {
             discard: PacketDiscard::new(params, port)?,
-            cells: vec![0; vcs],
             dispatcher: Dispatcher::default(),
             stacks: vec![Stack::default(); vcs],
-            registers: VecDeque::new(),
+            registers: vec![VecDeque::new(); vcs],
             popped: None,
         })
     }
@@ -203,15 +200,15 @@ impl BufferPolicy for AbsPushOutHardware {
         if cell.kind != Kind::Data {
             return;
         }
-        let of_vc = |address: &Address| self.dispatcher.pool[*address as usize] == cell.vc;
-        let address = self.take(self.registers.iter().position(of_vc));
+        let first = self.registers[cell.vc as usize].pop_front();
+        let address = self.free(first);
         self.stacks[cell.vc as usize].sent(address);
     }
 
     fn on_push_out(&mut self, vc: u32, count: u64, complete: bool) {
         for _ in 0..count {
-            let of_vc = |address: &Address| self.dispatcher.pool[*address as usize] == vc;
-            let address = self.take(self.registers.iter().rposition(of_vc));
+            let last = self.registers[vc as usize].pop_back();
+            let address = self.free(last);
             self.stacks[vc as usize].pop(address);
         }
         self.popped = Some(self.popped.unwrap_or(0) + count as i64);
