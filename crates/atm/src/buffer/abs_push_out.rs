@@ -185,4 +185,8 @@ impl BufferPolicy for AbsPushOut {
     fn on_push_out(&mut self, vc: u32, _: u64, complete: bool) {
         self.discard.on_push_out(vc, complete);
     }
+
+    fn illegal(&self, port: &impl PortView) -> Option<u64> {
+        Some(self.discard.limits.illegal(port))
+    }
 }

@@ -214,4 +214,8 @@ impl BufferPolicy for AbsPushOutHardware {
         self.popped = Some(self.popped.unwrap_or(0) + count as i64);
         self.discard.on_push_out(vc, complete);
     }
+
+    fn illegal(&self, port: &impl PortView) -> Option<u64> {
+        Some(self.discard.limits.illegal(port))
+    }
 }

@@ -93,4 +93,8 @@ impl BufferPolicy for EpdPushOut {
     fn on_push_out(&mut self, vc: u32, count: u64, complete: bool) {
         self.epd.on_push_out(vc, count, complete);
     }
+
+    fn illegal(&self, port: &impl PortView) -> Option<u64> {
+        Some(self.limits.illegal(port))
+    }
 }

@@ -264,4 +264,10 @@ pub trait BufferPolicy: Sized {
     fn on_push_out(&mut self, vc: u32, count: u64, complete: bool) {
         let _ = (vc, count, complete);
     }
+
+    /// What the buffer holds beyond the VCs' own parts of it, for policies that divide it among them.
+    fn illegal(&self, port: &impl PortView) -> Option<u64> {
+        let _ = port;
+        None
+    }
 }

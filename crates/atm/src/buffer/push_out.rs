@@ -85,6 +85,13 @@ impl Limits {
         cells.saturating_add(self.frame(vc)) <= self.threshold(vc)
     }
 
+    /// Illegal cells: those that VCs have in the buffer beyond their thresholds.
+    #[must_use]
+    pub fn illegal(&self, port: &impl PortView) -> u64 {
+        let beyond = |(vc, &threshold): (u32, &i64)| port.vc_occupancy(vc).saturating_sub(threshold as u64);
+        (0..).zip(&self.thresholds).map(beyond).sum()
+    }
+
     /// The VC, other than `except`, that is furthest above its threshold (or least below it) and has a frame that can
     /// be pushed out; among equals the one with the lowest label.
     #[must_use]

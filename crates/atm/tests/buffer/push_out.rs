@@ -114,6 +114,34 @@ fn push_out_takes_from_the_vc_furthest_above_its_threshold() {
     assert_eq!(part(&mut port, (2, 1), (0, 4), 4), (REFUSED, vec![]));
 }
 
+/// The illegal cells that policies see as frames of four cells come: three on VC 0, one on VC 1, two on VC 2, where TL is
+/// 9, 9 and 2 cells. Then the first cell is sent.
+fn illegal<P: BufferPolicy>(params: &P::Params) -> Vec<Option<u64>> {
+    let mut port = Port::<P>::new(params, 20, &contracts(4, &[45, 45, 10]));
+    let mut found = vec![port.policy.illegal(&port.buffer)];
+    for (vc, frame) in [(0, 0), (0, 1), (0, 2), (1, 0), (2, 0)] {
+        assert_eq!(part(&mut port, (vc, frame), (0, 4), 4), (Verdict::Accept, vec![]));
+        found.push(port.policy.illegal(&port.buffer));
+    }
+    port.send();
+    found.push(port.policy.illegal(&port.buffer));
+    found
+}
+
+#[test]
+fn cells_beyond_the_thresholds_are_illegal() {
+    // 4, 8 and 12 cells of VC 0: three beyond 9. Four of VC 1 are within its 9, four of VC 2 two beyond its 2.
+    let counted = [0, 0, 0, 3, 3, 5, 4].map(Some);
+    let params = abs_push_out::Params::default();
+    assert_eq!(illegal::<AbsPushOut>(&params), counted);
+    assert_eq!(illegal::<AbsPushOutHardware>(&params), counted);
+    let params = epd_push_out::Params { threshold: Level::Cells(18), ..epd_push_out::Params::default() };
+    assert_eq!(illegal::<EpdPushOut>(&params), counted);
+    // EPD gives nobody a part.
+    let params = epd::Params { threshold: Level::Cells(18), ..epd::Params::default() };
+    assert_eq!(illegal::<epd::Epd>(&params), [None; 7]);
+}
+
 #[test]
 fn the_first_cell_reserves_and_the_last_gives_back() {
     let mut port = Port::<AbsPushOut>::new(&abs_push_out::Params::default(), 20, &contracts(8, &[50, 50]));
@@ -313,12 +341,20 @@ fn space_keeps_its_meaning_whatever_arrives() {
             // Frames up to twice as long as agreed, and every third end mark is lost: frames grow together.
             let mut traffic = Traffic::new(replication, VCS, (1, 2 * MFS as u16)).losing_ends(3);
             let mut arrived = [0; VCS];
-            run(&mut port, &mut traffic, (400, 5, 1), |port, cell| {
+            let mut admitted = 0;
+            let least = if admission == Admission::WholeFrame { 0 } else { 1 - i64::from(MFS) };
+            let speed = 1 + 2 * (replication as usize % 2);
+            run(&mut port, &mut traffic, (400, 5, speed), |port, cell| {
                 if let Some(cell) = cell {
                     let count = &mut arrived[cell.vc as usize];
                     *count = if port.buffer.is_first() { 1 } else { *count + 1 };
                     if cell.is_last() {
                         *count = 0;
+                    }
+                    // A frame is admitted to what is free and not reserved: all of it, or its first cell at the least.
+                    if port.buffer.is_first() && port.buffer.cells.back() == Some(cell) {
+                        admitted += 1;
+                        assert!(port.policy.available(&port.buffer) >= least, "admitted without space");
                     }
                 }
                 // At most what the frames in progress have not used of their reservations is reserved, and never more
@@ -329,6 +365,7 @@ fn space_keeps_its_meaning_whatever_arrives() {
                 let most: i64 = arrived.iter().map(unused).sum();
                 assert!((0..=most).contains(&reserved), "{reserved} cells are reserved, {most} can be");
             });
+            assert!(admitted > 20, "only {admitted} frames are admitted");
         }
     }
 }

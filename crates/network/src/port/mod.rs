@@ -115,6 +115,7 @@ pub(crate) struct PortSamplers {
     /// Of the periods.
     utilisation: Sampler,
     abr_queue: Sampler,
+    illegal: Sampler,
     /// How long the line had been busy at the last sample, in units of its own.
     busy: u64,
 }
@@ -123,7 +124,13 @@ impl PortSamplers {
     /// Samples at `period`; `None`: never.
     pub(crate) fn new(period: Option<Time>) -> Self {
         let sampler = Sampler::new(period);
-        Self { occupancy: sampler.clone(), utilisation: sampler.clone(), abr_queue: sampler, busy: 0 }
+        Self {
+            occupancy: sampler.clone(),
+            utilisation: sampler.clone(),
+            abr_queue: sampler.clone(),
+            illegal: sampler,
+            busy: 0,
+        }
     }
 }
 
@@ -388,6 +395,16 @@ impl Port {
         }
     }
 
+    /// What the buffer holds beyond the VCs' own parts of it, if its policy gives them any.
+    fn illegal(&self) -> Option<u64> {
+        match &self.buffer {
+            AnyBuffer::Cells(_) | AnyBuffer::Packets(_) => None,
+            AnyBuffer::Queued(buffer) => {
+                with_policy!(&self.policy, policy => buffer.queue.illegal(policy))
+            }
+        }
+    }
+
     /// Units accepted that are not yet in an output stream at the port's clock.
     pub(crate) fn kept(&self) -> u64 {
         match &self.buffer {
@@ -432,6 +449,7 @@ impl Port {
     fn sample(&mut self) {
         let (occupancy, (busy, unit)) = (self.occupancy(), self.busy());
         let abr_queue = self.control().map(RateControl::queue);
+        let illegal = self.illegal();
         let samplers = &mut self.samplers;
         samplers.occupancy.record(occupancy as f64);
         let sent = busy - std::mem::replace(&mut samplers.busy, busy);
@@ -439,15 +457,19 @@ impl Port {
         if let Some(queue) = abr_queue {
             samplers.abr_queue.record(queue as f64);
         }
+        if let Some(illegal) = illegal {
+            samplers.illegal.record(illegal as f64);
+        }
     }
 
     /// What was followed over time.
-    pub(crate) fn series(&self) -> [Series; 3] {
-        let PortSamplers { occupancy, utilisation, abr_queue, .. } = &self.samplers;
+    pub(crate) fn series(&self) -> [Series; 4] {
+        let PortSamplers { occupancy, utilisation, abr_queue, illegal, .. } = &self.samplers;
         [
             occupancy.series(&self.name, "occupancy", self.unit()),
             utilisation.series(&self.name, "utilisation", ""),
             abr_queue.series(&self.name, "abr_queue", "cells"),
+            illegal.series(&self.name, "illegal_occupancy", self.unit()),
         ]
     }
 

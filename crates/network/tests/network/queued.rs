@@ -222,3 +222,30 @@ fn the_first_switch_tags_what_is_beyond_the_minimum_rate() {
         assert!((tagged_cells(port) - 10.0 * tagged).abs() <= 20.0, "{port}: {}", tagged_cells(port));
     }
 }
+
+#[test]
+fn illegal_cells_are_followed_where_the_policy_knows_them() {
+    let followed = |policy: &str| {
+        let result = run(&format!(
+            "duration = \"60 us\"\nsample = \"1 us\"\n[topology]\nkind = \"n-source\"\nsources = 2\n\
+             [link]\nrate = \"848 Mbit/s\"\ntrunk.rate = \"424 Mbit/s\"\ndelay = \"0 s\"\n\
+             [switch]\nbuffer = \"40 cells\"\ndiscard.policy = \"{policy}\"\n[vc]\nmfs = 4\n\
+             [[flow]]\nname = \"1\"\ntraffic = {{ kind = \"cbr\", rate = \"848 Mbit/s\", frame = 4 }}\n\
+             vc.mcr = \"100 Mbit/s\"\n[[flow]]\nname = \"2\"\nvc.mcr = \"300 Mbit/s\"\n\
+             traffic = {{ kind = \"cbr\", rate = \"100 Mbit/s\", frame = 4, start = \"1 ms\" }}\n"
+        ));
+        let port = result.series.into_iter().filter(|series| series.entity == "switch1 > switch2");
+        port.map(|series| (series.metric, series)).collect::<std::collections::BTreeMap<_, _>>()
+    };
+    for policy in ["epd-push-out", "abs-push-out", "abs-push-out-hardware"] {
+        let series = followed(policy);
+        let illegal = &series["illegal_occupancy"];
+        assert_eq!(illegal.unit, "cells");
+        // A quarter of the buffer is due to VC 1, which alone sends, twice as fast as the trunk.
+        let beyond: Vec<_> =
+            series["occupancy"].values.iter().map(|occupancy| (occupancy - 10.0).max(0.0)).collect();
+        assert_eq!(illegal.values, beyond, "{policy}");
+        assert!(beyond[5] == 0.0 && *beyond.last().unwrap() > 20.0, "{policy}: {beyond:?}");
+    }
+    assert!(!followed("epd").contains_key("illegal_occupancy"));
+}

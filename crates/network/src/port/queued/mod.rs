@@ -73,6 +73,11 @@ impl VcQueues {
         self.store.waiting()
     }
 
+    /// As [`BufferPolicy::illegal`].
+    pub(super) fn illegal(&self, policy: &impl BufferPolicy) -> Option<u64> {
+        policy.illegal(&Arrival { queues: self, vc: 0, room: 0, first: false })
+    }
+
     /// What units are called.
     pub(super) fn unit(&self) -> &'static str {
         match self.line {
