@@ -1,7 +1,7 @@
 //! Tables of results: named columns with units.
 
-/// The values of a column.
-#[derive(Debug, Clone, PartialEq)]
+/// The values of a column. Equal numbers are the same ones, so that NaN, which stands for no value, equals itself.
+#[derive(Debug, Clone)]
 pub enum Column {
     /// Names.
     Text(Vec<String>),
@@ -9,6 +9,19 @@ pub enum Column {
     Count(Vec<u64>),
     /// Numbers.
     Number(Vec<f64>),
+}
+
+impl PartialEq for Column {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Text(one), Self::Text(other)) => one == other,
+            (Self::Count(one), Self::Count(other)) => one == other,
+            (Self::Number(one), Self::Number(other)) => {
+                one.iter().map(|value| value.to_bits()).eq(other.iter().map(|value| value.to_bits()))
+            }
+            _ => false,
+        }
+    }
 }
 
 /// A table: columns of equal length with a name and a unit.
