@@ -86,8 +86,7 @@ impl Scheduler for Wfq {
         })
     }
 
-    // Not inlined: a call is little beside the sorting, and the loop of the port stays short for other disciplines.
-    #[inline(never)]
+    #[inline]
     fn enqueue(&mut self, vc: u32, queues: &impl Queues) {
         if self.heads.is_empty() {
             self.fluid.end_all();
@@ -103,7 +102,7 @@ impl Scheduler for Wfq {
         }
     }
 
-    #[inline(never)]
+    #[inline]
     fn next(&mut self, queues: &impl Queues) -> Option<u32> {
         let (tag, vc) = self.heads.pop_first()?;
         let tags = &mut self.tags[vc as usize];
