@@ -118,7 +118,7 @@ def test_a_failed_write_leaves_no_half_file_and_no_complete_folder(result: ct.Re
         with folder.claim(path, "run", result.manifest["key"]) as target:
             target.write("flows.parquet", disk_full)
 
-    with pytest.raises(OSError, match="No space"):
+    with pytest.raises(ct.InputError, match=r"out: No space left on device; the results there are not whole"):
         write()
     assert (path / "flows.parquet").read_bytes() == before
     assert not [name for name in files(path) if "part" in name]
