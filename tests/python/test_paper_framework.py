@@ -157,9 +157,13 @@ def test_reproduce_all_writes_a_folder_a_paper_and_one_report(
     pictures = {path.stem for path in (out / TINY.id / "plots").iterdir()}
     assert {"figure-1", "figure-1-sack", "figure-2", "figure-3", "figure-3-sack"} <= pictures
     page = (out / "report.html").read_text()
-    titles = re.findall(r'<a href="#section-\d+">(.*?)</a>', page)
+    titles = re.findall(r'<a href="#section-\d+">(.*?)</a>', page.partition("</nav>")[0])
     assert titles == ["Papers", "Claims", "Deviations", f"{TINY.id}: {TINY.title}"]
     assert titles == re.findall(r'<h2 id="section-\d+">(.*?)</h2>', page)
+    linked = re.search(rf'<a href="#(section-\d+)">{TINY.id}</a>', page)
+    assert linked is not None
+    assert f'<h2 id="{linked[1]}">{TINY.id}: ' in page
+    assert "2 replications of each" in page
     for words in ("at least 120", "the scan is not legible", "Throughput grows with the buffer"):
         assert words in page
     charts = [
