@@ -100,10 +100,11 @@ def select(paper: Paper, tables: Iterable[str], figures: Iterable[str]) -> tuple
 
 def _named(kind: str, name: str, tables: Sequence[Table]) -> str:
     known = [table.name for table in tables]
-    full = f"{kind} {name.lower().removeprefix(kind.lower()).strip()}"
-    if full not in known:
+    asked = (name.lower(), f"{kind} {name}".lower())
+    found = next((full for full in known if full.lower() in asked), None)
+    if found is None:
         raise unknown(kind.lower(), name, known)
-    return full
+    return found
 
 
 def _tasks(
