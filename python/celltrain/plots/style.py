@@ -27,6 +27,7 @@ _STYLE: Any = {
     "axes.spines.top": False,
     "axes.grid": True,
     "axes.axisbelow": True,
+    "axes.formatter.useoffset": False,
     "axes.titlesize": "medium",
     "axes.titlelocation": "left",
     "figure.dpi": 100,
