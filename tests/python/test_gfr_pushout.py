@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from celltrain import papers, statistics
+from celltrain.experiment import execute, replicate
 from celltrain.papers import gfr_pushout_tables as paper
 from celltrain.papers.gfr_pushout import ALL_USEFUL, PAPER
 from celltrain.papers.locate import find
@@ -156,3 +157,13 @@ def test_a_reproduction_sends_whole_frames_only_under_the_proposed_scheme() -> N
     goodput = {row.column: row.measured for row in found.rows}
     assert goodput[paper.PROPOSED] == goodput[paper.HARDWARE] == ALL_USEFUL
     assert all(value is not None and value > 99 for value in goodput.values())
+
+
+def test_the_index_of_all_windows_is_that_of_the_run() -> None:
+    scenario = (
+        find("gfr-pushout").scenario("small.toml").with_({"duration": "2 s", "link.trunk.delay": "1.668 ms"})
+    )
+    (record,) = execute(replicate(scenario, 1, trace=True), reduce=lambda _, record: record)
+    flows = [str(flow) for flow in range(1, 11)]
+    assert paper.synchronisation(record, flows) == pytest.approx(record.metric("synchronisation_index"))
+    assert paper.synchronisation(record, flows[:5]) != pytest.approx(record.metric("synchronisation_index"))
