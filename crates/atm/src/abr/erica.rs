@@ -79,6 +79,8 @@ pub struct Feedback {
     pub count_rm_cells: bool,
     /// Where a VC's present rate is taken from.
     pub present_rate: PresentRate,
+    /// What a VC gets after an interval without input.
+    pub without_input: WithoutInput,
 }
 
 impl Default for Feedback {
@@ -90,8 +92,25 @@ impl Default for Feedback {
             two_steps: true,
             count_rm_cells: true,
             present_rate: PresentRate::Declared,
+            without_input: WithoutInput::FairShare,
         }
     }
+}
+
+/// What a VC gets after an interval without input, when the load factor is zero. BRMs still pass then if traffic comes in
+/// bursts, as that of TCP does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WithoutInput {
+    /// The fair share: nothing was measured, so neither the VC's share nor the rates given before say anything (Kalyanaraman
+    /// 1997, table 6.1).
+    #[default]
+    FairShare,
+    /// At least the highest rate given in the interval before, as under any light load.
+    Highest,
+    /// The whole capacity, as its present rate over a load of zero is without bound. This or the one before is the
+    /// over-allocation of which ATM Forum 96-1294, section 4.2.4, speaks.
+    Capacity,
 }
 
 /// Where a VC's present rate is taken from.
@@ -243,19 +262,21 @@ impl<P> EricaOf<P> {
     }
 
     /// The rate for a VC that sends at `ccr`.
-    ///
-    /// Without input nothing was measured, and neither the VC's share nor the rates given before say anything: the VC
-    /// gets the fair share (Kalyanaraman 1997, table 6.1; ATM Forum 96-1294, section 4.2.4, on the over-allocation otherwise).
     fn allocate(&mut self, ccr: f64) -> Rate {
-        let state = &mut self.state;
+        let (state, feedback) = (&mut self.state, &self.feedback);
         let has_input = state.load_factor > 0.0;
-        let vc_share = if has_input { ccr / state.load_factor } else { 0.0 };
+        let vc_share = match feedback.without_input {
+            _ if has_input => ccr / state.load_factor,
+            WithoutInput::Capacity => state.capacity,
+            WithoutInput::FairShare | WithoutInput::Highest => 0.0,
+        };
         let mut rate = state.fair_share.max(vc_share);
-        if has_input && self.feedback.max_alloc_previous && state.load_factor <= 1.0 + self.feedback.delta {
+        let remembers = has_input || feedback.without_input == WithoutInput::Highest;
+        if remembers && feedback.max_alloc_previous && state.load_factor <= 1.0 + feedback.delta {
             rate = rate.max(state.max_alloc_previous);
         }
         state.max_alloc_current = state.max_alloc_current.max(rate);
-        if self.feedback.two_steps && ccr < state.fair_share {
+        if feedback.two_steps && ccr < state.fair_share {
             rate = rate.min(state.fair_share);
         }
         Rate::of_cells(rate.min(state.capacity))

@@ -3,7 +3,7 @@
 use celltrain_atm::abr::{
     Port, PortView, Rate, RateAllocator, RateCoding, RmCell,
     averaging::{self, Activity, LoadAveraging},
-    erica::{Erica, EricaOf, Feedback, Params, PresentRate, UtilisationOf, Variant},
+    erica::{Erica, EricaOf, Feedback, Params, PresentRate, UtilisationOf, Variant, WithoutInput},
     erica_plus::{self, EricaPlus},
     interval,
     queue_control::{self, Shape},
@@ -104,6 +104,44 @@ fn without_input_what_was_given_before_does_not_count() {
     // VC 0 was seen again, when its BRM passed: one and a half VCs are active.
     switch.interval(&[], 0);
     near(switch.answer(0), LINK / 1.5);
+}
+
+#[test]
+fn without_input_the_whole_capacity_may_be_given() {
+    let mut params = params();
+    params.averaging.activity = 0.5;
+    params.feedback.without_input = WithoutInput::Capacity;
+    let mut switch = Switch::new(&params);
+    switch.interval(&[(0, 80_000.0, 80), (1, 5_000.0, 5)], 0);
+    switch.interval(&[], 30);
+    near(switch.answer(0), 70_000.0);
+    near(switch.answer(1), 70_000.0);
+    // Both BRMs passed, so that both VCs count.
+    switch.interval(&[], 0);
+    near(switch.answer(0), LINK);
+    // VC 1 is below the fair share and rises to that first.
+    near(switch.answer(1), LINK / 2.0);
+    // Where nothing is left, nothing is given.
+    switch.interval(&[], 100);
+    near(switch.answer(0), 0.0);
+}
+
+#[test]
+fn without_input_the_best_rate_before_may_still_count() {
+    let mut params = params();
+    params.averaging.activity = 0.5;
+    params.feedback.without_input = WithoutInput::Highest;
+    let mut switch = Switch::new(&params);
+    switch.interval(&[(0, 60_000.0, 80), (1, 5_000.0, 40)], 0);
+    near(switch.answer(0), 50_000.0);
+    // Neither was seen but VC 0 by its BRM: one and a half VCs share 80 cells.
+    switch.interval(&[], 20);
+    near(switch.answer(0), 80_000.0 / 1.5);
+    switch.interval(&[], 20);
+    near(switch.answer(0), 80_000.0 / 1.25);
+    // The best before was more than the fair share of one and an eighth.
+    switch.interval(&[], 40);
+    near(switch.answer(0), 60_000.0);
 }
 
 #[test]
