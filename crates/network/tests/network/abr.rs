@@ -1,7 +1,10 @@
 //! ABR through the network: what allocators achieve, from sources that always have something to send.
 
 use celltrain_atm::abr::AllocatorName;
-use celltrain_network::RunResult;
+use celltrain_network::{
+    RunResult,
+    max_min::{Flow, max_min},
+};
 
 use crate::common::{names, occupancies, run, value};
 
@@ -86,100 +89,139 @@ fn what_finds_no_room_at_the_source_is_dropped_there() {
     }
 }
 
-/// A row of switches joined by trunks of so many Mbit/s, and flows from one switch to another, each with a first rate of its own.
-fn row(trunks: &[f64], flows: &[(usize, usize)], first_rates: &[f64], more: &str) -> RunResult {
-    let mut text = "duration = \"300 ms\"\nwarm-up = \"200 ms\"\n[topology]\nkind = \"graph\"\n".to_owned();
-    let node = |name: &str, kind| format!("[[topology.node]]\nname = \"{name}\"\nkind = \"{kind}\"\n");
-    let link = |from: &str, to: &str| format!("[[topology.link]]\nfrom = \"{from}\"\nto = \"{to}\"\n");
-    for switch in 0..=trunks.len() {
-        text += &node(&format!("s{switch}"), "switch");
-    }
-    for (trunk, rate) in trunks.iter().enumerate() {
-        text += &link(&format!("s{trunk}"), &format!("s{}", trunk + 1));
-        text += &format!("rate = \"{rate} Mbit/s\"\n");
-    }
-    for (number, &(from, to)) in flows.iter().enumerate() {
-        text += &node(&format!("from{number}"), "host");
-        text += &node(&format!("to{number}"), "host");
-        text += &link(&format!("from{number}"), &format!("s{from}"));
-        text += &link(&format!("s{to}"), &format!("to{number}"));
-        text += &format!(
-            "[[flow]]\nname = \"{number}\"\nfrom = \"from{number}\"\nto = \"to{number}\"\nabr.icr = \"{} Mbit/s\"\n",
-            first_rates[number % first_rates.len()]
-        );
-    }
-    // Each VC has an answer in every interval: the best of them is what makes rates equal.
-    let interval = "allocator.erica.interval = { cells = 500, time = \"5 ms\" }\nallocator.algorithm";
-    let abr = abr("erica", more).replace("allocator.algorithm", interval);
-    run(&(text + "[link]\ndelay = \"20 us\"\n" + &abr))
+/// A row of switches: the rates of the trunks between them in Mbit/s, and groups of alike flows as (flows, from switch,
+/// to switch).
+struct Row {
+    trunks: &'static [f64],
+    groups: &'static [(usize, usize, usize)],
 }
 
-/// Max-min fair rates of flows over trunks: raise all rates alike; those whose trunk is full stay.
-fn max_min(trunks: &[f64], flows: &[(usize, usize)]) -> Vec<f64> {
-    let mut rates = vec![None; flows.len()];
-    while rates.contains(&None) {
-        let share = |trunk: usize| {
-            let crosses = |&(flow, &(from, to)): &(usize, &(usize, usize))| {
-                (from..to).contains(&trunk) && flow < flows.len()
-            };
-            let here: Vec<_> =
-                flows.iter().enumerate().filter(crosses).map(|(flow, _)| rates[flow]).collect();
-            let open = here.iter().filter(|rate| rate.is_none()).count() as f64;
-            (trunks[trunk] - here.iter().flatten().sum::<f64>()) / open
-        };
-        let shares: Vec<f64> = (0..trunks.len()).map(share).collect();
-        let is_open = |trunk: &usize| shares[*trunk].is_finite();
-        let tightest =
-            (0..trunks.len()).filter(is_open).min_by(|&a, &b| shares[a].total_cmp(&shares[b])).unwrap();
-        for (flow, &(from, to)) in flows.iter().enumerate() {
-            if (from..to).contains(&tightest) && rates[flow].is_none() {
-                rates[flow] = Some(shares[tightest]);
+const PARKING_LOT: Row = Row { trunks: &[150.0, 150.0, 150.0], groups: &[(2, 0, 3), (2, 1, 3), (2, 2, 3)] };
+
+/// The ATM Forum's first generic fairness configuration: groups A to F.
+const GFC_1: Row = Row {
+    trunks: &[50.0, 150.0, 150.0, 100.0],
+    groups: &[(3, 0, 3), (3, 1, 4), (3, 1, 2), (6, 0, 1), (6, 3, 4), (2, 2, 3)],
+};
+
+/// The second one: groups A to H; the members of A and B enter at different switches.
+const GFC_2: Row = Row {
+    trunks: &[50.0, 100.0, 50.0, 150.0, 150.0, 50.0],
+    groups: &[
+        (1, 0, 5),
+        (1, 1, 5),
+        (1, 2, 5),
+        (1, 0, 6),
+        (1, 1, 6),
+        (1, 3, 6),
+        (3, 3, 4),
+        (1, 0, 1),
+        (2, 1, 2),
+        (1, 2, 3),
+        (7, 5, 6),
+        (2, 4, 5),
+    ],
+};
+
+impl Row {
+    /// From and to which switch each flow goes.
+    fn flows(&self) -> Vec<(usize, usize)> {
+        self.groups.iter().flat_map(|&(count, from, to)| vec![(from, to); count]).collect()
+    }
+
+    /// The max-min fair rates at a target utilisation of 90 %, in Mbit/s, RM cells included.
+    fn fair(&self, minimum: impl Fn(usize) -> f64) -> Vec<f64> {
+        let capacities: Vec<f64> = self.trunks.iter().map(|rate| rate * 0.9).collect();
+        let route = |(from, to): (usize, usize)| Flow::over(&(from..to).collect::<Vec<_>>());
+        let flows = self.flows().into_iter().map(route).enumerate();
+        let flows: Vec<_> = flows.map(|(number, flow)| Flow { minimum: minimum(number), ..flow }).collect();
+        max_min(&capacities, &flows).unwrap()
+    }
+
+    /// The rates that ERICA brings the flows to, in Mbit/s; `abr` gives the keys of each flow's ABR connection.
+    fn settled(&self, abr_of: impl Fn(usize) -> String) -> Vec<f64> {
+        let mut text =
+            "duration = \"500 ms\"\nwarm-up = \"400 ms\"\n[topology]\nkind = \"graph\"\n".to_owned();
+        let node = |name: &str, kind| format!("[[topology.node]]\nname = \"{name}\"\nkind = \"{kind}\"\n");
+        let link = |from: &str, to: &str| format!("[[topology.link]]\nfrom = \"{from}\"\nto = \"{to}\"\n");
+        for switch in 0..=self.trunks.len() {
+            text += &node(&format!("s{switch}"), "switch");
+        }
+        for (trunk, rate) in self.trunks.iter().enumerate() {
+            text += &link(&format!("s{trunk}"), &format!("s{}", trunk + 1));
+            text += &format!("rate = \"{rate} Mbit/s\"\n");
+        }
+        for (number, (from, to)) in self.flows().into_iter().enumerate() {
+            text += &node(&format!("from{number}"), "host");
+            text += &node(&format!("to{number}"), "host");
+            text += &link(&format!("from{number}"), &format!("s{from}"));
+            text += &link(&format!("s{to}"), &format!("to{number}"));
+            text += &format!(
+                "[[flow]]\nname = \"{number}\"\nfrom = \"from{number}\"\nto = \"to{number}\"\nabr = {{ {} }}\n",
+                abr_of(number)
+            );
+        }
+        // Each VC has an answer in every interval: the best of them is what makes rates equal.
+        let interval = "allocator.erica.interval = { cells = 500, time = \"5 ms\" }\nallocator.algorithm";
+        let abr = abr("erica", "").replace("allocator.algorithm", interval);
+        let result = run(&(text + "[link]\ndelay = \"20 us\"\n" + &abr));
+        assert_eq!(discarded(&result), 0.0);
+        (0..self.flows().len()).map(|flow| rate(&result, &flow.to_string(), 0.1) * 424e-6).collect()
+    }
+
+    /// The best rate is kept while the load is at most 1 + delta times the target (delta = 0.1), and what some have above
+    /// their rates others lack. Flows that go the same way are nearer to each other.
+    #[track_caller]
+    fn check(&self, found: &[f64], fair: &[f64]) {
+        let near = |(found, fair): (&f64, &f64)| (0.9..1.11).contains(&(found / fair));
+        assert!(found.iter().zip(fair).all(near), "{:?}: {found:?}, not {fair:?} Mbit/s", self.trunks);
+        let flows = self.flows();
+        for one in 0..flows.len() {
+            let alike = |&other: &usize| flows[other] == flows[one] && fair[other] == fair[one];
+            for other in (0..one).filter(alike) {
+                assert!((found[one] / found[other] - 1.0).abs() < 0.02, "{one} and {other}: {found:?}");
             }
         }
     }
-    rates.into_iter().flatten().collect()
 }
-
-#[test]
-fn max_min_rates_of_a_small_case() {
-    // Two cross 10: 5 each; the other trunk's second flow gets what the first leaves of 30.
-    assert_eq!(max_min(&[10.0, 30.0], &[(0, 1), (0, 2), (1, 2)]), [5.0, 5.0, 25.0]);
-}
-
-/// The rates of trunks, and the flows across them.
-type Network = (&'static [f64], &'static [(usize, usize)]);
 
 #[test]
 fn rates_become_max_min_fair_from_any_first_rates() {
-    // A parking lot, and trunks of unequal rates where the flows of one are held back by another.
-    let cases: [Network; 3] = [
-        (&[150.0, 150.0, 150.0], &[(0, 3), (0, 3), (1, 3), (1, 3), (2, 3), (2, 3)]),
-        (&[50.0, 150.0, 100.0], &[(0, 3), (0, 1), (1, 2), (2, 3), (2, 3)]),
-        (&[50.0, 100.0, 50.0, 150.0], &[(0, 4), (0, 1), (0, 2), (1, 3), (1, 2), (2, 3), (3, 4), (3, 4)]),
-    ];
-    let starts: [(&[f64], &str); 3] =
-        [(&[1.0], ""), (&[100.0, 1.0, 30.0], ""), (&[140.0, 5.0], "mcr = \"2 Mbit/s\"\n")];
-    for (trunks, flows) in cases {
-        let target: Vec<f64> = trunks.iter().map(|rate| rate * 0.9).collect();
-        let fair = max_min(&target, flows);
-        for (first_rates, more) in starts {
-            let result = row(trunks, flows, first_rates, more);
-            let found: Vec<_> =
-                (0..flows.len()).map(|flow| rate(&result, &flow.to_string(), 0.1) * 424e-6).collect();
-            // The best rate is kept while the load is at most 1 + delta times the target (delta = 0.1), and what some have above
-            // their rates others lack.
-            let near = |(found, fair): (&f64, &f64)| (0.9..1.11).contains(&(found / fair));
-            assert!(
-                found.iter().zip(&fair).all(near),
-                "{trunks:?}, from {first_rates:?}: {found:?}, not {fair:?} Mbit/s"
-            );
-            for one in 0..flows.len() {
-                for other in (0..one).filter(|&other| fair[other] == fair[one]) {
-                    assert!((found[one] / found[other] - 1.0).abs() < 0.02, "{one} and {other}: {found:?}");
-                }
-            }
-            assert_eq!(discarded(&result), 0.0);
+    // First rates far above the fair ones fill queues that drain in the tenth of the link which the target leaves free, and as
+    // long as they last answers come late.
+    for (row, high) in [(PARKING_LOT, 140.0), (GFC_1, 140.0), (GFC_2, 30.0)] {
+        let fair = row.fair(|_| 0.0);
+        for first_rates in [&[1.0][..], &[high], &[high, 1.0, 10.0]] {
+            let icr = |flow| format!("icr = \"{} Mbit/s\"", first_rates[flow % first_rates.len()]);
+            row.check(&row.settled(icr), &fair);
         }
+    }
+}
+
+#[test]
+fn rates_become_max_min_fair_with_minimum_rates() {
+    for (row, promised, high) in [(PARKING_LOT, 20.0, 140.0), (GFC_1, 4.0, 140.0), (GFC_2, 4.0, 30.0)] {
+        let fair = row.fair(|_| promised);
+        assert!(fair.iter().all(|&rate| rate > promised));
+        for first_rate in [promised, high] {
+            let found =
+                row.settled(|_| format!("icr = \"{first_rate} Mbit/s\", mcr = \"{promised} Mbit/s\""));
+            row.check(&found, &fair);
+        }
+    }
+}
+
+/// A flow that is promised more than an equal share keeps it. ERICA counts it like the others and still gives these an equal
+/// share of the whole: more than is left, so that the queue grows.
+#[test]
+fn erica_takes_no_notice_of_minimum_rates() {
+    let minimum = |flow| if flow == 3 { 60.0 } else { 0.0 };
+    let found = PARKING_LOT.settled(|flow| format!("icr = \"1 Mbit/s\", mcr = \"{} Mbit/s\"", minimum(flow)));
+    let (fair, equal) = (PARKING_LOT.fair(minimum), 0.9 * 150.0 / 6.0);
+    for (flow, (found, fair)) in found.iter().zip(fair).enumerate() {
+        let (given, fair_then) = if flow == 3 { (60.0, 60.0) } else { (equal, 15.0) };
+        assert!((found / given - 1.0).abs() < 0.001, "{flow}: {found} Mbit/s");
+        assert!((fair / fair_then - 1.0).abs() < 1e-9, "{flow}: {fair} Mbit/s");
     }
 }
 
