@@ -200,7 +200,7 @@ pub trait PortView {
 }
 
 fn no_accounts<T, R>(_: T) -> R {
-    unreachable!("the policy asks for accounts that its KEEPS_ACCOUNTS does not announce")
+    unreachable!("the policy asks for accounts that its KEEPS_ACCOUNTS or PUSHES_OUT does not announce")
 }
 
 /// A parameter that makes no sense: which one, and why.
@@ -229,7 +229,8 @@ pub trait BufferPolicy: Sized {
     /// faster.
     const KEEPS_ACCOUNTS: bool = false;
 
-    /// Whether it ever answers with [`Verdict::PushOut`], for which the port must store its queue.
+    /// Whether it ever answers with [`Verdict::PushOut`] or asks for [`PortView::last_frame`]: its ports must store their
+    /// queues, which is slower still.
     const PUSHES_OUT: bool = false;
 
     /// A policy for a port.

@@ -1,5 +1,5 @@
-//! The buffer of a port that queues by VC: for schedulers other than FIFO, and for policies that keep accounts, hear of
-//! departures or push out.
+//! The buffer of a port that queues by VC: for schedulers other than FIFO, for limits and policers of VCs, and for policies
+//! that push out.
 //!
 //! Which unit goes next may depend on what arrives until then, so departures are events here: those up to an arrival come
 //! before it, those in the same instant too.
