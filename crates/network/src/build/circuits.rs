@@ -1,0 +1,195 @@
+//! The VCs of flows, laid from port to port.
+
+use celltrain_atm::{
+    aal5::Reassembly,
+    abr::{Destination, Rate},
+    cell::CELL_BITS,
+    contract::{Category, Contract, Policing, Spacing},
+    policing::Policer,
+};
+use celltrain_engine::Slot;
+
+use super::{Builder, Circuit, Circuits, Joint, Laid};
+use crate::{
+    capture::Path,
+    host::{AbrDestination, AbrEnd, AbrSource, CellQueue, Incoming, IncomingStats, Outgoing, Pace},
+    measures::Sampler,
+    port::{Connection, Pass, Role},
+    scenario::{Flow, Framing, LossDirection},
+    wire::Wire,
+};
+
+impl Builder<'_> {
+    /// Lays the VCs of a flow, one there and one back, unless it shares those of another.
+    pub(super) fn circuits(&mut self, index: usize, flow: &Flow, path: Path) -> Circuits {
+        if flow.circuit < index {
+            return self.circuits[flow.circuit];
+        }
+        let forward = Circuit {
+            from: flow.from,
+            to: flow.to,
+            wire: flow.traffic.uses_tcp().then(|| self.add_wire()),
+            path,
+            contract: flow.contract.clone(),
+            flow: Some(index),
+            rm_wire: flow.abr.is_some().then(|| self.add_rm_wire()),
+            detours: Vec::new(),
+        };
+        let there = self.circuit(&forward, &flow.route, 0);
+        self.script(index, LossDirection::Data, forward.wire);
+        let Laid { outgoing, incoming, .. } = there;
+        if flow.back.is_empty() {
+            return Circuits { outgoing, incoming, ack_outgoing: 0 };
+        }
+        let backward = Circuit {
+            from: flow.to,
+            to: flow.from,
+            wire: flow.traffic.uses_tcp().then(|| self.add_wire()),
+            path: path.reversed(),
+            contract: flow.back_contract(),
+            flow: None,
+            rm_wire: flow.abr.is_some().then(|| self.add_rm_wire()),
+            detours: self.detours(flow, &there.labels),
+        };
+        // ACKs are visited after the data that they acknowledge.
+        let back = self.circuit(&backward, &flow.back, self.graph.links.len());
+        self.script(index, LossDirection::Ack, backward.wire);
+        if let (Some(there_rm), Some(back_rm)) = (forward.rm_wire, backward.rm_wire) {
+            self.rate_control(flow, [&there, &back], [there_rm, back_rm]);
+        }
+        Circuits { outgoing, incoming, ack_outgoing: back.outgoing }
+    }
+
+    /// The ports that the way back of an ABR flow passes, whose labels there are `labels`: those with an allocator.
+    fn detours(&self, flow: &Flow, labels: &[u32]) -> Vec<Option<(usize, u32)>> {
+        let detour = |(&port, &label): (&usize, &u32)| {
+            let stamps = flow.abr.is_some() && self.graph.links[port].allocator.is_some();
+            stamps.then_some((port, label))
+        };
+        // The host's own interface stamps nothing.
+        flow.route.iter().zip(labels).skip(1).rev().map(detour).collect()
+    }
+
+    /// Puts the ends of an ABR VC into the hosts of its flow: the VC there and back, and their wires for RM cells.
+    fn rate_control(&mut self, flow: &Flow, ways: [&Laid; 2], rm_wires: [usize; 2]) {
+        let Some(params) = &flow.abr else { return };
+        let ([there, back], [wire, back_wire]) = (ways, rm_wires);
+        let rate = Rate::of_bits(self.graph.links[flow.route[0]].rate);
+        let sample = self.sample;
+        let host = self.host(flow.from);
+        let source = host.abr.len() as u32;
+        host.abr.push(AbrSource {
+            source: celltrain_atm::abr::Source::new(params, rate).expect("the scenario was checked"),
+            outgoing: there.outgoing,
+            wire,
+            capacity: params.source_buffer.units(),
+            queue: CellQueue::default(),
+            rate_sampler: Sampler::new(sample),
+            queue_sampler: Sampler::new(sample),
+        });
+        host.outgoing[there.outgoing as usize].abr = Some(source);
+        host.incoming[back.incoming as usize].abr = Some(AbrEnd::Source { source, wire: back_wire });
+        let destination = Destination::new(params);
+        let end = AbrDestination { destination, wire, outgoing: back.outgoing, back_wire };
+        self.host(flow.to).incoming[there.incoming as usize].abr = Some(AbrEnd::Destination(Box::new(end)));
+    }
+
+    fn add_rm_wire(&mut self) -> usize {
+        self.wires.rm.push(Wire::default());
+        self.wires.rm.len() - 1
+    }
+
+    /// Lays a VC along `route`.
+    fn circuit(&mut self, circuit: &Circuit, route: &[usize], depth: usize) -> Laid {
+        let Circuit { from, to, wire, path, .. } = *circuit;
+        let mut stream = self.joint(Joint::Host(from), Joint::Link(route[0]));
+        let mut label = self.port(route[0]).connections.len() as u32;
+        let (framing, clp) = (self.graph.links[route[0]].framing, circuit.contract.clp);
+        let mut pace = None;
+        if let Some(pcr) = circuit.contract.pcr {
+            // Bare cells come from sources that do not wait.
+            let paced = circuit.contract.spacing == Spacing::Frames && framing == Framing::Cells;
+            if paced && wire.is_some() {
+                pace = Some(Pace::new(Slot::of_bits(CELL_BITS, pcr.0)));
+            } else {
+                (stream, label) = self.shape(from, route[0], pcr, label, wire);
+            }
+        }
+        self.host(from).outgoing.push(Outgoing {
+            stream,
+            label,
+            wire,
+            framing,
+            clp,
+            frames: 0,
+            abr: None,
+            pace,
+        });
+        let mut labels = Vec::with_capacity(route.len());
+        for (place, &link) in route.iter().enumerate() {
+            let next = route.get(place + 1).map_or(Joint::Host(to), |&link| Joint::Link(link));
+            let mut label = match next {
+                Joint::Host(host) => self.host(host).incoming.len(),
+                Joint::Link(next) | Joint::Pass { port: next, .. } => self.port(next).connections.len(),
+            };
+            let detour = circuit.detours.get(place).copied().flatten();
+            stream = match detour {
+                Some((port, vc)) => {
+                    label = self.pass(Joint::Pass { port, link }, next, label, vc, circuit.rm_wire);
+                    self.joint(Joint::Link(link), Joint::Link(port))
+                }
+                None => self.joint(Joint::Link(link), next),
+            };
+            if let Some(channel) = self.channels.get_mut(&stream) {
+                channel.wires.resize(channel.wires.len().max(label + 1), None);
+                channel.wires[label] = wire;
+                if let Some(tap) = &mut channel.tap {
+                    // On the link the VC goes by its number among the VCs of the port.
+                    let number = self.ports.get(&link).map_or(0, |port| port.connections.len());
+                    tap.add(label as u32, number as u32, path);
+                }
+            }
+            // The first switch polices.
+            let line = self.graph.links[route[0]].rate;
+            let policer = if place == 1 { Policer::new(&circuit.contract, line) } else { None };
+            let policing = if place == 1 { circuit.contract.policing } else { Policing::None };
+            let port = self.port(link);
+            port.policers.push(policer);
+            port.depth = port.depth.max(depth + place);
+            labels.push(port.connections.len() as u32);
+            port.connections.push(Connection::new(stream, label as u32, wire));
+            port.roles.push(role(circuit));
+            port.flows.push(circuit.flow);
+            port.contracts.push(Contract { policing, ..circuit.contract.clone() });
+        }
+        self.host(to).incoming.push(Incoming {
+            reassembly: Reassembly::default(),
+            wire,
+            abr: None,
+            stats: IncomingStats::default(),
+        });
+        let outgoing = self.host(from).outgoing.len() as u32 - 1;
+        Laid { outgoing, incoming: self.host(to).incoming.len() as u32 - 1, labels }
+    }
+
+    /// Lets the way back of the VC `vc` of a port pass it, on to `next`, where it is called `label`; returns its label here.
+    fn pass(&mut self, here: Joint, next: Joint, label: usize, vc: u32, rm_wire: Option<usize>) -> usize {
+        let Joint::Pass { port, .. } = here else { unreachable!("ways back pass ports") };
+        let output = self.joint(here, next);
+        let wire = rm_wire.expect("what passes is the way back of an ABR VC");
+        let first = self.crossing[port];
+        let passes = &mut self.port(port).passes;
+        passes.push(Pass { output, label: label as u32, vc, wire });
+        first + passes.len() - 1
+    }
+}
+
+/// What a VC is to the rate control of the ports that it crosses.
+fn role(circuit: &Circuit) -> Role {
+    match (circuit.contract.category, circuit.flow, circuit.rm_wire) {
+        (Category::Abr, Some(_), Some(wire)) => Role::Controlled { wire },
+        (Category::Abr, ..) => Role::Ahead { abr: true },
+        (category, ..) if category < Category::Abr => Role::Ahead { abr: false },
+        _ => Role::Behind,
+    }
+}

@@ -1,0 +1,139 @@
+//! The processes, made when all VCs are laid.
+
+use std::collections::BTreeMap;
+
+use celltrain_atm::{
+    abr::{Allocator, Rate},
+    buffer::{Policy, PortContext},
+    scheduler::Priority,
+};
+use celltrain_engine::merge::{Merge, TieBreak};
+
+use super::{Builder, Place, PortDraft, joints::line};
+use crate::{
+    channel::Channel,
+    host::{Host, HostParts},
+    network::{FlowEnds, Network, Node},
+    port::{self, Port, PortParts, PortSamplers, Queuing, RateControl, Role},
+    scenario::{self, Link},
+};
+
+impl Builder<'_> {
+    /// Makes the processes, in the direction of the data: sending hosts, ports, receiving hosts, ports of the way back.
+    /// A round of visits then goes once round the loop that TCP closes.
+    pub(super) fn finish(mut self, flows: Vec<FlowEnds>) -> Network {
+        let mut places: Vec<(usize, Place)> = Vec::new();
+        let (hosts, ports) = (std::mem::take(&mut self.hosts), std::mem::take(&mut self.ports));
+        let channels: Vec<_> = std::mem::take(&mut self.channels)
+            .into_values()
+            .map(|channel| (ports[&channel.link].depth + 1, Place::Channel(channel)))
+            .collect();
+        for (node, parts) in hosts {
+            // Where ACKs start is where the data has arrived.
+            let receives = parts.sources.is_empty();
+            let depth = if receives { self.graph.links.len() } else { 0 };
+            places.push((depth, Place::Host(node, parts)));
+        }
+        for (link, draft) in ports {
+            places.push((draft.depth + 1, Place::Port(link, draft)));
+        }
+        // Between the hosts and their interfaces.
+        let shapers = std::mem::take(&mut self.shapers);
+        places.extend(shapers.into_iter().map(|shaper| (0, Place::Shaper(Box::new(shaper)))));
+        // Behind their ports: the sort keeps the order of what is equally deep.
+        places.extend(channels);
+        places.sort_by_key(|place| place.0);
+        let mut host_index = BTreeMap::new();
+        let mut nodes = Vec::new();
+        for (_, place) in places {
+            nodes.push(match place {
+                Place::Host(node, parts) => {
+                    host_index.insert(node, nodes.len());
+                    Node::Host(Box::new(self.finish_host(parts)))
+                }
+                Place::Port(link, draft) => Node::Port(Box::new(self.finish_port(link, draft))),
+                Place::Channel(parts) => Node::Channel(Box::new(Channel::new(parts))),
+                Place::Shaper(shaper) => Node::Port(shaper),
+            });
+        }
+        let flows = flows
+            .into_iter()
+            .map(|ends| FlowEnds { from: host_index[&ends.from], to: host_index[&ends.to], ..ends })
+            .collect();
+        Network::new(nodes, self.streams, self.wires, flows)
+    }
+
+    fn finish_host(&self, parts: HostParts) -> Host {
+        let merge = Merge::new(&parts.inputs, TieBreak::InputId);
+        let name = parts.name.clone();
+        Host::new(parts, merge, |part| self.randomness.named(&format!("host {name} {part}")))
+    }
+
+    fn finish_port(&self, index: usize, mut draft: PortDraft) -> Port {
+        let link = &self.graph.links[index];
+        let name = self.graph.link_name(index);
+        let ties = match self.scenario.spec().tie_break {
+            scenario::TieBreak::PortId => TieBreak::InputId,
+            scenario::TieBreak::Random => {
+                TieBreak::Random(self.randomness.named(&format!("port {name} ties")))
+            }
+        };
+        let place = match self.graph.nodes[link.from].kind {
+            scenario::NodeKind::Switch => port::Place::Switch,
+            scenario::NodeKind::Host => port::Place::Interface,
+        };
+        let line = line(link);
+        let context = PortContext {
+            capacity: line.capacity(),
+            unit: link.buffer.1,
+            rate: link.rate,
+            vcs: &draft.contracts,
+            generator: self.randomness.named(&format!("port {name} discard")),
+        };
+        let policy = Policy::new(&link.discard, &context).expect("the scenario was checked");
+        let in_switch = place == port::Place::Switch;
+        let control = rate_control(link, &mut draft).filter(|_| in_switch);
+        let keeps_accounts = link.discard.policy.keeps_accounts();
+        let stores = in_switch
+            && (self.options.store_queues
+                || link.stores_queue(&draft.contracts)
+                || keeps_accounts && control.is_some());
+        let queuing = stores.then(|| Queuing {
+            scheduler: Priority::new(&link.scheduler, &draft.contracts).expect("the scenario was checked"),
+            vc_capacity: link.vc_buffer.units(),
+            policers: draft.policers,
+        });
+        Port::new(PortParts {
+            name,
+            link: index,
+            merge: Merge::new(&draft.inputs, ties),
+            inputs: draft.inputs,
+            outputs: draft.outputs,
+            back_outputs: draft.back_outputs,
+            policy,
+            connections: draft.connections,
+            flows: draft.flows,
+            line,
+            queuing,
+            keeps_accounts: in_switch && keeps_accounts,
+            control,
+            delay: link.delay.ps(),
+            place,
+            samplers: PortSamplers::new(self.sample.filter(|_| in_switch)),
+        })
+    }
+}
+
+/// The rate control of a port, if data of ABR flows cross it.
+fn rate_control(link: &Link, draft: &mut PortDraft) -> Option<Box<RateControl>> {
+    let (roles, passes) = (std::mem::take(&mut draft.roles), std::mem::take(&mut draft.passes));
+    let port = celltrain_atm::abr::Port {
+        link: Rate::of_bits(link.rate),
+        capacity: link.buffer.units(),
+        vcs: draft.connections.len(),
+    };
+    let allocator = link.allocator.as_ref();
+    let allocator = allocator.map(|params| Allocator::new(params, &port).expect("the scenario was checked"));
+    let controls = roles.iter().any(|role| matches!(role, Role::Controlled { .. }));
+    controls.then(|| Box::new(RateControl::new(allocator, roles, passes)))
+}

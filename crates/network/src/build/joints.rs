@@ -1,0 +1,148 @@
+//! What lies between two processes: streams, shapers, channels of links that lose or are captured.
+
+use celltrain_atm::{
+    buffer::{DiscardParams, Policy, PolicyName, PortContext},
+    cell::CELL_BITS,
+    contract::Contract,
+    quantity::{Capacity, CellRate, Unit},
+};
+use celltrain_engine::{
+    Slot,
+    merge::{Merge, TieBreak},
+    stream::{Stream, StreamId},
+};
+
+use super::{Builder, Joint};
+use crate::{
+    capture::CellTap,
+    channel::{ChannelParts, RandomLoss, ScriptedLoss},
+    port::{self, Connection, Line, PacketLimit, Port, PortParts, PortSamplers},
+    scenario::{Framing, Link, Loss, LossDirection, LossUnit},
+};
+
+impl Builder<'_> {
+    /// Puts a shaper in front of the interface `link` of host `from`, for a VC that the interface calls `label`; returns the
+    /// stream to the shaper and the VC's label there.
+    ///
+    /// A shaper is a port whose line has the peak rate and leads nowhere but to the interface.
+    pub(super) fn shape(
+        &mut self,
+        from: usize,
+        link: usize,
+        pcr: CellRate,
+        label: u32,
+        wire: Option<usize>,
+    ) -> (StreamId, u32) {
+        let line = line(&Link { rate: pcr.0, buffer: Capacity::UNLIMITED, ..self.graph.links[link].clone() });
+        let (stream, spaced) = (self.add_stream(Slot::ZERO), self.add_stream(line.slot()));
+        self.host(from).outputs.push(stream);
+        self.port(link).inputs.push(spaced);
+        let policy = DiscardParams::of(PolicyName::TailDrop);
+        let context = PortContext {
+            capacity: u64::MAX,
+            unit: Unit::Cells,
+            rate: pcr.0,
+            vcs: &[Contract::default()],
+            generator: self.randomness.named("unused"),
+        };
+        self.shapers.push(Port::new(PortParts {
+            name: String::new(),
+            link,
+            inputs: vec![stream],
+            outputs: vec![spaced],
+            back_outputs: Vec::new(),
+            merge: Merge::new(&[stream], TieBreak::InputId),
+            policy: Policy::new(&policy, &context).expect("tail drop has no parameters"),
+            connections: vec![Connection::new(spaced, label, wire)],
+            flows: vec![None],
+            line,
+            queuing: None,
+            keeps_accounts: false,
+            control: None,
+            delay: 0,
+            place: port::Place::Shaper,
+            samplers: PortSamplers::new(None),
+        }));
+        (stream, 0)
+    }
+
+    /// Tells the channels which segments of flow `flow` in one direction, whose VC has the wire `wire`, are to be lost.
+    pub(super) fn script(&mut self, flow: usize, direction: LossDirection, wire: Option<usize>) {
+        let Some(wire) = wire else { return };
+        for loss in self.graph.losses.iter().filter(|loss| (loss.flow, loss.direction) == (flow, direction)) {
+            // The VC takes one of the link's ways; on the others it has no frames.
+            for channel in self.channels.values_mut().filter(|channel| channel.link == loss.link) {
+                let Loss { byte, occurrence: left, .. } = *loss;
+                channel.scripted.push(ScriptedLoss { wire, direction, byte, left });
+            }
+        }
+    }
+
+    /// The stream from one process to the next, made when first asked for.
+    pub(super) fn joint(&mut self, from: Joint, to: Joint) -> StreamId {
+        if let Some(&stream) = self.joints.get(&(from, to)) {
+            return stream;
+        }
+        let slot = match from {
+            Joint::Host(_) => Slot::ZERO,
+            Joint::Link(link) | Joint::Pass { link, .. } => line(&self.graph.links[link]).slot(),
+        };
+        let stream = self.add_stream(slot);
+        self.joints.insert((from, to), stream);
+        let mut arriving = stream;
+        match from {
+            Joint::Host(host) => self.host(host).outputs.push(stream),
+            Joint::Pass { port, .. } => self.port(port).back_outputs.push(stream),
+            Joint::Link(link) => {
+                self.port(link).outputs.push(stream);
+                if self.loses(link) || self.captures.links.contains(&link) {
+                    arriving = self.add_stream(slot);
+                    let channel = self.channel(link, stream, arriving);
+                    self.channels.insert(stream, channel);
+                }
+            }
+        }
+        match to {
+            Joint::Host(host) => self.host(host).inputs.push(arriving),
+            Joint::Link(link) | Joint::Pass { port: link, .. } => self.port(link).inputs.push(arriving),
+        }
+        stream
+    }
+
+    pub(super) fn add_stream(&mut self, slot: Slot) -> StreamId {
+        self.streams.push(Stream::new(slot));
+        self.streams.len() - 1
+    }
+
+    /// Whether anything is to be lost on a link.
+    fn loses(&self, link: usize) -> bool {
+        self.graph.links[link].loss > 0.0 || self.graph.losses.iter().any(|loss| loss.link == link)
+    }
+
+    fn channel(&self, link: usize, input: StreamId, output: StreamId) -> ChannelParts {
+        let spec = &self.graph.links[link];
+        // The first and the second of a link's ways are told apart by their numbers in the order of the flows.
+        let way = self.channels.values().filter(|channel| channel.link == link).count();
+        let generator = self.randomness.named(&format!("link {} loss {way}", self.graph.link_name(link)));
+        let random = RandomLoss::new(spec.loss, spec.loss_unit == LossUnit::Frame, generator);
+        let tap = self.captures.links.contains(&link).then(|| CellTap::new(self.scenario.spec().aal5));
+        let loses = self.loses(link);
+        ChannelParts { link, input, output, wires: Vec::new(), loses, random, scripted: Vec::new(), tap }
+    }
+}
+
+/// A link and the buffer in front of it.
+pub(super) fn line(link: &Link) -> Line {
+    match link.framing {
+        Framing::Cells => {
+            Line::Cells { slot: Slot::of_bits(CELL_BITS, link.rate), capacity: link.buffer.units() }
+        }
+        Framing::Packets => {
+            let limit = match link.buffer {
+                Capacity(Some(bytes), Unit::Bytes) => PacketLimit::Bytes(bytes),
+                capacity => PacketLimit::Packets(capacity.units()),
+            };
+            Line::Packets { byte: Slot::of_bits(8, link.rate), overhead: link.overhead.0, limit }
+        }
+    }
+}
