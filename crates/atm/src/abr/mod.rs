@@ -17,7 +17,7 @@ pub mod rm;
 pub mod source;
 
 pub use destination::Destination;
-pub use params::Params;
+pub use params::{Params, SourceDiscard};
 pub use rate::{MAX, Rate, RateCoding, decode, encode};
 pub use rm::RmCell;
 pub use source::{Choice, Source, Waiting};

@@ -64,6 +64,19 @@ pub struct Params {
     pub rate_coding: RateCoding,
     /// Cells that may wait at the source for its rate to let them go; those that find no room are dropped there.
     pub source_buffer: Capacity,
+    /// What of a frame is dropped there if not all of it finds room.
+    pub source_discard: SourceDiscard,
+}
+
+/// What is dropped of a frame for which the buffer at its source lacks room.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SourceDiscard {
+    /// The cells that find none. As the last is among them, the frame after it is lost too, joined to what is left.
+    #[default]
+    Cells,
+    /// All of it, as in a router that queues packets.
+    Frames,
 }
 
 impl Default for Params {
@@ -86,6 +99,7 @@ impl Default for Params {
             backward_notification: false,
             rate_coding: RateCoding::Exact,
             source_buffer: Capacity::UNLIMITED,
+            source_discard: SourceDiscard::Cells,
         }
     }
 }

@@ -83,6 +83,7 @@ impl Builder<'_> {
             outgoing: there.outgoing,
             wire,
             capacity: params.source_buffer.units(),
+            discard: params.source_discard,
             queue: CellQueue::default(),
             rate_sampler: Sampler::new(sample),
             queue_sampler: Sampler::new(sample),

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 use celltrain_atm::{
     Cell,
-    abr::{Choice, Destination, Source, Waiting},
+    abr::{Choice, Destination, Source, SourceDiscard, Waiting},
     cell::Kind,
 };
 use celltrain_engine::{
@@ -27,6 +27,8 @@ pub(crate) struct AbrSource {
     pub(crate) wire: usize,
     /// Cells that may wait.
     pub(crate) capacity: u64,
+    /// What of a frame is dropped that does not fit.
+    pub(crate) discard: SourceDiscard,
     pub(crate) queue: CellQueue,
     /// Allowed cell rate over time.
     pub(crate) rate_sampler: Sampler,
@@ -54,10 +56,15 @@ impl CellQueue {
         self.most = self.cells;
     }
 
-    /// `count` cells come, the first of which is `head`; those beyond `capacity` are dropped.
-    fn enter(&mut self, head: Cell, count: u32, capacity: u64) {
-        let accepted = u64::from(count).min(capacity - self.cells);
-        self.dropped += u64::from(count) - accepted;
+    /// `count` cells of a frame come, the first of which is `head`; those beyond `capacity` are dropped, or all of them.
+    fn enter(&mut self, head: Cell, count: u32, capacity: u64, discard: SourceDiscard) {
+        let (count, room) = (u64::from(count), capacity - self.cells);
+        let accepted = match discard {
+            _ if count <= room => count,
+            SourceDiscard::Cells => room,
+            SourceDiscard::Frames => 0,
+        };
+        self.dropped += count - accepted;
         self.cells += accepted;
         self.most = self.most.max(self.cells);
         if accepted > 0 {
@@ -135,7 +142,7 @@ impl Host {
     pub(super) fn enqueue(&mut self, now: Time, index: u32, head: Cell, count: u32) {
         let source = &mut self.parts.abr[index as usize];
         let idle = source.queue.cells == 0;
-        source.queue.enter(head, count, source.capacity);
+        source.queue.enter(head, count, source.capacity, source.discard);
         if idle {
             self.rouse(now, index);
         }

@@ -89,6 +89,28 @@ fn what_finds_no_room_at_the_source_is_dropped_there() {
     }
 }
 
+/// What TCP over a source buffer of fifty cells, four frames, lost there and had to send again.
+fn losses_at_the_source(discard: &str) -> (f64, f64) {
+    let keys = format!("source-buffer = \"50 cells\"\nsource-discard = \"{discard}\"\n");
+    let more = "[tcp]\nstack = \"osu\"\nrto-initial = \"200 ms\"\n";
+    let abr = abr("erica", &keys).replace(PERSISTENT, more).replace("source-buffer = \"100 cells\"\n", "");
+    let head = "duration = \"2 s\"\n[topology]\nkind = \"n-source\"\nsources = 2\n[link]\ndelay = \"1 ms\"\n";
+    let result = run(&(head.to_owned() + &abr));
+    let sum = |column| names(&result.flows).iter().map(|flow| value(&result.flows, flow, column)).sum();
+    (sum("cells_dropped_at_source"), sum("cells_useful") / sum("cells_sent"))
+}
+
+/// Frames of twelve cells, dropped whole or from the cell on that finds no room; what arrives of the latter, and the frame
+/// after it, is of no use.
+#[test]
+fn a_source_drops_whole_frames_if_told_to() {
+    let ((cells, useful_of_cells), (frames, useful)) =
+        (losses_at_the_source("cells"), losses_at_the_source("frames"));
+    assert!(cells > 0.0 && cells % 12.0 > 0.0, "{cells} cells");
+    assert!(frames > 0.0 && frames % 12.0 == 0.0, "{frames} cells");
+    assert!(useful > useful_of_cells, "{useful} and {useful_of_cells} of the cells are of use");
+}
+
 /// A row of switches: the rates of the trunks between them in Mbit/s, and groups of alike flows as (flows, from switch,
 /// to switch).
 struct Row {
