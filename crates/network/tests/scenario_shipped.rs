@@ -2,7 +2,7 @@
 
 use std::{fs, path::PathBuf};
 
-use celltrain_atm::{buffer::PolicyName, scheduler::DisciplineName};
+use celltrain_atm::{abr::AllocatorName, buffer::PolicyName, scheduler::DisciplineName};
 use celltrain_network::{
     run::{Experiment, Options},
     scenario::Scenario,
@@ -44,6 +44,18 @@ fn every_policy_and_discipline_has_a_regression_scenario_of_its_name() {
     }
     for discipline in DisciplineName::ALL {
         assert_eq!(find(discipline.name()).scheduler.discipline, *discipline);
+    }
+}
+
+#[test]
+fn every_allocator_has_a_regression_scenario_of_its_name() {
+    let scenarios = scenarios("regression");
+    for allocator in AllocatorName::ALL {
+        let path = folder("regression").join(format!("{}.toml", allocator.name()));
+        let (_, scenario) =
+            scenarios.iter().find(|(found, _)| *found == path).unwrap_or_else(|| panic!("no {path:?}"));
+        let chosen = scenario.spec().switch.allocator.as_ref().map(|allocator| allocator.algorithm);
+        assert_eq!(chosen, Some(*allocator), "{path:?}");
     }
 }
 

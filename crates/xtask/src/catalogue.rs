@@ -1,6 +1,7 @@
-//! The catalogues of discard policies and scheduling disciplines, from their registries.
+//! The catalogues of discard policies, scheduling disciplines and rate allocators, from their registries.
 
 use celltrain_atm::{
+    abr::AllocatorName,
     buffer::{PolicyInfo, PolicyName},
     scheduler::{DisciplineInfo, DisciplineName},
 };
@@ -8,7 +9,7 @@ use serde_json::Value;
 
 use crate::{
     generated::root,
-    markdown::{Document, Resolved, Row, key_table, name_lists},
+    markdown::{Document, Resolved, Row, description, key_table, name_lists},
 };
 
 const POLICIES: &str = "\
@@ -44,6 +45,28 @@ scheduler.discipline = \"round-robin\"
 
 Between service categories (`vc.category`) priority is strict; the discipline orders the VCs within each. `switch.vc-buffer` limits
 what one VC may take of the buffer, which a fair scheduler needs: a VC that fills the buffer keeps the others out of it.
+
+";
+
+const ALLOCATORS: &str = "\
+# Rate allocators
+
+<!-- Written by `cargo xtask generate` from the registry in crates/atm/src/abr. -->
+
+How a switch tells ABR sources their rates. A scenario chooses an algorithm and sets its parameters; the VCs that it
+controls are those of category ABR, and `[abr]` describes their ends:
+
+```toml
+[switch.allocator]
+algorithm = \"erica-plus\"
+erica-plus.queue-control.target-delay = \"200 us\"
+
+[vc]
+category = \"abr\"
+```
+
+Every port has an allocator of its own, and each lowers the explicit rate in the backward RM cells of the VCs that it carries
+forward. What VBR sends goes first and leaves that much less to share.
 
 ";
 
@@ -87,6 +110,16 @@ pub(crate) fn schedulers(schema: &Value) -> String {
     catalogue(&page, DisciplineName::ALL.iter().map(entry).collect(), schema)
 }
 
+/// Renders the page of rate allocators.
+pub(crate) fn allocators(schema: &Value) -> String {
+    let entry = |name: &AllocatorName| {
+        let PolicyInfo { name, summary, reference, .. } = name.info();
+        Entry { name, summary, reference }
+    };
+    let page = Page { introduction: ALLOCATORS, what: "Allocator", folder: "abr", table: "allocator" };
+    catalogue(&page, AllocatorName::ALL.iter().map(entry).collect(), schema)
+}
+
 /// Renders a page: a table of all entries, and for each its model, its parameters and its example.
 ///
 /// The model is the text at the head of the source file, `crates/atm/src/<folder>/<name>.rs`; the example is the regression
@@ -95,6 +128,7 @@ fn catalogue(page: &Page, entries: Vec<Entry>, schema: &Value) -> String {
     let Page { introduction, what, folder, table } = *page;
     let document = Document(schema);
     let tables = document.resolve(&schema["definitions"]["SwitchSpec"]["properties"][table]);
+    let prefix = format!("switch.{table}");
     let mut text = introduction.to_owned();
     text += &format!("| {what} | What it does |\n|---|---|\n");
     for Entry { name, summary, .. } in &entries {
@@ -111,7 +145,7 @@ fn catalogue(page: &Page, entries: Vec<Entry>, schema: &Value) -> String {
              <!-- not run: a file of the project, which its tests run -->\n```toml\n{example}\n```\n\n\
              ```{{figure}} pictures/{name}.svg\n:alt: Queues over time under {name}\n\n\
              The queues at the busiest ports of the example.\n```\n",
-            parameters(document, table)
+            parameters(document, table, &format!("{prefix}.{name}")).trim_end()
         );
     }
     text
@@ -146,11 +180,19 @@ fn read(path: &str) -> String {
     std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-fn parameters(document: Document<'_>, table: Resolved<'_>) -> String {
+/// The keys of `table`, which is called `name`, and of the tables in it.
+fn parameters(document: Document<'_>, table: Resolved<'_>, name: &str) -> String {
     let Some(keys) = table.keys() else { return "No parameters.".to_owned() };
-    let rows: Vec<_> = keys.keys().map(|key| Row::new(document, table.schema, key)).collect();
-    let text = key_table(&rows) + &name_lists(document, keys.iter());
-    text.trim_end().to_owned()
+    let is_table = |key: &&String| document.resolve(&keys[*key]).is_table();
+    let (tables, plain): (Vec<_>, Vec<_>) = keys.keys().partition(is_table);
+    let rows: Vec<_> = plain.into_iter().map(|key| Row::new(document, table.schema, key)).collect();
+    let mut text = key_table(&rows) + &name_lists(document, keys.iter());
+    for key in tables {
+        let (name, schema) = (format!("{name}.{key}"), &keys[key]);
+        text += &format!("`[{name}]`: {}\n\n", description(schema));
+        text += &parameters(document, document.resolve(schema), &name);
+    }
+    text
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ fn files() -> Vec<(&'static str, String)> {
         ("docs/reference/scenario.md", scenario_page::render(&schema)),
         ("docs/reference/policies.md", catalogue::policies(&schema)),
         ("docs/reference/schedulers.md", catalogue::schedulers(&schema)),
+        ("docs/reference/allocators.md", catalogue::allocators(&schema)),
     ]
 }
 

@@ -111,8 +111,13 @@ fn catalogue(keys: &Map<String, Value>) -> Option<&'static str> {
             "The table of each policy, such as `[switch.discard.espd]`, is described at [discard policies](policies.md).\n\n",
         );
     }
-    keys.contains_key("discipline").then_some(
-        "The table of each discipline, such as `[switch.scheduler.wfq]`, is described at [schedulers](schedulers.md).\n\n",
+    if keys.contains_key("discipline") {
+        return Some(
+            "The table of each discipline, such as `[switch.scheduler.scfq]`, is described at [schedulers](schedulers.md).\n\n",
+        );
+    }
+    keys.contains_key("algorithm").then_some(
+        "The table of each algorithm, such as `[switch.allocator.erica]`, is described at [rate allocators](allocators.md).\n\n",
     )
 }
 
@@ -140,7 +145,8 @@ mod tests {
     #[test]
     fn every_key_is_described() {
         let schema = Scenario::schema();
-        let pages = render(&schema) + &catalogue::policies(&schema) + &catalogue::schedulers(&schema);
+        let pages = [render, catalogue::policies, catalogue::schedulers, catalogue::allocators];
+        let pages: String = pages.iter().map(|page| page(&schema)).collect();
         let mut found = Vec::new();
         keys(&schema, &mut found);
         assert!(found.len() > 80, "{found:?}");

@@ -1,5 +1,7 @@
 //! EPRCA: enhanced proportional rate control. The switch keeps a mean of the rates that sources declare and, when its
 //! queue is long, holds those above the mean to a little less than it, or all of them to a fraction.
+//!
+//! The mean is exponential and moves with each forward RM cell. State: a number for the port, and none for a VC.
 
 use celltrain_engine::Time;
 use schemars::JsonSchema;

@@ -4,8 +4,6 @@
 //! larger of an equal share of the capacity and its present rate divided by the load factor: the one is fair, the other
 //! fills the link. Under light load nobody gets less than the best-served VC of the interval before, which makes rates
 //! equal where both of these would be content with unequal ones.
-//!
-//! [`EricaOf`] is the algorithm; [`Erica`] aims at a share of the link, [`super::erica_plus`] at a queueing delay.
 
 use std::{fmt::Debug, marker::PhantomData};
 
@@ -182,7 +180,8 @@ struct Vc {
     answer: Option<Rate>,
 }
 
-/// The algorithm, configured by the parameters of a variant.
+/// The algorithm, configured by the parameters of a variant: [`Erica`] aims at a share of the link, [`super::erica_plus`] at a
+/// queueing delay.
 #[derive(Debug, Clone)]
 pub struct EricaOf<P> {
     utilisation: f64,

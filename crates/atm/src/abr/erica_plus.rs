@@ -1,4 +1,7 @@
 //! ERICA+: [`super::erica`] with the whole link for a target, scaled by a function of the queueing delay.
+//!
+//! Below the target delay the function is above one, so that the link is filled; above it the function falls, to a limit, and
+//! the queue drains. All else is as in ERICA: intervals, fair shares, load factor, averages.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
