@@ -351,6 +351,6 @@ PAPER = Paper(
         ),
     ),
     claims=CLAIMS,
-    stacks=("newreno",),
+    stacks=("osu",),
     headline=(SWITCH_QUEUE, THROUGHPUT),
 )
