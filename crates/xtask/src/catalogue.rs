@@ -114,7 +114,7 @@ pub(crate) fn schedulers(schema: &Value) -> String {
 pub(crate) fn allocators(schema: &Value) -> String {
     let entry = |name: &AllocatorName| {
         let PolicyInfo { name, summary, reference, .. } = name.info();
-        Entry { name, summary, reference }
+        Entry { name, summary, reference, per_vc: None }
     };
     let page = Page { introduction: ALLOCATORS, what: "Allocator", folder: "abr", table: "allocator" };
     catalogue(&page, AllocatorName::ALL.iter().map(entry).collect(), schema)
