@@ -152,8 +152,8 @@ pub type StreamId = usize;
 
 /// What travels between two processes.
 ///
-/// Arrivals never go back in time. A train may still grow while its first cars are being taken. Slots are the sending link's. The horizon is the sender's promise: no car will be added
-/// that arrives before it.
+/// Arrivals never go back in time. A train may still grow while its first cars are being taken. Slots are the sending link's.
+/// The horizon is the sender's promise: no car will be added that arrives before it.
 #[derive(Debug, Clone)]
 pub struct Stream<C> {
     slot: Slot,
