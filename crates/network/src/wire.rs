@@ -1,5 +1,5 @@
-//! What frames and RM cells contain: segments and rates wait here, beside the hosts' queues and the streams that carry their cells, from the time TCP
-//! makes them until it takes them at the other end or a later one shows that they were lost.
+//! What frames and RM cells contain: segments and rates wait here, beside the hosts' queues and the streams that carry
+//! their cells, from the time TCP makes them until it takes them at the other end or a later one shows that they were lost.
 
 use std::collections::VecDeque;
 

@@ -148,8 +148,8 @@ impl PacketDiscard {
 }
 
 impl AbsPushOut {
-    /// B, the available buffer space in the units of the buffer: what is neither filled nor reserved. Negative where frames in progress
-    /// still need more than there is.
+    /// B, the available buffer space in the units of the buffer: what is neither filled nor reserved. Negative where frames
+    /// in progress still need more than there is.
     #[must_use]
     pub fn available(&self, port: &impl PortView) -> i64 {
         self.discard.available(port)
