@@ -104,7 +104,7 @@ def test_a_range_is_met_by_the_interval(low: float | None, high: float | None, h
     samples = {("T", "a", "r"): [0.49, 0.5, 0.51]}
     outcomes = Outcomes(samples, {("T", "a", "r"): Range(low, high)})
     assert judging.inside("", [("T", "a", "r")])(outcomes).holds == holds
-    off = outcomes.deviations("r", relative=True)[0]
+    off = outcomes.deviations(("r",), relative=True)[0]
     assert (off == 0) == holds
     assert judging.at_least("r", "", [("T", "a")], 0.5)(outcomes).holds
     assert not judging.at_least("r", "", [("T", "a")], 0.6)(outcomes).holds

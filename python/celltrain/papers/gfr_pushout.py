@@ -4,7 +4,7 @@ Its exhibits are in `gfr_pushout_tables`; here is what it says of them.
 """
 
 from collections.abc import Sequence
-from itertools import pairwise, product
+from itertools import pairwise
 
 from celltrain import statistics
 from celltrain.papers.description import Claim, Paper
@@ -143,30 +143,6 @@ def _greedy_retransmits_as_before(outcomes: Outcomes) -> Finding:
     return Finding(abs(found.mean) <= SAME, (evidence,))
 
 
-def _near(table: str, rows: Sequence[str], what: str, limit: float, *, relative: bool) -> Judge:
-    """Some rows of one table deviate from the published values by no more than a limit, on average."""
-    scale, unit = (100, "%") if relative else (1, "")
-
-    def judge(outcomes: Outcomes) -> Finding:
-        deviations = []
-        for column, row in product(outcomes.columns(table), rows):
-            printed = outcomes.published(table, column, row)
-            if printed is not None:
-                difference = outcomes.mean(table, column, row) - printed
-                deviations.append(scale * (difference / printed if relative else difference))
-        value = statistics.mean([abs(deviation) for deviation in deviations])
-        return Finding(
-            value <= limit,
-            (
-                Evidence(f"mean absolute deviation of {what}", value, unit),
-                Evidence("largest", max(deviations, key=abs), unit),
-                Evidence("mean deviation, signed", statistics.mean(deviations), unit),
-            ),
-        )
-
-    return judge
-
-
 def _greedy_part(outcomes: Outcomes, scheme: str, distance: str) -> list[float]:
     """The greedy source's throughput as a multiple of the mean of the others."""
     column = f"{scheme}, {distance}"
@@ -248,13 +224,13 @@ def _claims_of(table: str, rows: Sequence[str]) -> tuple[Claim, ...]:
             f"{name}-close",
             f"The throughputs of {table} deviate by at most {THROUGHPUT_CLOSE:g} % on average",
             (table,),
-            _near(table, rows, "the throughputs", THROUGHPUT_CLOSE, relative=True),
+            close(rows, "the throughputs", THROUGHPUT_CLOSE, relative=True, table=table),
         ),
         Claim(
             f"{name}-fairness-close",
             f"The fairness indices of {table} deviate by at most {FAIRNESS_CLOSE:g} on average",
             (table,),
-            _near(table, (FAIRNESS,), "the fairness indices", FAIRNESS_CLOSE, relative=False),
+            close(FAIRNESS, "the fairness indices", FAIRNESS_CLOSE, relative=False, table=table),
         ),
     )
 

@@ -4,7 +4,7 @@ They compare samples replication by replication: replication r of every cell of 
 seed, so the interval of a difference is that of paired samples.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import pairwise
 
 from celltrain import statistics
@@ -92,19 +92,23 @@ def inside(unit: str, cells: Iterable[Cell]) -> Judge:
     return judge
 
 
-def close(row: str, what: str, limit: float, *, relative: bool) -> Judge:
-    """A row deviates from the published values by no more than a limit, on average over all its cells.
+def close(
+    rows: str | Collection[str], what: str, limit: float, *, relative: bool, table: str | None = None
+) -> Judge:
+    """Rows deviate from the published values by no more than a limit, on average over all their cells.
 
     Args:
-        row: the name of the row.
+        rows: the name of the row, or the names of several.
         what: its values, as the evidence calls them ("the totals").
         limit: mean absolute deviation: in the row's unit, or in per cent of the published values.
         relative: whether deviations are in per cent.
+        table: the only table that counts; every one that has the rows by default.
     """
+    names = (rows,) if isinstance(rows, str) else rows
 
     def judge(outcomes: Outcomes) -> Finding:
         scale, unit = (100, "%") if relative else (1, "")
-        deviations = [scale * part for part in outcomes.deviations(row, relative=relative)]
+        deviations = [scale * part for part in outcomes.deviations(names, table, relative=relative)]
         value = statistics.mean([abs(part) for part in deviations])
         return Finding(
             value <= limit,

@@ -1,7 +1,7 @@
 """What the replications of a paper's tables gave, and the findings drawn from it."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -92,16 +92,16 @@ class Outcomes:
         """What is printed of a cell."""
         return self._published.get((table, column, row))
 
-    def deviations(self, row: str, *, relative: bool) -> list[float]:
-        """Measured less published in every cell of a row; relative ones as parts of the published value.
+    def deviations(self, rows: Collection[str], table: str | None = None, *, relative: bool) -> list[float]:
+        """Measured less published in every cell of some rows, of one table or of all.
 
-        Within a published range nothing deviates; outside of it the nearer end counts. There is no relative
-        deviation from a zero.
+        Relative ones are parts of the published value. Within a published range nothing deviates; outside of it
+        the nearer end counts. There is no relative deviation from a zero.
         """
         found = []
-        for (table, column, name), sample in self._samples.items():
-            printed = self.printed(table, column, name)
-            if name == row and printed is not None:
+        for (place, column, name), sample in self._samples.items():
+            printed = self.printed(place, column, name)
+            if name in rows and place == (table or place) and printed is not None:
                 measured = statistics.mean(sample)
                 compared = nearest(measured, printed)
                 difference = measured - compared
