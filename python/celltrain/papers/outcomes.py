@@ -95,8 +95,8 @@ class Outcomes:
     def deviations(self, rows: Collection[str], table: str | None = None, *, relative: bool) -> list[float]:
         """Measured less published in every cell of some rows, of one table or of all.
 
-        Relative ones are parts of the published value. Within a published range nothing deviates; outside of it
-        the nearer end counts. There is no relative deviation from a zero.
+        Relative ones are parts of the published value. Within a published range nothing deviates; outside of
+        it the nearer end counts. There is no relative deviation from a zero.
         """
         found = []
         for (place, column, name), sample in self._samples.items():
