@@ -12,7 +12,17 @@ if TYPE_CHECKING:
 
     Samples = NDArray[np.float64]
 
-__all__ = ["Trace", "busiest", "common_scale", "decimate", "flow_groups", "total", "traces", "windows_of"]
+__all__ = [
+    "Trace",
+    "busiest",
+    "common_scale",
+    "decimate",
+    "delivered_of",
+    "flow_groups",
+    "total",
+    "traces",
+    "windows_of",
+]
 
 
 MOST_WINDOWS = 40
@@ -47,6 +57,14 @@ def traces(series: "pl.DataFrame", metric: str, replication: int = 0) -> list[Tr
 def windows_of(series: "pl.DataFrame") -> list[Trace]:
     """The congestion windows of the first replication, of at most `MOST_WINDOWS` connections."""
     return traces(series, "cwnd")[:MOST_WINDOWS]
+
+
+def delivered_of(series: "pl.DataFrame", groups: Mapping[str, str]) -> list[Trace]:
+    """What at most `MOST_WINDOWS` connections of the first replication had delivered by then, in MB."""
+    return [
+        replace(trace, value=trace.value / 1e6, unit="MB", group=groups.get(trace.entity, ""))
+        for trace in traces(series, "delivered")[:MOST_WINDOWS]
+    ]
 
 
 def decimate(trace: Trace, points: int) -> Trace:

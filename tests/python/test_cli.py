@@ -93,9 +93,8 @@ def test_run_writes_a_folder(cli: Cli, scenario_file: Path, tmp_path: Path) -> N
     frames = {
         f"{name}.{kind}" for name in ("summary", "flows", "ports", "series") for kind in ("parquet", "csv")
     }
-    pictures = {
-        f"plots/{name}.{kind}" for name in ("flows", "windows", "occupancy") for kind in ("png", "svg", "pdf")
-    }
+    drawn = ("flows", "delivered", "windows", "occupancy")
+    pictures = {f"plots/{name}.{kind}" for name in drawn for kind in ("png", "svg", "pdf")}
     assert names == frames | pictures | {"manifest.json", "report.html"}
     assert not ct.Result.read(out).series.is_empty()
 

@@ -10,10 +10,10 @@ from celltrain import statistics, text
 from celltrain.folder import Folder
 from celltrain.plots.points import PointPanel, PointSeries, bars, points
 from celltrain.plots.reproduction import draw_reproduction, table_points, window_panel
-from celltrain.plots.series import WindowPanel, occupancy, windows
+from celltrain.plots.series import SeriesPanel, WindowPanel, occupancy, over_time, windows
 from celltrain.plots.style import colour_of, save
 from celltrain.results import Result
-from celltrain.traces import busiest, flow_groups, traces, windows_of
+from celltrain.traces import busiest, delivered_of, flow_groups, traces, windows_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -39,8 +39,14 @@ __all__ = [
 
 
 def draw_run(result: Result, folder: Folder) -> None:
-    """The pictures of a run: flows, and of a traced run its first replication's windows and occupancies."""
+    """The pictures of a run: flows, and of a traced run what its first replication did over time.
+
+    That is what every connection had delivered, its window, and the occupancies of the busiest ports.
+    """
     figures: dict[str, Figure] = {"flows": flow_bars(result)}
+    received = delivered_of(result.series, flow_groups(result.flows))
+    if received:
+        figures["delivered"] = over_time([SeriesPanel(result.manifest["name"], received, "delivered")])
     every_window = windows_of(result.series)
     if every_window:
         title = result.manifest["name"]
