@@ -73,3 +73,32 @@ impl Scheduler for Fifo {
         self.last[vc as usize] = place.before;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::{Category, Contract};
+
+    struct Nothing;
+
+    impl Queues for Nothing {
+        fn size(&self, _: u32, _: usize) -> Option<u32> {
+            None
+        }
+    }
+
+    #[test]
+    fn pushing_out_a_frame_touches_the_places_of_its_cells_alone() {
+        const FRAME: usize = 12;
+        let contracts = [Contract::default(), Contract::default()];
+        let mut fifo = Fifo::new(&Params {}, Vcs::of(Category::default(), &contracts)).unwrap();
+        (0..FRAME).for_each(|_| fifo.enqueue(0, &Nothing));
+        (0..10_000).for_each(|_| fifo.enqueue(1, &Nothing));
+        let before = fifo.clone();
+        (0..FRAME).for_each(|_| fifo.withdraw(0, &Nothing));
+        assert_eq!(fifo.places.len(), before.places.len(), "nothing behind the frame has moved up");
+        let touched = std::iter::zip(&fifo.places, &before.places).filter(|(now, then)| now.vc != then.vc);
+        assert_eq!(touched.count(), FRAME);
+        assert_eq!(fifo.next(&Nothing), Some(1), "and the empty places are passed over");
+    }
+}
