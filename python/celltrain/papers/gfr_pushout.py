@@ -341,6 +341,6 @@ PAPER = Paper(
     tables=TABLES,
     figures=FIGURES,
     claims=CLAIMS,
-    stacks=("opnet-1998", "newreno"),
+    stacks=("newreno", "opnet-1998"),
     headline=(THROUGHPUT, FAIRNESS),
 )
