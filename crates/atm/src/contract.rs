@@ -7,7 +7,7 @@ use celltrain_engine::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{buffer::ParamError, cell::CELL_BITS, quantity::CellRate};
+use crate::{catalogue::ParamError, cell::CELL_BITS, quantity::CellRate};
 
 /// The smallest rate that a contract may name.
 pub const MIN_RATE: CellRate = CellRate(BitRate(1_000));

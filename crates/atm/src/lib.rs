@@ -8,6 +8,7 @@
 pub mod aal5;
 pub mod abr;
 pub mod buffer;
+pub mod catalogue;
 pub mod cell;
 pub mod contract;
 pub mod policing;

@@ -1,10 +1,6 @@
 //! The catalogues of discard policies, scheduling disciplines and rate allocators, from their registries.
 
-use celltrain_atm::{
-    abr::AllocatorName,
-    buffer::{PolicyInfo, PolicyName},
-    scheduler::{DisciplineInfo, DisciplineName},
-};
+use celltrain_atm::{abr::AllocatorName, buffer::PolicyName, catalogue::Info, scheduler::DisciplineName};
 use serde_json::Value;
 
 use crate::{
@@ -81,60 +77,40 @@ struct Page {
     table: &'static str,
 }
 
-/// An entry of a catalogue.
-struct Entry {
-    name: &'static str,
-    summary: &'static str,
-    reference: &'static str,
-    /// What a switch keeps for each VC, where policies are told apart by it.
-    per_vc: Option<&'static str>,
-}
-
 /// Renders the page of discard policies; the parameters stand in the schema of scenario files.
 pub(crate) fn policies(schema: &Value) -> String {
-    let entry = |name: &PolicyName| {
-        let PolicyInfo { name, summary, reference, per_vc, .. } = name.info();
-        Entry { name, summary, reference, per_vc }
-    };
     let page = Page { introduction: POLICIES, what: "Policy", folder: "buffer", table: "discard" };
-    catalogue(&page, PolicyName::ALL.iter().map(entry).collect(), schema)
+    catalogue(&page, PolicyName::ALL.iter().map(|name| name.info()), schema)
 }
 
 /// Renders the page of scheduling disciplines.
 pub(crate) fn schedulers(schema: &Value) -> String {
-    let entry = |name: &DisciplineName| {
-        let DisciplineInfo { name, summary, reference, .. } = name.info();
-        Entry { name, summary, reference, per_vc: None }
-    };
     let page = Page { introduction: SCHEDULERS, what: "Discipline", folder: "scheduler", table: "scheduler" };
-    catalogue(&page, DisciplineName::ALL.iter().map(entry).collect(), schema)
+    catalogue(&page, DisciplineName::ALL.iter().map(|name| name.info()), schema)
 }
 
 /// Renders the page of rate allocators.
 pub(crate) fn allocators(schema: &Value) -> String {
-    let entry = |name: &AllocatorName| {
-        let PolicyInfo { name, summary, reference, .. } = name.info();
-        Entry { name, summary, reference, per_vc: None }
-    };
     let page = Page { introduction: ALLOCATORS, what: "Allocator", folder: "abr", table: "allocator" };
-    catalogue(&page, AllocatorName::ALL.iter().map(entry).collect(), schema)
+    catalogue(&page, AllocatorName::ALL.iter().map(|name| name.info()), schema)
 }
 
 /// Renders a page: a table of all entries, and for each its model, its parameters and its example.
 ///
 /// The model is the text at the head of the source file, `crates/atm/src/<folder>/<name>.rs`; the example is the regression
 /// scenario of the same name, whose picture `docs/conf.py` draws when the site is built.
-fn catalogue(page: &Page, entries: Vec<Entry>, schema: &Value) -> String {
+fn catalogue(page: &Page, entries: impl Iterator<Item = Info>, schema: &Value) -> String {
+    let entries: Vec<_> = entries.collect();
     let Page { introduction, what, folder, table } = *page;
     let document = Document(schema);
     let tables = document.resolve(&schema["definitions"]["SwitchSpec"]["properties"][table]);
     let prefix = format!("switch.{table}");
     let mut text = introduction.to_owned();
     text += &format!("| {what} | What it does |\n|---|---|\n");
-    for Entry { name, summary, .. } in &entries {
+    for Info { name, summary, .. } in &entries {
         text += &format!("| [`{name}`](#{name}) | {summary} |\n");
     }
-    for Entry { name, summary, reference, per_vc } in &entries {
+    for Info { name, summary, reference, per_vc, .. } in &entries {
         let table = document.resolve(&tables.schema["properties"][name]);
         let model = model(folder, name);
         let example = example(name);

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{interval::Measured, within};
-use crate::buffer::ParamError;
+use crate::catalogue::ParamError;
 
 /// How measurements are averaged over intervals.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

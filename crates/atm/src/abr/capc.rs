@@ -13,7 +13,7 @@ use super::{
     interval::{self, Interval},
     within,
 };
-use crate::{buffer::ParamError, quantity::Level};
+use crate::{catalogue::ParamError, quantity::Level};
 
 /// The rate is never moved below one cell a second, from where factors could not bring it back.
 const LEAST: f64 = 1.0;

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Port, PortView, RateAllocator};
-use crate::{buffer::ParamError, quantity::Level};
+use crate::{catalogue::ParamError, quantity::Level};
 
 /// Parameters of EFCI marking.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Port, PortView, Rate, RateAllocator, RmCell, efci::levels, within};
-use crate::{buffer::ParamError, quantity::Level};
+use crate::{catalogue::ParamError, quantity::Level};
 
 /// Parameters of EPRCA. The structure (two thresholds, a mean, factors of it) is that of the published descriptions; all
 /// values are from memory of the literature and unconfirmed.

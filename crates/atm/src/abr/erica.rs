@@ -17,7 +17,7 @@ use super::{
     interval::{self, Interval, Measured},
     queue_control, within,
 };
-use crate::buffer::ParamError;
+use crate::catalogue::ParamError;
 
 /// Parameters of ERICA.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -11,7 +11,7 @@ use super::{
     erica::{EricaOf, Feedback, Parts, UtilisationOf, Variant},
     interval, queue_control,
 };
-use crate::buffer::ParamError;
+use crate::catalogue::ParamError;
 
 /// Parameters of ERICA+.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::PortView;
-use crate::buffer::ParamError;
+use crate::catalogue::ParamError;
 
 /// When an interval ends: (n, T).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

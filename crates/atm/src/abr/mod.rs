@@ -26,7 +26,7 @@ use celltrain_engine::{Time, time::NEVER};
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::buffer::ParamError;
+use crate::catalogue::ParamError;
 
 // One line an allocator: it names the file, the type in it, and the allocator's name in scenario files.
 registry::rate_allocators! {

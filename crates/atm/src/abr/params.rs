@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::rate::{Rate, RateCoding};
 use crate::{
-    buffer::ParamError,
+    catalogue::ParamError,
     quantity::{Capacity, Unit},
 };
 

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::within;
-use crate::buffer::ParamError;
+use crate::catalogue::ParamError;
 
 /// The function f of the queueing delay by which the capacity is multiplied.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -76,9 +76,9 @@ macro_rules! rate_allocators {
 
             /// What the catalogue says of this allocator.
             #[must_use]
-            pub fn info(self) -> $crate::buffer::PolicyInfo {
+            pub fn info(self) -> $crate::catalogue::Info {
                 match self {
-                    $(Self::$allocator => $crate::buffer::PolicyInfo {
+                    $(Self::$allocator => $crate::catalogue::Info {
                         name: $name,
                         summary: <$module::$allocator as RateAllocator>::SUMMARY,
                         reference: <$module::$allocator as RateAllocator>::REFERENCE,

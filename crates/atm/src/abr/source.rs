@@ -8,7 +8,7 @@
 use celltrain_engine::{Instant, Slot, Time, time::NEVER};
 
 use super::{Params, rate::Rate, rm::RmCell};
-use crate::buffer::ParamError;
+use crate::catalogue::ParamError;
 
 /// In-rate cells that must have been sent since the last FRM before Trm calls for another (Mrm, fixed by TM 4.0).
 const MRM: u32 = 2;

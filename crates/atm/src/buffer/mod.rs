@@ -11,14 +11,13 @@ pub mod frame;
 pub mod push_out;
 pub mod turns;
 
-pub use registry::PolicyInfo;
-
 use celltrain_engine::{Time, quantity::BitRate, random::Generator};
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
     Cell,
+    catalogue::ParamError,
     cell::PAYLOAD_OCTETS,
     contract::Contract,
     quantity::{Capacity, Level, Unit},
@@ -201,15 +200,6 @@ pub trait PortView {
 
 fn no_accounts<T, R>(_: T) -> R {
     unreachable!("the policy asks for accounts that its KEEPS_ACCOUNTS or PUSHES_OUT does not announce")
-}
-
-/// A parameter that makes no sense: which one, and why.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ParamError {
-    /// The parameter's key in the policy's table.
-    pub key: &'static str,
-    /// What is wrong and what would be right.
-    pub message: String,
 }
 
 /// A discard policy.

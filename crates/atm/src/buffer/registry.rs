@@ -1,20 +1,5 @@
 //! From one line a policy: the TOML key, the closed enum with static dispatch, and the catalogue.
 
-/// Describes one policy for catalogues and generated documentation.
-#[derive(Debug, Clone)]
-pub struct PolicyInfo {
-    /// The name in scenario files.
-    pub name: &'static str,
-    /// One line on what it does.
-    pub summary: &'static str,
-    /// Where it is described.
-    pub reference: &'static str,
-    /// What a switch keeps for each VC; said of discard policies.
-    pub per_vc: Option<&'static str>,
-    /// JSON schema of its parameters; the field's documentation stands in it.
-    pub schema: schemars::Schema,
-}
-
 macro_rules! policies {
     ($($module:ident::$policy:ident => $name:literal,)*) => {
         $(pub mod $module;)*
@@ -128,9 +113,9 @@ macro_rules! policies {
 
             /// What the catalogue says of this policy.
             #[must_use]
-            pub fn info(self) -> $crate::buffer::PolicyInfo {
+            pub fn info(self) -> $crate::catalogue::Info {
                 match self {
-                    $(Self::$policy => $crate::buffer::PolicyInfo {
+                    $(Self::$policy => $crate::catalogue::Info {
                         name: $name,
                         summary: <$module::$policy as BufferPolicy>::SUMMARY,
                         reference: <$module::$policy as BufferPolicy>::REFERENCE,

@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Queues, Scheduler, Share, Vcs};
-use crate::buffer::ParamError;
+use crate::catalogue::ParamError;
 
 /// Parameters of deficit round robin.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Queues, Scheduler, Vcs};
-use crate::buffer::ParamError;
+use crate::catalogue::ParamError;
 
 /// FIFO has no parameters.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

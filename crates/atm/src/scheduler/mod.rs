@@ -8,14 +8,13 @@ mod registry;
 pub mod share;
 
 pub use priority::Priority;
-pub use registry::DisciplineInfo;
 pub use share::Share;
 
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
-    buffer::ParamError,
+    catalogue::ParamError,
     contract::{Category, Contract},
 };
 

@@ -5,7 +5,7 @@
 
 use super::{Discipline, Queues, SchedulerParams, Vcs};
 use crate::{
-    buffer::ParamError,
+    catalogue::ParamError,
     contract::{Category, Contract},
 };
 

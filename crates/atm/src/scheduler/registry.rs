@@ -1,18 +1,5 @@
 //! From one line a discipline: the TOML key, the closed enum with static dispatch, and the catalogue.
 
-/// Describes one discipline for catalogues and generated documentation.
-#[derive(Debug, Clone)]
-pub struct DisciplineInfo {
-    /// The name in scenario files.
-    pub name: &'static str,
-    /// One line on what it does.
-    pub summary: &'static str,
-    /// Where it is described.
-    pub reference: &'static str,
-    /// JSON schema of its parameters; the field's documentation stands in it.
-    pub schema: schemars::Schema,
-}
-
 macro_rules! disciplines {
     ($($module:ident::$discipline:ident => $name:literal,)*) => {
         $(pub mod $module;)*
@@ -115,12 +102,13 @@ macro_rules! disciplines {
 
             /// What the catalogue says of this discipline.
             #[must_use]
-            pub fn info(self) -> DisciplineInfo {
+            pub fn info(self) -> $crate::catalogue::Info {
                 match self {
-                    $(Self::$discipline => DisciplineInfo {
+                    $(Self::$discipline => $crate::catalogue::Info {
                         name: $name,
                         summary: <$module::$discipline as Scheduler>::SUMMARY,
                         reference: <$module::$discipline as Scheduler>::REFERENCE,
+                        per_vc: None,
                         schema: schemars::schema_for!(<$module::$discipline as Scheduler>::Params),
                     },)*
                 }

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Queues, Scheduler, Vcs};
-use crate::buffer::ParamError;
+use crate::catalogue::ParamError;
 
 /// Round robin has no parameters.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

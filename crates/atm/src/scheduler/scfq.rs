@@ -19,7 +19,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Queues, Scheduler, Share, Vcs};
-use crate::buffer::ParamError;
+use crate::catalogue::ParamError;
 
 /// Parameters of SCFQ.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Vcs;
-use crate::{buffer::ParamError, contract::Contract, quantity::CellRate};
+use crate::{catalogue::ParamError, contract::Contract, quantity::CellRate};
 
 /// What a VC's share is proportional to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]

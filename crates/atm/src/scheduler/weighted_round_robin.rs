@@ -16,7 +16,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Queues, Scheduler, Share, Vcs};
-use crate::buffer::ParamError;
+use crate::catalogue::ParamError;
 
 /// The most cells of a VC in a cycle: with more, a cycle would take so long that the shares mean nothing.
 pub const MAX_TURNS: u64 = 10_000;

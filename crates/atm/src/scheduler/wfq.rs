@@ -20,7 +20,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Queues, Scheduler, Share, Vcs};
-use crate::buffer::ParamError;
+use crate::catalogue::ParamError;
 
 /// The largest ratio of two shares.
 const MAX_RATIO: u64 = 1 << 32;

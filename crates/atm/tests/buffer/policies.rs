@@ -5,10 +5,11 @@ use std::fmt::Debug;
 use celltrain_atm::{
     Cell,
     buffer::{
-        BufferPolicy, DiscardParams, ParamError, Policy, PolicyName, PortContext, PortView, Reason, Verdict,
-        dfba, double_epd, dynamic_threshold, epd, espd, espd_original, fba, frame::EndMarks, per_vc, ppd,
-        red, selective_drop, tail_drop, wba,
+        BufferPolicy, DiscardParams, Policy, PolicyName, PortContext, PortView, Reason, Verdict, dfba,
+        double_epd, dynamic_threshold, epd, espd, espd_original, fba, frame::EndMarks, per_vc, ppd, red,
+        selective_drop, tail_drop, wba,
     },
+    catalogue::ParamError,
     cell::Ecn,
     quantity::{Level, Ratio},
     with_policy,

@@ -3,11 +3,12 @@
 use celltrain_atm::{
     Cell,
     buffer::{
-        BufferPolicy, ParamError, PortContext, PortView, Reason, Verdict,
+        BufferPolicy, PortContext, PortView, Reason, Verdict,
         abs_push_out::{self, AbsPushOut},
         abs_push_out_hardware::AbsPushOutHardware,
         push_out::Limits,
     },
+    catalogue::ParamError,
     contract::Contract,
 };
 use celltrain_engine::Time;

@@ -3,9 +3,10 @@
 use celltrain_atm::{
     Cell,
     buffer::{
-        BufferPolicy, ParamError, Reason, Verdict, double_epd, dynamic_threshold, epd, fba, frame::EndMarks,
-        per_vc, ppd, selective_drop, wba,
+        BufferPolicy, Reason, Verdict, double_epd, dynamic_threshold, epd, fba, frame::EndMarks, per_vc, ppd,
+        selective_drop, wba,
     },
+    catalogue::ParamError,
     cell::Ecn,
     contract::Contract,
     quantity::{Level, Ratio},

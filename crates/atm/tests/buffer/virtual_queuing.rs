@@ -5,12 +5,13 @@ use std::collections::VecDeque;
 use celltrain_atm::{
     Cell,
     buffer::{
-        BufferPolicy, ParamError, PortContext, PortView, Reason, Verdict, epd_per_vc,
+        BufferPolicy, PortContext, PortView, Reason, Verdict, epd_per_vc,
         frame::EndMarks,
         improved_virtual_queuing::{self, ImprovedVirtualQueuing},
         tail_drop,
         virtual_queuing::{self, VirtualQueuing},
     },
+    catalogue::ParamError,
     contract::Contract,
     quantity::Level,
 };
