@@ -1,8 +1,6 @@
 //! What frames and RM cells contain: segments and rates wait here, beside the hosts' queues and the streams that carry
 //! their cells, from the time TCP makes them until it takes them at the other end or a later one shows that they were lost.
 
-use std::collections::VecDeque;
-
 use celltrain_atm::abr::RmCell;
 use celltrain_tcp::Segment;
 
@@ -17,42 +15,70 @@ pub(crate) struct Packet {
 /// order.
 #[derive(Debug)]
 pub(crate) struct Wire<T> {
-    /// Number of the first of `contents`.
+    /// A ring: number n is at n modulo the length, which is a power of two.
+    ring: Vec<T>,
+    /// Number of the first that is under way.
     first: u32,
-    contents: VecDeque<T>,
+    /// Number of the next to be sent.
+    next: u32,
 }
 
 impl<T> Default for Wire<T> {
     fn default() -> Self {
-        Self { first: 0, contents: VecDeque::new() }
+        Self { ring: Vec::new(), first: 0, next: 0 }
     }
 }
 
-impl<T> Wire<T> {
+impl<T: Copy> Wire<T> {
     /// Sends a frame or RM cell; returns its number.
+    #[inline]
     pub(crate) fn send(&mut self, content: T) -> u32 {
-        self.contents.push_back(content);
-        self.first.wrapping_add(self.contents.len() as u32 - 1)
+        let number = self.next;
+        if number.wrapping_sub(self.first) as usize == self.ring.len() {
+            self.grow(content);
+        }
+        self.next = number.wrapping_add(1);
+        *self.peek_mut(number) = content;
+        number
+    }
+
+    /// Doubles the ring, with `content` for a first place. Everything is in both halves then, and so at its new place too.
+    #[cold]
+    fn grow(&mut self, content: T) {
+        self.ring.extend_from_within(..);
+        if self.ring.is_empty() {
+            self.ring.push(content);
+        }
+    }
+
+    #[inline]
+    fn place(&self, number: u32) -> usize {
+        debug_assert!(
+            number.wrapping_sub(self.first) < self.next.wrapping_sub(self.first),
+            "it is under way"
+        );
+        number as usize & (self.ring.len() - 1)
     }
 
     /// What number `number` contains. It must not have been taken, nor any after it.
+    #[inline]
     pub(crate) fn peek(&self, number: u32) -> &T {
-        &self.contents[number.wrapping_sub(self.first) as usize]
+        &self.ring[self.place(number)]
     }
 
     /// As [`Wire::peek`], to change it.
+    #[inline]
     pub(crate) fn peek_mut(&mut self, number: u32) -> &mut T {
-        &mut self.contents[number.wrapping_sub(self.first) as usize]
+        let place = self.place(number);
+        &mut self.ring[place]
     }
 
-    /// Removes number `number`, and those before it, which were lost; returns what it contained.
-    pub(crate) fn remove(&mut self, number: u32) -> T {
-        while self.first != number {
-            self.contents.pop_front();
-            self.first = self.first.wrapping_add(1);
-        }
+    /// Takes number `number` off the wire, and those before it, which were lost; returns what it contained.
+    #[inline]
+    pub(crate) fn take(&mut self, number: u32) -> &T {
+        let place = self.place(number);
         self.first = number.wrapping_add(1);
-        self.contents.pop_front().expect("what arrives is under way")
+        &self.ring[place]
     }
 }
 

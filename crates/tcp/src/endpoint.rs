@@ -31,6 +31,7 @@ impl Tcp {
     }
 
     /// The next segment to send, if any is due. Call it until it returns `None` after each event.
+    #[inline]
     pub fn poll_segment(&mut self, now: Time) -> Option<Segment> {
         match self {
             Self::Sender(sender) => sender.poll_segment(now),

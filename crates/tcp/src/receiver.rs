@@ -94,27 +94,12 @@ impl Receiver {
     }
 
     /// The next segment to send, if one is due.
+    #[inline]
     pub fn poll_segment(&mut self, now: Time) -> Option<Segment> {
         if self.syn_ack_due {
-            self.syn_ack_due = false;
             return Some(self.syn_ack(now));
         }
-        if !self.ack_due {
-            return None;
-        }
-        self.ack_due = false;
-        self.unacknowledged = 0;
-        self.last_ack_sent = self.next;
-        self.stats.acks += 1;
-        let echo = if self.echoing { Flags::ECE } else { Flags::NONE };
-        Some(Segment {
-            ack: self.next,
-            window: self.window(),
-            flags: Flags::ACK | echo,
-            timestamps: self.timestamps(now),
-            sack: self.sack_blocks(),
-            ..Segment::default()
-        })
+        self.ack_due.then(|| self.ack(now))
     }
 
     /// When [`on_timeout`](Self::on_timeout) is to be called, if an ACK is delayed.
@@ -241,11 +226,28 @@ impl Receiver {
         blocks
     }
 
+    fn ack(&mut self, now: Time) -> Segment {
+        self.ack_due = false;
+        self.unacknowledged = 0;
+        self.last_ack_sent = self.next;
+        self.stats.acks += 1;
+        let echo = if self.echoing { Flags::ECE } else { Flags::NONE };
+        Segment {
+            ack: self.next,
+            window: self.window(),
+            flags: Flags::ACK | echo,
+            timestamps: self.timestamps(now),
+            sack: self.sack_blocks(),
+            ..Segment::default()
+        }
+    }
+
     fn timestamps(&self, now: Time) -> Option<Timestamps> {
         self.params.timestamps.then(|| Timestamps { value: self.clock.read(now), echo: self.echo })
     }
 
-    fn syn_ack(&self, now: Time) -> Segment {
+    fn syn_ack(&mut self, now: Time) -> Segment {
+        self.syn_ack_due = false;
         Segment {
             flags: Flags::SYN | Flags::ACK | if self.ecn { Flags::ECE } else { Flags::NONE },
             // The window field of a SYN is not scaled (RFC 7323 section 2.2).

@@ -133,6 +133,7 @@ impl Sender {
     }
 
     /// The next segment to send, if any may go. Call it until it returns `None` after each event.
+    #[inline]
     pub fn poll_segment(&mut self, now: Time) -> Option<Segment> {
         if self.state != State::Established {
             return self.poll_syn(now);

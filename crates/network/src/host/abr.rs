@@ -192,7 +192,7 @@ impl Host {
             Kind::Data => self.on_marks(train, slot, streams, wires),
             Kind::ForwardRm => {
                 if let Some(AbrEnd::Destination(end)) = &mut self.parts.incoming[cell.vc as usize].abr {
-                    end.destination.on_frm(&wires.rm[end.wire].remove(cell.frame));
+                    end.destination.on_frm(wires.rm[end.wire].take(cell.frame));
                 }
                 self.turn_round(now, cell.vc, streams, wires);
             }
@@ -202,7 +202,7 @@ impl Host {
                     return;
                 };
                 let abr = &mut self.parts.abr[source as usize].source;
-                abr.on_brm(&wires.rm[wire].remove(cell.frame));
+                abr.on_brm(wires.rm[wire].take(cell.frame));
                 self.fingerprint.mix(now ^ abr.acr().cells().to_bits());
                 self.rouse(now, source);
             }

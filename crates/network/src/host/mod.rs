@@ -165,10 +165,13 @@ pub(crate) struct Host {
     merge: Merge,
     processor: Server<Waiting>,
     ip: Server<Waiting>,
+    /// Deadlines of the endpoints and, after them, the times of the sources.
     timers: Timers,
-    source_timers: Timers,
     /// When VCs with a rate may send: ABR sources, and after them, if any is paced, the outgoing VCs.
     rate_timers: Earliest,
+    /// Whether packets go to the network interface as soon as it is known when the IP layer will be done with them: nothing
+    /// else does, which might come before, and nobody looks at them on the way.
+    sends_ahead: bool,
     clock: Time,
     pub(crate) fingerprint: Fingerprint,
 }
@@ -191,24 +194,35 @@ pub(crate) struct HostParts {
     pub(crate) tap: Option<Box<PacketTap>>,
 }
 
+impl HostParts {
+    /// Whether all cells that it sends are of TCP's packets, as they leave the IP layer: no bare cells, no RM cells, no
+    /// cells at a rate of their own.
+    fn sends_only_packets(&self) -> bool {
+        self.sources.iter().all(|source| matches!(source.kind, Kind::Application { .. }))
+            && self.incoming.iter().all(|incoming| incoming.abr.is_none())
+            && self.abr.is_empty()
+    }
+}
+
 impl Host {
     pub(crate) fn new(
         parts: HostParts,
         merge: Merge,
         generator: impl Fn(&str) -> celltrain_engine::random::Generator,
     ) -> Self {
-        let mut source_timers = Timers::new(parts.sources.len());
+        let endpoints = parts.endpoints.len();
+        let mut timers = Timers::new(endpoints + parts.sources.len());
         for (index, source) in parts.sources.iter().enumerate() {
-            source_timers.set(index as u32, source.next.ps());
+            timers.set((endpoints + index) as u32, source.next.ps());
         }
         let paced = parts.outgoing.iter().any(|outgoing| outgoing.pace.is_some());
         Self {
             merge,
             processor: Server::new(generator("processor")),
             ip: Server::new(generator("ip")),
-            timers: Timers::new(parts.endpoints.len()),
-            source_timers,
+            timers,
             rate_timers: Earliest::new(parts.abr.len() + if paced { parts.outgoing.len() } else { 0 }),
+            sends_ahead: parts.sends_only_packets() && parts.tap.is_none(),
             clock: 0,
             fingerprint: Fingerprint::default(),
             parts,
@@ -234,7 +248,6 @@ impl Host {
             .next_done()
             .min(self.ip.next_done())
             .min(self.timers.next())
-            .min(self.source_timers.next())
             .min(self.rate_timers.next())
     }
 
@@ -332,16 +345,26 @@ impl Host {
                 None => {}
             }
         } else if self.timers.next() == now {
-            if let Some(endpoint) = self.timers.pop() {
-                self.parts.endpoints[endpoint as usize].tcp.on_timeout(now);
-                self.poll(now, endpoint, streams, wires);
-            }
-        } else if self.source_timers.next() == now {
-            if let Some(source) = self.source_timers.pop() {
-                self.on_source(now, source, streams, wires);
+            if let Some(timer) = self.timers.pop() {
+                self.on_timer(now, timer, streams, wires);
             }
         } else {
             self.on_rate_timer(now, until, streams, wires);
+        }
+    }
+
+    /// The timer of an endpoint or a source has expired.
+    #[inline(never)]
+    fn on_timer(&mut self, now: Time, timer: u32, streams: &mut Streams<Cell>, wires: &mut Wires) {
+        match timer.checked_sub(self.parts.endpoints.len() as u32) {
+            None => {
+                self.parts.endpoints[timer as usize].tcp.on_timeout(now);
+                self.poll(now, timer, streams, wires);
+            }
+            Some(source) => {
+                let next = self.on_source(now, source, streams, wires);
+                self.timers.set(timer, next);
+            }
         }
     }
 
@@ -379,23 +402,25 @@ impl Host {
         }
     }
 
-    fn on_source(&mut self, now: Time, index: u32, streams: &mut Streams<Cell>, wires: &mut Wires) {
+    /// A source acts; returns when it does so next.
+    fn on_source(&mut self, now: Time, index: u32, streams: &mut Streams<Cell>, wires: &mut Wires) -> Time {
         let source = &mut self.parts.sources[index as usize];
         match &mut source.kind {
             Kind::Application { endpoint, bytes, every } => {
                 let (endpoint, bytes, every) = (*endpoint, *bytes, *every);
                 source.next = source.next.delayed(every.unwrap_or(0));
-                self.source_timers.set(index, every.map_or(NEVER, |every| now + every));
                 if let Tcp::Sender(sender) = &mut self.parts.endpoints[endpoint as usize].tcp {
                     sender.offer(now, bytes);
                 }
                 self.poll(now, endpoint, streams, wires);
+                every.map_or(NEVER, |every| now + every)
             }
             Kind::Cells(cells) => {
                 let (at, outgoing, length, sent) = (source.next, cells.outgoing, cells.frame, cells.send());
                 source.next = cells.after(source.next);
-                self.source_timers.set(index, source.next.ps());
+                let next = source.next.ps();
                 self.send_cells(at, outgoing, sent, length, cell::Ecn::NotCapable, streams);
+                next
             }
         }
     }

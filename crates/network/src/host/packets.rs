@@ -4,7 +4,7 @@ use celltrain_atm::{Cell, aal5::Delivery};
 use celltrain_engine::{Instant, Time, stream::Streams, time::NEVER};
 use celltrain_tcp::Ecn;
 
-use super::{Endpoint, Host, IpLayer, Outgoing, Pace, Waiting, Way, mark_of};
+use super::{Endpoint, Host, IpLayer, Pace, Waiting, Way, mark_of};
 use crate::{
     scenario::Framing,
     wire::{Packet, Wires},
@@ -72,40 +72,36 @@ impl Host {
         streams: &mut Streams<Cell>,
         wires: &mut Wires,
     ) {
-        let segment = &wires.packets[packet.wire].peek(packet.frame).segment;
+        let segment = &wires.packets[packet.wire].take(packet.frame).segment;
         self.parts.endpoints[packet.endpoint as usize].tcp.on_segment(now, segment);
-        wires.packets[packet.wire].remove(packet.frame);
         self.poll(now, packet.endpoint, streams, wires);
     }
 
     /// The IP layer takes a packet that goes out.
-    #[inline]
+    // Inlined by force, with what it calls: few segments would take less time than the calls.
+    #[inline(always)]
     pub(super) fn forward(&mut self, now: Time, packet: Waiting, streams: &mut Streams<Cell>, wires: &Wires) {
-        match self.parts.ip.service {
-            Some(service) => self.ip.enter(now, service, packet),
-            None => self.transmit(now, packet, streams, wires),
-        }
+        let done = match self.parts.ip.service {
+            None => now,
+            Some(service) if self.sends_ahead => self.ip.serve(now, service),
+            Some(service) => return self.ip.enter(now, service, packet),
+        };
+        self.transmit(done, packet, streams, wires);
     }
 
     /// Sends what an endpoint has to send, and sets its timer.
     pub(super) fn poll(&mut self, now: Time, endpoint: u32, streams: &mut Streams<Cell>, wires: &mut Wires) {
         let Endpoint { outgoing, peer, .. } = self.parts.endpoints[endpoint as usize];
-        let Outgoing { wire, ref pace, .. } = self.parts.outgoing[outgoing as usize];
-        let (wire, paced) = (wire.expect("what TCP sends waits in a wire"), pace.is_some());
-        loop {
-            if paced && self.waits_for_turn(now, endpoint, outgoing) {
-                break;
-            }
+        let wire = self.parts.outgoing[outgoing as usize].wire.expect("what TCP sends waits in a wire");
+        while self.may_send(now, endpoint, outgoing) {
             let state = &mut self.parts.endpoints[endpoint as usize];
-            if state.room == 0 {
-                break;
-            }
             let Some(segment) = state.tcp.poll_segment(now) else { break };
-            if paced && let Some(pace) = &mut self.parts.outgoing[outgoing as usize].pace {
-                pace.begin(now, self.parts.aal5.cells(u64::from(segment.ip_bytes())) as u16);
-            }
             let frame = wires.packets[wire].send(Packet { segment, endpoint: peer });
             let packet = Waiting { way: Way::Out, endpoint, wire, frame };
+            if let Some(pace) = &mut self.parts.outgoing[outgoing as usize].pace {
+                let segment = &wires.packets[wire].peek(frame).segment;
+                pace.begin(now, self.parts.aal5.cells(u64::from(segment.ip_bytes())) as u16);
+            }
             match state.processing[Way::Out as usize] {
                 Some(service) => {
                     state.room -= 1;
@@ -118,15 +114,21 @@ impl Host {
         self.timers.set(endpoint, deadline);
     }
 
-    /// Whether the paced VC `outgoing` may not yet carry its next frame; the endpoint then has its turn when it may, unless it
-    /// has no room to send anyway.
-    fn waits_for_turn(&mut self, now: Time, endpoint: u32, outgoing: u32) -> bool {
+    /// Whether an endpoint may send: there is room for a segment, and its VC may carry the next frame.
+    #[inline]
+    fn may_send(&mut self, now: Time, endpoint: u32, outgoing: u32) -> bool {
+        self.parts.endpoints[endpoint as usize].room > 0
+            && (self.parts.outgoing[outgoing as usize].pace.is_none()
+                || self.has_turn(now, endpoint, outgoing))
+    }
+
+    /// Whether the paced VC `outgoing` may carry its next frame; otherwise the endpoint has its turn when it may.
+    #[inline(never)]
+    fn has_turn(&mut self, now: Time, endpoint: u32, outgoing: u32) -> bool {
         let pace = &mut self.parts.outgoing[outgoing as usize].pace;
-        let Some(pace) = pace.as_mut().filter(|pace| pace.free() > now) else { return false };
-        if self.parts.endpoints[endpoint as usize].room > 0 {
-            self.rate_timers.set(self.parts.abr.len() as u32 + outgoing, pace.wait(endpoint));
-        }
-        true
+        let Some(pace) = pace.as_mut().filter(|pace| pace.free() > now) else { return true };
+        self.rate_timers.set(self.parts.abr.len() as u32 + outgoing, pace.wait(endpoint));
+        false
     }
 
     /// A VC may carry its next frame: the endpoints that wait for it have their turn until one of them sends.
@@ -161,18 +163,14 @@ impl Host {
         }
     }
 
-    /// Cuts a segment into cells, unless it travels as a packet, and hands them to the network interface.
-    pub(super) fn transmit(
-        &mut self,
-        now: Time,
-        packet: Waiting,
-        streams: &mut Streams<Cell>,
-        wires: &Wires,
-    ) {
-        let Endpoint { outgoing, path, .. } = self.parts.endpoints[packet.endpoint as usize];
+    /// Cuts a segment into cells, unless it travels as a packet, and hands them to the network interface at `at`.
+    #[inline(always)]
+    pub(super) fn transmit(&mut self, at: Time, packet: Waiting, streams: &mut Streams<Cell>, wires: &Wires) {
+        let endpoint = &self.parts.endpoints[packet.endpoint as usize];
+        let outgoing = endpoint.outgoing;
         let segment = &wires.packets[packet.wire].peek(packet.frame).segment;
         if let Some(tap) = &mut self.parts.tap {
-            tap.record(now, path, segment);
+            tap.record(at, endpoint.path, segment);
         }
         let vc = &self.parts.outgoing[outgoing as usize];
         debug_assert_eq!(packet.frame, vc.frames, "frames are numbered in order");
@@ -181,6 +179,6 @@ impl Host {
             Framing::Packets => 1,
         };
         let mark = mark_of(segment.ecn);
-        self.send_cells(Instant::at(now), outgoing, (length, 0), length, mark, streams);
+        self.send_cells(Instant::at(at), outgoing, (length, 0), length, mark, streams);
     }
 }

@@ -30,15 +30,23 @@ impl<T> Server<T> {
         Self { generator, last: Instant::default(), next: NEVER, queue: VecDeque::new() }
     }
 
-    /// A packet arrives.
-    pub(crate) fn enter(&mut self, now: Time, service: Service, item: T) {
+    /// A packet arrives; returns when it will be done.
+    #[inline]
+    pub(crate) fn serve(&mut self, now: Time, service: Service) -> Time {
         let start = self.last.max(Instant::at(now));
         self.last = match service.spread {
             0 => start.plus(service.mean),
             spread => start.delayed(service.mean.ps() - spread + self.generator.uniform(0, 2 * spread)),
         };
-        self.queue.push_back((self.last.ps(), item));
-        self.next = self.next.min(self.last.ps());
+        self.last.ps()
+    }
+
+    /// A packet arrives that somebody will ask for when it is done.
+    #[inline]
+    pub(crate) fn enter(&mut self, now: Time, service: Service, item: T) {
+        let done = self.serve(now, service);
+        self.queue.push_back((done, item));
+        self.next = self.next.min(done);
     }
 
     /// When the next packet is done.
