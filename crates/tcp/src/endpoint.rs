@@ -14,6 +14,14 @@ pub enum Tcp {
 }
 
 impl Tcp {
+    /// The application offers data to a sender; a receiver has no use for it. Poll afterwards.
+    pub fn offer(&mut self, now: Time, bytes: u64) {
+        match self {
+            Self::Sender(sender) => sender.offer(now, bytes),
+            Self::Receiver(_) => {}
+        }
+    }
+
     /// A segment arrived. Poll afterwards.
     pub fn on_segment(&mut self, now: Time, segment: &Segment) {
         match self {

@@ -23,6 +23,8 @@ use crate::{
 pub struct Receiver {
     params: Params,
     clock: Clock,
+    /// The window it advertises.
+    window: u64,
     /// RCV.NXT: the next byte expected in order.
     next: u64,
     /// What arrived above it.
@@ -53,6 +55,7 @@ impl Receiver {
         Self {
             params: *params,
             clock: Clock::new(params),
+            window: advertised_window(params),
             next: 0,
             out_of_order: Ranges::default(),
             recent: Vec::new(),
@@ -114,17 +117,15 @@ impl Receiver {
         &self.stats
     }
 
-    /// The window it advertises, in bytes: the whole buffer, as the application reads at once and
-    /// out-of-order data lies within the window; the field holds 16 bits, shifted.
+    /// The window it advertises, in bytes.
     #[must_use]
-    pub fn window(&self) -> u64 {
-        let shift = self.params.window_scale.unwrap_or(0);
-        (self.params.receive_window >> shift).min(u64::from(u16::MAX)) << shift
+    pub const fn window(&self) -> u64 {
+        self.window
     }
 
     fn on_data(&mut self, now: Time, segment: &Segment) {
         self.stats.segments += 1;
-        if segment.end() > self.next + self.window() {
+        if segment.end() > self.next + self.window {
             self.stats.beyond_window += 1;
             return self.acknowledge();
         }
@@ -143,6 +144,7 @@ impl Receiver {
 
     /// Adds the segment's bytes to what is held, delivers what is in order, and returns how many bytes were
     /// new.
+    #[inline]
     fn take_in(&mut self, segment: &Segment) -> u64 {
         let start = segment.seq.max(self.next);
         if start >= segment.end() {
@@ -151,18 +153,26 @@ impl Receiver {
         if start > self.next {
             return self.hold(start..segment.end());
         }
-        let mut new = segment.end() - start;
-        let mut next = segment.end();
-        if !self.out_of_order.is_empty() {
-            new = self.out_of_order.insert(start..segment.end());
-            next = self.out_of_order.containing(start).map_or(next, |held| held.end);
-            self.out_of_order.remove_below(next);
-        }
+        let (new, next) = if self.out_of_order.is_empty() {
+            (segment.end() - start, segment.end())
+        } else {
+            self.fill(start..segment.end())
+        };
         let delivered = next - self.next;
         self.next = next;
         self.unacknowledged += delivered;
         self.stats.delivered_bytes += delivered;
         new
+    }
+
+    /// Adds a range that begins where what is in order ends; returns how many bytes were new, and where it ends then.
+    #[inline(never)]
+    fn fill(&mut self, range: Range<u64>) -> (u64, u64) {
+        let at = range.start;
+        let new = self.out_of_order.insert(range);
+        let next = self.out_of_order.containing(at).expect("what was added is held").end;
+        self.out_of_order.remove_below(next);
+        (new, next)
     }
 
     fn count(&mut self, segment: &Segment, new: u64) {
@@ -203,6 +213,7 @@ impl Receiver {
     }
 
     /// Adds an out-of-order range and moves its block to the front of those to be reported.
+    #[inline(never)]
     fn hold(&mut self, range: Range<u64>) -> u64 {
         let at = range.start;
         let new = self.out_of_order.insert(range);
@@ -234,7 +245,7 @@ impl Receiver {
         let echo = if self.echoing { Flags::ECE } else { Flags::NONE };
         Segment {
             ack: self.next,
-            window: self.window(),
+            window: self.window,
             flags: Flags::ACK | echo,
             timestamps: self.timestamps(now),
             sack: self.sack_blocks(),
@@ -257,4 +268,11 @@ impl Receiver {
             ..Segment::default()
         }
     }
+}
+
+/// The window that a receiver advertises: the whole buffer, as the application reads at once and out-of-order data
+/// lies within the window; the field holds 16 bits, shifted.
+fn advertised_window(params: &Params) -> u64 {
+    let shift = params.window_scale.unwrap_or(0);
+    (params.receive_window >> shift).min(u64::from(u16::MAX)) << shift
 }

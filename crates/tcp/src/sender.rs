@@ -221,15 +221,21 @@ impl Sender {
 
     /// Takes the round-trip measurement that a new ACK gives: from its timestamps, where any segment will do,
     /// or from the timed segment (RFC 7323 section 4.1, RFC 6298 section 3).
+    #[inline]
     fn measure(&mut self, now: Time, segment: &Segment) {
         let timer = &mut self.flow.timer;
         let rtt = match segment.timestamps {
-            Some(timestamps) => timer.clock.since(timestamps.echo, now),
-            None => match timer.finish_timing(now, segment.ack) {
-                Some(rtt) => rtt,
-                None => return,
-            },
+            Some(timestamps) => Some(timer.clock.since(timestamps.echo, now)),
+            None => timer.finish_timing(now, segment.ack),
         };
+        if let Some(rtt) = rtt {
+            self.on_sample(now, rtt);
+        }
+    }
+
+    #[inline(never)]
+    fn on_sample(&mut self, now: Time, rtt: Time) {
+        let timer = &mut self.flow.timer;
         timer.estimator.sample(rtt);
         self.flow.stats.rtt_samples += 1;
         let estimator = timer.estimator;
@@ -290,14 +296,13 @@ impl Sender {
         } else if !flow.params.timestamps {
             flow.timer.time_segment(now, bytes.end);
         }
-        let limited = flow.allowance > 0 && bytes.end > flow.una + flow.cwnd;
         flow.nxt = flow.nxt.max(bytes.end);
         flow.max = flow.max.max(bytes.end);
         flow.timer.start(now);
         self.last_sent = now;
         let seq = bytes.start;
         flow.trace.record(now, || EventKind::Sent { seq, len, retransmission });
-        if limited {
+        if flow.allowance > 0 && bytes.end > flow.una + flow.cwnd {
             flow.trace.record(now, || EventKind::LimitedTransmit { seq });
         }
         // New data only is ECN-capable and tells of a reduction (RFC 3168 sections 6.1.2 and 6.1.5).
