@@ -5,7 +5,7 @@ use celltrain_atm::abr::RmCell;
 use celltrain_tcp::Segment;
 
 /// A segment on its way, and which endpoint of the receiving host it is for.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Packet {
     pub(crate) segment: Segment,
     pub(crate) endpoint: u32,
@@ -29,26 +29,26 @@ impl<T> Default for Wire<T> {
     }
 }
 
-impl<T: Copy> Wire<T> {
-    /// Sends a frame or RM cell; returns its number.
+impl<T: Copy + Default> Wire<T> {
+    /// Sends a frame or RM cell; returns its number, and what it contains.
     #[inline]
-    pub(crate) fn send(&mut self, content: T) -> u32 {
+    pub(crate) fn send(&mut self, content: T) -> (u32, &T) {
         let number = self.next;
         if number.wrapping_sub(self.first) as usize == self.ring.len() {
-            self.grow(content);
+            self.grow();
         }
         self.next = number.wrapping_add(1);
-        *self.peek_mut(number) = content;
-        number
+        let place = self.peek_mut(number);
+        *place = content;
+        (number, place)
     }
 
-    /// Doubles the ring, with `content` for a first place. Everything is in both halves then, and so at its new place too.
+    /// Doubles the ring. Everything is in both halves then, and so at its new place too.
     #[cold]
-    fn grow(&mut self, content: T) {
+    #[inline(never)]
+    fn grow(&mut self) {
         self.ring.extend_from_within(..);
-        if self.ring.is_empty() {
-            self.ring.push(content);
-        }
+        self.ring.resize(self.ring.len().max(1), T::default());
     }
 
     #[inline]

@@ -7,7 +7,7 @@ use super::rate::{Rate, RateCoding};
 /// A switch may only lower ER and only set CI and NI, so that is all the methods allow. RA, QL and SN, which
 /// only ITU-T I.371 uses, and the CRC are left out. CLP stands in the cell's header, not here: [`super::source::Choice`]
 /// tells out-of-rate cells apart.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct RmCell {
     backward: bool,
     notification: bool,

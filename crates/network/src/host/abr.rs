@@ -107,7 +107,7 @@ impl AbrSource {
             Choice::Brm => unreachable!("backward RM cells do not wait here"),
             Choice::Nothing => return None,
         };
-        let number = wires.rm[self.wire].send(rm);
+        let (number, _) = wires.rm[self.wire].send(rm);
         Some(Cell::management(label, Kind::ForwardRm, number, tagged))
     }
 }
@@ -230,7 +230,7 @@ impl Host {
         self.handle_own(now, streams, wires);
         let Some(AbrEnd::Destination(end)) = &mut self.parts.incoming[vc as usize].abr else { return };
         let Some(rm) = end.destination.take_brm() else { return };
-        let number = wires.rm[end.back_wire].send(rm);
+        let (number, _) = wires.rm[end.back_wire].send(rm);
         let Outgoing { stream, label, .. } = self.parts.outgoing[end.outgoing as usize];
         let cell = Cell::management(label, Kind::BackwardRm, number, false);
         streams[stream].push(0, 0, &Train::single(Instant::at(now), cell));

@@ -25,6 +25,7 @@ use celltrain_engine::{
 use celltrain_tcp::{Ecn, Tcp};
 
 use self::{
+    packets::Cause,
     server::Server,
     source::{Kind, Source},
     timers::{Earliest, Timers},
@@ -146,8 +147,9 @@ struct Waiting {
     way: Way,
     /// The endpoint that it comes from or goes to.
     endpoint: u32,
-    wire: usize,
-    /// Its number in the wire.
+    /// The VC that it came on or goes on, by its number in the host.
+    vc: u32,
+    /// Its number in the VC's wire.
     frame: u32,
 }
 
@@ -296,25 +298,31 @@ impl Host {
     /// last one of their frame arrives; what happens inside it while the others come does not part them.
     fn handle(&mut self, until: Time, streams: &mut Streams<Cell>, wires: &mut Wires) -> u64 {
         let (mut events, mut train) = (0, Train::default());
-        while let Some(slot) = self.merge.next(until, streams, &mut train) {
-            events += 1;
-            if self.parts.incoming[train.car.vc as usize].abr.is_some() {
-                self.on_abr_cells(&train, slot, streams, wires);
-                if train.car.kind != cell::Kind::Data {
-                    continue;
+        loop {
+            let delivery = loop {
+                let Some(slot) = self.merge.next(until, streams, &mut train) else { break None };
+                events += 1;
+                let mut incoming = &mut self.parts.incoming[train.car.vc as usize];
+                if incoming.abr.is_some() {
+                    self.on_abr_cells(&train, slot, streams, wires);
+                    if train.car.kind != cell::Kind::Data {
+                        continue;
+                    }
+                    incoming = &mut self.parts.incoming[train.car.vc as usize];
                 }
-            }
-            let incoming = &mut self.parts.incoming[train.car.vc as usize];
-            if let Some(delivery) = incoming.reassembly.on_cells(&train.car, train.count) {
-                let now = train.arrival(train.count - 1, slot).ps();
-                events += self.handle_own(now, streams, wires);
-                self.on_delivery(now, &train.car, delivery, streams, wires);
-            }
+                if let Some(delivery) = incoming.reassembly.on_cells(&train.car, train.count) {
+                    break Some((train.arrival(train.count - 1, slot).ps(), delivery));
+                }
+            };
+            events += self.handle_own(delivery.map_or(until, |(now, _)| now), streams, wires);
+            let Some((now, delivery)) = delivery else { return events };
+            self.on_delivery(now, &train.car, delivery, streams, wires);
         }
-        events + self.handle_own(until, streams, wires)
     }
 
     /// Handles the host's own events before `until`.
+    // Inlined by force: there are few between two arrivals.
+    #[inline(always)]
     fn handle_own(&mut self, until: Time, streams: &mut Streams<Cell>, wires: &mut Wires) -> u64 {
         let mut events = 0;
         loop {
@@ -328,19 +336,15 @@ impl Host {
     }
 
     /// The host's earliest event, at `now`; nothing arrives before `until`.
+    #[inline(always)]
     fn on_own_event(&mut self, now: Time, until: Time, streams: &mut Streams<Cell>, wires: &mut Wires) {
         if self.processor.next_done() == now {
-            match self.processor.leave() {
-                Some(packet) if packet.way == Way::Out => {
-                    self.forward(now, packet, streams, wires);
-                    self.make_room(now, packet.endpoint, streams, wires);
-                }
-                Some(packet) => self.deliver(now, packet, streams, wires),
-                None => {}
-            }
+            self.on_processed(now, streams, wires);
         } else if self.ip.next_done() == now {
             match self.ip.leave() {
-                Some(packet) if packet.way == Way::Out => self.transmit(now, packet, streams, wires),
+                Some(packet) if packet.way == Way::Out => {
+                    self.transmit(now, packet, &self.segment(packet, wires), streams);
+                }
                 Some(packet) => self.take_in(now, packet, streams, wires),
                 None => {}
             }
@@ -358,8 +362,7 @@ impl Host {
     fn on_timer(&mut self, now: Time, timer: u32, streams: &mut Streams<Cell>, wires: &mut Wires) {
         match timer.checked_sub(self.parts.endpoints.len() as u32) {
             None => {
-                self.parts.endpoints[timer as usize].tcp.on_timeout(now);
-                self.poll(now, timer, streams, wires);
+                self.tell(now, timer, Cause::Timeout, streams, wires);
             }
             Some(source) => {
                 let next = self.on_source(now, source, streams, wires);
@@ -409,10 +412,7 @@ impl Host {
             Kind::Application { endpoint, bytes, every } => {
                 let (endpoint, bytes, every) = (*endpoint, *bytes, *every);
                 source.next = source.next.delayed(every.unwrap_or(0));
-                if let Tcp::Sender(sender) = &mut self.parts.endpoints[endpoint as usize].tcp {
-                    sender.offer(now, bytes);
-                }
-                self.poll(now, endpoint, streams, wires);
+                self.tell(now, endpoint, Cause::Offer(bytes), streams, wires);
                 every.map_or(NEVER, |every| now + every)
             }
             Kind::Cells(cells) => {

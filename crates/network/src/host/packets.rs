@@ -2,13 +2,26 @@
 
 use celltrain_atm::{Cell, aal5::Delivery};
 use celltrain_engine::{Instant, Time, stream::Streams, time::NEVER};
-use celltrain_tcp::Ecn;
+use celltrain_tcp::{Ecn, Segment};
 
 use super::{Endpoint, Host, IpLayer, Pace, Waiting, Way, mark_of};
 use crate::{
     scenario::Framing,
     wire::{Packet, Wires},
 };
+
+/// What makes an endpoint look for something to send.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Cause {
+    /// A frame came in on a VC, by its number in the host; its segment has passed the host.
+    Segment { vc: u32, frame: u32 },
+    /// A timer may have expired.
+    Timeout,
+    /// The application offers so many bytes.
+    Offer(u64),
+    /// It may send again what it may not have a moment ago.
+    Turn,
+}
 
 impl Host {
     pub(super) fn on_delivery(
@@ -38,7 +51,7 @@ impl Host {
                         let path = self.parts.endpoints[*endpoint as usize].path;
                         tap.record(now, path.reversed(), segment);
                     }
-                    let packet = Waiting { way: Way::In, endpoint: *endpoint, wire, frame: number };
+                    let packet = Waiting { way: Way::In, endpoint: *endpoint, vc: cell.vc, frame: number };
                     match self.parts.ip {
                         IpLayer { service: Some(service), serves_arrivals: true } => {
                             self.ip.enter(now, service, packet);
@@ -64,6 +77,19 @@ impl Host {
         }
     }
 
+    /// The processor is done with a packet.
+    #[inline(never)]
+    pub(super) fn on_processed(&mut self, now: Time, streams: &mut Streams<Cell>, wires: &mut Wires) {
+        match self.processor.leave() {
+            Some(packet) if packet.way == Way::Out => {
+                self.forward(now, packet, &self.segment(packet, wires), streams);
+                self.make_room(now, packet.endpoint, streams, wires);
+            }
+            Some(packet) => self.deliver(now, packet, streams, wires),
+            None => {}
+        }
+    }
+
     /// TCP takes a segment, and sends what it calls for.
     pub(super) fn deliver(
         &mut self,
@@ -72,34 +98,55 @@ impl Host {
         streams: &mut Streams<Cell>,
         wires: &mut Wires,
     ) {
-        let segment = &wires.packets[packet.wire].take(packet.frame).segment;
-        self.parts.endpoints[packet.endpoint as usize].tcp.on_segment(now, segment);
-        self.poll(now, packet.endpoint, streams, wires);
+        let Waiting { vc, frame, .. } = packet;
+        self.tell(now, packet.endpoint, Cause::Segment { vc, frame }, streams, wires);
     }
 
-    /// The IP layer takes a packet that goes out.
-    // Inlined by force, with what it calls: few segments would take less time than the calls.
-    #[inline(always)]
-    pub(super) fn forward(&mut self, now: Time, packet: Waiting, streams: &mut Streams<Cell>, wires: &Wires) {
-        let done = match self.parts.ip.service {
-            None => now,
-            Some(service) if self.sends_ahead => self.ip.serve(now, service),
-            Some(service) => return self.ip.enter(now, service, packet),
-        };
-        self.transmit(done, packet, streams, wires);
+    /// What a packet that goes out contains.
+    pub(super) fn segment(&self, packet: Waiting, wires: &Wires) -> Segment {
+        let wire = self.parts.outgoing[packet.vc as usize].wire.expect("what TCP sends waits in a wire");
+        wires.packets[wire].peek(packet.frame).segment
     }
 
-    /// Sends what an endpoint has to send, and sets its timer.
-    pub(super) fn poll(&mut self, now: Time, endpoint: u32, streams: &mut Streams<Cell>, wires: &mut Wires) {
-        let Endpoint { outgoing, peer, .. } = self.parts.endpoints[endpoint as usize];
-        let wire = self.parts.outgoing[outgoing as usize].wire.expect("what TCP sends waits in a wire");
-        while self.may_send(now, endpoint, outgoing) {
+    /// Tells an endpoint what has happened, sends what it has to send then, and sets its timer.
+    // What this calls is inlined by force: few segments would take less time than the calls.
+    pub(super) fn tell(
+        &mut self,
+        now: Time,
+        endpoint: u32,
+        cause: Cause,
+        streams: &mut Streams<Cell>,
+        wires: &mut Wires,
+    ) {
+        let state = &mut self.parts.endpoints[endpoint as usize];
+        match cause {
+            Cause::Segment { vc, frame } => {
+                let wire = self.parts.incoming[vc as usize].wire.expect("what came was sent by TCP");
+                state.tcp.on_segment(now, &wires.packets[wire].take(frame).segment);
+            }
+            Cause::Timeout => state.tcp.on_timeout(now),
+            Cause::Offer(bytes) => state.tcp.offer(now, bytes),
+            Cause::Turn => {}
+        }
+        let Endpoint { outgoing, peer, .. } = *state;
+        loop {
             let state = &mut self.parts.endpoints[endpoint as usize];
+            let vc = &mut self.parts.outgoing[outgoing as usize];
+            if state.room == 0 {
+                break;
+            }
+            if let Some(pace) = &mut vc.pace
+                && pace.free() > now
+            {
+                self.rate_timers.set(self.parts.abr.len() as u32 + outgoing, pace.wait(endpoint));
+                break;
+            }
             let Some(segment) = state.tcp.poll_segment(now) else { break };
-            let frame = wires.packets[wire].send(Packet { segment, endpoint: peer });
-            let packet = Waiting { way: Way::Out, endpoint, wire, frame };
-            if let Some(pace) = &mut self.parts.outgoing[outgoing as usize].pace {
-                let segment = &wires.packets[wire].peek(frame).segment;
+            let wire = vc.wire.expect("what TCP sends waits in a wire");
+            let (frame, Packet { segment, .. }) =
+                wires.packets[wire].send(Packet { segment, endpoint: peer });
+            let packet = Waiting { way: Way::Out, endpoint, vc: outgoing, frame };
+            if let Some(pace) = &mut vc.pace {
                 pace.begin(now, self.parts.aal5.cells(u64::from(segment.ip_bytes())) as u16);
             }
             match state.processing[Way::Out as usize] {
@@ -107,28 +154,28 @@ impl Host {
                     state.room -= 1;
                     self.processor.enter(now, service, packet);
                 }
-                None => self.forward(now, packet, streams, wires),
+                None => self.forward(now, packet, segment, streams),
             }
         }
         let deadline = self.parts.endpoints[endpoint as usize].tcp.next_timeout().unwrap_or(NEVER);
         self.timers.set(endpoint, deadline);
     }
 
-    /// Whether an endpoint may send: there is room for a segment, and its VC may carry the next frame.
-    #[inline]
-    fn may_send(&mut self, now: Time, endpoint: u32, outgoing: u32) -> bool {
-        self.parts.endpoints[endpoint as usize].room > 0
-            && (self.parts.outgoing[outgoing as usize].pace.is_none()
-                || self.has_turn(now, endpoint, outgoing))
-    }
-
-    /// Whether the paced VC `outgoing` may carry its next frame; otherwise the endpoint has its turn when it may.
-    #[inline(never)]
-    fn has_turn(&mut self, now: Time, endpoint: u32, outgoing: u32) -> bool {
-        let pace = &mut self.parts.outgoing[outgoing as usize].pace;
-        let Some(pace) = pace.as_mut().filter(|pace| pace.free() > now) else { return true };
-        self.rate_timers.set(self.parts.abr.len() as u32 + outgoing, pace.wait(endpoint));
-        false
+    /// The IP layer takes a packet that goes out.
+    #[inline(always)]
+    pub(super) fn forward(
+        &mut self,
+        now: Time,
+        packet: Waiting,
+        segment: &Segment,
+        streams: &mut Streams<Cell>,
+    ) {
+        let done = match self.parts.ip.service {
+            None => now,
+            Some(service) if self.sends_ahead => self.ip.serve(now, service),
+            Some(service) => return self.ip.enter(now, service, packet),
+        };
+        self.transmit(done, packet, segment, streams);
     }
 
     /// A VC may carry its next frame: the endpoints that wait for it have their turn until one of them sends.
@@ -141,7 +188,7 @@ impl Host {
     ) {
         let turn = |host: &mut Self| host.parts.outgoing[outgoing as usize].pace.as_mut()?.turn(now);
         while let Some(endpoint) = turn(self) {
-            self.poll(now, endpoint, streams, wires);
+            self.tell(now, endpoint, Cause::Turn, streams, wires);
         }
         let pace = self.parts.outgoing[outgoing as usize].pace.as_ref();
         let next = pace.filter(|pace| pace.waits()).map_or(NEVER, Pace::free);
@@ -159,26 +206,29 @@ impl Host {
         let room = &mut self.parts.endpoints[endpoint as usize].room;
         *room += 1;
         if *room == 1 {
-            self.poll(now, endpoint, streams, wires);
+            self.tell(now, endpoint, Cause::Turn, streams, wires);
         }
     }
 
     /// Cuts a segment into cells, unless it travels as a packet, and hands them to the network interface at `at`.
     #[inline(always)]
-    pub(super) fn transmit(&mut self, at: Time, packet: Waiting, streams: &mut Streams<Cell>, wires: &Wires) {
-        let endpoint = &self.parts.endpoints[packet.endpoint as usize];
-        let outgoing = endpoint.outgoing;
-        let segment = &wires.packets[packet.wire].peek(packet.frame).segment;
+    pub(super) fn transmit(
+        &mut self,
+        at: Time,
+        packet: Waiting,
+        segment: &Segment,
+        streams: &mut Streams<Cell>,
+    ) {
         if let Some(tap) = &mut self.parts.tap {
-            tap.record(at, endpoint.path, segment);
+            tap.record(at, self.parts.endpoints[packet.endpoint as usize].path, segment);
         }
-        let vc = &self.parts.outgoing[outgoing as usize];
+        let vc = &self.parts.outgoing[packet.vc as usize];
         debug_assert_eq!(packet.frame, vc.frames, "frames are numbered in order");
         let length = match vc.framing {
             Framing::Cells => self.parts.aal5.cells(u64::from(segment.ip_bytes())) as u16,
             Framing::Packets => 1,
         };
         let mark = mark_of(segment.ecn);
-        self.send_cells(Instant::at(at), outgoing, (length, 0), length, mark, streams);
+        self.send_cells(Instant::at(at), packet.vc, (length, 0), length, mark, streams);
     }
 }

@@ -42,7 +42,7 @@ impl<T> Server<T> {
     }
 
     /// A packet arrives that somebody will ask for when it is done.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn enter(&mut self, now: Time, service: Service, item: T) {
         let done = self.serve(now, service);
         self.queue.push_back((done, item));

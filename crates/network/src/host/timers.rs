@@ -8,45 +8,62 @@ use celltrain_engine::{Time, time::NEVER};
 ///
 /// TCP moves its retransmission timer on with every ACK. Moving a deadline later costs nothing here: the heap keeps the
 /// old, earlier entry, and looks at the deadline again when that entry comes up.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Timers {
-    deadlines: Vec<Time>,
+    timers: Vec<Timer>,
     /// (time, index): for each thing with a deadline there is an entry at or before it.
     heap: BinaryHeap<Reverse<(Time, u32)>>,
-    /// The earliest entry of each thing in the heap.
-    entered: Vec<Time>,
+    /// The earliest entry.
+    next: Time,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Timer {
+    deadline: Time,
+    /// Its earliest entry in the heap.
+    entered: Time,
 }
 
 impl Timers {
     /// No deadlines yet, for `count` things.
     pub(crate) fn new(count: usize) -> Self {
-        Self { deadlines: vec![NEVER; count], heap: BinaryHeap::new(), entered: vec![NEVER; count] }
+        let timers = vec![Timer { deadline: NEVER, entered: NEVER }; count];
+        Self { timers, heap: BinaryHeap::new(), next: NEVER }
     }
 
     /// Sets a deadline; [`NEVER`] takes it away.
+    #[inline]
     pub(crate) fn set(&mut self, index: u32, deadline: Time) {
-        let place = index as usize;
-        self.deadlines[place] = deadline;
-        if deadline < self.entered[place] {
-            self.entered[place] = deadline;
-            self.heap.push(Reverse((deadline, index)));
+        let timer = &mut self.timers[index as usize];
+        timer.deadline = deadline;
+        if deadline < timer.entered {
+            self.enter(index, deadline);
         }
     }
 
+    #[inline(never)]
+    fn enter(&mut self, index: u32, deadline: Time) {
+        self.timers[index as usize].entered = deadline;
+        self.heap.push(Reverse((deadline, index)));
+        self.next = self.next.min(deadline);
+    }
+
     /// The earliest deadline, or a time before it.
+    #[inline]
     pub(crate) fn next(&self) -> Time {
-        self.heap.peek().map_or(NEVER, |entry| entry.0.0)
+        self.next
     }
 
     /// Looks at what [`Timers::next`] points to; returns its index if its deadline has come.
     pub(crate) fn pop(&mut self) -> Option<u32> {
         let Reverse((time, index)) = self.heap.pop()?;
-        let place = index as usize;
-        if time > self.entered[place] {
+        self.next = self.heap.peek().map_or(NEVER, |entry| entry.0.0);
+        let timer = &mut self.timers[index as usize];
+        if time > timer.entered {
             return None;
         }
-        self.entered[place] = NEVER;
-        let deadline = std::mem::replace(&mut self.deadlines[place], NEVER);
+        timer.entered = NEVER;
+        let deadline = std::mem::replace(&mut timer.deadline, NEVER);
         if deadline == time {
             return Some(index);
         }
