@@ -23,8 +23,9 @@ pub enum TieBreak {
 #[derive(Debug, Clone)]
 pub struct Merge {
     inputs: Vec<StreamId>,
-    /// Every input with cars, in descending order of arrival.
+    /// Every input with cars, in descending order of arrival; below `spare` there is room for what comes after all of them.
     keys: Vec<Key>,
+    spare: usize,
     /// Inputs without cars, to be looked at again at the next visit.
     starved: Vec<u32>,
     ties: TieBreak,
@@ -40,6 +41,9 @@ pub struct Merge {
 struct Key(u128);
 
 impl Key {
+    /// No input's: after all others, with an arrival that can be added to.
+    const NONE: Self = Self(u128::MAX - (2 << 64));
+
     #[inline]
     fn new(arrival: Time, input: u32, stream: StreamId) -> Self {
         Self(u128::from(arrival) << 64 | u128::from(input) << 32 | stream as u128)
@@ -74,6 +78,7 @@ impl Merge {
         Self {
             inputs: inputs.to_vec(),
             keys: Vec::with_capacity(inputs.len()),
+            spare: 0,
             starved: (0..inputs.len() as u32).collect(),
             ties_by_id: matches!(ties, TieBreak::InputId),
             crossing: false,
@@ -89,7 +94,7 @@ impl Merge {
             let Some(arrival) = streams[stream].next_arrival() else { return true };
             let key = Key::new(arrival, input, stream);
             keys.push(key);
-            replace_first::<false>(keys, key);
+            replace_first(keys, key);
             false
         });
     }
@@ -150,7 +155,7 @@ impl Merge {
                 (train.count, train.gaps) = (1, 0);
                 head.drop_first(second);
                 self.crossing = head.makes_rounds();
-                replace_first::<TURNS>(&mut self.keys, first.at(second.ps()));
+                self.replace_first::<TURNS>(first.at(second.ps()));
                 return Some(slot);
             }
             if head.arrival(head.count - 1, slot).ps() >= limit {
@@ -160,7 +165,7 @@ impl Merge {
         }
         self.crossing = false;
         match stream.remove_first() {
-            Some(next) => replace_first::<TURNS>(&mut self.keys, first.at(next)),
+            Some(next) => self.replace_first::<TURNS>(first.at(next)),
             None => self.starve(first),
         }
         Some(slot)
@@ -179,7 +184,35 @@ impl Merge {
         let count = cars_before(limit, head, slot);
         train.truncate(count);
         head.advance(count, slot);
-        replace_first::<false>(&mut self.keys, input.at(head.first.ps()));
+        replace_first(&mut self.keys, input.at(head.first.ps()));
+    }
+
+    /// Replaces the first key. `TURNS`: the new one is likely to come after most others.
+    #[inline(always)]
+    fn replace_first<const TURNS: bool>(&mut self, key: Key) {
+        if !TURNS {
+            return replace_first(&mut self.keys, key);
+        }
+        if self.spare == 0 {
+            self.make_room();
+        }
+        self.keys.pop();
+        self.spare -= 1;
+        let mut place = self.spare;
+        while let Some(&before) = self.keys.get(place + 1)
+            && before > key
+        {
+            self.keys[place] = before;
+            place += 1;
+        }
+        self.keys[place] = key;
+    }
+
+    /// Makes room for keys that come after all others.
+    #[cold]
+    fn make_room(&mut self) {
+        self.spare = 64;
+        self.keys.splice(..0, std::iter::repeat_n(Key::NONE, self.spare));
     }
 
     /// The first input has run dry.
@@ -238,7 +271,7 @@ impl Merge {
             let head = streams[first.stream()].first_mut()?;
             rows.push(Train { count: rounds, ..*head });
             head.advance(rounds, slot);
-            replace_first::<false>(&mut self.keys, first.at(head.first.ps()));
+            replace_first(&mut self.keys, first.at(head.first.ps()));
         }
         Some((rounds, slot))
     }
@@ -270,12 +303,9 @@ impl Merge {
     }
 }
 
-/// Replaces the first key and restores the order. `TURNS`: the new one is likely to come after all others.
+/// Replaces the first key and restores the order.
 #[inline]
-fn replace_first<const TURNS: bool>(keys: &mut [Key], key: Key) {
-    if TURNS && keys.first().is_some_and(|last| *last < key) {
-        return put_last(keys, key);
-    }
+fn replace_first(keys: &mut [Key], key: Key) {
     let [others @ .., last] = keys else { return };
     let mut place = last;
     for next in others.iter_mut().rev().take_while(|next| **next <= key) {
@@ -283,13 +313,6 @@ fn replace_first<const TURNS: bool>(keys: &mut [Key], key: Key) {
         place = next;
     }
     *place = key;
-}
-
-/// Replaces the first key by one that comes after all others.
-#[inline(never)]
-fn put_last(keys: &mut [Key], key: Key) {
-    keys.copy_within(..keys.len() - 1, 1);
-    keys[0] = key;
 }
 
 /// The most rounds taken at once: as many cars as can stand apart in a train.

@@ -122,14 +122,15 @@ impl<C: Car> Train<C> {
     /// this train.
     #[inline]
     fn join(&mut self, slots: u64, other: &Self) -> bool {
-        if !other.car.follows(&self.car, self.count) {
+        let gap = slots.wrapping_sub(1);
+        if gap > MAX_GAP || !other.car.follows(&self.car, self.count) {
             return false;
         }
-        if slots != 1 || other.gaps != 0 {
-            let (place, gap) = (self.count - 1, slots.wrapping_sub(1));
+        if gap != 0 || other.gaps != 0 {
+            let place = self.count - 1;
             // The gap before the cars of `other` and those between them move to their places, if these exist.
             let gaps = other.gaps << 4 | gap;
-            if gap > MAX_GAP || place >= MAX_GAPS || other.gaps >> (60 - 4 * place) != 0 {
+            if place >= MAX_GAPS || other.gaps >> (60 - 4 * place) != 0 {
                 return false;
             }
             self.gaps |= gaps << (4 * place);
