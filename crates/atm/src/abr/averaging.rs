@@ -81,13 +81,13 @@ impl Activity {
     /// A cell of `vc` is seen. Whether the number in force changed by that.
     pub fn see(&mut self, vc: u32) -> bool {
         self.levels[vc as usize] = 1.0;
-        let counted = &mut self.counted[vc as usize];
-        let changes = self.immediate && *counted < 1.0;
-        if changes {
-            self.sum += 1.0 - *counted;
-            *counted = 1.0;
+        if !self.immediate || self.counted[vc as usize] >= 1.0 {
+            return false;
         }
-        changes
+        let counted = &mut self.counted[vc as usize];
+        self.sum += 1.0 - *counted;
+        *counted = 1.0;
+        true
     }
 
     /// An interval ends.

@@ -99,16 +99,16 @@ impl RateAllocator for Capc {
         })
     }
 
-    fn on_cell(&mut self, now: Time, _: u32, is_rm: bool, _: &PortView) -> bool {
+    fn on_cell(&mut self, now: Time, _: u32, is_rm: bool, _: &impl PortView) -> bool {
         if self.params.count_rm_cells || !is_rm {
             self.interval.count(now);
         }
         false
     }
 
-    fn on_backward_rm(&mut self, _: Time, _: u32, rm: &mut RmCell, port: &PortView) {
+    fn on_backward_rm(&mut self, _: Time, _: u32, rm: &mut RmCell, port: &impl PortView) {
         rm.lower_er(Rate::of_cells(self.rate));
-        if port.queue > self.congested {
+        if port.queue() > self.congested {
             rm.set_ci();
         }
     }
@@ -117,7 +117,7 @@ impl RateAllocator for Capc {
         self.interval.end()
     }
 
-    fn on_interval(&mut self, now: Time, port: &PortView) {
+    fn on_interval(&mut self, now: Time, port: &impl PortView) {
         let measured = self.interval.finish(now, port);
         let Params { target_utilisation, up, down, most_up, most_down, .. } = self.params;
         let room = target_utilisation * (self.link * measured.seconds - measured.priority_cells);

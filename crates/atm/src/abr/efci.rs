@@ -61,10 +61,10 @@ impl RateAllocator for Efci {
         Ok(Self { low, high, marks: false })
     }
 
-    fn on_cell(&mut self, _: Time, _: u32, is_rm: bool, port: &PortView) -> bool {
-        if port.queue > self.high {
+    fn on_cell(&mut self, _: Time, _: u32, is_rm: bool, port: &impl PortView) -> bool {
+        if port.queue() > self.high {
             self.marks = true;
-        } else if port.queue < self.low {
+        } else if port.queue() < self.low {
             self.marks = false;
         }
         self.marks && !is_rm

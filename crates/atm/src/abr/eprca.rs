@@ -75,18 +75,18 @@ impl RateAllocator for Eprca {
         Ok(Self { params: params.clone(), congested, very_congested, mean })
     }
 
-    fn on_cell(&mut self, _: Time, _: u32, _: bool, _: &PortView) -> bool {
+    fn on_cell(&mut self, _: Time, _: u32, _: bool, _: &impl PortView) -> bool {
         false
     }
 
-    fn on_forward_rm(&mut self, _: Time, _: u32, rm: &mut RmCell, _: &PortView) {
+    fn on_forward_rm(&mut self, _: Time, _: u32, rm: &mut RmCell, _: &impl PortView) {
         self.mean += self.params.averaging * (rm.ccr().cells() - self.mean);
     }
 
-    fn on_backward_rm(&mut self, _: Time, _: u32, rm: &mut RmCell, port: &PortView) {
-        if port.queue > self.very_congested {
+    fn on_backward_rm(&mut self, _: Time, _: u32, rm: &mut RmCell, port: &impl PortView) {
+        if port.queue() > self.very_congested {
             rm.lower_er(Rate::of_cells(self.mean * self.params.major_reduction));
-        } else if port.queue > self.congested && rm.ccr().cells() > self.mean * self.params.down_pressure {
+        } else if port.queue() > self.congested && rm.ccr().cells() > self.mean * self.params.down_pressure {
             rm.lower_er(Rate::of_cells(self.mean * self.params.explicit_reduction));
         }
     }

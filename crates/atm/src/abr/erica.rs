@@ -237,12 +237,13 @@ impl<P> EricaOf<P> {
         room.max(0.0)
     }
 
-    fn finish_interval(&mut self, now: Time, port: &PortView) {
+    #[inline(never)]
+    fn finish_interval(&mut self, now: Time, port: &impl PortView) {
         let measured = self.interval.finish(now, port);
         self.activity.finish();
         let (mut capacity, input) = self.load.rates(self.room(&measured), &measured);
         if let Some(control) = &self.queue_control {
-            capacity *= control.factor(port.queue, capacity);
+            capacity *= control.factor(port.queue(), capacity);
         }
         let fair_share = capacity / self.activity.number();
         self.state = State {
@@ -318,7 +319,7 @@ impl<P: Variant> RateAllocator for EricaOf<P> {
         })
     }
 
-    fn on_cell(&mut self, now: Time, vc: u32, is_rm: bool, port: &PortView) -> bool {
+    fn on_cell(&mut self, now: Time, vc: u32, is_rm: bool, port: &impl PortView) -> bool {
         self.see(vc);
         if self.feedback.count_rm_cells || !is_rm {
             self.vcs[vc as usize].cells += 1;
@@ -329,13 +330,13 @@ impl<P: Variant> RateAllocator for EricaOf<P> {
         false
     }
 
-    fn on_forward_rm(&mut self, _: Time, vc: u32, rm: &mut RmCell, _: &PortView) {
+    fn on_forward_rm(&mut self, _: Time, vc: u32, rm: &mut RmCell, _: &impl PortView) {
         if self.feedback.present_rate == PresentRate::Declared {
             self.vcs[vc as usize].ccr = rm.ccr().cells();
         }
     }
 
-    fn on_backward_rm(&mut self, _: Time, vc: u32, rm: &mut RmCell, _: &PortView) {
+    fn on_backward_rm(&mut self, _: Time, vc: u32, rm: &mut RmCell, _: &impl PortView) {
         self.see(vc);
         let Vc { ccr, answer, .. } = self.vcs[vc as usize];
         let rate = match answer {
@@ -350,7 +351,7 @@ impl<P: Variant> RateAllocator for EricaOf<P> {
         self.interval.end()
     }
 
-    fn on_interval(&mut self, now: Time, port: &PortView) {
+    fn on_interval(&mut self, now: Time, port: &impl PortView) {
         self.finish_interval(now, port);
     }
 }

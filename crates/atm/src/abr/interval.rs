@@ -90,14 +90,14 @@ impl Interval {
     ///
     /// # Panics
     /// If it has just begun.
-    pub fn finish(&mut self, now: Time, port: &PortView) -> Measured {
+    pub fn finish(&mut self, now: Time, port: &impl PortView) -> Measured {
         assert!(now > self.start, "an interval takes time");
         let measured = Measured {
             seconds: (now - self.start) as f64 / SECOND as f64,
             cells: self.cells as f64,
-            priority_cells: (port.priority_cells - self.priority_cells_at_start) as f64,
+            priority_cells: (port.priority_cells() - self.priority_cells_at_start) as f64,
         };
-        (self.start, self.cells, self.priority_cells_at_start) = (now, 0, port.priority_cells);
+        (self.start, self.cells, self.priority_cells_at_start) = (now, 0, port.priority_cells());
         measured
     }
 }

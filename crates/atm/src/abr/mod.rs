@@ -48,14 +48,33 @@ pub struct Port {
     pub vcs: usize,
 }
 
-/// What an allocator may see of its port at a time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct PortView {
+/// What an allocator may see of its port at a time. Ports that do not store their queue compute what is asked.
+pub trait PortView {
     /// ABR cells in the queue.
-    pub queue: u64,
+    fn queue(&self) -> u64;
+
     /// Cells of higher priority (VBR, CBR) that have come for the link since the start of the run. An allocator takes
     /// differences, so the port need not know of its intervals.
+    fn priority_cells(&self) -> u64;
+}
+
+/// What was seen of a port at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PortState {
+    /// As [`PortView::queue`].
+    pub queue: u64,
+    /// As [`PortView::priority_cells`].
     pub priority_cells: u64,
+}
+
+impl PortView for PortState {
+    fn queue(&self) -> u64 {
+        self.queue
+    }
+
+    fn priority_cells(&self) -> u64 {
+        self.priority_cells
+    }
 }
 
 /// A switch's rate allocation at one port, for the VCs that it carries forward.
@@ -84,13 +103,13 @@ pub trait RateAllocator: Sized {
     fn new(params: &Self::Params, port: &Port) -> Result<Self, ParamError>;
 
     /// An ABR cell arrives for the link, data or RM cell (`is_rm`). Whether to set its EFCI mark, which RM cells lack.
-    fn on_cell(&mut self, now: Time, vc: u32, is_rm: bool, port: &PortView) -> bool;
+    fn on_cell(&mut self, now: Time, vc: u32, is_rm: bool, port: &impl PortView) -> bool;
 
     /// A forward RM cell arrives; its VC has been told to [`on_cell`](Self::on_cell).
-    fn on_forward_rm(&mut self, _now: Time, _vc: u32, _rm: &mut RmCell, _port: &PortView) {}
+    fn on_forward_rm(&mut self, _now: Time, _vc: u32, _rm: &mut RmCell, _port: &impl PortView) {}
 
     /// A backward RM cell of `vc` passes on its way to the source.
-    fn on_backward_rm(&mut self, _now: Time, _vc: u32, _rm: &mut RmCell, _port: &PortView) {}
+    fn on_backward_rm(&mut self, _now: Time, _vc: u32, _rm: &mut RmCell, _port: &impl PortView) {}
 
     /// When the present interval ends if no cell ends it before; [`NEVER`] for algorithms without intervals. Only
     /// [`on_cell`](Self::on_cell) and [`on_interval`](Self::on_interval) change it.
@@ -99,7 +118,7 @@ pub trait RateAllocator: Sized {
     }
 
     /// The interval ends.
-    fn on_interval(&mut self, _now: Time, _port: &PortView) {}
+    fn on_interval(&mut self, _now: Time, _port: &impl PortView) {}
 }
 
 /// Checks that a parameter lies between `low` and `high`, both included.

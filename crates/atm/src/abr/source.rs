@@ -158,6 +158,33 @@ impl Source {
         Choice::Nothing
     }
 
+    /// Goes on after [`Source::send`], as if asked again at the time of every cell before `until`: sends at most `most` data
+    /// cells, which must wait, and no BRM with them, up to the first cell that is none. Tells `sent` when each goes, and
+    /// returns how many there were.
+    #[inline]
+    pub fn send_row(&mut self, most: u32, until: Time, mut sent: impl FnMut(Time)) -> u32 {
+        let (Some(mut last), Some(spacing)) = (self.state.last_cell, self.state.spacing) else { return 0 };
+        if self.next_out_of_rate(Waiting { data: true, brm: false }) < until {
+            return 0;
+        }
+        let begun = self.state.since_frm;
+        let end = self.params.nrm.saturating_sub(1).min(begun.saturating_add(most));
+        let trm = self.state.last_frm.saturating_add(self.params.trm.ps());
+        while self.state.since_frm < end {
+            let due = last.plus(spacing);
+            if due.ps() >= until || (self.state.since_frm >= MRM && due.ps() >= trm) {
+                break;
+            }
+            sent(due.ps());
+            last = due;
+            self.state.since_frm += 1;
+        }
+        self.state.last_cell = Some(last);
+        let count = self.state.since_frm - begun;
+        self.stats.data += u64::from(count);
+        count
+    }
+
     /// Follows a BRM (rules 8 and 9).
     pub fn on_brm(&mut self, rm: &RmCell) {
         self.stats.answers += 1;

@@ -2,7 +2,7 @@
 
 use celltrain_atm::{
     abr::{
-        AllocatorName, AllocatorParams, Port, PortView, Rate, RateAllocator, RateCoding, RmCell,
+        AllocatorName, AllocatorParams, Port, PortState, Rate, RateAllocator, RateCoding, RmCell,
         capc::{self, Capc},
         efci::{self, Efci},
         eprca::{self, Eprca},
@@ -15,8 +15,8 @@ fn port() -> Port {
     Port { link: Rate::of_cells(100_000.0), capacity: 2000, vcs: 4 }
 }
 
-fn queue(queue: u64) -> PortView {
-    PortView { queue, priority_cells: 0 }
+fn queue(queue: u64) -> PortState {
+    PortState { queue, priority_cells: 0 }
 }
 
 fn frm(ccr: f64) -> RmCell {
@@ -58,7 +58,7 @@ fn capc_moves_one_rate_in_proportion_to_the_load() {
     assert_eq!(answer(&mut capc, 1.0, 50), (25_000.0, false));
     assert!(answer(&mut capc, 1.0, 51).1, "CI above the threshold");
     // A millisecond has room for 95 cells.
-    let mut view = PortView::default();
+    let mut view = PortState::default();
     let mut interval = |number: u64, cells: u64, vbr: u64| {
         for _ in 0..cells {
             capc.on_cell((number - 1) * MILLISECOND, 0, false, &view);

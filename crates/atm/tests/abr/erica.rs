@@ -1,7 +1,7 @@
 //! ERICA, measure by measure: the boundary cases, the options, the averages, and the function of the queue.
 
 use celltrain_atm::abr::{
-    Port, PortView, Rate, RateAllocator, RateCoding, RmCell,
+    Port, PortState, Rate, RateAllocator, RateCoding, RmCell,
     averaging::{self, Activity, LoadAveraging},
     erica::{Erica, EricaOf, Feedback, Params, PresentRate, UtilisationOf, Variant, WithoutInput},
     erica_plus::{self, EricaPlus},
@@ -17,13 +17,13 @@ use celltrain_engine::{
 /// Cells a second: one in 10 us, a hundred in the usual interval.
 const LINK: f64 = 100_000.0;
 const VCS: usize = 4;
-const NONE: PortView = PortView { queue: 0, priority_cells: 0 };
+const NONE: PortState = PortState { queue: 0, priority_cells: 0 };
 
 /// A switch of which the test says what it measures.
 struct Switch<P> {
     erica: EricaOf<P>,
     now: Time,
-    port: PortView,
+    port: PortState,
 }
 
 impl<P: Variant> Switch<P> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use celltrain_atm::abr::{
-    Choice, Destination, Params, Port, PortView, Rate, RateAllocator, RmCell, Source, Waiting,
+    Choice, Destination, Params, Port, PortState, Rate, RateAllocator, RmCell, Source, Waiting,
     capc::Capc,
     efci::Efci,
     eprca::Eprca,
@@ -64,7 +64,7 @@ struct Network<A> {
     vbr_waits: u64,
     vbr_distance: Option<Time>,
     busy: bool,
-    view: PortView,
+    view: PortState,
     longest: u64,
 }
 
@@ -90,7 +90,7 @@ impl<A: RateAllocator> Network<A> {
             vbr_waits: 0,
             vbr_distance: vbr.map(|rate| (SECOND as f64 / rate) as Time),
             busy: false,
-            view: PortView::default(),
+            view: PortState::default(),
             longest: 0,
         };
         (0..sources.len()).for_each(|vc| network.wait(vc));

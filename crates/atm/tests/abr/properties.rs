@@ -2,7 +2,7 @@
 
 use celltrain_atm::{
     abr::{
-        Allocator, AllocatorName, AllocatorParams, Choice, Params, Port, PortView, Rate, RateAllocator,
+        Allocator, AllocatorName, AllocatorParams, Choice, Params, Port, PortState, Rate, RateAllocator,
         RateCoding, RmCell, Source, Waiting,
         averaging::{self, LoadAveraging},
         erica::{Feedback, PresentRate},
@@ -53,7 +53,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 fn drive<A: RateAllocator>(allocator: &mut A, steps: &[Step]) -> Result<Vec<f64>, TestCaseError> {
-    let (mut now, mut view, mut answers) = (0, PortView::default(), Vec::new());
+    let (mut now, mut view, mut answers) = (0, PortState::default(), Vec::new());
     for &(gap, vc, what, rate, queue, vbr) in steps {
         now += gap * MICROSECOND;
         while allocator.next_interval() <= now {
@@ -61,7 +61,7 @@ fn drive<A: RateAllocator>(allocator: &mut A, steps: &[Step]) -> Result<Vec<f64>
             allocator.on_interval(end, &view);
             prop_assert!(allocator.next_interval() > end, "an interval ends later than it begins");
         }
-        view = PortView { queue, priority_cells: view.priority_cells + vbr };
+        view = PortState { queue, priority_cells: view.priority_cells + vbr };
         let rate = Rate::of_cells(rate);
         let mut rm = RmCell::forward(rate, rate, Rate::ZERO, RateCoding::Exact);
         let mark = match what {

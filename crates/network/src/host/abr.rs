@@ -11,7 +11,7 @@ use celltrain_atm::{
 };
 use celltrain_engine::{
     Instant, Slot, Time,
-    stream::{Streams, Train},
+    stream::{Car, Stream, Streams, Train},
 };
 
 use super::{Host, Outgoing};
@@ -74,17 +74,20 @@ impl CellQueue {
 
     /// Takes the first cell.
     fn leave(&mut self) -> Cell {
-        use celltrain_engine::stream::Car;
-        let (head, count) = self.rows.front_mut().expect("a source sends data only while some waits");
-        let cell = *head;
-        *count -= 1;
-        if *count == 0 {
+        let (head, _) = *self.rows.front().expect("a source sends data only while some waits");
+        self.remove(1);
+        head
+    }
+
+    /// Removes the first `count` cells, which are of one row.
+    fn remove(&mut self, count: u32) {
+        let (head, cells) = self.rows.front_mut().expect("only cells that wait are removed");
+        *cells -= count;
+        head.advance(count);
+        if *cells == 0 {
             self.rows.pop_front();
-        } else {
-            head.advance(1);
         }
-        self.cells -= 1;
-        cell
+        self.cells -= u64::from(count);
     }
 }
 
@@ -109,6 +112,18 @@ impl AbrSource {
         };
         let (number, _) = wires.rm[self.wire].send(rm);
         Some(Cell::management(label, Kind::ForwardRm, number, tagged))
+    }
+
+    /// Sends of the first row that waits what goes at the rate before `until`, after a cell that went before.
+    fn send_row(&mut self, until: Time, stream: &mut Stream<Cell>) {
+        let Some(&(mut cell, count)) = self.queue.rows.front() else { return };
+        let count = self.source.send_row(count, until, |now| {
+            stream.push(0, 0, &Train::single(Instant::at(now), cell));
+            cell.advance(1);
+        });
+        if count > 0 {
+            self.queue.remove(count);
+        }
     }
 }
 
@@ -170,6 +185,7 @@ impl Host {
             let now = next;
             if let Some(cell) = source.send(now, label, wires) {
                 stream.push(0, 0, &Train::single(Instant::at(now), cell));
+                source.send_row(until, stream);
             }
             next = source.next_time(now);
             if next >= until {

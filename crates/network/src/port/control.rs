@@ -65,6 +65,24 @@ pub(crate) struct RateControl {
     number: u64,
 }
 
+/// The port as the allocator sees it, which seldom asks for the queue.
+struct View<Q> {
+    queue: Q,
+    priority_cells: u64,
+}
+
+impl<Q: Fn() -> u64> PortView for View<Q> {
+    #[inline]
+    fn queue(&self) -> u64 {
+        (self.queue)()
+    }
+
+    #[inline]
+    fn priority_cells(&self) -> u64 {
+        self.priority_cells
+    }
+}
+
 /// Between the numbers of cells that are not on one grid of slots.
 const APART: u64 = 1 << 32;
 
@@ -106,21 +124,19 @@ impl RateControl {
         self.passed
     }
 
-    /// Sees how many ABR cells are in the buffer at `at`, where the port can say so and does not tell of each that comes and goes.
-    /// Cells of the same picosecond may come in any order of its fractions; time does not go back by them.
+    /// Moves the time at which the port looks at its queue to `at`, and returns it. Cells of the same picosecond may come in any
+    /// order of its fractions; time does not go back by them.
     #[inline]
-    pub(super) fn see(&mut self, at: Instant, cells: impl FnOnce(Instant) -> u64) {
+    pub(super) fn move_to(&mut self, at: Instant) -> Instant {
         self.now = self.now.max(at);
-        self.queue = cells(self.now);
+        self.now
     }
 
-    /// So many ABR cells were in the buffer at some time.
-    pub(super) fn note_most(&mut self, cells: u64) {
-        self.most = self.most.max(cells);
-    }
-
-    fn view(&self) -> PortView {
-        PortView { queue: self.queue, priority_cells: self.ahead }
+    /// So many ABR cells are in the buffer, and at most `most` were since this was last said: for ports that do not tell of each
+    /// that comes and goes.
+    pub(super) fn note_queue(&mut self, cells: u64, most: u64) {
+        self.queue = cells;
+        self.most = self.most.max(most);
     }
 
     fn is_abr(&self, vc: u32) -> bool {
@@ -133,9 +149,9 @@ impl RateControl {
         self.next_interval
     }
 
-    /// The allocator's interval ends.
-    pub(super) fn on_interval(&mut self, now: Time) {
-        let view = self.view();
+    /// The allocator's interval ends; `queue` says how many ABR cells are in the buffer.
+    pub(super) fn on_interval(&mut self, now: Time, queue: impl Fn() -> u64) {
+        let view = View { queue, priority_cells: self.ahead };
         if let Some(any) = &mut self.allocator {
             with_allocator!(any, allocator => {
                 allocator.on_interval(now, &view);
@@ -163,27 +179,51 @@ impl RateControl {
         self.allocator.as_ref().is_some_and(|any| with_allocator!(any, allocator => of(allocator)))
     }
 
-    /// A cell arrives for the link; returns the mark with which it goes on.
+    /// A cell arrives for the link, where `queue` says how many ABR cells are in the buffer; returns the mark with which it goes on.
     #[inline]
-    pub(super) fn on_cell(&mut self, now: Time, cell: &Cell, wires: &mut Wires) -> Ecn {
-        let wire = match self.roles[cell.vc as usize] {
-            Role::Controlled { wire } => wire,
+    pub(super) fn on_cell(&mut self, now: Time, cell: &Cell, queue: impl Fn() -> u64) -> Ecn {
+        match self.roles[cell.vc as usize] {
+            Role::Controlled { .. } => {}
             Role::Ahead { .. } => {
                 self.ahead += 1;
                 return cell.ecn;
             }
             Role::Behind => return cell.ecn,
-        };
-        let (view, is_rm) = (self.view(), cell.kind != Kind::Data);
+        }
+        let (view, is_rm) = (View { queue, priority_cells: self.ahead }, cell.kind != Kind::Data);
         let Some(any) = &mut self.allocator else { return cell.ecn };
         with_allocator!(any, allocator => {
             let mark = allocator.on_cell(now, cell.vc, is_rm, &view);
             self.next_interval = allocator.next_interval();
-            if is_rm {
-                allocator.on_forward_rm(now, cell.vc, wires.rm[wire].peek_mut(cell.frame), &view);
-            }
             if mark && !is_rm { Ecn::Marked } else { cell.ecn }
         })
+    }
+
+    /// The cell that [`RateControl::on_cell`] was told of is a forward RM cell.
+    pub(super) fn on_forward_rm(
+        &mut self,
+        now: Time,
+        cell: &Cell,
+        queue: impl Fn() -> u64,
+        wires: &mut Wires,
+    ) {
+        if let (Role::Controlled { wire }, Some(any)) = (self.roles[cell.vc as usize], &mut self.allocator) {
+            let (view, rm) = (View { queue, priority_cells: self.ahead }, wires.rm[wire].peek_mut(cell.frame));
+            with_allocator!(any, allocator => allocator.on_forward_rm(now, cell.vc, rm, &view));
+        }
+    }
+
+    /// Data cells of a VC come in a row, each when no ABR cell is in the buffer, and the allocator marks none.
+    pub(super) fn on_row(&mut self, row: &Train<Cell>, slot: Slot) {
+        if let (Role::Controlled { .. }, Some(any)) = (self.roles[row.car.vc as usize], &mut self.allocator) {
+            let view = View { queue: || 0, priority_cells: self.ahead };
+            with_allocator!(any, allocator => {
+                for place in 0..row.count {
+                    allocator.on_cell(row.arrival(place, slot).ps(), row.car.vc, false, &view);
+                }
+                self.next_interval = allocator.next_interval();
+            });
+        }
     }
 
     /// A cell of `vc` has entered the buffer.
@@ -197,18 +237,19 @@ impl RateControl {
         self.queue -= u64::from(self.is_abr(vc));
     }
 
-    /// A backward RM cell, which arrives as number `place` of the ways back, takes the allocator's answer along.
+    /// The backward RM cell number `number`, which arrives as number `place` of the ways back, takes the allocator's answer
+    /// along; `queue` says how many ABR cells are in the buffer.
     pub(super) fn stamp(
         &mut self,
         now: Time,
-        place: usize,
-        number: u32,
+        (place, number): (usize, u32),
+        queue: impl Fn() -> u64,
         wires: &mut Wires,
         fingerprint: &mut Fingerprint,
     ) {
-        let (view, Pass { vc, wire, .. }) = (self.view(), self.passes[place]);
+        let Pass { vc, wire, .. } = self.passes[place];
         let Some(any) = &mut self.allocator else { return };
-        let rm = wires.rm[wire].peek_mut(number);
+        let (view, rm) = (View { queue, priority_cells: self.ahead }, wires.rm[wire].peek_mut(number));
         with_allocator!(any, allocator => allocator.on_backward_rm(now, vc, rm, &view));
         fingerprint.mix(now ^ rm.er().cells().to_bits() ^ u64::from(vc) << 48);
     }

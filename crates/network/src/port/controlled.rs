@@ -4,11 +4,11 @@
 use celltrain_atm::{
     Cell,
     buffer::{BufferPolicy, Reason},
-    cell::Kind,
+    cell::{Ecn, Kind},
 };
 use celltrain_engine::{
     Instant, Slot, Time,
-    stream::{Streams, Train},
+    stream::{Car, Streams, Train},
 };
 
 use super::{
@@ -31,28 +31,23 @@ impl Buffer<CellFifo> {
     ) -> u64 {
         let (mut cells, mut tally, mut train) = (0, Tally::default(), Train::default());
         while let Some(slot) = self.merge.next_in_turn(until, streams, &mut train) {
-            if let Some(place) = (train.car.vc as usize).checked_sub(self.connections.len()) {
-                self.on_way_back(control, place, &train, slot, streams, wires);
+            if train.car.vc as usize >= self.connections.len() {
+                self.on_way_back(control, &train, slot, streams, wires);
                 continue;
             }
             cells += u64::from(train.count);
-            if train.count > 1 && self.tell_row(control, &train, slot, wires) {
+            if train.count == 1 {
+                self.on_controlled(policy, control, &mut train, &mut tally, streams, wires);
+            } else if self.tell_row(control, &train, slot) {
                 self.on_row(policy, &mut train, slot, &mut tally, streams);
-                continue;
-            }
-            loop {
-                let mut cell = Train::single(train.first, train.car);
-                self.on_controlled(policy, control, &mut cell, &mut tally, streams, wires);
-                if train.count == 1 {
-                    break;
-                }
-                train.advance(1, slot);
+            } else {
+                self.on_controlled_parts(policy, control, train, slot, &mut tally, streams, wires);
             }
         }
         let end = Instant::start_of(until);
         self.end_intervals(control, end);
-        control.see(end, |now| self.queue.occupancy(now));
-        control.note_most(self.settle_cells(&tally));
+        let now = control.move_to(end);
+        control.note_queue(self.queue.occupancy(now), self.settle_cells(&tally));
         cells
     }
 
@@ -63,7 +58,6 @@ impl Buffer<CellFifo> {
         control: &mut RateControl,
         train: &Train<Cell>,
         slot: Slot,
-        wires: &mut Wires,
     ) -> bool {
         let (vc, last) = (train.car.vc, train.arrival(train.count - 1, slot));
         self.end_intervals(control, train.first);
@@ -79,12 +73,29 @@ impl Buffer<CellFifo> {
         if !idle || control.marks() {
             return false;
         }
-        for place in 0..train.count {
-            let at = train.arrival(place, slot);
-            control.see(at, |_| 0);
-            control.on_cell(at.ps(), &train.car, wires);
-        }
+        control.move_to(last);
+        control.on_row(train, slot);
         true
+    }
+
+    /// The cells of a train arrive, and are told one by one.
+    #[expect(clippy::too_many_arguments, reason = "as many as a cell needs, and the slot")]
+    #[inline(never)]
+    fn on_controlled_parts<P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        control: &mut RateControl,
+        train: Train<Cell>,
+        slot: Slot,
+        tally: &mut Tally,
+        streams: &mut Streams<Cell>,
+        wires: &mut Wires,
+    ) {
+        for place in 0..train.count {
+            let mut cell = Train::single(train.arrival(place, slot), train.car);
+            cell.car.advance(place);
+            self.on_controlled(policy, control, &mut cell, tally, streams, wires);
+        }
     }
 
     /// A cell arrives: the allocator hears of it, the policy decides, the port obeys.
@@ -100,11 +111,12 @@ impl Buffer<CellFifo> {
     ) {
         let at = cell.first;
         self.end_intervals(control, at);
-        control.see(at, |now| self.queue.occupancy(now));
-        cell.car.ecn = control.on_cell(at.ps(), &cell.car, wires);
+        cell.car.ecn = self.tell_cell(control, at, &cell.car);
         if cell.car.kind == Kind::Data {
-            self.on_cell(policy, cell, tally, streams);
-        } else if self.queue.is_full(at) {
+            return self.on_cell(policy, cell, tally, streams);
+        }
+        self.tell_forward_rm(control, at, &cell.car, wires);
+        if self.queue.is_full(at) {
             // It belongs to no frame: policies of frames have nothing to say about it.
             self.discard(at, &cell.car, Reason::BufferFull);
         } else {
@@ -112,20 +124,35 @@ impl Buffer<CellFifo> {
         }
     }
 
+    /// Tells the allocator of a cell; returns the mark with which it goes on.
+    #[inline]
+    fn tell_cell(&self, control: &mut RateControl, at: Instant, cell: &Cell) -> Ecn {
+        let now = control.move_to(at);
+        control.on_cell(at.ps(), cell, || self.queue.occupancy(now))
+    }
+
+    /// The cell is a forward RM cell.
+    #[inline(never)]
+    fn tell_forward_rm(&self, control: &mut RateControl, at: Instant, cell: &Cell, wires: &mut Wires) {
+        let now = control.move_to(at);
+        control.on_forward_rm(at.ps(), cell, || self.queue.occupancy(now), wires);
+    }
+
     /// Cells of a way back come by: RM cells are stamped, all go on at once.
     fn on_way_back(
         &mut self,
         control: &mut RateControl,
-        place: usize,
         train: &Train<Cell>,
         slot: Slot,
         streams: &mut Streams<Cell>,
         wires: &mut Wires,
     ) {
+        let place = train.car.vc as usize - self.connections.len();
         if train.car.kind == Kind::BackwardRm {
             self.end_intervals(control, train.first);
-            control.see(train.first, |now| self.queue.occupancy(now));
-            control.stamp(train.first.ps(), place, train.car.frame, wires, &mut self.fingerprint);
+            let (now, cell) = (control.move_to(train.first), (place, train.car.frame));
+            let occupancy = || self.queue.occupancy(now);
+            control.stamp(train.first.ps(), cell, occupancy, wires, &mut self.fingerprint);
         }
         control.pass(place, train, slot, streams);
     }
@@ -142,8 +169,8 @@ impl Buffer<CellFifo> {
     fn end_interval(&self, control: &mut RateControl, now: Instant) {
         while control.next_interval() <= now.ps() {
             let end = control.next_interval();
-            control.see(Instant::start_of(end), |now| self.queue.occupancy(now));
-            control.on_interval(end);
+            let now = control.move_to(Instant::start_of(end));
+            control.on_interval(end, || self.queue.occupancy(now));
         }
     }
 }

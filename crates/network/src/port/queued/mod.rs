@@ -242,7 +242,8 @@ impl Buffer<VcQueues> {
         {
             self.send_until(policy, Instant::start_of(end), streams);
             if let Some(control) = &mut self.control {
-                control.on_interval(end);
+                let cells = control.queue();
+                control.on_interval(end, || cells);
             }
         }
         self.send_until(policy, now, streams);
@@ -263,7 +264,8 @@ impl Buffer<VcQueues> {
         }
         let Some(control) = &mut self.control else { return };
         if train.car.kind == Kind::BackwardRm {
-            control.stamp(train.first.ps(), place, train.car.frame, wires, &mut self.fingerprint);
+            let (cells, cell) = (control.queue(), (place, train.car.frame));
+            control.stamp(train.first.ps(), cell, || cells, wires, &mut self.fingerprint);
         }
         control.pass(place, train, slot, streams);
     }
@@ -317,7 +319,11 @@ impl Buffer<VcQueues> {
         wires: &mut Wires,
     ) {
         if let Some(control) = &mut self.control {
-            cell.ecn = control.on_cell(at.ps(), &cell, wires);
+            let cells = control.queue();
+            cell.ecn = control.on_cell(at.ps(), &cell, || cells);
+            if cell.kind != Kind::Data {
+                control.on_forward_rm(at.ps(), &cell, || cells, wires);
+            }
         }
         let connection = &self.connections[cell.vc as usize];
         let (size, room) = self.queue.measure(|| {
