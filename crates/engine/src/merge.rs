@@ -3,7 +3,7 @@
 use crate::{
     random::Generator,
     stream::{Car, StreamId, Streams, Train},
-    time::{Slot, Time},
+    time::{Instant, Slot, Time},
 };
 
 /// Which of several cars that arrive in the same picosecond comes first.
@@ -181,7 +181,7 @@ impl Merge {
         head: &mut Train<C>,
         train: &mut Train<C>,
     ) {
-        let count = cars_before(limit, head, slot);
+        let count = head.cars_before(limit, slot);
         train.truncate(count);
         head.advance(count, slot);
         replace_first(&mut self.keys, input.at(head.first.ps()));
@@ -198,21 +198,23 @@ impl Merge {
         }
         self.keys.pop();
         self.spare -= 1;
-        let mut place = self.spare;
-        while let Some(&before) = self.keys.get(place + 1)
-            && before > key
-        {
-            self.keys[place] = before;
-            place += 1;
+        let [place, others @ ..] = &mut self.keys[self.spare..] else { return };
+        let mut place = place;
+        for next in others.iter_mut().take_while(|next| **next > key) {
+            *place = *next;
+            place = next;
         }
-        self.keys[place] = key;
+        *place = key;
     }
 
     /// Makes room for keys that come after all others.
     #[cold]
     fn make_room(&mut self) {
+        let inputs = self.keys.len();
         self.spare = 64;
-        self.keys.splice(..0, std::iter::repeat_n(Key::NONE, self.spare));
+        self.keys.resize(inputs + self.spare, Key::NONE);
+        self.keys.copy_within(..inputs, self.spare);
+        self.keys[..self.spare].fill(Key::NONE);
     }
 
     /// The first input has run dry.
@@ -232,6 +234,34 @@ impl Merge {
             self.keys.swap(last, last - generator.below(tied as u64) as usize);
         }
         self.keys[last]
+    }
+
+    /// Takes the cars that follow `car`, which was taken last and alone, if they stand alone too, up to the next of another input
+    /// and before `until`: their arrivals become `arrivals`.
+    pub fn take_behind<C: Car>(
+        &mut self,
+        car: &C,
+        until: Time,
+        streams: &mut Streams<C>,
+        arrivals: &mut Vec<Instant>,
+    ) {
+        arrivals.clear();
+        let Some((&first, others)) = self.keys.split_last() else { return };
+        let limit = others.last().map_or(until, |second| until.min(second.arrival()));
+        let stream = &mut streams[first.stream()];
+        let mut next = Some(first.arrival());
+        while let Some(head) = stream.first()
+            && head.count == 1
+            && head.first.ps() < limit
+            && head.car.follows(car, arrivals.len() as u32 + 1)
+        {
+            arrivals.push(head.first);
+            next = stream.remove_first();
+        }
+        match next {
+            Some(next) => replace_first(&mut self.keys, first.at(next)),
+            None => self.starve(first),
+        }
     }
 
     /// Where the cars of several inputs take turns, takes whole rounds of them: `rows` becomes one train an input, of as many
@@ -317,10 +347,3 @@ fn replace_first(keys: &mut [Key], key: Key) {
 
 /// The most rounds taken at once: as many cars as can stand apart in a train.
 const MAX_ROUNDS: u32 = 16;
-
-/// How many cars of `train` arrive before `limit`, at least the first.
-fn cars_before<C: Car>(limit: Time, train: &Train<C>, slot: Slot) -> u32 {
-    // The last car that may be in time if there are no gaps; at least one slot is passed.
-    let most = ((limit - train.first.ps()) / slot.ps() + 1).min(u64::from(train.count)) as u32;
-    (2..=most).rev().find(|&count| train.arrival(count - 1, slot).ps() < limit).unwrap_or(1)
-}

@@ -85,6 +85,15 @@ impl<C: Car> Train<C> {
         if count > MAX_GAPS { gaps } else { gaps & ((1 << (4 * (count - 1))) - 1) }
     }
 
+    /// How many cars arrive before `limit`: at least the first, and not all of them.
+    #[inline]
+    #[must_use]
+    pub fn cars_before(&self, limit: Time, slot: Slot) -> u32 {
+        // The last car that may be in time if there are no gaps; at least one slot is passed.
+        let most = ((limit - self.first.ps()) / slot.ps() + 1).min(u64::from(self.count)) as u32;
+        (2..=most).rev().find(|&count| self.arrival(count - 1, slot).ps() < limit).unwrap_or(1)
+    }
+
     /// Removes the first `count` cars.
     #[inline]
     pub fn advance(&mut self, count: u32, slot: Slot) {
@@ -219,6 +228,14 @@ impl<C: Car> Stream<C> {
             return;
         }
         self.trains.push(*train);
+    }
+
+    /// Appends cars that stand alone; `last` is the place of the last of them, far from the others'.
+    #[inline]
+    pub fn push_alone(&mut self, last: u64, cars: impl ExactSizeIterator<Item = (Instant, C)>) {
+        self.last = last;
+        self.pushed += cars.len() as u64;
+        self.trains.extend(cars.map(|(arrival, car)| Train::single(arrival, car)));
     }
 
     /// The first train.

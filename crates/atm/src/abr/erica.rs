@@ -330,6 +330,18 @@ impl<P: Variant> RateAllocator for EricaOf<P> {
         false
     }
 
+    fn on_row(&mut self, times: impl ExactSizeIterator<Item = Time>, vc: u32, port: &impl PortView) {
+        let cells = times.len() as u64;
+        if self.interval.count_within(cells) {
+            self.see(vc);
+            self.vcs[vc as usize].cells += cells;
+            return;
+        }
+        for now in times {
+            self.on_cell(now, vc, false, port);
+        }
+    }
+
     fn on_forward_rm(&mut self, _: Time, vc: u32, rm: &mut RmCell, _: &impl PortView) {
         if self.feedback.present_rate == PresentRate::Declared {
             self.vcs[vc as usize].ccr = rm.ccr().cells();

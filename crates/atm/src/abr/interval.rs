@@ -86,6 +86,13 @@ impl Interval {
         self.cells >= self.most_cells && now > self.start
     }
 
+    /// Counts ABR cells if even the last of them does not end the interval; returns whether it did.
+    pub fn count_within(&mut self, cells: u64) -> bool {
+        let within = self.cells + cells < self.most_cells;
+        self.cells += if within { cells } else { 0 };
+        within
+    }
+
     /// Ends the interval and begins the next.
     ///
     /// # Panics

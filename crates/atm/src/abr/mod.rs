@@ -105,6 +105,13 @@ pub trait RateAllocator: Sized {
     /// An ABR cell arrives for the link, data or RM cell (`is_rm`). Whether to set its EFCI mark, which RM cells lack.
     fn on_cell(&mut self, now: Time, vc: u32, is_rm: bool, port: &impl PortView) -> bool;
 
+    /// Data cells of `vc` arrive at `times`, as by [`on_cell`](Self::on_cell); none is marked.
+    fn on_row(&mut self, times: impl ExactSizeIterator<Item = Time>, vc: u32, port: &impl PortView) {
+        for now in times {
+            self.on_cell(now, vc, false, port);
+        }
+    }
+
     /// A forward RM cell arrives; its VC has been told to [`on_cell`](Self::on_cell).
     fn on_forward_rm(&mut self, _now: Time, _vc: u32, _rm: &mut RmCell, _port: &impl PortView) {}
 

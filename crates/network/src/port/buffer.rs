@@ -44,6 +44,8 @@ pub(crate) struct Buffer<Q> {
     pub(super) merge: Merge,
     /// Room for trains that take turns.
     pub(super) rows: Vec<Train<Cell>>,
+    /// Room for the arrivals of cells that come apart.
+    pub(super) arrivals: Vec<Instant>,
     pub(super) connections: Vec<Connection>,
     pub(super) queue: Q,
     /// Where ABR VCs cross the port.
@@ -104,7 +106,8 @@ impl<Q> Buffer<Q> {
         delay: Time,
     ) -> Self {
         let (stats, fingerprint) = (PortStats::default(), Fingerprint::default());
-        Self { merge, rows: Vec::new(), connections, queue, control, delay, stats, fingerprint }
+        let (rows, arrivals) = (Vec::new(), Vec::new());
+        Self { merge, rows, arrivals, connections, queue, control, delay, stats, fingerprint }
     }
 
     pub(super) fn begin_window(&mut self) {

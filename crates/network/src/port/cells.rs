@@ -25,6 +25,8 @@ pub(crate) struct CellFifo {
     last_departure: Instant,
     /// Number of the last departure: departures back to back have neighbouring numbers, others are far apart.
     last_number: u64,
+    /// Whether a host feeds it, where a rate may pace the cells of a frame.
+    meets_paced: bool,
     /// Where the policy keeps accounts.
     accounts: Option<Box<Accounts>>,
 }
@@ -33,10 +35,18 @@ pub(crate) struct CellFifo {
 const APART: u64 = 1 << 32;
 
 impl CellFifo {
-    pub(super) fn new(slot: Slot, capacity: u64, accounts: Option<Accounts>) -> Self {
+    pub(super) fn new(slot: Slot, capacity: u64, meets_paced: bool, accounts: Option<Accounts>) -> Self {
         let accounts = accounts.map(Box::new);
         let roomy = capacity.saturating_sub(1).saturating_mul(slot.ps());
-        Self { slot, capacity, roomy, last_departure: Instant::default(), last_number: 0, accounts }
+        Self {
+            slot,
+            capacity,
+            roomy,
+            last_departure: Instant::default(),
+            last_number: 0,
+            meets_paced,
+            accounts,
+        }
     }
 
     /// The time that a cell takes at the least.
@@ -55,6 +65,17 @@ impl CellFifo {
         let backlog = self.last_departure.ps().saturating_sub(now.ps());
         backlog.saturating_add((count * self.slot.ps()) + count) < self.roomy
             || self.occupancy(now).saturating_add(count) <= self.capacity
+    }
+
+    /// Queues the first cells of those that arrive at `arrivals`, as many as find the line idle one after another; returns how many.
+    pub(super) fn accept_idle(&mut self, arrivals: &[Instant]) -> usize {
+        let mut count = 0;
+        while count < arrivals.len() && self.last_departure < arrivals[count] {
+            self.last_departure = arrivals[count].plus(self.slot);
+            count += 1;
+        }
+        self.last_number += count as u64 * APART;
+        count
     }
 
     /// Queues `slots` slots' worth of cells behind the last one.
@@ -123,11 +144,15 @@ impl Buffer<CellFifo> {
             self.control = Some(control);
             return cells;
         }
-        self.serve_plain(policy, until, streams)
+        if self.queue.meets_paced {
+            self.serve_plain::<P, true>(policy, until, streams)
+        } else {
+            self.serve_plain::<P, false>(policy, until, streams)
+        }
     }
 
-    /// As [`Buffer::serve`], where nothing has to be known of a cell that was accepted.
-    fn serve_plain<P: BufferPolicy>(
+    /// As [`Buffer::serve`], where nothing has to be known of a cell that was accepted. `PACED`: cells may come paced.
+    fn serve_plain<P: BufferPolicy, const PACED: bool>(
         &mut self,
         policy: &mut P,
         until: Time,
@@ -136,7 +161,9 @@ impl Buffer<CellFifo> {
         let (mut cells, mut tally, mut train) = (0, Tally::default(), Train::default());
         while let Some(slot) = self.merge.next(until, streams, &mut train) {
             cells += u64::from(train.count);
-            if train.count == 1 {
+            if PACED && slot == Slot::ZERO && train.count == 1 && !train.car.is_last() {
+                cells += self.on_paced(policy, &mut train, until, &mut tally, streams);
+            } else if train.count == 1 {
                 self.on_cell(policy, &mut train, &mut tally, streams);
                 if let Some((rounds, slot)) = self.merge.rounds(until, streams, &mut self.rows) {
                     cells += u64::from(rounds) * self.rows.len() as u64;
@@ -170,7 +197,8 @@ impl Buffer<CellFifo> {
         streams: &mut Streams<Cell>,
     ) {
         let gaps = self.gaps_behind(train, slot);
-        if let Some(ecn) = self.admits(policy, train.first, &train.car) {
+        let admitted = self.admits(policy, train.first, &train.car);
+        if let Some(ecn) = admitted {
             // A frame that is marked is marked in every cell, here by the first for the others.
             train.car.ecn = ecn;
             if let Some(gaps) = gaps
@@ -178,22 +206,33 @@ impl Buffer<CellFifo> {
             {
                 return self.accept_row(train, slot, gaps, tally, streams);
             }
-            self.accept_cell(&mut Train::single(train.first, train.car), tally, streams);
         }
-        train.advance(1, slot);
-        self.on_parts(policy, train, slot, tally, streams);
+        self.on_parts(policy, train, slot, admitted.is_some(), tally, streams);
     }
 
-    /// A train arrives of which not every cell is accepted, or which does not depart in one row.
-    #[inline(never)]
+    /// A train arrives of which not every cell is accepted, or which does not depart in one row; `accepted` is what the policy
+    /// says to the first.
+    #[cold]
     fn on_parts<P: BufferPolicy>(
         &mut self,
         policy: &mut P,
         train: &mut Train<Cell>,
         slot: Slot,
+        accepted: bool,
         tally: &mut Tally,
         streams: &mut Streams<Cell>,
     ) {
+        let mut done = 1;
+        if accepted {
+            self.accept_cell(&mut Train::single(train.first, train.car), tally, streams);
+            if slot > self.queue.slot && policy.accepts_rest(&train.car) {
+                done += self.accept_rest_apart(train, slot, tally, streams);
+            }
+        }
+        if done == train.count {
+            return;
+        }
+        train.advance(done, slot);
         while train.count > 1 {
             self.on_cell(policy, &mut Train::single(train.first, train.car), tally, streams);
             train.advance(1, slot);

@@ -165,12 +165,6 @@ impl RateControl {
         matches!(self.roles[vc as usize], Role::Ahead { .. })
     }
 
-    /// Cells of a VC come that [`RateControl::is_ahead`], the last one at `last`.
-    pub(super) fn count_ahead(&mut self, cells: u32, last: Instant) {
-        self.ahead += u64::from(cells);
-        self.now = self.now.max(last);
-    }
-
     /// Whether the allocator may mark cells.
     pub(super) fn marks(&self) -> bool {
         fn of<A: RateAllocator>(_: &A) -> bool {
@@ -208,19 +202,25 @@ impl RateControl {
         wires: &mut Wires,
     ) {
         if let (Role::Controlled { wire }, Some(any)) = (self.roles[cell.vc as usize], &mut self.allocator) {
-            let (view, rm) = (View { queue, priority_cells: self.ahead }, wires.rm[wire].peek_mut(cell.frame));
+            let (view, rm) =
+                (View { queue, priority_cells: self.ahead }, wires.rm[wire].peek_mut(cell.frame));
             with_allocator!(any, allocator => allocator.on_forward_rm(now, cell.vc, rm, &view));
         }
     }
 
-    /// Data cells of a VC come in a row, each when no ABR cell is in the buffer, and the allocator marks none.
+    /// Cells of a frame come in a row. If their VC is under control, no ABR cell is in the buffer when one comes, and the allocator
+    /// marks none.
     pub(super) fn on_row(&mut self, row: &Train<Cell>, slot: Slot) {
-        if let (Role::Controlled { .. }, Some(any)) = (self.roles[row.car.vc as usize], &mut self.allocator) {
+        self.move_to(row.arrival(row.count - 1, slot));
+        if self.is_ahead(row.car.vc) {
+            self.ahead += u64::from(row.count);
+        } else if let (Role::Controlled { .. }, Some(any)) =
+            (self.roles[row.car.vc as usize], &mut self.allocator)
+        {
             let view = View { queue: || 0, priority_cells: self.ahead };
             with_allocator!(any, allocator => {
-                for place in 0..row.count {
-                    allocator.on_cell(row.arrival(place, slot).ps(), row.car.vc, false, &view);
-                }
+                let times = (0..row.count).map(|place| row.arrival(place, slot).ps());
+                allocator.on_row(times, row.car.vc, &view);
                 self.next_interval = allocator.next_interval();
             });
         }

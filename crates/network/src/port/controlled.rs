@@ -8,7 +8,7 @@ use celltrain_atm::{
 };
 use celltrain_engine::{
     Instant, Slot, Time,
-    stream::{Car, Streams, Train},
+    stream::{Streams, Train},
 };
 
 use super::{
@@ -38,10 +38,8 @@ impl Buffer<CellFifo> {
             cells += u64::from(train.count);
             if train.count == 1 {
                 self.on_controlled(policy, control, &mut train, &mut tally, streams, wires);
-            } else if self.tell_row(control, &train, slot) {
-                self.on_row(policy, &mut train, slot, &mut tally, streams);
             } else {
-                self.on_controlled_parts(policy, control, train, slot, &mut tally, streams, wires);
+                self.on_controlled_row(policy, control, train, slot, &mut tally, streams, wires);
             }
         }
         let end = Instant::start_of(until);
@@ -51,51 +49,47 @@ impl Buffer<CellFifo> {
         cells
     }
 
-    /// Tells the allocator of the cells of a row and returns `true`, if all of them find it in one of its intervals and go on as
-    /// they came; if it may be otherwise, they have to be told one by one.
-    fn tell_row(
-        &mut self,
-        control: &mut RateControl,
-        train: &Train<Cell>,
-        slot: Slot,
-    ) -> bool {
-        let (vc, last) = (train.car.vc, train.arrival(train.count - 1, slot));
-        self.end_intervals(control, train.first);
-        if control.next_interval() <= last.ps() {
-            return false;
-        }
-        if control.is_ahead(vc) {
-            control.count_ahead(train.count, last);
-            return true;
-        }
-        // On an idle line each cell has left when the next one comes.
-        let idle = self.queue.last_departure() <= train.first && slot == self.queue.slot;
-        if !idle || control.marks() {
-            return false;
-        }
-        control.move_to(last);
-        control.on_row(train, slot);
-        true
-    }
-
-    /// The cells of a train arrive, and are told one by one.
-    #[expect(clippy::too_many_arguments, reason = "as many as a cell needs, and the slot")]
+    /// A train of more than one cell arrives, with none of another input in between. Those of its cells that come in one interval
+    /// of the allocator, and go on as they came, are told at once.
+    #[expect(clippy::too_many_arguments, reason = "as many as a cell has, and the slot")]
     #[inline(never)]
-    fn on_controlled_parts<P: BufferPolicy>(
+    fn on_controlled_row<P: BufferPolicy>(
         &mut self,
         policy: &mut P,
         control: &mut RateControl,
-        train: Train<Cell>,
+        mut train: Train<Cell>,
         slot: Slot,
         tally: &mut Tally,
         streams: &mut Streams<Cell>,
         wires: &mut Wires,
     ) {
-        for place in 0..train.count {
-            let mut cell = Train::single(train.arrival(place, slot), train.car);
-            cell.car.advance(place);
-            self.on_controlled(policy, control, &mut cell, tally, streams, wires);
+        loop {
+            self.end_intervals(control, train.first);
+            let (mut row, count) = (train, self.count_at_once(control, &train, slot));
+            row.truncate(count);
+            if count > 1 {
+                control.on_row(&row, slot);
+                self.on_row(policy, &mut row, slot, tally, streams);
+            } else {
+                self.on_controlled(policy, control, &mut row, tally, streams, wires);
+            }
+            if count == train.count {
+                return;
+            }
+            train.advance(count, slot);
         }
+    }
+
+    /// How many cells of a train the allocator can be told of at once, at least one.
+    fn count_at_once(&self, control: &RateControl, train: &Train<Cell>, slot: Slot) -> u32 {
+        // On an idle line each cell has left when the next one comes.
+        let idle = self.queue.last_departure() <= train.first && slot == self.queue.slot;
+        if !control.is_ahead(train.car.vc) && (!idle || control.marks()) {
+            return 1;
+        }
+        let end = control.next_interval();
+        let all = train.arrival(train.count - 1, slot).ps() < end;
+        if all { train.count } else { train.cars_before(end, slot) }
     }
 
     /// A cell arrives: the allocator hears of it, the policy decides, the port obeys.
