@@ -9,11 +9,12 @@ use celltrain_network::{Experiment, Options, floor::bare_merge, scenario::Scenar
 use pyo3::{exceptions::PyValueError, prelude::*};
 
 /// The workloads: name and scenario.
-const WORKLOADS: [(&str, &str); 5] = [
+const WORKLOADS: [(&str, &str); 6] = [
     ("espd-500", include_str!("../../../benches/espd-500.toml")),
     ("espd-1500", include_str!("../../../benches/espd-1500.toml")),
     ("lan", include_str!("../../../benches/lan.toml")),
     ("abr", include_str!("../../../benches/abr.toml")),
+    ("paced", include_str!("../../../benches/paced.toml")),
     ("cells", include_str!("../../../benches/cells.toml")),
 ];
 
