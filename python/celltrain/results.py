@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from celltrain import _core, folder, statistics
 from celltrain.errors import unknown
 from celltrain.scenario import Scenario
+from celltrain.traces import Trace
 
 if TYPE_CHECKING:  # both are slow to import, and not every command needs them
     import pandas as pd
@@ -73,6 +74,16 @@ class Record:
     def frame(self, name: str) -> "pl.DataFrame":
         """A frame of `FRAMES` with the rows of this replication."""
         return record_frame(name, [self])
+
+    def traces(self, metric: str) -> list[Trace]:
+        """The time series of a metric, in the order of the core, without a frame of all series."""
+        import numpy as np
+
+        return [
+            Trace(entity, unit, np.frombuffer(times, "<f8"), np.frombuffer(values, "<f8"))
+            for entity, name, unit, times, values in self.series
+            if name == metric
+        ]
 
 
 class Frames:

@@ -5,7 +5,7 @@ import numpy as np
 from celltrain.papers import judging
 from celltrain.papers.description import Claim, Column, OverTime, Paper, Row, Table, curves
 from celltrain.results import Record
-from celltrain.traces import Trace, traces
+from celltrain.traces import Trace
 
 __all__ = ["BUFFERS", "FIXED_START", "LINES", "PUBLISHED", "TINY"]
 
@@ -30,14 +30,11 @@ def delivered(flow: int) -> Row:
 
 def largest_window(record: Record) -> float:
     """A measure of time series: needs a trace, in every replication."""
-    return max(
-        float(trace.value.max()) for trace in traces(record.frame("series"), "cwnd", record.replication)
-    )
+    return max(float(trace.value.max()) for trace in record.traces("cwnd"))
 
 
 def cumulative_windows(record: Record) -> list[Trace]:
-    every = traces(record.frame("series"), "cwnd")
-    return [Trace(one.entity, one.unit, one.t, np.cumsum(one.value)) for one in every]
+    return [Trace(one.entity, one.unit, one.t, np.cumsum(one.value)) for one in record.traces("cwnd")]
 
 
 THROUGHPUT = Row("throughput", "Mbit/s", throughput)

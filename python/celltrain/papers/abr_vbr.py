@@ -15,7 +15,7 @@ from celltrain.papers.judging import Judge, more
 from celltrain.papers.outcomes import Evidence, Finding, Outcomes
 from celltrain.papers.printed import Range
 from celltrain.results import Record
-from celltrain.traces import Trace, traces
+from celltrain.traces import Trace
 
 __all__ = ["PAPER", "diverges", "envelope"]
 
@@ -74,8 +74,7 @@ def at_port(metric: str) -> Callable[[Record], list[Trace]]:
     """A function that picks a series of the port to the trunk."""
 
     def pick(record: Record) -> list[Trace]:
-        every = traces(record.frame("series"), metric, record.replication)
-        return [trace for trace in every if trace.entity == PORT]
+        return [trace for trace in record.traces(metric) if trace.entity == PORT]
 
     return pick
 
@@ -84,7 +83,7 @@ def rates(record: Record) -> list[Trace]:
     """The least, the mean and the largest ACR of all sources over time, in Mbit/s."""
     import numpy as np
 
-    every = traces(record.frame("series"), "acr", record.replication)
+    every = record.traces("acr")
     together = np.vstack([trace.value for trace in every]) * CELL / 1e6
     lines = {"least": together.min(axis=0), "mean": together.mean(axis=0), "largest": together.max(axis=0)}
     return [Trace(name, "Mbit/s", every[0].t, values) for name, values in lines.items()]

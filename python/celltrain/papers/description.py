@@ -22,8 +22,8 @@ class Row:
     name: str
     unit: str
     measure: Callable[[Record], float]
-    """Sees everything that a replication measured; `Record.frame` gives it as frames. Time series are there
-    if the table asks for a trace."""
+    """Sees everything that a replication measured; `Record.frame` gives it as frames, `Record.traces` gives
+    time series. They are there if the table asks for a trace."""
     statistic: Literal["mean", "standard deviation"] = "mean"
 
 

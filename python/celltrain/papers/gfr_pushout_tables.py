@@ -10,7 +10,7 @@ from typing import Any
 from celltrain import statistics
 from celltrain.papers.description import Column, OverTime, Row, Table, curves
 from celltrain.results import Record
-from celltrain.traces import Trace, traces
+from celltrain.traces import Trace
 
 __all__ = [
     "BY_TCP",
@@ -137,8 +137,7 @@ def _at_first_trunk(metric: str) -> Callable[[Record], list[Trace]]:
     """A function that picks a series of the port to the first trunk."""
 
     def pick(record: Record) -> list[Trace]:
-        every = traces(record.frame("series"), metric, record.replication)
-        return [trace for trace in every if trace.entity == FIRST_TRUNK]
+        return [trace for trace in record.traces(metric) if trace.entity == FIRST_TRUNK]
 
     return pick
 
@@ -150,8 +149,8 @@ def synchronisation(record: Record, flows: Sequence[str]) -> float:
     """
     import numpy as np
 
-    every = traces(record.frame("series"), "cwnd", record.replication)
-    windows = np.vstack([trace.value[trace.t >= WARM_UP] for trace in every if trace.entity in flows])
+    every = [trace for trace in record.traces("cwnd") if trace.entity in flows]
+    windows = np.vstack([trace.value[trace.t >= WARM_UP] for trace in every])
     own = windows.var(axis=1)
     together = np.sqrt(own).sum() ** 2 - own.sum()
     return float((windows.sum(axis=0).var() - own.sum()) / together)

@@ -17,7 +17,7 @@ from celltrain.papers.description import Claim, Column, OverTime, Paper, Row, Ta
 from celltrain.papers.judging import Judge, at_least, more
 from celltrain.papers.outcomes import Evidence, Finding, Outcomes
 from celltrain.results import Record
-from celltrain.traces import Trace, traces
+from celltrain.traces import Trace
 
 __all__ = ["PAPER"]
 
@@ -161,9 +161,9 @@ class Case:
 
     def transfer_time(self, record: Record) -> float:
         """Mean time after which the VCs that fall idle have delivered all, in ms, up to the next sample."""
-        delivered = traces(record.frame("series"), "delivered", record.replication)
         idle = {str(vc) for vc in self.idle}
-        times = [one.t[one.value >= TRANSFER] for one in delivered if one.entity in idle]
+        delivered = [one for one in record.traces("delivered") if one.entity in idle]
+        times = [one.t[one.value >= TRANSFER] for one in delivered]
         return 1e3 * statistics.mean([float(time[0]) if len(time) else float("nan") for time in times])
 
     def delivered(self, record: Record) -> list[Trace]:
@@ -171,7 +171,7 @@ class Case:
         groups = {str(vc): one.name for one in self.classes for vc in one.vcs}
         return [
             replace(one, unit="million bytes", value=one.value / 1e6, group=groups.get(one.entity, "idle"))
-            for one in traces(record.frame("series"), "delivered")
+            for one in record.traces("delivered")
         ]
 
     def described(self) -> tuple[Table, Table]:
