@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import re
+import shutil
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -17,7 +18,7 @@ from celltrain.errors import InputError
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Folder", "claim", "frame_reader", "join_parts", "read_manifest", "source_revision"]
+__all__ = ["Folder", "Parts", "claim", "frame_reader", "read_manifest", "source_revision"]
 
 MANIFEST = "manifest.json"
 FRAME_SUFFIX = ".parquet"
@@ -41,7 +42,7 @@ _POLARS_DISK_ERROR = re.compile(r"IO error: (.+) \(os error (\d+)\)")
 class Folder:
     """A results folder that this process may write.
 
-    Every file is written under a temporary name and renamed. The first write marks the folder incomplete,
+    Every file is written under a temporary name and renamed. What comes first marks the folder incomplete,
     `finish` completes it and removes the files of earlier results that were not written again.
     """
 
@@ -53,9 +54,7 @@ class Folder:
 
     def write(self, name: str, writer: Callable[[Path], object]) -> Path:
         """Has `writer` write a temporary file, then gives it its name, which may lie in a sub-folder."""
-        if not self._files:
-            self._files.append(MANIFEST)
-            self._put_manifest({**self._identity, "complete": False, "files": self._earlier})
+        self._begin()
         if name not in self._files:
             self._files.append(name)
         return self._replace(name, writer)
@@ -81,7 +80,19 @@ class Folder:
 
     def write_parts(self, name: str, parts: "Iterable[pl.DataFrame]", schema: "Mapping[str, Any]") -> None:
         """Writes frames with the columns of `schema`, one below the other, as one Parquet frame."""
-        self.write(f"{name}.parquet", lambda path: join_parts(path, parts, schema))
+        self.write(f"{name}.parquet", lambda path: _join(path, parts, schema))
+
+    @contextmanager
+    def scratch(self, name: str) -> Iterator[Path]:
+        """A sub-folder for what is on its way; what a killed process left there is removed first."""
+        self._begin()
+        place = self.path / f".{name}"
+        shutil.rmtree(place, ignore_errors=True)
+        place.mkdir()
+        try:
+            yield place
+        finally:
+            shutil.rmtree(place, ignore_errors=True)
 
     def keep(self, names: Iterable[str]) -> None:
         """Counts files that were written by other means among the files of the folder."""
@@ -94,6 +105,12 @@ class Folder:
             if name not in files:
                 (self.path / name).unlink(missing_ok=True)
         self._put_manifest({**self._identity, "complete": True, **manifest, "files": files})
+
+    def _begin(self) -> None:
+        """Marks the folder incomplete, the first time."""
+        if not self._files:
+            self._files.append(MANIFEST)
+            self._put_manifest({**self._identity, "complete": False, "files": self._earlier})
 
     def _put_manifest(self, content: Mapping[str, Any]) -> None:
         content = {"format": FORMAT, **content}
@@ -110,6 +127,46 @@ class Folder:
         finally:
             temporary.unlink(missing_ok=True)
         return target
+
+
+class Parts:
+    """The parts of a frame whose columns are known only when all are there: each waits in a file.
+
+    Runs of different policies may count different things, so a part may lack columns of another.
+    """
+
+    def __init__(self, scratch: Path, name: str) -> None:
+        self._scratch = scratch
+        self._name = name
+        self._files: list[Path] = []
+        self._empty: pl.DataFrame | None = None
+        """The columns of all parts so far, without rows."""
+
+    def add(self, part: "pl.DataFrame") -> None:
+        """Takes in the part that comes next.
+
+        Raises:
+            OSError: the disk is full or cannot be written.
+        """
+        file = self._scratch / f"{self._name}-{len(self._files)}.parquet"
+        part.write_parquet(file)
+        self._files.append(file)
+        self._empty = part.clear() if self._empty is None else _below(self._empty, part.clear())
+
+    def write_to(self, target: Folder) -> None:
+        """Writes the frame to a folder, if there are parts."""
+        if (empty := self._empty) is not None:
+            import polars as pl
+
+            widened = (_below(empty, pl.read_parquet(file)) for file in self._files)
+            target.write_parts(self._name, widened, empty.schema)
+
+
+def _below(upper: "pl.DataFrame", lower: "pl.DataFrame") -> "pl.DataFrame":
+    """Two frames, one below the other, with the columns of both."""
+    import polars as pl
+
+    return pl.concat([upper, lower], how="diagonal_relaxed")
 
 
 @contextmanager
@@ -186,16 +243,6 @@ def read_manifest(path: Path, kind: str | None = None) -> dict[str, Any]:
     return manifest
 
 
-def join_parts(path: Path, parts: "Iterable[pl.DataFrame]", schema: "Mapping[str, Any]") -> None:
-    """Writes one Parquet file of frames with the columns of `schema`, one of them in memory at a time."""
-    from polars.io.plugins import register_io_source
-
-    def read(*_: object) -> "Iterator[pl.DataFrame]":
-        yield from parts
-
-    register_io_source(read, schema=schema).sink_parquet(path, row_group_size=ROW_GROUP)
-
-
 def frame_reader(path: Path) -> "Callable[[str], pl.DataFrame | None]":
     """What reads the frames of a folder by their names; None for a frame that had no rows to write."""
 
@@ -254,6 +301,16 @@ def _refuse_foreign(path: Path, manifest: Mapping[str, Any] | None, kind: str, k
             f"{path} holds another experiment ({manifest.get('kind')} of '{name}'): "
             "choose another folder or overwrite it (--overwrite)"
         )
+
+
+def _join(path: Path, parts: "Iterable[pl.DataFrame]", schema: "Mapping[str, Any]") -> None:
+    """Writes one Parquet file of frames with the columns of `schema`, one of them in memory at a time."""
+    from polars.io.plugins import register_io_source
+
+    def read(*_: object) -> "Iterator[pl.DataFrame]":
+        yield from parts
+
+    register_io_source(read, schema=schema).sink_parquet(path, row_group_size=ROW_GROUP)
 
 
 def _frame_writer(frame: "pl.DataFrame", extension: str) -> Callable[[Path], object]:

@@ -8,7 +8,7 @@ from functools import cached_property
 from hashlib import blake2b
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from celltrain import _core, folder, statistics
 from celltrain.errors import unknown
@@ -255,7 +255,16 @@ def read_frames(place: Path) -> "Callable[[str], pl.DataFrame]":
     return known
 
 
-def provenance(records: Sequence[Record], wall_time: float) -> dict[str, Any]:
+class _Ran(Protocol):
+    """What a manifest says of one run."""
+
+    @property
+    def fingerprint(self) -> str: ...
+    @property
+    def cell_hops(self) -> int: ...
+
+
+def provenance(records: Sequence[_Ran], wall_time: float) -> dict[str, Any]:
     """What a manifest says of how results came about; `wall_time` is in seconds."""
     return {
         "celltrain": _core.__version__,

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     Samples = NDArray[np.float64]
 
 __all__ = [
+    "MOST_WINDOWS",
     "Trace",
     "busiest",
     "common_scale",

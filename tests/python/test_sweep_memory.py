@@ -17,18 +17,18 @@ pytest.importorskip("resource", reason="this system does not say how much memory
 SWEEP = """
 import resource, sys
 import celltrain as ct
-from celltrain.folder import claim
+from celltrain import folder
 from celltrain.plots.sweep import draw_sweep
 from celltrain.report.sweep import sweep_report
 from celltrain.sweeps import frames, result
 
-frames.PART_RUNS, frames.ROW_GROUP, result.STRETCH = 200, 8192, 8192
+frames.PART_RUNS, folder.ROW_GROUP, result.STRETCH = 200, 8192, 8192
 scenario = ct.load(sys.argv[1]).with_(duration="10 us", warm_up="0 s")
 grid = {"switch.buffer": ["100 cells", "200 cells"], "link.delay": ["1 ms", "2 ms"]}
 sweep = ct.sweep(scenario, grid=grid, replications=int(sys.argv[2]), jobs=2)
-with claim(sys.argv[3], "sweep", "key") as folder:
-    folder.write_text("report.html", sweep_report(sweep))
-    draw_sweep(sweep, folder)
+with folder.claim(sys.argv[3], "sweep", "key") as target:
+    target.write_text("report.html", sweep_report(sweep))
+    draw_sweep(sweep, target)
 cells = sum(frame.height * frame.width for frame in (sweep.flows, sweep.ports)) if len(sys.argv) > 4 else 0
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024), cells)
 """

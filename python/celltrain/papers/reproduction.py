@@ -1,18 +1,19 @@
 """What came out of a paper's tables, figures and claims, set beside what was printed."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celltrain import statistics
-from celltrain.folder import Folder, claim
+from celltrain.folder import Folder, Parts, claim
 from celltrain.papers.description import Claim, Column, Paper, Table
 from celltrain.papers.locate import PaperFolder
 from celltrain.papers.outcomes import Finding
 from celltrain.papers.printed import Printed, Range, as_json, as_point, ends, nearest
+from celltrain.papers.spool import KeptRun
 from celltrain.results import FRAMES, Record, record_frame
 
 if TYPE_CHECKING:
@@ -25,6 +26,15 @@ KIND = "reproduce"
 
 IDENTITY = ("stack", "table", "column")
 """The columns that say in each row of a frame which run it is of."""
+
+RUN_FRAMES = [name for name in FRAMES if name != "series"]
+"""The frames that have every run in them."""
+
+PART_RUNS = 100
+"""Runs that are held in memory at once."""
+
+PART_SERIES = 4
+"""Time series that are held in memory at once: each has thousands of rows, most of whose columns are text."""
 
 Series = tuple[str, list[statistics.Estimate | None], bool]
 """A series of a chart: its name, its points, and whether they are published ones."""
@@ -73,7 +83,22 @@ class CellRun:
     stack: str
     table: Table
     column: Column
-    record: Record
+    kept: KeptRun
+
+    @property
+    def identity(self) -> dict[str, str]:
+        """What says in each row of a frame which run it is of."""
+        return dict(zip(IDENTITY, (self.stack, self.table.name, self.column.name), strict=True))
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether its time series are shown: those of the first replication of every column over time."""
+        return self.table.over_time and self.kept.replication == 0
+
+    @property
+    def record(self) -> Record:
+        """What it measured, read back; time series are there if they are shown."""
+        return self.kept.record(series=self.is_shown)
 
 
 @dataclass(frozen=True, repr=False)
@@ -100,7 +125,7 @@ class Reproduction:
     @property
     def figures(self) -> list[CellRun]:
         """The first replication of every column that is shown over time: the one whose series are kept."""
-        return [run for run in self.runs if run.table.over_time and run.record.replication == 0]
+        return [run for run in self.runs if run.is_shown]
 
     def label(self, name: str, stack: str) -> str:
         """The name of a table or claim under a stack: the bare name under the default one."""
@@ -196,6 +221,13 @@ class Reproduction:
 
     def frames(self) -> "dict[str, pl.DataFrame]":
         """The measured rows and the runs they were made of, without time series."""
+        every = {name: _frame(name, self.runs) for name in RUN_FRAMES}
+        return {
+            "rows": self._rows_frame(),
+            **{name: frame for name, frame in every.items() if not frame.is_empty()},
+        }
+
+    def _rows_frame(self) -> "pl.DataFrame":
         import polars as pl
 
         kept = ("stack", "table", "column", "row", "unit", "published", "measured", "ci95", "note")
@@ -206,26 +238,34 @@ class Reproduction:
             for place, end in enumerate(("low", "high"))
         }
         floats = ("published", "measured", "ci95", "published_low", "published_high")
-        frames = {
-            "rows": pl.DataFrame(columns, schema_overrides=dict.fromkeys(floats, pl.Float64), strict=False)
-        }
-        every = {name: _frame(name, self.runs) for name in FRAMES if name != "series"}
-        return frames | {name: frame for name, frame in every.items() if not frame.is_empty()}
+        return pl.DataFrame(columns, schema_overrides=dict.fromkeys(floats, pl.Float64), strict=False)
 
     def write_to(self, target: Folder) -> None:
         """Writes the frames, the JSON object and the manifest to a folder that was claimed."""
         import polars as pl
 
-        frames = self.frames()
-        target.write_frames({"rows": frames.pop("rows")}, ["csv"])
-        target.write_frames(frames)
-        if any(run.record.series for run in self.runs):
-            # Series have millions of rows.
-            parts = (_frame("series", [run]) for run in self.runs if run.record.series)
+        target.write_frames({"rows": self._rows_frame()}, ["csv"])
+        with target.scratch("parts") as place:
+            for name in RUN_FRAMES:
+                parts = Parts(place, name)
+                for first in range(0, len(self.runs), PART_RUNS):
+                    part = _frame(name, self.runs[first : first + PART_RUNS])
+                    if not part.is_empty():
+                        parts.add(part)
+                parts.write_to(target)
+        if self.figures:
             schema = dict.fromkeys(IDENTITY, pl.String) | record_frame("series", []).schema
-            target.write_parts("series", parts, schema)
+            target.write_parts("series", self._series(), schema)
         target.write_json("reproduction.json", self.to_json())
         target.finish(self.manifest)
+
+    def _series(self) -> "Iterator[pl.DataFrame]":
+        """The time series of every figure, a few at a time."""
+        for figure in self.figures:
+            record = figure.record
+            for first in range(0, len(record.series), PART_SERIES):
+                piece = replace(record, series=record.series[first : first + PART_SERIES])
+                yield record_frame("series", [piece], [figure.identity])
 
     def write(self, path: str | PathLike[str], *, overwrite: bool = False) -> Path:
         """Writes the folder of the reproduction, without report and pictures, and returns its path."""
@@ -272,11 +312,8 @@ class Reproduction:
 
 
 def _frame(name: str, runs: Sequence[CellRun]) -> "pl.DataFrame":
-    """A frame of `FRAMES`, in which every row names its stack, table and column."""
-    identities = [
-        dict(zip(IDENTITY, (run.stack, run.table.name, run.column.name), strict=True)) for run in runs
-    ]
-    return record_frame(name, [run.record for run in runs], identities)
+    """A frame of `RUN_FRAMES`, in which every row names its stack, table and column."""
+    return record_frame(name, [run.kept.record() for run in runs], [run.identity for run in runs])
 
 
 def _centre(printed: Printed | None) -> float | None:

@@ -11,6 +11,7 @@ from celltrain.papers.description import Column, Paper, Row, Table
 from celltrain.papers.locate import PaperFolder, Published, find
 from celltrain.papers.outcomes import Cell, Outcomes
 from celltrain.papers.reproduction import CellRun, JudgedClaim, MeasuredRow, Reproduction
+from celltrain.papers.spool import KeptRun, Spool
 from celltrain.results import Record, provenance
 
 __all__ = ["reproduce", "select"]
@@ -26,7 +27,7 @@ PaperCell = tuple[str, Table, Column]
 class MeasuredRun:
     """A run and what the rows of every table that has it make of it."""
 
-    record: Record
+    kept: KeptRun
     values: dict[Row, float]
 
 
@@ -86,7 +87,7 @@ def reproduce(
         rows=rows,
         claims=claims,
         runs=cell_runs,
-        provenance=provenance([run.record for run in runs.values()], wall_time),
+        provenance=provenance([run.kept for run in runs.values()], wall_time),
     )
 
 
@@ -120,20 +121,26 @@ def _run_once(
 ) -> dict[RunKey, MeasuredRun]:
     """Runs each scenario and replication of the plan once.
 
-    What the rows take of it is taken as soon as it ends: of time series, replication 0 alone is kept.
+    What the rows take of it is taken as soon as it ends; the rest goes to a spool, with time series if a
+    figure shows them.
     """
     needed: dict[RunKey, Task] = {}
     rows: dict[str, dict[Row, None]] = {}
+    shown: set[str] = set()
+    spool = Spool()
     for (_, table, _), tasks in zip(cells, plan, strict=True):
         for task in tasks:
             key = task.scenario.key, task.replication
             earlier = needed.get(key, task)
             needed[key] = replace(earlier, trace=earlier.trace or task.trace)
             rows.setdefault(key[0], {}).update(dict.fromkeys(table.rows))
+            if table.over_time:
+                shown.add(key[0])
 
     def measured(task: Task, record: Record) -> MeasuredRun:
-        values = {row: row.measure(record) for row in rows[task.scenario.key]}
-        return MeasuredRun(record if task.replication == 0 else replace(record, series=[]), values)
+        key = task.scenario.key
+        values = {row: row.measure(record) for row in rows[key]}
+        return MeasuredRun(spool.keep(record, series=key in shown and task.replication == 0), values)
 
     found = execute(needed.values(), jobs=jobs, progress=progress, reduce=measured)
     return dict(zip(needed, found, strict=True))
@@ -142,14 +149,11 @@ def _run_once(
 def _cell_runs(
     cells: Sequence[PaperCell], plan: Sequence[Sequence[Task]], runs: Mapping[RunKey, MeasuredRun]
 ) -> list[CellRun]:
-    found = []
-    for (stack, table, column), tasks in zip(cells, plan, strict=True):
-        for task in tasks:
-            record = runs[task.scenario.key, task.replication].record
-            # Where a table and a figure share a run, the series are the figure's.
-            record = record if table.over_time else replace(record, series=[])
-            found.append(CellRun(stack, table, column, record))
-    return found
+    return [
+        CellRun(*cell, runs[task.scenario.key, task.replication].kept)
+        for cell, tasks in zip(cells, plan, strict=True)
+        for task in tasks
+    ]
 
 
 def _samples(

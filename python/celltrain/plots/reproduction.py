@@ -8,7 +8,7 @@ from celltrain.papers.description import OverTime
 from celltrain.plots.points import PointPanel, PointSeries, points
 from celltrain.plots.series import SeriesPanel, WindowPanel, over_time, windows
 from celltrain.plots.style import save
-from celltrain.traces import flow_groups, windows_of
+from celltrain.traces import MOST_WINDOWS, flow_groups
 
 if TYPE_CHECKING:
     from celltrain.papers.description import Table
@@ -70,10 +70,10 @@ def _series(view: OverTime, figures: "list[CellRun]", table: "Table") -> list[Se
 
 def window_panel(figure: "CellRun") -> WindowPanel:
     """The windows of a paper's figure, with the synchronisation index in the title."""
-    index = figure.record.metric("synchronisation_index")
-    every = windows_of(figure.record.frame("series"))
+    record = figure.record
+    index = record.metric("synchronisation_index")
     title = f"{figure.column.name}, {figure.stack}: synchronisation index {index:.2f}"
-    return WindowPanel(title, every, flow_groups(figure.record.flows))
+    return WindowPanel(title, record.traces("cwnd")[:MOST_WINDOWS], flow_groups(record.flows))
 
 
 def table_points(found: "Reproduction", table: "Table", row: str) -> PointPanel:

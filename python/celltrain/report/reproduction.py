@@ -11,7 +11,7 @@ from celltrain.papers.reproduction import JudgedClaim, MeasuredRow, Reproduction
 from celltrain.report import parts
 from celltrain.report.page import Page, Safe
 from celltrain.statistics import Estimate
-from celltrain.traces import flow_groups, windows_of
+from celltrain.traces import MOST_WINDOWS, flow_groups
 
 __all__ = ["add_reproduction", "reproduction_report", "verdict"]
 
@@ -103,14 +103,14 @@ def _figures(page: Page, found: Reproduction) -> None:
     for figure in figures:
         label = f"{found.label(figure.table.name, figure.stack)}: {figure.table.title}, {figure.column.name}"
         page.heading(label)
-        view = figure.table.view
+        view, record = figure.table.view, figure.record
         if isinstance(view, OverTime):
-            every = view.traces(figure.record)
+            every = view.traces(record)
             page.chart(parts.series_chart(every, label), parts.series_caption(every, view.title))
             continue
-        windows = windows_of(figure.record.frame("series"))
-        index = figure.record.metric("synchronisation_index")
-        chart = parts.windows_chart(windows, flow_groups(figure.record.flows), label)
+        windows = record.traces("cwnd")[:MOST_WINDOWS]
+        index = record.metric("synchronisation_index")
+        chart = parts.windows_chart(windows, flow_groups(record.flows), label)
         page.chart(
             chart,
             f"{parts.windows_caption(windows)} Synchronisation index {index:.3f}.",

@@ -5,13 +5,12 @@ order of the runs and the sizes of the parts are taken from the plan and the dat
 same bytes however the runs came about.
 """
 
-import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from celltrain.folder import Folder, join_parts
+from celltrain.folder import Folder, Parts
 from celltrain.results import CombinedFingerprint
 from celltrain.sweeps.agenda import Agenda
 from celltrain.sweeps.entry import TABLES
@@ -49,13 +48,11 @@ class FrameWriter:
         self._agenda = agenda
         self._store = store
         self._folder = folder
-        self._scratch = scratch
         self._next = (0, 0)
         """The point and the replication that come next."""
         self._part: dict[str, list[pl.DataFrame]] = {name: [] for name in FRAMES}
         self._part_runs = self._part_rows = self._parts = 0
-        self._empty: dict[str, pl.DataFrame] = {}
-        """For each frame the columns of all parts so far, without rows."""
+        self._whole = {name: Parts(scratch, name) for name in FRAMES}
         self._fingerprint = CombinedFingerprint()
         self.runs = 0
         self.cell_hops = 0
@@ -85,9 +82,8 @@ class FrameWriter:
             self._add(stretch)
         assert self._next[0] == len(self._keys), "every run of the plan was made"
         self._end_part()
-        for name, empty in self._empty.items():
-            parts = [self._scratch / f"{name}-{number}.parquet" for number in range(self._parts)]
-            self._folder.write(f"{name}.parquet", _join(parts, empty, self._scratch / name).replace)
+        for parts in self._whole.values():
+            parts.write_to(self._folder)
 
     def _ready(self) -> Stretch | None:
         """The stored runs that come next, as many of a point as there are in one entry."""
@@ -147,11 +143,8 @@ class FrameWriter:
         if not self._part_runs:
             return
         for name, pieces in self._part.items():
-            # Runs of different policies may count different things.
             frame = pl.concat(pieces, how="diagonal_relaxed")
-            frame.write_parquet(self._scratch / f"{name}-{self._parts}.parquet")
-            known = self._empty.get(name, frame.clear())
-            self._empty[name] = pl.concat([known, frame.clear()], how="diagonal_relaxed")
+            self._whole[name].add(frame)
             if name == "summary":
                 self.metrics |= dict(frame.select("metric", "unit").unique(maintain_order=True).iter_rows())
             pieces.clear()
@@ -163,14 +156,9 @@ class FrameWriter:
 def frame_writer(
     plan: Plan, keys: Sequence[str], agenda: Agenda, store: Store, folder: Folder
 ) -> Iterator[FrameWriter]:
-    """A writer with a sub-folder for parts; what a killed process left there is removed first."""
-    place = folder.path / ".parts"
-    shutil.rmtree(place, ignore_errors=True)
-    place.mkdir()
-    try:
+    """A writer with a sub-folder for parts."""
+    with folder.scratch("parts") as place:
         yield FrameWriter(plan, keys, agenda, store, folder, place)
-    finally:
-        shutil.rmtree(place, ignore_errors=True)
 
 
 def _kind(value: Any) -> "type[pl.DataType]":
@@ -184,12 +172,3 @@ def _kind(value: Any) -> "type[pl.DataType]":
         str: pl.String,
     }
     return kinds[type(value)]
-
-
-def _join(parts: Sequence[Path], empty: "pl.DataFrame", whole: Path) -> Path:
-    """Writes one file of parts; `empty` has the columns of all."""
-    import polars as pl
-
-    widened = (pl.concat([empty, pl.read_parquet(part)], how="diagonal_relaxed") for part in parts)
-    join_parts(whole, widened, empty.schema)
-    return whole
