@@ -129,12 +129,13 @@ def _reproduce_all(
 
 
 def _write(found: "Reproduction", folder: "Folder") -> None:
-    from celltrain.plots import draw_reproduction
+    from celltrain.plots.reproduction import drawn
     from celltrain.report import reproduction_report
 
-    folder.write_text("report.html", reproduction_report(found))
-    draw_reproduction(found, folder)
-    found.write_to(folder)
+    with drawn(found, folder):
+        folder.write_text("report.html", reproduction_report(found))
+        found.write_to(folder)
+    folder.finish(found.manifest)
 
 
 def _show(found: "Reproduction") -> None:

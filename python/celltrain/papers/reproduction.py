@@ -241,7 +241,7 @@ class Reproduction:
         return pl.DataFrame(columns, schema_overrides=dict.fromkeys(floats, pl.Float64), strict=False)
 
     def write_to(self, target: Folder) -> None:
-        """Writes the frames, the JSON object and the manifest to a folder that was claimed."""
+        """Writes the frames and the JSON object to a folder that was claimed."""
         import polars as pl
 
         target.write_frames({"rows": self._rows_frame()}, ["csv"])
@@ -257,7 +257,6 @@ class Reproduction:
             schema = dict.fromkeys(IDENTITY, pl.String) | record_frame("series", []).schema
             target.write_parts("series", self._series(), schema)
         target.write_json("reproduction.json", self.to_json())
-        target.finish(self.manifest)
 
     def _series(self) -> "Iterator[pl.DataFrame]":
         """The time series of every figure, a few at a time."""
@@ -271,6 +270,7 @@ class Reproduction:
         """Writes the folder of the reproduction, without report and pictures, and returns its path."""
         with claim(path, KIND, self.paper.id, overwrite=overwrite) as target:
             self.write_to(target)
+            target.finish(self.manifest)
         return Path(path)
 
     def __repr__(self) -> str:

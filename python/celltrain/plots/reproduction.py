@@ -1,24 +1,80 @@
 """Pictures of a paper's reproduction: its figures, and the headline rows of its tables."""
 
-from typing import TYPE_CHECKING
+import gc
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from celltrain import text
+from celltrain.apart import apart
+from celltrain.experiment import default_jobs
 from celltrain.folder import Folder
 from celltrain.papers.description import OverTime
 from celltrain.plots.points import PointPanel, PointSeries, points
 from celltrain.plots.series import SeriesPanel, WindowPanel, over_time, windows
-from celltrain.plots.style import save
+from celltrain.plots.style import save_as
 from celltrain.traces import MOST_WINDOWS, flow_groups
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from celltrain.papers.description import Table
     from celltrain.papers.reproduction import CellRun, Reproduction
 
-__all__ = ["draw_reproduction", "table_points", "window_panel"]
+__all__ = ["draw_reproduction", "drawn", "table_points", "window_panel"]
+
+
+MOST_PROCESSES = 2
+"""Processes that draw. Each takes about 100 MB and a second to begin, and there are few pictures."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture that is to be drawn: nothing but data, so that another process can draw it."""
+
+    name: str
+    make: "Callable[..., Figure]"
+    panels: Sequence[Any]
+    options: Mapping[str, Any] = field(default_factory=dict)
 
 
 def draw_reproduction(found: "Reproduction", folder: Folder) -> None:
-    """The pictures of a reproduction: its figures, and the headline rows of its tables."""
+    """Draws the pictures of a reproduction: its figures, and the headline rows of its tables."""
+    with drawn(found, folder):
+        pass
+
+
+@contextmanager
+def drawn(found: "Reproduction", folder: Folder) -> Iterator[None]:
+    """Draws the pictures of a reproduction in other processes while the block runs.
+
+    So every core draws, and a process that writes frames does not hold the libraries that draw as well.
+    """
+    with folder.scratch("plots") as place:
+        with ExitStack() as drawing:
+            every = list(_pictures(found))
+            processes = min(len(every), default_jobs(), MOST_PROCESSES)
+            for first in range(processes):
+                drawing.enter_context(apart(draw_pictures, every[first::processes], place))
+            del every  # they hold time series
+            yield
+        for file in sorted(place.iterdir()):
+            folder.write(f"plots/{file.name}", file.replace)
+
+
+def draw_pictures(every: list[Picture], place: Path) -> None:
+    """Draws pictures into a folder that is there, and takes each off the list."""
+    while every:
+        picture = every.pop()
+        figure = picture.make(picture.panels, **picture.options)
+        save_as(figure, picture.name, lambda file, draw: draw(place / file))
+        del picture, figure
+        gc.collect()  # a figure is full of cycles
+
+
+def _pictures(found: "Reproduction") -> Iterator[Picture]:
     for row in found.paper.headline:
         tables = [table for table in found.tables if table.view == "table" and table.row(row) is not None]
         # Tables on one scenario share a scale, so they stand side by side.
@@ -26,19 +82,19 @@ def draw_reproduction(found: "Reproduction", folder: Folder) -> None:
         tables.sort(key=lambda table: scenarios.index(table.scenario))
         every = [table_points(found, table, row) for table in tables]
         if every:
-            save(points(every), folder, row.replace(" ", "-"))
+            yield Picture(row.replace(" ", "-"), points, every)
     for stack in found.stacks:
         suffix = "" if stack == found.default_stack else f"-{stack}"
         figures = [figure for figure in found.figures if figure.stack == stack]
         columns = [window_panel(figure) for figure in figures if figure.table.view == "windows"]
         if columns:
-            save(windows(columns), folder, f"windows{suffix}")
+            yield Picture(f"windows{suffix}", windows, columns)
         for table in found.tables:
             stem = table.name.lower().replace(" ", "-") + suffix
             if table.view in ("curves", "bars"):
-                save(points(_panels(found, table, stack), columns=2), folder, stem)
+                yield Picture(stem, points, _panels(found, table, stack), {"columns": 2})
             elif isinstance(table.view, OverTime):
-                save(over_time(_series(table.view, figures, table)), folder, stem)
+                yield Picture(stem, over_time, _series(table.view, figures, table))
 
 
 def _panels(found: "Reproduction", table: "Table", stack: str) -> list[PointPanel]:

@@ -1,7 +1,7 @@
 """One look for every picture, and files that have the same bytes whenever the data are the same."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["COLOURS", "FORMATS", "MARKERS", "colour_of", "save", "styled", "write"]
+__all__ = ["COLOURS", "FORMATS", "MARKERS", "colour_of", "save", "save_as", "styled", "write"]
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """The palette of Okabe and Ito (2008), told apart with every common colour vision."""
@@ -61,11 +61,16 @@ def styled() -> Iterator[None]:
 
 def save(figure: "Figure", folder: Folder, name: str) -> None:
     """Writes a figure as PNG, SVG and PDF to `plots/` of a results folder."""
+    save_as(figure, name, lambda file, draw: folder.write(f"plots/{file}", draw))
+
+
+def save_as(figure: "Figure", name: str, write: Callable[[str, Callable[[Path], None]], object]) -> None:
+    """Gives `write` the names of the files of a figure, each with what draws it."""
     with styled():
         figure.draw_without_rendering()
         figure.set_layout_engine("none")  # laid out once, not once a format
         for extension in FORMATS:
-            folder.write(f"plots/{name}.{extension}", lambda path: _draw(figure, path))
+            write(f"{name}.{extension}", lambda path: _draw(figure, path))
 
 
 def write(figure: "Figure", path: Path) -> None:

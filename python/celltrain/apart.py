@@ -1,0 +1,62 @@
+"""Calls in a process of their own: they use another core, and their memory goes back to the system."""
+
+import pickle
+import subprocess
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from tempfile import TemporaryFile
+
+__all__ = ["apart"]
+
+# Whoever asked decides what an interrupt does. The path comes first, so that celltrain is found where it was
+# found here.
+_CHILD = """
+import pickle, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+sys.path[:] = pickle.load(sys.stdin.buffer)
+from celltrain.apart import answer
+answer()
+"""
+
+
+@contextmanager
+def apart(function: Callable[..., object], *arguments: object) -> Iterator[None]:
+    """Calls a function in another process while the block runs, and waits for it at the end of the block.
+
+    Args:
+        function: a function of a module. It leaves files behind and prints nothing.
+        arguments: what it is called with; they are pickled.
+
+    Raises:
+        Exception: what the function raised there, with its traceback as a note.
+        ChildProcessError: the other process was killed.
+    """
+    with TemporaryFile() as call, TemporaryFile() as said:
+        pickle.dump(sys.path, call)
+        pickle.dump((function, arguments), call)
+        call.seek(0)
+        del arguments  # they may be large, and the block may take long
+        with subprocess.Popen([sys.executable, "-c", _CHILD], stdin=call, stdout=said) as child:
+            try:
+                yield
+                code = child.wait()
+            except BaseException:
+                child.kill()
+                raise
+        said.seek(0)
+        if error := said.read():
+            raise pickle.loads(error)
+        if code:
+            raise ChildProcessError(f"a process that celltrain had started ended with exit code {code}")
+
+
+def answer() -> None:
+    """What the other process does: the call that waits at its standard input."""
+    function, arguments = pickle.load(sys.stdin.buffer)
+    try:
+        function(*arguments)
+    except Exception as error:
+        error.add_note(traceback.format_exc())
+        pickle.dump(error, sys.stdout.buffer)
