@@ -3,7 +3,9 @@
 import json
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
+import polars as pl
 import pytest
 
 import celltrain as ct
@@ -136,3 +138,15 @@ def test_guarantees_are_told_where_there_are_some(scenario: ct.Scenario) -> None
     found = elements(text).text["td"]
     assert "1.000 Mbit/s" in found
     assert "2.000 Mbit/s" in found
+
+
+def test_results_of_an_older_version_lack_what_it_did_not_measure(
+    scenario: ct.Scenario, tmp_path: Path
+) -> None:
+    written = ct.run(scenario.with_({"vc.mcr": "2 Mbit/s"}), replications=2).write(tmp_path / "results")
+    flows = pl.read_parquet(written / "flows.parquet")
+    assert "Beyond the guarantees" in run_report(ct.Result.read(written))
+    flows.select(pl.all().exclude("mcr", "^excess.*$", "timeouts")).write_parquet(written / "flows.parquet")
+    text = run_report(ct.Result.read(written))
+    assert "Beyond the guarantees" not in text
+    assert "fast retransmits" in text

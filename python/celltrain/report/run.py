@@ -10,6 +10,9 @@ from celltrain.traces import busiest, flow_groups, traces, windows_of
 
 __all__ = ["run_report"]
 
+GUARANTEES = {"mcr": "bit/s", "excess": "bit/s", "excess_of_equal_part": "", "excess_of_weighted_part": ""}
+"""The columns of flows that say what VCs got beyond their guarantees, with their units."""
+
 
 def run_report(result: Result) -> str:
     """The report of a run as one HTML file."""
@@ -71,18 +74,14 @@ def _flows(page: Page, result: Result) -> None:
 
 def _guarantees(page: Page, result: Result) -> None:
     """What VCs with a minimum cell rate got beyond it, against their fair parts, if there are such VCs."""
+    if not GUARANTEES.keys() <= set(result.flows.columns):
+        return  # an older version wrote these results
     guaranteed = [part for part in result.by_flow() if math.isfinite(part["mcr"][0])]
     if not guaranteed:
         return
     page.section("Beyond the guarantees")
-    columns = (
-        ("mcr", "bit/s"),
-        ("excess", "bit/s"),
-        ("excess_of_equal_part", ""),
-        ("excess_of_weighted_part", ""),
-    )
     rows = [
-        (str(part["flow"][0]), *(_mean(part[column].to_list(), unit) for column, unit in columns))
+        (str(part["flow"][0]), *(_mean(part[column].to_list(), unit) for column, unit in GUARANTEES.items()))
         for part in guaranteed
     ]
     page.table(("flow", "MCR", "excess", "of its equal part", "of its part by MCR"), rows)
