@@ -3,9 +3,10 @@
 import os
 import pickle
 import weakref
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from tempfile import TemporaryFile, gettempdir
-from typing import Any
+from typing import IO, Any
 
 from celltrain.errors import InputError
 from celltrain.results import Record
@@ -38,7 +39,7 @@ class Spool:
 
     def __init__(self) -> None:
         self._file = TemporaryFile(prefix="celltrain-")  # noqa: SIM115 - it stays open as long as this object
-        weakref.finalize(self, self._file.close)
+        weakref.finalize(self, _close, self._file)
 
     def keep(self, record: Record, *, series: bool) -> KeptRun:
         """Takes in a record, with its time series or without them.
@@ -72,3 +73,8 @@ class Spool:
                 "(TMPDIR names another folder)"
             ) from error
         return place
+
+
+def _close(file: IO[bytes]) -> None:
+    with suppress(OSError):  # what a full disk did not take is not wanted any more
+        file.close()
