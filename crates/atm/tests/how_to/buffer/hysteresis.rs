@@ -1,0 +1,106 @@
+//! EPD with hysteresis: once a high threshold is reached, new frames are refused until the queue has drained to a low one.
+
+use celltrain_engine::Time;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    BufferPolicy, ParamError, PortContext, PortView, Verdict,
+    frame::{EndMarks, FrameAdmission, FrameDiscard},
+};
+use crate::{Cell, quantity::Level};
+
+/// Parameters of EPD with hysteresis.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub struct Params {
+    /// Occupancy from which new frames are refused.
+    pub high: Level,
+    /// Occupancy below which they are admitted again.
+    pub low: Level,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { high: Level::Share(900_000), low: Level::Share(800_000) }
+    }
+}
+
+/// The policy: the frame rule that all frame policies share, and its own rule for admission.
+#[derive(Debug, Clone)]
+pub struct Hysteresis {
+    frames: FrameDiscard,
+    admission: Admission,
+}
+
+#[derive(Debug, Clone)]
+struct Admission {
+    high: u64,
+    low: u64,
+    /// Whether the queue has reached the high threshold and not yet drained to the low one.
+    refusing: bool,
+}
+
+impl FrameAdmission for Admission {
+    fn admits(&mut self, _: &Cell, port: &impl PortView, _: Time) -> bool {
+        let bound = if self.refusing { self.low } else { self.high };
+        self.refusing = port.occupancy() >= bound;
+        !self.refusing
+    }
+}
+
+impl BufferPolicy for Hysteresis {
+    type Params = Params;
+
+    const SUMMARY: &'static str =
+        "Refuses new frames from a high threshold on until the queue is below a low one.";
+    const REFERENCE: &'static str = "docs/how-to/add-a-discard-policy.md";
+
+    fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
+        let (low, high) = port.low_high(params.low, params.high)?;
+        let frames = FrameDiscard::new(EndMarks::default(), port.vcs.len());
+        Ok(Self { frames, admission: Admission { high, low, refusing: false } })
+    }
+
+    fn on_arrival(&mut self, cell: &Cell, port: &impl PortView, now: Time) -> Verdict {
+        self.frames.on_arrival(&mut self.admission, cell, port, now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use celltrain_engine::{quantity::BitRate, random::Randomness};
+
+    use super::*;
+    use crate::{contract::Contract, quantity::Unit};
+
+    struct Queue(u64);
+
+    impl PortView for Queue {
+        fn capacity(&self) -> u64 {
+            100
+        }
+        fn occupancy(&self) -> u64 {
+            self.0
+        }
+        fn is_first(&self) -> bool {
+            true
+        }
+    }
+
+    #[test]
+    fn admits_again_only_below_the_low_threshold() {
+        let port = PortContext {
+            capacity: 100,
+            unit: Unit::Cells,
+            rate: BitRate(155_520_000),
+            vcs: &[Contract::default()],
+            generator: Randomness { seed: 1, replication: 0 }.named("test"),
+        };
+        let mut policy = Hysteresis::new(&Params::default(), &port).unwrap();
+        let first = Cell { length: 12, ..Cell::default() };
+        let admitted = [89, 90, 85, 80, 79, 85]
+            .map(|occupancy| policy.on_arrival(&first, &Queue(occupancy), 0) == Verdict::Accept);
+        assert_eq!(admitted, [true, false, false, false, true, true]);
+    }
+}
