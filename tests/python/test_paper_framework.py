@@ -179,7 +179,7 @@ def test_reproduce_all_writes_a_folder_a_paper_and_one_report(
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no disk is full here")
 def test_a_full_disk_ends_a_reproduction(tiny_paper: None, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     full = Path("/dev/full")
-    monkeypatch.setattr(papers.spool, "TemporaryFile", lambda **_: full.open("w+b"))  # noqa: SIM115
+    monkeypatch.setattr(papers.spool, "TemporaryFile", lambda **_: full.open("w+b"))
     answer = cli("reproduce", TINY.id, "--replications", "1")
     assert answer.code == 2
     assert answer.err.startswith("error: cannot keep what the runs measured in ")
