@@ -47,6 +47,12 @@
     return low;
   };
 
+  // The words of `name` in lines of at most `most` letters, or of one word.
+  const wrapped = (name, most) => name.split(" ").reduce((lines, word) => {
+    const longer = `${lines.at(-1)} ${word}`.trim();
+    return longer.length <= most || !lines.at(-1) ? [...lines.slice(0, -1), longer] : [...lines, word];
+  }, [""]);
+
   // Time series one above the other over the same time: drag to zoom, point to read.
   class Strips {
     constructor(figure, data) {
@@ -181,6 +187,9 @@
     }
   }
 
+  // The sides of a chart of points, and the room of a letter and of a line of its categories' names.
+  const [LEFT, RIGHT, LETTER, LINE] = [90, WIDTH - 20, 7, 14];
+
   // Means with intervals over categories; the legend's buttons hide and show series.
   class Points {
     constructor(figure, data) {
@@ -188,7 +197,12 @@
       this.hidden = new Set();
       const bar = htmlNode(figure, "div", "legend");
       data.series.forEach((series, index) => this.button(bar, series, index));
-      this.svg = svgNode(figure, "svg", { viewBox: `0 0 ${WIDTH} 300`, role: "img", "aria-label": data.label });
+      this.step = (RIGHT - LEFT) / data.categories.length;
+      this.names = data.categories.map((name) => wrapped(name, this.step / LETTER));
+      this.more = (Math.max(...this.names.map((lines) => lines.length)) - 1) * LINE;
+      this.svg = svgNode(figure, "svg", {
+        viewBox: `0 0 ${WIDTH} ${300 + this.more}`, role: "img", "aria-label": data.label,
+      });
       this.readout = htmlNode(figure, "div", "readout", "Point at a mark to read it.");
       this.draw();
     }
@@ -232,19 +246,21 @@
 
     draw() {
       this.svg.replaceChildren();
-      const [left, right, top, bottom] = [90, WIDTH - 20, 10, 250];
+      const [left, right, top, bottom] = [LEFT, RIGHT, 10, 250];
       const [low, high] = this.span();
       const y = (value) => bottom - ((value - low) / (high - low)) * (bottom - top);
       for (const value of ticks(low, high, 6)) {
         svgNode(this.svg, "line", { x1: left, x2: right, y1: y(value), y2: y(value), class: "axis" });
         svgNode(this.svg, "text", { x: left - 8, y: y(value) + 4, "text-anchor": "end" }, shown(value));
       }
-      const step = (right - left) / this.data.categories.length;
-      this.data.categories.forEach((name, index) => {
+      const { step } = this;
+      this.names.forEach((lines, index) => {
         const x = left + step * (index + 0.5);
-        svgNode(this.svg, "text", { x, y: bottom + 18, "text-anchor": "middle" }, name);
+        const name = svgNode(this.svg, "text", { y: bottom + 18, "text-anchor": "middle" });
+        lines.forEach((line, place) => svgNode(name, "tspan", { x, dy: place ? LINE : 0 }, line));
       });
-      svgNode(this.svg, "text", { x: (left + right) / 2, y: bottom + 40, "text-anchor": "middle" }, this.data.xlabel);
+      const below = { x: (left + right) / 2, y: bottom + 40 + this.more, "text-anchor": "middle" };
+      svgNode(this.svg, "text", below, this.data.xlabel);
       const label = { x: 14, y: (top + bottom) / 2, "text-anchor": "middle" };
       label.transform = `rotate(-90 ${label.x} ${label.y})`;
       svgNode(this.svg, "text", label, this.data.ylabel);
