@@ -20,8 +20,9 @@ SPREAD = 0.6
 MOST_LEGEND = 6
 """Entries of a legend side by side."""
 
-MOST_LETTERS = 40
-"""Letters of all categories that stand side by side below a panel; more are written at a slant."""
+MOST_LETTERS = 26
+"""Letters that stand side by side below a panel, if every category has as many as the longest; more are
+written at a slant."""
 LETTERS = 13
 """Letters of a legend that fit into an inch, its marks among them."""
 
@@ -133,7 +134,7 @@ def _point_panel(axis: "Axes", panel: PointPanel) -> None:
             linewidth=1,
             label=series.name,
         )
-    crowded = sum(map(len, panel.categories)) > MOST_LETTERS
+    crowded = len(panel.categories) * max(map(len, panel.categories)) > MOST_LETTERS
     slant: dict[str, Any] = {"rotation": 35, "ha": "right", "rotation_mode": "anchor"} if crowded else {}
     axis.set_xticks(range(len(panel.categories)), panel.categories, **slant)
     axis.set_xlim(-0.6, len(panel.categories) - 0.4)
