@@ -112,8 +112,15 @@ pub struct Network {
 }
 
 impl Network {
-    pub(crate) fn new(nodes: Vec<Node>, streams: Streams<Cell>, wires: Wires, flows: Vec<FlowEnds>) -> Self {
-        let schedule = Schedule::in_order(nodes.len());
+    /// A network at time 0 whose nodes are visited in `order`.
+    pub(crate) fn new(
+        nodes: Vec<Node>,
+        order: Vec<usize>,
+        streams: Streams<Cell>,
+        wires: Wires,
+        flows: Vec<FlowEnds>,
+    ) -> Self {
+        let schedule = Schedule { order, ..Schedule::in_order(nodes.len()) };
         Self { nodes, streams, wires, flows, schedule }
     }
 

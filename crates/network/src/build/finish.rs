@@ -15,37 +15,39 @@ use crate::{
     host::{Host, HostParts},
     network::{FlowEnds, Network, Node},
     port::{self, Port, PortParts, PortSamplers, Queuing, RateControl, Role},
-    scenario::{self, Link},
+    scenario::{self, Graph, Link},
 };
 
 impl Builder<'_> {
     /// Makes the processes, in the direction of the data: sending hosts, ports, receiving hosts, ports of the way back.
-    /// A round of visits then goes once round the loop that TCP closes.
     pub(super) fn finish(mut self, flows: Vec<FlowEnds>) -> Network {
-        let mut places: Vec<(usize, Place)> = Vec::new();
+        let ranks = ranks(self.graph);
+        let mut places: Vec<(usize, usize, Place)> = Vec::new();
         let (hosts, ports) = (std::mem::take(&mut self.hosts), std::mem::take(&mut self.ports));
         let channels: Vec<_> = std::mem::take(&mut self.channels)
             .into_values()
-            .map(|channel| (ports[&channel.link].depth + 1, Place::Channel(channel)))
+            .map(|channel| (ports[&channel.link].depth + 1, ranks[channel.link] + 1, Place::Channel(channel)))
             .collect();
         for (node, parts) in hosts {
             // Where ACKs start is where the data has arrived.
             let receives = parts.sources.is_empty();
             let depth = if receives { self.graph.links.len() } else { 0 };
-            places.push((depth, Place::Host(node, parts)));
+            places.push((depth, depth, Place::Host(node, parts)));
         }
         for (link, draft) in ports {
-            places.push((draft.depth + 1, Place::Port(link, draft)));
+            places.push((draft.depth + 1, ranks[link] + 1, Place::Port(link, draft)));
         }
         // Between the hosts and their interfaces.
         let shapers = std::mem::take(&mut self.shapers);
-        places.extend(shapers.into_iter().map(|shaper| (0, Place::Shaper(Box::new(shaper)))));
+        places.extend(shapers.into_iter().map(|shaper| (0, 0, Place::Shaper(Box::new(shaper)))));
         // Behind their ports: the sort keeps the order of what is equally deep.
         places.extend(channels);
         places.sort_by_key(|place| place.0);
+        let mut order: Vec<_> = (0..places.len()).collect();
+        order.sort_by_key(|&index| places[index].1);
         let mut host_index = BTreeMap::new();
         let mut nodes = Vec::new();
-        for (_, place) in places {
+        for (.., place) in places {
             nodes.push(match place {
                 Place::Host(node, parts) => {
                     host_index.insert(node, nodes.len());
@@ -60,7 +62,7 @@ impl Builder<'_> {
             .into_iter()
             .map(|ends| FlowEnds { from: host_index[&ends.from], to: host_index[&ends.to], ..ends })
             .collect();
-        Network::new(nodes, self.streams, self.wires, flows)
+        Network::new(nodes, order, self.streams, self.wires, flows)
     }
 
     fn finish_host(&self, parts: HostParts) -> Host {
@@ -122,6 +124,24 @@ impl Builder<'_> {
             samplers: PortSamplers::new(self.sample.filter(|_| in_switch)),
         })
     }
+}
+
+/// Where the port of each link stands in a round of visits: behind the ports that send to it, and on the way back behind
+/// those of the way there. A round then goes once round the loop that TCP closes.
+fn ranks(graph: &Graph) -> Vec<usize> {
+    let mut ranks = vec![0; graph.links.len()];
+    // A VC may cross a port that a later one moves back. Where VCs go round in circles that never ends.
+    for _ in 0..4 {
+        for flow in &graph.flows {
+            for (way, start) in [(&flow.route, 0), (&flow.back, graph.links.len())] {
+                way.iter().fold(start, |rank, &link| {
+                    ranks[link] = rank.max(ranks[link]);
+                    ranks[link] + 1
+                });
+            }
+        }
+    }
+    ranks
 }
 
 /// The rate control of a port, if data of ABR flows cross it.

@@ -125,7 +125,8 @@ struct PortDraft {
     contracts: Vec<Contract>,
     policers: Vec<Option<Policer>>,
     flows: Vec<Option<usize>>,
-    /// The longest way a VC has come before it gets here, in links; orders the visits in the direction of the data.
+    /// The longest way a VC has come before it gets here, in links: orders the processes, whose fingerprints are combined in
+    /// their order.
     depth: usize,
 }
 
