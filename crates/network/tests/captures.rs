@@ -189,8 +189,13 @@ fn check_frame(frame: &[u8]) -> bool {
 
 #[test]
 fn capturing_changes_nothing() {
-    for (text, links) in [(FALL_FLOYD, vec![]), (CELLS, vec!["all"])] {
-        let scenario = scenario(text, &[]);
+    // Without a capture, packets are sent before the IP layer's clock has come to them.
+    let ip: &[_] =
+        &[("host.ip-rate", "3000 packet/s"), ("host.ip-spread", "0.3"), ("host.ip-serves", "both")];
+    for (text, overrides, links) in
+        [(FALL_FLOYD, &[][..], vec![]), (CELLS, &[], vec!["all"]), (CELLS, ip, vec!["all"])]
+    {
+        let scenario = scenario(text, overrides);
         let plain = run(&scenario, &[], &[]).unwrap();
         let captured = run(&scenario, &["all"], &links).unwrap();
         assert!(plain.captures.is_empty() && !captured.captures.is_empty());

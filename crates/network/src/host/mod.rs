@@ -321,7 +321,7 @@ impl Host {
     }
 
     /// Handles the host's own events before `until`.
-    // Inlined by force: there are few between two arrivals.
+    // Inlined by force: between two arrivals there is one, most often.
     #[inline(always)]
     fn handle_own(&mut self, until: Time, streams: &mut Streams<Cell>, wires: &mut Wires) -> u64 {
         let mut events = 0;
@@ -357,7 +357,7 @@ impl Host {
         }
     }
 
-    /// The timer of an endpoint or a source has expired.
+    /// The timer of an endpoint or a source has expired, which is rare beside arrivals.
     #[inline(never)]
     fn on_timer(&mut self, now: Time, timer: u32, streams: &mut Streams<Cell>, wires: &mut Wires) {
         match timer.checked_sub(self.parts.endpoints.len() as u32) {

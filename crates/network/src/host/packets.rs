@@ -13,7 +13,7 @@ use crate::{
 /// What makes an endpoint look for something to send.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Cause {
-    /// A frame came in on a VC, by its number in the host; its segment has passed the host.
+    /// A segment came in, in this frame of the VC of this number in the host.
     Segment { vc: u32, frame: u32 },
     /// A timer may have expired.
     Timeout,
@@ -24,6 +24,7 @@ pub(super) enum Cause {
 }
 
 impl Host {
+    /// The last cells of a frame have arrived.
     pub(super) fn on_delivery(
         &mut self,
         now: Time,
@@ -64,6 +65,7 @@ impl Host {
     }
 
     /// A packet that has come in takes its time in the processor, if the stack needs any.
+    #[inline(always)]
     pub(super) fn take_in(
         &mut self,
         now: Time,
@@ -77,7 +79,7 @@ impl Host {
         }
     }
 
-    /// The processor is done with a packet.
+    /// The processor is done with a packet. Kept out of the way of hosts whose stacks need none.
     #[inline(never)]
     pub(super) fn on_processed(&mut self, now: Time, streams: &mut Streams<Cell>, wires: &mut Wires) {
         match self.processor.leave() {
@@ -91,6 +93,7 @@ impl Host {
     }
 
     /// TCP takes a segment, and sends what it calls for.
+    #[inline(always)]
     pub(super) fn deliver(
         &mut self,
         now: Time,
@@ -109,7 +112,7 @@ impl Host {
     }
 
     /// Tells an endpoint what has happened, sends what it has to send then, and sets its timer.
-    // What this calls is inlined by force: few segments would take less time than the calls.
+    // What it does with a segment is inlined by force: calls and copies would cost as much.
     pub(super) fn tell(
         &mut self,
         now: Time,
