@@ -3,7 +3,7 @@
 use crate::{
     random::Generator,
     stream::{Car, StreamId, Streams, Train},
-    time::{Instant, Slot, Time},
+    time::{Instant, NEVER, Slot, Time},
 };
 
 /// Which of several cars that arrive in the same picosecond comes first.
@@ -41,8 +41,8 @@ pub struct Merge {
 struct Key(u128);
 
 impl Key {
-    /// No input's: after all others, with an arrival that can be added to.
-    const NONE: Self = Self(u128::MAX - (2 << 64));
+    /// No input's: it never arrives, and wins no ties.
+    const NONE: Self = Self((NEVER as u128) << 64);
 
     #[inline]
     fn new(arrival: Time, input: u32, stream: StreamId) -> Self {
@@ -214,7 +214,7 @@ impl Merge {
         self.spare = 64;
         self.keys.resize(inputs + self.spare, Key::NONE);
         self.keys.copy_within(..inputs, self.spare);
-        self.keys[..self.spare].fill(Key::NONE);
+        self.keys[..inputs.min(self.spare)].fill(Key::NONE);
     }
 
     /// The first input has run dry.
@@ -247,18 +247,13 @@ impl Merge {
     ) {
         arrivals.clear();
         let Some((&first, others)) = self.keys.split_last() else { return };
+        if first.arrival() >= until {
+            return;
+        }
         let limit = others.last().map_or(until, |second| until.min(second.arrival()));
         let stream = &mut streams[first.stream()];
-        let mut next = Some(first.arrival());
-        while let Some(head) = stream.first()
-            && head.count == 1
-            && head.first.ps() < limit
-            && head.car.follows(car, arrivals.len() as u32 + 1)
-        {
-            arrivals.push(head.first);
-            next = stream.remove_first();
-        }
-        match next {
+        arrivals.extend(stream.behind(car, limit).iter().map(|train| train.first));
+        match stream.remove(arrivals.len()) {
             Some(next) => replace_first(&mut self.keys, first.at(next)),
             None => self.starve(first),
         }
@@ -314,7 +309,7 @@ impl Merge {
         for key in self.keys.iter().rev() {
             let arrival = key.arrival();
             // A picosecond between two arrivals keeps them in order when fractions of it add up.
-            if arrival + 2 > round_end {
+            if arrival.saturating_add(2) > round_end {
                 limit = limit.min(arrival);
                 break;
             }

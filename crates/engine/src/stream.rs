@@ -89,9 +89,18 @@ impl<C: Car> Train<C> {
     #[inline]
     #[must_use]
     pub fn cars_before(&self, limit: Time, slot: Slot) -> u32 {
-        // The last car that may be in time if there are no gaps; at least one slot is passed.
-        let most = ((limit - self.first.ps()) / slot.ps() + 1).min(u64::from(self.count)) as u32;
-        (2..=most).rev().find(|&count| self.arrival(count - 1, slot).ps() < limit).unwrap_or(1)
+        let (mut last, mut gaps, mut count) = (self.first, self.gaps, 1);
+        while gaps != 0 {
+            last = last.plus_slots(slot, (gaps & MAX_GAP) + 1);
+            if last.ps() >= limit {
+                return count;
+            }
+            (gaps, count) = (gaps >> 4, count + 1);
+        }
+        // The most slots that may pass after the last gap; those of a fraction too long are one more.
+        let most = ((limit - last.ps()) / slot.ps()).min(u64::from(self.count - count));
+        let is_before = |&slots: &u64| last.plus_slots(slot, slots).ps() < limit;
+        count + (1..=most).rev().find(is_before).unwrap_or(0) as u32
     }
 
     /// Removes the first `count` cars.
@@ -260,6 +269,26 @@ impl<C: Car> Stream<C> {
         self.trains.clear();
         self.taken = 0;
         None
+    }
+
+    /// The trains that come before `limit`, of one car each, and follow `car`.
+    #[inline]
+    pub(crate) fn behind(&self, car: &C, limit: Time) -> &[Train<C>] {
+        let waiting = &self.trains[self.taken..];
+        let follows = |&(train, place): &(&Train<C>, u32)| {
+            train.count == 1 && train.first.ps() < limit && train.car.follows(car, place)
+        };
+        &waiting[..waiting.iter().zip(1..).take_while(follows).count()]
+    }
+
+    /// Removes the first `count` trains; returns when the next one arrives.
+    pub(crate) fn remove(&mut self, count: usize) -> Option<Time> {
+        self.taken += count;
+        if self.taken == self.trains.len() {
+            self.trains.clear();
+            self.taken = 0;
+        }
+        self.next_arrival()
     }
 
     /// Cars appended since the start.

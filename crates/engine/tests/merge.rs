@@ -3,6 +3,7 @@
 use celltrain_engine::{
     Instant, Slot,
     merge::{Merge, TieBreak},
+    quantity::BitRate,
     random::Randomness,
     stream::{Car, Stream, Streams, Train},
 };
@@ -21,7 +22,7 @@ impl Car for Wagon {
     }
 
     fn follows(&self, head: &Self, count: u32) -> bool {
-        self.place == head.place + count
+        self.stream == head.stream && self.place == head.place + count
     }
 }
 
@@ -47,11 +48,11 @@ fn streams(trains: &[Vec<(u64, u32)>], slots: &[u64]) -> (Streams<Wagon>, Vec<(u
     (streams, cars)
 }
 
-/// Takes everything out of a merge in visits that end at `stops`.
+/// Takes everything out of a merge in visits that end at `stops`: with whole rounds, and with what follows single cars.
 fn merged(mut streams: Streams<Wagon>, ties: TieBreak, stops: &[u64]) -> Vec<(u64, usize, u32)> {
     let inputs: Vec<_> = (0..streams.len()).collect();
     let mut merge = Merge::new(&inputs, ties);
-    let (mut cars, mut train, mut rows) = (Vec::new(), Train::default(), Vec::new());
+    let (mut cars, mut train, mut rows, mut behind) = (Vec::new(), Train::default(), Vec::new(), Vec::new());
     let mut take = |train: &Train<Wagon>, n, slot, stop| {
         let time = train.arrival(n, slot).ps();
         assert!(time < stop);
@@ -69,7 +70,27 @@ fn merged(mut streams: Streams<Wagon>, ties: TieBreak, stops: &[u64]) -> Vec<(u6
                 for n in 0..rounds {
                     rows.iter().for_each(|row| take(row, n, slot, stop));
                 }
+                continue;
             }
+            merge.take_behind(&train.car, stop, &mut streams, &mut behind);
+            for (&first, place) in behind.iter().zip(1..) {
+                let car = Wagon { place: train.car.place + place, ..train.car };
+                take(&Train::single(first, car), 0, slot, stop);
+            }
+        }
+    }
+    cars
+}
+
+/// As [`merged`], car by car as they take turns.
+fn merged_in_turn(mut streams: Streams<Wagon>, ties: TieBreak, stops: &[u64]) -> Vec<(u64, usize, u32)> {
+    let mut merge = Merge::new(&(0..streams.len()).collect::<Vec<_>>(), ties);
+    let (mut cars, mut train) = (Vec::new(), Train::default());
+    for &stop in stops {
+        merge.refill(&streams);
+        while let Some(slot) = merge.next_in_turn(stop, &mut streams, &mut train) {
+            let car = |n| (train.arrival(n, slot).ps(), train.car.stream, train.car.place + n);
+            cars.extend((0..train.count).map(car));
         }
     }
     cars
@@ -99,6 +120,7 @@ proptest! {
         stops.sort_unstable();
         stops.push(u64::MAX);
         let (streams, expected) = streams(&trains, &slots);
+        prop_assert_eq!(merged_in_turn(streams.clone(), TieBreak::InputId, &stops), &expected[..]);
         prop_assert_eq!(merged(streams, TieBreak::InputId, &stops), expected);
     }
 
@@ -109,7 +131,8 @@ proptest! {
         let ties = || TieBreak::Random(Randomness { seed: 1, replication: 0 }.named("ties"));
         let (streams, expected) = streams(&trains, &slots);
         let at_once = merged(streams.clone(), ties(), &[u64::MAX]);
-        prop_assert_eq!(&at_once, &merged(streams, ties(), &stops));
+        prop_assert_eq!(&at_once, &merged(streams.clone(), ties(), &stops));
+        prop_assert_eq!(&at_once, &merged_in_turn(streams, ties(), &stops));
         let mut sorted = at_once;
         sorted.sort_unstable();
         prop_assert_eq!(sorted, expected);
@@ -132,6 +155,26 @@ fn whole_rounds_are_taken_at_once() {
     assert_eq!(rounds, Some((3, Slot::of_ps(10))));
     let first = |row: &Train<Wagon>| (row.first.ps(), row.car.stream, row.car.place);
     assert_eq!(rows.iter().map(first).collect::<Vec<_>>(), [(20, 0, 2), (24, 1, 1)]);
+}
+
+#[test]
+fn what_follows_a_single_car_is_taken_with_it() {
+    // Cars of stream 0 alone, 10 ps apart; a car of stream 1 ends the first row, and a train of two the second.
+    let trains = [(0, 1), (10, 1), (10, 1), (10, 1), (10, 1), (10, 2)];
+    let (mut streams, _) = streams(&[trains.to_vec(), vec![(25, 1)]], &[0, 0]);
+    let (mut merge, mut train, mut behind) =
+        (Merge::new(&[0, 1], TieBreak::InputId), Train::default(), Vec::new());
+    merge.refill(&streams);
+    let mut row = |until| {
+        merge.next(until, &mut streams, &mut train)?;
+        merge.take_behind(&train.car, until, &mut streams, &mut behind);
+        Some((train.car.stream, train.count, behind.iter().map(|at| at.ps()).collect::<Vec<_>>()))
+    };
+    assert_eq!(row(15), Some((0, 1, vec![10])), "and the next comes after the visit");
+    assert_eq!(row(100), Some((0, 1, vec![])), "a car of stream 1 comes before the next");
+    assert_eq!(row(100), Some((1, 1, vec![])));
+    assert_eq!(row(100), Some((0, 1, vec![40])), "a train does not follow");
+    assert_eq!((row(100), row(100)), (Some((0, 2, vec![])), None));
 }
 
 #[test]
@@ -158,6 +201,23 @@ fn gaps_join_as_trains_do() {
         assert_eq!(merge.next(1000, &mut streams, &mut train), Some(slot));
         let arrivals: Vec<_> = (0..train.count).map(|place| train.arrival(place, slot).ps()).collect();
         assert_eq!(arrivals, numbers.map(|number| number * 10), "they are one train");
+    }
+}
+
+#[test]
+fn cars_before_a_time_are_counted() {
+    let slot = Slot::of_bits(424, BitRate(155_520_000));
+    for gaps in [0, 0x0, 0x3, 0x1202, 0xf00f, 0x1111_1111_1111_1111] {
+        let train = Train { gaps, count: 20, ..Train::single(Instant::at(7), Wagon::default()) };
+        for place in 1..20 {
+            let arrival = train.arrival(place, slot).ps();
+            for limit in [arrival - 1, arrival, arrival + 1] {
+                let before = (0..20).filter(|&place| train.arrival(place, slot).ps() < limit).count() as u32;
+                if before < 20 {
+                    assert_eq!(train.cars_before(limit, slot), before, "gaps {gaps:x} before {limit}");
+                }
+            }
+        }
     }
 }
 

@@ -319,6 +319,7 @@ impl<P: Variant> RateAllocator for EricaOf<P> {
         })
     }
 
+    #[inline(always)]
     fn on_cell(&mut self, now: Time, vc: u32, is_rm: bool, port: &impl PortView) -> bool {
         self.see(vc);
         if self.feedback.count_rm_cells || !is_rm {

@@ -159,30 +159,39 @@ impl Source {
     }
 
     /// Goes on after [`Source::send`], as if asked again at the time of every cell before `until`: sends at most `most` data
-    /// cells, which must wait, and no BRM with them, up to the first cell that is none. Tells `sent` when each goes, and
-    /// returns how many there were.
+    /// cells, which must wait, and no BRM with them, up to the first cell that is none. Returns when each goes.
     #[inline]
-    pub fn send_row(&mut self, most: u32, until: Time, mut sent: impl FnMut(Time)) -> u32 {
-        let (Some(mut last), Some(spacing)) = (self.state.last_cell, self.state.spacing) else { return 0 };
+    pub fn send_row(&mut self, most: u32, until: Time) -> impl ExactSizeIterator<Item = Time> + use<> {
+        let mut due = self.state.last_cell.unwrap_or_default();
+        let spacing = self.state.spacing.unwrap_or_default();
+        let count = self.count_row(most, until);
+        if count > 0 {
+            self.state.last_cell = Some(due.plus_slots(spacing, u64::from(count)));
+            self.state.since_frm += count;
+            self.stats.data += u64::from(count);
+        }
+        (0..count).map(move |_| {
+            due = due.plus(spacing);
+            due.ps()
+        })
+    }
+
+    fn count_row(&self, most: u32, until: Time) -> u32 {
+        let state = &self.state;
+        let (Some(mut due), Some(spacing)) = (state.last_cell, state.spacing) else { return 0 };
         if self.next_out_of_rate(Waiting { data: true, brm: false }) < until {
             return 0;
         }
-        let begun = self.state.since_frm;
-        let end = self.params.nrm.saturating_sub(1).min(begun.saturating_add(most));
-        let trm = self.state.last_frm.saturating_add(self.params.trm.ps());
-        while self.state.since_frm < end {
-            let due = last.plus(spacing);
-            if due.ps() >= until || (self.state.since_frm >= MRM && due.ps() >= trm) {
-                break;
+        let trm = state.last_frm.saturating_add(self.params.trm.ps());
+        let first = state.since_frm;
+        let end = self.params.nrm.saturating_sub(1).min(first.saturating_add(most));
+        for number in first..end {
+            due = due.plus(spacing);
+            if due.ps() >= until || (number >= MRM && due.ps() >= trm) {
+                return number - first;
             }
-            sent(due.ps());
-            last = due;
-            self.state.since_frm += 1;
         }
-        self.state.last_cell = Some(last);
-        let count = self.state.since_frm - begun;
-        self.stats.data += u64::from(count);
-        count
+        end.saturating_sub(first)
     }
 
     /// Follows a BRM (rules 8 and 9).

@@ -6,6 +6,7 @@ use celltrain_atm::{
         RateCoding, RmCell, Source, Waiting,
         averaging::{self, LoadAveraging},
         erica::{Feedback, PresentRate},
+        source::Stats,
     },
     with_allocator,
 };
@@ -86,6 +87,74 @@ fn drive<A: RateAllocator>(allocator: &mut A, steps: &[Step]) -> Result<Vec<f64>
     Ok(answers)
 }
 
+/// What an allocator answers to rows of cells and RM cells; it is told of the rows as such, or `rows` is false.
+fn drive_rows<A: RateAllocator>(allocator: &mut A, steps: &[Step], rows: bool) -> Vec<f64> {
+    let (mut now, mut answers) = (0, Vec::new());
+    for &(gap, vc, what, rate, count, vbr) in steps {
+        now += gap * MICROSECOND;
+        let view = PortState { queue: 0, priority_cells: vbr };
+        while allocator.next_interval() <= now {
+            let end = allocator.next_interval();
+            allocator.on_interval(end, &PortState::default());
+        }
+        if what < 2 {
+            // Cells in a row, which lies within an interval.
+            let times = (0..=count % 150).map(|place| now + place * MICROSECOND / 8);
+            let times: Vec<_> = times.take_while(|&time| time < allocator.next_interval()).collect();
+            now += 20 * MICROSECOND;
+            if rows {
+                allocator.on_row(times.into_iter(), vc, &PortState::default());
+            } else {
+                times
+                    .into_iter()
+                    .for_each(|time| _ = allocator.on_cell(time, vc, false, &PortState::default()));
+            }
+        } else {
+            let rate = Rate::of_cells(rate);
+            let mut rm = RmCell::forward(rate, rate, Rate::ZERO, RateCoding::Exact);
+            allocator.on_forward_rm(now, vc, &mut rm, &view);
+            allocator.on_backward_rm(now, vc, &mut rm, &view);
+            answers.push(rm.er().cells());
+        }
+    }
+    answers
+}
+
+/// What a source sends, and its counters, if at every step so many data cells come and perhaps a BRM; after every cell that it
+/// chooses it sends a row, or `rows` is false.
+fn drive_source(mut source: Source, steps: &[(u64, u32, u8, f64)], rows: bool) -> (Vec<Time>, Stats) {
+    let (mut now, mut waits, mut sent) = (0, 0, Vec::new());
+    for &(gap, data, flags, er) in steps {
+        let until = now + gap * MICROSECOND / 16;
+        waits += data;
+        loop {
+            let next = source.next_time(Waiting { data: waits > 0, brm: false }).max(now);
+            if next >= until {
+                break;
+            }
+            now = next;
+            let choice = source.send(now, Waiting { data: waits > 0, brm: false });
+            waits -= u32::from(choice == Choice::Data);
+            sent.push(now);
+            if rows {
+                let times = source.send_row(waits, until);
+                waits -= times.len() as u32;
+                sent.extend(times);
+            }
+        }
+        now = until;
+        if flags < 8 {
+            let mut rm =
+                RmCell::forward(Rate::of_cells(er), Rate::ZERO, Rate::ZERO, RateCoding::Exact).turned();
+            if flags & 1 != 0 {
+                rm.set_ci()
+            }
+            source.on_brm(&rm);
+        }
+    }
+    (sent, *source.stats())
+}
+
 fn config() -> ProptestConfig {
     ProptestConfig { failure_persistence: None, rng_seed: RngSeed::Fixed(1), ..ProptestConfig::default() }
 }
@@ -124,6 +193,26 @@ proptest! {
             let again = with_allocator!(&mut new(), allocator => drive(allocator, &steps))?;
             prop_assert_eq!(first, again, "{:?}: the same cells, other answers", params.algorithm);
         }
+    }
+
+    #[test]
+    fn a_row_counts_as_its_cells_do(steps in steps()) {
+        for params in allocators() {
+            let port = Port { link: Rate::of_cells(LINK), capacity: u64::MAX, vcs: VCS as usize };
+            let new = || Allocator::new(&params, &port).unwrap();
+            let rows = with_allocator!(&mut new(), allocator => drive_rows(allocator, &steps, true));
+            let cells = with_allocator!(&mut new(), allocator => drive_rows(allocator, &steps, false));
+            prop_assert_eq!(rows, cells, "{:?}: another answer to rows", params.algorithm);
+        }
+    }
+
+    #[test]
+    fn a_source_sends_rows_as_it_sends_cells(
+        params in params(),
+        steps in prop::collection::vec((0u64..100_000, 0u32..40, 0u8..12, 0.0..4e5), 1..60),
+    ) {
+        let new = || Source::new(&params, Rate::of_cells(LINK)).unwrap();
+        prop_assert_eq!(drive_source(new(), &steps, true), drive_source(new(), &steps, false));
     }
 
     #[test]

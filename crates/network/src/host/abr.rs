@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use celltrain_atm::{
     Cell,
     abr::{Choice, Destination, Source, SourceDiscard, Waiting},
-    cell::Kind,
+    cell::{Ecn, Kind},
 };
 use celltrain_engine::{
     Instant, Slot, Time,
@@ -114,15 +114,21 @@ impl AbrSource {
         Some(Cell::management(label, Kind::ForwardRm, number, tagged))
     }
 
-    /// Sends of the first row that waits what goes at the rate before `until`, after a cell that went before.
-    fn send_row(&mut self, until: Time, stream: &mut Stream<Cell>) {
-        let Some(&(mut cell, count)) = self.queue.rows.front() else { return };
-        let count = self.source.send_row(count, until, |now| {
-            stream.push(0, 0, &Train::single(Instant::at(now), cell));
-            cell.advance(1);
-        });
-        if count > 0 {
+    /// After a cell, sends what goes at the rate before `until`, row by row as the cells came.
+    fn send_rows(&mut self, until: Time, stream: &mut Stream<Cell>) {
+        while let Some(&(mut cell, waiting)) = self.queue.rows.front() {
+            let times = self.source.send_row(waiting, until);
+            let count = times.len() as u32;
+            let cells = times.map(|now| {
+                let sent = cell;
+                cell.advance(1);
+                (Instant::at(now), sent)
+            });
+            stream.push_alone(0, cells);
             self.queue.remove(count);
+            if count < waiting {
+                return;
+            }
         }
     }
 }
@@ -185,7 +191,7 @@ impl Host {
             let now = next;
             if let Some(cell) = source.send(now, label, wires) {
                 stream.push(0, 0, &Train::single(Instant::at(now), cell));
-                source.send_row(until, stream);
+                source.send_rows(until, stream);
             }
             next = source.next_time(now);
             if next >= until {
@@ -227,15 +233,16 @@ impl Host {
 
     /// Data cells arrive for an ABR destination: only the last mark counts, but a marked cell may call for a backward RM cell.
     fn on_marks(&mut self, train: &Train<Cell>, slot: Slot, streams: &mut Streams<Cell>, wires: &mut Wires) {
-        let marked = train.car.ecn == celltrain_atm::cell::Ecn::Marked;
-        for place in 0..if marked { train.count } else { 1 } {
-            let Some(AbrEnd::Destination(end)) = &mut self.parts.incoming[train.car.vc as usize].abr else {
-                return;
-            };
+        let vc = train.car.vc;
+        for place in 0..train.count {
+            let Some(AbrEnd::Destination(end)) = &mut self.parts.incoming[vc as usize].abr else { return };
+            if train.car.ecn != Ecn::Marked {
+                return end.destination.on_data(train.first.ps(), false);
+            }
             let now = train.arrival(place, slot).ps();
-            end.destination.on_data(now, marked);
+            end.destination.on_data(now, true);
             if end.destination.has_brm() {
-                self.turn_round(now, train.car.vc, streams, wires);
+                self.turn_round(now, vc, streams, wires);
             }
         }
     }

@@ -174,7 +174,7 @@ impl RateControl {
     }
 
     /// A cell arrives for the link, where `queue` says how many ABR cells are in the buffer; returns the mark with which it goes on.
-    #[inline]
+    #[inline(always)]
     pub(super) fn on_cell(&mut self, now: Time, cell: &Cell, queue: impl Fn() -> u64) -> Ecn {
         match self.roles[cell.vc as usize] {
             Role::Controlled { .. } => {}
@@ -206,6 +206,17 @@ impl RateControl {
                 (View { queue, priority_cells: self.ahead }, wires.rm[wire].peek_mut(cell.frame));
             with_allocator!(any, allocator => allocator.on_forward_rm(now, cell.vc, rm, &view));
         }
+    }
+
+    /// As [`RateControl::on_cell`] and [`RateControl::on_forward_rm`], where the port tells of each cell that enters and leaves.
+    #[inline(never)]
+    pub(super) fn on_stored_cell(&mut self, now: Time, cell: &Cell, wires: &mut Wires) -> Ecn {
+        let queue = self.queue;
+        let ecn = self.on_cell(now, cell, || queue);
+        if cell.kind != Kind::Data {
+            self.on_forward_rm(now, cell, || queue, wires);
+        }
+        ecn
     }
 
     /// Cells of a frame come in a row. If their VC is under control, no ABR cell is in the buffer when one comes, and the allocator

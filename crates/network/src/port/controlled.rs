@@ -119,7 +119,7 @@ impl Buffer<CellFifo> {
     }
 
     /// Tells the allocator of a cell; returns the mark with which it goes on.
-    #[inline]
+    #[inline(always)]
     fn tell_cell(&self, control: &mut RateControl, at: Instant, cell: &Cell) -> Ecn {
         let now = control.move_to(at);
         control.on_cell(at.ps(), cell, || self.queue.occupancy(now))

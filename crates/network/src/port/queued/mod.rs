@@ -236,6 +236,14 @@ impl Buffer<VcQueues> {
     /// Handles the departures up to `now`, and the ends of the rate allocator's intervals up to the same picosecond: an
     /// interval ends before anything else that happens then, but for departures at its very beginning.
     fn advance<P: BufferPolicy>(&mut self, policy: &mut P, now: Instant, streams: &mut Streams<Cell>) {
+        if self.control.as_ref().is_some_and(|control| control.next_interval() <= now.ps()) {
+            self.end_intervals(policy, now, streams);
+        }
+        self.send_until(policy, now, streams);
+    }
+
+    #[cold]
+    fn end_intervals<P: BufferPolicy>(&mut self, policy: &mut P, now: Instant, streams: &mut Streams<Cell>) {
         while let Some(control) = &self.control
             && let end = control.next_interval()
             && end <= now.ps()
@@ -246,7 +254,6 @@ impl Buffer<VcQueues> {
                 control.on_interval(end, || cells);
             }
         }
-        self.send_until(policy, now, streams);
     }
 
     /// Cells of a way back come by: RM cells are stamped, all go on at once.
@@ -319,11 +326,7 @@ impl Buffer<VcQueues> {
         wires: &mut Wires,
     ) {
         if let Some(control) = &mut self.control {
-            let cells = control.queue();
-            cell.ecn = control.on_cell(at.ps(), &cell, || cells);
-            if cell.kind != Kind::Data {
-                control.on_forward_rm(at.ps(), &cell, || cells, wires);
-            }
+            cell.ecn = control.on_stored_cell(at.ps(), &cell, wires);
         }
         let connection = &self.connections[cell.vc as usize];
         let (size, room) = self.queue.measure(|| {
