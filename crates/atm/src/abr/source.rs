@@ -185,13 +185,19 @@ impl Source {
         let trm = state.last_frm.saturating_add(self.params.trm.ps());
         let first = state.since_frm;
         let end = self.params.nrm.saturating_sub(1).min(first.saturating_add(most));
+        let whole = end.saturating_sub(first);
+        // Mostly the last one goes in time, even with every fraction rounded up, and so do all before it.
+        let longest = spacing.ps().saturating_add(1).saturating_mul(u64::from(whole));
+        if due.ps().saturating_add(longest) < until.min(trm) {
+            return whole;
+        }
         for number in first..end {
             due = due.plus(spacing);
             if due.ps() >= until || (number >= MRM && due.ps() >= trm) {
                 return number - first;
             }
         }
-        end.saturating_sub(first)
+        whole
     }
 
     /// Follows a BRM (rules 8 and 9).
