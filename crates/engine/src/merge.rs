@@ -3,7 +3,7 @@
 use crate::{
     random::Generator,
     stream::{Car, StreamId, Streams, Train},
-    time::{Instant, NEVER, Slot, Time},
+    time::{NEVER, Slot, Time},
 };
 
 /// Which of several cars that arrive in the same picosecond comes first.
@@ -18,8 +18,9 @@ pub enum TieBreak {
 /// The inputs of a process, merged by arrival time.
 ///
 /// The inputs that have cars are kept sorted by the arrival of their next car, the first one last: it is replaced and
-/// removed the most. Serving a car replaces its key by that input's next arrival; this passes only the inputs that are due
-/// within the slot, so finding its place costs little.
+/// removed the most. Serving a car replaces its key by that input's next arrival. Mostly this passes only the inputs that are
+/// due within the slot. Where the cars of many inputs come one by one and take turns it passes most others, and its place is
+/// better sought from the other end.
 #[derive(Debug, Clone)]
 pub struct Merge {
     inputs: Vec<StreamId>,
@@ -31,7 +32,7 @@ pub struct Merge {
     ties: TieBreak,
     /// Whether ties go by input.
     ties_by_id: bool,
-    /// Whether the car taken last was cut off its train because one of another input comes in between.
+    /// Whether the car taken last was cut off its train because one of another input comes in between, and rounds may follow.
     crossing: bool,
 }
 
@@ -99,41 +100,21 @@ impl Merge {
         });
     }
 
-    /// Takes what arrives next before `until` into `train`, and returns its slot: as many cars as follow one another in one
-    /// train with none of another input in between.
+    /// Takes what arrives next before `until` into `train`, if anything does: as many cars as follow one another in one train with
+    /// none of another input in between. `TURNS`: whether the places of keys are sought from the far end, see
+    /// [`Merge::takes_turns`]; no rounds follow then.
     // Inlined by force: a call for every car that stands alone would cost as much as what it does.
     #[inline(always)]
-    pub fn next<C: Car>(
+    pub fn next<const TURNS: bool, C: Car>(
         &mut self,
         until: Time,
         streams: &mut Streams<C>,
         train: &mut Train<C>,
-    ) -> Option<Slot> {
-        self.take::<false, C>(until, streams, train)
-    }
-
-    /// As [`Merge::next`], faster where the cars of many inputs come one by one and take turns.
-    #[inline(always)]
-    pub fn next_in_turn<C: Car>(
-        &mut self,
-        until: Time,
-        streams: &mut Streams<C>,
-        train: &mut Train<C>,
-    ) -> Option<Slot> {
-        self.take::<true, C>(until, streams, train)
-    }
-
-    #[inline(always)]
-    fn take<const TURNS: bool, C: Car>(
-        &mut self,
-        until: Time,
-        streams: &mut Streams<C>,
-        train: &mut Train<C>,
-    ) -> Option<Slot> {
-        let (&(mut first), others) = self.keys.split_last()?;
+    ) -> bool {
+        let Some((&(mut first), others)) = self.keys.split_last() else { return false };
         let time = first.arrival();
         if time >= until {
-            return None;
+            return false;
         }
         let mut limit = until;
         if let Some(&second) = others.last() {
@@ -146,21 +127,20 @@ impl Merge {
             }
         }
         let stream = &mut streams[first.stream()];
-        let slot = stream.slot();
-        let head = stream.first_mut()?;
+        let Some(head) = stream.first_mut() else { return false };
         *train = *head;
         if head.count > 1 {
-            let second = head.second(slot);
+            let second = head.second();
             if second.ps() >= limit {
                 (train.count, train.gaps) = (1, 0);
                 head.drop_first(second);
-                self.crossing = head.makes_rounds();
+                self.crossing = !TURNS && head.makes_rounds();
                 self.replace_first::<TURNS>(first.at(second.ps()));
-                return Some(slot);
+                return true;
             }
-            if head.arrival(head.count - 1, slot).ps() >= limit {
-                self.part(first, limit, slot, head, train);
-                return Some(slot);
+            if head.last().ps() >= limit {
+                self.part(first, limit, head, train);
+                return true;
             }
         }
         self.crossing = false;
@@ -168,26 +148,28 @@ impl Merge {
             Some(next) => self.replace_first::<TURNS>(first.at(next)),
             None => self.starve(first),
         }
-        Some(slot)
+        true
     }
 
     /// Keeps of `train`, a copy of the first train of `input`, what arrives before `limit`, and leaves the rest in `head`.
     #[inline(never)]
-    fn part<C: Car>(
-        &mut self,
-        input: Key,
-        limit: Time,
-        slot: Slot,
-        head: &mut Train<C>,
-        train: &mut Train<C>,
-    ) {
-        let count = head.cars_before(limit, slot);
+    fn part<C: Car>(&mut self, input: Key, limit: Time, head: &mut Train<C>, train: &mut Train<C>) {
+        let count = head.cars_before(limit);
         train.truncate(count);
-        head.advance(count, slot);
+        head.advance(count);
         replace_first(&mut self.keys, input.at(head.first.ps()));
     }
 
-    /// Replaces the first key. `TURNS`: the new one is likely to come after most others.
+    /// Whether the next car's input will come after most others then, so that its place is sooner found from the far end. It says
+    /// nothing of those that follow, but they are often alike.
+    #[must_use]
+    pub fn takes_turns<C: Car>(&self, streams: &Streams<C>) -> bool {
+        let keys = &self.keys[self.spare..];
+        let Some(head) = keys.last().and_then(|key| streams[key.stream()].first()) else { return false };
+        head.count > 1 && head.second().ps() > keys[keys.len() / 2].arrival() && keys.len() > 4
+    }
+
+    /// Replaces the first key.
     #[inline(always)]
     fn replace_first<const TURNS: bool>(&mut self, key: Key) {
         if !TURNS {
@@ -236,49 +218,25 @@ impl Merge {
         self.keys[last]
     }
 
-    /// Takes the cars that follow `car`, which was taken last and alone, if they stand alone too, up to the next of another input
-    /// and before `until`: their arrivals become `arrivals`.
-    pub fn take_behind<C: Car>(
-        &mut self,
-        car: &C,
-        until: Time,
-        streams: &mut Streams<C>,
-        arrivals: &mut Vec<Instant>,
-    ) {
-        arrivals.clear();
-        let Some((&first, others)) = self.keys.split_last() else { return };
-        if first.arrival() >= until {
-            return;
-        }
-        let limit = others.last().map_or(until, |second| until.min(second.arrival()));
-        let stream = &mut streams[first.stream()];
-        arrivals.extend(stream.behind(car, limit).iter().map(|train| train.first));
-        match stream.remove(arrivals.len()) {
-            Some(next) => replace_first(&mut self.keys, first.at(next)),
-            None => self.starve(first),
-        }
-    }
-
     /// Where the cars of several inputs take turns, takes whole rounds of them: `rows` becomes one train an input, of as many
-    /// cars as there are rounds, at least two, in the order of a round. Returns the number of rounds and the slot of all rows.
-    /// To be asked after [`Merge::next`] gave a single car.
+    /// cars as there are rounds, at least two, in the order of a round; all have one slot. Returns the number of rounds. To be
+    /// asked after [`Merge::next`] gave a single car.
     #[inline]
     pub fn rounds<C: Car>(
         &mut self,
         until: Time,
         streams: &mut Streams<C>,
         rows: &mut Vec<Train<C>>,
-    ) -> Option<(u32, Slot)> {
+    ) -> Option<u32> {
         if !self.crossing {
             return None;
         }
         // Most often it is the input whose turn it is next that makes no two rounds.
-        let stream = &streams[self.keys.last()?.stream()];
-        let slot = stream.slot();
-        if !stream.first()?.makes_rounds() {
+        let head = streams[self.keys.last()?.stream()].first()?;
+        if !head.makes_rounds() {
             return None;
         }
-        self.take_rounds(until, slot, streams, rows)
+        self.take_rounds(until, head.slot, streams, rows)
     }
 
     #[inline(never)]
@@ -288,17 +246,17 @@ impl Merge {
         slot: Slot,
         streams: &mut Streams<C>,
         rows: &mut Vec<Train<C>>,
-    ) -> Option<(u32, Slot)> {
+    ) -> Option<u32> {
         let (inputs, rounds) = self.count_rounds(until, slot, streams)?;
         rows.clear();
         for _ in 0..inputs {
             let first = *self.keys.last()?;
             let head = streams[first.stream()].first_mut()?;
             rows.push(Train { count: rounds, ..*head });
-            head.advance(rounds, slot);
+            head.advance(rounds);
             replace_first(&mut self.keys, first.at(head.first.ps()));
         }
-        Some((rounds, slot))
+        Some(rounds)
     }
 
     /// How many inputs take turns, and how many whole rounds there are of them, at least two of each. The last car of each
@@ -313,9 +271,8 @@ impl Merge {
                 limit = limit.min(arrival);
                 break;
             }
-            let stream = &streams[key.stream()];
-            let head = stream.first()?;
-            if !head.makes_rounds() || stream.slot() != slot || (inputs > 0 && arrival < last + 2) {
+            let head = streams[key.stream()].first()?;
+            if !head.makes_rounds() || head.slot != slot || (inputs > 0 && arrival < last + 2) {
                 return None;
             }
             rounds = rounds.min(head.count - 1);

@@ -15,13 +15,15 @@ pub trait Car: Copy + Debug {
 
 /// Cars that arrive in a row, whole numbers of slots apart.
 ///
-/// Cars that a port sends back to back are one slot apart. Where the cars of several frames take turns on a link, those
-/// of one frame are further apart, but still on the link's grid; `gaps` says how far, so that they stay one train when
-/// they part from the others. Only where streams interleave does a car stand alone.
+/// Cars that a port sends back to back are one slot of its link apart. Where the cars of several frames take turns on a link,
+/// those of one frame are further apart, but still on the link's grid; `gaps` says how far, so that they stay one train when
+/// they part from the others. What a rate has spaced has a slot of its own. Only where streams interleave does a car stand alone.
 #[derive(Debug, Clone, Copy)]
 pub struct Train<C> {
     /// Arrival of the first car.
     pub first: Instant,
+    /// The usual distance of a car to the next; zero if they come all at once.
+    pub slot: Slot,
     /// Slots beyond the usual one between a car and the next: four bits each, the first car's the lowest. From the
     /// seventeenth car on there are none.
     pub gaps: u64,
@@ -46,7 +48,7 @@ impl<C: Car> Train<C> {
     /// One car.
     #[inline]
     pub fn single(first: Instant, car: C) -> Self {
-        Self { first, gaps: 0, count: 1, car }
+        Self { first, slot: Slot::ZERO, gaps: 0, count: 1, car }
     }
 
     /// Slots from the first car to car number `place`.
@@ -60,20 +62,27 @@ impl<C: Car> Train<C> {
         u64::from(place) + sum_of_nibbles(gaps)
     }
 
-    /// Arrival of car number `place` if a slot takes `slot`.
+    /// Arrival of car number `place`.
     #[inline]
     #[must_use]
-    pub fn arrival(&self, place: u32, slot: Slot) -> Instant {
-        self.first.plus_slots(slot, self.slots_to(place))
+    pub fn arrival(&self, place: u32) -> Instant {
+        self.first.plus_slots(self.slot, self.slots_to(place))
+    }
+
+    /// Arrival of the last car.
+    #[inline]
+    #[must_use]
+    pub fn last(&self) -> Instant {
+        self.arrival(self.count - 1)
     }
 
     /// Arrival of the second car, whether there is one or not.
     #[inline]
     #[must_use]
-    pub fn second(&self, slot: Slot) -> Instant {
+    pub fn second(&self) -> Instant {
         match self.gaps & MAX_GAP {
-            0 => self.first.plus(slot),
-            gap => self.first.plus_slots(slot, gap + 1),
+            0 => self.first.plus(self.slot),
+            gap => self.first.plus_slots(self.slot, gap + 1),
         }
     }
 
@@ -88,8 +97,8 @@ impl<C: Car> Train<C> {
     /// How many cars arrive before `limit`: at least the first, and not all of them.
     #[inline]
     #[must_use]
-    pub fn cars_before(&self, limit: Time, slot: Slot) -> u32 {
-        let (mut last, mut gaps, mut count) = (self.first, self.gaps, 1);
+    pub fn cars_before(&self, limit: Time) -> u32 {
+        let (slot, mut last, mut gaps, mut count) = (self.slot, self.first, self.gaps, 1);
         while gaps != 0 {
             last = last.plus_slots(slot, (gaps & MAX_GAP) + 1);
             if last.ps() >= limit {
@@ -105,8 +114,8 @@ impl<C: Car> Train<C> {
 
     /// Removes the first `count` cars.
     #[inline]
-    pub fn advance(&mut self, count: u32, slot: Slot) {
-        self.first = self.arrival(count, slot);
+    pub fn advance(&mut self, count: u32) {
+        self.first = self.arrival(count);
         self.gaps = if count < MAX_GAPS { self.gaps >> (4 * count) } else { 0 };
         self.count -= count;
         self.car.advance(count);
@@ -171,11 +180,10 @@ pub type StreamId = usize;
 
 /// What travels between two processes.
 ///
-/// Arrivals never go back in time. A train may still grow while its first cars are being taken. Slots are the sending link's.
+/// Arrivals never go back in time. A train may still grow while its first cars are being taken.
 /// The horizon is the sender's promise: no car will be added that arrives before it.
 #[derive(Debug, Clone)]
 pub struct Stream<C> {
-    slot: Slot,
     horizon: Time,
     trains: Vec<Train<C>>,
     /// Trains before this one have been taken.
@@ -186,19 +194,13 @@ pub struct Stream<C> {
     pushed: u64,
 }
 
+impl<C> Default for Stream<C> {
+    fn default() -> Self {
+        Self { horizon: 0, trains: Vec::new(), taken: 0, last: 0, pushed: 0 }
+    }
+}
+
 impl<C: Car> Stream<C> {
-    /// An empty stream whose trains are spaced by `slot` (the sending link's; zero if cars come all at once).
-    #[must_use]
-    pub fn new(slot: Slot) -> Self {
-        Self { slot, horizon: 0, trains: Vec::new(), taken: 0, last: 0, pushed: 0 }
-    }
-
-    /// The spacing of the cars in a train.
-    #[must_use]
-    pub fn slot(&self) -> Slot {
-        self.slot
-    }
-
     /// No car will be added that arrives before this time.
     #[must_use]
     pub fn horizon(&self) -> Time {
@@ -222,8 +224,8 @@ impl<C: Car> Stream<C> {
 
     /// Appends a train; it joins the last one where it continues it and that one has not been taken yet.
     ///
-    /// `first` and `last` are the places of its ends on the sender's grid: cars whose numbers differ by n are exactly n
-    /// slots apart. Cars that are on no grid have the same number, and never join.
+    /// `first` and `last` are the places of its ends on the grid of the sender's link: cars whose numbers differ by n are exactly n
+    /// slots apart, and those slots are the train's. Cars that are on no grid have the same number, and never join.
     #[inline(always)]
     pub fn push(&mut self, first: u64, last: u64, train: &Train<C>) {
         debug_assert!(train.first.ps() >= self.horizon, "a train before the horizon");
@@ -237,14 +239,6 @@ impl<C: Car> Stream<C> {
             return;
         }
         self.trains.push(*train);
-    }
-
-    /// Appends cars that stand alone; `last` is the place of the last of them, far from the others'.
-    #[inline]
-    pub fn push_alone(&mut self, last: u64, cars: impl ExactSizeIterator<Item = (Instant, C)>) {
-        self.last = last;
-        self.pushed += cars.len() as u64;
-        self.trains.extend(cars.map(|(arrival, car)| Train::single(arrival, car)));
     }
 
     /// The first train.
@@ -269,26 +263,6 @@ impl<C: Car> Stream<C> {
         self.trains.clear();
         self.taken = 0;
         None
-    }
-
-    /// The trains that come before `limit`, of one car each, and follow `car`.
-    #[inline]
-    pub(crate) fn behind(&self, car: &C, limit: Time) -> &[Train<C>] {
-        let waiting = &self.trains[self.taken..];
-        let follows = |&(train, place): &(&Train<C>, u32)| {
-            train.count == 1 && train.first.ps() < limit && train.car.follows(car, place)
-        };
-        &waiting[..waiting.iter().zip(1..).take_while(follows).count()]
-    }
-
-    /// Removes the first `count` trains; returns when the next one arrives.
-    pub(crate) fn remove(&mut self, count: usize) -> Option<Time> {
-        self.taken += count;
-        if self.taken == self.trains.len() {
-            self.trains.clear();
-            self.taken = 0;
-        }
-        self.next_arrival()
     }
 
     /// Cars appended since the start.

@@ -6,7 +6,7 @@
 
 use celltrain_atm::{Cell, cell::Kind};
 use celltrain_engine::{
-    Fingerprint, Slot, Time,
+    Fingerprint, Time,
     merge::{Merge, TieBreak},
     random::Generator,
     stream::{StreamId, Streams, Train},
@@ -221,18 +221,18 @@ impl Channel {
     pub(crate) fn visit(&mut self, until: Time, streams: &mut Streams<Cell>, wires: &Wires) -> u64 {
         self.merge.refill(streams);
         let (mut cells, mut train) = (0, Train::default());
-        while let Some(slot) = self.merge.next(until, streams, &mut train) {
+        while self.merge.next::<false, _>(until, streams, &mut train) {
             cells += u64::from(train.count);
-            self.on_train(train, slot, streams, wires);
+            self.on_train(train, streams, wires);
         }
         self.clock = until;
         streams[self.output[0]].advance_horizon(until);
         cells
     }
 
-    fn on_train(&mut self, mut train: Train<Cell>, slot: Slot, streams: &mut Streams<Cell>, wires: &Wires) {
+    fn on_train(&mut self, mut train: Train<Cell>, streams: &mut Streams<Cell>, wires: &Wires) {
         if train.car.kind != Kind::Data {
-            return self.on_management_cell(&train, slot, streams, wires);
+            return self.on_management_cell(&train, streams, wires);
         }
         let vc = self.vcs[train.car.vc as usize];
         let mut lost = vc.lost;
@@ -248,38 +248,32 @@ impl Channel {
             return;
         }
         if self.random.frames {
-            return self.pass(&train, slot, streams, wires);
+            return self.pass(&train, streams, wires);
         }
         loop {
             let passing = self.random.pass(train.count);
             if passing == train.count {
-                return self.pass(&train, slot, streams, wires);
+                return self.pass(&train, streams, wires);
             }
             if passing > 0 {
                 let mut head = train;
                 head.truncate(passing);
-                self.pass(&head, slot, streams, wires);
-                train.advance(passing, slot);
+                self.pass(&head, streams, wires);
+                train.advance(passing);
             }
             self.note_loss(&train, LossReason::Random);
             self.lost[LossReason::Random as usize] += 1;
             if train.count == 1 {
                 return;
             }
-            train.advance(1, slot);
+            train.advance(1);
         }
     }
 
     /// An RM cell, which stands for itself among frames and among cells.
-    fn on_management_cell(
-        &mut self,
-        train: &Train<Cell>,
-        slot: Slot,
-        streams: &mut Streams<Cell>,
-        wires: &Wires,
-    ) {
+    fn on_management_cell(&mut self, train: &Train<Cell>, streams: &mut Streams<Cell>, wires: &Wires) {
         if self.random.pass(1) == 1 {
-            return self.pass(train, slot, streams, wires);
+            return self.pass(train, streams, wires);
         }
         self.note_loss(train, LossReason::Random);
         self.lost[LossReason::Random as usize] += 1;
@@ -303,11 +297,10 @@ impl Channel {
         self.fingerprint.mix(train.first.ps() ^ place << 8 ^ reason as u64);
     }
 
-    fn pass(&mut self, train: &Train<Cell>, slot: Slot, streams: &mut Streams<Cell>, wires: &Wires) {
-        debug_assert!(train.count == 1 || streams[self.output[0]].slot() == slot, "a channel keeps the grid");
+    fn pass(&mut self, train: &Train<Cell>, streams: &mut Streams<Cell>, wires: &Wires) {
         if let Some(tap) = &mut self.tap {
             let wire = self.vcs[train.car.vc as usize].wire;
-            tap.record(train, slot, wire.map(|wire| &wires.packets[wire].peek(train.car.frame).segment));
+            tap.record(train, wire.map(|wire| &wires.packets[wire].peek(train.car.frame).segment));
         }
         self.passed += u64::from(train.count);
         self.number += APART;

@@ -78,6 +78,12 @@ impl Activity {
         }
     }
 
+    /// Whether a VC that becomes active in the middle of an interval counts at once.
+    #[must_use]
+    pub fn is_immediate(&self) -> bool {
+        self.immediate
+    }
+
     /// A cell of `vc` is seen. Whether the number in force changed by that.
     pub fn see(&mut self, vc: u32) -> bool {
         self.levels[vc as usize] = 1.0;

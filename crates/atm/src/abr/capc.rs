@@ -78,7 +78,6 @@ impl RateAllocator for Capc {
         "Moves one rate for all VCs in proportion to the distance from the target load.";
     const REFERENCE: &'static str =
         "Barnhart 1994; Kalyanaraman 1997, section 4.7; formulas and values unconfirmed";
-    const MARKS: bool = false;
 
     fn new(params: &Params, port: &Port) -> Result<Self, ParamError> {
         within("target-utilisation", params.target_utilisation, 0.0, 1.0)?;
@@ -104,6 +103,14 @@ impl RateAllocator for Capc {
             self.interval.count(now);
         }
         false
+    }
+
+    fn unheard(&self) -> u64 {
+        self.interval.left()
+    }
+
+    fn on_cells(&mut self, _: u32, cells: u64) {
+        self.interval.count_all(cells);
     }
 
     fn on_backward_rm(&mut self, _: Time, _: u32, rm: &mut RmCell, port: &impl PortView) {

@@ -62,7 +62,6 @@ impl RateAllocator for Eprca {
     const SUMMARY: &'static str =
         "Holds sources to a fraction of the mean of their rates while the queue is long.";
     const REFERENCE: &'static str = "Roberts, ATM Forum 94-0735; formulas and values unconfirmed";
-    const MARKS: bool = false;
 
     fn new(params: &Params, port: &Port) -> Result<Self, ParamError> {
         within("averaging", params.averaging, 0.0, 1.0)?;
@@ -77,6 +76,10 @@ impl RateAllocator for Eprca {
 
     fn on_cell(&mut self, _: Time, _: u32, _: bool, _: &impl PortView) -> bool {
         false
+    }
+
+    fn unheard(&self) -> u64 {
+        u64::MAX
     }
 
     fn on_forward_rm(&mut self, _: Time, _: u32, rm: &mut RmCell, _: &impl PortView) {

@@ -288,7 +288,6 @@ impl<P: Variant> RateAllocator for EricaOf<P> {
 
     const SUMMARY: &'static str = P::SUMMARY;
     const REFERENCE: &'static str = P::REFERENCE;
-    const MARKS: bool = false;
 
     fn new(params: &P, port: &Port) -> Result<Self, ParamError> {
         let parts = params.parts()?;
@@ -319,7 +318,6 @@ impl<P: Variant> RateAllocator for EricaOf<P> {
         })
     }
 
-    #[inline(always)]
     fn on_cell(&mut self, now: Time, vc: u32, is_rm: bool, port: &impl PortView) -> bool {
         self.see(vc);
         if self.feedback.count_rm_cells || !is_rm {
@@ -331,16 +329,14 @@ impl<P: Variant> RateAllocator for EricaOf<P> {
         false
     }
 
-    fn on_row(&mut self, times: impl ExactSizeIterator<Item = Time>, vc: u32, port: &impl PortView) {
-        let cells = times.len() as u64;
-        if self.interval.count_within(cells) {
-            self.see(vc);
-            self.vcs[vc as usize].cells += cells;
-            return;
-        }
-        for now in times {
-            self.on_cell(now, vc, false, port);
-        }
+    fn unheard(&self) -> u64 {
+        if self.activity.is_immediate() { 0 } else { self.interval.left() }
+    }
+
+    fn on_cells(&mut self, vc: u32, cells: u64) {
+        self.see(vc);
+        self.vcs[vc as usize].cells += cells;
+        self.interval.count_all(cells);
     }
 
     fn on_forward_rm(&mut self, _: Time, vc: u32, rm: &mut RmCell, _: &impl PortView) {

@@ -86,11 +86,16 @@ impl Interval {
         self.cells >= self.most_cells && now > self.start
     }
 
-    /// Counts ABR cells if even the last of them does not end the interval; returns whether it did.
-    pub fn count_within(&mut self, cells: u64) -> bool {
-        let within = self.cells + cells < self.most_cells;
-        self.cells += if within { cells } else { 0 };
-        within
+    /// How many cells may come without ending it.
+    #[must_use]
+    pub fn left(&self) -> u64 {
+        self.most_cells.saturating_sub(self.cells.saturating_add(1))
+    }
+
+    /// Counts ABR cells of which even the last does not end the interval: at most [`Interval::left`].
+    pub fn count_all(&mut self, cells: u64) {
+        debug_assert!(cells <= self.left(), "the last of {cells} cells ends the interval");
+        self.cells += cells;
     }
 
     /// Ends the interval and begins the next.

@@ -43,6 +43,17 @@ pub enum Choice {
     Nothing,
 }
 
+/// Data cells sent at an unchanged rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Row {
+    /// When the first of them goes.
+    pub first: Instant,
+    /// From each to the next.
+    pub spacing: Slot,
+    /// How many there are.
+    pub count: u32,
+}
+
 /// Counters of a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Stats {
@@ -158,44 +169,42 @@ impl Source {
         Choice::Nothing
     }
 
-    /// Goes on after [`Source::send`], as if asked again at the time of every cell before `until`: sends at most `most` data
-    /// cells, which must wait, and no BRM with them, up to the first cell that is none. Returns when each goes.
-    #[inline]
-    pub fn send_row(&mut self, most: u32, until: Time) -> impl ExactSizeIterator<Item = Time> + use<> {
-        let mut due = self.state.last_cell.unwrap_or_default();
-        let spacing = self.state.spacing.unwrap_or_default();
-        let count = self.count_row(most, until);
-        if count > 0 {
-            self.state.last_cell = Some(due.plus_slots(spacing, u64::from(count)));
-            self.state.since_frm += count;
-            self.stats.data += u64::from(count);
+    /// As if [`Source::send`] were asked at `now` and then at the time of every cell before `until`, for at most `most` data cells,
+    /// which must wait, and no BRM with them: sends those that go one after another before any other cell; none if another
+    /// cell is first.
+    pub fn send_row(&mut self, now: Time, most: u32, until: Time) -> Option<Row> {
+        let (due, spacing) = (self.due()?, self.state.spacing?);
+        let first = if due.ps() < now { Instant::at(now) } else { due };
+        let count = self.count_row(first, spacing, most, until);
+        if count == 0 {
+            return None;
         }
-        (0..count).map(move |_| {
-            due = due.plus(spacing);
-            due.ps()
-        })
+        self.state.last_cell = Some(first.plus_slots(spacing, u64::from(count - 1)));
+        self.state.since_frm += count;
+        self.stats.data += u64::from(count);
+        Some(Row { first, spacing, count })
     }
 
-    fn count_row(&self, most: u32, until: Time) -> u32 {
+    fn count_row(&self, first: Instant, spacing: Slot, most: u32, until: Time) -> u32 {
         let state = &self.state;
-        let (Some(mut due), Some(spacing)) = (state.last_cell, state.spacing) else { return 0 };
-        if self.next_out_of_rate(Waiting { data: true, brm: false }) < until {
+        if state.last_cell.is_none() || self.next_out_of_rate(Waiting { data: true, brm: false }) < until {
             return 0;
         }
         let trm = state.last_frm.saturating_add(self.params.trm.ps());
-        let first = state.since_frm;
-        let end = self.params.nrm.saturating_sub(1).min(first.saturating_add(most));
-        let whole = end.saturating_sub(first);
+        let sent = state.since_frm;
+        let end = self.params.nrm.saturating_sub(1).min(sent.saturating_add(most));
+        let whole = end.saturating_sub(sent);
         // Mostly the last one goes in time, even with every fraction rounded up, and so do all before it.
         let longest = spacing.ps().saturating_add(1).saturating_mul(u64::from(whole));
-        if due.ps().saturating_add(longest) < until.min(trm) {
+        if first.ps().saturating_add(longest) < until.min(trm) {
             return whole;
         }
-        for number in first..end {
-            due = due.plus(spacing);
+        let mut due = first;
+        for number in sent..end {
             if due.ps() >= until || (number >= MRM && due.ps() >= trm) {
-                return number - first;
+                return number - sent;
             }
+            due = due.plus(spacing);
         }
         whole
     }

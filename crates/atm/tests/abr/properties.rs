@@ -102,12 +102,16 @@ fn drive_rows<A: RateAllocator>(allocator: &mut A, steps: &[Step], rows: bool) -
             let times = (0..=count % 150).map(|place| now + place * MICROSECOND / 8);
             let times: Vec<_> = times.take_while(|&time| time < allocator.next_interval()).collect();
             now += 20 * MICROSECOND;
-            if rows {
-                allocator.on_row(times.into_iter(), vc, &PortState::default());
-            } else {
-                times
-                    .into_iter()
-                    .for_each(|time| _ = allocator.on_cell(time, vc, false, &PortState::default()));
+            let mut times = &times[..];
+            while let [first, rest @ ..] = times {
+                let unheard = if rows { allocator.unheard().min(times.len() as u64) } else { 0 };
+                if unheard > 0 {
+                    allocator.on_cells(vc, unheard);
+                    times = &times[unheard as usize..];
+                } else {
+                    allocator.on_cell(*first, vc, false, &PortState::default());
+                    times = rest;
+                }
             }
         } else {
             let rate = Rate::of_cells(rate);
@@ -120,14 +124,19 @@ fn drive_rows<A: RateAllocator>(allocator: &mut A, steps: &[Step], rows: bool) -
     answers
 }
 
-/// What a source sends, and its counters, if at every step so many data cells come and perhaps a BRM; after every cell that it
-/// chooses it sends a row, or `rows` is false.
+/// What a source sends, and its counters, if at every step so many data cells come and perhaps a BRM; before it chooses a cell it
+/// sends a row, or `rows` is false.
 fn drive_source(mut source: Source, steps: &[(u64, u32, u8, f64)], rows: bool) -> (Vec<Time>, Stats) {
     let (mut now, mut waits, mut sent) = (0, 0, Vec::new());
     for &(gap, data, flags, er) in steps {
         let until = now + gap * MICROSECOND / 16;
         waits += data;
         loop {
+            if rows && let Some(row) = source.send_row(now, waits, until) {
+                waits -= row.count;
+                let time = |place| row.first.plus_slots(row.spacing, place).ps();
+                sent.extend((0..u64::from(row.count)).map(time));
+            }
             let next = source.next_time(Waiting { data: waits > 0, brm: false }).max(now);
             if next >= until {
                 break;
@@ -136,11 +145,6 @@ fn drive_source(mut source: Source, steps: &[(u64, u32, u8, f64)], rows: bool) -
             let choice = source.send(now, Waiting { data: waits > 0, brm: false });
             waits -= u32::from(choice == Choice::Data);
             sent.push(now);
-            if rows {
-                let times = source.send_row(waits, until);
-                waits -= times.len() as u32;
-                sent.extend(times);
-            }
         }
         now = until;
         if flags < 8 {

@@ -34,7 +34,7 @@ impl Builder<'_> {
         wire: Option<usize>,
     ) -> (StreamId, u32) {
         let line = line(&Link { rate: pcr.0, buffer: Capacity::UNLIMITED, ..self.graph.links[link].clone() });
-        let (stream, spaced) = (self.add_stream(Slot::ZERO), self.add_stream(line.slot()));
+        let (stream, spaced) = (self.add_stream(), self.add_stream());
         self.host(from).outputs.push(stream);
         self.port(link).inputs.push(spaced);
         let policy = DiscardParams::of(PolicyName::TailDrop);
@@ -83,11 +83,7 @@ impl Builder<'_> {
         if let Some(&stream) = self.joints.get(&(from, to)) {
             return stream;
         }
-        let slot = match from {
-            Joint::Host(_) => Slot::ZERO,
-            Joint::Link(link) | Joint::Pass { link, .. } => line(&self.graph.links[link]).slot(),
-        };
-        let stream = self.add_stream(slot);
+        let stream = self.add_stream();
         self.joints.insert((from, to), stream);
         let mut arriving = stream;
         match from {
@@ -96,7 +92,7 @@ impl Builder<'_> {
             Joint::Link(link) => {
                 self.port(link).outputs.push(stream);
                 if self.loses(link) || self.captures.links.contains(&link) {
-                    arriving = self.add_stream(slot);
+                    arriving = self.add_stream();
                     let channel = self.channel(link, stream, arriving);
                     self.channels.insert(stream, channel);
                 }
@@ -109,8 +105,8 @@ impl Builder<'_> {
         stream
     }
 
-    pub(super) fn add_stream(&mut self, slot: Slot) -> StreamId {
-        self.streams.push(Stream::new(slot));
+    pub(super) fn add_stream(&mut self) -> StreamId {
+        self.streams.push(Stream::default());
         self.streams.len() - 1
     }
 

@@ -7,7 +7,7 @@ use celltrain_atm::{
     aal5::{self, LLC_SNAP, TRAILER},
     cell::PAYLOAD_OCTETS,
 };
-use celltrain_engine::{Slot, Time, stream::Train, time::SECOND};
+use celltrain_engine::{Time, stream::Train, time::SECOND};
 use celltrain_tcp::Segment;
 
 use super::{
@@ -68,7 +68,7 @@ impl CellTap {
     }
 
     /// Records the cells of a train, of a frame that carries `segment`.
-    pub(crate) fn record(&mut self, train: &Train<Cell>, slot: Slot, segment: Option<&Segment>) {
+    pub(crate) fn record(&mut self, train: &Train<Cell>, segment: Option<&Segment>) {
         let Some(circuit) = self.circuits.get_mut(&train.car.vc) else { return };
         if circuit.frame != Some(train.car.frame) {
             circuit.bytes = frame(&self.aal5, circuit.path, segment, usize::from(train.car.length));
@@ -80,7 +80,7 @@ impl CellTap {
             let mut cell = [0; CELL];
             cell[..HEADER].copy_from_slice(&header(circuit.number, end_of_message, train.car.clp));
             cell[HEADER..].copy_from_slice(&circuit.bytes[position * PAYLOAD..][..PAYLOAD]);
-            self.cells.push((train.arrival(place, slot).ps(), cell));
+            self.cells.push((train.arrival(place).ps(), cell));
         }
     }
 }

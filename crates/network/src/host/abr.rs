@@ -10,7 +10,7 @@ use celltrain_atm::{
     cell::{Ecn, Kind},
 };
 use celltrain_engine::{
-    Instant, Slot, Time,
+    Instant, Time,
     stream::{Car, Stream, Streams, Train},
 };
 
@@ -114,19 +114,17 @@ impl AbrSource {
         Some(Cell::management(label, Kind::ForwardRm, number, tagged))
     }
 
-    /// After a cell, sends what goes at the rate before `until`, row by row as the cells came.
-    fn send_rows(&mut self, until: Time, stream: &mut Stream<Cell>) {
-        while let Some(&(mut cell, waiting)) = self.queue.rows.front() {
-            let times = self.source.send_row(waiting, until);
-            let count = times.len() as u32;
-            let cells = times.map(|now| {
-                let sent = cell;
-                cell.advance(1);
-                (Instant::at(now), sent)
-            });
-            stream.push_alone(0, cells);
-            self.queue.remove(count);
-            if count < waiting {
+    /// Sends the data cells that go from `now` on and before `until`, before any other cell, row by row as they came.
+    fn send_rows(&mut self, now: Time, until: Time, stream: &mut Stream<Cell>) {
+        while let Some(&(car, waiting)) = self.queue.rows.front() {
+            let Some(row) = self.source.send_row(now, waiting, until) else { return };
+            stream.push(
+                0,
+                0,
+                &Train { slot: row.spacing, count: row.count, ..Train::single(row.first, car) },
+            );
+            self.queue.remove(row.count);
+            if row.count < waiting {
                 return;
             }
         }
@@ -175,7 +173,7 @@ impl Host {
         self.rate_timers.set(index, next);
     }
 
-    /// An ABR source's time has come: it sends at `now` and on until something else happens, at `until` at the earliest.
+    /// An ABR source's time has come: it sends at `now`, and on before something else happens, at `until` at the earliest.
     pub(super) fn on_abr_source(
         &mut self,
         now: Time,
@@ -186,16 +184,15 @@ impl Host {
     ) {
         let source = &mut self.parts.abr[index as usize];
         let Outgoing { stream, label, .. } = self.parts.outgoing[source.outgoing as usize];
-        let (stream, mut next) = (&mut streams[stream], now);
+        let (stream, until, mut next) = (&mut streams[stream], until.max(now + 1), now);
         loop {
-            let now = next;
-            if let Some(cell) = source.send(now, label, wires) {
-                stream.push(0, 0, &Train::single(Instant::at(now), cell));
-                source.send_rows(until, stream);
-            }
-            next = source.next_time(now);
+            source.send_rows(next, until, stream);
+            next = source.next_time(next);
             if next >= until {
                 break;
+            }
+            if let Some(cell) = source.send(next, label, wires) {
+                stream.push(0, 0, &Train::single(Instant::at(next), cell));
             }
         }
         self.rate_timers.set(index, next);
@@ -205,13 +202,12 @@ impl Host {
     pub(super) fn on_abr_cells(
         &mut self,
         train: &Train<Cell>,
-        slot: Slot,
         streams: &mut Streams<Cell>,
         wires: &mut Wires,
     ) {
         let (cell, now) = (train.car, train.first.ps());
         match cell.kind {
-            Kind::Data => self.on_marks(train, slot, streams, wires),
+            Kind::Data => self.on_marks(train, streams, wires),
             Kind::ForwardRm => {
                 if let Some(AbrEnd::Destination(end)) = &mut self.parts.incoming[cell.vc as usize].abr {
                     end.destination.on_frm(wires.rm[end.wire].take(cell.frame));
@@ -232,14 +228,14 @@ impl Host {
     }
 
     /// Data cells arrive for an ABR destination: only the last mark counts, but a marked cell may call for a backward RM cell.
-    fn on_marks(&mut self, train: &Train<Cell>, slot: Slot, streams: &mut Streams<Cell>, wires: &mut Wires) {
+    fn on_marks(&mut self, train: &Train<Cell>, streams: &mut Streams<Cell>, wires: &mut Wires) {
         let vc = train.car.vc;
         for place in 0..train.count {
             let Some(AbrEnd::Destination(end)) = &mut self.parts.incoming[vc as usize].abr else { return };
             if train.car.ecn != Ecn::Marked {
                 return end.destination.on_data(train.first.ps(), false);
             }
-            let now = train.arrival(place, slot).ps();
+            let now = train.arrival(place).ps();
             end.destination.on_data(now, true);
             if end.destination.has_brm() {
                 self.turn_round(now, vc, streams, wires);

@@ -300,18 +300,20 @@ impl Host {
         let (mut events, mut train) = (0, Train::default());
         loop {
             let delivery = loop {
-                let Some(slot) = self.merge.next(until, streams, &mut train) else { break None };
+                if !self.merge.next::<false, _>(until, streams, &mut train) {
+                    break None;
+                }
                 events += 1;
                 let mut incoming = &mut self.parts.incoming[train.car.vc as usize];
                 if incoming.abr.is_some() {
-                    self.on_abr_cells(&train, slot, streams, wires);
+                    self.on_abr_cells(&train, streams, wires);
                     if train.car.kind != cell::Kind::Data {
                         continue;
                     }
                     incoming = &mut self.parts.incoming[train.car.vc as usize];
                 }
                 if let Some(delivery) = incoming.reassembly.on_cells(&train.car, train.count) {
-                    break Some((train.arrival(train.count - 1, slot).ps(), delivery));
+                    break Some((train.last().ps(), delivery));
                 }
             };
             events += self.handle_own(delivery.map_or(until, |(now, _)| now), streams, wires);

@@ -109,7 +109,7 @@ impl Buffer<CellFifo> {
         streams: &mut Streams<Cell>,
     ) -> u64 {
         let (mut cells, mut tally, mut train) = (0, Tally::default(), Train::default());
-        while let Some(slot) = self.merge.next(until, streams, &mut train) {
+        while self.merge.next::<false, _>(until, streams, &mut train) {
             cells += u64::from(train.count);
             loop {
                 accounts.leave(policy, train.first);
@@ -118,7 +118,7 @@ impl Buffer<CellFifo> {
                 if train.count == 1 {
                     break;
                 }
-                train.advance(1, slot);
+                train.advance(1);
             }
         }
         accounts.leave(policy, Instant::start_of(until));

@@ -6,7 +6,7 @@ use celltrain_atm::{
     cell::{Ecn, Kind},
 };
 use celltrain_engine::{
-    Fingerprint, Instant, Time,
+    Fingerprint, Instant, Slot, Time,
     merge::Merge,
     stream::{Streams, Train},
     time::Span,
@@ -31,6 +31,9 @@ pub(crate) trait Queue {
     /// Queues the unit at hand, which arrives at `at`.
     fn accept(&mut self, at: Instant);
 
+    /// From one departure to the next, back to back; zero where units are of all sizes.
+    fn slot(&self) -> Slot;
+
     /// When the last bit of the last unit is sent.
     fn last_departure(&self) -> Instant;
 
@@ -44,8 +47,6 @@ pub(crate) struct Buffer<Q> {
     pub(super) merge: Merge,
     /// Room for trains that take turns.
     pub(super) rows: Vec<Train<Cell>>,
-    /// Room for the arrivals of cells that come apart.
-    pub(super) arrivals: Vec<Instant>,
     pub(super) connections: Vec<Connection>,
     pub(super) queue: Q,
     /// Where ABR VCs cross the port.
@@ -106,8 +107,7 @@ impl<Q> Buffer<Q> {
         delay: Time,
     ) -> Self {
         let (stats, fingerprint) = (PortStats::default(), Fingerprint::default());
-        let (rows, arrivals) = (Vec::new(), Vec::new());
-        Self { merge, rows, arrivals, connections, queue, control, delay, stats, fingerprint }
+        Self { merge, rows: Vec::new(), connections, queue, control, delay, stats, fingerprint }
     }
 
     pub(super) fn begin_window(&mut self) {
@@ -194,6 +194,7 @@ impl<Q: Queue> Buffer<Q> {
         let connection = &mut self.connections[vc as usize];
         connection.accepted[usize::from(cell.car.clp)] += 1;
         cell.first = departure.delayed(self.delay);
+        cell.slot = self.queue.slot();
         cell.car.vc = connection.label;
         streams[connection.output].push(number, number, cell);
         if cell.car.is_last() {

@@ -7,6 +7,7 @@ use celltrain_atm::{Cell, buffer::BufferPolicy, cell::Kind};
 use celltrain_engine::{
     Instant, Slot, Time,
     stream::{Streams, Train},
+    time::Span,
 };
 
 use super::{
@@ -25,8 +26,6 @@ pub(crate) struct CellFifo {
     last_departure: Instant,
     /// Number of the last departure: departures back to back have neighbouring numbers, others are far apart.
     last_number: u64,
-    /// Whether a host feeds it, where a rate may pace the cells of a frame.
-    meets_paced: bool,
     /// Where the policy keeps accounts.
     accounts: Option<Box<Accounts>>,
 }
@@ -35,18 +34,10 @@ pub(crate) struct CellFifo {
 const APART: u64 = 1 << 32;
 
 impl CellFifo {
-    pub(super) fn new(slot: Slot, capacity: u64, meets_paced: bool, accounts: Option<Accounts>) -> Self {
+    pub(super) fn new(slot: Slot, capacity: u64, accounts: Option<Accounts>) -> Self {
         let accounts = accounts.map(Box::new);
         let roomy = capacity.saturating_sub(1).saturating_mul(slot.ps());
-        Self {
-            slot,
-            capacity,
-            roomy,
-            last_departure: Instant::default(),
-            last_number: 0,
-            meets_paced,
-            accounts,
-        }
+        Self { slot, capacity, roomy, last_departure: Instant::default(), last_number: 0, accounts }
     }
 
     /// The time that a cell takes at the least.
@@ -65,17 +56,6 @@ impl CellFifo {
         let backlog = self.last_departure.ps().saturating_sub(now.ps());
         backlog.saturating_add((count * self.slot.ps()) + count) < self.roomy
             || self.occupancy(now).saturating_add(count) <= self.capacity
-    }
-
-    /// Queues the first cells of those that arrive at `arrivals`, as many as find the line idle one after another; returns how many.
-    pub(super) fn accept_idle(&mut self, arrivals: &[Instant]) -> usize {
-        let mut count = 0;
-        while count < arrivals.len() && self.last_departure < arrivals[count] {
-            self.last_departure = arrivals[count].plus(self.slot);
-            count += 1;
-        }
-        self.last_number += count as u64 * APART;
-        count
     }
 
     /// Queues `slots` slots' worth of cells behind the last one.
@@ -115,6 +95,11 @@ impl Queue for CellFifo {
     }
 
     #[inline]
+    fn slot(&self) -> Slot {
+        self.slot
+    }
+
+    #[inline]
     fn last_departure(&self) -> Instant {
         self.last_departure
     }
@@ -144,33 +129,32 @@ impl Buffer<CellFifo> {
             self.control = Some(control);
             return cells;
         }
-        if self.queue.meets_paced {
-            self.serve_plain::<P, true>(policy, until, streams)
+        if self.merge.takes_turns(streams) {
+            self.serve_plain::<true, P>(policy, until, streams)
         } else {
-            self.serve_plain::<P, false>(policy, until, streams)
+            self.serve_plain::<false, P>(policy, until, streams)
         }
     }
 
-    /// As [`Buffer::serve`], where nothing has to be known of a cell that was accepted. `PACED`: cells may come paced.
-    fn serve_plain<P: BufferPolicy, const PACED: bool>(
+    /// As [`Buffer::serve`], where nothing has to be known of a cell that was accepted. `TURNS`: as for [`Merge::next`].
+    #[inline]
+    fn serve_plain<const TURNS: bool, P: BufferPolicy>(
         &mut self,
         policy: &mut P,
         until: Time,
         streams: &mut Streams<Cell>,
     ) -> u64 {
         let (mut cells, mut tally, mut train) = (0, Tally::default(), Train::default());
-        while let Some(slot) = self.merge.next(until, streams, &mut train) {
+        while self.merge.next::<TURNS, _>(until, streams, &mut train) {
             cells += u64::from(train.count);
-            if PACED && slot == Slot::ZERO && train.count == 1 && !train.car.is_last() {
-                cells += self.on_paced(policy, &mut train, until, &mut tally, streams);
-            } else if train.count == 1 {
+            if train.count == 1 {
                 self.on_cell(policy, &mut train, &mut tally, streams);
-                if let Some((rounds, slot)) = self.merge.rounds(until, streams, &mut self.rows) {
+                if !TURNS && let Some(rounds) = self.merge.rounds(until, streams, &mut self.rows) {
                     cells += u64::from(rounds) * self.rows.len() as u64;
-                    self.on_rounds(policy, rounds, slot, &mut tally, streams);
+                    self.on_rounds(policy, rounds, &mut tally, streams);
                 }
             } else {
-                self.on_row(policy, &mut train, slot, &mut tally, streams);
+                self.on_row(policy, &mut train, &mut tally, streams);
             }
         }
         self.settle_cells(&tally);
@@ -192,11 +176,13 @@ impl Buffer<CellFifo> {
         &mut self,
         policy: &mut P,
         train: &mut Train<Cell>,
-        slot: Slot,
         tally: &mut Tally,
         streams: &mut Streams<Cell>,
     ) {
-        let gaps = self.gaps_behind(train, slot);
+        if train.slot > self.queue.slot {
+            return self.on_slow_row(policy, train, tally, streams);
+        }
+        let gaps = self.gaps_behind(train);
         let admitted = self.admits(policy, train.first, &train.car);
         if let Some(ecn) = admitted {
             // A frame that is marked is marked in every cell, here by the first for the others.
@@ -204,10 +190,10 @@ impl Buffer<CellFifo> {
             if let Some(gaps) = gaps
                 && policy.accepts_rest(&train.car)
             {
-                return self.accept_row(train, slot, gaps, tally, streams);
+                return self.accept_row(train, gaps, tally, streams);
             }
         }
-        self.on_parts(policy, train, slot, admitted.is_some(), tally, streams);
+        self.on_parts(policy, train, admitted.is_some(), tally, streams);
     }
 
     /// A train arrives of which not every cell is accepted, or which does not depart in one row; `accepted` is what the policy
@@ -217,44 +203,61 @@ impl Buffer<CellFifo> {
         &mut self,
         policy: &mut P,
         train: &mut Train<Cell>,
-        slot: Slot,
         accepted: bool,
         tally: &mut Tally,
         streams: &mut Streams<Cell>,
     ) {
-        let mut done = 1;
         if accepted {
             self.accept_cell(&mut Train::single(train.first, train.car), tally, streams);
-            if slot > self.queue.slot && policy.accepts_rest(&train.car) {
-                done += self.accept_rest_apart(train, slot, tally, streams);
-            }
         }
-        if done == train.count {
-            return;
-        }
-        train.advance(done, slot);
         while train.count > 1 {
+            train.advance(1);
             self.on_cell(policy, &mut Train::single(train.first, train.car), tally, streams);
-            train.advance(1, slot);
         }
-        self.on_cell(policy, train, tally, streams);
+    }
+
+    /// A train arrives whose cells come more slowly than they leave, as a rate or a slower link lets them. Those that find the line
+    /// idle go on as they come.
+    #[inline(never)]
+    fn on_slow_row<P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        train: &mut Train<Cell>,
+        tally: &mut Tally,
+        streams: &mut Streams<Cell>,
+    ) {
+        loop {
+            let idle = self.queue.last_departure <= train.first;
+            if let Some(ecn) = self.admits(policy, train.first, &train.car) {
+                train.car.ecn = ecn;
+                if idle && policy.accepts_rest(&train.car) {
+                    return self.accept_slow_row(train, tally, streams);
+                }
+                self.accept_cell(&mut Train::single(train.first, train.car), tally, streams);
+            }
+            if train.count == 1 {
+                return;
+            }
+            train.advance(1);
+        }
     }
 
     /// Trains arrive whose cells take turns, `rounds` cells of each: `rows`. The policy is asked about the first round. If it
     /// accepts that and will accept the rest, and there is room for all, the others follow at once: the line is busy from
-    /// the first round on, because the cells come at least as fast as one row of them alone would leave.
+    /// the first round on, because a round comes at least as fast as it leaves.
     #[inline(never)]
     fn on_rounds<P: BufferPolicy>(
         &mut self,
         policy: &mut P,
         rounds: u32,
-        slot: Slot,
         tally: &mut Tally,
         streams: &mut Streams<Cell>,
     ) {
         let mut rows = std::mem::take(&mut self.rows);
-        let mut whole = slot <= self.queue.slot
-            && self.queue.has_room(rows[0].first, u64::from(rounds) * rows.len() as u64);
+        let turns = rows.len() as u64;
+        let mut whole = Instant::default().plus(rows[0].slot)
+            <= Instant::default().plus_slots(self.queue.slot, turns)
+            && self.queue.has_room(rows[0].first, u64::from(rounds) * turns);
         for row in &mut rows {
             match self.admits(policy, row.first, &row.car) {
                 Some(ecn) => {
@@ -264,10 +267,10 @@ impl Buffer<CellFifo> {
                 }
                 None => whole = false,
             }
-            row.drop_first(row.first.plus(slot));
+            row.drop_first(row.first.plus(row.slot));
         }
         if whole && self.parts(&rows) {
-            self.accept_rounds(rounds - 1, &rows, slot, tally, streams);
+            self.accept_rounds(rounds - 1, &rows, tally, streams);
         } else {
             for _ in 1..rounds {
                 for row in &mut rows {
@@ -276,7 +279,7 @@ impl Buffer<CellFifo> {
                     } else {
                         self.on_cell(policy, &mut Train::single(row.first, row.car), tally, streams);
                     }
-                    row.drop_first(row.first.plus(slot));
+                    row.drop_first(row.first.plus(row.slot));
                 }
             }
         }
@@ -296,7 +299,6 @@ impl Buffer<CellFifo> {
         &mut self,
         rounds: u32,
         rows: &[Train<Cell>],
-        slot: Slot,
         tally: &mut Tally,
         streams: &mut Streams<Cell>,
     ) {
@@ -305,14 +307,15 @@ impl Buffer<CellFifo> {
             queue.extend(1);
             let (first, number) = (queue.last_departure, queue.last_number);
             let slots = turns * u64::from(rounds - 1);
-            let last = first.plus_slots(queue.slot, slots).since(row.arrival(rounds - 1, slot));
+            let last = first.plus_slots(queue.slot, slots).since(row.arrival(rounds - 1));
             tally.sojourns = tally.sojourns.plus_row(first.since(row.first), last, u64::from(rounds));
             tally.longest = tally.longest.max(last);
             let connection = &mut self.connections[row.car.vc as usize];
             connection.accepted[usize::from(row.car.clp)] += u64::from(rounds);
             let car = Cell { vc: connection.label, ..row.car };
             let gaps = Train::<Cell>::even_gaps(turns, rounds);
-            let row = Train { first: first.delayed(self.delay), gaps, count: rounds, car };
+            let first = first.delayed(self.delay);
+            let row = Train { first, slot: queue.slot, gaps, count: rounds, car };
             streams[connection.output].push(number, number + slots, &row);
         }
         queue.extend(turns * u64::from(rounds - 1));
@@ -320,23 +323,21 @@ impl Buffer<CellFifo> {
 
     /// If all cells of `train` would find room and depart as a row: the gaps of that row.
     #[inline]
-    fn gaps_behind(&self, train: &Train<Cell>, slot: Slot) -> Option<u64> {
+    fn gaps_behind(&self, train: &Train<Cell>) -> Option<u64> {
         let queue = &self.queue;
-        if queue.last_departure <= train.first && slot == queue.slot {
+        if queue.last_departure <= train.first && train.slot == queue.slot {
             // Each cell has left when the next one comes.
             return Some(train.gaps);
         }
         // Cells come at least as fast as they leave: the row departs back to back.
-        (train.gaps == 0 && slot <= queue.slot && queue.has_room(train.first, u64::from(train.count)))
-            .then_some(0)
+        (train.gaps == 0 && queue.has_room(train.first, u64::from(train.count))).then_some(0)
     }
 
-    /// Accepts all cells of `train`, which depart as a row with `gaps`; `train` becomes what arrives at the other end.
+    /// Accepts all cells of `train`, which depart as a row with `gaps`.
     #[inline(always)]
     fn accept_row(
         &mut self,
         train: &mut Train<Cell>,
-        slot: Slot,
         gaps: u64,
         tally: &mut Tally,
         streams: &mut Streams<Cell>,
@@ -345,23 +346,53 @@ impl Buffer<CellFifo> {
         queue.accept(train.first);
         let (first, number) = (queue.last_departure, queue.last_number);
         let mut sojourn = first.since(train.first);
-        if slot == queue.slot {
+        if train.slot == queue.slot {
             tally.sojourns = tally.sojourns.plus(sojourn, u64::from(count));
         } else {
             // The row comes faster than it leaves: each cell waits longer than the one before.
             let first_sojourn = sojourn;
-            sojourn = first_sojourn.plus(queue.slot.minus(slot), u64::from(count - 1));
+            sojourn = first_sojourn.plus(queue.slot.minus(train.slot), u64::from(count - 1));
             tally.sojourns = tally.sojourns.plus_row(first_sojourn, sojourn, u64::from(count));
         }
+        (train.slot, train.gaps) = (queue.slot, gaps);
+        queue.extend(train.slots_to(count - 1));
+        self.send_row(train, first, number, sojourn, tally, streams);
+    }
+
+    /// Accepts all cells of `train`, which come more slowly than they leave and find the line idle: each has left when the next one
+    /// comes, and they go on as they came.
+    fn accept_slow_row(&mut self, train: &mut Train<Cell>, tally: &mut Tally, streams: &mut Streams<Cell>) {
+        let queue = &mut self.queue;
+        queue.accept(train.first);
+        let first = queue.last_departure;
+        let sojourn = first.since(train.first);
+        tally.sojourns = tally.sojourns.plus(sojourn, u64::from(train.count));
+        queue.last_departure = first.plus_slots(train.slot, train.slots_to(train.count - 1));
+        // They are on no grid of this link's slots.
+        queue.last_number += APART;
+        self.send_row(train, first, self.queue.last_number, sojourn, tally, streams);
+        self.queue.last_number += APART;
+    }
+
+    /// Sends the cells of a row on, which the queue has just accepted: the first leaves at `first`, and has `number`; the last one's
+    /// sojourn, the longest of them, is `sojourn`. `train` becomes what arrives at the other end.
+    #[inline(always)]
+    fn send_row(
+        &mut self,
+        train: &mut Train<Cell>,
+        first: Instant,
+        number: u64,
+        sojourn: Span,
+        tally: &mut Tally,
+        streams: &mut Streams<Cell>,
+    ) {
+        let (vc, count) = (train.car.vc, train.count);
         tally.longest = tally.longest.max(sojourn);
-        let vc = train.car.vc;
         let connection = &mut self.connections[vc as usize];
         connection.accepted[usize::from(train.car.clp)] += u64::from(count);
         train.first = first.delayed(self.delay);
-        train.gaps = gaps;
         train.car.vc = connection.label;
-        queue.extend(train.slots_to(count - 1));
-        streams[connection.output].push(number, queue.last_number, train);
+        streams[connection.output].push(number, self.queue.last_number, train);
         if u32::from(train.car.position) + count == u32::from(train.car.length) {
             connection.at_frame_start = true;
             self.end_frame(vc, Kind::Data, sojourn);

@@ -10,7 +10,7 @@ use celltrain_atm::{
     with_allocator,
 };
 use celltrain_engine::{
-    Fingerprint, Instant, Slot, Time,
+    Fingerprint, Time,
     stream::{StreamId, Streams, Train},
     time::NEVER,
 };
@@ -51,8 +51,10 @@ pub(crate) struct RateControl {
     /// By label.
     roles: Vec<Role>,
     passes: Vec<Pass>,
-    /// The latest time at which the port looked at its queue.
-    now: Instant,
+    /// Data cells under control that have come and of which the allocator has not heard, by label, and how many more may come
+    /// before it has to.
+    unheard: Vec<u64>,
+    room: u64,
     /// ABR cells in the buffer, the one in transmission included.
     queue: u64,
     /// The most of them since the window began.
@@ -88,20 +90,39 @@ const APART: u64 = 1 << 32;
 
 impl RateControl {
     pub(crate) fn new(allocator: Option<Allocator>, roles: Vec<Role>, passes: Vec<Pass>) -> Self {
-        let next_interval = allocator
-            .as_ref()
-            .map_or(NEVER, |any| with_allocator!(any, allocator => allocator.next_interval()));
-        Self {
-            next_interval,
+        let mut control = Self {
+            next_interval: NEVER,
             allocator,
+            unheard: vec![0; roles.len()],
+            room: u64::MAX,
             roles,
             passes,
-            now: Instant::default(),
             queue: 0,
             most: 0,
             ahead: 0,
             passed: 0,
             number: 0,
+        };
+        control.look();
+        control
+    }
+
+    /// Looks up until when, and for how long, the allocator need not be told anything.
+    fn look(&mut self) {
+        if let Some(any) = &self.allocator {
+            (self.next_interval, self.room) =
+                with_allocator!(any, allocator => (allocator.next_interval(), allocator.unheard()));
+        }
+    }
+
+    /// The allocator hears of the cells that have come unheard.
+    fn hear(&mut self) {
+        if let Some(any) = &mut self.allocator {
+            with_allocator!(any, allocator => {
+                for (vc, cells) in (0..).zip(&mut self.unheard).filter(|(_, cells)| **cells > 0) {
+                    allocator.on_cells(vc, std::mem::take(cells));
+                }
+            });
         }
     }
 
@@ -124,14 +145,6 @@ impl RateControl {
         self.passed
     }
 
-    /// Moves the time at which the port looks at its queue to `at`, and returns it. Cells of the same picosecond may come in any
-    /// order of its fractions; time does not go back by them.
-    #[inline]
-    pub(super) fn move_to(&mut self, at: Instant) -> Instant {
-        self.now = self.now.max(at);
-        self.now
-    }
-
     /// So many ABR cells are in the buffer, and at most `most` were since this was last said: for ports that do not tell of each
     /// that comes and goes.
     pub(super) fn note_queue(&mut self, cells: u64, most: u64) {
@@ -151,31 +164,31 @@ impl RateControl {
 
     /// The allocator's interval ends; `queue` says how many ABR cells are in the buffer.
     pub(super) fn on_interval(&mut self, now: Time, queue: impl Fn() -> u64) {
+        self.hear();
         let view = View { queue, priority_cells: self.ahead };
         if let Some(any) = &mut self.allocator {
-            with_allocator!(any, allocator => {
-                allocator.on_interval(now, &view);
-                self.next_interval = allocator.next_interval();
-            });
+            with_allocator!(any, allocator => allocator.on_interval(now, &view));
         }
-    }
-
-    /// Whether the VC is not under control, and goes before ABR or with it.
-    pub(super) fn is_ahead(&self, vc: u32) -> bool {
-        matches!(self.roles[vc as usize], Role::Ahead { .. })
-    }
-
-    /// Whether the allocator may mark cells.
-    pub(super) fn marks(&self) -> bool {
-        fn of<A: RateAllocator>(_: &A) -> bool {
-            A::MARKS
-        }
-        self.allocator.as_ref().is_some_and(|any| with_allocator!(any, allocator => of(allocator)))
+        self.look();
     }
 
     /// A cell arrives for the link, where `queue` says how many ABR cells are in the buffer; returns the mark with which it goes on.
     #[inline(always)]
     pub(super) fn on_cell(&mut self, now: Time, cell: &Cell, queue: impl Fn() -> u64) -> Ecn {
+        if self.room > 0
+            && cell.kind == Kind::Data
+            && matches!(self.roles[cell.vc as usize], Role::Controlled { .. })
+        {
+            self.room -= 1;
+            self.unheard[cell.vc as usize] += 1;
+            return cell.ecn;
+        }
+        self.on_heard_cell(now, cell, queue)
+    }
+
+    /// As [`RateControl::on_cell`], where the allocator has to hear of the cell, or is not concerned.
+    #[inline(never)]
+    fn on_heard_cell(&mut self, now: Time, cell: &Cell, queue: impl Fn() -> u64) -> Ecn {
         match self.roles[cell.vc as usize] {
             Role::Controlled { .. } => {}
             Role::Ahead { .. } => {
@@ -184,13 +197,12 @@ impl RateControl {
             }
             Role::Behind => return cell.ecn,
         }
+        self.hear();
         let (view, is_rm) = (View { queue, priority_cells: self.ahead }, cell.kind != Kind::Data);
         let Some(any) = &mut self.allocator else { return cell.ecn };
-        with_allocator!(any, allocator => {
-            let mark = allocator.on_cell(now, cell.vc, is_rm, &view);
-            self.next_interval = allocator.next_interval();
-            if mark && !is_rm { Ecn::Marked } else { cell.ecn }
-        })
+        let mark = with_allocator!(any, allocator => allocator.on_cell(now, cell.vc, is_rm, &view));
+        self.look();
+        if mark && !is_rm { Ecn::Marked } else { cell.ecn }
     }
 
     /// The cell that [`RateControl::on_cell`] was told of is a forward RM cell.
@@ -219,21 +231,31 @@ impl RateControl {
         ecn
     }
 
-    /// Cells of a frame come in a row. If their VC is under control, no ABR cell is in the buffer when one comes, and the allocator
-    /// marks none.
-    pub(super) fn on_row(&mut self, row: &Train<Cell>, slot: Slot) {
-        self.move_to(row.arrival(row.count - 1, slot));
-        if self.is_ahead(row.car.vc) {
-            self.ahead += u64::from(row.count);
-        } else if let (Role::Controlled { .. }, Some(any)) =
-            (self.roles[row.car.vc as usize], &mut self.allocator)
-        {
-            let view = View { queue: || 0, priority_cells: self.ahead };
-            with_allocator!(any, allocator => {
-                let times = (0..row.count).map(|place| row.arrival(place, slot).ps());
-                allocator.on_row(times, row.car.vc, &view);
-                self.next_interval = allocator.next_interval();
-            });
+    /// How many cells of a frame that come in a row can be told of at once, by [`RateControl::on_row`]; none if the allocator has to
+    /// hear of the first.
+    pub(super) fn count_at_once(&self, row: &Train<Cell>) -> u32 {
+        let most = match self.roles[row.car.vc as usize] {
+            Role::Controlled { .. } => self.room.min(u64::from(row.count)) as u32,
+            Role::Ahead { .. } => row.count,
+            Role::Behind => return row.count,
+        };
+        if row.last().ps() < self.next_interval {
+            most
+        } else {
+            most.min(row.cars_before(self.next_interval))
+        }
+    }
+
+    /// Cells of a frame come in a row, as many as can be told of at once.
+    pub(super) fn on_row(&mut self, row: &Train<Cell>) {
+        let cells = u64::from(row.count);
+        match self.roles[row.car.vc as usize] {
+            Role::Controlled { .. } => {
+                self.room -= cells;
+                self.unheard[row.car.vc as usize] += cells;
+            }
+            Role::Ahead { .. } => self.ahead += cells,
+            Role::Behind => {}
         }
     }
 
@@ -266,15 +288,8 @@ impl RateControl {
     }
 
     /// Sends the cells of a way back on.
-    pub(super) fn pass(
-        &mut self,
-        place: usize,
-        train: &Train<Cell>,
-        slot: Slot,
-        streams: &mut Streams<Cell>,
-    ) {
+    pub(super) fn pass(&mut self, place: usize, train: &Train<Cell>, streams: &mut Streams<Cell>) {
         let Pass { output, label, .. } = self.passes[place];
-        debug_assert!(train.count == 1 || streams[output].slot() == slot, "a way back keeps the grid");
         self.passed += u64::from(train.count);
         self.number += APART;
         let first = self.number;

@@ -10,7 +10,6 @@ mod cells;
 mod control;
 mod controlled;
 mod counts;
-mod paced;
 mod packets;
 mod queued;
 
@@ -235,7 +234,7 @@ impl Port {
             }
             (None, Line::Cells { slot, capacity }) => {
                 let accounts = parts.keeps_accounts.then(|| Accounts::new(connections.len()));
-                let queue = CellFifo::new(slot, capacity, parts.place == Place::Interface, accounts);
+                let queue = CellFifo::new(slot, capacity, accounts);
                 AnyBuffer::Cells(Buffer::new(merge, connections, queue, control, delay))
             }
             (None, Line::Packets { byte, overhead, limit }) => {

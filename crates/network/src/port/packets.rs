@@ -153,6 +153,10 @@ impl Queue for PacketFifo {
         assert!(self.used() <= self.capacity(), "the policy accepted a packet into a full buffer");
     }
 
+    fn slot(&self) -> Slot {
+        Slot::ZERO
+    }
+
     fn last_departure(&self) -> Instant {
         self.last_departure
     }
@@ -172,7 +176,7 @@ impl Buffer<PacketFifo> {
         wires: &Wires,
     ) -> u64 {
         let (mut packets, mut tally, mut train) = (0, Tally::default(), Train::default());
-        while self.merge.next(until, streams, &mut train).is_some() {
+        while self.merge.next::<false, _>(until, streams, &mut train) {
             packets += 1;
             let wire =
                 self.connections[train.car.vc as usize].wire.expect("what packets contain waits in a wire");

@@ -14,7 +14,7 @@ use celltrain_atm::{
     scheduler::Priority,
 };
 use celltrain_engine::{
-    Instant, Slot, Time,
+    Instant, Time,
     stream::{Streams, Train},
     time::NEVER,
 };
@@ -214,9 +214,9 @@ impl Buffer<VcQueues> {
         wires: &mut Wires,
     ) -> u64 {
         let (mut units, mut train) = (0, Train::default());
-        while let Some(slot) = self.merge.next(until, streams, &mut train) {
+        while self.merge.next::<false, _>(until, streams, &mut train) {
             if let Some(place) = (train.car.vc as usize).checked_sub(self.connections.len()) {
-                self.on_way_back(policy, place, &train, slot, streams, wires);
+                self.on_way_back(policy, place, &train, streams, wires);
                 continue;
             }
             units += u64::from(train.count);
@@ -226,7 +226,7 @@ impl Buffer<VcQueues> {
                 if train.count == 1 {
                     break;
                 }
-                train.advance(1, slot);
+                train.advance(1);
             }
         }
         self.advance(policy, Instant::start_of(until), streams);
@@ -262,7 +262,6 @@ impl Buffer<VcQueues> {
         policy: &mut P,
         place: usize,
         train: &Train<Cell>,
-        slot: Slot,
         streams: &mut Streams<Cell>,
         wires: &mut Wires,
     ) {
@@ -274,7 +273,7 @@ impl Buffer<VcQueues> {
             let (cells, cell) = (control.queue(), (place, train.car.frame));
             control.stamp(train.first.ps(), cell, || cells, wires, &mut self.fingerprint);
         }
-        control.pass(place, train, slot, streams);
+        control.pass(place, train, streams);
     }
 
     /// Handles the departures up to `now`.
@@ -310,7 +309,8 @@ impl Buffer<VcQueues> {
         self.stats.longest = self.stats.longest.max(sojourn);
         let connection = &self.connections[vc as usize];
         let car = Cell { vc: connection.label, ..unit.cell };
-        streams[connection.output].push(number, number, &Train::single(first, car));
+        let cell = Train { slot: queues.line.slot(), ..Train::single(first, car) };
+        streams[connection.output].push(number, number, &cell);
         if unit.cell.is_last() && unit.cell.kind == Kind::Data {
             self.stats.delays.add(sojourn.ps());
         }
