@@ -41,6 +41,14 @@ pub(crate) struct Pass {
     pub(crate) wire: usize,
 }
 
+/// A VC of the port.
+#[derive(Debug, Clone, Copy)]
+struct Vc {
+    role: Role,
+    /// Data cells that have come and of which the allocator has not heard.
+    unheard: u64,
+}
+
 /// The rate control of a port.
 #[derive(Debug)]
 pub(crate) struct RateControl {
@@ -49,11 +57,9 @@ pub(crate) struct RateControl {
     /// When its interval ends: asked before every cell, and changed by cells and by the end only.
     next_interval: Time,
     /// By label.
-    roles: Vec<Role>,
+    vcs: Vec<Vc>,
     passes: Vec<Pass>,
-    /// Data cells under control that have come and of which the allocator has not heard, by label, and how many more may come
-    /// before it has to.
-    unheard: Vec<u64>,
+    /// How many data cells may still come before the allocator has to hear of those that have come unheard.
     room: u64,
     /// ABR cells in the buffer, the one in transmission included.
     queue: u64,
@@ -93,9 +99,8 @@ impl RateControl {
         let mut control = Self {
             next_interval: NEVER,
             allocator,
-            unheard: vec![0; roles.len()],
             room: u64::MAX,
-            roles,
+            vcs: roles.into_iter().map(|role| Vc { role, unheard: 0 }).collect(),
             passes,
             queue: 0,
             most: 0,
@@ -119,8 +124,8 @@ impl RateControl {
     fn hear(&mut self) {
         if let Some(any) = &mut self.allocator {
             with_allocator!(any, allocator => {
-                for (vc, cells) in (0..).zip(&mut self.unheard).filter(|(_, cells)| **cells > 0) {
-                    allocator.on_cells(vc, std::mem::take(cells));
+                for (label, vc) in (0..).zip(&mut self.vcs).filter(|(_, vc)| vc.unheard > 0) {
+                    allocator.on_cells(label, std::mem::take(&mut vc.unheard));
                 }
             });
         }
@@ -153,7 +158,7 @@ impl RateControl {
     }
 
     fn is_abr(&self, vc: u32) -> bool {
-        matches!(self.roles[vc as usize], Role::Controlled { .. } | Role::Ahead { abr: true })
+        matches!(self.vcs[vc as usize].role, Role::Controlled { .. } | Role::Ahead { abr: true })
     }
 
     /// When the allocator's interval ends.
@@ -175,12 +180,10 @@ impl RateControl {
     /// A cell arrives for the link, where `queue` says how many ABR cells are in the buffer; returns the mark with which it goes on.
     #[inline(always)]
     pub(super) fn on_cell(&mut self, now: Time, cell: &Cell, queue: impl Fn() -> u64) -> Ecn {
-        if self.room > 0
-            && cell.kind == Kind::Data
-            && matches!(self.roles[cell.vc as usize], Role::Controlled { .. })
-        {
+        let vc = &mut self.vcs[cell.vc as usize];
+        if self.room > 0 && cell.kind == Kind::Data && matches!(vc.role, Role::Controlled { .. }) {
             self.room -= 1;
-            self.unheard[cell.vc as usize] += 1;
+            vc.unheard += 1;
             return cell.ecn;
         }
         self.on_heard_cell(now, cell, queue)
@@ -189,7 +192,7 @@ impl RateControl {
     /// As [`RateControl::on_cell`], where the allocator has to hear of the cell, or is not concerned.
     #[inline(never)]
     fn on_heard_cell(&mut self, now: Time, cell: &Cell, queue: impl Fn() -> u64) -> Ecn {
-        match self.roles[cell.vc as usize] {
+        match self.vcs[cell.vc as usize].role {
             Role::Controlled { .. } => {}
             Role::Ahead { .. } => {
                 self.ahead += 1;
@@ -213,7 +216,8 @@ impl RateControl {
         queue: impl Fn() -> u64,
         wires: &mut Wires,
     ) {
-        if let (Role::Controlled { wire }, Some(any)) = (self.roles[cell.vc as usize], &mut self.allocator) {
+        if let (Role::Controlled { wire }, Some(any)) = (self.vcs[cell.vc as usize].role, &mut self.allocator)
+        {
             let (view, rm) =
                 (View { queue, priority_cells: self.ahead }, wires.rm[wire].peek_mut(cell.frame));
             with_allocator!(any, allocator => allocator.on_forward_rm(now, cell.vc, rm, &view));
@@ -231,31 +235,24 @@ impl RateControl {
         ecn
     }
 
-    /// How many cells of a frame that come in a row can be told of at once, by [`RateControl::on_row`]; none if the allocator has to
-    /// hear of the first.
-    pub(super) fn count_at_once(&self, row: &Train<Cell>) -> u32 {
-        let most = match self.roles[row.car.vc as usize] {
-            Role::Controlled { .. } => self.room.min(u64::from(row.count)) as u32,
-            Role::Ahead { .. } => row.count,
-            Role::Behind => return row.count,
-        };
-        if row.last().ps() < self.next_interval {
-            most
-        } else {
-            most.min(row.cars_before(self.next_interval))
-        }
-    }
-
-    /// Cells of a frame come in a row, as many as can be told of at once.
-    pub(super) fn on_row(&mut self, row: &Train<Cell>) {
-        let cells = u64::from(row.count);
-        match self.roles[row.car.vc as usize] {
+    /// Cells of a frame come in a row: tells of as many as can be told of at once, and returns how many; none if the allocator has
+    /// to hear of the first.
+    pub(super) fn on_row(&mut self, row: &Train<Cell>) -> u32 {
+        let vc = &mut self.vcs[row.car.vc as usize];
+        let whole = row.last().ps() < self.next_interval;
+        let in_time = if whole { row.count } else { row.cars_before(self.next_interval) };
+        match vc.role {
             Role::Controlled { .. } => {
-                self.room -= cells;
-                self.unheard[row.car.vc as usize] += cells;
+                let count = self.room.min(u64::from(in_time));
+                self.room -= count;
+                vc.unheard += count;
+                count as u32
             }
-            Role::Ahead { .. } => self.ahead += cells,
-            Role::Behind => {}
+            Role::Ahead { .. } => {
+                self.ahead += u64::from(in_time);
+                in_time
+            }
+            Role::Behind => row.count,
         }
     }
 

@@ -39,7 +39,7 @@ impl Buffer<CellFifo> {
             if train.count == 1 {
                 self.on_controlled(policy, control, &mut train, &mut tally, streams, wires);
             } else {
-                self.on_controlled_row(policy, control, train, &mut tally, streams, wires);
+                self.on_controlled_row(policy, control, &mut train, &mut tally, streams, wires);
             }
         }
         let end = Instant::start_of(until);
@@ -55,25 +55,28 @@ impl Buffer<CellFifo> {
         &mut self,
         policy: &mut P,
         control: &mut RateControl,
-        mut train: Train<Cell>,
+        train: &mut Train<Cell>,
         tally: &mut Tally,
         streams: &mut Streams<Cell>,
         wires: &mut Wires,
     ) {
         loop {
             self.end_intervals(control, train.first);
-            let (mut row, count) = (train, control.count_at_once(&train).max(1));
-            row.truncate(count);
-            if count > 1 {
-                control.on_row(&row);
+            let told = control.on_row(train);
+            if told == train.count {
+                return self.on_row(policy, train, tally, streams);
+            }
+            let mut row = *train;
+            row.truncate(told.max(1));
+            if told > 0 {
                 self.on_row(policy, &mut row, tally, streams);
             } else {
                 self.on_controlled(policy, control, &mut row, tally, streams, wires);
+                if train.count == 1 {
+                    return;
+                }
             }
-            if count == train.count {
-                return;
-            }
-            train.advance(count);
+            train.advance(told.max(1));
         }
     }
 
