@@ -137,7 +137,7 @@ impl Buffer<CellFifo> {
     }
 
     /// As [`Buffer::serve`], where nothing has to be known of a cell that was accepted. `TURNS`: as for [`Merge::next`].
-    #[inline]
+    #[inline(never)]
     fn serve_plain<const TURNS: bool, P: BufferPolicy>(
         &mut self,
         policy: &mut P,
