@@ -110,4 +110,5 @@ def max_min(
     demands: list[float | None] | None = None,
     minima: list[float] | None = None,
     weights: list[float] | None = None,
+    above_minima: bool = False,
 ) -> list[float]: ...

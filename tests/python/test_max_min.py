@@ -11,6 +11,8 @@ def test_a_parking_lot() -> None:
     rates = ct.max_min([10.0, 20.0], routes, demands=[None, 2.0, None], minima=[0.0, 0.0, 15.0])
     assert rates == pytest.approx([5.0, 2.0, 15.0])
     assert ct.max_min([10.0, 20.0], routes, weights=[4.0, 1.0, 1.0]) == pytest.approx([8.0, 2.0, 12.0])
+    rates = ct.max_min([10.0, 20.0], routes, minima=[4.0, 0.0, 2.0], above_minima=True)
+    assert rates == pytest.approx([7.0, 3.0, 13.0])
 
 
 def test_a_problem_without_an_answer_is_an_error() -> None:

@@ -3,8 +3,8 @@
 //! All rates rise together, in proportion to the flows' weights, until a link is full or a flow has all it asks for;
 //! the flows concerned stay where they are, and the others go on rising (progressive filling; Bertsekas and Gallager,
 //! "Data Networks", section 6.5.2). A flow with a minimum rate stands at it until the others have caught up (max-min
-//! fairness over the rates that respect the minima). Where a guarantee is to be had on top of a fair share of the rest
-//! (minimum rate plus share), take the minima off the capacities, solve without them, and add them again.
+//! fairness over the rates that respect the minima), or gets its share of the rest on top of it ([`max_min_above_minima`]).
+//! ATM Forum TM 4.0 names both among its examples of fairness: the larger of MCR and share, and MCR plus equal share.
 
 use thiserror::Error;
 
@@ -69,6 +69,26 @@ pub fn max_min(capacities: &[f64], flows: &[Flow]) -> Result<Vec<f64>, MaxMinErr
         filling.settle(level, stop);
     }
     Ok(filling.rates.into_iter().map(|rate| rate.expect("every flow is limited")).collect())
+}
+
+/// The rate of each flow, in the unit of `capacities`, if it gets its minimum and what the minima leave is shared max-min
+/// fairly: it is the rates above the minima that are made equal, in proportion to the weights.
+///
+/// # Errors
+/// As [`max_min`].
+pub fn max_min_above_minima(capacities: &[f64], flows: &[Flow]) -> Result<Vec<f64>, MaxMinError> {
+    check(capacities, flows)?;
+    let promised =
+        |link| flows.iter().filter(move |flow| flow.route.contains(&link)).map(|flow| flow.minimum);
+    let rest = |(link, capacity)| f64::max(capacity - promised(link).sum::<f64>(), 0.0);
+    let rest: Vec<_> = capacities.iter().copied().enumerate().map(rest).collect();
+    let above = |flow: &Flow| Flow {
+        minimum: 0.0,
+        demand: flow.demand.map(|demand| demand - flow.minimum),
+        ..flow.clone()
+    };
+    let shares = max_min(&rest, &flows.iter().map(above).collect::<Vec<_>>())?;
+    Ok(flows.iter().zip(shares).map(|(flow, share)| flow.minimum + share).collect())
 }
 
 /// What stops flows from rising further.

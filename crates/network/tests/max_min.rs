@@ -1,7 +1,7 @@
 //! Max-min fair rates against allocations worked out in the literature, and against the definition on random networks.
 
 use celltrain_engine::random::Randomness;
-use celltrain_network::max_min::{Flow, MaxMinError, max_min};
+use celltrain_network::max_min::{Flow, MaxMinError, max_min, max_min_above_minima};
 
 fn close(rates: &[f64], expected: &[f64]) {
     assert_eq!(rates.len(), expected.len());
@@ -12,13 +12,24 @@ fn close(rates: &[f64], expected: &[f64]) {
 
 fn solve(capacities: &[f64], flows: &[Flow]) -> Vec<f64> {
     let rates = max_min(capacities, flows).unwrap();
-    bottlenecks(capacities, flows, &rates).unwrap();
+    bottlenecks(capacities, flows, &rates, WHOLE).unwrap();
     rates
 }
 
+fn solve_above_minima(capacities: &[f64], flows: &[Flow]) -> Vec<f64> {
+    let rates = max_min_above_minima(capacities, flows).unwrap();
+    bottlenecks(capacities, flows, &rates, ABOVE_MINIMUM).unwrap();
+    rates
+}
+
+/// What is made equal of a flow and its rate.
+type Level = fn(&Flow, f64) -> f64;
+const WHOLE: Level = |flow, rate| rate / flow.weight;
+const ABOVE_MINIMUM: Level = |flow, rate| (rate - flow.minimum) / flow.weight;
+
 /// The defining property: the rates fit, and each flow has all it asks for or a bottleneck, a full link on which no
-/// flow that is above its minimum has a higher rate over weight.
-fn bottlenecks(capacities: &[f64], flows: &[Flow], rates: &[f64]) -> Result<(), String> {
+/// flow that is above its minimum has a higher level.
+fn bottlenecks(capacities: &[f64], flows: &[Flow], rates: &[f64], level: Level) -> Result<(), String> {
     let crosses = |link: usize| (0..flows.len()).filter(move |&flow| flows[flow].route.contains(&link));
     let slack = |rate: f64| 1e-9 * rate.max(1.0);
     let load = |link| crosses(link).map(|flow| rates[flow]).sum::<f64>();
@@ -33,11 +44,11 @@ fn bottlenecks(capacities: &[f64], flows: &[Flow], rates: &[f64]) -> Result<(), 
             return Err(format!("flow {number}: {rate} is out of its bounds"));
         }
         let satisfied = flow.demand.is_some_and(|demand| rate >= demand - slack(rate));
-        let level = rate / flow.weight;
+        let own = level(flow, rate);
         let is_bottleneck = |link: usize| {
             let highest = crosses(link)
                 .filter(|&other| rates[other] > flows[other].minimum + slack(rates[other]))
-                .all(|other| rates[other] / flows[other].weight <= level + slack(level));
+                .all(|other| level(&flows[other], rates[other]) <= own + slack(rate));
             load(link) >= capacities[link] - slack(capacities[link]) && highest
         };
         if !satisfied && !flow.route.iter().any(|&link| is_bottleneck(link)) {
@@ -137,6 +148,21 @@ fn weights_demands_and_minima() {
 }
 
 #[test]
+fn shares_above_minima() {
+    let flow = |minimum, demand, route: &[usize]| Flow { minimum, demand, ..Flow::over(route) };
+    // Of 10, 6 are promised and 4 shared.
+    let flows = [flow(5.0, None, &[0]), flow(1.0, None, &[0]), flow(0.0, Some(0.4), &[0])];
+    close(&solve_above_minima(&[10.0], &flows), &[6.8, 2.8, 0.4]);
+    // The first link leaves 4 for two, the second what one of these lets: 14 less its 5 + 2.
+    let flows = [flow(5.0, None, &[0, 1]), flow(1.0, None, &[0]), flow(0.0, None, &[1])];
+    close(&solve_above_minima(&[10.0, 14.0], &flows), &[7.0, 3.0, 7.0]);
+    // Without minima both are the same; with minima that fill the link each has its own.
+    close(&solve_above_minima(&[9.0], &[0.0; 3].map(|minimum| flow(minimum, None, &[0]))), &[3.0; 3]);
+    close(&solve_above_minima(&[0.3], &[0.1, 0.2].map(|minimum| flow(minimum, None, &[0]))), &[0.1, 0.2]);
+    assert!(max_min_above_minima(&[1.0], &[flow(2.0, None, &[0])]).is_err());
+}
+
+#[test]
 fn random_networks_have_bottlenecks() {
     let mut generator = Randomness { seed: 1, replication: 0 }.named("max-min");
     for _ in 0..500 {
@@ -153,11 +179,15 @@ fn random_networks_have_bottlenecks() {
                 }
             })
             .collect();
-        let rates = solve(&capacities, &flows);
-        // The check sees a flow that has given something away.
-        let mut less = rates.clone();
-        less[0] *= 0.9;
-        assert!(bottlenecks(&capacities, &flows, &less).is_err());
+        for (solve, level) in
+            [(solve as fn(&[f64], &[Flow]) -> Vec<f64>, WHOLE), (solve_above_minima, ABOVE_MINIMUM)]
+        {
+            let rates = solve(&capacities, &flows);
+            // The check sees a flow that has given something away.
+            let mut less = rates.clone();
+            less[0] *= 0.9;
+            assert!(bottlenecks(&capacities, &flows, &less, level).is_err());
+        }
     }
 }
 

@@ -1,20 +1,22 @@
 //! Max-min fair rates.
 
-use celltrain_network::max_min::{Flow, max_min as solve};
+use celltrain_network::max_min::{Flow, max_min as share_all, max_min_above_minima as share_rest};
 use pyo3::{exceptions::PyValueError, prelude::*};
 
 /// The max-min fair rate of each flow, in the unit of `capacities`. A route lists the numbers of the links that a flow
-/// crosses; demands (`None`: whatever it gets), minimum rates and weights are given for all flows or for none.
+/// crosses; demands (`None`: whatever it gets), minimum rates and weights are given for all flows or for none. With
+/// `above_minima` each flow gets its minimum, and what they leave is shared fairly.
 ///
 /// Raises `ValueError` for a problem that has no answer.
 #[pyfunction]
-#[pyo3(signature = (capacities, routes, *, demands = None, minima = None, weights = None))]
+#[pyo3(signature = (capacities, routes, *, demands = None, minima = None, weights = None, above_minima = false))]
 pub(crate) fn max_min(
     capacities: Vec<f64>,
     routes: Vec<Vec<usize>>,
     demands: Option<Vec<Option<f64>>>,
     minima: Option<Vec<f64>>,
     weights: Option<Vec<f64>>,
+    above_minima: bool,
 ) -> PyResult<Vec<f64>> {
     let count = routes.len();
     let demands = for_all("demands", demands, None, count)?;
@@ -23,6 +25,7 @@ pub(crate) fn max_min(
     let rest = demands.into_iter().zip(minima).zip(weights);
     let flow = |(route, ((demand, minimum), weight))| Flow { route, minimum, demand, weight };
     let flows: Vec<_> = routes.into_iter().zip(rest).map(flow).collect();
+    let solve = if above_minima { share_rest } else { share_all };
     solve(&capacities, &flows).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
