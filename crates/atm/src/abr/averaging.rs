@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{interval::Measured, within};
+use super::{Rate, within};
 use crate::catalogue::ParamError;
 
 /// How measurements are averaged over intervals.
@@ -52,26 +52,35 @@ pub enum LoadAveraging {
     Separate,
 }
 
-/// The number of active VCs (N).
+/// The active VCs: their number (N), and what they are promised.
 #[derive(Debug, Clone)]
 pub struct Activity {
     decay: f64,
     immediate: bool,
+    /// The minimum rate of each VC in cells a second; empty if none has one.
+    minima: Vec<f64>,
     /// Activity of each VC: 1 if it was seen in the interval in progress, else what is left of it.
     levels: Vec<f64>,
     /// What each VC has contributed to `sum`.
     counted: Vec<f64>,
     /// The activity of all VCs when the last interval ended, and since then if updates are immediate.
     sum: f64,
+    /// The sum of the minimum rates, each as far as its VC counts in `sum`.
+    promised: f64,
 }
 
 impl Activity {
-    /// Before anything is measured, all VCs count.
+    /// Before anything is measured, all VCs count; `minima` are their minimum rates.
     #[must_use]
-    pub fn new(params: &Params, vcs: usize) -> Self {
+    pub fn new(params: &Params, minima: &[Rate]) -> Self {
+        let vcs = minima.len();
+        let promises = minima.iter().any(|&minimum| minimum > Rate::ZERO);
+        let minima: Vec<_> = minima.iter().filter(|_| promises).map(|minimum| minimum.cells()).collect();
         Self {
             decay: params.activity,
             immediate: params.immediate,
+            promised: minima.iter().sum(),
+            minima,
             levels: vec![0.0; vcs],
             counted: vec![1.0; vcs],
             sum: vcs as f64,
@@ -85,14 +94,21 @@ impl Activity {
     }
 
     /// A cell of `vc` is seen. Whether the number in force changed by that.
+    #[inline]
     pub fn see(&mut self, vc: u32) -> bool {
         self.levels[vc as usize] = 1.0;
-        if !self.immediate || self.counted[vc as usize] >= 1.0 {
+        self.immediate && self.count_at_once(vc)
+    }
+
+    #[cold]
+    fn count_at_once(&mut self, vc: u32) -> bool {
+        if self.counted[vc as usize] >= 1.0 {
             return false;
         }
-        let counted = &mut self.counted[vc as usize];
-        self.sum += 1.0 - *counted;
-        *counted = 1.0;
+        let added = 1.0 - self.counted[vc as usize];
+        self.counted[vc as usize] = 1.0;
+        self.sum += added;
+        self.promised += added * self.minimum(vc);
         true
     }
 
@@ -104,6 +120,10 @@ impl Activity {
             *counted = *level;
             *level *= self.decay;
         }
+        if !self.minima.is_empty() {
+            let vcs = self.minima.iter().zip(&self.counted);
+            self.promised = vcs.map(|(minimum, counted)| minimum * counted).sum();
+        }
     }
 
     /// The number of active VCs in force, at least one.
@@ -111,17 +131,60 @@ impl Activity {
     pub fn number(&self) -> f64 {
         self.sum.max(1.0)
     }
+
+    /// What the active VCs are promised, in cells a second: the sum of their minimum rates.
+    #[must_use]
+    pub fn promised(&self) -> f64 {
+        self.promised
+    }
+
+    /// The minimum rate of `vc` in cells a second.
+    #[must_use]
+    pub fn minimum(&self, vc: u32) -> f64 {
+        self.minima.get(vc as usize).copied().unwrap_or(0.0)
+    }
+
+    /// The minimum rates of all VCs in cells a second; none if no VC has one.
+    #[must_use]
+    pub fn minima(&self) -> &[f64] {
+        &self.minima
+    }
 }
 
-/// The load factor z: ABR input over ABR capacity.
+/// An interval's ABR capacity and input, in cells or in cells a second.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Traffic {
+    /// What there is room for.
+    pub capacity: f64,
+    /// What comes.
+    pub input: f64,
+    /// What of the input VCs send within their minimum rates.
+    pub entitled: f64,
+}
+
+impl Traffic {
+    fn each(self, other: Self, change: impl Fn(f64, f64) -> f64) -> Self {
+        Self {
+            capacity: change(self.capacity, other.capacity),
+            input: change(self.input, other.input),
+            entitled: change(self.entitled, other.entitled),
+        }
+    }
+
+    /// As a rate, if it took so many seconds.
+    fn over(self, seconds: f64) -> Self {
+        self.each(self, |cells, _| cells / seconds)
+    }
+}
+
+/// The load factor z: ABR input over ABR capacity, of both what is above the minimum rates.
 #[derive(Debug, Clone)]
 pub struct Load {
     averaging: LoadAveraging,
     weight: f64,
     factor: f64,
-    /// Averages of capacity in cells, input in cells, and length in seconds of an interval (method 2).
-    capacity: f64,
-    input: f64,
+    /// Averages of an interval's cells and of its length in seconds (method 2).
+    cells: Traffic,
     seconds: f64,
 }
 
@@ -133,26 +196,25 @@ impl Load {
             averaging: params.load,
             weight: params.load_weight,
             factor: 1.0,
-            capacity: 0.0,
-            input: 0.0,
+            cells: Traffic::default(),
             seconds: 0.0,
         }
     }
 
-    /// The capacity and the input in cells a second after an interval that had room for `capacity` ABR cells.
-    pub fn rates(&mut self, capacity: f64, measured: &Measured) -> (f64, f64) {
+    /// The rates after an interval of so many cells and seconds.
+    pub fn rates(&mut self, cells: Traffic, seconds: f64) -> Traffic {
         if self.averaging != LoadAveraging::Separate {
-            return (capacity / measured.seconds, measured.cells / measured.seconds);
+            return cells.over(seconds);
         }
-        // All three start at zero, and with the same weights that cancels in their ratios.
-        self.capacity += self.weight * (capacity - self.capacity);
-        self.input += self.weight * (measured.cells - self.input);
-        self.seconds += self.weight * (measured.seconds - self.seconds);
-        (self.capacity / self.seconds, self.input / self.seconds)
+        // All start at zero, and with the same weights that cancels in their ratios.
+        let weight = self.weight;
+        self.cells = self.cells.each(cells, |average, latest| average + weight * (latest - average));
+        self.seconds += weight * (seconds - self.seconds);
+        self.cells.over(self.seconds)
     }
 
-    /// The load factor for a capacity and an input: infinite without capacity, zero without input, unless the averaging
-    /// allows neither.
+    /// The load factor for a capacity and an input above the minimum rates: infinite without capacity, zero without input,
+    /// unless the averaging allows neither.
     pub fn update(&mut self, capacity: f64, input: f64) -> f64 {
         let latest = if capacity > 0.0 { input / capacity } else { f64::INFINITY };
         let measures = |factor: f64| factor > 0.0 && factor < f64::INFINITY;

@@ -79,7 +79,7 @@ impl RateAllocator for Capc {
     const REFERENCE: &'static str =
         "Barnhart 1994; Kalyanaraman 1997, section 4.7; formulas and values unconfirmed";
 
-    fn new(params: &Params, port: &Port) -> Result<Self, ParamError> {
+    fn new(params: &Params, port: &Port<'_>) -> Result<Self, ParamError> {
         within("target-utilisation", params.target_utilisation, 0.0, 1.0)?;
         within("up", params.up, 0.0, 1.0)?;
         within("down", params.down, 0.0, 1.0)?;
@@ -93,7 +93,7 @@ impl RateAllocator for Capc {
             congested,
             link: port.link.cells(),
             interval: Interval::new(&interval::Params { cells: None, time: params.interval })?,
-            rate: (port.link.cells() / port.vcs.max(1) as f64).max(LEAST),
+            rate: (port.link.cells() / port.minima.len().max(1) as f64).max(LEAST),
             params: params.clone(),
         })
     }

@@ -29,7 +29,7 @@ impl Default for Params {
 
 /// Two levels of the ABR queue in cells, the lower first.
 pub(super) fn levels(
-    port: &Port,
+    port: &Port<'_>,
     (low_key, low): (&'static str, Level),
     (high_key, high): (&'static str, Level),
 ) -> Result<(u64, u64), ParamError> {
@@ -56,7 +56,7 @@ impl RateAllocator for Efci {
     const SUMMARY: &'static str = "Marks data cells while the queue is long; allocates no rates.";
     const REFERENCE: &'static str = "ATM Forum TM 4.0, switch behaviour";
 
-    fn new(params: &Params, port: &Port) -> Result<Self, ParamError> {
+    fn new(params: &Params, port: &Port<'_>) -> Result<Self, ParamError> {
         let (low, high) = levels(port, ("low", params.low), ("high", params.high))?;
         Ok(Self { low, high, marks: false })
     }

@@ -4,6 +4,11 @@
 //! larger of an equal share of the capacity and its present rate divided by the load factor: the one is fair, the other
 //! fills the link. Under light load nobody gets less than the best-served VC of the interval before, which makes rates
 //! equal where both of these would be content with unequal ones.
+//!
+//! Where VCs have minimum rates, each gets its own and all of this on top of it (MCR plus equal share, ATM Forum TM 4.0).
+//! Shares, present rates and the best rate are then rates above the minimum (Vandalore et al., ATM Forum 98-0408). What
+//! active VCs are promised is taken off the capacity before it is shared, and what they send within it off the capacity and
+//! the input before the load factor is taken. The latter is counted: an obedient source never declares less than its minimum.
 
 use std::{fmt::Debug, marker::PhantomData};
 
@@ -13,7 +18,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::{
     Port, PortView, Rate, RateAllocator, RmCell,
-    averaging::{self, Activity, Load},
+    averaging::{self, Activity, Load, Traffic},
     interval::{self, Interval, Measured},
     queue_control, within,
 };
@@ -95,8 +100,8 @@ impl Default for Feedback {
     }
 }
 
-/// What a VC gets after an interval without input, when the load factor is zero. BRMs still pass then if traffic comes in
-/// bursts, as that of TCP does.
+/// What a VC gets, above its minimum rate, after an interval without input above the minima, when the load factor is zero.
+/// BRMs still pass then if traffic comes in bursts, as that of TCP does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WithoutInput {
@@ -150,8 +155,8 @@ pub struct Parts<'a> {
 impl Variant for Params {
     const SUMMARY: &'static str =
         "Fair shares and load factor from measurements; aims at a share of the link.";
-    const REFERENCE: &'static str =
-        "Jain, Kalyanaraman et al., ATM Forum 96-1172; Kalyanaraman 1997, chapter 6";
+    const REFERENCE: &'static str = "Jain, Kalyanaraman et al., ATM Forum 96-1172; Kalyanaraman 1997, chapter 6; minimum \
+         rates: Vandalore et al., ATM Forum 98-0408";
 
     fn parts(&self) -> Result<Parts<'_>, ParamError> {
         within("target-utilisation", self.target_utilisation, 0.0, 1.0)?;
@@ -198,14 +203,30 @@ pub struct EricaOf<P> {
     variant: PhantomData<P>,
 }
 
-/// What an interval leaves to the next: all rates in cells a second.
+/// What an interval leaves to the next: all rates in cells a second. Shares and allocations are above the minimum rates.
 #[derive(Debug, Clone)]
 struct State {
-    capacity: f64,
+    rates: Traffic,
+    /// What queue control makes of the capacity above the minimum rates.
+    factor: f64,
+    /// The capacity that minimum rates in use leave.
+    excess: f64,
     load_factor: f64,
     fair_share: f64,
     max_alloc_previous: f64,
     max_alloc_current: f64,
+}
+
+impl State {
+    /// An equal share of what the minimum rates of the active VCs leave.
+    fn share(&self, activity: &Activity) -> f64 {
+        beyond(activity.promised(), self.rates.capacity) * self.factor / activity.number()
+    }
+}
+
+/// What of `rate` is beyond `minimum`.
+fn beyond(minimum: f64, rate: f64) -> f64 {
+    if rate > minimum { rate - minimum } else { 0.0 }
 }
 
 impl<P> EricaOf<P> {
@@ -215,16 +236,22 @@ impl<P> EricaOf<P> {
         self.state.load_factor
     }
 
-    /// The equal share of the ABR capacity.
+    /// The equal share of the ABR capacity, beyond what active VCs are promised.
     #[must_use]
     pub fn fair_share(&self) -> Rate {
         Rate::of_cells(self.state.fair_share)
     }
 
+    #[inline]
     fn see(&mut self, vc: u32) {
         if self.activity.see(vc) {
-            self.state.fair_share = self.state.capacity / self.activity.number();
+            self.share_anew();
         }
+    }
+
+    #[cold]
+    fn share_anew(&mut self) {
+        self.state.fair_share = self.state.share(&self.activity);
     }
 
     /// ABR cells that the interval had room for at the target.
@@ -237,22 +264,35 @@ impl<P> EricaOf<P> {
         room.max(0.0)
     }
 
+    /// The cells of the interval that VCs sent within their minimum rates.
+    fn entitled(&self, seconds: f64) -> f64 {
+        let minima = self.activity.minima();
+        if minima.is_empty() {
+            return 0.0;
+        }
+        minima.iter().zip(&self.vcs).map(|(minimum, vc)| (vc.cells as f64).min(minimum * seconds)).sum()
+    }
+
     #[inline(never)]
     fn finish_interval(&mut self, now: Time, port: &impl PortView) {
         let measured = self.interval.finish(now, port);
         self.activity.finish();
-        let (mut capacity, input) = self.load.rates(self.room(&measured), &measured);
-        if let Some(control) = &self.queue_control {
-            capacity *= control.factor(port.queue(), capacity);
-        }
-        let fair_share = capacity / self.activity.number();
-        self.state = State {
-            capacity,
-            load_factor: self.load.update(capacity, input),
-            fair_share,
-            max_alloc_previous: self.state.max_alloc_current,
-            max_alloc_current: fair_share,
+        let cells = Traffic {
+            capacity: self.room(&measured),
+            input: measured.cells,
+            entitled: self.entitled(measured.seconds),
         };
+        let state = &mut self.state;
+        state.rates = self.load.rates(cells, measured.seconds);
+        if let Some(control) = &self.queue_control {
+            state.factor = control.factor(port.queue(), state.rates.capacity);
+        }
+        let Traffic { capacity, input, entitled } = state.rates;
+        state.excess = beyond(entitled, capacity) * state.factor;
+        state.load_factor = self.load.update(state.excess, beyond(entitled, input));
+        state.fair_share = state.share(&self.activity);
+        state.max_alloc_previous = state.max_alloc_current;
+        state.max_alloc_current = state.fair_share;
         for vc in &mut self.vcs {
             if self.feedback.present_rate == PresentRate::Measured {
                 vc.ccr = vc.cells as f64 / measured.seconds;
@@ -261,13 +301,16 @@ impl<P> EricaOf<P> {
         }
     }
 
-    /// The rate for a VC that sends at `ccr`.
-    fn allocate(&mut self, ccr: f64) -> Rate {
+    /// The rate for a VC.
+    #[inline]
+    fn allocate(&mut self, vc: u32) -> Rate {
+        let minimum = self.activity.minimum(vc);
+        let present = beyond(minimum, self.vcs[vc as usize].ccr);
         let (state, feedback) = (&mut self.state, &self.feedback);
         let has_input = state.load_factor > 0.0;
         let vc_share = match feedback.without_input {
-            _ if has_input => ccr / state.load_factor,
-            WithoutInput::Capacity => state.capacity,
+            _ if has_input => present / state.load_factor,
+            WithoutInput::Capacity => state.excess,
             WithoutInput::FairShare | WithoutInput::Highest => 0.0,
         };
         let mut rate = state.fair_share.max(vc_share);
@@ -276,10 +319,13 @@ impl<P> EricaOf<P> {
             rate = rate.max(state.max_alloc_previous);
         }
         state.max_alloc_current = state.max_alloc_current.max(rate);
-        if feedback.two_steps && ccr < state.fair_share {
+        if feedback.two_steps && present < state.fair_share {
             rate = rate.min(state.fair_share);
         }
-        Rate::of_cells(rate.min(state.capacity))
+        // Nobody gets more than the capacity, nor less than its minimum.
+        let entitled = state.rates.entitled;
+        let most = if entitled < minimum { beyond(minimum, entitled + state.excess) } else { state.excess };
+        Rate::of_cells(minimum + rate.min(most))
     }
 }
 
@@ -289,14 +335,26 @@ impl<P: Variant> RateAllocator for EricaOf<P> {
     const SUMMARY: &'static str = P::SUMMARY;
     const REFERENCE: &'static str = P::REFERENCE;
 
-    fn new(params: &P, port: &Port) -> Result<Self, ParamError> {
+    fn new(params: &P, port: &Port<'_>) -> Result<Self, ParamError> {
         let parts = params.parts()?;
         parts.averaging.check()?;
         within("feedback.delta", parts.feedback.delta, 0.0, 1.0)?;
         let link = port.link.cells();
         let capacity = parts.utilisation * link;
-        let activity = Activity::new(parts.averaging, port.vcs);
-        let fair_share = capacity / activity.number();
+        let activity = Activity::new(parts.averaging, port.minima);
+        // Before anything is measured, all VCs use what they are promised.
+        let rates = Traffic { capacity, input: capacity, entitled: activity.promised() };
+        let mut state = State {
+            rates,
+            factor: 1.0,
+            excess: beyond(rates.entitled, capacity),
+            load_factor: 1.0,
+            fair_share: 0.0,
+            max_alloc_previous: 0.0,
+            max_alloc_current: 0.0,
+        };
+        state.fair_share = state.share(&activity);
+        (state.max_alloc_previous, state.max_alloc_current) = (state.fair_share, state.fair_share);
         Ok(Self {
             utilisation: parts.utilisation,
             utilisation_of: parts.utilisation_of,
@@ -306,14 +364,8 @@ impl<P: Variant> RateAllocator for EricaOf<P> {
             interval: Interval::new(parts.interval)?,
             activity,
             load: Load::new(parts.averaging),
-            state: State {
-                capacity,
-                load_factor: 1.0,
-                fair_share,
-                max_alloc_previous: fair_share,
-                max_alloc_current: fair_share,
-            },
-            vcs: vec![Vc::default(); port.vcs],
+            state,
+            vcs: vec![Vc::default(); port.minima.len()],
             variant: PhantomData,
         })
     }
@@ -347,10 +399,9 @@ impl<P: Variant> RateAllocator for EricaOf<P> {
 
     fn on_backward_rm(&mut self, _: Time, vc: u32, rm: &mut RmCell, _: &impl PortView) {
         self.see(vc);
-        let Vc { ccr, answer, .. } = self.vcs[vc as usize];
-        let rate = match answer {
+        let rate = match self.vcs[vc as usize].answer {
             Some(rate) if self.feedback.one_answer => rate,
-            _ => self.allocate(ccr),
+            _ => self.allocate(vc),
         };
         self.vcs[vc as usize].answer = Some(rate);
         rm.lower_er(rate);

@@ -29,8 +29,8 @@ pub struct Params {
 
 impl Variant for Params {
     const SUMMARY: &'static str = "ERICA with the whole link for a target, scaled to keep a short queue.";
-    const REFERENCE: &'static str =
-        "Jain, Kalyanaraman et al., ATM Forum 96-1172; Kalyanaraman 1997, chapter 6";
+    const REFERENCE: &'static str = "Jain, Kalyanaraman et al., ATM Forum 96-1172; Kalyanaraman 1997, chapter 6; minimum \
+         rates: Vandalore et al., ATM Forum 98-0408";
 
     fn parts(&self) -> Result<Parts<'_>, ParamError> {
         self.queue_control.check()?;

@@ -39,13 +39,14 @@ registry::rate_allocators! {
 
 /// The port an allocator is built for.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Port {
+pub struct Port<'a> {
     /// Rate of the link.
     pub link: Rate,
     /// Size of the ABR queue in cells; `u64::MAX` when unlimited.
     pub capacity: u64,
-    /// Number of VCs; their labels at the port are below it.
-    pub vcs: usize,
+    /// The minimum rate of each VC, by its label at the port. A switch knows it from when the VC was set up: before the first
+    /// RM cell comes, and not cut to the sixteen bits in which that says it.
+    pub minima: &'a [Rate],
 }
 
 /// What an allocator may see of its port at a time. Ports that do not store their queue compute what is asked.
@@ -97,7 +98,7 @@ pub trait RateAllocator: Sized {
     ///
     /// # Errors
     /// A parameter outside its meaning, such as a factor above 1.
-    fn new(params: &Self::Params, port: &Port) -> Result<Self, ParamError>;
+    fn new(params: &Self::Params, port: &Port<'_>) -> Result<Self, ParamError>;
 
     /// An ABR cell arrives for the link, data or RM cell (`is_rm`). Whether to set its EFCI mark, which RM cells lack.
     fn on_cell(&mut self, now: Time, vc: u32, is_rm: bool, port: &impl PortView) -> bool;

@@ -20,7 +20,8 @@ pub struct Params {
     /// Peak cell rate (PCR): the source never exceeds it, nor the rate of its link, which is the peak if none is given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pcr: Option<Rate>,
-    /// Minimum cell rate (MCR): the source may always send at it.
+    /// Minimum cell rate (MCR): the source may always send at it, whatever the network answers. Switches know it from when
+    /// the connection is set up.
     pub mcr: Rate,
     /// Initial cell rate (ICR): the rate at the start and after an idle time; never above the
     /// PCR and TBE/FRTT. Without it, the PCR.

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::within;
 use crate::catalogue::ParamError;
 
-/// The function f of the queueing delay by which the capacity is multiplied.
+/// The function f of the queueing delay by which the capacity is multiplied, or what minimum rates leave of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 pub struct Params {

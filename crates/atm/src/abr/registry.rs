@@ -55,7 +55,7 @@ macro_rules! rate_allocators {
             ///
             /// # Errors
             /// As [`RateAllocator::new`].
-            pub fn new(params: &AllocatorParams, port: &Port) -> Result<Self, ParamError> {
+            pub fn new(params: &AllocatorParams, port: &Port<'_>) -> Result<Self, ParamError> {
                 Ok(match params.algorithm {
                     $(AllocatorName::$allocator => Self::$allocator(RateAllocator::new(&params.$module, port)?),)*
                 })

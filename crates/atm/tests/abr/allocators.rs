@@ -11,8 +11,8 @@ use celltrain_atm::{
 };
 use celltrain_engine::time::MILLISECOND;
 
-fn port() -> Port {
-    Port { link: Rate::of_cells(100_000.0), capacity: 2000, vcs: 4 }
+fn port() -> Port<'static> {
+    Port { link: Rate::of_cells(100_000.0), capacity: 2000, minima: &[Rate::ZERO; 4] }
 }
 
 fn queue(queue: u64) -> PortState {

@@ -15,25 +15,31 @@ use celltrain_engine::{
 };
 
 /// Cells a second: one in 10 us, a hundred in the usual interval.
-const LINK: f64 = 100_000.0;
-const VCS: usize = 4;
+pub(crate) const LINK: f64 = 100_000.0;
+const NO_MINIMA: [Rate; 4] = [Rate::ZERO; 4];
 const NONE: PortState = PortState { queue: 0, priority_cells: 0 };
 
 /// A switch of which the test says what it measures.
-struct Switch<P> {
-    erica: EricaOf<P>,
+pub(crate) struct Switch<P> {
+    pub(crate) erica: EricaOf<P>,
     now: Time,
-    port: PortState,
+    pub(crate) port: PortState,
 }
 
 impl<P: Variant> Switch<P> {
-    fn new(params: &P) -> Self {
-        let port = Port { link: Rate::of_cells(LINK), capacity: u64::MAX, vcs: VCS };
+    pub(crate) fn new(params: &P) -> Self {
+        Self::promising(params, [0.0; 4])
+    }
+
+    /// A switch whose VCs have these minimum rates.
+    pub(crate) fn promising(params: &P, minima: [f64; 4]) -> Self {
+        let minima = minima.map(Rate::of_cells);
+        let port = Port { link: Rate::of_cells(LINK), capacity: u64::MAX, minima: &minima };
         Self { erica: build(params, &port), now: 0, port: NONE }
     }
 
     /// A millisecond in which each VC declares a rate and sends so many cells, and so many VBR cells come.
-    fn interval(&mut self, vcs: &[(u32, f64, u64)], priority_cells: u64) {
+    pub(crate) fn interval(&mut self, vcs: &[(u32, f64, u64)], priority_cells: u64) {
         for &(vc, ccr, cells) in vcs {
             for _ in 0..cells {
                 self.erica.on_cell(self.now, vc, false, &self.port);
@@ -46,7 +52,7 @@ impl<P: Variant> Switch<P> {
     }
 
     /// The answer that a BRM of `vc` gets.
-    fn answer(&mut self, vc: u32) -> f64 {
+    pub(crate) fn answer(&mut self, vc: u32) -> f64 {
         let mut rm = frm(0.0).turned();
         self.erica.on_backward_rm(self.now, vc, &mut rm, &self.port);
         rm.er().cells()
@@ -62,12 +68,12 @@ fn frm(ccr: f64) -> RmCell {
 }
 
 /// ERICA with the whole link for a target, ended by time alone.
-fn params() -> Params {
+pub(crate) fn params() -> Params {
     let interval = interval::Params { cells: None, ..interval::Params::default() };
     Params { target_utilisation: 1.0, interval, ..Params::default() }
 }
 
-fn near(found: f64, expected: f64) {
+pub(crate) fn near(found: f64, expected: f64) {
     assert!((found - expected).abs() <= expected.abs() * 1e-9, "{found} is not {expected}");
 }
 
@@ -245,7 +251,7 @@ fn an_interval_ends_after_its_cells_or_its_time() {
     let interval = interval::Params { cells: Some(10), time: Duration(MILLISECOND) };
     let mut erica: Erica = build(
         &Params { interval, ..params() },
-        &Port { link: Rate::of_cells(LINK), capacity: u64::MAX, vcs: VCS },
+        &Port { link: Rate::of_cells(LINK), capacity: u64::MAX, minima: &NO_MINIMA },
     );
     assert_eq!(erica.next_interval(), MILLISECOND);
     // Ten cells at time zero take no time: the interval goes on until the eleventh, and then another begins.
@@ -262,7 +268,7 @@ fn an_interval_ends_after_its_cells_or_its_time() {
 fn a_vc_counts_until_its_activity_has_decayed() {
     let average =
         |activity, immediate| averaging::Params { activity, immediate, ..averaging::Params::default() };
-    let mut vcs = Activity::new(&average(0.9, false), VCS);
+    let mut vcs = Activity::new(&average(0.9, false), &NO_MINIMA);
     assert_eq!(vcs.number(), 4.0, "before anything is measured");
     let mut numbers = Vec::new();
     for seen in [&[0, 1, 1][..], &[1], &[], &[0, 2]] {
@@ -273,7 +279,7 @@ fn a_vc_counts_until_its_activity_has_decayed() {
     let expected = [2.0, 1.9, 0.81 + 0.9, 2.0 + 0.81];
     numbers.into_iter().zip(expected).for_each(|(found, expected)| near(found, expected));
 
-    let mut vcs = Activity::new(&average(0.0, true), VCS);
+    let mut vcs = Activity::new(&average(0.0, true), &NO_MINIMA);
     vcs.see(0);
     vcs.finish();
     assert_eq!((vcs.number(), vcs.see(0), vcs.number()), (1.0, false, 1.0), "it counts already");
@@ -376,7 +382,7 @@ fn erica_plus_scales_the_whole_link_by_the_queue() {
 
 #[test]
 fn parameters_outside_their_range_are_refused() {
-    let port = Port { link: Rate::of_cells(LINK), capacity: u64::MAX, vcs: VCS };
+    let port = Port { link: Rate::of_cells(LINK), capacity: u64::MAX, minima: &NO_MINIMA };
     let refused = |text: &str| {
         let params: Params = toml::from_str(text).expect("the types are right");
         Erica::new(&params, &port).expect_err(text).key

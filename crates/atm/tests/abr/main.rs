@@ -3,6 +3,7 @@
 mod allocators;
 mod destination;
 mod erica;
+mod minima;
 mod network;
 mod properties;
 mod rm;

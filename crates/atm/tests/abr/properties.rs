@@ -53,7 +53,19 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec((gap, 0..VCS, 0u8..4, rate, 0u64..5_000, 0u64..2_000), 1..400)
 }
 
-fn drive<A: RateAllocator>(allocator: &mut A, steps: &[Step]) -> Result<Vec<f64>, TestCaseError> {
+/// Minimum rates, mostly of no VC.
+fn minima() -> impl Strategy<Value = [Rate; VCS as usize]> {
+    let minimum = prop_oneof![Just(0.0), 0.0..LINK];
+    let some = [minimum.clone(), minimum.clone(), minimum];
+    prop_oneof![Just([0.0; VCS as usize]), some].prop_map(|minima| minima.map(Rate::of_cells))
+}
+
+/// What an allocator answers, and whether it marks. No answer is below the minimum rate of its VC, if `keeps` them.
+fn drive<A: RateAllocator>(
+    allocator: &mut A,
+    steps: &[Step],
+    keeps: Option<&[Rate]>,
+) -> Result<Vec<f64>, TestCaseError> {
     let (mut now, mut view, mut answers) = (0, PortState::default(), Vec::new());
     for &(gap, vc, what, rate, queue, vbr) in steps {
         now += gap * MICROSECOND;
@@ -83,6 +95,10 @@ fn drive<A: RateAllocator>(allocator: &mut A, steps: &[Step]) -> Result<Vec<f64>
         };
         answers.push(f64::from(u8::from(mark)));
         prop_assert!(rm.er() <= rate, "ER rose from {} to {}", rate, rm.er());
+        if let Some(minima) = keeps {
+            let least = rate.min(minima[vc as usize]);
+            prop_assert!(rm.er() >= least, "{} is below the minimum rate {}", rm.er(), least);
+        }
     }
     Ok(answers)
 }
@@ -189,20 +205,22 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn every_allocator_only_lowers_er_and_repeats_itself(steps in steps()) {
+    fn every_allocator_only_lowers_er_and_repeats_itself(steps in steps(), minima in minima()) {
         for params in allocators() {
-            let port = Port { link: Rate::of_cells(LINK), capacity: u64::MAX, vcs: VCS as usize };
+            let port = Port { link: Rate::of_cells(LINK), capacity: u64::MAX, minima: &minima };
             let new = || Allocator::new(&params, &port).unwrap();
-            let first = with_allocator!(&mut new(), allocator => drive(allocator, &steps))?;
-            let again = with_allocator!(&mut new(), allocator => drive(allocator, &steps))?;
+            let erica = matches!(params.algorithm, AllocatorName::Erica | AllocatorName::EricaPlus);
+            let keeps = erica.then_some(&minima[..]);
+            let first = with_allocator!(&mut new(), allocator => drive(allocator, &steps, keeps))?;
+            let again = with_allocator!(&mut new(), allocator => drive(allocator, &steps, keeps))?;
             prop_assert_eq!(first, again, "{:?}: the same cells, other answers", params.algorithm);
         }
     }
 
     #[test]
-    fn a_row_counts_as_its_cells_do(steps in steps()) {
+    fn a_row_counts_as_its_cells_do(steps in steps(), minima in minima()) {
         for params in allocators() {
-            let port = Port { link: Rate::of_cells(LINK), capacity: u64::MAX, vcs: VCS as usize };
+            let port = Port { link: Rate::of_cells(LINK), capacity: u64::MAX, minima: &minima };
             let new = || Allocator::new(&params, &port).unwrap();
             let rows = with_allocator!(&mut new(), allocator => drive_rows(allocator, &steps, true));
             let cells = with_allocator!(&mut new(), allocator => drive_rows(allocator, &steps, false));

@@ -94,7 +94,7 @@ impl Builder<'_> {
         };
         let policy = Policy::new(&link.discard, &context).expect("the scenario was checked");
         let in_switch = place == port::Place::Switch;
-        let control = rate_control(link, &mut draft).filter(|_| in_switch);
+        let control = rate_control(self.graph, link, &mut draft).filter(|_| in_switch);
         let keeps_accounts = link.discard.policy.keeps_accounts();
         let stores = in_switch
             && (self.options.store_queues
@@ -145,12 +145,14 @@ fn ranks(graph: &Graph) -> Vec<usize> {
 }
 
 /// The rate control of a port, if data of ABR flows cross it.
-fn rate_control(link: &Link, draft: &mut PortDraft) -> Option<Box<RateControl>> {
+fn rate_control(graph: &Graph, link: &Link, draft: &mut PortDraft) -> Option<Box<RateControl>> {
     let (roles, passes) = (std::mem::take(&mut draft.roles), std::mem::take(&mut draft.passes));
+    let minimum = |flow: &Option<usize>| graph.flows[(*flow)?].abr.as_ref().map(|abr| abr.mcr);
+    let minima: Vec<_> = draft.flows.iter().map(|flow| minimum(flow).unwrap_or_default()).collect();
     let port = celltrain_atm::abr::Port {
         link: Rate::of_bits(link.rate),
         capacity: link.buffer.units(),
-        vcs: draft.connections.len(),
+        minima: &minima,
     };
     let allocator = link.allocator.as_ref();
     let allocator = allocator.map(|params| Allocator::new(params, &port).expect("the scenario was checked"));

@@ -3,7 +3,7 @@
 use celltrain_atm::abr::AllocatorName;
 use celltrain_network::{
     RunResult,
-    max_min::{Flow, max_min},
+    max_min::{Flow, max_min_above_minima},
 };
 
 use crate::common::{names, occupancies, run, value};
@@ -151,17 +151,17 @@ impl Row {
         self.groups.iter().flat_map(|&(count, from, to)| vec![(from, to); count]).collect()
     }
 
-    /// The max-min fair rates at a target utilisation of 90 %, in Mbit/s, RM cells included.
-    fn fair(&self, minimum: impl Fn(usize) -> f64) -> Vec<f64> {
-        let capacities: Vec<f64> = self.trunks.iter().map(|rate| rate * 0.9).collect();
+    /// The minimum rates and max-min fair shares of the rest if so much of the trunks is used, in Mbit/s, RM cells included.
+    fn fair(&self, utilisation: f64, minimum: impl Fn(usize) -> f64) -> Vec<f64> {
+        let capacities: Vec<f64> = self.trunks.iter().map(|rate| rate * utilisation).collect();
         let route = |(from, to): (usize, usize)| Flow::over(&(from..to).collect::<Vec<_>>());
         let flows = self.flows().into_iter().map(route).enumerate();
         let flows: Vec<_> = flows.map(|(number, flow)| Flow { minimum: minimum(number), ..flow }).collect();
-        max_min(&capacities, &flows).unwrap()
+        max_min_above_minima(&capacities, &flows).unwrap()
     }
 
-    /// The rates that ERICA brings the flows to, in Mbit/s; `abr` gives the keys of each flow's ABR connection.
-    fn settled(&self, abr_of: impl Fn(usize) -> String) -> Vec<f64> {
+    /// The rates that an allocator brings the flows to, in Mbit/s; `abr_of` gives the keys of each flow's ABR connection.
+    fn settled(&self, allocator: &str, abr_of: impl Fn(usize) -> String) -> Vec<f64> {
         let mut text =
             "duration = \"500 ms\"\nwarm-up = \"400 ms\"\n[topology]\nkind = \"graph\"\n".to_owned();
         let node = |name: &str, kind| format!("[[topology.node]]\nname = \"{name}\"\nkind = \"{kind}\"\n");
@@ -184,24 +184,33 @@ impl Row {
             );
         }
         // Each VC has an answer in every interval: the best of them is what makes rates equal.
-        let interval = "allocator.erica.interval = { cells = 500, time = \"5 ms\" }\nallocator.algorithm";
-        let abr = abr("erica", "").replace("allocator.algorithm", interval);
+        let interval = "interval = { cells = 500, time = \"5 ms\" }\n";
+        let interval =
+            format!("allocator.erica.{interval}allocator.erica-plus.{interval}allocator.algorithm");
+        let abr = abr(allocator, "").replace("allocator.algorithm", &interval);
         let result = run(&(text + "[link]\ndelay = \"20 us\"\n" + &abr));
         assert_eq!(discarded(&result), 0.0);
         (0..self.flows().len()).map(|flow| rate(&result, &flow.to_string(), 0.1) * 424e-6).collect()
     }
 
     /// The best rate is kept while the load is at most 1 + delta times the target (delta = 0.1), and what some have above
-    /// their rates others lack. Flows that go the same way are nearer to each other.
+    /// their rates others lack; of both, what is above the minimum rates. Flows that go the same way are nearer to each other.
     #[track_caller]
-    fn check(&self, found: &[f64], fair: &[f64]) {
-        let near = |(found, fair): (&f64, &f64)| (0.9..1.11).contains(&(found / fair));
-        assert!(found.iter().zip(fair).all(near), "{:?}: {found:?}, not {fair:?} Mbit/s", self.trunks);
-        let flows = self.flows();
-        for one in 0..flows.len() {
-            let alike = |&other: &usize| flows[other] == flows[one] && fair[other] == fair[one];
-            for other in (0..one).filter(alike) {
-                assert!((found[one] / found[other] - 1.0).abs() < 0.02, "{one} and {other}: {found:?}");
+    fn check(&self, found: &[f64], utilisation: f64, minimum: impl Fn(usize) -> f64) {
+        let (flows, all, fair) = (self.flows(), 0..found.len(), self.fair(utilisation, &minimum));
+        let share = |rates: &[f64], flow| rates[flow] - minimum(flow);
+        let enough = |flow| share(found, flow) > 0.9 * share(&fair, flow);
+        assert!(all.clone().all(enough), "{:?}: {found:?}, not {fair:?} Mbit/s", self.trunks);
+        for (trunk, rate) in self.trunks.iter().enumerate() {
+            let crossing = || all.clone().filter(|&flow| (flows[flow].0..flows[flow].1).contains(&trunk));
+            let rest = rate * utilisation - crossing().map(&minimum).sum::<f64>();
+            let shared = crossing().map(|flow| share(found, flow)).sum::<f64>();
+            assert!(shared < 1.1 * rest, "trunk {trunk}: {shared} of {rest} Mbit/s");
+        }
+        for one in all {
+            for other in (0..one).filter(|&other| flows[other] == flows[one]) {
+                let ratio = share(found, one) / share(found, other);
+                assert!((ratio - 1.0).abs() < 0.02, "{one} and {other}: {found:?}");
             }
         }
     }
@@ -212,38 +221,92 @@ fn rates_become_max_min_fair_from_any_first_rates() {
     // First rates far above the fair ones fill queues that drain in the tenth of the link which the target leaves free, and as
     // long as they last answers come late.
     for (row, high) in [(PARKING_LOT, 140.0), (GFC_1, 140.0), (GFC_2, 30.0)] {
-        let fair = row.fair(|_| 0.0);
         for first_rates in [&[1.0][..], &[high], &[high, 1.0, 10.0]] {
             let icr = |flow| format!("icr = \"{} Mbit/s\"", first_rates[flow % first_rates.len()]);
-            row.check(&row.settled(icr), &fair);
+            row.check(&row.settled("erica", icr), 0.9, |_| 0.0);
+        }
+    }
+}
+
+/// Rows with the minimum rates of their flows, and a high first rate, all in Mbit/s: one flow that is promised more than an
+/// equal share, minima that fill most of a trunk, and all kinds of them.
+const PROMISES: [(Row, &[f64], f64); 4] = [
+    (PARKING_LOT, &[0.0, 0.0, 0.0, 60.0, 0.0, 0.0], 140.0),
+    (PARKING_LOT, &[30.0, 20.0, 25.0, 10.0, 20.0, 20.0], 140.0),
+    (
+        GFC_1,
+        &[
+            5.0, 4.0, 6.0, 9.0, 12.0, 6.0, 50.0, 0.0, 10.0, 0.0, 1.0, 5.0, 5.0, 4.0, 6.0, 8.0, 8.0, 8.0, 8.0,
+            8.0, 8.0, 60.0, 10.0,
+        ],
+        140.0,
+    ),
+    (
+        GFC_2,
+        &[
+            0.0, 1.0, 3.0, 0.0, 1.0, 3.0, 0.0, 10.0, 30.0, 20.0, 1.0, 3.0, 0.0, 1.0, 3.0, 0.0, 1.0, 3.0, 0.0,
+            1.0, 30.0, 0.0,
+        ],
+        30.0,
+    ),
+];
+
+/// The rates become those that minima and shares add up to, from the lowest first rates and from high ones.
+fn promises_are_kept(allocator: &str, utilisation: f64) {
+    for (row, minima, high) in PROMISES {
+        for first_rate in [1.0, high] {
+            let found = row.settled(allocator, |flow| {
+                format!("icr = \"{first_rate} Mbit/s\", mcr = \"{} Mbit/s\"", minima[flow])
+            });
+            row.check(&found, utilisation, |flow| minima[flow]);
         }
     }
 }
 
 #[test]
-fn rates_become_max_min_fair_with_minimum_rates() {
-    for (row, promised, high) in [(PARKING_LOT, 20.0, 140.0), (GFC_1, 4.0, 140.0), (GFC_2, 4.0, 30.0)] {
-        let fair = row.fair(|_| promised);
-        assert!(fair.iter().all(|&rate| rate > promised));
-        for first_rate in [promised, high] {
-            let found =
-                row.settled(|_| format!("icr = \"{first_rate} Mbit/s\", mcr = \"{promised} Mbit/s\""));
-            row.check(&found, &fair);
-        }
+fn erica_gives_minimum_rates_and_max_min_fair_shares_of_the_rest() {
+    promises_are_kept("erica", 0.9);
+}
+
+#[test]
+fn erica_plus_gives_minimum_rates_and_max_min_fair_shares_of_the_rest() {
+    promises_are_kept("erica-plus", 1.0);
+}
+
+/// Where more is promised than there is to give, nobody gets more than that, nor less.
+#[test]
+fn minima_that_fill_the_link_are_all_that_anybody_gets() {
+    let minima = [20.0, 30.0, 10.0, 25.0, 30.0, 21.0];
+    let found = PARKING_LOT
+        .settled("erica", |flow| format!("icr = \"100 Mbit/s\", mcr = \"{} Mbit/s\"", minima[flow]));
+    for (flow, (found, minimum)) in found.iter().zip(minima).enumerate() {
+        assert!((found / minimum - 1.0).abs() < 0.001, "{flow}: {found}, not {minimum} Mbit/s");
     }
 }
 
-/// A flow that is promised more than an equal share keeps it. ERICA counts it like the others and still gives these an equal
-/// share of the whole: more than is left, so that the queue grows.
+/// What a flow does not use of its minimum rate goes to the others.
 #[test]
-fn erica_takes_no_notice_of_minimum_rates() {
-    let minimum = |flow| if flow == 3 { 60.0 } else { 0.0 };
-    let found = PARKING_LOT.settled(|flow| format!("icr = \"1 Mbit/s\", mcr = \"{} Mbit/s\"", minimum(flow)));
-    let (fair, equal) = (PARKING_LOT.fair(minimum), 0.9 * 150.0 / 6.0);
-    for (flow, (found, fair)) in found.iter().zip(fair).enumerate() {
-        let (given, fair_then) = if flow == 3 { (60.0, 60.0) } else { (equal, 15.0) };
-        assert!((found / given - 1.0).abs() < 0.001, "{flow}: {found} Mbit/s");
-        assert!((fair / fair_then - 1.0).abs() < 1e-9, "{flow}: {fair} Mbit/s");
+fn minima_are_not_kept_for_flows_that_do_not_use_them() {
+    let flows = "[[flow]]\nname = \"1\"\nabr.mcr = \"80 Mbit/s\"\n\
+                 traffic = { kind = \"cbr\", rate = \"20 Mbit/s\" }\n";
+    for (allocator, utilisation) in [("erica", 0.9), ("erica-plus", 1.0)] {
+        let result = pairs(3, allocator, flows);
+        let rates = ["1", "2", "3"].map(|flow| rate(&result, flow, 0.1) * 424e-6);
+        let rest = utilisation * 155.52 - 20.0 * 32.0 / 31.0;
+        assert!((0.99..1.1).contains(&((rates[1] + rates[2]) / rest)), "{allocator}: {rates:?}, of {rest}");
+        assert!((rates[1] / rates[2] - 1.0).abs() < 0.02, "{allocator}: {rates:?}");
+    }
+}
+
+/// The allocators that compute one rate for all know no minima; a source keeps to its own, and the others share what is left
+/// (TM 4.0: the larger of MCR and share).
+#[test]
+fn one_rate_for_all_gives_the_larger_of_minimum_and_share() {
+    let result = pairs(4, "capc", "[[flow]]\nname = \"1\"\nabr.mcr = \"80 Mbit/s\"\n");
+    let rates = ["1", "2", "3", "4"].map(|flow| rate(&result, flow, 0.1) * 424e-6);
+    let target = [80.0].into_iter().chain([(0.95 * 155.52 - 80.0) / 3.0; 3]);
+    for (found, fair) in rates.iter().zip(target) {
+        assert!((found / fair - 1.0).abs() < 0.05, "{rates:?}");
     }
 }
 

@@ -56,7 +56,8 @@ pub(super) fn check_allocators(
     }
     for link in links {
         let Some(params) = &link.allocator else { continue };
-        let port = Port { link: Rate::of_bits(link.rate), capacity: link.buffer.units(), vcs: 1 };
+        let port =
+            Port { link: Rate::of_bits(link.rate), capacity: link.buffer.units(), minima: &[Rate::ZERO] };
         Allocator::new(params, &port).map_err(|error| {
             Problem::new(format!("{}.{}.{}", key(link), params.algorithm.name(), error.key), error.message)
         })?;
