@@ -116,12 +116,20 @@ impl ScriptedLoss {
 
 /// A VC on the link.
 #[derive(Debug, Clone, Copy, Default)]
-struct Vc {
+pub(crate) struct Vc {
+    /// Where the contents of its frames and of its RM cells wait, if they have any.
     wire: Option<usize>,
+    rm_wire: Option<usize>,
     /// The frame of its last cell.
     frame: Option<u32>,
     /// Why that frame is lost, if it is.
     lost: Option<LossReason>,
+}
+
+impl Vc {
+    pub(crate) fn new(wire: Option<usize>, rm_wire: Option<usize>) -> Self {
+        Self { wire, rm_wire, frame: None, lost: None }
+    }
 }
 
 /// A link's way to one of the processes behind it.
@@ -152,8 +160,8 @@ pub(crate) struct ChannelParts {
     pub(crate) link: usize,
     pub(crate) input: StreamId,
     pub(crate) output: StreamId,
-    /// The VCs by label: where the contents of their frames wait, if anywhere.
-    pub(crate) wires: Vec<Option<usize>>,
+    /// By label.
+    pub(crate) vcs: Vec<Vc>,
     /// Whether anything is to be lost; a link that is only captured loses nothing.
     pub(crate) loses: bool,
     pub(crate) random: RandomLoss,
@@ -173,7 +181,7 @@ impl Channel {
             merge: Merge::new(&input, TieBreak::InputId),
             input,
             output: [parts.output],
-            vcs: parts.wires.iter().map(|&wire| Vc { wire, ..Vc::default() }).collect(),
+            vcs: parts.vcs,
             loses: parts.loses,
             random: parts.random,
             scripted: parts.scripted,
@@ -299,8 +307,14 @@ impl Channel {
 
     fn pass(&mut self, train: &Train<Cell>, streams: &mut Streams<Cell>, wires: &Wires) {
         if let Some(tap) = &mut self.tap {
-            let wire = self.vcs[train.car.vc as usize].wire;
-            tap.record(train, wire.map(|wire| &wires.packets[wire].peek(train.car.frame).segment));
+            let (Vc { wire, rm_wire, .. }, number) = (self.vcs[train.car.vc as usize], train.car.frame);
+            if train.car.kind == Kind::Data {
+                tap.record(train, wire.map(|wire| &wires.packets[wire].peek(number).segment));
+            } else {
+                // As the ports that it has passed have left it.
+                let wire = rm_wire.expect("a VC with RM cells has a wire for them");
+                tap.record_rm(train, wires.rm[wire].peek(number));
+            }
         }
         self.passed += u64::from(train.count);
         self.number += APART;

@@ -12,6 +12,7 @@ use celltrain_engine::Slot;
 use super::{Builder, Circuit, Circuits, Joint, Laid};
 use crate::{
     capture::Path,
+    channel::Vc,
     host::{AbrDestination, AbrEnd, AbrSource, CellQueue, Incoming, IncomingStats, Outgoing, Pace},
     measures::Sampler,
     port::{Connection, Pass, Role},
@@ -142,8 +143,8 @@ impl Builder<'_> {
                 None => self.joint(Joint::Link(link), next),
             };
             if let Some(channel) = self.channels.get_mut(&stream) {
-                channel.wires.resize(channel.wires.len().max(label + 1), None);
-                channel.wires[label] = wire;
+                channel.vcs.resize(channel.vcs.len().max(label + 1), Vc::default());
+                channel.vcs[label] = Vc::new(wire, circuit.rm_wire);
                 if let Some(tap) = &mut channel.tap {
                     // On the link the VC goes by its number among the VCs of the port.
                     let number = self.ports.get(&link).map_or(0, |port| port.connections.len());

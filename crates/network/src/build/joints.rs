@@ -123,7 +123,7 @@ impl Builder<'_> {
         let random = RandomLoss::new(spec.loss, spec.loss_unit == LossUnit::Frame, generator);
         let tap = self.captures.links.contains(&link).then(|| CellTap::new(self.scenario.spec().aal5));
         let loses = self.loses(link);
-        ChannelParts { link, input, output, wires: Vec::new(), loses, random, scripted: Vec::new(), tap }
+        ChannelParts { link, input, output, vcs: Vec::new(), loses, random, scripted: Vec::new(), tap }
     }
 }
 

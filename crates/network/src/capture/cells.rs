@@ -1,11 +1,12 @@
-//! Cells on a link: ATM headers (ITU-T I.361) and the cells of AAL5 frames (ITU-T I.363.5, RFC 2684).
+//! Cells on a link: ATM headers (ITU-T I.361), the cells of AAL5 frames (ITU-T I.363.5, RFC 2684), and RM cells.
 
 use std::collections::BTreeMap;
 
 use celltrain_atm::{
     Cell,
     aal5::{self, LLC_SNAP, TRAILER},
-    cell::PAYLOAD_OCTETS,
+    abr::RmCell,
+    cell::{Ecn, PAYLOAD_OCTETS},
 };
 use celltrain_engine::{Time, stream::Train, time::SECOND};
 use celltrain_tcp::Segment;
@@ -13,9 +14,10 @@ use celltrain_tcp::Segment;
 use super::{
     Path,
     pcap::{self, LinkType},
+    rm,
 };
 
-const PAYLOAD: usize = PAYLOAD_OCTETS as usize;
+pub(super) const PAYLOAD: usize = PAYLOAD_OCTETS as usize;
 /// The header without its check octet, which ERF leaves out.
 const HEADER: usize = 4;
 /// Bytes of a cell in the capture.
@@ -24,6 +26,13 @@ const CELL: usize = HEADER + PAYLOAD;
 const FIRST_VCI: u32 = 32;
 /// VCIs of one VPI.
 const VCIS: u32 = 0x1_0000 - FIRST_VCI;
+/// Payload types (ITU-T I.361): bits of user data, and resource management.
+mod payload_type {
+    pub(super) const END_OF_MESSAGE: u32 = 1;
+    pub(super) const CONGESTION: u32 = 2;
+    pub(super) const RESOURCE_MANAGEMENT: u32 = 6;
+}
+
 /// LLC header of a routed protocol with the SNAP header of IPv4 (RFC 2684 section 5.1).
 const LLC_SNAP_IPV4: [u8; LLC_SNAP.0 as usize] = [0xaa, 0xaa, 0x03, 0, 0, 0, 0x08, 0x00];
 /// The generator of AAL5's CRC-32, without its highest term.
@@ -74,14 +83,22 @@ impl CellTap {
             circuit.bytes = frame(&self.aal5, circuit.path, segment, usize::from(train.car.length));
             circuit.frame = Some(train.car.frame);
         }
+        let congestion = if train.car.ecn == Ecn::Marked { payload_type::CONGESTION } else { 0 };
         for place in 0..train.count {
             let position = usize::from(train.car.position) + place as usize;
-            let end_of_message = position + 1 == usize::from(train.car.length);
-            let mut cell = [0; CELL];
-            cell[..HEADER].copy_from_slice(&header(circuit.number, end_of_message, train.car.clp));
-            cell[HEADER..].copy_from_slice(&circuit.bytes[position * PAYLOAD..][..PAYLOAD]);
-            self.cells.push((train.arrival(place).ps(), cell));
+            let end =
+                if position + 1 == usize::from(train.car.length) { payload_type::END_OF_MESSAGE } else { 0 };
+            let header = header(circuit.number, congestion | end, train.car.clp);
+            let payload = &circuit.bytes[position * PAYLOAD..][..PAYLOAD];
+            self.cells.push((train.arrival(place).ps(), cell(header, payload)));
         }
+    }
+
+    /// Records an RM cell, which stands between the cells of frames.
+    pub(crate) fn record_rm(&mut self, train: &Train<Cell>, rm: &RmCell) {
+        let Some(circuit) = self.circuits.get(&train.car.vc) else { return };
+        let header = header(circuit.number, payload_type::RESOURCE_MANAGEMENT, train.car.clp);
+        self.cells.push((train.first.ps(), cell(header, &rm::payload(rm))));
     }
 }
 
@@ -110,10 +127,17 @@ fn erf_time(at: Time) -> u64 {
     (at / SECOND) << 32 | fraction as u64
 }
 
+fn cell(header: [u8; HEADER], payload: &[u8]) -> [u8; CELL] {
+    let mut cell = [0; CELL];
+    cell[..HEADER].copy_from_slice(&header);
+    cell[HEADER..].copy_from_slice(payload);
+    cell
+}
+
 /// The ATM header at a user-network interface: VPI, VCI, payload type, CLP.
-fn header(number: u32, end_of_message: bool, clp: bool) -> [u8; HEADER] {
+fn header(number: u32, payload_type: u32, clp: bool) -> [u8; HEADER] {
     let (vpi, vci) = (number / VCIS, FIRST_VCI + number % VCIS);
-    (vpi << 20 | vci << 4 | u32::from(end_of_message) << 1 | u32::from(clp)).to_be_bytes()
+    (vpi << 20 | vci << 4 | payload_type << 1 | u32::from(clp)).to_be_bytes()
 }
 
 /// The bytes of a frame of `cells` cells: LLC/SNAP where the scenario makes room for it, the packet, padding, trailer.
@@ -178,10 +202,11 @@ mod tests {
     }
 
     #[test]
-    fn headers_hold_vpi_vci_end_mark_and_clp() {
-        assert_eq!(header(0, false, false), [0, 0, 0x02, 0x00]);
-        assert_eq!(header(5, true, true), [0, 0, 0x02, 0x53]);
-        assert_eq!(header(VCIS, false, true), [0, 0x10, 0x02, 0x01]);
+    fn headers_hold_vpi_vci_payload_type_and_clp() {
+        assert_eq!(header(0, 0, false), [0, 0, 0x02, 0x00]);
+        assert_eq!(header(5, 0b001, true), [0, 0, 0x02, 0x53]);
+        assert_eq!(header(6, 0b110, false), [0, 0, 0x02, 0x6c]);
+        assert_eq!(header(VCIS, 0, true), [0, 0x10, 0x02, 0x01]);
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod packets;
 mod path;
 mod pcap;
 mod places;
+mod rm;
 
 pub use self::places::CaptureError;
 pub(crate) use self::{

@@ -24,9 +24,6 @@ pub enum CaptureError {
         "cells cannot be captured with aal5.overhead = \"{0} B\": give it at least 8 B, the trailer of AAL5"
     )]
     NoTrailer(u64),
-    /// The link carries RM cells.
-    #[error("the cells on \"{0}\" cannot be captured: RM cells of ABR are among them")]
-    RmCells(String),
 }
 
 /// The hosts and links, by their numbers in the graph, where captures are taken.
@@ -51,18 +48,12 @@ impl Places {
         let ends = flows().filter(|flow| flow.traffic.uses_tcp()).flat_map(|flow| [flow.from, flow.to]);
         let used = flows().flat_map(|flow| flow.route.iter().chain(&flow.back)).copied();
         let used = used.filter(|&link| graph.links[link].framing == Framing::Cells);
-        let found = Self {
+        Ok(Self {
             hosts: chosen(ends.collect(), |host| graph.nodes[host].name.clone(), hosts)
                 .map_err(|(name, hint)| CaptureError::Host(name, hint))?,
             links: chosen(used.collect(), |link| graph.link_name(link), links)
                 .map_err(|(name, hint)| CaptureError::Link(name, hint))?,
-        };
-        let mut abr =
-            flows().filter(|flow| flow.abr.is_some()).flat_map(|flow| flow.route.iter().chain(&flow.back));
-        match abr.find(|link| found.links.contains(link)) {
-            Some(&link) => Err(CaptureError::RmCells(graph.link_name(link))),
-            None => Ok(found),
-        }
+        })
     }
 }
 

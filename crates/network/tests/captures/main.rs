@@ -1,12 +1,14 @@
 //! Captures: valid packets and cells, read back by rules of their own, and what taking them does to a run (nothing).
 
+mod rm;
+
 use celltrain_network::{
     capture::{Capture, CaptureError},
     run::{Experiment, Options, RunResult},
     scenario::Scenario,
 };
 
-const FALL_FLOYD: &str = include_str!("../../../scenarios/teaching/fall-floyd.toml");
+const FALL_FLOYD: &str = include_str!("../../../../scenarios/teaching/fall-floyd.toml");
 
 /// Two connections over cells, with every option of TCP, and a source of bare cells.
 const CELLS: &str = r#"
@@ -36,21 +38,23 @@ to = "dest3"
 traffic = { kind = "cbr", rate = "1 Mbit/s", frame = 7 }
 "#;
 
-fn scenario(text: &str, overrides: &[(&str, &str)]) -> Scenario {
+pub(crate) fn scenario(text: &str, overrides: &[(&str, &str)]) -> Scenario {
     let overrides: Vec<_> =
         overrides.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
     Scenario::from_toml(text, "test.toml", &overrides).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn run(scenario: &Scenario, hosts: &[&str], links: &[&str]) -> Result<RunResult, CaptureError> {
+pub(crate) fn run(scenario: &Scenario, hosts: &[&str], links: &[&str]) -> Result<RunResult, CaptureError> {
     let own = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
     let mut experiment = Experiment::new(scenario).unwrap();
     experiment.capture(&own(hosts), &own(links))?;
-    Ok(experiment.run(1, 0, Options::default(), &mut || false).unwrap())
+    let mut options = Options::default();
+    options.trace |= true;
+    Ok(experiment.run(1, 0, options, &mut || false).unwrap())
 }
 
 /// The records of a file as (nanoseconds, bytes).
-fn records(capture: &Capture, link_type: u32) -> Vec<(u64, &[u8])> {
+pub(crate) fn records(capture: &Capture, link_type: u32) -> Vec<(u64, &[u8])> {
     let word = |at: usize| u32::from_le_bytes(capture.bytes[at..at + 4].try_into().unwrap());
     assert_eq!((word(0), word(20)), (0xa1b2_3c4d, link_type));
     let (mut at, mut records) = (24, Vec::new());
@@ -65,7 +69,7 @@ fn records(capture: &Capture, link_type: u32) -> Vec<(u64, &[u8])> {
     records
 }
 
-fn big_endian(bytes: &[u8]) -> u64 {
+pub(crate) fn big_endian(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0, |number, &byte| number << 8 | u64::from(byte))
 }
 
@@ -192,9 +196,12 @@ fn capturing_changes_nothing() {
     // Without a capture, packets are sent before the IP layer's clock has come to them.
     let ip: &[_] =
         &[("host.ip-rate", "3000 packet/s"), ("host.ip-spread", "0.3"), ("host.ip-serves", "both")];
-    for (text, overrides, links) in
-        [(FALL_FLOYD, &[][..], vec![]), (CELLS, &[], vec!["all"]), (CELLS, ip, vec!["all"])]
-    {
+    for (text, overrides, links) in [
+        (FALL_FLOYD, &[][..], vec![]),
+        (CELLS, &[], vec!["all"]),
+        (CELLS, ip, vec!["all"]),
+        (rm::ABR, &[], vec!["all"]),
+    ] {
         let scenario = scenario(text, overrides);
         let plain = run(&scenario, &[], &[]).unwrap();
         let captured = run(&scenario, &["all"], &links).unwrap();
