@@ -14,7 +14,8 @@ import celltrain as ct
 if TYPE_CHECKING:
     from conftest import Cli
 
-FALL_FLOYD = Path(__file__).parents[2] / "scenarios" / "teaching" / "fall-floyd.toml"
+SCENARIOS = Path(__file__).parents[2] / "scenarios"
+FALL_FLOYD = SCENARIOS / "teaching" / "fall-floyd.toml"
 
 needs_tshark = pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
 
@@ -97,6 +98,48 @@ def test_tshark_reads_cells(scenario: ct.Scenario, tmp_path: Path) -> None:
     assert {length for *_, length in rows} == {"52"}
     # Two payload types: cells within a frame, and those that end one.
     assert len({payload_type for _, _, payload_type, _ in rows}) == 2
+
+
+def crc_10(payload: bytes) -> int:
+    """The remainder by x^10 + x^9 + x^5 + x^4 + x + 1: 0 if the last ten bits are the CRC of the others."""
+    remainder = int.from_bytes(payload)
+    for place in reversed(range(10, 8 * len(payload))):
+        if remainder >> place & 1:
+            remainder ^= 0b11000110011 << place - 10
+    return remainder
+
+
+def rate(code: int) -> float:
+    """The cells a second that sixteen bits of an RM cell stand for."""
+    return (code >> 14 & 1) * 2.0 ** (code >> 9 & 31) * (1 + (code & 511) / 512)
+
+
+@needs_tshark
+def test_tshark_reads_rm_cells(tmp_path: Path) -> None:
+    scenario = ct.load(SCENARIOS / "regression" / "erica.toml").with_(
+        {"abr.mcr": "10 Mbit/s", "abr.icr": "9 Mbit/s"}
+    )
+    links = ["switch1 > switch2", "switch2 > switch1"]
+    result = ct.run(scenario, replications=1, cell_pcap=links)
+    explicit = []
+    for name, direction in zip(result.captures, [0, 1], strict=True):
+        (tmp_path / name).write_bytes(result.captures[name])
+        cells = tshark(tmp_path / name, "atm.payload_type == 6", "data", "atm.cell_loss_priority")
+        assert len(cells) > 100
+        for data, priority in cells:
+            payload = bytes.fromhex(data)
+            assert (len(payload), crc_10(payload), priority) == (48, 0, "0")
+            assert payload[:2] == bytes([1, direction << 7])
+            assert payload[8:46] == bytes(8) + b"\x6a" * 30
+            er, ccr, mcr = (rate(int.from_bytes(payload[place : place + 2])) for place in (2, 4, 6))
+            assert 10e6 / 424 * 511 / 512 < mcr <= 10e6 / 424
+            assert mcr <= ccr
+            assert mcr <= er <= 155.52e6 / 424
+            explicit.append((direction, er))
+    # On its way there a cell asks for the rate of the link; on the way back a switch has answered.
+    assert max(er for direction, er in explicit if direction) < min(
+        er for direction, er in explicit if not direction
+    )
 
 
 def test_a_run_leaves_its_captures_in_its_folder(cli: Cli, scenario_file: Path, tmp_path: Path) -> None:
