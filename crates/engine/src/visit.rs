@@ -27,8 +27,8 @@ pub trait Process<C, S> {
     /// travels beside the streams (the contents of frames). Returns the number of events handled.
     fn visit(&mut self, until: Time, streams: &mut Streams<C>, shared: &mut S) -> u64;
 
-    /// The earliest event it knows of at or after its clock, [`NEVER`] if none; arrivals still in streams count.
-    fn next_event(&self, streams: &Streams<C>) -> Time;
+    /// Its earliest event at or after its clock but for arrivals, [`NEVER`] if none.
+    fn next_event(&self) -> Time;
 }
 
 /// In which order processes are visited and how far one visit goes. The result does not depend on it.
@@ -66,7 +66,7 @@ impl Schedule {
 #[derive(Debug)]
 struct Known {
     clock: Time,
-    /// Its earliest event, as it said after its last visit.
+    /// Its earliest event but for arrivals, as it said after its last visit.
     next_event: Time,
     /// Where its inputs stand in [`Plan::inputs`], and its outputs in [`Plan::outputs`].
     inputs: Range<usize>,
@@ -96,7 +96,7 @@ impl Plan {
             plan.outputs.extend(process.outputs().iter().enumerate().map(ahead));
             plan.processes.push(Known {
                 clock,
-                next_event: process.next_event(streams),
+                next_event: process.next_event(),
                 inputs: inputs..plan.inputs.len(),
                 outputs: outputs..plan.outputs.len(),
             });
@@ -137,10 +137,10 @@ pub fn run<C: Car, S, P: Process<C, S>>(
             if until <= known.clock {
                 continue;
             }
-            let mut next_event = known.next_event.min(arrival);
-            if next_event < until || until == end {
+            let mut next_event = known.next_event;
+            if next_event.min(arrival) < until || until == end {
                 events += processes[index].visit(until, streams, shared);
-                next_event = processes[index].next_event(streams);
+                next_event = processes[index].next_event();
                 for &input in &plan.inputs[known.inputs.clone()] {
                     streams[input].reuse_room();
                 }

@@ -10,7 +10,6 @@ use celltrain_engine::{
     merge::{Merge, TieBreak},
     random::Generator,
     stream::{StreamId, Streams, Train},
-    time::NEVER,
 };
 use celltrain_tcp::{Flags, Segment};
 
@@ -219,10 +218,6 @@ impl Channel {
     /// Cells lost so far.
     pub(crate) fn lost(&self) -> Lost {
         self.lost
-    }
-
-    pub(crate) fn next_event(&self, streams: &Streams<Cell>) -> Time {
-        streams[self.input[0]].next_arrival().unwrap_or(NEVER)
     }
 
     /// Handles the arrivals before `until`.

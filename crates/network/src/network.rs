@@ -6,6 +6,7 @@ use celltrain_atm::Cell;
 use celltrain_engine::{
     Fingerprint, Time,
     stream::{StreamId, Streams},
+    time::NEVER,
     visit::{self, Process, Schedule},
 };
 use celltrain_tcp::{Event, Receiver, Sender, Tcp};
@@ -92,11 +93,11 @@ impl Process<Cell, Wires> for Node {
         }
     }
 
-    fn next_event(&self, streams: &Streams<Cell>) -> Time {
+    fn next_event(&self) -> Time {
         match self {
-            Self::Host(host) => host.next_event(streams),
-            Self::Port(port) => port.next_event(streams),
-            Self::Channel(channel) => channel.next_event(streams),
+            Self::Host(host) => host.next_event(),
+            Self::Port(port) => port.next_event(),
+            Self::Channel(_) => NEVER,
         }
     }
 }

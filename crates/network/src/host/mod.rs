@@ -245,17 +245,12 @@ impl Host {
     }
 
     /// The earliest event of the host's own.
-    fn next_own_event(&self) -> Time {
+    pub(crate) fn next_event(&self) -> Time {
         self.processor
             .next_done()
             .min(self.ip.next_done())
             .min(self.timers.next())
             .min(self.rate_timers.next())
-    }
-
-    pub(crate) fn next_event(&self, streams: &Streams<Cell>) -> Time {
-        let arriving = self.parts.inputs.iter().filter_map(|&input| streams[input].next_arrival()).min();
-        self.next_own_event().min(arriving.unwrap_or(NEVER))
     }
 
     /// Handles what happens before `until`.
@@ -328,7 +323,7 @@ impl Host {
     fn handle_own(&mut self, until: Time, streams: &mut Streams<Cell>, wires: &mut Wires) -> u64 {
         let mut events = 0;
         loop {
-            let next = self.next_own_event();
+            let next = self.next_event();
             if next >= until {
                 return events;
             }
@@ -380,7 +375,7 @@ impl Host {
         match first.checked_sub(sources) {
             None => {
                 self.rate_timers.set(first, NEVER);
-                let until = until.min(self.next_own_event());
+                let until = until.min(self.next_event());
                 self.on_abr_source(now, first, until, streams, wires);
             }
             Some(outgoing) => self.on_turn(now, outgoing, streams, wires),

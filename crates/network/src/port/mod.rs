@@ -278,13 +278,11 @@ impl Port {
         self.clock
     }
 
-    pub(crate) fn next_event(&self, streams: &Streams<Cell>) -> Time {
-        let arrivals = self.inputs.iter().filter_map(|&input| streams[input].next_arrival());
-        let departure = match &self.buffer {
+    pub(crate) fn next_event(&self) -> Time {
+        match &self.buffer {
             AnyBuffer::Cells(_) | AnyBuffer::Packets(_) => NEVER,
             AnyBuffer::Queued(buffer) => buffer.queue.next_event(),
-        };
-        arrivals.min().unwrap_or(NEVER).min(departure)
+        }
     }
 
     /// Handles the arrivals before `until` and tells the outputs how far they are known.
