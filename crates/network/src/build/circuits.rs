@@ -7,7 +7,7 @@ use celltrain_atm::{
     contract::{Category, Contract, Policing, Spacing},
     policing::Policer,
 };
-use celltrain_engine::Slot;
+use celltrain_engine::{Slot, stream::StreamId};
 
 use super::{Builder, Circuit, Circuits, Joint, Laid};
 use crate::{
@@ -103,7 +103,7 @@ impl Builder<'_> {
 
     /// Lays a VC along `route`.
     fn circuit(&mut self, circuit: &Circuit, route: &[usize], depth: usize) -> Laid {
-        let Circuit { from, to, wire, path, .. } = *circuit;
+        let Circuit { from, to, wire, .. } = *circuit;
         let mut stream = self.joint(Joint::Host(from), Joint::Link(route[0]));
         let mut label = self.port(route[0]).connections.len() as u32;
         let (framing, clp) = (self.graph.links[route[0]].framing, circuit.contract.clp);
@@ -130,26 +130,17 @@ impl Builder<'_> {
         let mut labels = Vec::with_capacity(route.len());
         for (place, &link) in route.iter().enumerate() {
             let next = route.get(place + 1).map_or(Joint::Host(to), |&link| Joint::Link(link));
-            let mut label = match next {
+            let label = match next {
                 Joint::Host(host) => self.host(host).incoming.len(),
                 Joint::Link(next) | Joint::Pass { port: next, .. } => self.port(next).connections.len(),
-            };
-            let detour = circuit.detours.get(place).copied().flatten();
-            stream = match detour {
-                Some((port, vc)) => {
-                    label = self.pass(Joint::Pass { port, link }, next, label, vc, circuit.rm_wire);
-                    self.joint(Joint::Link(link), Joint::Link(port))
-                }
-                None => self.joint(Joint::Link(link), next),
-            };
-            if let Some(channel) = self.channels.get_mut(&stream) {
-                channel.vcs.resize(channel.vcs.len().max(label + 1), Vc::default());
-                channel.vcs[label] = Vc::new(wire, circuit.rm_wire);
-                if let Some(tap) = &mut channel.tap {
-                    // On the link the VC goes by its number among the VCs of the port.
-                    let number = self.ports.get(&link).map_or(0, |port| port.connections.len());
-                    tap.add(label as u32, number as u32, path);
-                }
+            } as u32;
+            let output = self.joint(Joint::Link(link), next);
+            let detour = circuit.detours.get(place).copied().flatten().map(|(port, vc)| {
+                let there = self.pass(Joint::Pass { port, link }, next, label, vc, circuit.rm_wire);
+                (self.joint(Joint::Link(link), Joint::Link(port)), there)
+            });
+            for (stream, label) in [Some((output, label)), detour].into_iter().flatten() {
+                self.watch(link, stream, label, circuit);
             }
             // The first switch polices.
             let line = self.graph.links[route[0]].rate;
@@ -159,7 +150,7 @@ impl Builder<'_> {
             port.policers.push(policer);
             port.depth = port.depth.max(depth + place);
             labels.push(port.connections.len() as u32);
-            port.connections.push(Connection::new(stream, label as u32, wire));
+            port.connections.push(Connection { detour, ..Connection::new(output, label, wire) });
             port.roles.push(role(circuit));
             port.flows.push(circuit.flow);
             port.contracts.push(Contract { policing, ..circuit.contract.clone() });
@@ -174,15 +165,28 @@ impl Builder<'_> {
         Laid { outgoing, incoming: self.host(to).incoming.len() as u32 - 1, labels }
     }
 
-    /// Lets the way back of the VC `vc` of a port pass it, on to `next`, where it is called `label`; returns its label here.
-    fn pass(&mut self, here: Joint, next: Joint, label: usize, vc: u32, rm_wire: Option<usize>) -> usize {
+    /// Tells the channel behind `stream`, if there is one, of a VC that takes this way along `link` and is called `label` there.
+    fn watch(&mut self, link: usize, stream: StreamId, label: u32, circuit: &Circuit) {
+        let Some(channel) = self.channels.get_mut(&stream) else { return };
+        channel.vcs.resize(channel.vcs.len().max(label as usize + 1), Vc::default());
+        channel.vcs[label as usize] = Vc::new(circuit.wire, circuit.rm_wire);
+        if let Some(tap) = &mut channel.tap {
+            // On the link the VC goes by its number among the VCs of the port.
+            let number = self.ports.get(&link).map_or(0, |port| port.connections.len());
+            tap.add(label, number as u32, circuit.path);
+        }
+    }
+
+    /// Lets the backward RM cells of the VC `vc` of a port pass it, on to `next`, where their VC is called `label`; returns its
+    /// label here.
+    fn pass(&mut self, here: Joint, next: Joint, label: u32, vc: u32, rm_wire: Option<usize>) -> u32 {
         let Joint::Pass { port, .. } = here else { unreachable!("ways back pass ports") };
         let output = self.joint(here, next);
         let wire = rm_wire.expect("what passes is the way back of an ABR VC");
         let first = self.crossing[port];
         let passes = &mut self.port(port).passes;
-        passes.push(Pass { output, label: label as u32, vc, wire });
-        first + passes.len() - 1
+        passes.push(Pass { output, label, vc, wire });
+        (first + passes.len() - 1) as u32
     }
 }
 

@@ -195,11 +195,14 @@ impl<Q: Queue> Buffer<Q> {
         connection.accepted[usize::from(cell.car.clp)] += 1;
         cell.first = departure.delayed(self.delay);
         cell.slot = self.queue.slot();
-        cell.car.vc = connection.label;
-        streams[connection.output].push(number, number, cell);
-        if cell.car.is_last() {
-            self.end_frame(vc, cell.car.kind, sojourn);
+        if !cell.car.is_last() {
+            cell.car.vc = connection.label;
+            return streams[connection.output].push(number, number, cell);
         }
+        let (output, label) = connection.way(cell.car.kind);
+        cell.car.vc = label;
+        streams[output].push(number, number, cell);
+        self.end_frame(vc, cell.car.kind, sojourn);
     }
 
     /// The last cell of a frame was accepted, or one that belongs to no frame.

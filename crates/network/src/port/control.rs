@@ -1,7 +1,7 @@
 //! Rate control at a port that ABR VCs cross: what its allocator gets to see.
 //!
 //! The allocator hears of the cells that arrive for the link, and stamps the backward RM cells of the same VCs. Those travel
-//! the other way; so the cells of the way back enter this port too, and pass it without delay on their way to theirs.
+//! the other way; so they enter this port too, and pass it without delay on their way to theirs.
 
 use celltrain_atm::{
     Cell,
@@ -67,10 +67,8 @@ pub(crate) struct RateControl {
     most: u64,
     /// Cells of VCs [`Role::Ahead`] that have come.
     ahead: u64,
-    /// Cells that passed on their way back.
+    /// Backward RM cells that passed.
     passed: u64,
-    /// Number of the last cell that passed; the trains of a way back do not join here.
-    number: u64,
 }
 
 /// The port as the allocator sees it, which seldom asks for the queue.
@@ -91,9 +89,6 @@ impl<Q: Fn() -> u64> PortView for View<Q> {
     }
 }
 
-/// Between the numbers of cells that are not on one grid of slots.
-const APART: u64 = 1 << 32;
-
 impl RateControl {
     pub(crate) fn new(allocator: Option<Allocator>, roles: Vec<Role>, passes: Vec<Pass>) -> Self {
         let mut control = Self {
@@ -106,7 +101,6 @@ impl RateControl {
             most: 0,
             ahead: 0,
             passed: 0,
-            number: 0,
         };
         control.look();
         control
@@ -145,7 +139,7 @@ impl RateControl {
         self.most = self.queue;
     }
 
-    /// Cells that passed on their way back.
+    /// Backward RM cells that passed.
     pub(crate) fn passed(&self) -> u64 {
         self.passed
     }
@@ -284,14 +278,13 @@ impl RateControl {
         fingerprint.mix(now ^ rm.er().cells().to_bits() ^ u64::from(vc) << 48);
     }
 
-    /// Sends the cells of a way back on.
-    pub(super) fn pass(&mut self, place: usize, train: &Train<Cell>, streams: &mut Streams<Cell>) {
+    /// Sends a backward RM cell on.
+    pub(super) fn pass(&mut self, place: usize, cell: &Train<Cell>, streams: &mut Streams<Cell>) {
+        debug_assert!(cell.count == 1 && cell.car.kind == Kind::BackwardRm, "nothing else takes this way");
         let Pass { output, label, .. } = self.passes[place];
-        self.passed += u64::from(train.count);
-        self.number += APART;
-        let first = self.number;
-        self.number += train.slots_to(train.count - 1);
-        let train = Train { car: Cell { vc: label, ..train.car }, ..*train };
-        streams[output].push(first, self.number, &train);
+        self.passed += 1;
+        let cell = Train { car: Cell { vc: label, ..cell.car }, ..*cell };
+        // RM cells join no train, whatever their numbers.
+        streams[output].push(0, 0, &cell);
     }
 }

@@ -107,22 +107,19 @@ impl Buffer<CellFifo> {
         }
     }
 
-    /// Cells of a way back come by: RM cells are stamped, all go on at once.
+    /// A backward RM cell comes by: it is stamped and goes on at once.
     fn on_way_back(
         &mut self,
         control: &mut RateControl,
-        train: &Train<Cell>,
+        cell: &Train<Cell>,
         streams: &mut Streams<Cell>,
         wires: &mut Wires,
     ) {
-        let place = train.car.vc as usize - self.connections.len();
-        if train.car.kind == Kind::BackwardRm {
-            self.end_intervals(control, train.first);
-            let cell = (place, train.car.frame);
-            let occupancy = || self.queue.occupancy(train.first);
-            control.stamp(train.first.ps(), cell, occupancy, wires, &mut self.fingerprint);
-        }
-        control.pass(place, train, streams);
+        self.end_intervals(control, cell.first);
+        let (at, place) = (cell.first, cell.car.vc as usize - self.connections.len());
+        let occupancy = || self.queue.occupancy(at);
+        control.stamp(at.ps(), (place, cell.car.frame), occupancy, wires, &mut self.fingerprint);
+        control.pass(place, cell, streams);
     }
 
     /// Ends the intervals of the allocator that end up to the picosecond of `now`, each before anything else that happens then.

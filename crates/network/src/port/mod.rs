@@ -16,6 +16,7 @@ mod queued;
 use celltrain_atm::{
     Cell,
     buffer::{Policy, Reason},
+    cell::Kind,
     policing::Policer,
     scheduler::Priority,
     with_policy,
@@ -44,6 +45,8 @@ pub(crate) struct Connection {
     pub(crate) output: StreamId,
     /// The VC's label there.
     pub(crate) label: u32,
+    /// Where its backward RM cells go first and what it is called there, if a port stamps them on their way to the next one.
+    pub(crate) detour: Option<(StreamId, u32)>,
     /// Where the contents of its frames wait; cell-level sources send frames without contents.
     pub(crate) wire: Option<usize>,
     /// Whether the next cell begins a frame.
@@ -57,7 +60,17 @@ pub(crate) struct Connection {
 impl Connection {
     /// A VC whose cells go on to `output`, where it is called `label`.
     pub(crate) fn new(output: StreamId, label: u32, wire: Option<usize>) -> Self {
-        Self { output, label, wire, at_frame_start: true, accepted: [0; 2], discarded: [0; 2] }
+        let (accepted, discarded) = ([0; 2], [0; 2]);
+        Self { output, label, detour: None, wire, at_frame_start: true, accepted, discarded }
+    }
+
+    /// Where a cell of `kind` goes on to, and the VC's label there.
+    #[inline]
+    pub(crate) fn way(&self, kind: Kind) -> (StreamId, u32) {
+        match self.detour {
+            Some(detour) if kind == Kind::BackwardRm => detour,
+            _ => (self.output, self.label),
+        }
     }
 }
 

@@ -256,24 +256,20 @@ impl Buffer<VcQueues> {
         }
     }
 
-    /// Cells of a way back come by: RM cells are stamped, all go on at once.
+    /// A backward RM cell comes by: it is stamped and goes on at once.
     fn on_way_back<P: BufferPolicy>(
         &mut self,
         policy: &mut P,
         place: usize,
-        train: &Train<Cell>,
+        cell: &Train<Cell>,
         streams: &mut Streams<Cell>,
         wires: &mut Wires,
     ) {
-        if train.car.kind == Kind::BackwardRm {
-            self.advance(policy, train.first, streams);
-        }
+        self.advance(policy, cell.first, streams);
         let Some(control) = &mut self.control else { return };
-        if train.car.kind == Kind::BackwardRm {
-            let (cells, cell) = (control.queue(), (place, train.car.frame));
-            control.stamp(train.first.ps(), cell, || cells, wires, &mut self.fingerprint);
-        }
-        control.pass(place, train, streams);
+        let cells = control.queue();
+        control.stamp(cell.first.ps(), (place, cell.car.frame), || cells, wires, &mut self.fingerprint);
+        control.pass(place, cell, streams);
     }
 
     /// Handles the departures up to `now`.
@@ -308,9 +304,10 @@ impl Buffer<VcQueues> {
         self.stats.sojourns.add(sojourn);
         self.stats.longest = self.stats.longest.max(sojourn);
         let connection = &self.connections[vc as usize];
-        let car = Cell { vc: connection.label, ..unit.cell };
+        let (output, label) = connection.way(unit.cell.kind);
+        let car = Cell { vc: label, ..unit.cell };
         let cell = Train { slot: queues.line.slot(), ..Train::single(first, car) };
-        streams[connection.output].push(number, number, &cell);
+        streams[output].push(number, number, &cell);
         if unit.cell.is_last() && unit.cell.kind == Kind::Data {
             self.stats.delays.add(sojourn.ps());
         }
