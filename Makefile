@@ -8,6 +8,8 @@ BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --no-input --disable-pip-version-check
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest --no-header $(FLAGS) pyproject.toml
 
+# How the module is compiled: `quick` takes a fraction of the time of `release`, and runs a little slower.
+PROFILE ?= release
 DEMO_REPLICATIONS ?= 2
 DEMO_OUT ?= results/espd
 # The crates that must also run in a browser.
@@ -141,5 +143,5 @@ $(VENV)/.docs: requirements/docs.txt $(VENV)/.run
 	@touch $@
 
 $(VENV)/.built: $(VENV)/.run $(RUST_SOURCES)
-	env -u CONDA_PREFIX PIP_QUIET=1 VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --locked --release
+	env -u CONDA_PREFIX PIP_QUIET=1 VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --locked --profile $(PROFILE)
 	@touch $@
