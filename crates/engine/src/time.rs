@@ -25,10 +25,20 @@ pub fn seconds(time: Time) -> f64 {
     time as f64 / SECOND as f64
 }
 
-/// A point in time on a link: picoseconds and a fraction of one in units of 2^-64 ps.
+/// How many of the 64 bits of a fraction are always zero: instants lie on a grid of 2^-44 ps.
+///
+/// The bits are free for the number of an input where instants of several inputs are compared ([`crate::merge::Merge`]): time
+/// and input then fit one number of 128 bits, and the order of arrivals is the order of these numbers.
+pub const SPARE_BITS: u32 = 20;
+
+/// The fraction that the grid keeps.
+const ON_GRID: u64 = !0 << SPARE_BITS;
+
+/// A point in time on a link: picoseconds and a fraction of one. Instants lie on a grid of 2^-44 ps, and events are ordered by all
+/// of it: two arrivals are simultaneous only if they are the same instant.
 ///
 /// Slots are seldom whole picoseconds (a cell at 155.52 Mbit/s takes 2 726 337.448… ps). Carrying the fraction makes the
-/// n-th of a row of back-to-back departures the rounded n-th multiple of the slot, not the sum of n rounded slots.
+/// n-th of a run of back-to-back departures the rounded n-th multiple of the slot, not the sum of n rounded slots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Instant {
     ps: Time,
@@ -42,7 +52,7 @@ impl Instant {
         Self { ps, fraction: 1 << 63 }
     }
 
-    /// The time in whole picoseconds, which is what events are ordered by.
+    /// The time in whole picoseconds, rounded down.
     #[inline]
     #[must_use]
     pub const fn ps(self) -> Time {
@@ -85,8 +95,7 @@ impl Instant {
     #[inline]
     #[must_use]
     pub const fn before(self, span: Span) -> Self {
-        let bits = self.bits() - span.0;
-        Self { ps: (bits >> 64) as Time, fraction: bits as u64 }
+        Self::of_bits(self.bits() - span.0)
     }
 
     /// The time from `earlier` to this instant.
@@ -99,9 +108,18 @@ impl Instant {
         Span(self.bits() - earlier.bits())
     }
 
+    /// The instant as one number of 2^-64 ps, of which the lowest [`SPARE_BITS`] bits are zero.
     #[inline]
-    const fn bits(self) -> u128 {
+    #[must_use]
+    pub const fn bits(self) -> u128 {
         (self.ps as u128) << 64 | self.fraction as u128
+    }
+
+    /// The instant whose [`Instant::bits`] are `bits`, without the lowest [`SPARE_BITS`].
+    #[inline]
+    #[must_use]
+    pub const fn of_bits(bits: u128) -> Self {
+        Self { ps: (bits >> 64) as Time, fraction: bits as u64 & ON_GRID }
     }
 }
 
@@ -184,11 +202,12 @@ impl SpanSum {
     }
 }
 
-/// The time one unit takes on a link, exact to 2^-64 ps.
+/// The time one unit takes on a link, exact to 2^-44 ps.
 ///
-/// The fraction is rounded up: the n-th multiple is then never cut to the picosecond below the true one, as long as
-/// n times the rate (in bit/s) stays below 2^64: eight minutes of uninterrupted back-to-back cells at 155.52 Mbit/s if
-/// the fraction of the slot had the rate itself for its denominator; it has 243, and the bound is four thousand years.
+/// The fraction is rounded up to the grid of [`Instant`]: the n-th multiple is then never cut to the picosecond below the true
+/// one, and n of them are at most n 2^-44 ps too long: less than a picosecond after 17 million million back-to-back units, which
+/// is a year of cells at 155.52 Mbit/s. As long as n times the denominator of the slot's fraction stays below 2^44 (it is 243 at
+/// 155.52 Mbit/s), the whole picoseconds are those of the true multiple.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Slot {
     ps: Time,
@@ -218,7 +237,7 @@ impl Slot {
     }
 
     /// The time between units at `rate` units a second, a rate that is itself computed: as exact as an `f64` is, which is
-    /// 2^-31 ps for a cell at 155.52 Mbit/s. `None` if a unit takes more than 2^62 ps (53 days), or for ever.
+    /// 2^-31 ps for a cell at 155.52 Mbit/s, cut to the grid. `None` if a unit takes more than 2^62 ps (53 days), or for ever.
     ///
     /// # Panics
     /// If the rate is negative, infinite or not a number.
@@ -229,7 +248,7 @@ impl Slot {
         // Casts cut the fraction off, and multiplying by a power of two is exact.
         (exact <= (1u64 << 62) as f64).then(|| {
             let ps = exact as Time;
-            Self { ps, fraction: ((exact - ps as f64) * 18_446_744_073_709_551_616.0) as u64 }
+            Self { ps, fraction: ((exact - ps as f64) * 18_446_744_073_709_551_616.0) as u64 & ON_GRID }
         })
     }
 
@@ -242,8 +261,9 @@ impl Slot {
     fn of_ratio(numerator: u128, denominator: u128) -> Self {
         assert!(denominator > 0, "a rate must not be zero");
         let ps = u64::try_from(numerator / denominator).expect("a slot is shorter than 2^64 ps");
-        let fraction = ((numerator % denominator) << 64).div_ceil(denominator);
-        Self { ps, fraction: fraction as u64 }
+        let steps = ((numerator % denominator) << (64 - SPARE_BITS)).div_ceil(denominator);
+        let fraction = steps << SPARE_BITS;
+        Self { ps: ps + (fraction >> 64) as Time, fraction: fraction as u64 }
     }
 
     /// How much longer this slot is than `other`.

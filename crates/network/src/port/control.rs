@@ -10,7 +10,7 @@ use celltrain_atm::{
     with_allocator,
 };
 use celltrain_engine::{
-    Fingerprint, Time,
+    Fingerprint, Instant, Time,
     stream::{StreamId, Streams, Train},
     time::NEVER,
 };
@@ -234,7 +234,7 @@ impl RateControl {
     pub(super) fn on_row(&mut self, row: &Train<Cell>) -> u32 {
         let vc = &mut self.vcs[row.car.vc as usize];
         let whole = row.last().ps() < self.next_interval;
-        let in_time = if whole { row.count } else { row.cars_before(self.next_interval) };
+        let in_time = if whole { row.count } else { row.cars_before(Instant::start_of(self.next_interval)) };
         match vc.role {
             Role::Controlled { .. } => {
                 let count = self.room.min(u64::from(in_time));
