@@ -6,6 +6,7 @@ mod build;
 pub mod capture;
 mod channel;
 mod events;
+mod flight;
 pub mod floor;
 mod host;
 pub mod max_min;
@@ -15,6 +16,6 @@ pub mod port;
 pub mod run;
 pub mod scenario;
 pub mod table;
-mod wire;
+
 
 pub use run::{Experiment, Options, RunResult};

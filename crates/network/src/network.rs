@@ -17,7 +17,7 @@ use crate::{
     host::{AbrSource, Host},
     port::{Place, Port, RateControl},
     scenario::Graph,
-    wire::Wires,
+    flight::InFlight,
 };
 
 /// A process of the network.
@@ -53,7 +53,7 @@ pub(crate) struct FlowEnds {
     pub(crate) tcp: Option<(usize, usize)>,
 }
 
-impl Process<Cell, Wires> for Node {
+impl Process<Cell, InFlight> for Node {
     fn inputs(&self) -> &[StreamId] {
         match self {
             Self::Host(host) => host.inputs(),
@@ -85,11 +85,11 @@ impl Process<Cell, Wires> for Node {
         }
     }
 
-    fn visit(&mut self, until: Time, streams: &mut Streams<Cell>, wires: &mut Wires) -> u64 {
+    fn visit(&mut self, until: Time, streams: &mut Streams<Cell>, flight: &mut InFlight) -> u64 {
         match self {
-            Self::Host(host) => host.visit(until, streams, wires),
-            Self::Port(port) => port.visit(until, streams, wires),
-            Self::Channel(channel) => channel.visit(until, streams, wires),
+            Self::Host(host) => host.visit(until, streams, flight),
+            Self::Port(port) => port.visit(until, streams, flight),
+            Self::Channel(channel) => channel.visit(until, streams, flight),
         }
     }
 
@@ -107,7 +107,7 @@ impl Process<Cell, Wires> for Node {
 pub struct Network {
     nodes: Vec<Node>,
     streams: Streams<Cell>,
-    wires: Wires,
+    flight: InFlight,
     pub(crate) flows: Vec<FlowEnds>,
     schedule: Schedule,
 }
@@ -118,11 +118,11 @@ impl Network {
         nodes: Vec<Node>,
         order: Vec<usize>,
         streams: Streams<Cell>,
-        wires: Wires,
+        flight: InFlight,
         flows: Vec<FlowEnds>,
     ) -> Self {
         let schedule = Schedule { order, ..Schedule::in_order(nodes.len()) };
-        Self { nodes, streams, wires, flows, schedule }
+        Self { nodes, streams, flight, flows, schedule }
     }
 
     /// Visits in another order or with another cap: the result does not depend on it.
@@ -144,8 +144,8 @@ impl Network {
 
     /// Handles every event before `end`; `false` if interrupted.
     pub(crate) fn run_until(&mut self, end: Time, interrupt: &mut dyn FnMut() -> bool) -> bool {
-        let Self { nodes, streams, wires, schedule, .. } = self;
-        visit::run(nodes, streams, wires, schedule, end, interrupt)
+        let Self { nodes, streams, flight, schedule, .. } = self;
+        visit::run(nodes, streams, flight, schedule, end, interrupt)
     }
 
     pub(crate) fn host(&self, index: usize) -> &Host {

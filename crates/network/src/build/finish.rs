@@ -62,7 +62,7 @@ impl Builder<'_> {
             .into_iter()
             .map(|ends| FlowEnds { from: host_index[&ends.from], to: host_index[&ends.to], ..ends })
             .collect();
-        Network::new(nodes, order, self.streams, self.wires, flows)
+        Network::new(nodes, order, self.streams, self.flight, flows)
     }
 
     fn finish_host(&self, parts: HostParts) -> Host {

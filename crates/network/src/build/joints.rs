@@ -31,7 +31,7 @@ impl Builder<'_> {
         link: usize,
         pcr: CellRate,
         label: u32,
-        wire: Option<usize>,
+        payloads: Option<usize>,
     ) -> (StreamId, u32) {
         let line = line(&Link { rate: pcr.0, buffer: Capacity::UNLIMITED, ..self.graph.links[link].clone() });
         let (stream, spaced) = (self.add_stream(), self.add_stream());
@@ -53,7 +53,7 @@ impl Builder<'_> {
             back_outputs: Vec::new(),
             merge: Merge::new(&[stream], TieBreak::InputId),
             policy: Policy::new(&policy, &context).expect("tail drop has no parameters"),
-            connections: vec![Connection::new(spaced, label, wire)],
+            connections: vec![Connection::new(spaced, label, payloads)],
             flows: vec![None],
             line,
             queuing: None,
@@ -66,14 +66,14 @@ impl Builder<'_> {
         (stream, 0)
     }
 
-    /// Tells the channels which segments of flow `flow` in one direction, whose VC has the wire `wire`, are to be lost.
-    pub(super) fn script(&mut self, flow: usize, direction: LossDirection, wire: Option<usize>) {
-        let Some(wire) = wire else { return };
+    /// Tells the channels which segments of flow `flow` in one direction, whose VC has the payloads `payloads`, are to be lost.
+    pub(super) fn script(&mut self, flow: usize, direction: LossDirection, payloads: Option<usize>) {
+        let Some(payloads) = payloads else { return };
         for loss in self.graph.losses.iter().filter(|loss| (loss.flow, loss.direction) == (flow, direction)) {
             // The VC takes one of the link's ways; on the others it has no frames.
             for channel in self.channels.values_mut().filter(|channel| channel.link == loss.link) {
                 let Loss { byte, occurrence: left, .. } = *loss;
-                channel.scripted.push(ScriptedLoss { wire, direction, byte, left });
+                channel.scripted.push(ScriptedLoss { payloads, direction, byte, left });
             }
         }
     }

@@ -27,7 +27,7 @@ use crate::{
     port::{Connection, Pass, Port, Role},
     run::Options,
     scenario::{self, Flow, Graph, IpServes, Scenario, Traffic},
-    wire::{Wire, Wires},
+    flight::{InFlight, PayloadQueue},
 };
 
 /// Ports and hosts in the making.
@@ -39,7 +39,7 @@ struct Builder<'a> {
     options: Options,
     sample: Option<Time>,
     streams: Streams<Cell>,
-    wires: Wires,
+    flight: InFlight,
     /// How many VCs cross each link; those that only pass its port on their way back have labels from there on.
     crossing: Vec<usize>,
     /// The streams from a link to the link or host after it.
@@ -59,7 +59,7 @@ struct Builder<'a> {
 struct Circuits {
     outgoing: u32,
     incoming: u32,
-    /// The way back and the wires, where TCP uses them.
+    /// The way back and the flight, where TCP uses them.
     ack_outgoing: u32,
 }
 
@@ -76,14 +76,14 @@ struct Circuit {
     from: usize,
     to: usize,
     /// Where the contents of its frames wait, if they have any.
-    wire: Option<usize>,
+    payloads: Option<usize>,
     /// What captures write into the headers of its packets.
     path: Path,
     contract: Contract,
     /// The flow whose data it carries; none if it carries ACKs.
     flow: Option<usize>,
     /// Where the contents of its RM cells wait, if it is a way of an ABR VC.
-    rm_wire: Option<usize>,
+    rm_payloads: Option<usize>,
     /// Behind which links of its route it passes the port of another link, and the label that the VC has there whose way back
     /// it is.
     detours: Vec<Option<(usize, u32)>>,
@@ -146,7 +146,7 @@ pub(crate) fn build(
         options,
         sample: options.trace.then(|| scenario.spec().sample.ps()),
         streams: Vec::new(),
-        wires: Wires::default(),
+        flight: InFlight::default(),
         crossing: crossing(graph),
         joints: BTreeMap::new(),
         ports: BTreeMap::new(),
@@ -192,7 +192,7 @@ impl Builder<'_> {
             peer: at_receiver as u32,
             path,
             processing: [of_acks, processing],
-            room: flow.tcp.send_queue.unwrap_or(u32::MAX),
+            headroom: flow.tcp.send_queue.unwrap_or(u32::MAX),
             sampler,
         };
         self.host(flow.from).endpoints.push(endpoint);
@@ -204,7 +204,7 @@ impl Builder<'_> {
             path: path.reversed(),
             processing: [processing, of_acks],
             // An ACK that waited would take the next one's place.
-            room: u32::MAX,
+            headroom: u32::MAX,
             sampler,
         };
         self.host(flow.to).endpoints.push(endpoint);
@@ -219,9 +219,9 @@ impl Builder<'_> {
         FlowEnds { from: flow.from, to: flow.to, outgoing, incoming, shares, tcp }
     }
 
-    fn add_wire(&mut self) -> usize {
-        self.wires.packets.push(Wire::default());
-        self.wires.packets.len() - 1
+    fn add_payloads(&mut self) -> usize {
+        self.flight.packets.push(PayloadQueue::default());
+        self.flight.packets.len() - 1
     }
 
     fn port(&mut self, link: usize) -> &mut PortDraft {

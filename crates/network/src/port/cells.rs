@@ -14,7 +14,7 @@ use super::{
     accounted::Accounts,
     buffer::{Buffer, Queue, Tally},
 };
-use crate::wire::Wires;
+use crate::flight::InFlight;
 
 /// The state of a FIFO queue in front of a link.
 #[derive(Debug, Clone)]
@@ -117,7 +117,7 @@ impl Buffer<CellFifo> {
         policy: &mut P,
         until: Time,
         streams: &mut Streams<Cell>,
-        wires: &mut Wires,
+        flight: &mut InFlight,
     ) -> u64 {
         if let Some(mut accounts) = self.queue.accounts.take() {
             let cells = self.serve_accounted(policy, &mut accounts, until, streams);
@@ -125,7 +125,7 @@ impl Buffer<CellFifo> {
             return cells;
         }
         if let Some(mut control) = self.control.take() {
-            let cells = self.serve_controlled(policy, &mut control, until, streams, wires);
+            let cells = self.serve_controlled(policy, &mut control, until, streams, flight);
             self.control = Some(control);
             return cells;
         }

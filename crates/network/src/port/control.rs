@@ -15,13 +15,13 @@ use celltrain_engine::{
     time::NEVER,
 };
 
-use crate::wire::Wires;
+use crate::flight::InFlight;
 
 /// What a VC of the port is to its rate control.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     /// ABR under control: where the contents of its forward RM cells wait.
-    Controlled { wire: usize },
+    Controlled { payloads: usize },
     /// Served before ABR or with it, and not under control: it leaves that much less of the link. The way back of an ABR VC is
     /// one, as its acknowledgements obey no rate.
     Ahead { abr: bool },
@@ -38,7 +38,7 @@ pub(crate) struct Pass {
     /// The VC whose way back it is, by its label at this port.
     pub(crate) vc: u32,
     /// Where the contents of its backward RM cells wait.
-    pub(crate) wire: usize,
+    pub(crate) payloads: usize,
 }
 
 /// A VC of the port.
@@ -208,23 +208,23 @@ impl RateControl {
         now: Time,
         cell: &Cell,
         queue: impl Fn() -> u64,
-        wires: &mut Wires,
+        flight: &mut InFlight,
     ) {
-        if let (Role::Controlled { wire }, Some(any)) = (self.vcs[cell.vc as usize].role, &mut self.allocator)
+        if let (Role::Controlled { payloads }, Some(any)) = (self.vcs[cell.vc as usize].role, &mut self.allocator)
         {
             let (view, rm) =
-                (View { queue, priority_cells: self.ahead }, wires.rm[wire].peek_mut(cell.frame));
+                (View { queue, priority_cells: self.ahead }, flight.rm[payloads].get_mut(cell.frame));
             with_allocator!(any, allocator => allocator.on_forward_rm(now, cell.vc, rm, &view));
         }
     }
 
     /// As [`RateControl::on_cell`] and [`RateControl::on_forward_rm`], where the port tells of each cell that enters and leaves.
     #[inline(never)]
-    pub(super) fn on_stored_cell(&mut self, now: Time, cell: &Cell, wires: &mut Wires) -> Ecn {
+    pub(super) fn on_stored_cell(&mut self, now: Time, cell: &Cell, flight: &mut InFlight) -> Ecn {
         let queue = self.queue;
         let ecn = self.on_cell(now, cell, || queue);
         if cell.kind != Kind::Data {
-            self.on_forward_rm(now, cell, || queue, wires);
+            self.on_forward_rm(now, cell, || queue, flight);
         }
         ecn
     }
@@ -268,12 +268,12 @@ impl RateControl {
         now: Time,
         (place, number): (usize, u32),
         queue: impl Fn() -> u64,
-        wires: &mut Wires,
+        flight: &mut InFlight,
         fingerprint: &mut Fingerprint,
     ) {
-        let Pass { vc, wire, .. } = self.passes[place];
+        let Pass { vc, payloads, .. } = self.passes[place];
         let Some(any) = &mut self.allocator else { return };
-        let (view, rm) = (View { queue, priority_cells: self.ahead }, wires.rm[wire].peek_mut(number));
+        let (view, rm) = (View { queue, priority_cells: self.ahead }, flight.rm[payloads].get_mut(number));
         with_allocator!(any, allocator => allocator.on_backward_rm(now, vc, rm, &view));
         fingerprint.mix(now ^ rm.er().cells().to_bits() ^ u64::from(vc) << 48);
     }

@@ -16,7 +16,7 @@ use super::{
     buffer::{Buffer, Queue, Tally},
     cells::CellFifo,
 };
-use crate::wire::Wires;
+use crate::flight::InFlight;
 
 impl Buffer<CellFifo> {
     /// As [`Buffer::serve_plain`], under rate control.
@@ -27,19 +27,19 @@ impl Buffer<CellFifo> {
         control: &mut RateControl,
         until: Time,
         streams: &mut Streams<Cell>,
-        wires: &mut Wires,
+        flight: &mut InFlight,
     ) -> u64 {
         let (mut cells, mut tally, mut train) = (0, Tally::default(), Train::default());
         while self.merge.next::<true, _>(until, streams, &mut train) {
             if train.car.vc as usize >= self.connections.len() {
-                self.on_way_back(control, &train, streams, wires);
+                self.on_way_back(control, &train, streams, flight);
                 continue;
             }
             cells += u64::from(train.count);
             if train.count == 1 {
-                self.on_controlled(policy, control, &mut train, &mut tally, streams, wires);
+                self.on_controlled(policy, control, &mut train, &mut tally, streams, flight);
             } else {
-                self.on_controlled_row(policy, control, &mut train, &mut tally, streams, wires);
+                self.on_controlled_row(policy, control, &mut train, &mut tally, streams, flight);
             }
         }
         let end = Instant::start_of(until);
@@ -58,7 +58,7 @@ impl Buffer<CellFifo> {
         train: &mut Train<Cell>,
         tally: &mut Tally,
         streams: &mut Streams<Cell>,
-        wires: &mut Wires,
+        flight: &mut InFlight,
     ) {
         loop {
             self.end_intervals(control, train.first);
@@ -71,7 +71,7 @@ impl Buffer<CellFifo> {
             if told > 0 {
                 self.on_row(policy, &mut row, tally, streams);
             } else {
-                self.on_controlled(policy, control, &mut row, tally, streams, wires);
+                self.on_controlled(policy, control, &mut row, tally, streams, flight);
                 if train.count == 1 {
                     return;
                 }
@@ -89,7 +89,7 @@ impl Buffer<CellFifo> {
         cell: &mut Train<Cell>,
         tally: &mut Tally,
         streams: &mut Streams<Cell>,
-        wires: &mut Wires,
+        flight: &mut InFlight,
     ) {
         let at = cell.first;
         self.end_intervals(control, at);
@@ -98,7 +98,7 @@ impl Buffer<CellFifo> {
         if cell.car.kind == Kind::Data {
             return self.on_cell(policy, cell, tally, streams);
         }
-        control.on_forward_rm(at.ps(), &cell.car, occupancy, wires);
+        control.on_forward_rm(at.ps(), &cell.car, occupancy, flight);
         if self.queue.is_full(at) {
             // It belongs to no frame: policies of frames have nothing to say about it.
             self.discard(at, &cell.car, Reason::BufferFull);
@@ -113,12 +113,12 @@ impl Buffer<CellFifo> {
         control: &mut RateControl,
         cell: &Train<Cell>,
         streams: &mut Streams<Cell>,
-        wires: &mut Wires,
+        flight: &mut InFlight,
     ) {
         self.end_intervals(control, cell.first);
         let (at, place) = (cell.first, cell.car.vc as usize - self.connections.len());
         let occupancy = || self.queue.occupancy(at);
-        control.stamp(at.ps(), (place, cell.car.frame), occupancy, wires, &mut self.fingerprint);
+        control.stamp(at.ps(), (place, cell.car.frame), occupancy, flight, &mut self.fingerprint);
         control.pass(place, cell, streams);
     }
 

@@ -35,7 +35,7 @@ pub(crate) use self::{
 };
 use crate::{
     measures::{Histogram, Sampler},
-    wire::Wires,
+    flight::InFlight,
 };
 
 /// What a port knows of a VC that crosses it: where its cells go next, and what became of them.
@@ -48,7 +48,7 @@ pub(crate) struct Connection {
     /// Where its backward RM cells go first and what it is called there, if a port stamps them on their way to the next one.
     pub(crate) detour: Option<(StreamId, u32)>,
     /// Where the contents of its frames wait; cell-level sources send frames without contents.
-    pub(crate) wire: Option<usize>,
+    pub(crate) payloads: Option<usize>,
     /// Whether the next cell begins a frame.
     pub(crate) at_frame_start: bool,
     /// Units accepted, by priority: CLP = 0, CLP = 1.
@@ -59,9 +59,9 @@ pub(crate) struct Connection {
 
 impl Connection {
     /// A VC whose cells go on to `output`, where it is called `label`.
-    pub(crate) fn new(output: StreamId, label: u32, wire: Option<usize>) -> Self {
+    pub(crate) fn new(output: StreamId, label: u32, payloads: Option<usize>) -> Self {
         let (accepted, discarded) = ([0; 2], [0; 2]);
-        Self { output, label, detour: None, wire, at_frame_start: true, accepted, discarded }
+        Self { output, label, detour: None, payloads, at_frame_start: true, accepted, discarded }
     }
 
     /// Where a cell of `kind` goes on to, and the VC's label there.
@@ -299,14 +299,14 @@ impl Port {
     }
 
     /// Handles the arrivals before `until` and tells the outputs how far they are known.
-    pub(crate) fn visit(&mut self, until: Time, streams: &mut Streams<Cell>, wires: &mut Wires) -> u64 {
+    pub(crate) fn visit(&mut self, until: Time, streams: &mut Streams<Cell>, flight: &mut InFlight) -> u64 {
         with_buffer!(&mut self.buffer, buffer => buffer.merge.refill(streams));
         let mut units = 0;
         while self.samplers.occupancy.due() <= until {
-            units += self.handle(self.samplers.occupancy.due(), streams, wires);
+            units += self.handle(self.samplers.occupancy.due(), streams, flight);
             self.sample();
         }
-        units += self.handle(until, streams, wires);
+        units += self.handle(until, streams, flight);
         let horizon = match &self.buffer {
             AnyBuffer::Cells(buffer) => buffer.queue.next_departure(until) + buffer.delay,
             AnyBuffer::Packets(buffer) => buffer.queue.next_departure(until) + buffer.delay,
@@ -322,17 +322,17 @@ impl Port {
         units
     }
 
-    fn handle(&mut self, until: Time, streams: &mut Streams<Cell>, wires: &mut Wires) -> u64 {
+    fn handle(&mut self, until: Time, streams: &mut Streams<Cell>, flight: &mut InFlight) -> u64 {
         self.clock = until;
         match &mut self.buffer {
             AnyBuffer::Cells(buffer) => {
-                with_policy!(&mut self.policy, policy => buffer.serve(policy, until, streams, wires))
+                with_policy!(&mut self.policy, policy => buffer.serve(policy, until, streams, flight))
             }
             AnyBuffer::Packets(buffer) => {
-                with_policy!(&mut self.policy, policy => buffer.serve(policy, until, streams, wires))
+                with_policy!(&mut self.policy, policy => buffer.serve(policy, until, streams, flight))
             }
             AnyBuffer::Queued(buffer) => {
-                with_policy!(&mut self.policy, policy => buffer.serve(policy, until, streams, wires))
+                with_policy!(&mut self.policy, policy => buffer.serve(policy, until, streams, flight))
             }
         }
     }

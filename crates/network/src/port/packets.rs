@@ -9,7 +9,7 @@ use celltrain_engine::{
 };
 
 use super::buffer::{Buffer, Queue, Tally};
-use crate::wire::Wires;
+use crate::flight::InFlight;
 
 /// The shortest packet, in bytes: headers of IP and TCP.
 const SHORTEST: u64 = (celltrain_tcp::IP_HEADER_BYTES + celltrain_tcp::TCP_HEADER_BYTES) as u64;
@@ -173,14 +173,14 @@ impl Buffer<PacketFifo> {
         policy: &mut P,
         until: Time,
         streams: &mut Streams<Cell>,
-        wires: &Wires,
+        flight: &InFlight,
     ) -> u64 {
         let (mut packets, mut tally, mut train) = (0, Tally::default(), Train::default());
         while self.merge.next::<false, _>(until, streams, &mut train) {
             packets += 1;
-            let wire =
-                self.connections[train.car.vc as usize].wire.expect("what packets contain waits in a wire");
-            let bytes = wires.packets[wire].peek(train.car.frame).segment.ip_bytes();
+            let payloads =
+                self.connections[train.car.vc as usize].payloads.expect("what packets contain waits in a payloads");
+            let bytes = flight.packets[payloads].get(train.car.frame).segment.ip_bytes();
             self.queue.on_arrival(train.first, u64::from(bytes));
             self.on_cell(policy, &mut train, &mut tally, streams);
         }

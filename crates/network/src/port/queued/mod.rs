@@ -22,7 +22,7 @@ use celltrain_engine::{
 pub(crate) use self::store::Store;
 use self::store::Unit;
 use super::{Line, PacketLimit, Queuing, buffer::Buffer};
-use crate::wire::Wires;
+use crate::flight::InFlight;
 
 /// What a port that queues by VC has beside its buffer's policy.
 #[derive(Debug)]
@@ -211,18 +211,18 @@ impl Buffer<VcQueues> {
         policy: &mut P,
         until: Time,
         streams: &mut Streams<Cell>,
-        wires: &mut Wires,
+        flight: &mut InFlight,
     ) -> u64 {
         let (mut units, mut train) = (0, Train::default());
         while self.merge.next::<false, _>(until, streams, &mut train) {
             if let Some(place) = (train.car.vc as usize).checked_sub(self.connections.len()) {
-                self.on_way_back(policy, place, &train, streams, wires);
+                self.on_way_back(policy, place, &train, streams, flight);
                 continue;
             }
             units += u64::from(train.count);
             loop {
                 self.advance(policy, train.first, streams);
-                self.on_unit(policy, train.first, train.car, streams, wires);
+                self.on_unit(policy, train.first, train.car, streams, flight);
                 if train.count == 1 {
                     break;
                 }
@@ -263,12 +263,12 @@ impl Buffer<VcQueues> {
         place: usize,
         cell: &Train<Cell>,
         streams: &mut Streams<Cell>,
-        wires: &mut Wires,
+        flight: &mut InFlight,
     ) {
         self.advance(policy, cell.first, streams);
         let Some(control) = &mut self.control else { return };
         let cells = control.queue();
-        control.stamp(cell.first.ps(), (place, cell.car.frame), || cells, wires, &mut self.fingerprint);
+        control.stamp(cell.first.ps(), (place, cell.car.frame), || cells, flight, &mut self.fingerprint);
         control.pass(place, cell, streams);
     }
 
@@ -320,15 +320,15 @@ impl Buffer<VcQueues> {
         at: Instant,
         mut cell: Cell,
         streams: &mut Streams<Cell>,
-        wires: &mut Wires,
+        flight: &mut InFlight,
     ) {
         if let Some(control) = &mut self.control {
-            cell.ecn = control.on_stored_cell(at.ps(), &cell, wires);
+            cell.ecn = control.on_stored_cell(at.ps(), &cell, flight);
         }
         let connection = &self.connections[cell.vc as usize];
         let (size, room) = self.queue.measure(|| {
-            let wire = connection.wire.expect("what packets contain waits in a wire");
-            wires.packets[wire].peek(cell.frame).segment.ip_bytes()
+            let payloads = connection.payloads.expect("what packets contain waits in a payloads");
+            flight.packets[payloads].get(cell.frame).segment.ip_bytes()
         });
         match self.police(at, cell).and_then(|cell| self.verdict(policy, at, cell, room)) {
             Ok(cell) => self.accept(Unit { cell, at, size, room }, streams),
