@@ -11,7 +11,7 @@ use celltrain_engine::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{BufferPolicy, ParamError, PortContext, PortView, Reason, Verdict};
+use super::{BufferPolicy, Occupancy, ParamError, PortContext, PortState, Reason, Verdict, View};
 use crate::{Cell, quantity::Level};
 
 /// Parameters of ESPD.
@@ -41,6 +41,7 @@ pub struct Espd {
 
 impl BufferPolicy for Espd {
     type Params = Params;
+    type Needs = Occupancy;
 
     const SUMMARY: &'static str = "Captures VCs one by one above a high threshold and discards their frames until the queue is below a low one.";
     const REFERENCE: &'static str = "Cheon and Panwar, section 3.2 (pseudocode)";
@@ -56,7 +57,7 @@ impl BufferPolicy for Espd {
     }
 
     #[inline(always)]
-    fn on_arrival(&mut self, cell: &Cell, port: &impl PortView, _: Time) -> Verdict {
+    fn on_arrival<S: PortState>(&mut self, cell: &Cell, port: &View<'_, Occupancy, S>, _: Time) -> Verdict {
         let red = &mut self.red[cell.vc as usize];
         if *red {
             // A packet is no mere end mark: it passes only once its VC is released.

@@ -95,19 +95,19 @@ macro_rules! policies {
                 }
             }
 
-            /// As [`BufferPolicy::KEEPS_ACCOUNTS`].
+            /// As [`Needs::PER_VC`] of what the policy needs.
             #[must_use]
-            pub const fn keeps_accounts(self) -> bool {
+            pub const fn needs_per_vc(self) -> bool {
                 match self {
-                    $(Self::$policy => <$module::$policy as BufferPolicy>::KEEPS_ACCOUNTS,)*
+                    $(Self::$policy => <<$module::$policy as BufferPolicy>::Needs as Needs>::PER_VC,)*
                 }
             }
 
-            /// As [`BufferPolicy::PUSHES_OUT`].
+            /// As [`Needs::PUSH_OUT`] of what the policy needs.
             #[must_use]
             pub const fn pushes_out(self) -> bool {
                 match self {
-                    $(Self::$policy => <$module::$policy as BufferPolicy>::PUSHES_OUT,)*
+                    $(Self::$policy => <<$module::$policy as BufferPolicy>::Needs as Needs>::PUSH_OUT,)*
                 }
             }
 

@@ -1,0 +1,280 @@
+//! What a policy may know of its port, and how it says what it needs: [`Needs`] is part of a policy's type, and asking
+//! for what is not there does not compile.
+
+use std::{convert::Infallible, fmt::Debug, marker::PhantomData};
+
+use celltrain_engine::Time;
+
+use crate::Cell;
+
+/// A port's buffer as it stands when a unit, a cell or a packet, arrives. The port implements it; a policy sees it
+/// through a [`View`].
+pub trait PortState {
+    /// Size of the buffer in its units; `u64::MAX` when unlimited.
+    fn capacity(&self) -> u64;
+
+    /// What is in the buffer, the unit in transmission included: a unit leaves the buffer when its last bit is sent.
+    fn occupancy(&self) -> u64;
+
+    /// Whether there is no room for the unit at hand, in the buffer or below a limit of its VC.
+    fn is_full(&self) -> bool;
+
+    /// Whether units are packets of a packet-framed link: whole frames.
+    fn is_packet(&self) -> bool;
+
+    /// What `vc` has in the buffer, the unit in transmission included.
+    fn vc_occupancy(&self, vc: u32) -> u64;
+
+    /// What is in the buffer with priority `clp`, the unit in transmission included.
+    fn clp_occupancy(&self, clp: bool) -> u64;
+
+    /// VCs that have something in the buffer.
+    fn active_vcs(&self) -> u64;
+
+    /// Size of the last frame of `vc` in the buffer, complete or not, if all that has arrived of it is still there and
+    /// none of it is in transmission: what [`super::Verdict::PushOut`] would remove.
+    fn last_frame(&self, vc: u32) -> Option<u64>;
+}
+
+/// The data cell or packet whose last bit was sent at `now`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Departure {
+    /// What was sent.
+    pub cell: Cell,
+    /// When its last bit was sent.
+    pub now: Time,
+}
+
+/// The last frame of a VC, as far as it had arrived, was pushed out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Removed {
+    /// Whose frame it was.
+    pub vc: u32,
+    /// Its data cells that were in the buffer.
+    pub count: u64,
+    /// Whether its end mark was among them. If not, what is still to come of it is the policy's to discard.
+    pub complete: bool,
+}
+
+impl From<Infallible> for Removed {
+    fn from(never: Infallible) -> Self {
+        match never {}
+    }
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// What a policy needs of its port: [`Occupancy`], [`PerVc`] or [`PushOut`]. The less it is, the faster the port.
+pub trait Needs: sealed::Sealed {
+    /// Whether the port keeps occupancies per VC and reports departures.
+    const PER_VC: bool;
+    /// Whether the port stores its queues, so that frames can be pushed out of them.
+    const PUSH_OUT: bool;
+
+    /// A VC whose last frame is to be pushed out; [`Infallible`] where none can be.
+    type Victim: Copy + Debug + PartialEq;
+    /// A departure as it is reported to the policy; [`Infallible`] where it is not.
+    type Departure: Copy;
+    /// A push-out as it is reported to the policy; [`Infallible`] where there is none.
+    type Removed: Copy + Into<Removed>;
+
+    /// The label of the VC.
+    fn victim(victim: Self::Victim) -> u32;
+
+    /// What to report when the last bit of `cell` was sent at `now`.
+    fn departure(cell: &Cell, now: Time) -> Option<Self::Departure>;
+
+    /// What to report when `count` data cells of the last frame of `vc` were pushed out.
+    fn removed(vc: u32, count: u64, complete: bool) -> Option<Self::Removed>;
+}
+
+/// Needs that include occupancies per VC.
+pub trait SeesVcs: Needs {}
+
+/// Needs that include the last frames of VCs.
+pub trait SeesFrames: SeesVcs {}
+
+/// Needs that `N` covers.
+pub trait CoveredBy<N: Needs>: Needs {}
+
+/// The total occupancy and nothing else.
+#[derive(Debug, Clone, Copy)]
+pub enum Occupancy {}
+
+/// Occupancies per VC and departures.
+#[derive(Debug, Clone, Copy)]
+pub enum PerVc {}
+
+/// Occupancies per VC, departures, and queues that frames can be pushed out of.
+#[derive(Debug, Clone, Copy)]
+pub enum PushOut {}
+
+impl sealed::Sealed for Occupancy {}
+impl sealed::Sealed for PerVc {}
+impl sealed::Sealed for PushOut {}
+
+impl Needs for Occupancy {
+    const PER_VC: bool = false;
+    const PUSH_OUT: bool = false;
+
+    type Victim = Infallible;
+    type Departure = Infallible;
+    type Removed = Infallible;
+
+    fn victim(victim: Infallible) -> u32 {
+        match victim {}
+    }
+
+    #[inline]
+    fn departure(_: &Cell, _: Time) -> Option<Infallible> {
+        None
+    }
+
+    fn removed(_: u32, _: u64, _: bool) -> Option<Infallible> {
+        None
+    }
+}
+
+impl Needs for PerVc {
+    const PER_VC: bool = true;
+    const PUSH_OUT: bool = false;
+
+    type Victim = Infallible;
+    type Departure = Departure;
+    type Removed = Infallible;
+
+    fn victim(victim: Infallible) -> u32 {
+        match victim {}
+    }
+
+    #[inline]
+    fn departure(&cell: &Cell, now: Time) -> Option<Departure> {
+        Some(Departure { cell, now })
+    }
+
+    fn removed(_: u32, _: u64, _: bool) -> Option<Infallible> {
+        None
+    }
+}
+
+impl Needs for PushOut {
+    const PER_VC: bool = true;
+    const PUSH_OUT: bool = true;
+
+    type Victim = u32;
+    type Departure = Departure;
+    type Removed = Removed;
+
+    fn victim(victim: u32) -> u32 {
+        victim
+    }
+
+    #[inline]
+    fn departure(&cell: &Cell, now: Time) -> Option<Departure> {
+        Some(Departure { cell, now })
+    }
+
+    fn removed(vc: u32, count: u64, complete: bool) -> Option<Removed> {
+        Some(Removed { vc, count, complete })
+    }
+}
+
+impl SeesVcs for PerVc {}
+impl SeesVcs for PushOut {}
+impl SeesFrames for PushOut {}
+
+impl<N: Needs> CoveredBy<N> for Occupancy {}
+impl<N: SeesVcs> CoveredBy<N> for PerVc {}
+impl<N: SeesFrames> CoveredBy<N> for PushOut {}
+
+/// The port as a policy that needs `N` sees it just before the unit at hand. It is read-only.
+#[derive(Debug)]
+pub struct View<'a, N, S> {
+    state: &'a S,
+    first: bool,
+    needs: PhantomData<N>,
+}
+
+impl<'a, N: Needs, S: PortState> View<'a, N, S> {
+    /// The view of `state` by the unit at hand; `first` as [`View::is_first`].
+    #[inline(always)]
+    pub fn new(state: &'a S, first: bool) -> Self {
+        Self { state, first, needs: PhantomData }
+    }
+
+    /// As [`PortState::capacity`].
+    #[inline(always)]
+    #[must_use]
+    pub fn capacity(&self) -> u64 {
+        self.state.capacity()
+    }
+
+    /// As [`PortState::occupancy`].
+    #[inline(always)]
+    #[must_use]
+    pub fn occupancy(&self) -> u64 {
+        self.state.occupancy()
+    }
+
+    /// Whether the unit at hand is the first of its frame: the one before it on the VC carried an end mark.
+    #[inline(always)]
+    #[must_use]
+    pub fn is_first(&self) -> bool {
+        self.first
+    }
+
+    /// As [`PortState::is_packet`].
+    #[inline(always)]
+    #[must_use]
+    pub fn is_packet(&self) -> bool {
+        self.state.is_packet()
+    }
+
+    /// As [`PortState::is_full`].
+    #[inline(always)]
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.state.is_full()
+    }
+
+    /// The same view by a policy that needs less: for a rule made of another one.
+    #[inline(always)]
+    #[must_use]
+    pub fn narrow<M: CoveredBy<N>>(&self) -> View<'a, M, S> {
+        View::new(self.state, self.first)
+    }
+}
+
+impl<N: SeesVcs, S: PortState> View<'_, N, S> {
+    /// As [`PortState::vc_occupancy`].
+    #[inline(always)]
+    #[must_use]
+    pub fn vc_occupancy(&self, vc: u32) -> u64 {
+        self.state.vc_occupancy(vc)
+    }
+
+    /// As [`PortState::clp_occupancy`].
+    #[inline(always)]
+    #[must_use]
+    pub fn clp_occupancy(&self, clp: bool) -> u64 {
+        self.state.clp_occupancy(clp)
+    }
+
+    /// As [`PortState::active_vcs`].
+    #[inline(always)]
+    #[must_use]
+    pub fn active_vcs(&self) -> u64 {
+        self.state.active_vcs()
+    }
+}
+
+impl<N: SeesFrames, S: PortState> View<'_, N, S> {
+    /// As [`PortState::last_frame`].
+    #[inline(always)]
+    #[must_use]
+    pub fn last_frame(&self, vc: u32) -> Option<u64> {
+        self.state.last_frame(vc)
+    }
+}
