@@ -150,6 +150,27 @@ impl Span {
         (self.0 >> 64) as Time
     }
 
+    /// `count` times `slot`.
+    #[must_use]
+    pub const fn of_slots(slot: Slot, count: u64) -> Self {
+        Self(slot.times(count))
+    }
+
+    /// In seconds, for output.
+    #[must_use]
+    pub fn seconds(self) -> f64 {
+        (self.ps() as f64 + self.0 as u64 as f64 / 18_446_744_073_709_551_616.0) / SECOND as f64
+    }
+
+    /// The difference of two spans.
+    ///
+    /// # Panics
+    /// If `other` is longer.
+    #[must_use]
+    pub fn minus(self, other: Self) -> Self {
+        Self(self.0.checked_sub(other.0).expect("a span is not negative"))
+    }
+
     /// `count` times `step` longer.
     #[must_use]
     pub const fn plus(self, step: Self, count: u64) -> Self {
@@ -180,25 +201,59 @@ impl Span {
     }
 }
 
-/// An exact sum of spans: 128 bits of picoseconds and the fractions beside them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// An exact sum of spans, which may exceed what a span holds: 128 bits of picoseconds, and a fraction of one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct SpanSum {
     ps: u128,
-    fractions: u128,
+    fraction: u64,
 }
 
 impl SpanSum {
+    /// What `count` units that leave a link back to back, one `slot` apart, still spend in front of it, summed over them, if the last
+    /// one leaves after `last`.
+    ///
+    /// # Panics
+    /// If that many do not fit into the time.
+    #[must_use]
+    pub fn of_backlog(last: Span, slot: Slot, count: u64) -> Self {
+        let count = u128::from(count);
+        let pairs = count * count.saturating_sub(1) / 2;
+        let whole = Self::of_products((last.ps(), count), (last.0 as u64, count));
+        whole.minus(Self::of_products((slot.ps, pairs), (slot.fraction, pairs)))
+    }
+
+    /// So many picoseconds so many times, and fractions.
+    fn of_products(ps: (Time, u128), fractions: (u64, u128)) -> Self {
+        // Counts are below 2^64, so that the products of fractions fit if the pairs of them do.
+        let (high, low) = (fractions.1 >> 64, fractions.1 & u128::from(u64::MAX));
+        let low = u128::from(fractions.0) * low;
+        let carry = u128::from(fractions.0) * high + (low >> 64);
+        Self { ps: u128::from(ps.0) * ps.1 + carry, fraction: low as u64 }
+    }
+
     /// Adds one span.
     #[inline]
     pub fn add(&mut self, span: Span) {
-        self.ps += span.0 >> 64;
-        self.fractions += span.0 & u128::from(u64::MAX);
+        let (fraction, carry) = self.fraction.overflowing_add(span.0 as u64);
+        self.fraction = fraction;
+        self.ps += (span.0 >> 64) + u128::from(carry);
     }
 
-    /// The sum in picoseconds.
+    /// The difference of two sums.
+    ///
+    /// # Panics
+    /// If `other` is larger.
+    #[must_use]
+    pub fn minus(self, other: Self) -> Self {
+        let (fraction, borrow) = self.fraction.overflowing_sub(other.fraction);
+        let ps = self.ps.checked_sub(other.ps + u128::from(borrow));
+        Self { ps: ps.expect("a sum of spans is not negative"), fraction }
+    }
+
+    /// The sum in picoseconds, rounded down.
     #[must_use]
     pub fn ps(self) -> u128 {
-        self.ps + (self.fractions >> 64)
+        self.ps
     }
 }
 

@@ -15,7 +15,7 @@ use crate::{
     capture::{Capture, Content, Places, merged},
     channel::{Channel, Lost},
     host::{AbrSource, Host},
-    port::{Place, Port, RateControl},
+    port::{Location, Port, RateControl},
     scenario::Graph,
     flight::InFlight,
 };
@@ -157,7 +157,7 @@ impl Network {
 
     /// The ports of switches and the interfaces of hosts.
     pub(crate) fn ports(&self) -> impl Iterator<Item = &Port> {
-        self.all_ports().filter(|port| port.place != Place::Shaper)
+        self.all_ports().filter(|port| port.location != Location::Shaper)
     }
 
     fn all_ports(&self) -> impl Iterator<Item = &Port> {
@@ -268,15 +268,12 @@ impl Network {
     /// If one was: the simulator is wrong then, and so would be every result.
     pub(crate) fn check_conservation(&self) {
         for port in self.all_ports() {
-            let discarded: u64 = port.stats().discarded.iter().sum();
-            assert_eq!(port.discarded(), discarded, "{}: cells discarded by VC, by reason", port.name);
             let sent: u64 = port.outputs().iter().map(|&output| self.streams[output].pushed()).sum();
-            let stays = port.kept() + port.pushed_out();
-            let passed = port.control().map_or(0, RateControl::passed);
-            assert_eq!(port.accepted() + passed, sent + stays, "{}: cells accepted and sent", port.name);
+            port.check_conservation(sent);
             let came: u64 = port.inputs().iter().map(|&input| self.streams[input].pushed()).sum();
             let coming: u64 = port.inputs().iter().map(|&input| self.streams[input].waiting()).sum();
-            assert_eq!(came, coming + port.arrived() + passed, "{}: cells sent to it", port.name);
+            let relayed = port.control().map_or(0, RateControl::relayed);
+            assert_eq!(came, coming + port.arrived() + relayed, "{}: cells sent to it", port.name);
         }
         self.channels().for_each(|channel| channel.check_conservation(&self.streams));
     }

@@ -15,7 +15,7 @@ use crate::{
     channel::Vc,
     host::{AbrDestination, AbrEnd, AbrSource, CellQueue, Incoming, IncomingStats, Outgoing, Pace},
     measures::Sampler,
-    port::{Connection, Pass, Role},
+    port::{RmRelay, Role, VcEntry},
     scenario::{Flow, Framing, LossDirection},
     flight::PayloadQueue,
 };
@@ -34,7 +34,7 @@ impl Builder<'_> {
             contract: flow.contract.clone(),
             flow: Some(index),
             rm_payloads: flow.abr.is_some().then(|| self.add_rm_payloads()),
-            detours: Vec::new(),
+            relays: Vec::new(),
         };
         let there = self.circuit(&forward, &flow.route, 0);
         self.script(index, LossDirection::Data, forward.payloads);
@@ -50,7 +50,7 @@ impl Builder<'_> {
             contract: flow.back_contract(),
             flow: None,
             rm_payloads: flow.abr.is_some().then(|| self.add_rm_payloads()),
-            detours: self.detours(flow, &there.labels),
+            relays: self.relays(flow, &there.labels),
         };
         // ACKs are visited after the data that they acknowledge.
         let back = self.circuit(&backward, &flow.back, self.graph.links.len());
@@ -61,14 +61,14 @@ impl Builder<'_> {
         Circuits { outgoing, incoming, ack_outgoing: back.outgoing }
     }
 
-    /// The ports that the way back of an ABR flow passes, whose labels there are `labels`: those with an allocator.
-    fn detours(&self, flow: &Flow, labels: &[u32]) -> Vec<Option<(usize, u32)>> {
-        let detour = |(&port, &label): (&usize, &u32)| {
+    /// The ports that relay the backward RM cells of an ABR flow, whose numbers there are `labels`: those with an allocator.
+    fn relays(&self, flow: &Flow, labels: &[u32]) -> Vec<Option<(usize, u32)>> {
+        let relay = |(&port, &label): (&usize, &u32)| {
             let stamps = flow.abr.is_some() && self.graph.links[port].allocator.is_some();
             stamps.then_some((port, label))
         };
         // The host's own interface stamps nothing.
-        flow.route.iter().zip(labels).skip(1).rev().map(detour).collect()
+        flow.route.iter().zip(labels).skip(1).rev().map(relay).collect()
     }
 
     /// Puts the ends of an ABR VC into the hosts of its flow: the VC there and back, and their flight for RM cells.
@@ -105,7 +105,7 @@ impl Builder<'_> {
     fn circuit(&mut self, circuit: &Circuit, route: &[usize], depth: usize) -> Laid {
         let Circuit { from, to, payloads, .. } = *circuit;
         let mut stream = self.joint(Joint::Host(from), Joint::Link(route[0]));
-        let mut label = self.port(route[0]).connections.len() as u32;
+        let mut label = self.port(route[0]).entries.len() as u32;
         let (framing, clp) = (self.graph.links[route[0]].framing, circuit.contract.clp);
         let mut pace = None;
         if let Some(pcr) = circuit.contract.pcr {
@@ -114,7 +114,7 @@ impl Builder<'_> {
             if paced && payloads.is_some() {
                 pace = Some(Pace::new(Slot::of_bits(CELL_BITS, pcr.0)));
             } else {
-                (stream, label) = self.shape(from, route[0], pcr, label, payloads);
+                (stream, label) = self.shape(from, route[0], pcr, label);
             }
         }
         self.host(from).outgoing.push(Outgoing {
@@ -132,14 +132,14 @@ impl Builder<'_> {
             let next = route.get(place + 1).map_or(Joint::Host(to), |&link| Joint::Link(link));
             let label = match next {
                 Joint::Host(host) => self.host(host).incoming.len(),
-                Joint::Link(next) | Joint::Pass { port: next, .. } => self.port(next).connections.len(),
+                Joint::Link(next) | Joint::Relay { port: next, .. } => self.port(next).entries.len(),
             } as u32;
             let output = self.joint(Joint::Link(link), next);
-            let detour = circuit.detours.get(place).copied().flatten().map(|(port, vc)| {
-                let there = self.pass(Joint::Pass { port, link }, next, label, vc, circuit.rm_payloads);
+            let relay = circuit.relays.get(place).copied().flatten().map(|(port, vc)| {
+                let there = self.relay(Joint::Relay { port, link }, next, label, vc, circuit.rm_payloads);
                 (self.joint(Joint::Link(link), Joint::Link(port)), there)
             });
-            for (stream, label) in [Some((output, label)), detour].into_iter().flatten() {
+            for (stream, label) in [Some((output, label)), relay].into_iter().flatten() {
                 self.watch(link, stream, label, circuit);
             }
             // The first switch polices.
@@ -149,8 +149,8 @@ impl Builder<'_> {
             let port = self.port(link);
             port.policers.push(policer);
             port.depth = port.depth.max(depth + place);
-            labels.push(port.connections.len() as u32);
-            port.connections.push(Connection { detour, ..Connection::new(output, label, payloads) });
+            labels.push(port.entries.len() as u32);
+            port.entries.push(VcEntry::new(output, label, relay));
             port.roles.push(role(circuit));
             port.flows.push(circuit.flow);
             port.contracts.push(Contract { policing, ..circuit.contract.clone() });
@@ -172,21 +172,21 @@ impl Builder<'_> {
         channel.vcs[label as usize] = Vc::new(circuit.payloads, circuit.rm_payloads);
         if let Some(tap) = &mut channel.tap {
             // On the link the VC goes by its number among the VCs of the port.
-            let number = self.ports.get(&link).map_or(0, |port| port.connections.len());
+            let number = self.ports.get(&link).map_or(0, |port| port.entries.len());
             tap.add(label, number as u32, circuit.path);
         }
     }
 
-    /// Lets the backward RM cells of the VC `vc` of a port pass it, on to `next`, where their VC is called `label`; returns its
-    /// label here.
-    fn pass(&mut self, here: Joint, next: Joint, label: u32, vc: u32, rm_payloads: Option<usize>) -> u32 {
-        let Joint::Pass { port, .. } = here else { unreachable!("ways back pass ports") };
+    /// Lets a port relay the backward RM cells of its VC `vc` on to `next`, where their VC has the number `label`; returns its number
+    /// here.
+    fn relay(&mut self, here: Joint, next: Joint, label: u32, vc: u32, rm_payloads: Option<usize>) -> u32 {
+        let Joint::Relay { port, .. } = here else { unreachable!("ports relay RM cells") };
         let output = self.joint(here, next);
-        let payloads = rm_payloads.expect("what passes is the way back of an ABR VC");
+        let payloads = rm_payloads.expect("the reverse path of an ABR VC has a payload queue for RM cells");
         let first = self.crossing[port];
-        let passes = &mut self.port(port).passes;
-        passes.push(Pass { output, label, vc, payloads });
-        (first + passes.len() - 1) as u32
+        let relays = &mut self.port(port).relays;
+        relays.push(RmRelay { output, next_vc: label, vc, payloads });
+        (first + relays.len() - 1) as u32
     }
 }
 
@@ -194,8 +194,7 @@ impl Builder<'_> {
 fn role(circuit: &Circuit) -> Role {
     match (circuit.contract.category, circuit.flow, circuit.rm_payloads) {
         (Category::Abr, Some(_), Some(payloads)) => Role::Controlled { payloads },
-        (Category::Abr, ..) => Role::Ahead { abr: true },
-        (category, ..) if category < Category::Abr => Role::Ahead { abr: false },
-        _ => Role::Behind,
+        (category, ..) if category <= Category::Abr => Role::Uncontrolled,
+        _ => Role::Lower,
     }
 }

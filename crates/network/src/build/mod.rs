@@ -24,7 +24,7 @@ use crate::{
     },
     measures::Sampler,
     network::{FlowEnds, Network},
-    port::{Connection, Pass, Port, Role},
+    port::{Port, RmRelay, Role, VcEntry},
     run::Options,
     scenario::{self, Flow, Graph, IpServes, Scenario, Traffic},
     flight::{InFlight, PayloadQueue},
@@ -84,9 +84,9 @@ struct Circuit {
     flow: Option<usize>,
     /// Where the contents of its RM cells wait, if it is a way of an ABR VC.
     rm_payloads: Option<usize>,
-    /// Behind which links of its route it passes the port of another link, and the label that the VC has there whose way back
+    /// Behind which links of its route the port of another link relays its RM cells, and the number there of the VC whose reverse path
     /// it is.
-    detours: Vec<Option<(usize, u32)>>,
+    relays: Vec<Option<(usize, u32)>>,
 }
 
 /// A VC that was laid.
@@ -103,8 +103,8 @@ struct Laid {
 enum Joint {
     Host(usize),
     Link(usize),
-    /// The port of `port`, for cells on their way back that come from `link`.
-    Pass {
+    /// The port of `port`, for backward RM cells that come from `link`.
+    Relay {
         port: usize,
         link: usize,
     },
@@ -114,13 +114,13 @@ enum Joint {
 struct PortDraft {
     inputs: Vec<StreamId>,
     outputs: Vec<StreamId>,
-    /// Outputs for the ways back that pass the port.
-    back_outputs: Vec<StreamId>,
-    connections: Vec<Connection>,
+    /// Outputs for the reverse paths on which it relays RM cells.
+    relay_outputs: Vec<StreamId>,
+    entries: Vec<VcEntry>,
     /// What the VCs are to rate control, by label.
     roles: Vec<Role>,
-    /// The ways back, by label after those of `connections`.
-    passes: Vec<Pass>,
+    /// The reverse paths, numbered after `entries`.
+    relays: Vec<RmRelay>,
     /// The contracts of the VCs, by label.
     contracts: Vec<Contract>,
     policers: Vec<Option<Policer>>,

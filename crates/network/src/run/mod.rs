@@ -3,7 +3,11 @@
 mod tables;
 
 use celltrain_atm::{cell::CELL_BITS, contract::Category, policing, quantity::CellRate};
-use celltrain_engine::{Time, random::Randomness, time::seconds};
+use celltrain_engine::{
+    Time,
+    random::Randomness,
+    time::{Span, SpanSum, seconds},
+};
 use celltrain_tcp::{ReceiverStats, SenderStats};
 
 use self::tables::{PortMeasures, port_table};
@@ -15,7 +19,7 @@ use crate::{
     host::IncomingStats,
     measures::{Excess, Guaranteed, Series},
     network::{FlowEnds, Network},
-    port::{Place, Port, PortStats},
+    port::{Location, Port, PortStats},
     scenario::{Flow, Framing, Graph, Scenario, ScenarioError},
     table::{Column, Table},
 };
@@ -96,9 +100,11 @@ struct PortCounts {
     low_priority: [u64; 2],
     stats: PortStats,
     occupancy: u64,
+    /// The time integral of the occupancy.
+    integral: SpanSum,
     lost: Lost,
-    /// How long the line was busy, in units of its own.
-    busy: u64,
+    /// How long the link was busy.
+    busy: Span,
 }
 
 impl<'a> Experiment<'a> {
@@ -209,7 +215,7 @@ impl<'a> Experiment<'a> {
             let rate = source.rate_sampler.series(&flow.name, "acr", "cells/s");
             Some([rate, source.queue_sampler.series(&flow.name, "source_queue", "cells")])
         });
-        let ports = network.ports().filter(|port| port.place == Place::Switch).flat_map(Port::series);
+        let ports = network.ports().filter(|port| port.location == Location::Switch).flat_map(Port::series);
         let all = windows.chain(delivered).chain(sources.flatten()).chain(ports);
         all.filter(|series| !series.times.is_empty()).collect()
     }
@@ -319,7 +325,8 @@ impl Snapshot {
             stats: port.stats().clone(),
             occupancy: port.occupancy(),
             lost: losses.get(&port.link).copied().unwrap_or_default(),
-            busy: port.busy().0,
+            integral: port.occupancy_integral(),
+            busy: port.busy(),
         };
         let flows = std::iter::zip(&network.flows, cells).map(flow).collect();
         Self { flows, ports: network.ports().map(port).collect() }
@@ -331,9 +338,9 @@ fn cells_of_flows(network: &Network) -> Vec<[u64; 2]> {
     let mut cells = vec![[0; 2]; network.flows.len()];
     for port in network.ports() {
         for (flow, [accepted, discarded]) in port.by_flow() {
-            match port.place {
-                Place::Interface => cells[flow][0] += accepted,
-                Place::Switch | Place::Shaper => cells[flow][1] += discarded,
+            match port.location {
+                Location::Interface => cells[flow][0] += accepted,
+                Location::Switch | Location::Shaper => cells[flow][1] += discarded,
             }
         }
     }

@@ -12,9 +12,9 @@ use std::collections::BTreeMap;
 use celltrain_atm::{
     abr::AllocatorParams,
     buffer::DiscardParams,
-    contract::{Category, Contract, Policing},
+    contract::{Category, Contract},
     quantity::Capacity,
-    scheduler::{DisciplineName, SchedulerParams},
+    scheduler::SchedulerParams,
 };
 use celltrain_engine::quantity::{BitRate, Bytes, Duration};
 use celltrain_tcp::Params;
@@ -135,20 +135,6 @@ impl Flow {
     pub fn back_contract(&self) -> Contract {
         let category = if self.abr.is_some() { Category::Abr } else { Category::default() };
         Contract { category, ..Contract::default() }
-    }
-}
-
-impl Link {
-    /// Whether the output port must store its queue if VCs under these contracts cross it: because it does not serve them
-    /// in the order of their cells' arrivals, or because something looks at every cell.
-    #[must_use]
-    pub fn stores_queue(&self, contracts: &[Contract]) -> bool {
-        self.discard.policy.pushes_out()
-            || (self.framing == Framing::Packets && self.discard.policy.keeps_accounts())
-            || self.scheduler.discipline != DisciplineName::Fifo
-            || self.vc_buffer != Capacity::UNLIMITED
-            || contracts.iter().any(|contract| contract.policing != Policing::None)
-            || contracts.windows(2).any(|pair| pair[0].category != pair[1].category)
     }
 }
 
