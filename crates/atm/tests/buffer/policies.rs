@@ -5,9 +5,9 @@ use std::fmt::Debug;
 use celltrain_atm::{
     Cell,
     buffer::{
-        BufferPolicy, DiscardParams, Policy, PolicyName, PortContext, PortView, Reason, Verdict, dfba,
-        double_epd, dynamic_threshold, epd, espd, espd_original, fba, frame::EndMarks, per_vc, ppd, red,
-        selective_drop, tail_drop, wba,
+        BufferPolicy, DiscardParams, Occupancy, Policy, PolicyName, PortContext, PortState, PushOut, Reason,
+        Removed, Verdict, View, dfba, double_epd, dynamic_threshold, epd, espd, espd_original, fba,
+        frame::EndMarks, per_vc, ppd, red, selective_drop, tail_drop, wba,
     },
     catalogue::ParamError,
     cell::Ecn,
@@ -17,7 +17,7 @@ use celltrain_atm::{
 use celltrain_engine::{Time, quantity::Duration};
 use proptest::{prelude::*, test_runner::RngSeed};
 
-use crate::model::{Asked, Model, View, ask, context, contracts, guarantees, is_queued};
+use crate::model::{Asked, Model, ask, context, contracts, erased, guarantees, is_queued};
 
 /// VCs in every test.
 const VCS: usize = 4;
@@ -182,7 +182,7 @@ where
     Ok(())
 }
 
-fn rest_of_one<P>(policy: &P, capacity: u64, at: u64, cell: Cell, verdict: Verdict) -> Result<(), String>
+fn rest_of_one<P>(policy: &P, capacity: u64, at: u64, cell: Cell, verdict: Verdict<u32>) -> Result<(), String>
 where
     P: BufferPolicy + Clone + Debug,
 {
@@ -192,8 +192,7 @@ where
         for occupancy in [capacity - 1, 0] {
             let model = Model::holding(capacity, vec![cell; occupancy as usize]);
             let rest = Cell { position, ..cell };
-            let view = View { first: false, ..model.view(&rest) };
-            let told = asked.on_arrival(&rest, &view, at);
+            let told = erased::<P::Needs>(asked.on_arrival(&rest, &View::new(&model, false), at));
             if told != verdict {
                 return Err(format!(
                     "{told:?} for {rest:?} at {occupancy} cells, against the promise after {cell:?}"
@@ -263,6 +262,7 @@ macro_rules! broken_policy {
 
         impl BufferPolicy for $name {
             type Params = tail_drop::Params;
+            type Needs = Occupancy;
 
             const SUMMARY: &'static str = "Breaks a rule.";
             const REFERENCE: &'static str = "none";
@@ -271,7 +271,7 @@ macro_rules! broken_policy {
                 Ok(Self)
             }
 
-            fn on_arrival(&mut self, _: &Cell, $port: &impl PortView, _: Time) -> Verdict {
+            fn on_arrival<S: PortState>(&mut self, _: &Cell, $port: &View<'_, Occupancy, S>, _: Time) -> Verdict {
                 $verdict
             }
 
@@ -301,6 +301,7 @@ struct Pushy<const FORGETS: bool> {
 
 impl<const FORGETS: bool> BufferPolicy for Pushy<FORGETS> {
     type Params = tail_drop::Params;
+    type Needs = PushOut;
 
     const SUMMARY: &'static str = "Pushes out.";
     const REFERENCE: &'static str = "none";
@@ -309,7 +310,12 @@ impl<const FORGETS: bool> BufferPolicy for Pushy<FORGETS> {
         Ok(Self::default())
     }
 
-    fn on_arrival(&mut self, cell: &Cell, port: &impl PortView, _: Time) -> Verdict {
+    fn on_arrival<S: PortState>(
+        &mut self,
+        cell: &Cell,
+        port: &View<'_, PushOut, S>,
+        _: Time,
+    ) -> Verdict<u32> {
         let broken = &mut self.broken[cell.vc as usize];
         *broken &= !port.is_first();
         if *broken {
@@ -327,8 +333,8 @@ impl<const FORGETS: bool> BufferPolicy for Pushy<FORGETS> {
         }
     }
 
-    fn on_push_out(&mut self, vc: u32, _: u64, complete: bool) {
-        self.broken[vc as usize] = !complete && !FORGETS;
+    fn on_push_out(&mut self, removed: Removed) {
+        self.broken[removed.vc as usize] = !removed.complete && !FORGETS;
     }
 }
 
