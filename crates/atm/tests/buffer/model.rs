@@ -1,11 +1,12 @@
-//! A model of a port: a list of the cells in its buffer, which leave one slot apart. All accounts are counted from the
-//! list.
+//! A model of a port: a list of the cells or packets in its buffer, which leave one slot apart. All occupancies are
+//! counted from the list.
 
 use std::collections::BTreeSet;
 
 use celltrain_atm::{
     Cell,
     buffer::{BufferPolicy, Needs, PortContext, PortState, Reason, Verdict, View},
+    cell::PAYLOAD_OCTETS,
     contract::Contract,
     quantity::{CellRate, Unit},
 };
@@ -68,6 +69,8 @@ pub(crate) struct Asked {
     pub(crate) at: Time,
     pub(crate) cell: Cell,
     pub(crate) found: u64,
+    /// Whether it found no room.
+    pub(crate) full: bool,
     pub(crate) verdict: Verdict<u32>,
 }
 
@@ -75,6 +78,12 @@ pub(crate) struct Asked {
 #[derive(Debug, Clone)]
 pub(crate) struct Model {
     capacity: u64,
+    /// The most that a VC may take of the buffer.
+    vc_capacity: u64,
+    /// What the buffer is counted in; a packet is a cell that is the last of its frame.
+    unit: Unit,
+    /// The cell that arrives.
+    hand: Cell,
     /// In the order of departure; the first one is in transmission.
     queue: Vec<Cell>,
     /// When the first cell of the queue leaves.
@@ -90,7 +99,13 @@ impl Model {
 
     /// A buffer of `capacity` cells with `queue` in it, of which nothing leaves.
     pub(crate) fn holding(capacity: u64, queue: Vec<Cell>) -> Self {
-        Self { capacity, queue, departure: Time::MAX, asked: Vec::new() }
+        let (vc_capacity, unit, hand) = (u64::MAX, Unit::Cells, Cell::default());
+        Self { capacity, vc_capacity, unit, hand, queue, departure: Time::MAX, asked: Vec::new() }
+    }
+
+    /// An empty buffer of `capacity` units of which a VC may take `vc_capacity`.
+    pub(crate) fn limited(capacity: u64, vc_capacity: u64, unit: Unit) -> Self {
+        Self { vc_capacity, unit, ..Self::new(capacity) }
     }
 
     /// What the policy sees as `cell` arrives.
@@ -112,18 +127,20 @@ impl Model {
     /// Puts a cell to the policy and does as it says.
     pub(crate) fn arrive<P: BufferPolicy>(&mut self, policy: &mut P, at: Time, cell: Cell) -> Verdict<u32> {
         self.depart(policy, at);
+        self.hand = cell;
         let (found, verdict) = loop {
             let verdict = erased::<P::Needs>(policy.on_arrival(&cell, &self.view(&cell), at));
-            let Verdict::PushOut(vc) = verdict else { break (self.queue.len() as u64, verdict) };
+            let Verdict::PushOut(vc) = verdict else { break (self.occupancy(), verdict) };
             self.push_out(policy, vc);
         };
+        let full = self.is_full();
         if is_queued(verdict) {
             if self.queue.is_empty() {
                 self.departure = at + SLOT;
             }
             self.queue.push(cell);
         }
-        self.asked.push(Asked { at, cell, found, verdict });
+        self.asked.push(Asked { at, cell, found, full, verdict });
         verdict
     }
 
@@ -145,6 +162,16 @@ impl Model {
     fn count(&self, of: impl Fn(&Cell) -> bool) -> u64 {
         self.queue.iter().filter(|cell| of(cell)).count() as u64
     }
+
+    /// What a cell or packet takes of the buffer.
+    fn room(&self, cell: &Cell) -> u64 {
+        if self.unit == Unit::Bytes { u64::from(cell.length) * PAYLOAD_OCTETS } else { 1 }
+    }
+
+    /// What the cells that match take of it.
+    fn taken(&self, of: impl Fn(&Cell) -> bool) -> u64 {
+        self.queue.iter().filter(|cell| of(cell)).map(|cell| self.room(cell)).sum()
+    }
 }
 
 /// What the policy sees, counted from the list.
@@ -154,23 +181,24 @@ impl PortState for Model {
     }
 
     fn occupancy(&self) -> u64 {
-        self.count(|_| true)
+        self.taken(|_| true)
     }
 
     fn is_full(&self) -> bool {
-        self.occupancy() >= self.capacity
+        let room = self.room(&self.hand);
+        self.occupancy() + room > self.capacity || self.vc_occupancy(self.hand.vc) + room > self.vc_capacity
     }
 
     fn is_packet(&self) -> bool {
-        false
+        self.unit != Unit::Cells
     }
 
     fn vc_occupancy(&self, vc: u32) -> u64 {
-        self.count(|cell| cell.vc == vc)
+        self.taken(|cell| cell.vc == vc)
     }
 
     fn clp_occupancy(&self, clp: bool) -> u64 {
-        self.count(|cell| cell.clp == clp)
+        self.taken(|cell| cell.clp == clp)
     }
 
     fn active_vcs(&self) -> u64 {
@@ -187,7 +215,15 @@ impl PortState for Model {
 
 /// Puts cells with their arrival times, in order, to `policy` in front of a buffer of `capacity` cells.
 pub(crate) fn ask<P: BufferPolicy>(policy: &mut P, capacity: u64, arrivals: &[(Time, Cell)]) -> Vec<Asked> {
-    let mut model = Model::new(capacity);
+    ask_at(Model::new(capacity), policy, arrivals)
+}
+
+/// The same in front of `model`.
+pub(crate) fn ask_at<P: BufferPolicy>(
+    mut model: Model,
+    policy: &mut P,
+    arrivals: &[(Time, Cell)],
+) -> Vec<Asked> {
     for &(at, cell) in arrivals {
         model.arrive(policy, at, cell);
     }
