@@ -57,7 +57,7 @@ impl FrameRule for BelowFreeSpace {
     const REFERENCE: &'static str = "Choudhury and Hahne 1998";
     const PER_VC: &'static str = "what becomes of the frame in progress, cells in the buffer";
 
-    fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
+    fn new(params: &Params, _: &PortContext<'_>) -> Result<Self, ParamError> {
         if params.alpha == Ratio::billionths(0) {
             return Err(ParamError {
                 key: "alpha",

@@ -115,7 +115,7 @@ impl BufferPolicy for EspdOriginal {
 impl EspdOriginal {
     fn on_green<S: PortState>(&mut self, vc: usize, port: &View<'_, Occupancy, S>, now: Time) -> Verdict {
         let full = port.is_full();
-        let captures = port.occupancy() >= self.high && (port.is_first() || full);
+        let captures = full || (port.is_first() && port.occupancy() >= self.high);
         if captures && self.reds < self.red_limit {
             self.reds += 1;
             self.status[vc] = Status::Red { expires: now.saturating_add(self.drop_timer) };
@@ -129,8 +129,9 @@ impl EspdOriginal {
     }
 
     fn release<S: PortState>(&mut self, vc: usize, status: Status, port: &View<'_, Occupancy, S>, now: Time) {
+        let stays = port.is_full() || port.occupancy() >= self.low;
         match status {
-            Status::Red { expires } if port.occupancy() < self.low || now >= expires => self.reds -= 1,
+            Status::Red { expires } if !stays || now >= expires => self.reds -= 1,
             Status::Red { .. } => return,
             Status::Green | Status::Broken => {}
         }

@@ -9,9 +9,11 @@ mod share;
 pub mod fair_share;
 pub mod frame;
 pub mod push_out;
+pub mod snapshot;
 pub mod turns;
 pub mod view;
 
+pub use snapshot::Snapshot;
 pub use view::{Departure, Needs, Occupancy, PerVc, PortState, PushOut, Removed, View};
 
 use std::convert::Infallible;
