@@ -132,10 +132,10 @@ impl Merge {
         train: &mut Train<C>,
     ) -> bool {
         let Some((&(mut first), others)) = self.keys.split_last() else { return false };
-        let mut limit = Key::start_of(until);
-        if first >= limit {
+        if first.arrival().ps() >= until {
             return false;
         }
+        let mut limit = Key::start_of(until);
         if let Some(&second) = others.last() {
             limit = limit.min(second);
             if !self.ties_by_id {

@@ -59,6 +59,13 @@ impl Instant {
         self.ps
     }
 
+    /// The time in whole picoseconds, rounded up.
+    #[inline]
+    #[must_use]
+    pub const fn ceil(self) -> Time {
+        self.ps + (self.fraction > 0) as Time
+    }
+
     /// The very beginning of the picosecond `ps`.
     #[must_use]
     pub const fn start_of(ps: Time) -> Self {

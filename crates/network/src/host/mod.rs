@@ -25,7 +25,7 @@ use celltrain_engine::{
 use celltrain_tcp::{Ecn, Tcp};
 
 use self::{
-    packets::Waiting,
+    packets::{InIpLayer, InProcessor},
     server::Server,
     source::{Kind, Source},
     timers::{Earliest, Timers},
@@ -138,8 +138,8 @@ pub(crate) struct IpLayer {
 pub(crate) struct Host {
     pub(crate) parts: HostParts,
     merge: Merge,
-    processor: Server<Waiting>,
-    ip: Server<Waiting>,
+    processor: Server<InProcessor>,
+    ip: Server<InIpLayer>,
     /// Deadlines of the endpoints and, after them, the times of the sources.
     timers: Timers,
     /// When VCs with a rate may send: ABR sources, and after them, if any is paced, the outgoing VCs.

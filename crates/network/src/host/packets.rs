@@ -10,13 +10,22 @@ use crate::{
     scenario::Framing,
 };
 
-/// A packet that waits inside the host.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Waiting {
-    /// On its way in, to the endpoint of this host that it names.
-    In(Packet),
+/// A packet that waits for the IP layer.
+#[derive(Debug)]
+pub(super) enum InIpLayer {
+    /// On its way in. The IP layer keeps the order of all frames, so that it is still in flight as number `number` of its queue.
+    In { payloads: usize, number: u32 },
     /// On its way out.
-    Out(Outbound),
+    Out(Box<Outbound>),
+}
+
+/// A packet that waits for the processor, which may part packets that share a VC.
+#[derive(Debug)]
+pub(super) enum InProcessor {
+    /// On its way in, to the endpoint of this host that it names.
+    In(Box<Packet>),
+    /// On its way out.
+    Out(Box<Outbound>),
 }
 
 /// A packet on its way out.
@@ -58,7 +67,7 @@ impl Host {
         incoming.stats.useful_cells += u64::from(cell.length);
         self.fingerprint.mix(u64::from(number));
         let Some(payloads) = incoming.payloads else { return };
-        let packet = flight.packets[payloads].take(number);
+        let packet = flight.packets[payloads].get_mut(number);
         // On an ABR VC the marks are the ABR source's.
         let marked = incoming.reassembly.marked() && incoming.abr.is_none();
         if marked && packet.segment.ecn != Ecn::NotEct {
@@ -68,14 +77,29 @@ impl Host {
             let path = self.parts.endpoints[packet.endpoint as usize].path;
             tap.record(now, path.reversed(), &packet.segment);
         }
-        let endpoint = &mut self.parts.endpoints[packet.endpoint as usize];
-        match (self.parts.ip, endpoint.processing[Way::In as usize]) {
-            (IpLayer { service: Some(service), serves_arrivals: true }, _) => {
-                self.ip.enter(now, service, Waiting::In(*packet));
+        match self.parts.ip {
+            IpLayer { service: Some(service), serves_arrivals: true } => {
+                self.ip.enter(now, service, InIpLayer::In { payloads, number });
             }
-            (_, Some(service)) => self.processor.enter(now, service, Waiting::In(*packet)),
-            (_, None) => {
-                let index = packet.endpoint;
+            _ => self.take_in(now, payloads, number, streams, flight),
+        }
+    }
+
+    /// A packet leaves flight: it takes its time in the processor, if its stack needs any.
+    #[inline(always)]
+    fn take_in(
+        &mut self,
+        now: Time,
+        payloads: usize,
+        number: u32,
+        streams: &mut Streams<Cell>,
+        flight: &mut InFlight,
+    ) {
+        let packet = flight.packets[payloads].take(number);
+        let (index, endpoint) = (packet.endpoint, &mut self.parts.endpoints[packet.endpoint as usize]);
+        match endpoint.processing[Way::In as usize] {
+            Some(service) => self.processor.enter(now, service, InProcessor::In(Box::new(*packet))),
+            None => {
                 endpoint.tcp.on_segment(now, &packet.segment);
                 self.send_due(now, index, streams, flight);
             }
@@ -85,13 +109,10 @@ impl Host {
     /// The IP layer is done with a packet.
     pub(super) fn on_routed(&mut self, now: Time, streams: &mut Streams<Cell>, flight: &mut InFlight) {
         match self.ip.leave() {
-            Some(Waiting::Out(packet)) => self.transmit(now, &packet, streams, flight),
-            Some(Waiting::In(packet)) => {
-                match self.parts.endpoints[packet.endpoint as usize].processing[Way::In as usize] {
-                    Some(service) => self.processor.enter(now, service, Waiting::In(packet)),
-                    None => self.receive(now, &packet, streams, flight),
-                }
+            Some(InIpLayer::In { payloads, number }) => {
+                self.take_in(now, payloads, number, streams, flight);
             }
+            Some(InIpLayer::Out(packet)) => self.transmit(now, &packet, streams, flight),
             None => {}
         }
     }
@@ -100,25 +121,16 @@ impl Host {
     #[inline(never)]
     pub(super) fn on_processed(&mut self, now: Time, streams: &mut Streams<Cell>, flight: &mut InFlight) {
         match self.processor.leave() {
-            Some(Waiting::Out(packet)) => {
+            Some(InProcessor::Out(packet)) => {
                 self.forward(now, &packet, streams, flight);
                 self.free_place(now, packet.from, streams, flight);
             }
-            Some(Waiting::In(packet)) => self.receive(now, &packet, streams, flight),
+            Some(InProcessor::In(packet)) => {
+                self.parts.endpoints[packet.endpoint as usize].tcp.on_segment(now, &packet.segment);
+                self.send_due(now, packet.endpoint, streams, flight);
+            }
             None => {}
         }
-    }
-
-    /// TCP takes a segment, and sends what it calls for.
-    fn receive(
-        &mut self,
-        now: Time,
-        packet: &Packet,
-        streams: &mut Streams<Cell>,
-        flight: &mut InFlight,
-    ) {
-        self.parts.endpoints[packet.endpoint as usize].tcp.on_segment(now, &packet.segment);
-        self.send_due(now, packet.endpoint, streams, flight);
     }
 
     /// Sends what an endpoint has to send now, and sets its timer.
@@ -136,7 +148,7 @@ impl Host {
             match state.processing[Way::Out as usize] {
                 Some(service) => {
                     state.headroom -= 1;
-                    self.processor.enter(now, service, Waiting::Out(packet));
+                    self.processor.enter(now, service, InProcessor::Out(Box::new(packet)));
                 }
                 None => self.forward(now, &packet, streams, flight),
             }
@@ -178,7 +190,7 @@ impl Host {
         let done = match self.parts.ip.service {
             None => now,
             Some(service) if self.sends_ahead => self.ip.serve(now, service),
-            Some(service) => return self.ip.enter(now, service, Waiting::Out(*packet)),
+            Some(service) => return self.ip.enter(now, service, InIpLayer::Out(Box::new(*packet))),
         };
         self.transmit(done, packet, streams, flight);
     }

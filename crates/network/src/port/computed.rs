@@ -27,8 +27,8 @@ pub(super) struct Computed<F> {
     pub(super) longest: Span,
     /// The largest occupancy since the window began, where it does not follow from that.
     most: u64,
-    /// Sojourn times of the last cells of frames that have not left yet, in the order of their departures.
-    delays: VecDeque<(Instant, Time)>,
+    /// Departures, rounded up to whole picoseconds, and sojourn times of the last cells of frames that are not counted yet.
+    delays: VecDeque<(Time, Time)>,
     /// Where the policy needs per-VC occupancy.
     per_vc: Option<Box<PerVc>>,
 }
@@ -58,15 +58,13 @@ impl<F: Fifo> Computed<F> {
     /// The last cell of a frame is accepted, to leave at `departure`.
     #[inline]
     pub(super) fn note_delay(&mut self, departure: Instant, sojourn: Span) {
-        self.delays.push_back((departure, sojourn.ps()));
+        self.delays.push_back((departure.ceil(), sojourn.ps()));
     }
 
     /// Counts the sojourn times of the frames that have left up to `now`.
-    fn count_delays(&mut self, now: Instant, delays: &mut Histogram) {
-        while let Some(&(_, sojourn)) = self.delays.front().filter(|(departure, _)| *departure <= now) {
-            delays.add(sojourn);
-            self.delays.pop_front();
-        }
+    fn count_delays(&mut self, now: Time, delays: &mut Histogram) {
+        let left = self.delays.partition_point(|&(departure, _)| departure <= now);
+        self.delays.drain(..left).for_each(|(_, sojourn)| delays.add(sojourn));
     }
 
     pub(super) fn check(&self, port: &str) {
@@ -308,11 +306,20 @@ impl<F: Bursts> PortCore<Computed<F>> {
         let sojourn = departure.since(unit.first);
         tally.sojourns = tally.sojourns.plus(sojourn, 1);
         tally.longest = tally.longest.max(sojourn);
-        self.count_accepted(unit.first, &unit.car);
-        if unit.car.is_last() && unit.car.kind == Kind::Data {
+        let entry = &mut self.entries[unit.car.vc as usize];
+        entry.accepted[usize::from(unit.car.clp)] += 1;
+        let mut cell = Train { first: departure.delayed(self.delay), slot, ..*unit };
+        if !unit.car.is_last() {
+            cell.car.vc = entry.next_vc;
+            return streams[entry.output].push(number, number, &cell);
+        }
+        let (output, vc) = entry.next_hop(unit.car.kind);
+        cell.car.vc = vc;
+        streams[output].push(number, number, &cell);
+        self.note_end(unit.first, unit.car.vc);
+        if unit.car.kind == Kind::Data {
             self.service.note_delay(departure, sojourn);
         }
-        self.forward(departure, number, Train { slot, ..*unit }, streams);
     }
 
     /// Adds up what was counted during a visit until `now`.
@@ -329,6 +336,6 @@ impl<F: Bursts> PortCore<Computed<F>> {
         service.longest = service.longest.max(tally.longest);
         self.stats.sojourns.add(tally.sojourns);
         self.advance(policy, now);
-        self.service.count_delays(now, &mut self.stats.delays);
+        self.service.count_delays(now.ps(), &mut self.stats.delays);
     }
 }

@@ -1,6 +1,6 @@
 //! What all ports share, whatever their service.
 
-use celltrain_atm::{Cell, cell::Kind, policing::Policer};
+use celltrain_atm::{Cell, policing::Policer};
 use celltrain_engine::{
     Fingerprint, Instant, Time,
     merge::Merge,
@@ -38,38 +38,11 @@ impl PortCore<()> {
 }
 
 impl<S> PortCore<S> {
-    /// Counts a unit that was accepted at `at`, and mixes it into the fingerprint if it ends a frame or belongs to none. When it will
-    /// leave is not always known yet.
-    #[inline(always)]
-    pub(super) fn count_accepted(&mut self, at: Instant, cell: &Cell) {
-        self.entries[cell.vc as usize].accepted[usize::from(cell.clp)] += 1;
-        if cell.is_last() {
-            self.note_end(at, cell.vc);
-        }
-    }
-
-    /// Mixes the acceptance of a frame's last cell into the fingerprint.
+    /// Mixes into the fingerprint that the last cell of a frame, or one that belongs to none, was accepted at `at`. When it will leave
+    /// is not always known yet.
     #[inline]
     pub(super) fn note_end(&mut self, at: Instant, vc: u32) {
         self.fingerprint.mix(at.ps() ^ u64::from(vc) << 48);
-    }
-
-    /// Sends a cell on to where its VC goes, so that its last bit leaves at `departure`; `number` as for
-    /// [`celltrain_engine::stream::Stream::push`].
-    #[inline(always)]
-    pub(super) fn forward(
-        &self,
-        departure: Instant,
-        number: u64,
-        mut cell: Train<Cell>,
-        streams: &mut Streams<Cell>,
-    ) {
-        let entry = &self.entries[cell.car.vc as usize];
-        let (output, vc) =
-            if cell.car.kind == Kind::Data { (entry.output, entry.next_vc) } else { entry.next_hop(cell.car.kind) };
-        cell.first = departure.delayed(self.delay);
-        cell.car.vc = vc;
-        streams[output].push(number, number, &cell);
     }
 
     /// Whether a cell is on a reverse path, to be stamped and relayed, and not for the link.

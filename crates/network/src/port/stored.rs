@@ -290,8 +290,10 @@ impl PortCore<Stored> {
     /// The link is free at `start`: sends what the scheduler chooses, if anything waits.
     fn send_next(&mut self, start: Instant, streams: &mut Streams<Cell>) {
         let Some(&Sending { unit, departure, .. }) = self.service.send_next(start) else { return };
-        let cell = Train { slot: self.service.line.slot(), ..Train::single(departure, unit.cell) };
-        self.forward(departure, self.service.number, cell, streams);
+        let (output, vc) = self.entries[unit.cell.vc as usize].next_hop(unit.cell.kind);
+        let (first, number) = (departure.delayed(self.delay), self.service.number);
+        let cell = Train { slot: self.service.line.slot(), ..Train::single(first, Cell { vc, ..unit.cell }) };
+        streams[output].push(number, number, &cell);
     }
 
     /// A unit arrives; what is accepted goes into its queue, and on the link if that is free.
@@ -308,7 +310,10 @@ impl PortCore<Stored> {
             let size = self.service.size(&cell);
             self.service.enter(Unit { cell, at, size });
             self.note_abr_queue(at);
-            self.count_accepted(at, &cell);
+            self.entries[cell.vc as usize].accepted[usize::from(cell.clp)] += 1;
+            if cell.is_last() {
+                self.note_end(at, cell.vc);
+            }
             if self.service.sending.is_none() {
                 self.send_next(at, streams);
             }
