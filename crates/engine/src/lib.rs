@@ -14,6 +14,7 @@ pub mod long_range;
 pub mod merge;
 pub mod quantity;
 pub mod random;
+pub mod registry;
 pub mod stream;
 pub mod time;
 pub mod visit;

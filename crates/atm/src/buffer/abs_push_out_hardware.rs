@@ -43,11 +43,10 @@ pub struct Controllers {
     space: Space,
     dispatcher: Dispatcher,
     stacks: Vec<Stack>,
-    /// The push-out controller's registers: the addresses of each VC's cells in the order of their arrival. How many they
-    /// are is NC, which the packet-discard controller counts.
+    /// The push-out controller's registers: the addresses of each VC's cells in the order of their arrival.
     registers: Vec<VecDeque<Address>>,
-    /// While push-out goes on for one cell: how many cells it has popped.
-    popped: Option<i64>,
+    /// While push-out goes on for one cell: the occupancy that the cell found.
+    found: Option<u64>,
 }
 
 /// The idle addresses of the cell pool.
@@ -130,21 +129,23 @@ impl Controllers {
             .max_by_key(|vc| (frames(vc), Reverse(*vc)))
     }
 
-    /// Stores an accepted cell.
-    fn store(&mut self, cell: &Cell, first: bool) {
-        let (vc, last) = (cell.vc as usize, cell.is_last());
-        if first {
-            let (count, threshold) =
-                (self.registers[vc].len() as i64, self.space.limits.threshold(cell.vc));
-            if count < threshold || self.stacks[vc].entries.is_empty() {
-                self.stacks[vc].clear();
-            }
-            self.stacks[vc].open = count.saturating_add(self.space.limits.frame(cell.vc)) >= threshold;
+    /// A frame of a VC that has `count` in the buffer (NC, which the packet-discard controller counts) is admitted: if it
+    /// may take the VC above its threshold, it goes on the stack.
+    fn open(&mut self, vc: u32, count: i64) {
+        let (stack, threshold) = (&mut self.stacks[vc as usize], self.space.limits.threshold(vc));
+        if count < threshold || stack.entries.is_empty() {
+            stack.clear();
         }
+        stack.open = count.saturating_add(self.space.limits.frame(vc)) >= threshold;
+    }
+
+    /// Stores an accepted cell.
+    fn store(&mut self, cell: &Cell) {
         let address = self.dispatcher.write();
-        self.registers[vc].push_back(address);
-        if self.stacks[vc].open {
-            self.stacks[vc].push(address, last);
+        self.registers[cell.vc as usize].push_back(address);
+        let stack = &mut self.stacks[cell.vc as usize];
+        if stack.open {
+            stack.push(address, cell.is_last());
         }
     }
 
@@ -167,10 +168,10 @@ impl FrameRule for Controllers {
     const PER_VC: &'static str = "what becomes of the frame in progress, cells in the buffer and reserved, \
         its threshold and maximum frame, a stack of the addresses of its cells";
     const ON_CELL: Option<CellHook<Self>> = Some(|rule, cell, first, accepted| {
-        rule.popped = None;
+        rule.found = None;
         rule.space.on_cell(cell, first, accepted);
         if accepted {
-            rule.store(cell, first);
+            rule.store(cell);
         }
     });
 
@@ -181,7 +182,7 @@ impl FrameRule for Controllers {
             dispatcher: Dispatcher::default(),
             stacks: vec![Stack::default(); vcs],
             registers: vec![VecDeque::new(); vcs],
-            popped: None,
+            found: None,
         })
     }
 
@@ -190,19 +191,24 @@ impl FrameRule for Controllers {
     }
 
     fn admits<S: PortState>(&mut self, cell: &Cell, port: &View<'_, PushOut, S>, _: Time) -> bool {
-        self.space.admits(cell, port)
+        let admits = self.space.admits(cell, port);
+        if admits {
+            self.open(cell.vc, port.vc_occupancy(cell.vc).cast_signed());
+        }
+        admits
     }
 
     fn push_out<S: PortState>(&mut self, cell: &Cell, port: &View<'_, PushOut, S>) -> Option<u32> {
-        let calls = match self.popped {
+        let occupancy = port.occupancy();
+        let calls = match self.found {
             None => self.space.calls_for_push_out(cell, port),
-            Some(cells) => cells <= self.space.limits.frame(cell.vc),
+            Some(found) => (found - occupancy).cast_signed() <= self.space.limits.frame(cell.vc),
         };
         if !calls {
             return None;
         }
-        let full = port.occupancy() >= port.capacity();
-        let own = || Space::own_frame(cell, port).filter(|_| full);
+        self.found.get_or_insert(occupancy);
+        let own = || Space::own_frame(cell, port).filter(|_| occupancy >= port.capacity());
         self.victim(port, cell.vc).or_else(own)
     }
 
@@ -218,7 +224,6 @@ impl FrameRule for Controllers {
             let address = self.free(last);
             self.stacks[removed.vc as usize].pop(address);
         }
-        self.popped = Some(self.popped.unwrap_or(0) + removed.count as i64);
         self.space.on_push_out(removed);
     }
 

@@ -295,6 +295,30 @@ proptest! {
                 .map_err(|broken| TestCaseError::fail(format!("{params:?}: {broken}")))?;
         }
     }
+
+    #[test]
+    fn a_packet_and_its_bytes_meet_one_fate(
+        steps in prop::collection::vec((0u64..4, 0u32..VCS as u32), 1..300),
+        twenties in 1u64..4,
+        limit in 1u64..40,
+    ) {
+        // All packets have 48 bytes. Every threshold is a whole number of them, every VC's part too.
+        let (arrivals, capacity) = (cells(&steps, &[1]), 20 * twenties);
+        let mut contracts = guarantees(&[1, 1, 0, 2]);
+        contracts.iter_mut().for_each(|contract| contract.mfs = 1);
+        // Virtual queues count packets whatever their size.
+        let virtual_queues = [PolicyName::VirtualQueuing, PolicyName::ImprovedVirtualQueuing];
+        for params in parameters().into_iter().filter(|params| !virtual_queues.contains(&params.policy)) {
+            let fates = |unit, size: u64| {
+                let port = PortContext { unit, ..context(size * capacity, &contracts) };
+                let mut policy = Policy::new(&params, &port).unwrap();
+                let model = Model::limited(size * capacity, size * limit, unit);
+                let asked = with_policy!(&mut policy, policy => ask_at(model, policy, &arrivals));
+                asked.iter().map(|asked| asked.verdict).collect::<Vec<_>>()
+            };
+            prop_assert_eq!(fates(Unit::Packets, 1), fates(Unit::Bytes, 48), "{:?}", params.policy);
+        }
+    }
 }
 
 /// Breaks one rule each, to show that the checks see it.
