@@ -11,10 +11,11 @@
 
 use std::collections::VecDeque;
 
+use celltrain_engine::Instant;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Queues, Scheduler, Share, Vcs};
+use super::{Queues, Scheduler, ServiceTime, Share, Vcs};
 use crate::catalogue::ParamError;
 
 /// Parameters of deficit round robin.
@@ -76,7 +77,7 @@ impl Scheduler for DeficitRoundRobin {
     const REFERENCE: &'static str =
         "Shreedhar and Varghese 1996, Efficient fair queuing using deficit round-robin";
 
-    fn new(params: &Params, vcs: Vcs<'_>) -> Result<Self, ParamError> {
+    fn new(params: &Params, vcs: Vcs<'_>, _: ServiceTime) -> Result<Self, ParamError> {
         if params.quantum == 0 {
             let message = "expected 1 or more, found 0".to_owned();
             return Err(ParamError { key: "quantum", message });
@@ -89,14 +90,14 @@ impl Scheduler for DeficitRoundRobin {
     }
 
     #[inline]
-    fn enqueue(&mut self, vc: u32, queues: &impl Queues) {
+    fn enqueue(&mut self, vc: u32, _: u32, _: Instant, queues: &impl Queues) {
         if queues.size(vc, 1).is_none() {
             self.turns.push_back(vc);
         }
     }
 
     #[inline]
-    fn next(&mut self, queues: &impl Queues) -> Option<u32> {
+    fn next(&mut self, _: Instant, queues: &impl Queues) -> Option<u32> {
         loop {
             let vc = *self.turns.front()?;
             let Account { quantum, deficit } = &mut self.vcs[vc as usize];
@@ -117,7 +118,7 @@ impl Scheduler for DeficitRoundRobin {
         }
     }
 
-    fn withdraw(&mut self, vc: u32, queues: &impl Queues) {
+    fn withdraw(&mut self, vc: u32, _: u32, _: Instant, queues: &impl Queues) {
         if queues.size(vc, 0).is_none() {
             self.leave(vc);
         }

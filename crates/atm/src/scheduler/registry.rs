@@ -58,32 +58,36 @@ macro_rules! disciplines {
             ///
             /// # Errors
             /// As [`Scheduler::new`].
-            pub fn new(params: &SchedulerParams, vcs: Vcs<'_>) -> Result<Self, ParamError> {
+            pub fn new(
+                params: &SchedulerParams,
+                vcs: Vcs<'_>,
+                service: ServiceTime,
+            ) -> Result<Self, ParamError> {
                 Ok(match params.discipline {
-                    $(DisciplineName::$discipline => Self::$discipline(Scheduler::new(&params.$module, vcs)?),)*
+                    $(DisciplineName::$discipline => Self::$discipline(Scheduler::new(&params.$module, vcs, service)?),)*
                 })
             }
 
             /// As [`Scheduler::enqueue`].
             #[inline]
-            pub fn enqueue(&mut self, vc: u32, queues: &impl Queues) {
+            pub fn enqueue(&mut self, vc: u32, size: u32, now: Instant, queues: &impl Queues) {
                 match self {
-                    $(Self::$discipline(discipline) => discipline.enqueue(vc, queues),)*
+                    $(Self::$discipline(discipline) => discipline.enqueue(vc, size, now, queues),)*
                 }
             }
 
             /// As [`Scheduler::next`].
             #[inline]
-            pub fn next(&mut self, queues: &impl Queues) -> Option<u32> {
+            pub fn next(&mut self, now: Instant, queues: &impl Queues) -> Option<u32> {
                 match self {
-                    $(Self::$discipline(discipline) => discipline.next(queues),)*
+                    $(Self::$discipline(discipline) => discipline.next(now, queues),)*
                 }
             }
 
             /// As [`Scheduler::withdraw`].
-            pub fn withdraw(&mut self, vc: u32, queues: &impl Queues) {
+            pub fn withdraw(&mut self, vc: u32, size: u32, now: Instant, queues: &impl Queues) {
                 match self {
-                    $(Self::$discipline(discipline) => discipline.withdraw(vc, queues),)*
+                    $(Self::$discipline(discipline) => discipline.withdraw(vc, size, now, queues),)*
                 }
             }
         }

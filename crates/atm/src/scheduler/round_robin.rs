@@ -7,10 +7,11 @@
 
 use std::collections::VecDeque;
 
+use celltrain_engine::Instant;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Queues, Scheduler, Vcs};
+use super::{Queues, Scheduler, ServiceTime, Vcs};
 use crate::catalogue::ParamError;
 
 /// Round robin has no parameters.
@@ -31,12 +32,12 @@ impl Scheduler for RoundRobin {
         "Serves the VCs that have something to send in turn, a cell or packet each.";
     const REFERENCE: &'static str = "Wu, Siu and Ren, section II.C (per-VC queuing)";
 
-    fn new(_: &Params, _: Vcs<'_>) -> Result<Self, ParamError> {
+    fn new(_: &Params, _: Vcs<'_>, _: ServiceTime) -> Result<Self, ParamError> {
         Ok(Self { turns: VecDeque::new() })
     }
 
     #[inline]
-    fn enqueue(&mut self, vc: u32, queues: &impl Queues) {
+    fn enqueue(&mut self, vc: u32, _: u32, _: Instant, queues: &impl Queues) {
         // The only unit of its queue: the VC joins the round.
         if queues.size(vc, 1).is_none() {
             self.turns.push_back(vc);
@@ -44,7 +45,7 @@ impl Scheduler for RoundRobin {
     }
 
     #[inline]
-    fn next(&mut self, queues: &impl Queues) -> Option<u32> {
+    fn next(&mut self, _: Instant, queues: &impl Queues) -> Option<u32> {
         let vc = self.turns.pop_front()?;
         if queues.size(vc, 1).is_some() {
             self.turns.push_back(vc);
@@ -52,7 +53,7 @@ impl Scheduler for RoundRobin {
         Some(vc)
     }
 
-    fn withdraw(&mut self, vc: u32, queues: &impl Queues) {
+    fn withdraw(&mut self, vc: u32, _: u32, _: Instant, queues: &impl Queues) {
         if queues.size(vc, 0).is_none() {
             self.turns.retain(|&turn| turn != vc);
         }

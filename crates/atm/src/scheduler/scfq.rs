@@ -15,10 +15,11 @@
 
 use std::collections::BTreeSet;
 
+use celltrain_engine::Instant;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Queues, Scheduler, Share, Vcs};
+use super::{Queues, Scheduler, ServiceTime, Share, Vcs};
 use crate::catalogue::ParamError;
 
 /// Parameters of SCFQ.
@@ -76,7 +77,7 @@ impl Scheduler for Scfq {
     const SUMMARY: &'static str = "Serves VCs in proportion to their shares, in the order of tags that advance with the unit in service (virtual spacing).";
     const REFERENCE: &'static str = "Golestani 1994, A self-clocked fair queueing scheme for broadband applications; for cells the WFQ of Puangpronpitag, Kara and Djemame";
 
-    fn new(params: &Params, vcs: Vcs<'_>) -> Result<Self, ParamError> {
+    fn new(params: &Params, vcs: Vcs<'_>, _: ServiceTime) -> Result<Self, ParamError> {
         let shares = params.share.of(vcs)?;
         let most = shares.iter().max().map_or(1, |&share| Tag::from(share)) << 32;
         let spacing = shares.iter().map(|&share| most.div_ceil(Tag::from(share))).collect();
@@ -84,7 +85,7 @@ impl Scheduler for Scfq {
     }
 
     #[inline]
-    fn enqueue(&mut self, vc: u32, queues: &impl Queues) {
+    fn enqueue(&mut self, vc: u32, _: u32, _: Instant, queues: &impl Queues) {
         if queues.size(vc, 1).is_none() {
             let size = queues.size(vc, 0).expect("a unit was put into the queue");
             self.set_head(vc, size);
@@ -92,7 +93,7 @@ impl Scheduler for Scfq {
     }
 
     #[inline]
-    fn next(&mut self, queues: &impl Queues) -> Option<u32> {
+    fn next(&mut self, _: Instant, queues: &impl Queues) -> Option<u32> {
         let (tag, vc) = self.heads.pop_first()?;
         self.now = tag;
         if self.now >= SET_BACK {
@@ -104,7 +105,7 @@ impl Scheduler for Scfq {
         Some(vc)
     }
 
-    fn withdraw(&mut self, vc: u32, queues: &impl Queues) {
+    fn withdraw(&mut self, vc: u32, _: u32, _: Instant, queues: &impl Queues) {
         if queues.size(vc, 0).is_none() {
             self.heads.remove(&(self.tags[vc as usize], vc));
         }

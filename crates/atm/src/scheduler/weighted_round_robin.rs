@@ -12,10 +12,11 @@
 
 use std::collections::VecDeque;
 
+use celltrain_engine::Instant;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Queues, Scheduler, Share, Vcs};
+use super::{Queues, Scheduler, ServiceTime, Share, Vcs};
 use crate::catalogue::ParamError;
 
 /// The most cells of a VC in a cycle: with more, a cycle would take so long that the shares mean nothing.
@@ -83,7 +84,7 @@ impl Scheduler for WeightedRoundRobin {
         "Serves the VCs that have something to send in turn, as many cells a cycle as the VC's weight says.";
     const REFERENCE: &'static str = "Katevenis, Sidiropoulos and Courcoubetis 1991, Weighted round-robin cell multiplexing in a general-purpose ATM switch chip";
 
-    fn new(params: &Params, vcs: Vcs<'_>) -> Result<Self, ParamError> {
+    fn new(params: &Params, vcs: Vcs<'_>, _: ServiceTime) -> Result<Self, ParamError> {
         let shares = params.share.of(vcs)?;
         if let Some((label, weight)) = shares.iter().enumerate().find(|(_, weight)| **weight > MAX_TURNS) {
             let message = format!(
@@ -98,7 +99,7 @@ impl Scheduler for WeightedRoundRobin {
     }
 
     #[inline]
-    fn enqueue(&mut self, vc: u32, queues: &impl Queues) {
+    fn enqueue(&mut self, vc: u32, _: u32, _: Instant, queues: &impl Queues) {
         // The only unit of its queue: the VC joins the cycle.
         if queues.size(vc, 1).is_none() {
             if *self.left(vc) > 0 { self.turns.push_back(vc) } else { self.waiting.push_back(vc) }
@@ -106,7 +107,7 @@ impl Scheduler for WeightedRoundRobin {
     }
 
     #[inline]
-    fn next(&mut self, queues: &impl Queues) -> Option<u32> {
+    fn next(&mut self, _: Instant, queues: &impl Queues) -> Option<u32> {
         if self.turns.is_empty() {
             self.end_cycle();
         }
@@ -124,7 +125,7 @@ impl Scheduler for WeightedRoundRobin {
         Some(vc)
     }
 
-    fn withdraw(&mut self, vc: u32, queues: &impl Queues) {
+    fn withdraw(&mut self, vc: u32, _: u32, _: Instant, queues: &impl Queues) {
         if queues.size(vc, 0).is_none() {
             self.turns.retain(|&turn| turn != vc);
             self.waiting.retain(|&turn| turn != vc);

@@ -16,10 +16,11 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
+use celltrain_engine::Instant;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Queues, Scheduler, Share, Vcs};
+use super::{Queues, Scheduler, ServiceTime, Share, Vcs};
 use crate::catalogue::ParamError;
 
 /// The largest ratio of two shares.
@@ -65,7 +66,7 @@ impl Scheduler for Wfq {
     const SUMMARY: &'static str = "Serves VCs in proportion to their shares, in the order in which a fluid system would end their units (PGPS).";
     const REFERENCE: &'static str = "Demers, Keshav and Shenker 1989; Parekh and Gallager 1993, A generalized processor sharing approach to flow control";
 
-    fn new(params: &Params, vcs: Vcs<'_>) -> Result<Self, ParamError> {
+    fn new(params: &Params, vcs: Vcs<'_>, _: ServiceTime) -> Result<Self, ParamError> {
         let shares = params.share.of(vcs)?;
         let of_vcs = || vcs.iter().map(|(label, _)| shares[label]);
         let (least, most) = (of_vcs().min().unwrap_or(1), of_vcs().max().unwrap_or(1));
@@ -87,7 +88,7 @@ impl Scheduler for Wfq {
     }
 
     #[inline]
-    fn enqueue(&mut self, vc: u32, queues: &impl Queues) {
+    fn enqueue(&mut self, vc: u32, _: u32, _: Instant, queues: &impl Queues) {
         if self.heads.is_empty() {
             self.fluid.end_all();
         }
@@ -103,7 +104,7 @@ impl Scheduler for Wfq {
     }
 
     #[inline]
-    fn next(&mut self, queues: &impl Queues) -> Option<u32> {
+    fn next(&mut self, _: Instant, queues: &impl Queues) -> Option<u32> {
         let (tag, vc) = self.heads.pop_first()?;
         let tags = &mut self.tags[vc as usize];
         tags.pop_front();
@@ -115,7 +116,7 @@ impl Scheduler for Wfq {
         Some(vc)
     }
 
-    fn withdraw(&mut self, vc: u32, _: &impl Queues) {
+    fn withdraw(&mut self, vc: u32, _: u32, _: Instant, _: &impl Queues) {
         let tag = self.tags[vc as usize].pop_back().expect("a unit of the VC waited");
         if self.tags[vc as usize].is_empty() {
             self.heads.remove(&(tag, vc));

@@ -11,7 +11,7 @@ use celltrain_atm::{
 use celltrain_engine::quantity::BitRate;
 use proptest::{prelude::*, test_runner::RngSeed};
 
-use crate::model::{Port, Serve, discipline, of, weighted};
+use crate::model::{Port, Serve, discipline, of, service, weighted};
 
 /// The VCs and sizes sent in `count` turns of the line; all VCs always have two units, whose sizes are taken from
 /// `sizes` in turn.
@@ -221,7 +221,7 @@ fn minimum_rates_are_shares() {
 #[test]
 fn shares_that_make_no_sense_are_refused() {
     let refused = |params: &SchedulerParams, contracts: &[Contract]| {
-        let error = Discipline::new(params, Vcs::of(Category::default(), contracts)).unwrap_err();
+        let error = Discipline::new(params, Vcs::of(Category::default(), contracts), service()).unwrap_err();
         (error.key, error.message)
     };
     for params in sharing(Share::Mcr) {

@@ -101,7 +101,8 @@ impl Builder<'_> {
                 || link.stores_queue(&draft.contracts)
                 || keeps_accounts && control.is_some());
         let queuing = stores.then(|| Queuing {
-            scheduler: Priority::new(&link.scheduler, &draft.contracts).expect("the scenario was checked"),
+            scheduler: Priority::new(&link.scheduler, &draft.contracts, line.service())
+                .expect("the scenario was checked"),
             vc_capacity: link.vc_buffer.units(),
             policers: draft.policers,
         });

@@ -18,7 +18,7 @@ use celltrain_atm::{
     buffer::{Policy, Reason},
     cell::Kind,
     policing::Policer,
-    scheduler::Priority,
+    scheduler::{Priority, ServiceTime},
     with_policy,
 };
 use celltrain_engine::{
@@ -188,6 +188,14 @@ impl Line {
         match self {
             Self::Cells { slot, .. } => slot,
             Self::Packets { .. } => Slot::ZERO,
+        }
+    }
+
+    /// How long a unit occupies the line.
+    pub(crate) fn service(self) -> ServiceTime {
+        match self {
+            Self::Cells { slot, .. } => ServiceTime::new(slot, 0),
+            Self::Packets { byte, overhead, .. } => ServiceTime::new(byte, overhead),
         }
     }
 

@@ -288,7 +288,7 @@ impl Buffer<VcQueues> {
     /// The line is free at `start`: sends what the scheduler chooses, if anything waits.
     fn send_next(&mut self, start: Instant, streams: &mut Streams<Cell>) {
         let queues = &mut self.queue;
-        let Some(vc) = queues.scheduler.next(&queues.store) else { return };
+        let Some(vc) = queues.scheduler.next(start, &queues.store) else { return };
         let unit = queues.store.take(vc);
         let load = queues.load(unit.size);
         let departure = match queues.line {
@@ -392,7 +392,7 @@ impl Buffer<VcQueues> {
         let fits =
             queues.store.total() <= queues.line.capacity() && queues.store.of_vc(vc) <= queues.vc_capacity;
         assert!(fits, "the policy accepted a unit into a full buffer");
-        queues.scheduler.enqueue(vc, &queues.store);
+        queues.scheduler.enqueue(vc, unit.size, unit.at, &queues.store);
         if let Some(control) = &mut self.control {
             control.enter(vc);
         }
@@ -412,7 +412,7 @@ impl Buffer<VcQueues> {
         for _ in 0..frame.units {
             let queues = &mut self.queue;
             let unit = queues.store.push_out(vc);
-            queues.scheduler.withdraw(vc, &queues.store);
+            queues.scheduler.withdraw(vc, unit.size, now, &queues.store);
             if let Some(control) = &mut self.control {
                 control.leave(vc);
             }
