@@ -3,9 +3,11 @@
 //! The port keeps a queue for each VC, takes units (cells, or packets on a packet-framed link) out and sends them; a
 //! scheduler only says whose turn it is. To add one: a file here and a line in the registry below.
 
+mod fluid;
 pub mod priority;
 mod registry;
 pub mod share;
+mod winners;
 
 pub use priority::Priority;
 pub use share::Share;

@@ -5,10 +5,6 @@ mod disciplines;
 mod fluid;
 mod gps;
 mod model;
-#[expect(
-    dead_code,
-    reason = "push-outs and the order of units are checked once arrivals count from their instants"
-)]
 mod pgps;
 mod priority;
 mod shares;
