@@ -14,7 +14,7 @@
 
 use super::{
     ServiceTime,
-    winners::{Tag, Winners},
+    heap::{Heap, Tag},
 };
 
 /// The fluid system.
@@ -25,7 +25,7 @@ pub(super) struct Fluid {
     /// Work done since then. VCs that have ended meanwhile may still be counted as busy.
     done: u128,
     /// The busy VCs, by virtual times that are at most those of their ends: an arrival moves a VC's end and not the VC.
-    ends: Winners,
+    ends: Heap,
     /// The sum of their shares.
     shares: u64,
     vcs: Vec<Vc>,
@@ -63,7 +63,7 @@ impl Fluid {
         Self {
             now: 0,
             done: 0,
-            ends: Winners::new(shares.len()),
+            ends: Heap::new(shares.len()),
             shares: 0,
             vcs: shares.iter().map(vc).collect(),
         }

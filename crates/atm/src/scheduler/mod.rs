@@ -4,10 +4,10 @@
 //! scheduler only says whose turn it is. To add one: a file here and a line in the registry below.
 
 mod fluid;
+mod heap;
 pub mod priority;
 mod registry;
 pub mod share;
-mod winners;
 
 pub use priority::Priority;
 pub use share::Share;

@@ -11,7 +11,7 @@
 //! instead. It keeps within one packet of the fluid system, which this does not: here a VC may wait for one packet of
 //! each of the others.
 //!
-//! State: a tag for each VC, in a tree; time grows with the logarithm of the number of VCs.
+//! State: a tag for each busy VC, in a heap; time grows with the logarithm of their number.
 
 use celltrain_engine::Instant;
 use schemars::JsonSchema;
@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Queues, Scheduler, ServiceTime, Share, Vcs,
-    winners::{Tag, Winners},
+    heap::{Heap, Tag},
 };
 use crate::catalogue::ParamError;
 
@@ -46,7 +46,7 @@ pub struct Scfq {
     /// The tag of the unit in service or, if there is none, of the last one.
     now: Tag,
     /// The VCs that wait, by the tags of their first units.
-    heads: Winners,
+    heads: Heap,
 }
 
 impl Scfq {
@@ -73,7 +73,7 @@ impl Scheduler for Scfq {
         let shares = params.share.of(vcs)?;
         let most = shares.iter().max().map_or(1, |&share| Tag::from(share)) << 32;
         let spacing = shares.iter().map(|&share| most.div_ceil(Tag::from(share))).collect();
-        Ok(Self { spacing, now: 0, heads: Winners::new(shares.len()) })
+        Ok(Self { spacing, now: 0, heads: Heap::new(shares.len()) })
     }
 
     #[inline]

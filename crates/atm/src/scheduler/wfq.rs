@@ -17,8 +17,8 @@
 //! against them, a unit may be late by as much more as was given to the others since it came. A VC is not charged for what
 //! was pushed out.
 //!
-//! State: a tag for each unit, and two trees of the VCs: those that wait, by their first tags, and those that are busy in the
-//! fluid system, by their last. Time grows with the logarithm of the number of VCs; nothing is allocated but by a queue
+//! State: a tag for each unit, and two heaps of the VCs: those that wait, by their first tags, and those that are busy in the
+//! fluid system, by their last. Time grows with the logarithm of the number of busy VCs; nothing is allocated but by a queue
 //! longer than any before.
 
 use std::collections::VecDeque;
@@ -30,7 +30,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Queues, Scheduler, ServiceTime, Share, Vcs,
     fluid::Fluid,
-    winners::{Tag, Winners},
+    heap::{Heap, Tag},
 };
 use crate::catalogue::ParamError;
 
@@ -53,7 +53,7 @@ pub struct Wfq {
     /// The virtual times at which the fluid system ends the units that wait, by VC.
     tags: Vec<VecDeque<Tag>>,
     /// The VCs that wait, by their first tags.
-    heads: Winners,
+    heads: Heap,
     in_service: InService,
 }
 
@@ -93,7 +93,7 @@ impl Scheduler for Wfq {
             service,
             fluid: Fluid::new(&shares, service),
             tags: vec![VecDeque::new(); shares.len()],
-            heads: Winners::new(shares.len()),
+            heads: Heap::new(shares.len()),
             in_service: InService::default(),
         })
     }

@@ -4,6 +4,8 @@ mod deficits;
 mod disciplines;
 mod fluid;
 mod gps;
+mod latency;
+mod link;
 mod model;
 mod pgps;
 mod priority;
