@@ -14,8 +14,8 @@
 //!
 //! A unit that is pushed out leaves both systems. What the fluid system had done of it, it does for the others at once, so
 //! that again both have the same left. That brings the ends of the others forward and changes the order of none; measured
-//! against them, a unit may be late by as much more as was given to the others since it came. A VC is not charged for what
-//! was pushed out.
+//! against them, a unit may be late by as much more as was given to the others in the busy period. A VC is not charged for
+//! what was pushed out.
 //!
 //! State: a tag for each unit, and two heaps of the VCs: those that wait, by their first tags, and those that are busy in the
 //! fluid system, by their last. Time grows with the logarithm of the number of busy VCs; nothing is allocated but by a queue

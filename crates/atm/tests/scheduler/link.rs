@@ -55,7 +55,7 @@ pub(crate) struct Outcome {
     pub(crate) ends: Vec<Option<u128>>,
     /// When the fluid system ended each.
     fluid: Vec<Option<u128>>,
-    /// When each arrived.
+    /// When each arrived, in the link's work.
     pub(crate) arrivals: Vec<u128>,
     /// The VC and the work of each.
     pub(crate) units: Vec<(u32, u128)>,
@@ -170,9 +170,13 @@ impl Link {
 }
 
 impl Outcome {
-    /// What the fluid system gave back from just before unit `number` came until it ended it.
+    /// What the fluid system gave back, until it ended unit `number`, since the link began the last unit before it that the
+    /// fluid system ends later. All that the link sent between came after that: the link needs as long for it as the fluid
+    /// system, but for what this did at once.
     fn returned(&self, number: usize, end: u128) -> u128 {
-        let since = self.arrivals[number].saturating_sub(self.largest);
+        let sent = self.choices.iter().map(|choice| choice.0).rev().skip_while(|&unit| unit != number);
+        let later = sent.into_iter().find(|&unit| self.fluid[unit].is_some_and(|fluid| fluid > end));
+        let since = later.map_or(0, |unit| self.ends[unit].unwrap() - self.units[unit].1);
         let meanwhile = self.returned.iter().filter(|(at, _)| (since..=end).contains(at));
         meanwhile.map(|(_, work)| work).sum()
     }
