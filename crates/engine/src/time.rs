@@ -150,6 +150,13 @@ impl Ord for Instant {
 pub struct Span(u128);
 
 impl Span {
+    /// In units of 2^-64 ps.
+    #[inline]
+    #[must_use]
+    pub const fn bits(self) -> u128 {
+        self.0
+    }
+
     /// In whole picoseconds, rounded down.
     #[inline]
     #[must_use]

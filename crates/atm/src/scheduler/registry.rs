@@ -33,19 +33,19 @@ macro_rules! disciplines {
         impl Discipline {
             /// As [`Scheduler::enqueue`].
             #[inline]
-            pub fn enqueue(&mut self, vc: u32, queues: &impl Queues) {
-                with_discipline!(self, discipline => discipline.enqueue(vc, queues));
+            pub fn enqueue(&mut self, vc: u32, size: u32, now: Instant, queues: &impl Queues) {
+                with_discipline!(self, discipline => discipline.enqueue(vc, size, now, queues));
             }
 
             /// As [`Scheduler::next`].
             #[inline]
-            pub fn next(&mut self, queues: &impl Queues) -> Option<u32> {
-                with_discipline!(self, discipline => discipline.next(queues))
+            pub fn next(&mut self, now: Instant, queues: &impl Queues) -> Option<u32> {
+                with_discipline!(self, discipline => discipline.next(now, queues))
             }
 
             /// As [`Scheduler::withdraw`].
-            pub fn withdraw(&mut self, vc: u32, queues: &impl Queues) {
-                with_discipline!(self, discipline => discipline.withdraw(vc, queues));
+            pub fn withdraw(&mut self, vc: u32, size: u32, now: Instant, queues: &impl Queues) {
+                with_discipline!(self, discipline => discipline.withdraw(vc, size, now, queues));
             }
         }
     };

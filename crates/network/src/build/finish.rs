@@ -100,7 +100,8 @@ impl Builder<'_> {
         let service = ServiceKind::of(&link.discard, &link.scheduler, link.vc_buffer, categories);
         let stores = in_switch && (self.options.store_queues || service == ServiceKind::Stored);
         let queuing = stores.then(|| Queuing {
-            scheduler: Priority::new(&link.scheduler, &draft.contracts).expect("the scenario was checked"),
+            scheduler: Priority::new(&link.scheduler, &draft.contracts, line.service())
+                .expect("the scenario was checked"),
             vc_capacity: link.vc_buffer.units(),
             abr: draft.contracts.iter().map(|contract| contract.category == Category::Abr).collect(),
         });

@@ -131,7 +131,7 @@ impl<S: Service> PortCore<S> {
     /// Pushes the last frame of `vc` out of the buffer.
     #[cold]
     fn push_out<P: BufferPolicy>(&mut self, policy: &mut P, now: Instant, vc: u32) {
-        let (units, complete) = self.service.remove_last_frame(vc);
+        let (units, complete) = self.service.remove_last_frame(vc, now);
         for unit in &units {
             self.stats.sojourns.add(now.since(unit.at));
             self.entries[vc as usize].pushed_out += 1;

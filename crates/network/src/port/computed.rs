@@ -115,7 +115,7 @@ impl<F: Fifo> Service for Computed<F> {
         None
     }
 
-    fn remove_last_frame(&mut self, vc: u32) -> (Vec<Unit>, bool) {
+    fn remove_last_frame(&mut self, vc: u32, _: Instant) -> (Vec<Unit>, bool) {
         panic!("no frame of VC {vc} can be pushed out: a port whose policy pushes out stores its queues")
     }
 

@@ -24,6 +24,7 @@ use celltrain_atm::{
     Cell,
     buffer::{BufferPolicy, Needs, Policy, Reason},
     policing::Policer,
+    scheduler::ServiceTime,
     with_policy,
 };
 use celltrain_engine::{
@@ -165,6 +166,14 @@ impl Line {
         match self {
             Self::Cells { slot, .. } => slot,
             Self::Packets { .. } => Slot::ZERO,
+        }
+    }
+
+    /// How long a unit occupies the link.
+    pub(crate) fn service(self) -> ServiceTime {
+        match self {
+            Self::Cells { slot, .. } => ServiceTime::new(slot, 0),
+            Self::Packets { octet, overhead, .. } => ServiceTime::new(octet, overhead),
         }
     }
 

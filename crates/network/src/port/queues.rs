@@ -121,22 +121,24 @@ impl Store {
         unit
     }
 
-    /// Takes the last frame of `vc` out of its queue, its last unit first; cells between its units that belong to no frame keep
-    /// their order. Returns also whether the end mark of the frame was among its units.
+    /// Takes the last data unit of `vc` out of its queue, which belongs to a frame that is whole there; returns also whether it was
+    /// the first of what is there of the frame, and whether the frame had its end mark. Cells behind it that belong to no frame move
+    /// up.
     ///
     /// # Panics
     /// If there is no such frame: the policy names one that [`Store::last_frame`] denies.
-    pub(super) fn remove_last_frame(&mut self, vc: u32) -> (Vec<Unit>, bool) {
+    pub(super) fn remove_last(&mut self, vc: u32) -> (Unit, bool, bool) {
         let Queue { units, frames } = &mut self.queues[vc as usize];
-        let frame = frames.pop_back().filter(Frame::is_whole);
+        let frame = frames.back_mut().filter(|frame| frame.is_whole());
         let frame = frame.expect("the policy pushes out a frame that is whole in its queue");
-        let (mut removed, mut kept) = (Vec::with_capacity(frame.units as usize), Vec::new());
-        while removed.len() < frame.units as usize {
-            let unit = units.pop_back().expect("the units of a frame in the queue are there");
-            if unit.cell.kind == Kind::Data { &mut removed } else { &mut kept }.push(unit);
+        frame.units -= 1;
+        let (first, complete) = (frame.units == 0, frame.complete);
+        if first {
+            frames.pop_back();
         }
-        units.extend(kept.into_iter().rev());
-        self.waiting -= u64::from(frame.units);
-        (removed, frame.complete)
+        let place = units.iter().rposition(|unit| unit.cell.kind == Kind::Data);
+        let unit = place.and_then(|place| units.remove(place)).expect("the units of a frame are in its queue");
+        self.waiting -= 1;
+        (unit, first, complete)
     }
 }

@@ -73,7 +73,7 @@ pub(super) trait Service {
     fn last_frame(&self, vc: u32) -> Option<u64>;
 
     /// Takes that frame out of the buffer, its last unit first; returns also whether its end mark was among them.
-    fn remove_last_frame(&mut self, vc: u32) -> (Vec<Unit>, bool);
+    fn remove_last_frame(&mut self, vc: u32, now: Instant) -> (Vec<Unit>, bool);
 
     /// Units accepted and not yet sent at `now`.
     fn units(&self, now: Instant) -> u64;

@@ -108,7 +108,7 @@ impl Stored {
         assert!(fits, "the policy accepted a unit into a full buffer");
         self.most = self.most.max(self.occupancy.total());
         self.store.enqueue(unit);
-        self.scheduler.enqueue(vc, &self.store);
+        self.scheduler.enqueue(vc, unit.load(), unit.at, &self.store);
     }
 
     fn leave(&mut self, unit: &Unit) {
@@ -119,7 +119,7 @@ impl Stored {
 
     /// The link is free at `start`: begins to send what the scheduler chooses, if anything waits.
     fn send_next(&mut self, start: Instant) -> Option<&Sending> {
-        let vc = self.scheduler.next(&self.store)?;
+        let vc = self.scheduler.next(start, &self.store)?;
         let unit = self.store.take(vc);
         let departure = match self.line {
             Line::Cells { slot, .. } => start.plus(slot),
@@ -181,13 +181,17 @@ impl Service for Stored {
         self.store.last_frame(vc)
     }
 
-    fn remove_last_frame(&mut self, vc: u32) -> (Vec<Unit>, bool) {
-        let (units, complete) = self.store.remove_last_frame(vc);
-        for unit in &units {
-            self.leave(unit);
-            self.scheduler.withdraw(vc, &self.store);
+    fn remove_last_frame(&mut self, vc: u32, now: Instant) -> (Vec<Unit>, bool) {
+        let mut units = Vec::new();
+        loop {
+            let (unit, first, complete) = self.store.remove_last(vc);
+            self.leave(&unit);
+            self.scheduler.withdraw(vc, unit.load(), now, &self.store);
+            units.push(unit);
+            if first {
+                return (units, complete);
+            }
         }
-        (units, complete)
     }
 
     fn units(&self, _: Instant) -> u64 {

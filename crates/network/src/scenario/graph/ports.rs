@@ -7,7 +7,7 @@ use celltrain_atm::{
     buffer::{Policy, PortContext},
     contract::Contract,
     quantity::{Capacity, Unit},
-    scheduler::Priority,
+    scheduler::{Priority, ServiceTime},
 };
 use celltrain_engine::random::Randomness;
 
@@ -138,7 +138,7 @@ pub(super) fn check_contracts(
             let name = link.discard.policy.name();
             return Err(Problem::new(format!("{key}.{name}.{}", error.key), error.message));
         }
-        if let Err(error) = Priority::new(&link.scheduler, vcs) {
+        if let Err(error) = Priority::new(&link.scheduler, vcs, ServiceTime::default()) {
             let key = place("scheduler", |port| port.scheduler.is_some());
             let name = link.scheduler.discipline.name();
             return Err(Problem::new(format!("{key}.{name}.{}", error.key), error.message));
