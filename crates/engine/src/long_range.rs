@@ -38,7 +38,7 @@ pub struct Params {
     #[serde(default = "usual_sources")]
     #[schemars(range(min = 1, max = 1000))]
     pub sources: u32,
-    /// Mean length of an on and an off time together. The rate is alike on time scales above it.
+    /// Mean length of an on and an off time together, 1 us or more. The rate is alike on time scales above it.
     #[serde(default = "usual_cycle")]
     pub cycle: Duration,
 }

@@ -171,8 +171,9 @@ impl Builder<'_> {
         let start = Instant::at(generator.uniform(flow.start.from.ps(), flow.start.to.ps()));
         if !flow.traffic.uses_tcp() {
             let generator = self.randomness.named(&format!("{name} cells"));
-            let cells = cell_source(&flow.traffic, outgoing, generator, start);
-            self.host(flow.from).sources.push(Source { kind: Kind::Cells(Box::new(cells)), next: start });
+            let mut cells = cell_source(&flow.traffic, outgoing, generator, start);
+            let next = cells.begin(start);
+            self.host(flow.from).sources.push(Source { kind: Kind::Cells(Box::new(cells)), next });
             return FlowEnds { from: flow.from, to: flow.to, outgoing, incoming, shares, tcp: None };
         }
         let sender = Tcp::Sender(Box::new(Sender::new(&flow.tcp)));
@@ -290,7 +291,5 @@ fn cell_source(traffic: &Traffic, outgoing: u32, generator: Generator, start: In
             unreachable!("TCP carries this traffic")
         }
     };
-    let mut source = CellSource { outgoing, frame, position: 0, pattern, generator };
-    source.begin(start);
-    source
+    CellSource { outgoing, frame, position: 0, pattern, generator }
 }

@@ -127,11 +127,17 @@ impl CellSource {
         }
     }
 
-    /// Prepares for a first cell at `start`.
-    pub(crate) fn begin(&mut self, start: Instant) {
-        if let Pattern::OnOff { on, exponential, on_until, .. } = &mut self.pattern {
-            let length = if *exponential { self.generator.exponential(*on) } else { *on };
-            *on_until = start.delayed(length.max(1));
+    /// Starts the source at `start`; returns when it sends for the first time.
+    pub(crate) fn begin(&mut self, start: Instant) -> Instant {
+        match &mut self.pattern {
+            Pattern::OnOff { on, exponential, on_until, .. } => {
+                let length = if *exponential { self.generator.exponential(*on) } else { *on };
+                *on_until = start.delayed(length.max(1));
+                start
+            }
+            // The process has no memory: the time to its first arrival is distributed as that between any two.
+            Pattern::Poisson { .. } => self.after(start),
+            Pattern::Constant { .. } | Pattern::Varying(_) => start,
         }
     }
 }

@@ -19,11 +19,11 @@ use std::path::Path;
 
 pub use check::{
     MAX_DELAY, MAX_DURATION, MAX_FRAME_CELLS, MAX_OVERHEAD, MAX_PACKET_RATE, MAX_RATE, MAX_REPLICATIONS,
-    MAX_SAMPLES, MAX_TRANSFER, MIN_RATE,
+    MAX_SAMPLES, MAX_TRANSFER, MIN_PERIOD, MIN_RATE,
 };
 pub use error::ScenarioError;
 pub(crate) use error::suggestion;
-pub use graph::{Flow, Graph, Link, Loss, MAX_FLOWS, MAX_NODES, MAX_ROUTE_LINKS, Node};
+pub use graph::{Flow, Graph, Link, Loss, MAX_FLOWS, MAX_NODES, MAX_OVERLOAD, MAX_ROUTE_LINKS, Node};
 pub use source::{MAX_EXTENDS, MAX_FILE};
 pub use spec::{
     Backbone, Bursty, Cbr, CellRate, Chain, Distribution, ExplicitGraph, Finite, FlowSpec, Framing, Greedy,

@@ -12,6 +12,7 @@ use super::{
     },
     Flow, Link, MAX_FLOWS, MAX_ROUTE_LINKS, Names, Node, abr, find,
     generate::{Outline, OutlineFlow},
+    progress,
     route::Router,
 };
 
@@ -159,6 +160,11 @@ impl Builder<'_> {
             Vec::new()
         };
         self.check_framing(&key, &name, &traffic, &route, &back)?;
+        let table = match entry.and_then(|entry| entry.traffic.as_ref()) {
+            Some(_) => format!("{key}.traffic"),
+            None => "traffic".to_owned(),
+        };
+        progress::check_source(&table, &traffic, self.router.links()[route[0]].rate)?;
         self.route_links += route.len() + back.len();
         if self.route_links > MAX_ROUTE_LINKS {
             let message = format!("the routes of all flows together pass more than {MAX_ROUTE_LINKS} links");

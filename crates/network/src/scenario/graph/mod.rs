@@ -5,6 +5,7 @@ mod flows;
 mod generate;
 mod losses;
 mod ports;
+mod progress;
 mod route;
 
 use std::collections::BTreeMap;
@@ -20,6 +21,7 @@ use celltrain_engine::quantity::{BitRate, Bytes, Duration};
 use celltrain_tcp::Params;
 
 use self::generate::Outline;
+pub use self::progress::MAX_OVERLOAD;
 use super::{
     error::{Problem, suggestion},
     spec::{Framing, LossDirection, LossUnit, NodeKind, Spec, Start, SwitchSpec, Traffic},
@@ -210,7 +212,7 @@ fn links(spec: &Spec, outline: &Outline, names: &Names) -> Result<Vec<Link>, Pro
             let switch = if host { &unlimited } else { &spec.switch };
             let processing = if outline.nodes[to].kind == NodeKind::Switch { spec.switch.delay.0 } else { 0 };
             let delay = wire.link.delay.unwrap_or(spec.link.delay).0;
-            links.push(Link {
+            let link = Link {
                 from,
                 to,
                 rate: wire.link.rate.unwrap_or(spec.link.rate),
@@ -224,7 +226,9 @@ fn links(spec: &Spec, outline: &Outline, names: &Names) -> Result<Vec<Link>, Pro
                 vc_buffer: switch.vc_buffer.unwrap_or(Capacity::UNLIMITED),
                 scheduler: switch.scheduler.clone(),
                 allocator: switch.allocator.clone(),
-            });
+            };
+            progress::check_lookahead(wire.place, &link)?;
+            links.push(link);
         }
     }
     ports::override_ports(spec, outline, names, &mut links)?;
