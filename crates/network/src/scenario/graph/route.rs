@@ -1,6 +1,9 @@
 //! Routes: the way with the fewest links, and the same way back.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    num::NonZeroU32,
+};
 
 use super::{super::spec::NodeKind, Link, Node};
 
@@ -27,11 +30,26 @@ pub(super) struct Router<'a> {
 /// The shortest ways from one switch to all others: for each, how many links away it is and the last of them.
 type Tree = Vec<Option<Branch>>;
 
+/// Half as large as with `usize`: there is a tree for each switch that flows enter, with a branch for every switch.
 #[derive(Debug, Clone, Copy)]
 struct Branch {
     distance: u32,
     /// No link leads to the root.
-    link: Option<usize>,
+    link: Option<NonZeroU32>,
+}
+
+impl Branch {
+    const ROOT: Self = Self { distance: 0, link: None };
+
+    fn new(distance: u32, link: usize) -> Self {
+        let number = u32::try_from(link + 1).ok().and_then(NonZeroU32::new);
+        Self { distance, link: Some(number.expect("there are no more than 2 MAX_NODES links")) }
+    }
+
+    /// The last link on the way from the root, if it is not the root itself.
+    fn link(self) -> Option<usize> {
+        self.link.map(|number| number.get() as usize - 1)
+    }
 }
 
 impl<'a> Router<'a> {
@@ -101,7 +119,7 @@ impl<'a> Router<'a> {
         let tree = &self.trees[&self.links[first].to];
         let mut route = vec![last];
         let mut node = self.links[last].from;
-        while let Some(Branch { link: Some(link), .. }) = tree[self.switch_number[node]] {
+        while let Some(link) = tree[self.switch_number[node]].and_then(Branch::link) {
             route.push(link);
             node = self.links[link].from;
         }
@@ -116,14 +134,13 @@ impl<'a> Router<'a> {
             return;
         }
         let mut tree: Tree = vec![None; self.switches];
-        tree[self.switch_number[root]] = Some(Branch { distance: 0, link: None });
+        tree[self.switch_number[root]] = Some(Branch::ROOT);
         let mut queue = VecDeque::from([(root, 0)]);
         while let Some((node, distance)) = queue.pop_front() {
             for &link in &self.outputs[node] {
                 let next = self.links[link].to;
                 if self.nodes[next].kind == NodeKind::Switch && tree[self.switch_number[next]].is_none() {
-                    tree[self.switch_number[next]] =
-                        Some(Branch { distance: distance + 1, link: Some(link) });
+                    tree[self.switch_number[next]] = Some(Branch::new(distance + 1, link));
                     queue.push_back((next, distance + 1));
                 }
             }
