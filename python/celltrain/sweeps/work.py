@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from celltrain import _core
-from celltrain.errors import InputError
-from celltrain.experiment import Task, simulate
+from celltrain.errors import Defect, InputError
+from celltrain.experiment import Task, tried
 from celltrain.results import core_version
 from celltrain.sweeps.entry import FORMAT, Entry, entries_of
 
@@ -29,6 +29,8 @@ class Done:
     entries: list[Entry]
     seconds: float
     """Time that it took, on the clock of whoever did it."""
+    defects: list[tuple[str, Defect]]
+    """The runs that found celltrain wrong, with the keys of their scenarios."""
 
 
 def worker_version() -> str:
@@ -48,5 +50,8 @@ def work(batch: Batch, cancel: _core.CancelToken | None = None) -> Done:
             f"and this is {batch.version}: install the same version on every machine"
         )
     began = time.perf_counter()
-    entries = entries_of(batch.tasks, [simulate(task, cancel) for task in batch.tasks])
-    return Done(entries, time.perf_counter() - began)
+    done = [(task, tried(task, cancel)) for task in batch.tasks]
+    whole = [(task, record) for task, record in done if not isinstance(record, Defect)]
+    entries = entries_of([task for task, _ in whole], [record for _, record in whole])
+    defects = [(task.scenario.key, defect) for task, defect in done if isinstance(defect, Defect)]
+    return Done(entries, time.perf_counter() - began, defects)

@@ -130,14 +130,18 @@ struct PortDraft {
     depth: usize,
 }
 
-/// Builds the network of a scenario for one replication, which takes `captures`.
+/// How many flows and links of VCs are laid between two looks at whether the network is still wanted.
+const LAID_BETWEEN_POLLS: usize = 1 << 12;
+
+/// Builds the network of a scenario for one replication, which takes `captures`; `None` if `interrupt` said so.
 pub(crate) fn build(
     scenario: &Scenario,
     graph: &Graph,
     captures: &Places,
     randomness: Randomness,
     options: Options,
-) -> Network {
+    interrupt: &mut dyn FnMut() -> bool,
+) -> Option<Network> {
     let mut builder = Builder {
         scenario,
         graph,
@@ -155,8 +159,19 @@ pub(crate) fn build(
         shapers: Vec::new(),
         circuits: Vec::new(),
     };
-    let ends = graph.flows.iter().enumerate().map(|(index, flow)| builder.flow(index, flow)).collect();
-    builder.finish(ends)
+    let mut ends = Vec::with_capacity(graph.flows.len());
+    let mut laid = 0;
+    for (index, flow) in graph.flows.iter().enumerate() {
+        laid += 1 + flow.route.len() + flow.back.len();
+        if laid >= LAID_BETWEEN_POLLS {
+            laid = 0;
+            if interrupt() {
+                return None;
+            }
+        }
+        ends.push(builder.flow(index, flow));
+    }
+    builder.finish(ends, interrupt)
 }
 
 impl Builder<'_> {

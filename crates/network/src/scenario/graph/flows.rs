@@ -10,7 +10,7 @@ use super::{
         error::Problem,
         spec::{FlowSpec, Framing, NodeKind, Spec, Traffic},
     },
-    Flow, Link, MAX_FLOWS, MAX_ROUTE_LINKS, Names, Node, abr, find,
+    Flow, Link, MAX_FLOWS, MAX_ROUTE_LINKS, Names, Node, Poll, Stop, abr, find,
     generate::{Outline, OutlineFlow},
     progress,
     route::Router,
@@ -22,11 +22,14 @@ pub(super) fn flows(
     outline: &mut Outline,
     names: &Names,
     links: &[Link],
-) -> Result<Vec<Flow>, Problem> {
+    poll: &mut Poll<'_>,
+) -> Result<Vec<Flow>, Stop> {
     let drafts = drafts(spec, &mut outline.flows, names)?;
+    poll.after(drafts.len())?;
     let router = Router::new(&outline.nodes, links);
+    poll.after(links.len())?;
     let circuits = BTreeMap::new();
-    Builder { spec, nodes: &outline.nodes, names, router, route_links: 0, circuits }.flows(drafts)
+    Builder { spec, nodes: &outline.nodes, names, router, route_links: 0, circuits }.flows(drafts, poll)
 }
 
 /// A flow before its route is known, and the number of the `[[flow]]` about it.
@@ -116,11 +119,13 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    fn flows(mut self, drafts: Vec<Draft>) -> Result<Vec<Flow>, Problem> {
+    fn flows(mut self, drafts: Vec<Draft>, poll: &mut Poll<'_>) -> Result<Vec<Flow>, Stop> {
         let tcp = resolve("tcp", &self.spec.tcp)?;
         let mut flows = Vec::with_capacity(drafts.len());
         for draft in drafts {
+            let searched = self.router.searched();
             let flow = self.flow(draft, tcp, &flows)?;
+            poll.after(flow.route.len() + flow.back.len() + self.router.searched() - searched)?;
             flows.push(flow);
         }
         Ok(flows)

@@ -4,6 +4,7 @@ mod abr;
 mod flows;
 mod generate;
 mod losses;
+mod poll;
 mod ports;
 mod progress;
 mod route;
@@ -21,7 +22,8 @@ use celltrain_engine::quantity::{BitRate, Bytes, Duration};
 use celltrain_tcp::Params;
 
 use self::generate::Outline;
-pub use self::progress::MAX_OVERLOAD;
+pub(super) use self::poll::{Poll, Stop};
+pub use self::{poll::WORK_BETWEEN_POLLS, progress::MAX_OVERLOAD};
 use super::{
     error::{Problem, suggestion},
     spec::{Framing, LossDirection, LossUnit, NodeKind, Spec, Start, SwitchSpec, Traffic},
@@ -156,12 +158,14 @@ impl Link {
 
 impl Graph {
     /// Builds the network and checks that every flow can cross it.
-    pub(super) fn build(spec: &Spec) -> Result<Self, Problem> {
+    pub(super) fn build(spec: &Spec, poll: &mut Poll<'_>) -> Result<Self, Stop> {
         let mut outline = generate::outline(spec)?;
+        poll.after(outline.nodes.len())?;
         let names = index_names(&outline)?;
-        let links = links(spec, &outline, &names)?;
-        let flows = flows::flows(spec, &mut outline, &names, &links)?;
-        ports::check_contracts(spec, &outline, &links, &flows)?;
+        poll.after(outline.nodes.len())?;
+        let links = links(spec, &outline, &names, poll)?;
+        let flows = flows::flows(spec, &mut outline, &names, &links, poll)?;
+        ports::check_contracts(spec, &outline, &links, &flows, poll)?;
         let place = |link: &Link| {
             ports::place(spec, &outline.nodes, link, "allocator", |port| port.allocator.is_some())
         };
@@ -202,9 +206,10 @@ fn find(names: &Names, key: impl Fn() -> String, name: &str) -> Result<usize, Pr
 }
 
 /// The directed links and their ports.
-fn links(spec: &Spec, outline: &Outline, names: &Names) -> Result<Vec<Link>, Problem> {
+fn links(spec: &Spec, outline: &Outline, names: &Names, poll: &mut Poll<'_>) -> Result<Vec<Link>, Stop> {
     let mut links = Vec::with_capacity(2 * outline.wires.len());
     for wire in &outline.wires {
+        poll.after(1)?;
         let directions = [(wire.from, wire.to), (wire.to, wire.from)];
         for &(from, to) in &directions[..if wire.simplex { 1 } else { 2 }] {
             let host = outline.nodes[from].kind == NodeKind::Host;

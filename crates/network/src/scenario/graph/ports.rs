@@ -16,7 +16,7 @@ use super::{
         error::Problem,
         spec::{Framing, NodeKind, PortSpec, Spec},
     },
-    Flow, Link, Names, Node, find,
+    Flow, Link, Names, Node, Poll, Stop, find,
     generate::Outline,
 };
 
@@ -114,8 +114,10 @@ pub(super) fn check_contracts(
     outline: &Outline,
     links: &[Link],
     flows: &[Flow],
-) -> Result<(), Problem> {
+    poll: &mut Poll<'_>,
+) -> Result<(), Stop> {
     for (link, vcs) in std::iter::zip(links, crossing(links.len(), flows)) {
+        poll.after(1 + vcs.len())?;
         if outline.nodes[link.from].kind == NodeKind::Host || vcs.is_empty() {
             continue;
         }
@@ -133,12 +135,12 @@ pub(super) fn check_contracts(
         if let Err(error) = Policy::new(&link.discard, &port) {
             let key = place("discard", |port| port.discard.is_some());
             let name = link.discard.policy.name();
-            return Err(Problem::new(format!("{key}.{name}.{}", error.key), error.message));
+            return Err(Problem::new(format!("{key}.{name}.{}", error.key), error.message).into());
         }
         if let Err(error) = Priority::new(&link.scheduler, vcs) {
             let key = place("scheduler", |port| port.scheduler.is_some());
             let name = link.scheduler.discipline.name();
-            return Err(Problem::new(format!("{key}.{name}.{}", error.key), error.message));
+            return Err(Problem::new(format!("{key}.{name}.{}", error.key), error.message).into());
         }
     }
     Ok(())

@@ -25,6 +25,8 @@ pub(super) struct Router<'a> {
     switches: usize,
     /// Trees from the switches asked for so far.
     trees: BTreeMap<usize, Tree>,
+    /// Links looked at so far to make them.
+    searched: usize,
 }
 
 /// The shortest ways from one switch to all others: for each, how many links away it is and the last of them.
@@ -70,12 +72,27 @@ impl<'a> Router<'a> {
                 switches.saturating_sub(1)
             })
             .collect();
-        Self { nodes, links, between, outputs, inputs, switch_number, switches, trees: BTreeMap::new() }
+        Self {
+            nodes,
+            links,
+            between,
+            outputs,
+            inputs,
+            switch_number,
+            switches,
+            trees: BTreeMap::new(),
+            searched: 0,
+        }
     }
 
     /// All links.
     pub(super) fn links(&self) -> &'a [Link] {
         self.links
+    }
+
+    /// Links looked at so far in searches.
+    pub(super) fn searched(&self) -> usize {
+        self.searched
     }
 
     /// The first link from one node to another.
@@ -137,6 +154,7 @@ impl<'a> Router<'a> {
         tree[self.switch_number[root]] = Some(Branch::ROOT);
         let mut queue = VecDeque::from([(root, 0)]);
         while let Some((node, distance)) = queue.pop_front() {
+            self.searched += self.outputs[node].len();
             for &link in &self.outputs[node] {
                 let next = self.links[link].to;
                 if self.nodes[next].kind == NodeKind::Switch && tree[self.switch_number[next]].is_none() {
