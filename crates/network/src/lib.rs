@@ -6,7 +6,6 @@ mod build;
 pub mod capture;
 mod channel;
 mod events;
-pub mod floor;
 mod host;
 pub mod max_min;
 pub mod measures;
@@ -15,6 +14,7 @@ pub mod port;
 pub mod run;
 pub mod scenario;
 pub mod table;
+pub mod traffic;
 mod wire;
 
 pub use run::{Experiment, Options, RunResult};

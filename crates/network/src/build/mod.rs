@@ -9,7 +9,6 @@ use std::collections::BTreeMap;
 use celltrain_atm::{Cell, cell::CELL_BITS, contract::Contract, policing::Policer};
 use celltrain_engine::{
     Instant, Slot, Time,
-    long_range::LongRange,
     random::{Generator, Randomness},
     stream::{StreamId, Streams},
 };
@@ -27,6 +26,7 @@ use crate::{
     port::{Connection, Pass, Port, Role},
     run::Options,
     scenario::{self, Flow, Graph, IpServes, Scenario, Traffic},
+    traffic::long_range::LongRange,
     wire::{Wire, Wires},
 };
 

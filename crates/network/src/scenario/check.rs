@@ -10,7 +10,6 @@ use celltrain_atm::{
     quantity::Capacity,
 };
 use celltrain_engine::{
-    long_range,
     quantity::{BitRate, Bytes, Duration, PacketRate},
     random::Randomness,
     time::{MICROSECOND, SECOND},
@@ -21,6 +20,7 @@ use super::{
     error::Problem,
     spec::{FlowSpec, LinkOverride, LinkSpec, OnOff, PortSpec, SCHEMA, Spec, Start, Traffic},
 };
+use crate::traffic::long_range;
 
 /// The longest run: a million seconds.
 pub const MAX_DURATION: Duration = Duration(1_000_000 * SECOND);

@@ -4,7 +4,6 @@ use std::{fmt, str::FromStr};
 
 use celltrain_atm::quantity::CellRate;
 use celltrain_engine::{
-    long_range,
     quantity::{Bytes, Duration},
     string_form,
 };
@@ -12,6 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::forms::forms;
+use crate::traffic::long_range;
 
 forms! {
     /// `[traffic]`: what a flow carries.
