@@ -37,8 +37,8 @@ def without_sweep(text: str) -> tuple[str, dict[str, Any] | None]:
     ours = False
     head = 0
     for number, line in enumerate(lines):
-        # Only where the sweep begins or ends. Within an array over several lines a line can look like the head
-        # of a table; what stands between two heads is TOML by itself.
+        # Only where the sweep begins or ends. Within an array over several lines a line can look like the
+        # head of a table; what stands between two heads is TOML by itself.
         if (_HEADER if ours else _OURS).match(line) and _is_toml("".join(lines[head:number])):
             ours = _OURS.match(line) is not None
             head = number

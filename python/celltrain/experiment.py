@@ -33,7 +33,6 @@ __all__ = [
     "run",
     "simulate",
     "threads",
-    "tried",
 ]
 
 T = TypeVar("T")
@@ -153,7 +152,7 @@ def _execute(
     with threads(jobs) as (pool, cancel):
         drive(
             lambda count: islice(waiting, count),
-            lambda index: pool.submit(tried, todo[index], cancel),
+            lambda index: pool.submit(_tried, todo[index], cancel),
             take_in,
             lambda: jobs,
         )
@@ -257,7 +256,7 @@ def run(
     return Result.of_records(scenario, tasks[0].seed, records, time.perf_counter() - began)
 
 
-def tried(task: Task, cancel: _core.CancelToken | None = None) -> Record | Defect:
+def _tried(task: Task, cancel: _core.CancelToken | None = None) -> Record | Defect:
     """Runs one task in this thread; returns the defect that it found, if it found one."""
     try:
         return simulate(task, cancel)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from celltrain import _core
 from celltrain.errors import Defect, InputError
-from celltrain.experiment import Task, tried
+from celltrain.experiment import Task, simulate
 from celltrain.results import core_version
 from celltrain.sweeps.entry import FORMAT, Entry, entries_of
 
@@ -50,8 +50,11 @@ def work(batch: Batch, cancel: _core.CancelToken | None = None) -> Done:
             f"and this is {batch.version}: install the same version on every machine"
         )
     began = time.perf_counter()
-    done = [(task, tried(task, cancel)) for task in batch.tasks]
-    whole = [(task, record) for task, record in done if not isinstance(record, Defect)]
-    entries = entries_of([task for task, _ in whole], [record for _, record in whole])
-    defects = [(task.scenario.key, defect) for task, defect in done if isinstance(defect, Defect)]
-    return Done(entries, time.perf_counter() - began, defects)
+    tasks, records, defects = [], [], []
+    for task in batch.tasks:
+        try:
+            records.append(simulate(task, cancel))
+            tasks.append(task)
+        except Defect as defect:
+            defects.append((task.scenario.key, defect))
+    return Done(entries_of(tasks, records), time.perf_counter() - began, defects)

@@ -181,11 +181,13 @@ impl<'a> Experiment<'a> {
     ) -> Option<RunResult> {
         let spec = self.scenario.spec();
         if !network.run_until(spec.warm_up.ps(), interrupt) {
+            free(network);
             return None;
         }
         let begin = Snapshot::of(&network);
         network.begin_window();
         if !network.run_until(spec.duration.ps(), interrupt) {
+            free(network);
             return None;
         }
         network.check_conservation();
@@ -317,6 +319,13 @@ impl<'a> Experiment<'a> {
             ("excess_of_weighted_part", "", Column::Number(excess.of_weighted)),
         ])
     }
+}
+
+/// Frees an interrupted network in a thread of its own, where there are threads: a large one takes seconds.
+fn free(network: Network) {
+    let spawned = std::thread::Builder::new().spawn(move || drop(network));
+    // Without a thread it was freed at once.
+    drop(spawned);
 }
 
 /// The minimum cell rate of a flow's VC in bit/s.

@@ -26,8 +26,7 @@ pub(super) fn flows(
 ) -> Result<Vec<Flow>, Stop> {
     let drafts = drafts(spec, &mut outline.flows, names)?;
     poll.after(drafts.len())?;
-    let router = Router::new(&outline.nodes, links);
-    poll.after(links.len())?;
+    let router = Router::new(&outline.nodes, links, poll)?;
     let circuits = BTreeMap::new();
     Builder { spec, nodes: &outline.nodes, names, router, route_links: 0, circuits }.flows(drafts, poll)
 }
@@ -41,8 +40,10 @@ struct Draft {
 /// The flows of the topology and those of `[[flow]]`.
 fn drafts(spec: &Spec, generated: &mut Vec<OutlineFlow>, names: &Names) -> Result<Vec<Draft>, Problem> {
     let mut drafts: Vec<_> = generated.drain(..).map(|flow| Draft { flow, entry: None }).collect();
-    let mut by_name: BTreeMap<_, _> =
-        drafts.iter().enumerate().map(|(index, draft)| (draft.flow.name.clone(), index)).collect();
+    let mut by_name = BTreeMap::new();
+    if !spec.flow.is_empty() {
+        by_name.extend(drafts.iter().enumerate().map(|(index, draft)| (draft.flow.name.clone(), index)));
+    }
     for (index, entry, name) in entries(spec)? {
         let end = |key: &str, node: &Option<String>, known: Option<usize>| match (node, known) {
             (Some(node), _) => find(names, || format!("flow.{index}.{key}"), node),

@@ -161,8 +161,7 @@ impl Graph {
     pub(super) fn build(spec: &Spec, poll: &mut Poll<'_>) -> Result<Self, Stop> {
         let mut outline = generate::outline(spec)?;
         poll.after(outline.nodes.len())?;
-        let names = index_names(&outline)?;
-        poll.after(outline.nodes.len())?;
+        let names = index_names(&outline, poll)?;
         let links = links(spec, &outline, &names, poll)?;
         let flows = flows::flows(spec, &mut outline, &names, &links, poll)?;
         ports::check_contracts(spec, &outline, &links, &flows, poll)?;
@@ -186,12 +185,13 @@ impl Graph {
 /// Node indices by name.
 type Names = BTreeMap<String, usize>;
 
-fn index_names(outline: &Outline) -> Result<Names, Problem> {
+fn index_names(outline: &Outline, poll: &mut Poll<'_>) -> Result<Names, Stop> {
     let mut names = Names::new();
     for (index, node) in outline.nodes.iter().enumerate() {
+        poll.after(1)?;
         if names.insert(node.name.clone(), index).is_some() {
             let message = format!("there is another node \"{}\"", node.name);
-            return Err(Problem::new(format!("topology.node.{index}.name"), message));
+            return Err(Problem::new(format!("topology.node.{index}.name"), message).into());
         }
     }
     Ok(names)

@@ -5,7 +5,7 @@ use std::{
     num::NonZeroU32,
 };
 
-use super::{super::spec::NodeKind, Link, Node};
+use super::{super::spec::NodeKind, Link, Node, Poll, Stop};
 
 /// Finds routes in a network. Hosts pass nothing on, so only switches stand inside a route.
 ///
@@ -55,11 +55,12 @@ impl Branch {
 }
 
 impl<'a> Router<'a> {
-    pub(super) fn new(nodes: &'a [Node], links: &'a [Link]) -> Self {
+    pub(super) fn new(nodes: &'a [Node], links: &'a [Link], poll: &mut Poll<'_>) -> Result<Self, Stop> {
         let mut outputs = vec![Vec::new(); nodes.len()];
         let mut inputs = vec![Vec::new(); nodes.len()];
         let mut between = BTreeMap::new();
         for (index, link) in links.iter().enumerate() {
+            poll.after(1)?;
             outputs[link.from].push(index);
             inputs[link.to].push(index);
             between.entry((link.from, link.to)).or_insert(index);
@@ -72,7 +73,7 @@ impl<'a> Router<'a> {
                 switches.saturating_sub(1)
             })
             .collect();
-        Self {
+        Ok(Self {
             nodes,
             links,
             between,
@@ -82,7 +83,7 @@ impl<'a> Router<'a> {
             switches,
             trees: BTreeMap::new(),
             searched: 0,
-        }
+        })
     }
 
     /// All links.
