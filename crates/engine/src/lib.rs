@@ -10,7 +10,6 @@
 //! The engine knows nothing of ATM or TCP.
 
 pub mod fingerprint;
-pub mod long_range;
 pub mod merge;
 pub mod quantity;
 pub mod random;

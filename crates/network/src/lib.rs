@@ -7,7 +7,6 @@ pub mod capture;
 mod channel;
 mod events;
 mod flight;
-pub mod floor;
 mod host;
 pub mod max_min;
 pub mod measures;
@@ -16,6 +15,6 @@ pub mod port;
 pub mod run;
 pub mod scenario;
 pub mod table;
-
+pub mod traffic;
 
 pub use run::{Experiment, Options, RunResult};

@@ -5,6 +5,7 @@ use std::fmt;
 use celltrain_engine::{
     Time,
     quantity::{Bytes, Duration},
+    time::MICROSECOND,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,6 +24,8 @@ const WINDOW_SCALE_MAX: u8 = 14;
 const INITIAL_WINDOW_MAX: u32 = 10;
 /// Smallest tick that can be counted in, as SRTT is kept in eighths of it.
 const TICK_MIN: Time = 8;
+/// Smallest `rto-min`: a sender whose timer expires more often does little else.
+const RTO_MIN_MIN: Time = MICROSECOND;
 /// Largest IP packet in bytes (RFC 791).
 const IP_PACKET_MAX: u64 = 65_535;
 
@@ -123,7 +126,7 @@ pub struct StackSpec {
     /// segment at once. Standard: 200 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delayed_ack: Option<Duration>,
-    /// Smallest retransmission timeout (RFC 6298 rule 2.4). Standard: 1 s.
+    /// Smallest retransmission timeout (RFC 6298 rule 2.4), 1 us or more. Standard: 1 s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rto_min: Option<Duration>,
     /// Largest retransmission timeout (RFC 6298 rule 2.5). Standard: 60 s.
@@ -371,8 +374,8 @@ impl StackSpec {
 /// Refuses times that contradict each other.
 fn check_times(params: &Params) -> Result<(), StackError> {
     let ms = |time: u64| format!("{}", Duration(time));
-    check(params.rto_min > 0, "rto-min", || {
-        "the timeout must be positive; give at least a round trip".into()
+    check(params.rto_min >= RTO_MIN_MIN, "rto-min", || {
+        format!("{} is less than {}; give at least a round trip", ms(params.rto_min), ms(RTO_MIN_MIN))
     })?;
     check(params.rto_min <= params.rto_max, "rto-min", || {
         format!(

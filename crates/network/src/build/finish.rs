@@ -19,9 +19,16 @@ use crate::{
     scenario::{self, Graph, Link},
 };
 
+/// How many processes are made between two looks at whether the network is still wanted: a port may have many VCs.
+const NODES_BETWEEN_POLLS: usize = 64;
+
 impl Builder<'_> {
     /// Makes the processes, in the direction of the data: sending hosts, ports, receiving hosts, ports of the way back.
-    pub(super) fn finish(mut self, flows: Vec<FlowEnds>) -> Network {
+    pub(super) fn finish(
+        mut self,
+        flows: Vec<FlowEnds>,
+        interrupt: &mut dyn FnMut() -> bool,
+    ) -> Option<Network> {
         let ranks = ranks(self.graph);
         let mut places: Vec<(usize, usize, Place)> = Vec::new();
         let (hosts, ports) = (std::mem::take(&mut self.hosts), std::mem::take(&mut self.ports));
@@ -49,6 +56,9 @@ impl Builder<'_> {
         let mut host_index = BTreeMap::new();
         let mut nodes = Vec::new();
         for (.., place) in places {
+            if nodes.len() % NODES_BETWEEN_POLLS == 0 && interrupt() {
+                return None;
+            }
             nodes.push(match place {
                 Place::Host(node, parts) => {
                     host_index.insert(node, nodes.len());
@@ -63,7 +73,7 @@ impl Builder<'_> {
             .into_iter()
             .map(|ends| FlowEnds { from: host_index[&ends.from], to: host_index[&ends.to], ..ends })
             .collect();
-        Network::new(nodes, order, self.streams, self.flight, flows)
+        Some(Network::new(nodes, order, self.streams, self.flight, flows))
     }
 
     fn finish_host(&self, parts: HostParts) -> Host {

@@ -9,13 +9,13 @@ use std::collections::BTreeMap;
 use celltrain_atm::{Cell, cell::CELL_BITS, contract::Contract, policing::Policer};
 use celltrain_engine::{
     Instant, Slot, Time,
-    long_range::LongRange,
     random::{Generator, Randomness},
     stream::{StreamId, Streams},
 };
 use celltrain_tcp::{Receiver, Sender, Tcp};
 
 use crate::{
+    flight::{InFlight, PayloadQueue},
     capture::{PacketTap, Path, Places},
     channel::ChannelParts,
     host::{
@@ -27,7 +27,7 @@ use crate::{
     port::{Port, RmRelay, Role, VcEntry},
     run::Options,
     scenario::{self, Flow, Graph, IpServes, Scenario, Traffic},
-    flight::{InFlight, PayloadQueue},
+    traffic::long_range::LongRange,
 };
 
 /// Ports and hosts in the making.
@@ -130,14 +130,18 @@ struct PortDraft {
     depth: usize,
 }
 
-/// Builds the network of a scenario for one replication, which takes `captures`.
+/// How many flows and links of VCs are laid between two looks at whether the network is still wanted.
+const LAID_BETWEEN_POLLS: usize = 1 << 12;
+
+/// Builds the network of a scenario for one replication, which takes `captures`; `None` if `interrupt` said so.
 pub(crate) fn build(
     scenario: &Scenario,
     graph: &Graph,
     captures: &Places,
     randomness: Randomness,
     options: Options,
-) -> Network {
+    interrupt: &mut dyn FnMut() -> bool,
+) -> Option<Network> {
     let mut builder = Builder {
         scenario,
         graph,
@@ -155,8 +159,19 @@ pub(crate) fn build(
         shapers: Vec::new(),
         circuits: Vec::new(),
     };
-    let ends = graph.flows.iter().enumerate().map(|(index, flow)| builder.flow(index, flow)).collect();
-    builder.finish(ends)
+    let mut ends = Vec::with_capacity(graph.flows.len());
+    let mut laid = 0;
+    for (index, flow) in graph.flows.iter().enumerate() {
+        laid += 1 + flow.route.len() + flow.back.len();
+        if laid >= LAID_BETWEEN_POLLS {
+            laid = 0;
+            if interrupt() {
+                return None;
+            }
+        }
+        ends.push(builder.flow(index, flow));
+    }
+    builder.finish(ends, interrupt)
 }
 
 impl Builder<'_> {
@@ -171,8 +186,9 @@ impl Builder<'_> {
         let start = Instant::at(generator.uniform(flow.start.from.ps(), flow.start.to.ps()));
         if !flow.traffic.uses_tcp() {
             let generator = self.randomness.named(&format!("{name} cells"));
-            let cells = cell_source(&flow.traffic, outgoing, generator, start);
-            self.host(flow.from).sources.push(Source { kind: Kind::Cells(Box::new(cells)), next: start });
+            let mut cells = cell_source(&flow.traffic, outgoing, generator, start);
+            let next = cells.begin(start);
+            self.host(flow.from).sources.push(Source { kind: Kind::Cells(Box::new(cells)), next });
             return FlowEnds { from: flow.from, to: flow.to, outgoing, incoming, shares, tcp: None };
         }
         let sender = Tcp::Sender(Box::new(Sender::new(&flow.tcp)));
@@ -290,7 +306,5 @@ fn cell_source(traffic: &Traffic, outgoing: u32, generator: Generator, start: In
             unreachable!("TCP carries this traffic")
         }
     };
-    let mut source = CellSource { outgoing, frame, position: 0, pattern, generator };
-    source.begin(start);
-    source
+    CellSource { outgoing, frame, position: 0, pattern, generator }
 }

@@ -4,7 +4,7 @@ mod tables;
 
 use celltrain_atm::{cell::CELL_BITS, contract::Category, policing, quantity::CellRate};
 use celltrain_engine::{
-    Time,
+    Slot, Time,
     random::Randomness,
     time::{Span, SpanSum, seconds},
 };
@@ -23,6 +23,10 @@ use crate::{
     scenario::{Flow, Framing, Graph, Scenario, ScenarioError},
     table::{Column, Table},
 };
+
+/// How many cells the fastest link of a network carries in one visit at the most: a tenth of a second of work, or less. Only
+/// above 10 Gbit/s are visits shorter for it.
+const MOST_CELLS_A_VISIT: u64 = 250_000;
 
 /// What to keep of a run beside its totals.
 #[derive(Debug, Clone, Copy, Default)]
@@ -116,6 +120,18 @@ impl<'a> Experiment<'a> {
         Ok(Self { scenario, graph: scenario.graph()?, captures: Places::default() })
     }
 
+    /// As [`Experiment::new`]; `None` if `interrupt`, which is asked now and then, said so.
+    ///
+    /// # Errors
+    /// As [`Experiment::new`].
+    pub fn new_unless(
+        scenario: &'a Scenario,
+        interrupt: &mut dyn FnMut() -> bool,
+    ) -> Result<Option<Self>, ScenarioError> {
+        let graph = scenario.graph_unless(interrupt)?;
+        Ok(graph.map(|graph| Self { scenario, graph, captures: Places::default() }))
+    }
+
     /// Captures, in every run from now on, the packets at `hosts` and the cells on `links` (`"switch1 > switch2"`); the
     /// name `"all"` stands for all of them. It changes nothing else of a run, but keeps everything in memory.
     ///
@@ -129,7 +145,24 @@ impl<'a> Experiment<'a> {
     /// The network of replication `replication` under `seed`, at time 0.
     #[must_use]
     pub fn network(&self, seed: u64, replication: u64, options: Options) -> Network {
-        build(self.scenario, &self.graph, &self.captures, Randomness { seed, replication }, options)
+        self.network_unless(seed, replication, options, &mut || false).expect("nothing interrupts it")
+    }
+
+    /// As [`Experiment::network`]; `None` if `interrupt`, which is asked now and then, said so.
+    #[must_use]
+    pub fn network_unless(
+        &self,
+        seed: u64,
+        replication: u64,
+        options: Options,
+        interrupt: &mut dyn FnMut() -> bool,
+    ) -> Option<Network> {
+        let randomness = Randomness { seed, replication };
+        let mut network = build(self.scenario, &self.graph, &self.captures, randomness, options, interrupt)?;
+        let fastest = self.graph.links.iter().map(|link| link.rate).max()?;
+        let most = Slot::of_bits(CELL_BITS * MOST_CELLS_A_VISIT, fastest).ps();
+        network.set_schedule(|schedule| schedule.cap = schedule.cap.min(most.max(1)));
+        Some(network)
     }
 
     /// Runs replication `replication` under `seed`. `None` if `interrupt`, which is asked now and then, said so.
@@ -141,7 +174,8 @@ impl<'a> Experiment<'a> {
         options: Options,
         interrupt: &mut dyn FnMut() -> bool,
     ) -> Option<RunResult> {
-        self.run_network(self.network(seed, replication, options), interrupt)
+        let network = self.network_unless(seed, replication, options, interrupt)?;
+        self.run_network(network, interrupt)
     }
 
     /// Runs a network of this experiment from time 0 to the end.
@@ -153,11 +187,13 @@ impl<'a> Experiment<'a> {
     ) -> Option<RunResult> {
         let spec = self.scenario.spec();
         if !network.run_until(spec.warm_up.ps(), interrupt) {
+            free(network);
             return None;
         }
         let begin = Snapshot::of(&network);
         network.begin_window();
         if !network.run_until(spec.duration.ps(), interrupt) {
+            free(network);
             return None;
         }
         network.check_conservation();
@@ -289,6 +325,13 @@ impl<'a> Experiment<'a> {
             ("excess_of_weighted_part", "", Column::Number(excess.of_weighted)),
         ])
     }
+}
+
+/// Frees an interrupted network in a thread of its own, where there are threads: a large one takes seconds.
+fn free(network: Network) {
+    let spawned = std::thread::Builder::new().spawn(move || drop(network));
+    // Without a thread it was freed at once.
+    drop(spawned);
 }
 
 /// The minimum cell rate of a flow's VC in bit/s.

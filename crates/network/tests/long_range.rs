@@ -2,11 +2,11 @@
 
 use celltrain_engine::{
     Time,
-    long_range::{LongRange, Params},
     quantity::{BitRate, Duration},
     random::Randomness,
     time::MILLISECOND,
 };
+use celltrain_network::traffic::long_range::{LongRange, Params};
 
 /// Length of the samples: the mean cycle of the sources, above which the process is alike on all scales.
 const SAMPLE: Time = 20 * MILLISECOND;

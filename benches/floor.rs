@@ -41,7 +41,7 @@ struct Trunk {
 
 /// Simulates the bare network for `duration`; returns the cell-hops and a checksum of the last departures.
 #[must_use]
-pub fn bare_merge(duration: Time) -> (u64, u64) {
+pub(crate) fn bare_merge(duration: Time) -> (u64, u64) {
     let slot = Slot::of_bits(424, BitRate(155_520_000));
     // Fifteen sources fill the last trunk to 98 %.
     let period = Slot::of_ps(slot.ps() * u64::from(FRAME) * 15 * 100 / 98);

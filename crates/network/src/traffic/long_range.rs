@@ -3,19 +3,16 @@
 //! It is the sum of independent sources that are on or off for times with a Pareto distribution of shape alpha = 3 - 2H.
 //! Such times have a mean but no variance, and the number of sources that are on is then a process of Hurst parameter H
 //! (Willinger, Taqqu, Sherman and Wilson 1997). The rate lies between its bounds by construction.
-//!
-//! It stands in the engine because it is a random process and nothing of a cell: a rate as a function of time.
 
 use std::{cmp::Reverse, collections::BinaryHeap};
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::{
+use celltrain_engine::{
     quantity::{BitRate, Duration},
     random::Generator,
     time::{MILLISECOND, Time},
 };
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// The longest on or off time, 26 days: the heavy tail is cut where it means "for ever".
 const LONGEST: f64 = (1u64 << 61) as f64;
@@ -38,7 +35,7 @@ pub struct Params {
     #[serde(default = "usual_sources")]
     #[schemars(range(min = 1, max = 1000))]
     pub sources: u32,
-    /// Mean length of an on and an off time together. The rate is alike on time scales above it.
+    /// Mean length of an on and an off time together, 1 us or more. The rate is alike on time scales above it.
     #[serde(default = "usual_cycle")]
     pub cycle: Duration,
 }
