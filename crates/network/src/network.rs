@@ -49,8 +49,23 @@ pub(crate) struct FlowEnds {
     pub(crate) incoming: u32,
     /// Whether an earlier flow's VC carries it.
     pub(crate) shares: bool,
-    /// Sender and receiver among their hosts' endpoints; none for bare cells.
-    pub(crate) tcp: Option<(usize, usize)>,
+    pub(crate) carrier: Carrier,
+}
+
+/// What carries a flow, decided when the network is built.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Carrier {
+    /// TCP: sender and receiver among their hosts' endpoints.
+    Tcp { sender: usize, receiver: usize },
+    /// Frames of bare cells.
+    Cells,
+}
+
+impl Carrier {
+    /// Whether it is TCP.
+    pub(crate) fn is_tcp(self) -> bool {
+        matches!(self, Self::Tcp { .. })
+    }
 }
 
 impl Process<Cell, InFlight> for Node {
@@ -151,7 +166,7 @@ impl Network {
     pub(crate) fn host(&self, index: usize) -> &Host {
         match &self.nodes[index] {
             Node::Host(host) => host,
-            Node::Port(_) | Node::Channel(_) => unreachable!("flows end in hosts"),
+            Node::Port(_) | Node::Channel(_) => panic!("flows end in hosts"),
         }
     }
 
@@ -197,9 +212,10 @@ impl Network {
 
     /// The sender of flow `flow`, if TCP carries it.
     pub(crate) fn sender(&self, flow: &FlowEnds) -> Option<&Sender> {
-        match &self.host(flow.from).parts.endpoints[flow.tcp?.0].tcp {
+        let Carrier::Tcp { sender, .. } = flow.carrier else { return None };
+        match &self.host(flow.from).parts.endpoints[sender].tcp {
             Tcp::Sender(sender) => Some(sender),
-            Tcp::Receiver(_) => unreachable!("the first endpoint of a flow sends"),
+            Tcp::Receiver(_) => panic!("the first endpoint of a flow sends"),
         }
     }
 
@@ -212,11 +228,11 @@ impl Network {
 
     /// Takes out the events that the sender of flow `flow` has collected, if TCP carries it.
     pub(crate) fn take_events(&mut self, flow: usize) -> Vec<Event> {
-        let FlowEnds { from, tcp, .. } = self.flows[flow];
-        match (&mut self.nodes[from], tcp) {
-            (Node::Host(host), Some((endpoint, _))) => match &mut host.parts.endpoints[endpoint].tcp {
+        let FlowEnds { from, carrier, .. } = self.flows[flow];
+        match (&mut self.nodes[from], carrier) {
+            (Node::Host(host), Carrier::Tcp { sender, .. }) => match &mut host.parts.endpoints[sender].tcp {
                 Tcp::Sender(sender) => sender.take_events(),
-                Tcp::Receiver(_) => unreachable!("the first endpoint of a flow sends"),
+                Tcp::Receiver(_) => panic!("the first endpoint of a flow sends"),
             },
             _ => Vec::new(),
         }
@@ -242,9 +258,10 @@ impl Network {
 
     /// The receiver of flow `flow`, if TCP carries it.
     pub(crate) fn receiver(&self, flow: &FlowEnds) -> Option<&Receiver> {
-        match &self.host(flow.to).parts.endpoints[flow.tcp?.1].tcp {
+        let Carrier::Tcp { receiver, .. } = flow.carrier else { return None };
+        match &self.host(flow.to).parts.endpoints[receiver].tcp {
             Tcp::Receiver(receiver) => Some(receiver),
-            Tcp::Sender(_) => unreachable!("the second endpoint of a flow receives"),
+            Tcp::Sender(_) => panic!("the second endpoint of a flow receives"),
         }
     }
 

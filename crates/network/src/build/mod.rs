@@ -23,7 +23,7 @@ use crate::{
         source::{CellSource, Kind, Pattern, Source, VaryingRate},
     },
     measures::Sampler,
-    network::{FlowEnds, Network},
+    network::{Carrier, FlowEnds, Network},
     port::{Port, RmRelay, Role, VcEntry},
     run::Options,
     scenario::{self, Flow, Graph, IpServes, Scenario, Traffic},
@@ -189,7 +189,7 @@ impl Builder<'_> {
             let mut cells = cell_source(&flow.traffic, outgoing, generator, start);
             let next = cells.begin(start);
             self.host(flow.from).sources.push(Source { kind: Kind::Cells(Box::new(cells)), next });
-            return FlowEnds { from: flow.from, to: flow.to, outgoing, incoming, shares, tcp: None };
+            return FlowEnds { from: flow.from, to: flow.to, outgoing, incoming, shares, carrier: Carrier::Cells };
         }
         let sender = Tcp::Sender(Box::new(Sender::new(&flow.tcp)));
         let receiver = Tcp::Receiver(Box::new(Receiver::new(&flow.tcp)));
@@ -231,8 +231,8 @@ impl Builder<'_> {
         };
         let kind = Kind::Application { endpoint: at_sender as u32, bytes, every };
         self.host(flow.from).sources.push(Source { kind, next: start });
-        let tcp = Some((at_sender, at_receiver));
-        FlowEnds { from: flow.from, to: flow.to, outgoing, incoming, shares, tcp }
+        let carrier = Carrier::Tcp { sender: at_sender, receiver: at_receiver };
+        FlowEnds { from: flow.from, to: flow.to, outgoing, incoming, shares, carrier }
     }
 
     fn add_payloads(&mut self) -> usize {

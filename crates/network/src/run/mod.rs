@@ -18,7 +18,7 @@ use crate::{
     events::Events,
     host::IncomingStats,
     measures::{Excess, Guaranteed, Series},
-    network::{FlowEnds, Network},
+    network::{Carrier, FlowEnds, Network},
     port::{Location, Port, PortStats},
     scenario::{Flow, Framing, Graph, Scenario, ScenarioError},
     table::{Column, Table},
@@ -84,8 +84,9 @@ struct Snapshot {
     ports: Vec<PortCounts>,
 }
 
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct FlowCounts {
+    carrier: Carrier,
     sender: SenderStats,
     receiver: ReceiverStats,
     incoming: IncomingStats,
@@ -241,10 +242,13 @@ impl<'a> Experiment<'a> {
     fn series(&self, network: &Network) -> Vec<Series> {
         let flows = || std::iter::zip(&self.graph.flows, &network.flows);
         let sampler = |host: usize, endpoint: usize| &network.host(host).parts.endpoints[endpoint].sampler;
-        let windows = flows()
-            .filter_map(|(flow, ends)| Some(sampler(ends.from, ends.tcp?.0).series(&flow.name, "cwnd", "B")));
+        let windows = flows().filter_map(|(flow, ends)| {
+            let Carrier::Tcp { sender, .. } = ends.carrier else { return None };
+            Some(sampler(ends.from, sender).series(&flow.name, "cwnd", "B"))
+        });
         let delivered = flows().filter_map(|(flow, ends)| {
-            Some(sampler(ends.to, ends.tcp?.1).series(&flow.name, "delivered", "B"))
+            let Carrier::Tcp { receiver, .. } = ends.carrier else { return None };
+            Some(sampler(ends.to, receiver).series(&flow.name, "delivered", "B"))
         });
         let sources = flows().filter_map(|(flow, ends)| {
             let source = network.abr_source(ends)?;
@@ -347,6 +351,7 @@ impl Snapshot {
         let cells = std::iter::zip(cells, policed);
         let flow =
             |(ends, ([sent, discarded], policing)): (&FlowEnds, ([u64; 2], policing::Stats))| FlowCounts {
+                carrier: ends.carrier,
                 sent,
                 discarded,
                 policing,
@@ -415,8 +420,9 @@ impl FlowCounts {
         flow
     }
 
+    /// Whether TCP carries it, delivered or not.
     fn carries_tcp(&self) -> bool {
-        self.receiver.segments > 0
+        self.carrier.is_tcp()
     }
 
     /// Distinct full segments, or whole frames of bare cells: the effective throughput in frames.
