@@ -63,7 +63,7 @@ mod stats;
 pub use congestion::CongestionKind;
 pub use endpoint::Tcp;
 pub use event::{Event, EventKind, ExitCause, LossSign};
-pub use params::{CongestionAvoidance, FastRetransmitGuard, Halving, Params, RtoArithmetic};
+pub use params::{CongestionAvoidance, CubicAlpha, FastRetransmitGuard, Halving, Params, RtoArithmetic};
 pub use receiver::Receiver;
 pub use recovery::RecoveryKind;
 pub use segment::{

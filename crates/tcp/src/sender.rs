@@ -34,13 +34,16 @@ pub struct Window {
 }
 
 /// How far the opening of the connection has come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
 enum State {
     /// The SYN is to be sent, again after a timeout.
     Closed,
     /// The SYN is under way.
     SynSent,
     Established,
+    /// A congestion mark came while the window was one segment: nothing goes before the timer expires (RFC 3168 section
+    /// 6.1.2).
+    Held,
 }
 
 /// The sending end of a connection: data goes one way, acknowledgements come back.
@@ -95,7 +98,7 @@ impl Sender {
         if segment.flags.contains(Flags::SYN) {
             return self.on_syn_ack(now, segment);
         }
-        if self.state != State::Established || segment.ack < self.flow.una {
+        if self.state < State::Established || segment.ack < self.flow.una {
             return;
         }
         self.flow.stats.acks += 1;
@@ -118,6 +121,9 @@ impl Sender {
         if now < self.flow.timer.deadline() {
             return;
         }
+        if self.release() {
+            return;
+        }
         self.flow.stats.timeouts += 1;
         self.flow.consecutive_timeouts += 1;
         if self.state != State::Established {
@@ -127,9 +133,28 @@ impl Sender {
             self.flow.timer.estimator.back_off();
             return self.flow.timer.stop();
         }
+        if self.recovery.recovering() {
+            // What duplicate ACKs have inflated the window by has left the network.
+            self.flow.cwnd = self.flow.cwnd.min(self.flow.ssthresh);
+        }
         let ssthresh = self.congestion.on_timeout(&self.flow);
         self.flow.time_out(now, ssthresh);
         self.recovery.on_timeout(now, &mut self.flow);
+    }
+
+    /// Lets a sender that waits at a window of one segment send again, more slowly if it is marked again; false if data is
+    /// outstanding, whose timeout it is.
+    fn release(&mut self) -> bool {
+        if self.state != State::Held {
+            return false;
+        }
+        self.state = State::Established;
+        let idle = self.flow.flight() == 0;
+        if idle {
+            self.flow.timer.estimator.back_off();
+            self.flow.timer.stop();
+        }
+        idle
     }
 
     /// The next segment to send, if any may go. Call it until it returns `None` after each event.
@@ -197,15 +222,24 @@ impl Sender {
     fn on_new_ack(&mut self, now: Time, segment: &Segment) {
         let acked = segment.ack - self.flow.una;
         self.flow.advance(segment.ack);
-        self.measure(now, segment);
+        self.measure(now, segment, acked);
         let restarts = self.recovery.on_new_ack(now, &mut self.flow, &mut self.congestion, acked);
         if self.flow.flight() == 0 {
-            self.flow.timer.stop();
+            self.on_all_acknowledged();
         } else if restarts {
             self.flow.timer.restart(now);
         }
         let (cwnd, ssthresh) = (self.flow.cwnd, self.flow.ssthresh);
         self.flow.trace.record(now, || EventKind::Acknowledged { ack: segment.ack, cwnd, ssthresh });
+    }
+
+    /// Stops the timer (RFC 6298 rule 5.2), unless it says when the next segment may go.
+    fn on_all_acknowledged(&mut self) {
+        if self.state == State::Held && self.flow.una < self.flow.offered {
+            return;
+        }
+        self.state = State::Established;
+        self.flow.timer.stop();
     }
 
     fn on_duplicate_ack(&mut self, now: Time) {
@@ -222,21 +256,22 @@ impl Sender {
     /// Takes the round-trip measurement that a new ACK gives: from its timestamps, where any segment will do,
     /// or from the timed segment (RFC 7323 section 4.1, RFC 6298 section 3).
     #[inline]
-    fn measure(&mut self, now: Time, segment: &Segment) {
+    fn measure(&mut self, now: Time, segment: &Segment, acked: u64) {
         let timer = &mut self.flow.timer;
-        let rtt = match segment.timestamps {
-            Some(timestamps) => Some(timer.clock.since(timestamps.echo, now)),
-            None => timer.finish_timing(now, segment.ack),
-        };
-        if let Some(rtt) = rtt {
-            self.on_sample(now, rtt);
+        if let Some(timestamps) = segment.timestamps {
+            let rtt = timer.clock.since(timestamps.echo, now);
+            // Every second segment is acknowledged, as a rule (RFC 7323 appendix G).
+            let samples = (self.flow.flight() + acked).div_ceil(2 * self.flow.mss).max(1);
+            self.on_sample(now, rtt, samples);
+        } else if let Some(rtt) = timer.finish_timing(now, segment.ack) {
+            self.on_sample(now, rtt, 1);
         }
     }
 
     #[inline(never)]
-    fn on_sample(&mut self, now: Time, rtt: Time) {
+    fn on_sample(&mut self, now: Time, rtt: Time, samples: u64) {
         let timer = &mut self.flow.timer;
-        timer.estimator.sample(rtt);
+        timer.estimator.sample_of(rtt, samples);
         self.flow.stats.rtt_samples += 1;
         let estimator = timer.estimator;
         self.flow.trace.record(now, || EventKind::RttSample {
@@ -252,30 +287,32 @@ impl Sender {
     fn on_echo(&mut self, now: Time) {
         self.flow.echoed = false;
         let news = self.flow.reduced_at.is_none_or(|sent| self.flow.una > sent);
-        if news && !self.recovery.recovering() {
-            let ssthresh = self.congestion.on_loss(&self.flow);
-            self.flow.answer_mark(now, ssthresh);
-        }
-    }
-
-    /// Closes the window to the initial one if nothing is outstanding, something is to be sent, and nothing
-    /// was for longer than the timeout (RFC 5681 section 4.1).
-    fn restart_if_idle(&mut self, now: Time) {
-        let flow = &mut self.flow;
-        if !flow.params.idle_restart
-            || flow.flight() > 0
-            || flow.offered == flow.max
-            || self.last_sent == NEVER
-        {
+        if !news || self.recovery.recovering() {
             return;
         }
+        if self.flow.cwnd == self.flow.mss && self.flow.una < self.flow.offered {
+            // Less than a segment a round trip: the next one waits for the timer.
+            self.state = State::Held;
+            self.flow.timer.restart(now);
+        }
+        let window = self.congestion.on_mark(&self.flow);
+        self.flow.answer_mark(now, window);
+    }
+
+    /// Notes that nothing was outstanding when there is something to send again; closes the window to the initial one if
+    /// nothing was sent for longer than the timeout (RFC 5681 section 4.1).
+    fn restart_if_idle(&mut self, now: Time) {
+        let flow = &mut self.flow;
+        if flow.flight() > 0 || flow.offered == flow.max || self.last_sent == NEVER {
+            return;
+        }
+        self.congestion.on_limited(now);
         let idle = now - self.last_sent;
-        if idle <= flow.timer.estimator.rto() {
+        if !flow.params.idle_restart || idle <= flow.timer.estimator.rto() {
             return;
         }
         flow.cwnd = flow.cwnd.min(u64::from(flow.params.initial_window) * flow.mss);
         flow.stats.idle_restarts += 1;
-        self.congestion.on_idle(idle);
         // One restart an idle period, even if what is there is not worth sending yet.
         self.last_sent = NEVER;
         let cwnd = flow.cwnd;
@@ -326,7 +363,7 @@ impl Sender {
     }
 
     fn poll_syn(&mut self, now: Time) -> Option<Segment> {
-        if self.state == State::SynSent || self.flow.offered == 0 {
+        if self.state != State::Closed || self.flow.offered == 0 {
             return None;
         }
         self.state = State::SynSent;
@@ -340,7 +377,7 @@ impl Sender {
     }
 
     fn on_syn_ack(&mut self, now: Time, segment: &Segment) {
-        if self.state == State::Established {
+        if self.state >= State::Established {
             return;
         }
         self.state = State::Established;
@@ -350,7 +387,7 @@ impl Sender {
         self.flow.rwnd_max = segment.window;
         self.flow.consecutive_timeouts = 0;
         self.flow.timer.stop();
-        self.measure(now, segment);
+        self.measure(now, segment, 0);
         if self.syn_lost {
             // RFC 6298 rule 5.7 and RFC 5681 section 3.1.
             self.flow.timer.estimator.raise(RTO_AFTER_SYN_LOSS);

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     congestion::CongestionKind,
-    params::{CongestionAvoidance, FastRetransmitGuard, Halving, Params, RtoArithmetic},
+    params::{CongestionAvoidance, CubicAlpha, FastRetransmitGuard, Halving, Params, RtoArithmetic},
     recovery::RecoveryKind,
     segment::{IP_HEADER_BYTES, TCP_HEADER_BYTES, TIMESTAMPS_BYTES},
     stack::{Stack, UNSCALED_WINDOW_MAX},
@@ -64,6 +64,10 @@ pub struct StackSpec {
     /// What a loss does. Standard: `newreno`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recovery: Option<RecoveryKind>,
+    /// Full segments that one ACK may open the window by in slow start, at least 1 (RFC 5681 section 3.1; L in RFC 3465
+    /// section 2.2). Standard: 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slow_start_limit: Option<u32>,
     /// How `congestion-control = "reno"` grows above the slow-start threshold (RFC 5681 section 3.1).
     /// Standard: `byte-counting`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -75,6 +79,10 @@ pub struct StackSpec {
     /// 9438 section 4.7, which advises against it where there is one flow only). Standard: true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cubic_fast_convergence: Option<bool>,
+    /// `congestion-control = "cubic"`: how fast its estimate of Reno's window grows beyond the window of the last reduction
+    /// (RFC 9438 section 4.3). Standard: `one`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cubic_alpha: Option<CubicAlpha>,
     /// When three duplicate ACKs do not count, as they may echo an earlier loss (RFC 6582 section 3.2). Not
     /// for `recovery = "sack"` and `"timeout-only"`. Default: `careful` with `recovery = "newreno"` and
     /// `"tahoe"`, `none` else.
@@ -129,6 +137,10 @@ pub struct StackSpec {
     /// Smallest retransmission timeout (RFC 6298 rule 2.4), 1 us or more. Standard: 1 s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rto_min: Option<Duration>,
+    /// Smallest value of the variance term, so that the timeout is at least this above the smoothed round-trip time: the
+    /// 200 ms of Linux. Not for `rto-arithmetic = "ticks"`. Standard: 0 s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rto_variance_min: Option<Duration>,
     /// Largest retransmission timeout (RFC 6298 rule 2.5). Standard: 60 s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rto_max: Option<Duration>,
@@ -221,6 +233,8 @@ impl StackSpec {
         set(&mut params.congestion_avoidance, self.congestion_avoidance);
         set(&mut params.halving, self.halving);
         set(&mut params.cubic_fast_convergence, self.cubic_fast_convergence);
+        set(&mut params.cubic_alpha, self.cubic_alpha);
+        set(&mut params.slow_start_limit, self.slow_start_limit);
         set(&mut params.fast_retransmit_guard, self.fast_retransmit_guard);
         set(&mut params.newreno_impatient, self.newreno_impatient);
         set(&mut params.go_back_n_inflation, self.go_back_n_inflation);
@@ -246,6 +260,7 @@ impl StackSpec {
         for (field, value) in [
             (&mut params.delayed_ack, self.delayed_ack),
             (&mut params.rto_min, self.rto_min),
+            (&mut params.rto_variance_min, self.rto_variance_min),
             (&mut params.rto_max, self.rto_max),
             (&mut params.rto_initial, self.rto_initial),
             (&mut params.tick, self.tick),
@@ -300,6 +315,9 @@ impl StackSpec {
         let recovery = params.recovery;
         check((1..=INITIAL_WINDOW_MAX).contains(&params.initial_window), "initial-window", || {
             format!("{} segments; give 1 to {INITIAL_WINDOW_MAX}", params.initial_window)
+        })?;
+        check(params.slow_start_limit >= 1, "slow-start-limit", || {
+            "0 would never open the window; give 1 or more".into()
         })?;
         check(params.sack == (recovery == RecoveryKind::Sack), "sack", || {
             let what = if params.sack { "the sender would ignore" } else { "the sender waits for" };
@@ -363,6 +381,13 @@ impl StackSpec {
                 !reno_growth,
                 "cubic-fast-convergence",
                 "congestion-control = \"cubic\"",
+            ),
+            (self.cubic_alpha.is_some(), !reno_growth, "cubic-alpha", "congestion-control = \"cubic\""),
+            (
+                self.rto_variance_min.is_some(),
+                params.rto_arithmetic == RtoArithmetic::Exact,
+                "rto-variance-min",
+                "rto-arithmetic = \"exact\"",
             ),
         ] {
             check(!given || used, key, || format!("only {by} uses it; leave it out or choose that"))?;
@@ -484,6 +509,9 @@ mod tests {
             ("stack = 'cubic'\nhalving = 'window'", "halving", "reno"),
             ("stack = 'cubic'\ncongestion-avoidance = 'per-ack'", "congestion-avoidance", "reno"),
             ("cubic-fast-convergence = false", "cubic-fast-convergence", "cubic"),
+            ("cubic-alpha = 'constant'", "cubic-alpha", "cubic"),
+            ("slow-start-limit = 0", "slow-start-limit", "1 or more"),
+            ("stack = 'yats'\nrto-variance-min = '1 s'", "rto-variance-min", "exact"),
             ("rto-min = '0 s'", "rto-min", "positive"),
             ("rto-min = '2 s'\nrto-max = '1500 ms'", "rto-min", "raise rto-max"),
             ("rto-initial = '61 s'", "rto-initial", "rto-max, 60 s"),

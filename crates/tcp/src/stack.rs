@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     congestion::CongestionKind,
-    params::{CongestionAvoidance, FastRetransmitGuard, Halving, Params, RtoArithmetic},
+    params::{CongestionAvoidance, CubicAlpha, FastRetransmitGuard, Halving, Params, RtoArithmetic},
     recovery::RecoveryKind,
 };
 
@@ -161,9 +161,11 @@ const fn standard() -> Params {
         initial_ssthresh: u64::MAX,
         congestion_control: CongestionKind::Reno,
         recovery: RecoveryKind::Newreno,
+        slow_start_limit: 1,
         congestion_avoidance: CongestionAvoidance::ByteCounting,
         halving: Halving::Flight,
         cubic_fast_convergence: true,
+        cubic_alpha: CubicAlpha::One,
         fast_retransmit_guard: FastRetransmitGuard::Careful,
         newreno_impatient: true,
         go_back_n_inflation: false,
@@ -180,6 +182,7 @@ const fn standard() -> Params {
         rto_min: SECOND,
         rto_max: 60 * SECOND,
         rto_initial: SECOND,
+        rto_variance_min: 0,
         rto_arithmetic: RtoArithmetic::Exact,
         tick: 0,
         tick_phase: 0,

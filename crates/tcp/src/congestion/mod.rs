@@ -29,22 +29,29 @@ pub(crate) trait CongestionControl {
     /// Grows `flow.cwnd` for an ACK of `acked` new bytes that arrived outside of loss recovery.
     fn on_ack(&mut self, now: Time, flow: &mut Flow, acked: u64);
 
-    /// The slow-start threshold after a loss or a congestion mark that showed without a timeout.
+    /// The slow-start threshold after a loss that showed without a timeout.
     fn on_loss(&mut self, flow: &Flow) -> u64;
+
+    /// The congestion window after a congestion mark; the caller bounds it from below.
+    fn on_mark(&mut self, flow: &Flow) -> u64;
 
     /// The slow-start threshold after a timeout, `flow.consecutive_timeouts` of which have come in a row.
     fn on_timeout(&mut self, flow: &Flow) -> u64;
 
-    /// Nothing was sent for `idle`.
-    fn on_idle(&mut self, _idle: Time) {}
+    /// Since the last ACK the window has not been used in full: the application had nothing to send.
+    fn on_limited(&mut self, _now: Time) {}
 }
 
 impl CongestionControl for Congestion {
-    /// The window never grows beyond the receiver's, where it would mean nothing, nor for an ACK that echoes
-    /// a congestion mark (RFC 3168 section 6.1.2).
+    /// The window grows neither beyond the receiver's, where it would mean nothing, nor for an ACK that echoes a
+    /// congestion mark (RFC 3168 section 6.1.2), nor while the application does not use it (RFC 9438 section 5.8, RFC
+    /// 7661).
     fn on_ack(&mut self, now: Time, flow: &mut Flow, acked: u64) {
         if flow.echoed || flow.cwnd >= flow.rwnd {
             return;
+        }
+        if flow.application_limited(flow.flight() + acked) {
+            return self.on_limited(now);
         }
         dispatch!(self.on_ack(now, flow, acked));
         flow.cwnd = flow.cwnd.min(flow.rwnd);
@@ -54,16 +61,21 @@ impl CongestionControl for Congestion {
         dispatch!(self.on_loss(flow))
     }
 
+    fn on_mark(&mut self, flow: &Flow) -> u64 {
+        dispatch!(self.on_mark(flow))
+    }
+
     fn on_timeout(&mut self, flow: &Flow) -> u64 {
         dispatch!(self.on_timeout(flow))
     }
 
-    fn on_idle(&mut self, idle: Time) {
-        dispatch!(self.on_idle(idle));
+    fn on_limited(&mut self, now: Time) {
+        dispatch!(self.on_limited(now));
     }
 }
 
-/// Slow start: an ACK opens the window by what it covers, a segment at most (RFC 5681 equation 2).
+/// Slow start: an ACK opens the window by what it covers, a segment at most (RFC 5681 equation 2) or as many as the limit of
+/// byte counting says (RFC 3465 section 2.2).
 fn slow_start(flow: &mut Flow, acked: u64) {
-    flow.cwnd += acked.min(flow.mss);
+    flow.cwnd += acked.min(u64::from(flow.params.slow_start_limit) * flow.mss);
 }

@@ -113,7 +113,13 @@ fn trace_exit(now: Time, flow: &mut Flow, cause: ExitCause) {
 /// Reduces the window on the third duplicate ACK to half the flight and `inflation` segments for those that,
 /// by the ACKs, have left the network (RFC 5681 section 3.2 steps 2 and 3).
 fn halve(now: Time, flow: &mut Flow, congestion: &mut Congestion, inflation: u32) {
-    let ssthresh = congestion.on_loss(flow);
+    let ssthresh = reduced(flow, congestion);
     let cwnd = ssthresh + u64::from(inflation) * flow.mss;
     flow.fast_retransmit(now, LossSign::ThirdDuplicateAck, ssthresh, cwnd);
+}
+
+/// The slow-start threshold after a loss that showed without a timeout. A loss in a window of data whose marks were
+/// answered reduces nothing more (RFC 3168 section 6.1.2).
+fn reduced(flow: &Flow, congestion: &mut Congestion) -> u64 {
+    if flow.reduced_for_mark() { flow.ssthresh } else { congestion.on_loss(flow) }
 }
