@@ -15,6 +15,9 @@ const FILE: usize = 24;
 const RECORD: usize = 16;
 const IP: usize = 20;
 
+/// The kind of failure that is found here.
+pub(crate) const OUT_OF_ORDER: &str = "packets arrive that were not sent in this order";
+
 /// Addresses and ports.
 type Way = [u8; 12];
 
@@ -44,7 +47,7 @@ pub(crate) fn in_order(graph: &Graph, result: &RunResult) -> Vec<Failure> {
                     "packet {number} of {} on {way:?} was not sent, or not in this order",
                     received.len()
                 );
-                failures.push(Failure::new("packets arrive that were not sent in this order", detail));
+                failures.push(Failure::new(OUT_OF_ORDER, detail));
                 break;
             }
         }

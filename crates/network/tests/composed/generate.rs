@@ -40,13 +40,11 @@ pub(crate) fn case(schema: &Schema, seed: u64, index: u64) -> Case {
     put(&mut scenario, "tie-break", *draw.pick(&schema.names("tie-break")));
     let packets = draw.chance(0.25);
     let kinds = Kinds { packets, abr: !packets && draw.chance(0.35) };
-    put(&mut scenario, "topology", topology::topology(draw, schema));
+    put(&mut scenario, "topology", topology::topology(draw, schema, packets));
     let bare = bare_graph(&scenario);
     topology::elements(draw, schema, &mut scenario, packets);
     put(&mut scenario, "switch", ports::switch(draw, schema, packets, kinds.abr));
-    if draw.feature()
-        && let Some(ports) = ports::ports(draw, schema, &bare, packets, kinds.abr)
-    {
+    if let Some(ports) = ports::ports(draw, schema, &bare, packets, kinds.abr) {
         put(&mut scenario, "port", ports);
     }
     traffic::common(draw, schema, &mut scenario, kinds);
@@ -75,7 +73,8 @@ fn bare_graph(scenario: &Table) -> Graph {
         let only: Table = ends.map(|(key, value)| (key.to_owned(), Value::from(value))).into_iter().collect();
         put(&mut bare, "flow", Value::Array(vec![Value::Table(only)]));
     }
-    // No loss can be without a rate of its own here, but a link must not contradict the others.
+    // It suits cells and packets.
+    put(&mut bare, "switch.buffer", "unlimited");
     graph(&bare).unwrap_or_else(|error| panic!("{error}\n{}", text(&bare)))
 }
 

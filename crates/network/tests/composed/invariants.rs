@@ -11,6 +11,13 @@ use celltrain_network::{
 
 use crate::{captures, measures, panics::caught, ports, stops};
 
+const RANDOM_VISITS: &str = "random visits";
+const LONG_VISITS: &str = "long visits in reverse";
+const RECORDING: &str = "recording";
+const STORED: &str = "stored queues";
+const NO_LIMIT: &str = "vc-buffer that limits nothing";
+const ANOTHER_SEED: &str = "another seed";
+
 /// An invariant that does not hold: its name, by which failures are told apart, and what was seen.
 #[derive(Debug, Clone)]
 pub(crate) struct Failure {
@@ -40,6 +47,11 @@ pub(crate) enum Outcome {
 
 /// Looks at the scenario in `text` from all sides.
 pub(crate) fn look(text: &str) -> Outcome {
+    look_for(text, "")
+}
+
+/// As [`look`], but only from sides from which a failure of `kind` can show; all of them if it is empty.
+pub(crate) fn look_for(text: &str, kind: &str) -> Outcome {
     let read = || -> Result<(Scenario, Graph), ScenarioError> {
         let scenario = Scenario::from_toml(text, "composed.toml", &[])?;
         let graph = scenario.graph()?;
@@ -51,8 +63,9 @@ pub(crate) fn look(text: &str) -> Outcome {
         }
         Ok(Err(_)) => Outcome::Refused,
         Ok(Ok((scenario, graph))) => {
-            let mut trial = Trial { text, scenario, graph, failures: Vec::new(), hops: 0 };
-            trial.all();
+            let mut trial = Trial { scenario, graph, failures: Vec::new(), hops: 0 };
+            trial.all(kind);
+            trial.written_out();
             Outcome::Ran { hops: trial.hops, failures: trial.failures }
         }
     }
@@ -77,33 +90,55 @@ pub(crate) fn panic_kind(what: &str, panic: &str) -> String {
 }
 
 /// A scenario under test.
-pub(crate) struct Trial<'a> {
-    text: &'a str,
+pub(crate) struct Trial {
     pub(crate) scenario: Scenario,
     pub(crate) graph: Graph,
     failures: Vec<Failure>,
     hops: u64,
 }
 
-impl Trial<'_> {
-    fn all(&mut self) {
+impl Trial {
+    fn all(&mut self, kind: &str) {
         let Some(usual) = self.run("plain run", &[], |_| {}, |_| {}) else { return };
         self.failures.extend(measures::in_range(&usual));
         self.failures.extend(measures::at_the_last_link(&self.scenario, &self.graph, &usual));
         let lots = self.lots();
-        self.schedules(&usual, lots);
-        self.recordings(&usual);
-        self.services(&usual);
-        self.whole_run(&usual);
-        stops::stop_and_look(self, usual.fingerprint, lots);
-        self.other_seed(&usual);
+        // Each with the beginnings of the kinds of failures that it finds.
+        let sides: [(&[&str], fn(&mut Self, &RunResult, u64)); 6] = [
+            (&[RANDOM_VISITS, LONG_VISITS], Self::schedules),
+            (&[RECORDING, captures::OUT_OF_ORDER], Self::recordings),
+            (&[STORED, NO_LIMIT], Self::services),
+            (&[ANOTHER_SEED], Self::other_seed),
+            (&[stops::STOPPED], stops::stop_and_look),
+            (&[""], Self::whole_run),
+        ];
+        let first = |names: &[&str]| names.iter().any(|name| kind.starts_with(name));
+        let chosen = sides.iter().position(|(names, _)| first(names)).filter(|_| !kind.is_empty());
+        for (place, (_, side)) in sides.iter().enumerate() {
+            if chosen.is_none_or(|chosen| chosen == place) {
+                side(self, &usual, lots);
+            }
+        }
         let mut seen = BTreeSet::new();
         self.failures.retain(|failure| seen.insert(failure.kind.clone()));
     }
 
-    /// A number that depends on the scenario alone, to draw schedules and stops by.
+    /// The complete scenario, written out, is the same scenario.
+    fn written_out(&mut self) {
+        let text = self.scenario.to_toml();
+        let again = caught(|| Scenario::from_toml(&text, "complete.toml", &[]));
+        let same = again.map(|again| again.is_ok_and(|again| again.spec() == self.scenario.spec()));
+        if same != Ok(true) {
+            self.fail(Failure::new("the complete scenario is another one", format!("{same:?}")));
+        }
+    }
+
+    /// A number that depends on the scenario alone, not on its name, to draw schedules and stops by.
     fn lots(&self) -> u64 {
-        self.text.bytes().fold(1, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+        let mut text = self.scenario.to_toml();
+        text.retain(|letter| !letter.is_whitespace());
+        let text = text.replace(&format!("name=\"{}\"", self.scenario.spec().name.replace(' ', "")), "");
+        text.bytes().fold(1, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
     }
 
     pub(crate) fn fail(&mut self, failure: Failure) {
@@ -195,7 +230,7 @@ impl Trial<'_> {
     /// Any schedule of visits gives the same run.
     fn schedules(&mut self, usual: &RunResult, lots: u64) {
         let cap = self.scenario.spec().duration.ps().max(2) / 2;
-        for (name, one_by_one) in [("random visits", false), ("long visits in reverse", true)] {
+        for (name, one_by_one) in [(RANDOM_VISITS, false), (LONG_VISITS, true)] {
             let change = |schedule: &mut Schedule| {
                 if one_by_one {
                     schedule.order.reverse();
@@ -212,32 +247,32 @@ impl Trial<'_> {
     }
 
     /// Recording events and captures changes nothing.
-    fn recordings(&mut self, usual: &RunResult) {
+    fn recordings(&mut self, usual: &RunResult, _: u64) {
         let uses_tcp = self.graph.flows.iter().any(|flow| flow.traffic.uses_tcp());
         let captured = if uses_tcp { vec!["all".to_owned()] } else { Vec::new() };
         let record = |network: &mut Network| network.record_events();
-        if let Some(other) = self.run_as("recording", &[], (0, 0), |_| {}, record, &captured) {
-            self.same("recording", usual, &other);
+        if let Some(other) = self.run_as(RECORDING, &[], (0, 0), |_| {}, record, &captured) {
+            self.same(RECORDING, usual, &other);
             let failures = captures::in_order(&self.graph, &other);
             self.failures.extend(failures);
         }
     }
 
     /// Ports that store their queues do what plain FIFOs do.
-    fn services(&mut self, usual: &RunResult) {
-        let stored = self.run("stored queues", &[], |options| options.store_queues |= true, |_| {});
+    fn services(&mut self, usual: &RunResult, _: u64) {
+        let stored = self.run(STORED, &[], |options| options.store_queues |= true, |_| {});
         if let Some(other) = stored {
-            self.same("stored queues", usual, &other);
+            self.same(STORED, usual, &other);
         }
         let Some(limits) = ports::limits_that_limit_nothing(self.scenario.spec()) else { return };
         let limits: Vec<_> = limits.iter().map(|(key, value)| (key.as_str(), value.clone())).collect();
-        if let Some(other) = self.run("vc-buffer that limits nothing", &limits, |_| {}, |_| {}) {
-            self.same("vc-buffer that limits nothing", usual, &other);
+        if let Some(other) = self.run(NO_LIMIT, &limits, |_| {}, |_| {}) {
+            self.same(NO_LIMIT, usual, &other);
         }
     }
 
     /// What is measured does not change the run; over the whole run, from an empty network, bounds are exact.
-    fn whole_run(&mut self, usual: &RunResult) {
+    fn whole_run(&mut self, usual: &RunResult, _: u64) {
         let sample = (self.scenario.spec().duration.ps() / 3000).max(1);
         let overrides = [("warm-up", "0 s".to_owned()), ("sample", format!("{sample} ps"))];
         let Some(whole) = self.run("warm-up and sample", &overrides, |_| {}, |_| {}) else { return };
@@ -250,12 +285,12 @@ impl Trial<'_> {
     }
 
     /// Another seed and another replication give the same run where nothing is random.
-    fn other_seed(&mut self, usual: &RunResult) {
+    fn other_seed(&mut self, usual: &RunResult, _: u64) {
         if measures::is_random(&self.scenario, &self.graph) {
             return;
         }
-        if let Some(other) = self.run_as("another seed", &[], (5, 1), |_| {}, |_| {}, &[]) {
-            self.same("another seed", usual, &other);
+        if let Some(other) = self.run_as(ANOTHER_SEED, &[], (5, 1), |_| {}, |_| {}, &[]) {
+            self.same(ANOTHER_SEED, usual, &other);
         }
     }
 

@@ -1,10 +1,13 @@
 //! What holds for the tables of a run.
 
-use celltrain_atm::buffer::DiscardParams;
+use celltrain_atm::{
+    buffer::DiscardParams,
+    contract::{Category, Spacing},
+};
 use celltrain_engine::time::seconds;
 use celltrain_network::{
     RunResult,
-    scenario::{Distribution, Flow, Graph, NodeKind, Scenario, TieBreak, Traffic},
+    scenario::{Distribution, Flow, Framing, Graph, NodeKind, Scenario, TieBreak, Traffic},
     table::{Column, Table},
 };
 
@@ -129,6 +132,8 @@ pub(crate) fn of_a_whole_run(
     failures.extend(sends_and_deliveries(graph, result));
     failures.extend(without_losses(graph, result));
     failures.extend(little(result, duration, seconds(sample)));
+    failures.extend(work_conserving(graph, result, seconds(sample)));
+    failures.extend(sources_keep_to_their_rates(graph, result, duration));
     failures
 }
 
@@ -228,6 +233,67 @@ fn little(result: &RunResult, duration: f64, sample: f64) -> Vec<Failure> {
         if (integral - sampled).abs() > bound * NEARLY + 1e-9 * integral {
             let detail = format!("{name}: {integral} s by sojourns, {sampled} s by samples, bound {bound} s");
             failures.push(Failure::new("Little's law", detail));
+        }
+    }
+    failures
+}
+
+/// A line never idles while cells wait for it: where so many are in the buffer that they last until the next sample, it is busy
+/// from one to the other.
+fn work_conserving(graph: &Graph, result: &RunResult, sample: f64) -> Vec<Failure> {
+    let mut failures = Vec::new();
+    let of = |name: &str, metric: &str| {
+        result.series.iter().find(|series| series.entity == *name && series.metric == metric)
+    };
+    for (index, link) in graph.links.iter().enumerate().filter(|(_, link)| link.framing == Framing::Cells) {
+        let name = graph.link_name(index);
+        let (Some(occupancy), Some(busy)) = (of(&name, "occupancy"), of(&name, "utilisation")) else {
+            continue;
+        };
+        let slot = 424.0 / link.rate.0 as f64;
+        let lasting = (sample / slot).ceil() + 1.0;
+        let (mut length, mut sent) = (0.0, 0.0);
+        for (place, &waiting) in occupancy.values.iter().enumerate() {
+            if length > 0.0 {
+                sent += busy.values[place] * sample;
+            }
+            // A cell counts when its last bit is sent.
+            if sent < length - slot * NEARLY - 1e-9 * length {
+                let detail = format!("{name}: sends for {sent} s in {length} s that end at sample {place}");
+                failures.push(Failure::new("a line idles while cells wait", detail));
+                break;
+            }
+            (length, sent) = if waiting >= lasting { (length + sample, sent) } else { (0.0, 0.0) };
+        }
+    }
+    failures
+}
+
+/// What is kept at a peak rate, or at the rate that the network allows, sends no faster.
+fn sources_keep_to_their_rates(graph: &Graph, result: &RunResult, duration: f64) -> Vec<Failure> {
+    let sent = column(&result.flows, "cells_sent");
+    let mut failures = Vec::new();
+    for (index, flow) in graph.flows.iter().enumerate() {
+        let link = &graph.links[flow.route[0]];
+        if link.framing == Framing::Packets || flow.circuit != index {
+            continue;
+        }
+        let is_spaced = flow.contract.spacing == Spacing::Cells || !flow.traffic.uses_tcp();
+        let peak = flow.contract.peak_rate(link.rate).0 as f64 / 424.0;
+        let is_shaped = flow.contract.pcr.is_some() && is_spaced && flow.contract.category != Category::Abr;
+        if is_shaped && sent[index] > peak * duration + 2.0 {
+            let detail =
+                format!("flow \"{}\": {} cells in {duration} s at {peak} cells/s", flow.name, sent[index]);
+            failures.push(Failure::new("a VC sends faster than its peak rate", detail));
+        }
+        let allowed =
+            result.series.iter().find(|series| series.entity == flow.name && series.metric == "acr");
+        let line = link.rate.0 as f64 / 424.0;
+        if let Some(rate) =
+            allowed.and_then(|series| series.values.iter().find(|&&rate| rate > line * NEARLY))
+        {
+            let detail = format!("flow \"{}\": {rate} of {line} cells/s", flow.name);
+            failures.push(Failure::new("an ABR source is allowed more than its line", detail));
         }
     }
     failures

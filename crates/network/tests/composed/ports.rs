@@ -1,6 +1,6 @@
 //! Output ports of switches: buffers, discard policies, schedulers, rate allocators.
 
-use celltrain_network::scenario::{Graph, NodeKind, Spec};
+use celltrain_network::scenario::{Framing, Graph, Link, NodeKind, Spec};
 use toml::Table;
 
 use crate::{
@@ -65,7 +65,7 @@ fn some_of(draw: &mut Draw, schema: &Schema, table: &mut Table, unit: &str, allo
     }
 }
 
-/// `[[port]]`: ports that differ.
+/// `[[port]]`: ports that differ, and those of packets where the others are of cells.
 pub(crate) fn ports(
     draw: &mut Draw,
     schema: &Schema,
@@ -74,30 +74,41 @@ pub(crate) fn ports(
     abr: bool,
 ) -> Option<toml::Value> {
     let name = |node: usize| graph.nodes[node].name.as_str();
-    let ports: Vec<_> = graph
-        .links
-        .iter()
-        .filter(|link| graph.nodes[link.from].kind == NodeKind::Switch)
-        .map(|link| (name(link.from), name(link.to)))
-        .collect();
+    let of_switch = |link: &&Link| graph.nodes[link.from].kind == NodeKind::Switch;
+    let ports: Vec<_> = graph.links.iter().filter(of_switch).collect();
     let mut entries = Vec::new();
-    for _ in 0..draw.count(3) {
-        let (from, to) = *draw.pick(&ports);
-        let mut entry = Table::new();
-        put(&mut entry, "from", from);
-        put(&mut entry, "to", to);
-        let unit = unit(draw, packets);
-        if draw.chance(0.6) {
-            put(&mut entry, "buffer", buffer(draw, unit));
+    for link in ports.iter().filter(|link| link.framing == Framing::Packets) {
+        let mut entry = port(draw, schema, (name(link.from), name(link.to)), true, false);
+        if !entry.contains_key("buffer") {
+            put(&mut entry, "buffer", "4 packets");
         }
-        if draw.chance(0.6) {
-            let discard = schema.plug_in(draw, "switch.discard", "policy");
-            put(&mut entry, "discard", discard);
-        }
-        some_of(draw, schema, &mut entry, unit, abr.then_some(0.4));
         entries.push(entry);
     }
-    (!ports.is_empty()).then(|| tables(entries))
+    let more = if draw.feature() { draw.count(3) } else { 0 };
+    for _ in 0..more {
+        let link = *draw.pick(&ports);
+        if link.framing == Framing::Cells {
+            entries.push(port(draw, schema, (name(link.from), name(link.to)), packets, abr));
+        }
+    }
+    (!entries.is_empty()).then(|| tables(entries))
+}
+
+/// A `[[port]]`.
+fn port(draw: &mut Draw, schema: &Schema, (from, to): (&str, &str), packets: bool, abr: bool) -> Table {
+    let mut entry = Table::new();
+    put(&mut entry, "from", from);
+    put(&mut entry, "to", to);
+    let unit = unit(draw, packets);
+    if draw.chance(0.6) {
+        put(&mut entry, "buffer", buffer(draw, unit));
+    }
+    if draw.chance(0.6) {
+        let discard = schema.plug_in(draw, "switch.discard", "policy");
+        put(&mut entry, "discard", discard);
+    }
+    some_of(draw, schema, &mut entry, unit, abr.then_some(0.4));
+    entry
 }
 
 /// Settings that give every VC the whole of each buffer, which limits nothing; none where a VC has a limit.

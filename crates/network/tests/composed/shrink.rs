@@ -5,7 +5,7 @@ use toml::{Table, Value};
 use crate::{
     draw::picoseconds,
     generate::{remove, text},
-    invariants::{Failure, Outcome, look},
+    invariants::{Failure, Outcome, look_for},
 };
 
 /// The most scenarios that are tried.
@@ -19,14 +19,22 @@ pub(crate) fn shrunk(start: &str, kind: &str, alive: &dyn Fn()) -> (String, Opti
     let mut fails = |table: &Table| {
         tries += 1;
         alive();
-        match look(&text(table)) {
-            Outcome::Ran { failures, .. } if tries <= TRIES => {
-                failures.into_iter().find(|failure| failure.kind == kind)
-            }
-            _ => None,
+        if tries > TRIES {
+            return None;
+        }
+        match look_for(&text(table), kind) {
+            Outcome::Ran { failures, .. } => failures.into_iter().find(|failure| failure.kind == kind),
+            Outcome::Refused => None,
         }
     };
     let mut shown = None;
+    // Short runs first: all tries after them are cheaper.
+    loop {
+        let mut candidate = table.clone();
+        shorter_run(&mut candidate["duration"]);
+        let Some(failure) = fails(&candidate) else { break };
+        (table, shown) = (candidate, Some(failure));
+    }
     loop {
         let mut shorter = false;
         let mut place = 0;

@@ -2,7 +2,7 @@
 
 use celltrain_engine::{Time, random::Randomness, time::seconds};
 use celltrain_network::{
-    Experiment, Options,
+    Experiment, Options, RunResult,
     audit::{Audit, PortAudit},
     scenario::{Framing, Graph},
 };
@@ -12,11 +12,14 @@ use crate::{
     panics::caught,
 };
 
+/// What the kinds of failures that are found here begin with.
+pub(crate) const STOPPED: &str = "stops";
 /// How often a run stops on its way.
 const STOPS: u64 = 6;
 
 /// Runs the scenario with stops; the run is the `usual` one, and at every stop nothing is lost track of.
-pub(crate) fn stop_and_look(trial: &mut Trial<'_>, usual: u64, lots: u64) {
+pub(crate) fn stop_and_look(trial: &mut Trial, usual: &RunResult, lots: u64) {
+    let usual = usual.fingerprint;
     let duration = trial.scenario.spec().duration.ps();
     let mut generator = Randomness { seed: lots, replication: 0 }.named("stops");
     let mut stops: Vec<Time> = (0..STOPS).map(|_| generator.below(duration)).collect();
@@ -77,16 +80,16 @@ fn of_port(graph: &Graph, port: &PortAudit, busy: f64, length: f64) -> Option<Fa
     let most = length + unit / link.rate.0 as f64;
     if port.busy - busy > most * (1.0 + 1e-9) {
         let detail = format!("{name}: busy for {} s of {length} s", port.busy - busy);
-        return Some(Failure::new("a port carries more than its line", detail));
+        return Some(Failure::new("stops: a port carries more than its line", detail));
     }
     let counted = link.framing == Framing::Cells || link.buffer.1 == celltrain_atm::quantity::Unit::Packets;
     if port.in_switch && counted && port.occupancy > link.buffer.units() {
         let detail = format!("{name}: {} in a buffer of {}", port.occupancy, link.buffer);
-        return Some(Failure::new("a port holds more than its buffer", detail));
+        return Some(Failure::new("stops: a port holds more than its buffer", detail));
     }
     if port.pushed_out + port.occupancy > port.accepted {
         let detail = format!("{name}: {port:?}");
-        return Some(Failure::new("a port holds more than it accepted", detail));
+        return Some(Failure::new("stops: a port holds more than it accepted", detail));
     }
     None
 }
@@ -105,7 +108,7 @@ fn along_routes(graph: &Graph, audit: &Audit) -> Vec<Failure> {
         for hop in flow.route.windows(2) {
             let (Some((accepted, _)), Some((_, arrived))) = (of(hop[0], number), of(hop[1], number)) else {
                 let detail = format!("flow \"{}\" at {}", flow.name, graph.link_name(hop[1]));
-                failures.push(Failure::new("a port does not know a VC", detail));
+                failures.push(Failure::new("stops: a port does not know a VC", detail));
                 continue;
             };
             if arrived > accepted {
@@ -114,7 +117,7 @@ fn along_routes(graph: &Graph, audit: &Audit) -> Vec<Failure> {
                     flow.name,
                     graph.link_name(hop[1])
                 );
-                failures.push(Failure::new("a VC's cells arrive that were not sent", detail));
+                failures.push(Failure::new("stops: a VC's cells arrive that were not sent", detail));
             }
         }
     }

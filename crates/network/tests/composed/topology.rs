@@ -8,10 +8,10 @@ use crate::{
 };
 
 /// `[topology]`: one of the kinds, or nodes and links written out.
-pub(crate) fn topology(draw: &mut Draw, schema: &Schema) -> Table {
+pub(crate) fn topology(draw: &mut Draw, schema: &Schema, packets: bool) -> Table {
     let (kind, form) = *draw.pick(&schema.forms("topology"));
     if form["properties"]["node"].is_object() || draw.chance(0.3) {
-        return graph(draw);
+        return graph(draw, packets);
     }
     let mut table = Table::new();
     table.insert("kind".into(), kind.into());
@@ -25,14 +25,17 @@ pub(crate) fn topology(draw: &mut Draw, schema: &Schema) -> Table {
     table
 }
 
+/// Hosts whose links carry packets where others carry cells.
+pub(crate) const PACKET_HOSTS: [&str; 2] = ["p1", "p2"];
+
 /// Nodes and links written out: switches in a row, a ring, a star or at random, and hosts at any of them.
-fn graph(draw: &mut Draw) -> Table {
+fn graph(draw: &mut Draw, packets: bool) -> Table {
     let switches = draw.count(4);
     let hosts = draw.whole(2, 5);
     let node = |name: String, kind: &str| -> Table {
         [("name".to_owned(), Value::from(name)), ("kind".to_owned(), kind.into())].into_iter().collect()
     };
-    let nodes = (1..=switches)
+    let mut nodes: Vec<_> = (1..=switches)
         .map(|number| node(format!("s{number}"), "switch"))
         .chain((1..=hosts).map(|number| node(format!("h{number}"), "host")))
         .collect();
@@ -52,6 +55,17 @@ fn graph(draw: &mut Draw) -> Table {
     for number in 1..=hosts {
         let switch = draw.whole(1, switches);
         join(draw, &mut links, &format!("h{number}"), &format!("s{switch}"));
+    }
+    if !packets && draw.feature() && draw.chance(0.25) {
+        // Hosts of packets at a switch of cells.
+        for host in PACKET_HOSTS {
+            nodes.push(node(host.to_owned(), "host"));
+            let mut link = line(draw);
+            for (key, value) in [("from", host), ("to", "s1"), ("framing", "packets")] {
+                put(&mut link, key, value);
+            }
+            links.push(link);
+        }
     }
     let mut table = Table::new();
     put(&mut table, "kind", "graph");

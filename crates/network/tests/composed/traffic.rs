@@ -6,6 +6,7 @@ use toml::{Table, Value};
 use crate::{
     draw::{Draw, picoseconds, put, tables},
     schema::Schema,
+    topology::PACKET_HOSTS,
 };
 
 /// Which kinds of traffic a scenario has.
@@ -94,8 +95,10 @@ pub(crate) fn common(draw: &mut Draw, schema: &Schema, scenario: &mut Table, kin
 /// `[[flow]]`: flows that differ from the others, and more of them.
 pub(crate) fn flows(draw: &mut Draw, schema: &Schema, graph: &Graph, kinds: Kinds) -> Value {
     let name = |node: usize| graph.nodes[node].name.clone();
-    let hosts: Vec<_> =
-        (0..graph.nodes.len()).filter(|&node| graph.nodes[node].kind == NodeKind::Host).collect();
+    let ends = |&node: &usize| {
+        graph.nodes[node].kind == NodeKind::Host && !PACKET_HOSTS.contains(&graph.nodes[node].name.as_str())
+    };
+    let hosts: Vec<_> = (0..graph.nodes.len()).filter(ends).collect();
     let mut entries = Vec::new();
     for flow in &graph.flows {
         if draw.feature() {
@@ -109,6 +112,14 @@ pub(crate) fn flows(draw: &mut Draw, schema: &Schema, graph: &Graph, kinds: Kind
         } else if flow.name == "only" {
             entries.push(new("only".to_owned(), name(flow.from), name(flow.to)));
         }
+    }
+    let [one, other] = PACKET_HOSTS;
+    if graph.nodes.iter().any(|node| node.name == one) {
+        let mut entry = own(draw, schema, Kinds { packets: true, abr: false });
+        entry.extend(new("island".to_owned(), one.to_owned(), other.to_owned()));
+        put(&mut entry, "traffic", traffic(draw, schema, true));
+        put(&mut entry, "vc.category", "ubr");
+        entries.push(entry);
     }
     for number in 0..draw.whole(0, 3) {
         // Along a flow that is there, against it, or anywhere.
