@@ -2,6 +2,7 @@
 //!
 //! [`scenario`] reads a file and makes a graph; [`run::Experiment`] builds the processes and runs them.
 
+pub mod audit;
 mod build;
 pub mod capture;
 mod channel;
