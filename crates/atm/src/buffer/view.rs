@@ -1,5 +1,29 @@
 //! What a policy may know of its port, and how it says what it needs: [`Needs`] is part of a policy's type, and asking
 //! for what is not there does not compile.
+//!
+//! ```
+//! use celltrain_atm::buffer::{Occupancy, PerVc, Snapshot, View};
+//!
+//! let port = Snapshot::of(100, &[40, 2]);
+//! let view: View<'_, PerVc, _> = port.view(true);
+//! assert_eq!(view.vc_occupancy(1), 2);
+//! let narrow: View<'_, Occupancy, _> = view.narrow();
+//! assert_eq!(narrow.occupancy(), 42);
+//! ```
+//!
+//! ```compile_fail,E0599
+//! # use celltrain_atm::buffer::{Occupancy, Snapshot, View};
+//! # let port = Snapshot::of(100, &[40, 2]);
+//! let view: View<'_, Occupancy, _> = port.view(true);
+//! view.vc_occupancy(1);
+//! ```
+//!
+//! ```compile_fail,E0277
+//! # use celltrain_atm::buffer::{Occupancy, PerVc, Snapshot, View};
+//! # let port = Snapshot::of(100, &[40, 2]);
+//! # let view: View<'_, Occupancy, _> = port.view(true);
+//! let wider: View<'_, PerVc, _> = view.narrow();
+//! ```
 
 use std::{convert::Infallible, fmt::Debug, marker::PhantomData};
 
@@ -31,7 +55,7 @@ pub trait PortState {
     /// VCs that have something in the buffer.
     fn active_vcs(&self) -> u64;
 
-    /// Size of the last frame of `vc` in the buffer, complete or not, if all that has arrived of it is still there and
+    /// Units of the last frame of `vc` in the buffer, complete or not, if all that has arrived of it is still there and
     /// none of it is in transmission: what [`super::Verdict::PushOut`] would remove.
     fn last_frame(&self, vc: u32) -> Option<u64>;
 }
@@ -50,7 +74,7 @@ pub struct Departure {
 pub struct Removed {
     /// Whose frame it was.
     pub vc: u32,
-    /// Its data cells that were in the buffer.
+    /// Its data cells or packets that were in the buffer.
     pub count: u64,
     /// Whether its end mark was among them. If not, what is still to come of it is the policy's to discard.
     pub complete: bool,
@@ -86,7 +110,7 @@ pub trait Needs: sealed::Sealed {
     /// What to report when the last bit of `cell` was sent at `now`.
     fn departure(cell: &Cell, now: Time) -> Option<Self::Departure>;
 
-    /// What to report when `count` data cells of the last frame of `vc` were pushed out.
+    /// What to report when `count` data cells or packets of the last frame of `vc` were pushed out.
     fn removed(vc: u32, count: u64, complete: bool) -> Option<Self::Removed>;
 }
 
