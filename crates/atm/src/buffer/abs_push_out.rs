@@ -152,13 +152,10 @@ impl FrameRule for Victims {
         its threshold and maximum frame, where its last frame is queued";
     const ON_CELL: Option<CellHook<Self>> =
         Some(|rule, cell, first, accepted| rule.0.on_cell(cell, first, accepted));
+    const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
 
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
         Space::new(params, port).map(Self)
-    }
-
-    fn end_marks(params: &Params) -> EndMarks {
-        params.end_marks
     }
 
     fn admits<S: PortState>(&mut self, cell: &Cell, port: &View<'_, PushOut, S>, _: Time) -> bool {

@@ -174,6 +174,7 @@ impl FrameRule for Controllers {
             rule.store(cell);
         }
     });
+    const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
 
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
         let vcs = port.vcs.len();
@@ -184,10 +185,6 @@ impl FrameRule for Controllers {
             registers: vec![VecDeque::new(); vcs],
             found: None,
         })
-    }
-
-    fn end_marks(params: &Params) -> EndMarks {
-        params.end_marks
     }
 
     fn admits<S: PortState>(&mut self, cell: &Cell, port: &View<'_, PushOut, S>, _: Time) -> bool {

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     ParamError, PerVc, PortContext, PortState, View,
-    frame::{EndMarks, FramePolicy, FrameRule},
+    frame::{EndMarks, FramePolicy, FrameRule, Levels},
     share::Shares,
 };
 use crate::{
@@ -106,6 +106,8 @@ impl FrameRule for AtRandom {
     const SUMMARY: &'static str = "Between two thresholds, refuses new frames with CLP = 1, and at random those of VCs beyond a share of the buffer in proportion to their guarantees.";
     const REFERENCE: &'static str = "Goyal, Jain et al., ATM Forum 98-0405";
     const PER_VC: &'static str = "what becomes of the frame in progress, cells in the buffer, its weight";
+    const LEVELS: Levels<Params> = |params| vec![("low", params.low), ("high", params.high)];
+    const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
 
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
         let (low, high) = port.low_high(params.low, params.high)?;
@@ -119,14 +121,6 @@ impl FrameRule for AtRandom {
                 shares: Shares::new(port),
                 generator: port.generator.clone(),
             })
-    }
-
-    fn levels(params: &Params) -> Vec<(&'static str, Level)> {
-        vec![("low", params.low), ("high", params.high)]
-    }
-
-    fn end_marks(params: &Params) -> EndMarks {
-        params.end_marks
     }
 
     #[inline]

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Occupancy, ParamError, PortContext, PortState, View,
-    frame::{EndMarks, FramePolicy, FrameRule},
+    frame::{EndMarks, FramePolicy, FrameRule, Levels},
 };
 use crate::{Cell, quantity::Level};
 
@@ -54,18 +54,12 @@ impl FrameRule for ByPriority {
         "Refuses new frames with CLP = 1 above a low threshold, and all new frames above a high one.";
     const REFERENCE: &'static str =
         "Guerin and Heinanen, in ATM Forum TM 4.1 (GFR); Puangpronpitag et al., section 4.2";
+    const LEVELS: Levels<Params> = |params| vec![("low", params.low), ("high", params.high)];
+    const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
 
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
         let (low, high) = port.low_high(params.low, params.high)?;
         Ok(Self { low, high })
-    }
-
-    fn levels(params: &Params) -> Vec<(&'static str, Level)> {
-        vec![("low", params.low), ("high", params.high)]
-    }
-
-    fn end_marks(params: &Params) -> EndMarks {
-        params.end_marks
     }
 
     #[inline]

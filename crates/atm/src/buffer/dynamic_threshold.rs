@@ -56,6 +56,7 @@ impl FrameRule for BelowFreeSpace {
         "Refuses new frames of VCs that hold more than a multiple of the free space in the buffer.";
     const REFERENCE: &'static str = "Choudhury and Hahne 1998";
     const PER_VC: &'static str = "what becomes of the frame in progress, cells in the buffer";
+    const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
 
     fn new(params: &Params, _: &PortContext<'_>) -> Result<Self, ParamError> {
         if params.alpha == Ratio::billionths(0) {
@@ -65,10 +66,6 @@ impl FrameRule for BelowFreeSpace {
             });
         }
         Ok(Self { alpha: params.alpha, marks: params.ecn })
-    }
-
-    fn end_marks(params: &Params) -> EndMarks {
-        params.end_marks
     }
 
     #[inline]

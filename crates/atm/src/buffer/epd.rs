@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Occupancy, ParamError, PortContext, PortState, View,
-    frame::{EndMarks, FramePolicy, FrameRule},
+    frame::{EndMarks, FramePolicy, FrameRule, Levels},
 };
 use crate::{Cell, quantity::Level};
 
@@ -50,18 +50,12 @@ impl FrameRule for BelowThreshold {
 
     const SUMMARY: &'static str = "Refuses new frames while the buffer is filled to a threshold or more.";
     const REFERENCE: &'static str = "Romanow and Floyd 1995; Cheon and Panwar, section 3.1";
+    const LEVELS: Levels<Params> = |params| vec![("threshold", params.threshold)];
+    const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
 
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
         let cells = port.level("threshold", params.threshold)?;
         Ok(Self { cells, marks: params.ecn })
-    }
-
-    fn levels(params: &Params) -> Vec<(&'static str, Level)> {
-        vec![("threshold", params.threshold)]
-    }
-
-    fn end_marks(params: &Params) -> EndMarks {
-        params.end_marks
     }
 
     #[inline]

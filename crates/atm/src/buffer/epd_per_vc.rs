@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     ParamError, PerVc, PortContext, PortState, View,
     fair_share::FairShare,
-    frame::{EndMarks, FramePolicy, FrameRule},
+    frame::{EndMarks, FramePolicy, FrameRule, Levels},
 };
 use crate::{Cell, quantity::Level};
 
@@ -51,17 +51,11 @@ impl FrameRule for BelowShare {
     const REFERENCE: &'static str = "Li, Siu, Tzeng, Ikeda and Suzuki 1996; Wu, Siu and Ren, section III";
     const PER_VC: &'static str =
         "what becomes of the frame in progress, cells in the buffer, its share of the threshold";
+    const LEVELS: Levels<Params> = |params| vec![("threshold", params.threshold)];
+    const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
 
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
         Ok(Self(FairShare::new(params.threshold, port)?))
-    }
-
-    fn levels(params: &Params) -> Vec<(&'static str, Level)> {
-        vec![("threshold", params.threshold)]
-    }
-
-    fn end_marks(params: &Params) -> EndMarks {
-        params.end_marks
     }
 
     #[inline]

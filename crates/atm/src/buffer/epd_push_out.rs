@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     ParamError, PortContext, PortState, PushOut, View, epd,
-    frame::{EndMarks, FramePolicy, FrameRule},
+    frame::{EndMarks, FramePolicy, FrameRule, Levels},
     push_out::{Limits, Sharing},
 };
 use crate::{Cell, quantity::Level};
@@ -57,18 +57,12 @@ impl FrameRule for InPlaceOfOthers {
         "GFR with tracking of the available buffer space and packet push-out (2001), section 4.1";
     const PER_VC: &'static str = "what becomes of the frame in progress, cells in the buffer, its threshold and maximum frame, \
         where its last frame is queued";
+    const LEVELS: Levels<Params> = |params| vec![("threshold", params.threshold)];
+    const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
 
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
         let threshold = port.level("threshold", params.threshold)?;
         Ok(Self { threshold, limits: Limits::new(params.sharing, port)? })
-    }
-
-    fn levels(params: &Params) -> Vec<(&'static str, Level)> {
-        vec![("threshold", params.threshold)]
-    }
-
-    fn end_marks(params: &Params) -> EndMarks {
-        params.end_marks
     }
 
     #[inline]

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     ParamError, PerVc, PortContext, PortState, View,
-    frame::{EndMarks, FramePolicy, FrameRule},
+    frame::{EndMarks, FramePolicy, FrameRule, Levels},
 };
 use crate::{
     Cell,
@@ -67,18 +67,12 @@ impl FrameRule for WithinFallingShare {
         "Above a threshold, refuses new frames of VCs beyond a fair share that falls as the buffer fills.";
     const REFERENCE: &'static str = "Heinanen and Kilkki 1995; Fang and Lin 1995";
     const PER_VC: &'static str = "what becomes of the frame in progress, cells in the buffer";
+    const LEVELS: Levels<Params> = |params| vec![("threshold", params.threshold)];
+    const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
 
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
         let threshold = port.level("threshold", params.threshold)?;
         Ok(Self { threshold, scale: params.scale, marks: params.ecn })
-    }
-
-    fn levels(params: &Params) -> Vec<(&'static str, Level)> {
-        vec![("threshold", params.threshold)]
-    }
-
-    fn end_marks(params: &Params) -> EndMarks {
-        params.end_marks
     }
 
     #[inline]

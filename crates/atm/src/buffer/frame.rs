@@ -40,6 +40,9 @@ impl EndMarks {
 /// whether it was accepted.
 pub type CellHook<R> = fn(rule: &mut R, cell: &Cell, first: bool, accepted: bool);
 
+/// The levels among the parameters and their keys.
+pub type Levels<P> = fn(&P) -> Vec<(&'static str, Level)>;
+
 /// The rule of a frame policy: which frames it admits. [`FramePolicy`] makes a [`BufferPolicy`] of it.
 pub trait FrameRule: Sized {
     /// As [`BufferPolicy::Params`].
@@ -53,6 +56,10 @@ pub trait FrameRule: Sized {
     const REFERENCE: &'static str;
     /// As [`BufferPolicy::PER_VC`]. The default is what [`FramePolicy`] keeps.
     const PER_VC: &'static str = "what becomes of the frame in progress";
+    /// As [`BufferPolicy::levels`].
+    const LEVELS: Levels<Self::Params> = |_| Vec::new();
+    /// Which end marks of discarded frames pass.
+    const END_MARKS: fn(&Self::Params) -> EndMarks = |_| EndMarks::Broken;
     /// For rules whose state changes with each cell. Without it the rest of an admitted frame passes as a train.
     const ON_CELL: Option<CellHook<Self>> = None;
 
@@ -61,18 +68,6 @@ pub trait FrameRule: Sized {
     /// # Errors
     /// As [`BufferPolicy::new`].
     fn new(params: &Self::Params, port: &PortContext<'_>) -> Result<Self, ParamError>;
-
-    /// As [`BufferPolicy::levels`].
-    fn levels(params: &Self::Params) -> Vec<(&'static str, Level)> {
-        let _ = params;
-        Vec::new()
-    }
-
-    /// Which end marks of discarded frames pass.
-    fn end_marks(params: &Self::Params) -> EndMarks {
-        let _ = params;
-        EndMarks::default()
-    }
 
     /// Whether to admit the frame that `cell` begins; asked while the buffer has room.
     fn admits<S: PortState>(&mut self, cell: &Cell, port: &View<'_, Self::Needs, S>, now: Time) -> bool;
@@ -199,11 +194,11 @@ impl<R: FrameRule> BufferPolicy for FramePolicy<R> {
 
     fn new(params: &R::Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
         let frames = vec![Frame::default(); port.vcs.len()];
-        Ok(Self { rule: R::new(params, port)?, end_marks: R::end_marks(params), frames })
+        Ok(Self { rule: R::new(params, port)?, end_marks: (R::END_MARKS)(params), frames })
     }
 
     fn levels(params: &R::Params) -> Vec<(&'static str, Level)> {
-        R::levels(params)
+        (R::LEVELS)(params)
     }
 
     #[inline(always)]

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Departure, ParamError, PerVc, PortContext, PortState, View,
-    frame::{CellHook, EndMarks, FramePolicy, FrameRule},
+    frame::{CellHook, EndMarks, FramePolicy, FrameRule, Levels},
     virtual_queuing::{self, VirtualQueues},
 };
 use crate::{
@@ -98,20 +98,16 @@ impl FrameRule for Excess {
             rule.0.accept(cell.vc);
         }
     });
+    const LEVELS: Levels<Params> = |params| {
+        let bound = params.bound.map(|bound| ("bound", bound));
+        std::iter::once(("threshold", params.threshold)).chain(bound).collect()
+    };
+    const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
 
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
         let &Params { threshold, dynamic_threshold, update_interval, end_marks, .. } = params;
         let inner = virtual_queuing::Params { threshold, dynamic_threshold, update_interval, end_marks };
         Ok(Self(VirtualQueues::bounded(&inner, params.w(port)?, port)?))
-    }
-
-    fn levels(params: &Params) -> Vec<(&'static str, Level)> {
-        let bound = params.bound.map(|bound| ("bound", bound));
-        std::iter::once(("threshold", params.threshold)).chain(bound).collect()
-    }
-
-    fn end_marks(params: &Params) -> EndMarks {
-        params.end_marks
     }
 
     #[inline]

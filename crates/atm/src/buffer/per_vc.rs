@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     ParamError, PortContext, PortState, View, view,
-    frame::{EndMarks, FramePolicy, FrameRule},
+    frame::{EndMarks, FramePolicy, FrameRule, Levels},
 };
 use crate::{Cell, quantity::Level};
 
@@ -88,19 +88,13 @@ impl FrameRule for WithinShare {
     const REFERENCE: &'static str = "Puangpronpitag et al., sections 4.1 and 4.2";
     const PER_VC: &'static str =
         "what becomes of the frame in progress, cells in the buffer, two frames of the maximum size";
+    const LEVELS: Levels<Params> = |params| vec![("low", params.low), ("high", params.high)];
+    const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
 
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
         let (low, high) = port.low_high(params.low, params.high)?;
         let two_frames = port.vcs.iter().map(|vc| 2 * port.longest_frame(vc)).collect();
         Ok(Self { low, high, shared_by: params.shared_by, two_frames })
-    }
-
-    fn levels(params: &Params) -> Vec<(&'static str, Level)> {
-        vec![("low", params.low), ("high", params.high)]
-    }
-
-    fn end_marks(params: &Params) -> EndMarks {
-        params.end_marks
     }
 
     #[inline]

@@ -34,13 +34,10 @@ impl FrameRule for Everything {
 
     const SUMMARY: &'static str = "Discards the rest of a frame once overflow has cost it a cell.";
     const REFERENCE: &'static str = "Armitage and Adams 1993; Romanow and Floyd 1995";
+    const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
 
     fn new(_: &Params, _: &PortContext<'_>) -> Result<Self, ParamError> {
         Ok(Self)
-    }
-
-    fn end_marks(params: &Params) -> EndMarks {
-        params.end_marks
     }
 
     #[inline]

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Departure, ParamError, PerVc, PortContext, PortState, View,
-    frame::{EndMarks, FramePolicy, FrameRule},
+    frame::{EndMarks, FramePolicy, FrameRule, Levels},
 };
 use crate::{Cell, cell::CELL_BITS, quantity::Level};
 
@@ -192,6 +192,11 @@ impl FrameRule for ByAverage {
         "Refuses or marks new frames at random, the more often the higher the average occupancy.";
     const REFERENCE: &'static str =
         "Floyd and Jacobson 1993, by whole frames; Floyd 2000 (gentle); RFC 3168 (marks)";
+    const LEVELS: Levels<Params> = |params| {
+        let levels = [("min", Some(params.min)), ("max", Some(params.max)), ("epd", params.epd)];
+        levels.into_iter().filter_map(|(key, level)| Some((key, level?))).collect()
+    };
+    const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
 
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
         let curve = Curve {
@@ -213,15 +218,6 @@ impl FrameRule for ByAverage {
                 certain: false,
                 generator: port.generator.clone(),
             })
-    }
-
-    fn levels(params: &Params) -> Vec<(&'static str, Level)> {
-        let levels = [("min", Some(params.min)), ("max", Some(params.max)), ("epd", params.epd)];
-        levels.into_iter().filter_map(|(key, level)| Some((key, level?))).collect()
-    }
-
-    fn end_marks(params: &Params) -> EndMarks {
-        params.end_marks
     }
 
     fn admits<S: PortState>(&mut self, _: &Cell, port: &View<'_, PerVc, S>, _: Time) -> bool {

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     ParamError, PerVc, PortContext, PortState, View,
-    frame::{EndMarks, FramePolicy, FrameRule},
+    frame::{EndMarks, FramePolicy, FrameRule, Levels},
 };
 use crate::{
     Cell,
@@ -66,18 +66,12 @@ impl FrameRule for WithinFairShare {
         "Above a threshold, refuses new frames of the VCs that hold more than a fair share of the buffer.";
     const REFERENCE: &'static str = "Goyal, Jain et al. 1997 (UBR+)";
     const PER_VC: &'static str = "what becomes of the frame in progress, cells in the buffer";
+    const LEVELS: Levels<Params> = |params| vec![("threshold", params.threshold)];
+    const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
 
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
         let threshold = port.level("threshold", params.threshold)?;
         Ok(Self { threshold, scale: params.scale, marks: params.ecn })
-    }
-
-    fn levels(params: &Params) -> Vec<(&'static str, Level)> {
-        vec![("threshold", params.threshold)]
-    }
-
-    fn end_marks(params: &Params) -> EndMarks {
-        params.end_marks
     }
 
     #[inline]

@@ -1,5 +1,29 @@
 //! What a policy may know of its port, and how it says what it needs: [`Needs`] is part of a policy's type, and asking
 //! for what is not there does not compile.
+//!
+//! ```
+//! use celltrain_atm::buffer::{Occupancy, PerVc, Snapshot, View};
+//!
+//! let port = Snapshot::of(100, &[40, 2]);
+//! let view: View<'_, PerVc, _> = port.view(true);
+//! assert_eq!(view.vc_occupancy(1), 2);
+//! let narrow: View<'_, Occupancy, _> = view.narrow();
+//! assert_eq!(narrow.occupancy(), 42);
+//! ```
+//!
+//! ```compile_fail,E0599
+//! # use celltrain_atm::buffer::{Occupancy, Snapshot, View};
+//! # let port = Snapshot::of(100, &[40, 2]);
+//! let view: View<'_, Occupancy, _> = port.view(true);
+//! view.vc_occupancy(1);
+//! ```
+//!
+//! ```compile_fail,E0277
+//! # use celltrain_atm::buffer::{Occupancy, PerVc, Snapshot, View};
+//! # let port = Snapshot::of(100, &[40, 2]);
+//! # let view: View<'_, Occupancy, _> = port.view(true);
+//! let wider: View<'_, PerVc, _> = view.narrow();
+//! ```
 
 use std::{convert::Infallible, fmt::Debug, marker::PhantomData};
 
@@ -31,7 +55,7 @@ pub trait PortState {
     /// VCs that have something in the buffer.
     fn active_vcs(&self) -> u64;
 
-    /// Size of the last frame of `vc` in the buffer, complete or not, if all that has arrived of it is still there and
+    /// Units of the last frame of `vc` in the buffer, complete or not, if all that has arrived of it is still there and
     /// none of it is in transmission: what [`super::Verdict::PushOut`] would remove.
     fn last_frame(&self, vc: u32) -> Option<u64>;
 }
@@ -50,7 +74,7 @@ pub struct Departure {
 pub struct Removed {
     /// Whose frame it was.
     pub vc: u32,
-    /// Its data cells that were in the buffer.
+    /// Its data cells or packets that were in the buffer.
     pub count: u64,
     /// Whether its end mark was among them. If not, what is still to come of it is the policy's to discard.
     pub complete: bool,
@@ -86,7 +110,7 @@ pub trait Needs: sealed::Sealed {
     /// What to report when the last bit of `cell` was sent at `now`.
     fn departure(cell: &Cell, now: Time) -> Option<Self::Departure>;
 
-    /// What to report when `count` data cells of the last frame of `vc` were pushed out.
+    /// What to report when `count` data cells or packets of the last frame of `vc` were pushed out.
     fn removed(vc: u32, count: u64, complete: bool) -> Option<Self::Removed>;
 }
 
@@ -99,85 +123,66 @@ pub trait SeesFrames: SeesVcs {}
 /// Needs that `N` covers.
 pub trait CoveredBy<N: Needs>: Needs {}
 
-/// The total occupancy and nothing else.
-#[derive(Debug, Clone, Copy)]
-pub enum Occupancy {}
+macro_rules! needs {
+    ($(
+        $(#[$doc:meta])* $needs:ident {
+            per_vc: $per_vc:literal, push_out: $push_out:literal,
+            victim: $victim:ty, |$of:ident| $label:expr,
+            departure: $departure:ty, |$cell:ident, $now:ident| $departed:expr,
+            removed: $removed:ty, |$vc:ident, $count:ident, $complete:ident| $gone:expr,
+        }
+    )*) => { $(
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy)]
+        pub enum $needs {}
 
-/// Occupancies per VC and departures.
-#[derive(Debug, Clone, Copy)]
-pub enum PerVc {}
+        impl sealed::Sealed for $needs {}
 
-/// Occupancies per VC, departures, and queues that frames can be pushed out of.
-#[derive(Debug, Clone, Copy)]
-pub enum PushOut {}
+        impl Needs for $needs {
+            const PER_VC: bool = $per_vc;
+            const PUSH_OUT: bool = $push_out;
 
-impl sealed::Sealed for Occupancy {}
-impl sealed::Sealed for PerVc {}
-impl sealed::Sealed for PushOut {}
+            type Victim = $victim;
+            type Departure = $departure;
+            type Removed = $removed;
 
-impl Needs for Occupancy {
-    const PER_VC: bool = false;
-    const PUSH_OUT: bool = false;
+            fn victim($of: $victim) -> u32 {
+                $label
+            }
 
-    type Victim = Infallible;
-    type Departure = Infallible;
-    type Removed = Infallible;
+            #[inline]
+            fn departure(&$cell: &Cell, $now: Time) -> Option<$departure> {
+                $departed
+            }
 
-    fn victim(victim: Infallible) -> u32 {
-        match victim {}
-    }
-
-    #[inline]
-    fn departure(_: &Cell, _: Time) -> Option<Infallible> {
-        None
-    }
-
-    fn removed(_: u32, _: u64, _: bool) -> Option<Infallible> {
-        None
-    }
+            fn removed($vc: u32, $count: u64, $complete: bool) -> Option<$removed> {
+                $gone
+            }
+        }
+    )* };
 }
 
-impl Needs for PerVc {
-    const PER_VC: bool = true;
-    const PUSH_OUT: bool = false;
-
-    type Victim = Infallible;
-    type Departure = Departure;
-    type Removed = Infallible;
-
-    fn victim(victim: Infallible) -> u32 {
-        match victim {}
+needs! {
+    /// The total occupancy and nothing else.
+    Occupancy {
+        per_vc: false, push_out: false,
+        victim: Infallible, |never| match never {},
+        departure: Infallible, |_cell, _now| None,
+        removed: Infallible, |_vc, _count, _complete| None,
     }
-
-    #[inline]
-    fn departure(&cell: &Cell, now: Time) -> Option<Departure> {
-        Some(Departure { cell, now })
+    /// Occupancies per VC and departures.
+    PerVc {
+        per_vc: true, push_out: false,
+        victim: Infallible, |never| match never {},
+        departure: Departure, |cell, now| Some(Departure { cell, now }),
+        removed: Infallible, |_vc, _count, _complete| None,
     }
-
-    fn removed(_: u32, _: u64, _: bool) -> Option<Infallible> {
-        None
-    }
-}
-
-impl Needs for PushOut {
-    const PER_VC: bool = true;
-    const PUSH_OUT: bool = true;
-
-    type Victim = u32;
-    type Departure = Departure;
-    type Removed = Removed;
-
-    fn victim(victim: u32) -> u32 {
-        victim
-    }
-
-    #[inline]
-    fn departure(&cell: &Cell, now: Time) -> Option<Departure> {
-        Some(Departure { cell, now })
-    }
-
-    fn removed(vc: u32, count: u64, complete: bool) -> Option<Removed> {
-        Some(Removed { vc, count, complete })
+    /// Occupancies per VC, departures, and queues that frames can be pushed out of.
+    PushOut {
+        per_vc: true, push_out: true,
+        victim: u32, |vc| vc,
+        departure: Departure, |cell, now| Some(Departure { cell, now }),
+        removed: Removed, |vc, count, complete| Some(Removed { vc, count, complete }),
     }
 }
 
@@ -197,25 +202,23 @@ pub struct View<'a, N, S> {
     needs: PhantomData<N>,
 }
 
+/// Methods of the view that are those of the state.
+macro_rules! shows {
+    ($($method:ident($($label:ident: $type:ty)?) -> $answer:ty;)*) => { $(
+        #[doc = concat!("As [`PortState::", stringify!($method), "`].")]
+        #[inline(always)]
+        #[must_use]
+        pub fn $method(&self $(, $label: $type)?) -> $answer {
+            self.state.$method($($label)?)
+        }
+    )* };
+}
+
 impl<'a, N: Needs, S: PortState> View<'a, N, S> {
     /// The view of `state` by the unit at hand; `first` as [`View::is_first`].
     #[inline(always)]
     pub fn new(state: &'a S, first: bool) -> Self {
         Self { state, first, needs: PhantomData }
-    }
-
-    /// As [`PortState::capacity`].
-    #[inline(always)]
-    #[must_use]
-    pub fn capacity(&self) -> u64 {
-        self.state.capacity()
-    }
-
-    /// As [`PortState::occupancy`].
-    #[inline(always)]
-    #[must_use]
-    pub fn occupancy(&self) -> u64 {
-        self.state.occupancy()
     }
 
     /// Whether the unit at hand is the first of its frame: the one before it on the VC carried an end mark.
@@ -225,56 +228,31 @@ impl<'a, N: Needs, S: PortState> View<'a, N, S> {
         self.first
     }
 
-    /// As [`PortState::is_packet`].
-    #[inline(always)]
-    #[must_use]
-    pub fn is_packet(&self) -> bool {
-        self.state.is_packet()
-    }
-
-    /// As [`PortState::is_full`].
-    #[inline(always)]
-    #[must_use]
-    pub fn is_full(&self) -> bool {
-        self.state.is_full()
-    }
-
     /// The same view by a policy that needs less: for a rule made of another one.
     #[inline(always)]
     #[must_use]
     pub fn narrow<M: CoveredBy<N>>(&self) -> View<'a, M, S> {
         View::new(self.state, self.first)
     }
+
+    shows! {
+        capacity() -> u64;
+        occupancy() -> u64;
+        is_full() -> bool;
+        is_packet() -> bool;
+    }
 }
 
 impl<N: SeesVcs, S: PortState> View<'_, N, S> {
-    /// As [`PortState::vc_occupancy`].
-    #[inline(always)]
-    #[must_use]
-    pub fn vc_occupancy(&self, vc: u32) -> u64 {
-        self.state.vc_occupancy(vc)
-    }
-
-    /// As [`PortState::clp_occupancy`].
-    #[inline(always)]
-    #[must_use]
-    pub fn clp_occupancy(&self, clp: bool) -> u64 {
-        self.state.clp_occupancy(clp)
-    }
-
-    /// As [`PortState::active_vcs`].
-    #[inline(always)]
-    #[must_use]
-    pub fn active_vcs(&self) -> u64 {
-        self.state.active_vcs()
+    shows! {
+        vc_occupancy(vc: u32) -> u64;
+        clp_occupancy(clp: bool) -> u64;
+        active_vcs() -> u64;
     }
 }
 
 impl<N: SeesFrames, S: PortState> View<'_, N, S> {
-    /// As [`PortState::last_frame`].
-    #[inline(always)]
-    #[must_use]
-    pub fn last_frame(&self, vc: u32) -> Option<u64> {
-        self.state.last_frame(vc)
+    shows! {
+        last_frame(vc: u32) -> Option<u64>;
     }
 }

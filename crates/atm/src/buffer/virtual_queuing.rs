@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Departure, ParamError, PerVc, PortContext, PortState, View,
     fair_share::FairShare,
-    frame::{CellHook, EndMarks, FramePolicy, FrameRule},
+    frame::{CellHook, EndMarks, FramePolicy, FrameRule, Levels},
     turns::Turns,
 };
 use crate::{Cell, quantity::Level};
@@ -157,17 +157,11 @@ impl FrameRule for VirtualQueues {
             queues.accept(cell.vc);
         }
     });
+    const LEVELS: Levels<Params> = |params| vec![("threshold", params.threshold)];
+    const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
 
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
         Self::bounded(params, 0, port)
-    }
-
-    fn levels(params: &Params) -> Vec<(&'static str, Level)> {
-        vec![("threshold", params.threshold)]
-    }
-
-    fn end_marks(params: &Params) -> EndMarks {
-        params.end_marks
     }
 
     #[inline]

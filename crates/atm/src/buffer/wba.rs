@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     ParamError, PerVc, PortContext, PortState, View,
-    frame::{EndMarks, FramePolicy, FrameRule},
+    frame::{EndMarks, FramePolicy, FrameRule, Levels},
     share::Shares,
 };
 use crate::{
@@ -64,18 +64,12 @@ impl FrameRule for WithinWeightedShare {
     const REFERENCE: &'static str =
         "Goyal, Jain et al. 1998, as Puangpronpitag et al. cite it; form unconfirmed";
     const PER_VC: &'static str = "what becomes of the frame in progress, cells in the buffer, its weight";
+    const LEVELS: Levels<Params> = |params| vec![("threshold", params.threshold)];
+    const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
 
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
         let threshold = port.level("threshold", params.threshold)?;
         Ok(Self { threshold, scale: params.scale, shares: Shares::new(port) })
-    }
-
-    fn levels(params: &Params) -> Vec<(&'static str, Level)> {
-        vec![("threshold", params.threshold)]
-    }
-
-    fn end_marks(params: &Params) -> EndMarks {
-        params.end_marks
     }
 
     #[inline]

@@ -300,7 +300,7 @@ fn with_space_for_whole_frames_none_overflows_however_fast_they_come() {
         let mut port = Port::<AbsPushOut>::new(&params, capacity, &contracts(MFS, &[10, 20, 20, 25, 25]));
         let mut traffic = Traffic::new(0, VCS, (1, MFS as u16));
         let lost = run(&mut port, &mut traffic, (300, 5, 3), |port, _| {
-            assert!(available(&port) >= 0, "more is reserved than there is");
+            assert!(available(port) >= 0, "more is reserved than there is");
         });
         assert!(lost.len() > 100, "the buffer is never short of space");
         for speed in [1, 3] {
@@ -359,13 +359,13 @@ fn space_keeps_its_meaning_whatever_arrives() {
                     // A frame is admitted to what is free and not reserved: all of it, or its first cell at the least.
                     if port.buffer.is_first() && port.buffer.cells.back() == Some(cell) {
                         admitted += 1;
-                        assert!(available(&port) >= least, "admitted without space");
+                        assert!(available(port) >= least, "admitted without space");
                     }
                 }
                 // At most what the frames in progress have not used of their reservations is reserved, and never more
                 // than that is missing from the free cells.
                 let free = 40 - port.buffer.cells.len() as i64;
-                let reserved = free - available(&port);
+                let reserved = free - available(port);
                 let unused = |&count: &i64| if count > 0 { (i64::from(MFS) - count).max(0) } else { 0 };
                 let most: i64 = arrived.iter().map(unused).sum();
                 assert!((0..=most).contains(&reserved), "{reserved} cells are reserved, {most} can be");
