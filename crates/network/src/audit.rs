@@ -4,7 +4,7 @@ use celltrain_engine::Time;
 
 use crate::{
     network::Network,
-    port::{Place, Port},
+    port::{Location, Port},
 };
 
 /// A network at one time: what its ports have done since the start of the run.
@@ -33,7 +33,7 @@ pub struct PortAudit {
     pub pushed_out: u64,
     /// Units in the buffer.
     pub occupancy: u64,
-    /// For how many seconds the line has transmitted.
+    /// For how many seconds the link has transmitted.
     pub busy: f64,
     /// Units accepted and discarded of each VC that carries data, by the flow that set it up.
     pub vcs: Vec<(usize, [u64; 2])>,
@@ -58,16 +58,15 @@ impl Network {
 
 impl PortAudit {
     fn of(port: &Port) -> Self {
-        let (busy, unit) = port.busy();
         Self {
             link: port.link,
-            in_switch: port.place == Place::Switch,
+            in_switch: port.location == Location::Switch,
             arrived: port.arrived(),
             accepted: port.accepted(),
             discarded: port.discarded(),
             pushed_out: port.pushed_out(),
             occupancy: port.occupancy(),
-            busy: busy as f64 * unit,
+            busy: port.busy().seconds(),
             vcs: port.by_flow().collect(),
         }
     }
