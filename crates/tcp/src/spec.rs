@@ -484,7 +484,7 @@ mod tests {
             ("stack = 'cubic'\nhalving = 'window'", "halving", "reno"),
             ("stack = 'cubic'\ncongestion-avoidance = 'per-ack'", "congestion-avoidance", "reno"),
             ("cubic-fast-convergence = false", "cubic-fast-convergence", "cubic"),
-            ("rto-min = '0 s'", "rto-min", "positive"),
+            ("rto-min = '999999 ps'", "rto-min", "999.999 ns is less than 1 us"),
             ("rto-min = '2 s'\nrto-max = '1500 ms'", "rto-min", "raise rto-max"),
             ("rto-initial = '61 s'", "rto-initial", "rto-max, 60 s"),
             ("rto-initial = '0 s'", "rto-initial", "positive"),
