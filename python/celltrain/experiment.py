@@ -271,6 +271,7 @@ def simulate(task: Task, cancel: _core.CancelToken | None = None) -> Record:
         Defect: the run found celltrain wrong.
     """
     wanted = os.environ.get(PANICS)
+    run: _core.RunResult | _core.Panic
     try:
         run = _core.run(
             task.scenario.core,
@@ -286,7 +287,10 @@ def simulate(task: Task, cancel: _core.CancelToken | None = None) -> Record:
     except ValueError as error:
         raise InputError(str(error)) from None
     except _core.Panic as panic:
-        raise Defect(task.scenario.name, task.seed, task.replication, *panic.args) from None
+        run = panic
+    # Raised here, a defect has no context: clusters pickle errors with theirs, and the core's cannot be.
+    if isinstance(run, _core.Panic):
+        raise Defect(task.scenario.name, task.seed, task.replication, *run.args)
     return Record(
         task.replication,
         run.fingerprint,

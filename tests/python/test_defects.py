@@ -46,6 +46,7 @@ def test_a_defect_says_what_and_where_and_travels(panics: None, scenario: ct.Sce
     assert (found.scenario, found.seed, found.replication) == (scenario.name, 7, 2)
     assert str(found).startswith(REPORT.format(2))
     assert f"{found}\n".endswith(END)
+    assert found.__context__ is None, "what pickles errors of workers takes their context along"
     copy = pickle.loads(pickle.dumps(found))
     assert isinstance(copy, ct.Defect)
     assert str(copy) == str(found)

@@ -512,7 +512,7 @@ mod tests {
             ("cubic-alpha = 'constant'", "cubic-alpha", "cubic"),
             ("slow-start-limit = 0", "slow-start-limit", "1 or more"),
             ("stack = 'yats'\nrto-variance-min = '1 s'", "rto-variance-min", "exact"),
-            ("rto-min = '0 s'", "rto-min", "positive"),
+            ("rto-min = '999999 ps'", "rto-min", "999.999 ns is less than 1 us"),
             ("rto-min = '2 s'\nrto-max = '1500 ms'", "rto-min", "raise rto-max"),
             ("rto-initial = '61 s'", "rto-initial", "rto-max, 60 s"),
             ("rto-initial = '0 s'", "rto-initial", "positive"),

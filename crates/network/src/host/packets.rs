@@ -143,8 +143,23 @@ impl Host {
         streams: &mut Streams<Cell>,
         flight: &mut InFlight,
     ) {
-        while let Some(packet) = self.next_packet(now, endpoint) {
+        loop {
             let state = &mut self.parts.endpoints[endpoint as usize];
+            if state.headroom == 0 {
+                break;
+            }
+            let pace = &mut self.parts.outgoing[state.outgoing as usize].pace;
+            if let Some(pace) = pace
+                && pace.free() > now
+            {
+                self.rate_timers.set(self.parts.abr.len() as u32 + state.outgoing, pace.wait(endpoint));
+                break;
+            }
+            let Some(segment) = state.tcp.poll_segment(now) else { break };
+            if let Some(pace) = pace {
+                pace.begin(now, self.parts.aal5.cells(u64::from(segment.ip_bytes())) as u16);
+            }
+            let packet = Outbound { from: endpoint, packet: Packet { segment, endpoint: state.peer } };
             match state.processing[Way::Out as usize] {
                 Some(service) => {
                     state.headroom -= 1;
@@ -155,27 +170,6 @@ impl Host {
         }
         let deadline = self.parts.endpoints[endpoint as usize].tcp.next_timeout().unwrap_or(NEVER);
         self.timers.set(endpoint, deadline);
-    }
-
-    /// The next packet that an endpoint sends now, if it may and has one.
-    #[inline(always)]
-    fn next_packet(&mut self, now: Time, endpoint: u32) -> Option<Outbound> {
-        let state = &mut self.parts.endpoints[endpoint as usize];
-        if state.headroom == 0 {
-            return None;
-        }
-        let pace = &mut self.parts.outgoing[state.outgoing as usize].pace;
-        if let Some(pace) = pace
-            && pace.free() > now
-        {
-            self.rate_timers.set(self.parts.abr.len() as u32 + state.outgoing, pace.wait(endpoint));
-            return None;
-        }
-        let segment = state.tcp.poll_segment(now)?;
-        if let Some(pace) = pace {
-            pace.begin(now, self.parts.aal5.cells(u64::from(segment.ip_bytes())) as u16);
-        }
-        Some(Outbound { from: endpoint, packet: Packet { segment, endpoint: state.peer } })
     }
 
     /// The IP layer takes a packet that goes out.

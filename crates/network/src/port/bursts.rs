@@ -1,6 +1,6 @@
 //! Trains at a FIFO of cells: a burst whose first cell is accepted, and whose rest will be, goes on as one.
 
-use celltrain_atm::{Cell, buffer::BufferPolicy};
+use celltrain_atm::{Cell, buffer::BufferPolicy, cell::Kind};
 use celltrain_engine::{
     Instant,
     stream::{Streams, Train},
@@ -122,7 +122,7 @@ impl PortCore<Computed<CellFifo>> {
         streams: &mut Streams<Cell>,
     ) {
         if accepted {
-            self.accept(&Train::single(train.first, train.car), tally, streams);
+            self.accept(&mut Train::single(train.first, train.car), tally, streams);
         }
         while train.count > 1 {
             train.advance(1);
@@ -146,7 +146,7 @@ impl PortCore<Computed<CellFifo>> {
                 if idle && policy.accepts_rest(&train.car) {
                     return self.accept_slow_burst(train, tally, streams);
                 }
-                self.accept(&Train::single(train.first, train.car), tally, streams);
+                self.accept(&mut Train::single(train.first, train.car), tally, streams);
             }
             if train.count == 1 {
                 return;
@@ -174,7 +174,7 @@ impl PortCore<Computed<CellFifo>> {
         for burst in &mut bursts {
             if self.admit::<false, P>(policy, burst.first, &mut burst.car) {
                 whole &= policy.accepts_rest(&burst.car);
-                self.accept(&Train::single(burst.first, burst.car), tally, streams);
+                self.accept(&mut Train::single(burst.first, burst.car), tally, streams);
             } else {
                 whole = false;
             }
@@ -187,7 +187,7 @@ impl PortCore<Computed<CellFifo>> {
                 for burst in &mut bursts {
                     let mut cell = Train::single(burst.first, burst.car);
                     if whole {
-                        self.accept(&cell, tally, streams);
+                        self.accept(&mut cell, tally, streams);
                     } else {
                         self.on_unit::<false, P>(policy, &mut cell, tally, streams);
                     }
@@ -309,8 +309,7 @@ impl PortCore<Computed<CellFifo>> {
         if u32::from(train.car.position) + count == u32::from(train.car.length) {
             entry.at_frame_start = true;
             let departure = self.service.fifo.last_departure;
-            self.service.note_delay(departure, sojourn);
-            self.note_end(departure.before(sojourn), vc);
+            self.end_frame(departure, sojourn, vc, Kind::Data);
         }
     }
 }

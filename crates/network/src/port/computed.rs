@@ -276,7 +276,7 @@ impl<F: Bursts> PortCore<Computed<F>> {
         self.service.fifo.advance(cell.first);
         if self.admit::<OBSERVED, P>(policy, cell.first, &mut cell.car) {
             if OBSERVED {
-                self.accept_observed(cell, tally, streams);
+                self.accept_observed(*cell, tally, streams);
             } else {
                 self.accept(cell, tally, streams);
             }
@@ -284,17 +284,18 @@ impl<F: Bursts> PortCore<Computed<F>> {
     }
 
     /// Queues an accepted unit, and keeps it in the per-VC occupancy until it leaves.
-    fn accept_observed(&mut self, unit: &Train<Cell>, tally: &mut Tally, streams: &mut Streams<Cell>) {
-        self.accept(unit, tally, streams);
+    fn accept_observed(&mut self, mut unit: Train<Cell>, tally: &mut Tally, streams: &mut Streams<Cell>) {
+        let (cell, at) = (unit.car, unit.first);
+        self.accept(&mut unit, tally, streams);
         let Computed { fifo, per_vc: Some(per_vc), .. } = &mut self.service else { return };
-        let (cell, at, size) = (unit.car, unit.first, fifo.size(&unit.car));
+        let size = fifo.size(&cell);
         per_vc.occupancy.enter(cell.vc, cell.clp, size);
         per_vc.units.push_back((fifo.last_departure(), Unit { cell, at, size }));
     }
 
-    /// Queues an accepted unit and sends it on.
+    /// Queues an accepted unit and sends it on; `unit` becomes what arrives at the other end.
     #[inline(always)]
-    pub(super) fn accept(&mut self, unit: &Train<Cell>, tally: &mut Tally, streams: &mut Streams<Cell>) {
+    pub(super) fn accept(&mut self, unit: &mut Train<Cell>, tally: &mut Tally, streams: &mut Streams<Cell>) {
         let fifo = &mut self.service.fifo;
         fifo.accept(unit.first, &unit.car);
         let (departure, number, slot) = (fifo.last_departure(), fifo.last_number(), fifo.slot());
@@ -306,18 +307,24 @@ impl<F: Bursts> PortCore<Computed<F>> {
         let sojourn = departure.since(unit.first);
         tally.sojourns = tally.sojourns.plus(sojourn, 1);
         tally.longest = tally.longest.max(sojourn);
-        let entry = &mut self.entries[unit.car.vc as usize];
+        let vc = unit.car.vc;
+        let entry = &mut self.entries[vc as usize];
         entry.accepted[usize::from(unit.car.clp)] += 1;
-        let mut cell = Train { first: departure.delayed(self.delay), slot, ..*unit };
+        (unit.first, unit.slot) = (departure.delayed(self.delay), slot);
         if !unit.car.is_last() {
-            cell.car.vc = entry.next_vc;
-            return streams[entry.output].push(number, number, &cell);
+            unit.car.vc = entry.next_vc;
+            return streams[entry.output].push(number, number, unit);
         }
-        let (output, vc) = entry.next_hop(unit.car.kind);
-        cell.car.vc = vc;
-        streams[output].push(number, number, &cell);
-        self.note_end(unit.first, unit.car.vc);
-        if unit.car.kind == Kind::Data {
+        let (output, next_vc) = entry.next_hop(unit.car.kind);
+        unit.car.vc = next_vc;
+        streams[output].push(number, number, unit);
+        self.end_frame(departure, sojourn, vc, unit.car.kind);
+    }
+
+    /// The last cell of a frame, or one that belongs to none, was accepted, to leave at `departure`.
+    pub(super) fn end_frame(&mut self, departure: Instant, sojourn: Span, vc: u32, kind: Kind) {
+        self.note_end(departure.before(sojourn), vc);
+        if kind == Kind::Data {
             self.service.note_delay(departure, sojourn);
         }
     }
