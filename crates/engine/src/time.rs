@@ -193,11 +193,11 @@ impl Span {
 
     /// The sum of this span and `count` others that grow evenly from `first` to `last`.
     #[must_use]
-    pub const fn plus_row(self, first: Self, last: Self, count: u64) -> Self {
+    pub const fn plus_run(self, first: Self, last: Self, count: u64) -> Self {
         // The terms are multiples of 2^-64 ps, so first + last is even where count is odd: halve the factor that is.
         let (ends, count) = (first.0 + last.0, count as u128);
-        let row = if count.is_multiple_of(2) { ends * (count / 2) } else { ends / 2 * count };
-        Self(self.0 + row)
+        let run = if count.is_multiple_of(2) { ends * (count / 2) } else { ends / 2 * count };
+        Self(self.0 + run)
     }
 
     /// How many slots it takes to cover this span: with the span from now to the last of a row of back-to-back
@@ -245,12 +245,31 @@ impl SpanSum {
         Self { ps: u128::from(ps.0) * ps.1 + carry, fraction: low as u64 }
     }
 
+    /// Adds `count` spans that grow evenly from `first` to `last`.
+    pub fn add_run(&mut self, first: Span, last: Span, count: u64) {
+        // Twice the sum; halving it is exact, as the terms are multiples of 2^-44 ps.
+        let count = u128::from(count);
+        let fractions = (u128::from(first.0 as u64) + u128::from(last.0 as u64)) * count;
+        let whole = (u128::from(first.ps()) + u128::from(last.ps())) * count + (fractions >> 64);
+        let half = (fractions as u64) >> 1 | (whole as u64) << 63;
+        let (fraction, carry) = self.fraction.overflowing_add(half);
+        self.fraction = fraction;
+        self.ps += (whole >> 1) + u128::from(carry);
+    }
+
     /// Adds one span.
     #[inline]
     pub fn add(&mut self, span: Span) {
         let (fraction, carry) = self.fraction.overflowing_add(span.0 as u64);
         self.fraction = fraction;
         self.ps += (span.0 >> 64) + u128::from(carry);
+    }
+
+    /// Adds another sum.
+    pub fn add_sum(&mut self, other: Self) {
+        let (fraction, carry) = self.fraction.overflowing_add(other.fraction);
+        self.fraction = fraction;
+        self.ps += other.ps + u128::from(carry);
     }
 
     /// The difference of two sums.

@@ -81,12 +81,7 @@ fn merged(mut streams: Streams<Wagon>, ties: TieBreak, stops: &[u64]) -> Vec<Arr
 }
 
 /// As [`merged`], from one end of the keys or the other by turns; `both` asks the merge which of them.
-fn merged_in_turn(
-    mut streams: Streams<Wagon>,
-    ties: TieBreak,
-    stops: &[u64],
-    both: bool,
-) -> Vec<Arrival> {
+fn merged_in_turn(mut streams: Streams<Wagon>, ties: TieBreak, stops: &[u64], both: bool) -> Vec<Arrival> {
     let mut merge = Merge::new(&(0..streams.len()).collect::<Vec<_>>(), ties);
     let (mut cars, mut train) = (Vec::new(), Train::default());
     for &stop in stops {

@@ -13,7 +13,7 @@ use celltrain_engine::{
 };
 use celltrain_tcp::{Flags, Segment};
 
-use crate::{capture::CellTap, scenario::LossDirection, flight::InFlight};
+use crate::{capture::CellTap, flight::InFlight, scenario::LossDirection};
 
 /// Why a link lost a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -302,7 +302,8 @@ impl Channel {
 
     fn pass(&mut self, train: &Train<Cell>, streams: &mut Streams<Cell>, flight: &InFlight) {
         if let Some(tap) = &mut self.tap {
-            let (Vc { payloads, rm_payloads, .. }, number) = (self.vcs[train.car.vc as usize], train.car.frame);
+            let (Vc { payloads, rm_payloads, .. }, number) =
+                (self.vcs[train.car.vc as usize], train.car.frame);
             if train.car.kind == Kind::Data {
                 tap.record(train, payloads.map(|payloads| &flight.packets[payloads].get(number).segment));
             } else {

@@ -14,10 +14,10 @@ use celltrain_tcp::{Event, Receiver, Sender, Tcp};
 use crate::{
     capture::{Capture, Content, Places, merged},
     channel::{Channel, Lost},
+    flight::InFlight,
     host::{AbrSource, Host},
     port::{Location, Port, RateControl},
     scenario::Graph,
-    flight::InFlight,
 };
 
 /// A process of the network.
@@ -160,6 +160,11 @@ impl Network {
     /// Handles every event before `end`; `false` if interrupted.
     pub(crate) fn run_until(&mut self, end: Time, interrupt: &mut dyn FnMut() -> bool) -> bool {
         let Self { nodes, streams, flight, schedule, .. } = self;
+        for node in nodes.iter_mut() {
+            if let Node::Port(port) = node {
+                port.run_on(end);
+            }
+        }
         visit::run(nodes, streams, flight, schedule, end, interrupt)
     }
 

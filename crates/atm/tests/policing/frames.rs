@@ -31,9 +31,7 @@ fn send(
 ) -> Vec<Action> {
     let cell = |position| Cell { position, length, clp: clp(position), ..Cell::default() };
     (0..length)
-        .map(|position| {
-            policer.conform(&cell(position), start.plus_slots(slot, position.into()))
-        })
+        .map(|position| policer.conform(&cell(position), start.plus_slots(slot, position.into())))
         .collect()
 }
 

@@ -13,11 +13,11 @@ use super::{Builder, Circuit, Circuits, Joint, Laid};
 use crate::{
     capture::Path,
     channel::Vc,
+    flight::PayloadQueue,
     host::{AbrDestination, AbrEnd, AbrSource, CellQueue, Incoming, IncomingStats, Outgoing, Pace},
     measures::Sampler,
     port::{RmRelay, Role, VcEntry},
     scenario::{Flow, Framing, LossDirection},
-    flight::PayloadQueue,
 };
 
 impl Builder<'_> {

@@ -25,13 +25,7 @@ impl Builder<'_> {
     /// stream to the shaper and the VC's label there.
     ///
     /// A shaper is a port whose line has the peak rate and leads nowhere but to the interface.
-    pub(super) fn shape(
-        &mut self,
-        from: usize,
-        link: usize,
-        pcr: CellRate,
-        label: u32,
-    ) -> (StreamId, u32) {
+    pub(super) fn shape(&mut self, from: usize, link: usize, pcr: CellRate, label: u32) -> (StreamId, u32) {
         let line = line(&Link { rate: pcr.0, buffer: Capacity::UNLIMITED, ..self.graph.links[link].clone() });
         let (stream, spaced) = (self.add_stream(), self.add_stream());
         self.host(from).outputs.push(stream);

@@ -15,9 +15,9 @@ use celltrain_engine::{
 use celltrain_tcp::{Receiver, Sender, Tcp};
 
 use crate::{
-    flight::{InFlight, PayloadQueue},
     capture::{PacketTap, Path, Places},
     channel::ChannelParts,
+    flight::{InFlight, PayloadQueue},
     host::{
         Endpoint, HostParts, IpLayer, Service,
         source::{CellSource, Kind, Pattern, Source, VaryingRate},
@@ -189,7 +189,14 @@ impl Builder<'_> {
             let mut cells = cell_source(&flow.traffic, outgoing, generator, start);
             let next = cells.begin(start);
             self.host(flow.from).sources.push(Source { kind: Kind::Cells(Box::new(cells)), next });
-            return FlowEnds { from: flow.from, to: flow.to, outgoing, incoming, shares, carrier: Carrier::Cells };
+            return FlowEnds {
+                from: flow.from,
+                to: flow.to,
+                outgoing,
+                incoming,
+                shares,
+                carrier: Carrier::Cells,
+            };
         }
         let sender = Tcp::Sender(Box::new(Sender::new(&flow.tcp)));
         let receiver = Tcp::Receiver(Box::new(Receiver::new(&flow.tcp)));

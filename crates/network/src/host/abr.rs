@@ -15,7 +15,7 @@ use celltrain_engine::{
 };
 
 use super::{Host, Outgoing};
-use crate::{measures::Sampler, flight::InFlight};
+use crate::{flight::InFlight, measures::Sampler};
 
 /// The sending end of an ABR VC: its cells wait here until the source's rate lets them go.
 #[derive(Debug)]
@@ -216,7 +216,8 @@ impl Host {
             }
             Kind::BackwardRm => {
                 self.handle_own(now, streams, flight);
-                let Some(AbrEnd::Source { source, payloads }) = self.parts.incoming[cell.vc as usize].abr else {
+                let Some(AbrEnd::Source { source, payloads }) = self.parts.incoming[cell.vc as usize].abr
+                else {
                     return;
                 };
                 let abr = &mut self.parts.abr[source as usize].source;

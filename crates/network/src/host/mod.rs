@@ -32,9 +32,9 @@ use self::{
 };
 use crate::{
     capture::{PacketTap, Path},
+    flight::InFlight,
     measures::Sampler,
     scenario::Framing,
-    flight::InFlight,
 };
 
 pub(crate) use self::{
@@ -370,7 +370,13 @@ impl Host {
     }
 
     /// A source acts; returns when it does so next.
-    fn on_source(&mut self, now: Time, index: u32, streams: &mut Streams<Cell>, flight: &mut InFlight) -> Time {
+    fn on_source(
+        &mut self,
+        now: Time,
+        index: u32,
+        streams: &mut Streams<Cell>,
+        flight: &mut InFlight,
+    ) -> Time {
         let source = &mut self.parts.sources[index as usize];
         match &mut source.kind {
             Kind::Application { endpoint, bytes, every } => {

@@ -174,13 +174,7 @@ impl Host {
 
     /// The IP layer takes a packet that goes out.
     #[inline(always)]
-    fn forward(
-        &mut self,
-        now: Time,
-        packet: &Outbound,
-        streams: &mut Streams<Cell>,
-        flight: &mut InFlight,
-    ) {
+    fn forward(&mut self, now: Time, packet: &Outbound, streams: &mut Streams<Cell>, flight: &mut InFlight) {
         let done = match self.parts.ip.service {
             None => now,
             Some(service) if self.sends_ahead => self.ip.serve(now, service),
@@ -207,13 +201,7 @@ impl Host {
     }
 
     /// The processor is done with a segment of an endpoint; one that had to wait may go.
-    fn free_place(
-        &mut self,
-        now: Time,
-        endpoint: u32,
-        streams: &mut Streams<Cell>,
-        flight: &mut InFlight,
-    ) {
+    fn free_place(&mut self, now: Time, endpoint: u32, streams: &mut Streams<Cell>, flight: &mut InFlight) {
         let headroom = &mut self.parts.endpoints[endpoint as usize].headroom;
         *headroom += 1;
         if *headroom == 1 {

@@ -15,7 +15,6 @@ use super::{
     packets::PacketFifo,
 };
 
-
 /// What a FIFO does with more than one unit at a time.
 pub(super) trait Bursts: Fifo + Sized {
     /// A train of more than one unit arrives at `port`, with none of another input in between.
@@ -220,8 +219,7 @@ impl PortCore<Computed<CellFifo>> {
             let (first, number) = (fifo.last_departure, fifo.last_number);
             let slots = turns * u64::from(rounds - 1);
             let last = first.plus_slots(fifo.slot, slots).since(burst.arrival(rounds - 1));
-            tally.sojourns = tally.sojourns.plus_row(first.since(burst.first), last, u64::from(rounds));
-            tally.longest = tally.longest.max(last);
+            tally.add(first.since(burst.first), last, u64::from(rounds));
             let entry = &mut self.entries[burst.car.vc as usize];
             entry.accepted[usize::from(burst.car.clp)] += u64::from(rounds);
             let car = Cell { vc: entry.next_vc, ..burst.car };
@@ -259,16 +257,16 @@ impl PortCore<Computed<CellFifo>> {
         let (first, number) = (fifo.last_departure, fifo.last_number);
         let mut sojourn = first.since(at);
         if train.slot == fifo.slot {
-            tally.sojourns = tally.sojourns.plus(sojourn, u64::from(count));
+            tally.add(sojourn, sojourn, u64::from(count));
         } else {
             // The burst comes faster than it leaves: each cell waits longer than the one before.
             let first_sojourn = sojourn;
             sojourn = first_sojourn.plus(fifo.slot.minus(train.slot), u64::from(count - 1));
-            tally.sojourns = tally.sojourns.plus_row(first_sojourn, sojourn, u64::from(count));
+            tally.add(first_sojourn, sojourn, u64::from(count));
         }
         (train.slot, train.gaps) = (fifo.slot, gaps);
         fifo.extend(train.slots_to(count - 1));
-        self.send_burst(train, first, number, sojourn, tally, streams);
+        self.send_burst(train, first, number, sojourn, streams);
     }
 
     /// Accepts all cells of `train`, which come more slowly than they leave and find the link idle: each has left when the next one
@@ -278,12 +276,12 @@ impl PortCore<Computed<CellFifo>> {
         fifo.accept(at, &train.car);
         let first = fifo.last_departure;
         let sojourn = first.since(at);
-        tally.sojourns = tally.sojourns.plus(sojourn, u64::from(train.count));
+        tally.add(sojourn, sojourn, u64::from(train.count));
         fifo.last_departure = first.plus_slots(train.slot, train.slots_to(train.count - 1));
         // They are on no grid of this link's slots.
         fifo.last_number += APART;
         let number = fifo.last_number;
-        self.send_burst(train, first, number, sojourn, tally, streams);
+        self.send_burst(train, first, number, sojourn, streams);
         self.service.fifo.last_number += APART;
     }
 
@@ -296,11 +294,9 @@ impl PortCore<Computed<CellFifo>> {
         first: Instant,
         number: u64,
         sojourn: Span,
-        tally: &mut Tally,
         streams: &mut Streams<Cell>,
     ) {
         let (vc, count) = (train.car.vc, train.count);
-        tally.longest = tally.longest.max(sojourn);
         let entry = &mut self.entries[vc as usize];
         entry.accepted[usize::from(train.car.clp)] += u64::from(count);
         train.first = first.delayed(self.delay);

@@ -16,8 +16,10 @@ use celltrain_engine::{
     time::{Span, SpanSum},
 };
 
-use super::{bursts::Bursts, core::PortCore, fifo::Fifo, occupancy::VcOccupancy, queues::Unit, service::Service};
-use crate::{flight::InFlight, measures::Histogram};
+use super::{
+    bursts::Bursts, core::PortCore, fifo::Fifo, occupancy::VcOccupancy, queues::Unit, service::Service,
+};
+use crate::flight::InFlight;
 
 /// A FIFO, and what is known of the units in it.
 #[derive(Debug)]
@@ -27,7 +29,9 @@ pub(super) struct Computed<F> {
     pub(super) longest: Span,
     /// The largest occupancy since the window began, where it does not follow from that.
     most: u64,
-    /// Departures, rounded up to whole picoseconds, and sojourn times of the last cells of frames that are not counted yet.
+    /// What leaves up to this time is certain to leave while the network runs on: its delays are counted when it is accepted.
+    runs_until: Time,
+    /// Departures, rounded up to whole picoseconds, and sojourn times of the last cells of frames that leave after that.
     delays: VecDeque<(Time, Time)>,
     /// Where the policy needs per-VC occupancy.
     per_vc: Option<Box<PerVc>>,
@@ -40,11 +44,39 @@ struct PerVc {
     units: VecDeque<(Instant, Unit)>,
 }
 
-/// Sojourn times summed during one visit, which fit fewer bits than those of a whole run.
+/// Sojourn times summed during one visit.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
-    pub(super) sojourns: Span,
-    pub(super) longest: Span,
+    /// The sum of those that are short: so many that it overflows do not come in one visit.
+    short: Span,
+    /// The sum of the others.
+    long: SpanSum,
+    longest: Span,
+}
+
+impl Tally {
+    /// Below this many picoseconds, 17 ms, a sojourn is short: 2^30 of them fit into a span.
+    const SHORT_BITS: u32 = 34;
+
+    /// Counts the sojourns of `count` units, which grow evenly from `first` to `last`.
+    #[inline(always)]
+    pub(super) fn add(&mut self, first: Span, last: Span, count: u64) {
+        if last.ps() >> Self::SHORT_BITS != 0 {
+            return self.add_long(first, last, count);
+        }
+        self.longest = self.longest.max(last);
+        self.short = if first == last {
+            self.short.plus(first, count)
+        } else {
+            self.short.plus_run(first, last, count)
+        };
+    }
+
+    #[inline(never)]
+    fn add_long(&mut self, first: Span, last: Span, count: u64) {
+        self.longest = self.longest.max(last);
+        self.long.add_run(first, last, count);
+    }
 }
 
 impl<F: Fifo> Computed<F> {
@@ -52,19 +84,7 @@ impl<F: Fifo> Computed<F> {
     pub(super) fn new(fifo: F, vcs: Option<usize>) -> Self {
         let new = |vcs| Box::new(PerVc { occupancy: VcOccupancy::new(vcs), units: VecDeque::new() });
         let (longest, most, delays) = (Span::default(), 0, VecDeque::new());
-        Self { fifo, longest, most, delays, per_vc: vcs.map(new) }
-    }
-
-    /// The last cell of a frame is accepted, to leave at `departure`.
-    #[inline]
-    pub(super) fn note_delay(&mut self, departure: Instant, sojourn: Span) {
-        self.delays.push_back((departure.ceil(), sojourn.ps()));
-    }
-
-    /// Counts the sojourn times of the frames that have left up to `now`.
-    fn count_delays(&mut self, now: Time, delays: &mut Histogram) {
-        let left = self.delays.partition_point(|&(departure, _)| departure <= now);
-        self.delays.drain(..left).for_each(|(_, sojourn)| delays.add(sojourn));
+        Self { fifo, longest, most, runs_until: 0, delays, per_vc: vcs.map(new) }
     }
 
     pub(super) fn check(&self, port: &str) {
@@ -182,7 +202,11 @@ impl<F: Bursts> PortCore<Computed<F>> {
         let (mut units, mut tally, mut train) = (0, Tally::default(), Train::default());
         while self.merge.next::<INTERLEAVED, _>(until, streams, &mut train) {
             if OBSERVED {
-                units += self.on_observed(policy, &mut train, &mut tally, streams, flight);
+                units += if train.count == 1 {
+                    self.on_observed_unit(policy, &mut train, &mut tally, streams, flight)
+                } else {
+                    self.on_observed_train(policy, &mut train, &mut tally, streams, flight)
+                };
                 continue;
             }
             units += u64::from(train.count);
@@ -205,10 +229,30 @@ impl<F: Bursts> PortCore<Computed<F>> {
         self.service.per_vc.is_some() || !self.policers.is_empty()
     }
 
-    /// A train arrives at a port with observers; returns how many units it had for the link. Cells of which the rate allocator only
-    /// needs the number are reported at once, as far as they arrive within one of its intervals.
+    /// A unit arrives at a port with observers, as a train of its own; returns how many units there were for the link.
+    #[inline(always)]
+    fn on_observed_unit<P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        unit: &mut Train<Cell>,
+        tally: &mut Tally,
+        streams: &mut Streams<Cell>,
+        flight: &mut InFlight,
+    ) -> u64 {
+        self.advance(policy, unit.first);
+        if self.is_relayed(&unit.car) {
+            self.relay(unit, streams, flight);
+            return 0;
+        }
+        self.notify_allocator(unit.first, &mut unit.car, flight);
+        self.on_unit::<true, P>(policy, unit, tally, streams);
+        1
+    }
+
+    /// A train of more than one unit arrives at a port with observers; returns how many units there were for the link. Cells of which
+    /// the rate allocator only needs the number are reported at once, as far as they arrive within one of its intervals.
     #[inline(never)]
-    pub(super) fn on_observed<P: BufferPolicy>(
+    fn on_observed_train<P: BufferPolicy>(
         &mut self,
         policy: &mut P,
         train: &mut Train<Cell>,
@@ -216,26 +260,24 @@ impl<F: Bursts> PortCore<Computed<F>> {
         streams: &mut Streams<Cell>,
         flight: &mut InFlight,
     ) -> u64 {
-        let units = u64::from(train.count);
+        let (units, by_unit) = (u64::from(train.count), self.observes_units());
         loop {
             self.advance(policy, train.first);
-            if self.is_relayed(&train.car) {
-                self.relay(train, streams, flight);
-                return 0;
-            }
-            let by_unit = train.count == 1 || self.observes_units();
             let reported = match &mut self.control {
                 Some(control) if !by_unit => control.on_burst(train),
                 _ => 0,
             };
+            if reported == train.count {
+                F::on_burst(self, policy, train, tally, streams);
+                return units;
+            }
             let count = reported.max(1);
             let mut part = *train;
             part.truncate(count);
             if reported > 0 {
                 F::on_burst(self, policy, &mut part, tally, streams);
             } else {
-                self.notify_allocator(part.first, &mut part.car, flight);
-                self.on_unit::<true, P>(policy, &mut part, tally, streams);
+                self.on_observed_unit(policy, &mut part, tally, streams, flight);
             }
             if train.count == count {
                 return units;
@@ -245,11 +287,19 @@ impl<F: Bursts> PortCore<Computed<F>> {
     }
 
     /// Time goes on to `now`: intervals of the rate allocator end, and the policy learns of departures.
-    pub(super) fn advance<P: BufferPolicy>(&mut self, policy: &mut P, now: Instant) {
+    #[inline(always)]
+    fn advance<P: BufferPolicy>(&mut self, policy: &mut P, now: Instant) {
         while let Some(end) = self.interval_end(now) {
             self.end_interval(end);
         }
         self.service.fifo.advance(now);
+        if self.service.per_vc.is_some() {
+            self.report_departures(policy, now);
+        }
+    }
+
+    /// The policy learns of the departures up to `now`.
+    fn report_departures<P: BufferPolicy>(&mut self, policy: &mut P, now: Instant) {
         let Some(per_vc) = &mut self.service.per_vc else { return };
         while let Some(&(departure, Unit { cell, size, .. })) =
             per_vc.units.front().filter(|(departure, _)| *departure <= now)
@@ -275,7 +325,7 @@ impl<F: Bursts> PortCore<Computed<F>> {
     ) {
         self.service.fifo.advance(cell.first);
         if self.admit::<OBSERVED, P>(policy, cell.first, &mut cell.car) {
-            if OBSERVED {
+            if OBSERVED && self.service.per_vc.is_some() {
                 self.accept_observed(*cell, tally, streams);
             } else {
                 self.accept(cell, tally, streams);
@@ -305,8 +355,7 @@ impl<F: Bursts> PortCore<Computed<F>> {
             self.service.most = self.service.most.max(occupancy);
         }
         let sojourn = departure.since(unit.first);
-        tally.sojourns = tally.sojourns.plus(sojourn, 1);
-        tally.longest = tally.longest.max(sojourn);
+        tally.add(sojourn, sojourn, 1);
         let vc = unit.car.vc;
         let entry = &mut self.entries[vc as usize];
         entry.accepted[usize::from(unit.car.clp)] += 1;
@@ -324,8 +373,23 @@ impl<F: Bursts> PortCore<Computed<F>> {
     /// The last cell of a frame, or one that belongs to none, was accepted, to leave at `departure`.
     pub(super) fn end_frame(&mut self, departure: Instant, sojourn: Span, vc: u32, kind: Kind) {
         self.note_end(departure.before(sojourn), vc);
-        if kind == Kind::Data {
-            self.service.note_delay(departure, sojourn);
+        if kind != Kind::Data {
+            return;
+        }
+        if departure.ceil() <= self.service.runs_until {
+            self.stats.delays.add(sojourn.ps());
+        } else {
+            self.service.delays.push_back((departure.ceil(), sojourn.ps()));
+        }
+    }
+
+    /// The network is about to run on until `end`: counts the delays of the frames that leave until then.
+    pub(super) fn run_on(&mut self, end: Time) {
+        self.service.runs_until = end;
+        while let Some(&(_, sojourn)) = self.service.delays.front().filter(|(departure, _)| *departure <= end)
+        {
+            self.stats.delays.add(sojourn);
+            self.service.delays.pop_front();
         }
     }
 
@@ -341,8 +405,8 @@ impl<F: Bursts> PortCore<Computed<F>> {
             }
         }
         service.longest = service.longest.max(tally.longest);
-        self.stats.sojourns.add(tally.sojourns);
+        self.stats.sojourns.add(tally.short);
+        self.stats.sojourns.add_sum(tally.long);
         self.advance(policy, now);
-        self.service.count_delays(now.ps(), &mut self.stats.delays);
     }
 }

@@ -38,9 +38,7 @@ impl Port {
 
     /// Units accepted and discarded so far for each flow whose data crosses the port.
     pub(crate) fn by_flow(&self) -> impl Iterator<Item = (usize, [u64; 2])> {
-        let counts = |entry: &VcEntry| {
-            [entry.accepted, entry.discarded].map(|[high, low]| high + low)
-        };
+        let counts = |entry: &VcEntry| [entry.accepted, entry.discarded].map(|[high, low]| high + low);
         std::iter::zip(&self.flows, self.entries())
             .filter_map(move |(flow, connection)| flow.map(|flow| (flow, counts(connection))))
     }

@@ -35,7 +35,8 @@ use celltrain_engine::{
 };
 
 use self::{
-    cells::CellFifo, computed::Computed, core::PortCore, packets::PacketFifo, service::Service, stored::Stored,
+    cells::CellFifo, computed::Computed, core::PortCore, packets::PacketFifo, service::Service,
+    stored::Stored,
 };
 pub(crate) use self::{
     entry::VcEntry,
@@ -254,6 +255,15 @@ impl Port {
             location: parts.location,
             clock: 0,
             samplers: parts.samplers,
+        }
+    }
+
+    /// The network is about to run on until `end`.
+    pub(crate) fn run_on(&mut self, end: Time) {
+        match &mut self.core {
+            AnyCore::Cells(core) => core.run_on(end),
+            AnyCore::Packets(core) => core.run_on(end),
+            AnyCore::Stored(_) => {}
         }
     }
 

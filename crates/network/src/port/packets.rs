@@ -107,7 +107,10 @@ impl Fifo for PacketFifo {
     }
 
     fn occupancy(&self, now: Instant) -> u64 {
-        debug_assert!(self.queue.front().is_none_or(|packet| packet.departure > now), "the clock is at {now:?}");
+        debug_assert!(
+            self.queue.front().is_none_or(|packet| packet.departure > now),
+            "the clock is at {now:?}"
+        );
         self.occupancy
     }
 

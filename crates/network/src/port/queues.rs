@@ -137,7 +137,8 @@ impl Store {
             frames.pop_back();
         }
         let place = units.iter().rposition(|unit| unit.cell.kind == Kind::Data);
-        let unit = place.and_then(|place| units.remove(place)).expect("the units of a frame are in its queue");
+        let unit =
+            place.and_then(|place| units.remove(place)).expect("the units of a frame are in its queue");
         self.waiting -= 1;
         (unit, first, complete)
     }

@@ -11,6 +11,7 @@ use crate::{
     channel::LossReason,
     measures::{Excess, Series, fairness_index, synchronisation_index},
     port::{Location, Port, RateControl},
+    scenario::NodeKind,
     table::{Column, Table},
 };
 
@@ -109,8 +110,10 @@ impl Experiment<'_> {
         let total = |get: fn(&FlowCounts) -> u64| flows.iter().map(get).sum::<u64>() as f64;
         let throughputs: Vec<f64> = flows.iter().map(|flow| flow.throughput(window)).collect();
         let of_switches = || ports.iter().filter(|port| port.port.location == Location::Switch);
-        let of_hosts = ports.iter().filter(|port| port.port.location == Location::Interface);
-        let sent: u64 = of_hosts.map(|port| port.forwarded).sum();
+        // Of the cells whose fate was decided in the window: those that reached a host, and those that a switch discarded.
+        let to_hosts = of_switches()
+            .filter(|port| self.graph.nodes[self.graph.links[port.port.link].to].kind == NodeKind::Host);
+        let arrived: u64 = to_hosts.map(|port| port.forwarded).sum();
         let lost: u64 = of_switches().map(PortMeasures::all_discarded).sum();
         let received = total(|flow| flow.incoming.useful_cells + flow.incoming.useless_cells);
         let new_cells: f64 = flows.iter().map(FlowCounts::new_cells).sum();
@@ -128,7 +131,7 @@ impl Experiment<'_> {
             metric("fairness_index", "", fairness_index(&throughputs)),
             metric("goodput", "", new_cells / received),
             metric("utilisation", "", busiest.map_or(f64::NAN, |port| port.utilisation)),
-            metric("cell_loss_ratio", "", lost as f64 / sent as f64),
+            metric("cell_loss_ratio", "", lost as f64 / (lost + arrived) as f64),
             metric(
                 "retransmission_ratio",
                 "",
