@@ -43,6 +43,11 @@ pub trait PortState {
     /// Whether there is no room for the unit at hand, in the buffer or below a limit of its VC.
     fn is_full(&self) -> bool;
 
+    /// Whether the unit at hand would exceed a limit of its VC, so that it finds no room whatever leaves the buffer.
+    fn is_vc_full(&self) -> bool {
+        false
+    }
+
     /// Whether units are packets of a packet-framed link: whole frames.
     fn is_packet(&self) -> bool;
 
@@ -239,6 +244,7 @@ impl<'a, N: Needs, S: PortState> View<'a, N, S> {
         capacity() -> u64;
         occupancy() -> u64;
         is_full() -> bool;
+        is_vc_full() -> bool;
         is_packet() -> bool;
     }
 }

@@ -22,7 +22,10 @@ use super::{
     frame::{CellHook, EndMarks, FramePolicy, FrameRule, Levels},
     turns::Turns,
 };
-use crate::{Cell, quantity::Level};
+use crate::{
+    Cell,
+    quantity::{Level, Unit},
+};
 
 /// Parameters of virtual queuing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -76,6 +79,10 @@ pub struct VirtualQueues {
 impl VirtualQueues {
     /// Virtual queues that go down to `-w` cells.
     pub(super) fn bounded(params: &Params, w: i64, port: &PortContext<'_>) -> Result<Self, ParamError> {
+        if port.unit == Unit::Bytes {
+            let message = "virtual queues count packets, and this buffer holds a number of bytes: give it a number of packets";
+            return Err(ParamError { key: "threshold", message: message.into() });
+        }
         let weights = port.vcs.iter().map(|contract| i64::from(contract.weight)).collect();
         let share = FairShare::new(params.threshold, port)?;
         Ok(Self { turns: Turns::new(weights, w), share, update: Update::new(params)? })

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use celltrain_atm::{
     Cell,
     buffer::{
-        BufferPolicy, PortState, Reason, Verdict,
+        BufferPolicy, DiscardParams, Policy, PolicyName, PortState, Reason, Snapshot, Verdict, View,
         abs_push_out::{self, AbsPushOut, Admission},
         abs_push_out_hardware::AbsPushOutHardware,
         epd,
@@ -14,6 +14,7 @@ use celltrain_atm::{
     },
     contract::Contract,
     quantity::{CellRate, Level},
+    with_policy,
 };
 use celltrain_engine::quantity::BitRate;
 
@@ -400,4 +401,64 @@ fn traffic_ends<P: BufferPolicy>(port: &mut Port<P>, traffic: &mut Traffic, vc: 
     let cell = traffic.cell_of(vc);
     port.arrive(cell);
     cell.is_last()
+}
+
+#[test]
+fn a_vc_at_a_limit_of_its_own_pushes_nobody_out() {
+    // A frame of another VC could be pushed out, but no room below the limit would come of it.
+    for policy in [PolicyName::EpdPushOut, PolicyName::AbsPushOut] {
+        for limited in [false, true] {
+            let state = AtLimit {
+                snapshot: Snapshot {
+                    last_frames: vec![None, Some(4)],
+                    limited: true,
+                    ..Snapshot::of(100, &[0, 100])
+                },
+                limited,
+            };
+            let contracts = contracts(8, &[0, 0]);
+            let mut policy = Policy::new(&DiscardParams::of(policy), &context(100, &contracts)).unwrap();
+            let pushes = with_policy!(&mut policy, policy => {
+                let verdict = policy.on_arrival(&Cell { length: 4, ..Cell::default() }, &View::new(&state, true), 0);
+                !matches!(verdict, Verdict::Accept | Verdict::Mark | Verdict::Discard(_))
+            });
+            assert_eq!(pushes, !limited);
+        }
+    }
+}
+
+/// A port where the VC of the unit at hand may be at a limit of its own.
+struct AtLimit {
+    snapshot: Snapshot,
+    limited: bool,
+}
+
+impl PortState for AtLimit {
+    fn is_vc_full(&self) -> bool {
+        self.limited
+    }
+    fn capacity(&self) -> u64 {
+        self.snapshot.capacity()
+    }
+    fn occupancy(&self) -> u64 {
+        self.snapshot.occupancy()
+    }
+    fn is_full(&self) -> bool {
+        self.snapshot.is_full()
+    }
+    fn is_packet(&self) -> bool {
+        self.snapshot.is_packet()
+    }
+    fn vc_occupancy(&self, vc: u32) -> u64 {
+        self.snapshot.vc_occupancy(vc)
+    }
+    fn clp_occupancy(&self, clp: bool) -> u64 {
+        self.snapshot.clp_occupancy(clp)
+    }
+    fn active_vcs(&self) -> u64 {
+        self.snapshot.active_vcs()
+    }
+    fn last_frame(&self, vc: u32) -> Option<u64> {
+        self.snapshot.last_frame(vc)
+    }
 }

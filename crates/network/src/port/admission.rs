@@ -38,6 +38,11 @@ impl<S: Service> PortState for Arrival<'_, S> {
     }
 
     #[inline(always)]
+    fn is_vc_full(&self) -> bool {
+        self.service.is_vc_full(self.cell)
+    }
+
+    #[inline(always)]
     fn is_packet(&self) -> bool {
         self.service.is_packet()
     }

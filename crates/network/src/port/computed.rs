@@ -121,6 +121,10 @@ impl<F: Fifo> Service for Computed<F> {
         self.fifo.is_full(now, cell)
     }
 
+    fn is_vc_full(&self, _: &Cell) -> bool {
+        false
+    }
+
     #[inline(always)]
     fn is_packet(&self) -> bool {
         F::PACKETS

@@ -162,9 +162,13 @@ impl Service for Stored {
 
     #[inline]
     fn is_full(&self, _: Instant, cell: &Cell) -> bool {
-        let fits = |taken: u64, limit: u64| taken.saturating_add(self.size(cell).into()) <= limit;
-        !fits(self.occupancy.total(), self.line.capacity())
-            || !fits(self.occupancy.of_vc(cell.vc), self.vc_capacity)
+        let total = self.occupancy.total().saturating_add(self.size(cell).into());
+        total > self.line.capacity() || self.is_vc_full(cell)
+    }
+
+    #[inline]
+    fn is_vc_full(&self, cell: &Cell) -> bool {
+        self.occupancy.of_vc(cell.vc).saturating_add(self.size(cell).into()) > self.vc_capacity
     }
 
     fn is_packet(&self) -> bool {
