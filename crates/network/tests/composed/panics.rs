@@ -1,6 +1,11 @@
 //! Panics as values.
 
-use std::{cell::RefCell, panic::AssertUnwindSafe, sync::Once};
+use std::{
+    backtrace::{Backtrace, BacktraceStatus},
+    cell::RefCell,
+    panic::AssertUnwindSafe,
+    sync::Once,
+};
 
 thread_local! {
     static LAST: RefCell<Option<String>> = const { RefCell::new(None) };
@@ -20,7 +25,13 @@ pub(crate) fn caught<T>(run: impl FnOnce() -> T) -> Result<T, String> {
             let words = payload.downcast_ref::<&str>().copied().map(str::to_owned);
             let words = words.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_default();
             let place = info.location().map_or_else(String::new, |place| format!("{place}: "));
-            LAST.set(Some(place + &words));
+            let trace = Backtrace::capture();
+            let trace = if trace.status() == BacktraceStatus::Captured {
+                format!("\n{trace}")
+            } else {
+                String::new()
+            };
+            LAST.set(Some(place + &words + &trace));
         }));
     });
     let before = SILENT.replace(true);
