@@ -249,10 +249,12 @@ fn ticks() -> Receiver<()> {
     receiver
 }
 
-/// Looks at the scenario in `FILE`, and prints what does not hold.
+/// Looks at the scenario in `FILE`, and prints what does not hold, with every panic:
+/// `FILE=… cargo test -p celltrain-network --test composed -- --ignored --exact soak::one --nocapture`.
 #[test]
 #[ignore = "for a file of one's own"]
 fn one() {
+    crate::panics::print();
     let file = std::env::var("FILE").expect("FILE names a scenario");
     let text = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{file}: {error}"));
     match look(&text) {
