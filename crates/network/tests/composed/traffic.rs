@@ -137,7 +137,8 @@ pub(crate) fn flows(draw: &mut Draw, schema: &Schema, graph: &Graph, kinds: Kind
     for number in 0..draw.whole(0, 3) {
         // Along a flow that is there, against it, or anywhere.
         let flow = draw.pick(&graph.flows);
-        let (from, to) = match draw.whole(0, 3) {
+        let way = draw.whole(0, 3);
+        let (from, to) = match way {
             0 | 1 => (flow.from, flow.to),
             2 => (flow.to, flow.from),
             _ => (*draw.pick(&hosts), *draw.pick(&hosts)),
@@ -147,6 +148,11 @@ pub(crate) fn flows(draw: &mut Draw, schema: &Schema, graph: &Graph, kinds: Kind
         }
         let mut entry = own(draw, schema, kinds);
         entry.extend(new(format!("more{number}"), name(from), name(to)));
+        if kinds.abr && way > 1 && draw.chance(0.9) {
+            // No ports may stamp each other's RM cells: what goes against the others is mostly not ABR.
+            put(&mut entry, "vc.category", "ubr");
+            entry.remove("abr");
+        }
         entries.push(entry);
     }
     if draw.feature() && draw.chance(0.6) {
