@@ -8,6 +8,8 @@ pub(crate) struct Draw {
     generator: Generator,
     /// How likely an optional feature is in this scenario: some have few, some nearly all.
     density: f64,
+    /// Whether times may be so short that no run can end with them.
+    extremes: bool,
     /// A round trip of this scenario in picoseconds, about: other times are drawn around it.
     pub(crate) scale: f64,
     /// The rate of its links in bit/s, about: other rates are drawn around it.
@@ -16,9 +18,9 @@ pub(crate) struct Draw {
 
 impl Draw {
     /// The draws of scenario number `index` under `seed`.
-    pub(crate) fn new(seed: u64, index: u64) -> Self {
+    pub(crate) fn new(seed: u64, index: u64, extremes: bool) -> Self {
         let generator = Randomness { seed, replication: index }.named("composed");
-        let mut draw = Self { generator, density: 0.5, scale: 1e9, rate: 155.52e6 };
+        let mut draw = Self { generator, density: 0.5, extremes, scale: 1e9, rate: 155.52e6 };
         draw.density = *draw.pick(&[0.15, 0.4, 0.7]);
         // A bus, a LAN, a city, a continent, a satellite.
         draw.scale = *draw.pick(&[2e6, 2e7, 2e8, 2e9, 2e10, 5e11]);
@@ -88,7 +90,7 @@ impl Draw {
     pub(crate) fn duration(&mut self) -> String {
         match self.whole(0, 999) {
             0..=49 => return "0 s".to_owned(),
-            50..=51 => return "1 ps".to_owned(),
+            50..=51 if self.extremes => return "1 ps".to_owned(),
             52..=53 => return "1 s".to_owned(),
             _ => {}
         }

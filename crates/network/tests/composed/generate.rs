@@ -27,11 +27,11 @@ pub(crate) struct Case {
 /// How often a part that is refused is left out before the scenario stays as it is.
 const REPAIRS: u32 = 16;
 /// The most cell-hops that a run is planned for.
-const MOST_HOPS: f64 = 1e5;
+const MOST_HOPS: f64 = 2e5;
 
-/// Scenario number `index` under `seed`.
-pub(crate) fn case(schema: &Schema, seed: u64, index: u64) -> Case {
-    let draw = &mut Draw::new(seed, index);
+/// Scenario number `index` under `seed`; with `extremes` some have periods so short that they are refused or never end.
+pub(crate) fn case(schema: &Schema, seed: u64, index: u64, extremes: bool) -> Case {
+    let draw = &mut Draw::new(seed, index, extremes);
     let mut scenario = Table::new();
     put(&mut scenario, "schema", 1);
     put(&mut scenario, "name", format!("composed {seed} {index}"));
@@ -167,9 +167,9 @@ pub(crate) fn remove(scenario: &mut Table, path: &[&str]) -> bool {
 fn times(draw: &mut Draw, scenario: &mut Table, graph: &Graph) {
     let rate: f64 = graph.flows.iter().map(|flow| hop_rate(graph, flow) + event_rate(flow)).sum();
     let rate = rate + graph.links.iter().map(interval_rate).sum::<f64>();
-    let hops = draw.magnitude(1e3, MOST_HOPS);
+    let hops = draw.magnitude(2e3, MOST_HOPS);
     let round_trips = draw.scale / 1e12 * draw.magnitude(1.0, 10.0);
-    let duration = (hops / rate).max(round_trips.min(3.0 * MOST_HOPS / rate)).clamp(1e-10, 100.0) * 1e12;
+    let duration = (hops / rate).max(round_trips.min(1.5 * MOST_HOPS / rate)).clamp(1e-10, 100.0) * 1e12;
     put(scenario, "duration", picoseconds(duration));
     put(scenario, "sample", picoseconds(duration / draw.magnitude(5.0, 500.0)));
     if draw.chance(0.5) {

@@ -42,6 +42,8 @@ pub(crate) enum Outcome {
         hops: u64,
         /// What did not hold.
         failures: Vec<Failure>,
+        /// Which of what is registered had something to do.
+        busy: Vec<String>,
     },
 }
 
@@ -59,14 +61,15 @@ pub(crate) fn look_for(text: &str, kind: &str) -> Outcome {
     };
     match caught(read) {
         Err(panic) => {
-            Outcome::Ran { hops: 0, failures: vec![Failure::new(panic_kind("check", &panic), panic)] }
+            let failures = vec![Failure::new(panic_kind("check", &panic), panic)];
+            Outcome::Ran { hops: 0, failures, busy: Vec::new() }
         }
         Ok(Err(_)) => Outcome::Refused,
         Ok(Ok((scenario, graph))) => {
-            let mut trial = Trial { scenario, graph, failures: Vec::new(), hops: 0 };
+            let mut trial = Trial { scenario, graph, failures: Vec::new(), hops: 0, busy: Vec::new() };
             trial.all(kind);
             trial.written_out();
-            Outcome::Ran { hops: trial.hops, failures: trial.failures }
+            Outcome::Ran { hops: trial.hops, failures: trial.failures, busy: trial.busy }
         }
     }
 }
@@ -89,22 +92,26 @@ pub(crate) fn panic_kind(what: &str, panic: &str) -> String {
     kind
 }
 
+/// A way to look at a scenario, and the beginnings of the kinds of failures that it finds.
+type Side = (&'static [&'static str], fn(&mut Trial, &RunResult, u64));
+
 /// A scenario under test.
 pub(crate) struct Trial {
     pub(crate) scenario: Scenario,
     pub(crate) graph: Graph,
     failures: Vec<Failure>,
     hops: u64,
+    busy: Vec<String>,
 }
 
 impl Trial {
     fn all(&mut self, kind: &str) {
         let Some(usual) = self.run("plain run", &[], |_| {}, |_| {}) else { return };
+        self.busy = ports::busy(&self.graph, &usual);
         self.failures.extend(measures::in_range(&usual));
         self.failures.extend(measures::at_the_last_link(&self.scenario, &self.graph, &usual));
         let lots = self.lots();
-        // Each with the beginnings of the kinds of failures that it finds.
-        let sides: [(&[&str], fn(&mut Self, &RunResult, u64)); 6] = [
+        let sides: [Side; 6] = [
             (&[RANDOM_VISITS, LONG_VISITS], Self::schedules),
             (&[RECORDING, captures::OUT_OF_ORDER], Self::recordings),
             (&[STORED, NO_LIMIT], Self::services),

@@ -15,7 +15,9 @@ mod stops;
 mod topology;
 mod traffic;
 
-use std::path::Path;
+use std::{collections::BTreeSet, path::Path};
+
+use celltrain_atm::{abr::AllocatorName, buffer::PolicyName, scheduler::DisciplineName};
 
 use crate::{
     generate::case,
@@ -25,20 +27,29 @@ use crate::{
 
 /// The seed of the scenarios that every test run looks at, and how many they are.
 const SEED: u64 = 1;
-const SCENARIOS: u64 = 300;
+const SCENARIOS: u64 = 1000;
 
 #[test]
 fn a_fixed_set_of_scenarios_holds_in_every_respect() {
     let schema = Schema::new();
-    let mut failed = Vec::new();
+    let (mut failed, mut busy) = (Vec::new(), BTreeSet::new());
     for index in 0..SCENARIOS {
-        let text = case(&schema, SEED, index).text;
-        if let Outcome::Ran { failures, .. } = look(&text) {
+        let text = case(&schema, SEED, index, false).text;
+        if let Outcome::Ran { failures, busy: facts, .. } = look(&text) {
+            busy.extend(facts);
             failed.extend(
                 failures.into_iter().map(|failure| format!("{index}: {}: {}", failure.kind, failure.detail)),
             );
         }
     }
+    // A set in which something that is registered has nothing to do is too small.
+    let policies = PolicyName::ALL.iter().map(|policy| format!("{} discards", policy.name()));
+    let disciplines =
+        DisciplineName::ALL.iter().map(|discipline| format!("{} has a queue", discipline.name()));
+    let allocators = AllocatorName::ALL.iter().map(|allocator| format!("{} has a queue", allocator.name()));
+    let idle: Vec<_> =
+        policies.chain(disciplines).chain(allocators).filter(|fact| !busy.contains(fact)).collect();
+    failed.extend(idle.into_iter().map(|fact| format!("in no scenario: {fact}")));
     assert!(failed.is_empty(), "seed {SEED}:\n{}", failed.join("\n"));
 }
 
@@ -64,7 +75,7 @@ fn what_was_found_once_holds() {
 #[test]
 fn most_scenarios_are_accepted_as_drawn() {
     let schema = Schema::new();
-    let cases: Vec<_> = (0..400).map(|index| case(&schema, SEED, index)).collect();
+    let cases: Vec<_> = (0..400).map(|index| case(&schema, SEED, index, false)).collect();
     let refused = cases.iter().filter(|case| {
         celltrain_network::scenario::Scenario::from_toml(&case.text, "", &[])
             .and_then(|scenario| scenario.graph())
@@ -78,7 +89,7 @@ fn most_scenarios_are_accepted_as_drawn() {
 fn the_same_number_makes_the_same_scenario() {
     let schema = Schema::new();
     for index in 0..20 {
-        assert_eq!(case(&schema, 3, index).text, case(&schema, 3, index).text);
+        assert_eq!(case(&schema, 3, index, true).text, case(&schema, 3, index, true).text);
     }
-    assert_ne!(case(&schema, 3, 0).text, case(&schema, 3, 1).text);
+    assert_ne!(case(&schema, 3, 0, true).text, case(&schema, 3, 1, true).text);
 }

@@ -1,10 +1,17 @@
 //! Output ports of switches: buffers, discard policies, schedulers, rate allocators.
 
-use celltrain_network::scenario::{Framing, Graph, Link, NodeKind, Spec};
+use std::collections::BTreeSet;
+
+use celltrain_network::{
+    RunResult,
+    scenario::{Framing, Graph, Link, NodeKind, Spec},
+    table::Column,
+};
 use toml::Table;
 
 use crate::{
     draw::{Draw, put, tables},
+    measures::column,
     schema::Schema,
 };
 
@@ -109,6 +116,34 @@ fn port(draw: &mut Draw, schema: &Schema, (from, to): (&str, &str), packets: boo
     }
     some_of(draw, schema, &mut entry, unit, abr.then_some(0.4));
     entry
+}
+
+/// The policies that discarded or pushed out, the disciplines with a queue and the allocators with one: what is registered and
+/// had something to do.
+pub(crate) fn busy(graph: &Graph, result: &RunResult) -> Vec<String> {
+    let get = |name| column(&result.ports, name);
+    let (discarded, pushed_out) = (get("cells_discarded"), get("discarded_pushed_out"));
+    let (most, abr) = (get("occupancy_max"), get("abr_queue_max"));
+    let Column::Text(names) = &result.ports.columns()[0].2 else { return Vec::new() };
+    let mut busy = BTreeSet::new();
+    for (index, link) in graph.links.iter().enumerate() {
+        let Some(row) = names.iter().position(|name| *name == graph.link_name(index)) else { continue };
+        if graph.nodes[link.from].kind != NodeKind::Switch {
+            continue;
+        }
+        let policy = link.discard.policy.name();
+        let facts = [
+            (discarded[row] > 0.0, format!("{policy} discards")),
+            (pushed_out[row] > 0.0, format!("{policy} pushes out")),
+            (pushed_out[row] > 0.0 && abr[row] > 0.0, format!("{policy} pushes out under ABR")),
+            (most[row] > 2.0, format!("{} has a queue", link.scheduler.discipline.name())),
+        ];
+        busy.extend(facts.into_iter().filter(|fact| fact.0).map(|fact| fact.1));
+        if let Some(allocator) = link.allocator.as_ref().filter(|_| abr[row] > 2.0) {
+            busy.insert(format!("{} has a queue", allocator.algorithm.name()));
+        }
+    }
+    busy.into_iter().collect()
 }
 
 /// Settings that give every VC the whole of each buffer, which limits nothing; none where a VC has a limit.

@@ -25,7 +25,7 @@ const WORK: &str = "CELLTRAIN_SOAK_WORK";
 /// Kinds of failures that have been printed in full, by lines.
 const SHOWN: &str = "CELLTRAIN_SOAK_SHOWN";
 /// How long a scenario may take, in seconds, before its process is ended: a hundred times as long as any should.
-const PATIENCE: u64 = 60;
+const PATIENCE: u64 = 180;
 /// How many failures of a kind are shrunk and printed in full.
 const IN_FULL: u64 = 1;
 /// What a worker's lines begin with: of other lines its parent takes no notice.
@@ -55,10 +55,11 @@ fn worker() {
     let mut in_full: BTreeMap<String, u64> = shown.lines().map(|kind| (kind.to_owned(), IN_FULL)).collect();
     for index in (0..).map(|number| first + number * step) {
         say(&format!("begin {index}"));
-        let made = case(&schema, seed, index);
+        let made = case(&schema, seed, index, true);
         match look(&made.text) {
             Outcome::Refused => say("refused"),
-            Outcome::Ran { hops, failures } => {
+            Outcome::Ran { hops, failures, busy } => {
+                busy.iter().for_each(|fact| say(&format!("busy {fact}")));
                 for failure in failures {
                     say(&format!("failed {}", failure.kind));
                     let shown = in_full.entry(failure.kind.clone()).or_default();
@@ -141,6 +142,8 @@ struct Tally {
     hops: u64,
     failed: u64,
     kinds: BTreeMap<String, u64>,
+    /// In how many scenarios what is registered had something to do.
+    busy: BTreeMap<String, u64>,
 }
 
 impl Tally {
@@ -158,6 +161,7 @@ impl Tally {
                 self.hops += rest.parse::<u64>().expect("a number");
             }
             "failed" => self.fail(rest),
+            "busy" => *self.busy.entry(rest.to_owned()).or_default() += 1,
             "alive" => {}
             "print" => println!("{rest}"),
             _ => unreachable!("a worker says \"{line}\""),
@@ -193,14 +197,19 @@ fn soak() {
             if let Some(why) = stopped {
                 tally.scenarios += 1;
                 tally.fail(why);
-                println!("{}", block(seed, worker.index, why, "", &case(&schema, seed, worker.index).text));
+                println!(
+                    "{}",
+                    block(seed, worker.index, why, "", &case(&schema, seed, worker.index, true).text)
+                );
                 worker.end();
                 *worker = Worker::start(seed, worker.index + jobs, jobs, &tally.kinds);
             }
         }
     }
     workers.iter_mut().for_each(Worker::end);
-    let Tally { scenarios, refused, redrawn, hops, failed, kinds } = tally;
+    let Tally { scenarios, refused, redrawn, hops, failed, kinds, busy } = tally;
+    let busy: Vec<_> = busy.iter().map(|(fact, count)| format!("{fact} {count}")).collect();
+    println!("scenarios in which {}", busy.join(", "));
     println!(
         "{scenarios} scenarios (seed {seed}), {refused} refused, {redrawn} repaired, {hops} cell-hops, {failed} failures"
     );
@@ -238,4 +247,21 @@ fn ticks() -> Receiver<()> {
         }
     });
     receiver
+}
+
+/// Looks at the scenario in `FILE`, and prints what does not hold, with every panic:
+/// `FILE=… cargo test -p celltrain-network --test composed -- --ignored --exact soak::one --nocapture`.
+#[test]
+#[ignore = "for a file of one's own"]
+fn one() {
+    crate::panics::print();
+    let file = std::env::var("FILE").expect("FILE names a scenario");
+    let text = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{file}: {error}"));
+    match look(&text) {
+        Outcome::Refused => println!("refused"),
+        Outcome::Ran { hops, failures, .. } => {
+            failures.iter().for_each(|failure| println!("FAILED {}\n  {}", failure.kind, failure.detail));
+            println!("{hops} cell-hops, {} failures", failures.len());
+        }
+    }
 }

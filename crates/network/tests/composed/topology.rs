@@ -3,7 +3,7 @@
 use toml::{Table, Value};
 
 use crate::{
-    draw::{Draw, put, tables},
+    draw::{Draw, bits_per_second, put, tables},
     schema::Schema,
 };
 
@@ -117,7 +117,7 @@ fn losses(draw: &mut Draw, table: &mut Table) {
 pub(crate) fn elements(draw: &mut Draw, schema: &Schema, scenario: &mut Table, packets: bool) {
     let mut link = Table::new();
     let rate = draw.rate;
-    put(&mut link, "rate", crate::draw::bits_per_second(rate));
+    put(&mut link, "rate", bits_per_second(rate));
     put(&mut link, "delay", draw.delay());
     if packets {
         put(&mut link, "framing", "packets");
@@ -133,6 +133,12 @@ pub(crate) fn elements(draw: &mut Draw, schema: &Schema, scenario: &mut Table, p
             let place_table = line(draw);
             put(&mut link, place, place_table);
         }
+    }
+    if draw.chance(0.3) {
+        // A bottleneck, so that something is discarded.
+        let narrow = draw.rate * draw.magnitude(0.1, 0.9);
+        let place = *draw.pick(&["trunk", "exit"]);
+        put(&mut link, &format!("{place}.rate"), bits_per_second(narrow));
     }
     put(scenario, "link", link);
     if draw.feature() && draw.chance(0.3) {

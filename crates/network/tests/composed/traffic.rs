@@ -1,5 +1,6 @@
 //! Flows: what they carry, their TCP, their contracts, and who shares a VC.
 
+use celltrain_atm::cell::CELL_BITS;
 use celltrain_network::scenario::{Graph, NodeKind};
 use toml::{Table, Value};
 
@@ -23,7 +24,15 @@ fn traffic(draw: &mut Draw, schema: &Schema, tcp: bool) -> Table {
     let suits: Vec<_> =
         forms.iter().filter(|(_, form)| !tcp || form["properties"]["frame"].is_null()).collect();
     let (_, form) = **draw.pick(&suits);
-    schema.table(draw, form)
+    let mut table = schema.table(draw, form);
+    if let Some(rate) = table.get_mut("rate").and_then(Value::as_table_mut)
+        && rate.contains_key("cycle")
+    {
+        // Cycles far below the time of a cell cost much, and are averaged away.
+        let cell = CELL_BITS as f64 * 1e12 / draw.rate;
+        put(rate, "cycle", picoseconds(draw.scale.max(cell) * draw.magnitude(1.0, 100.0)));
+    }
+    table
 }
 
 /// A TCP stack: a preset, and some of the keys.
@@ -43,6 +52,10 @@ fn stack(draw: &mut Draw, schema: &Schema) -> Table {
         let least = draw.scale * draw.magnitude(0.5, 20.0);
         put(&mut table, "rto-min", picoseconds(least));
         put(&mut table, "rto-initial", picoseconds(least * draw.magnitude(1.0, 5.0)));
+    }
+    if draw.chance(0.4) {
+        // Soon at full speed.
+        put(&mut table, "initial-window", draw.whole(4, 10) as i64);
     }
     if draw.feature() && draw.chance(0.3) {
         put(&mut table, "processing-delay", draw.duration());
@@ -124,7 +137,8 @@ pub(crate) fn flows(draw: &mut Draw, schema: &Schema, graph: &Graph, kinds: Kind
     for number in 0..draw.whole(0, 3) {
         // Along a flow that is there, against it, or anywhere.
         let flow = draw.pick(&graph.flows);
-        let (from, to) = match draw.whole(0, 3) {
+        let way = draw.whole(0, 3);
+        let (from, to) = match way {
             0 | 1 => (flow.from, flow.to),
             2 => (flow.to, flow.from),
             _ => (*draw.pick(&hosts), *draw.pick(&hosts)),
@@ -134,6 +148,11 @@ pub(crate) fn flows(draw: &mut Draw, schema: &Schema, graph: &Graph, kinds: Kind
         }
         let mut entry = own(draw, schema, kinds);
         entry.extend(new(format!("more{number}"), name(from), name(to)));
+        if kinds.abr && way > 1 && draw.chance(0.9) {
+            // No ports may stamp each other's RM cells: what goes against the others is mostly not ABR.
+            put(&mut entry, "vc.category", "ubr");
+            entry.remove("abr");
+        }
         entries.push(entry);
     }
     if draw.feature() && draw.chance(0.6) {
