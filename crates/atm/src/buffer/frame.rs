@@ -209,11 +209,11 @@ impl<R: FrameRule> BufferPolicy for FramePolicy<R> {
         now: Time,
     ) -> Answer<R> {
         let first = port.is_first();
-        // Frames of other VCs make no room below a limit of this one.
         if R::Needs::PUSH_OUT
-            && !port.is_vc_full()
             && (first || self.is_whole(cell))
             && let Some(victim) = self.rule.push_out(cell, port)
+            // Frames of other VCs make no room below a limit of this one.
+            && (!port.is_vc_full() || R::Needs::victim(victim) == cell.vc)
         {
             return Verdict::PushOut(victim);
         }
