@@ -129,6 +129,13 @@ pub enum EventKind {
         /// Congestion window after it.
         cwnd: u64,
     },
+    /// Round trips grew, and the first slow start ended without a loss (RFC 9406).
+    SlowStartExited {
+        /// Everything below is acknowledged.
+        ack: u64,
+        /// Congestion window and slow-start threshold after it.
+        cwnd: u64,
+    },
     /// The receiver echoed a congestion mark and the window was reduced (RFC 3168).
     EcnReduction {
         /// The acknowledgement number of the echo.

@@ -6,6 +6,7 @@ use std::ops::Range;
 use celltrain_engine::Time;
 
 use crate::{
+    congestion::HyStart,
     event::{EventKind, LossSign, Trace},
     params::{FastRetransmitGuard, Params},
     rto::RetransmissionTimer,
@@ -60,6 +61,8 @@ pub(crate) struct Flow {
     /// The next new segment tells the receiver that the window was reduced.
     pub(crate) cwr_owed: bool,
     pub(crate) timer: RetransmissionTimer,
+    /// What watches the first slow start, until it ends.
+    pub(crate) hystart: Option<HyStart>,
     pub(crate) stats: SenderStats,
     pub(crate) trace: Trace,
 }
@@ -90,6 +93,7 @@ impl Flow {
             echoed: false,
             cwr_owed: false,
             timer: RetransmissionTimer::new(params),
+            hystart: params.hystart.then(HyStart::default),
             stats: SenderStats::default(),
             trace: Trace::default(),
         }
@@ -208,7 +212,8 @@ impl Flow {
     }
 
     /// What every reduction has in common.
-    const fn note_reduction(&mut self) {
+    fn note_reduction(&mut self) {
+        self.hystart = None;
         self.reduced_at = Some(self.max);
         self.cwr_owed = self.ecn;
     }

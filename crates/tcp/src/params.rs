@@ -87,6 +87,8 @@ pub struct Params {
     pub recovery: RecoveryKind,
     /// Bytes that one ACK may open the window by in slow start, in segments.
     pub slow_start_limit: u32,
+    /// HyStart++ watches the first slow start.
+    pub hystart: bool,
     /// Reno's growth above the slow-start threshold.
     pub congestion_avoidance: CongestionAvoidance,
     /// What a loss halves.

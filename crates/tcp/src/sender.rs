@@ -274,6 +274,9 @@ impl Sender {
         timer.estimator.sample_of(rtt, samples);
         self.flow.stats.rtt_samples += 1;
         let estimator = timer.estimator;
+        if let Some(hystart) = &mut self.flow.hystart {
+            hystart.on_sample(rtt);
+        }
         self.flow.trace.record(now, || EventKind::RttSample {
             rtt,
             srtt: estimator.srtt().unwrap_or(rtt),

@@ -65,6 +65,10 @@ pub struct StackSpec {
     /// section 2.2). Standard: 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slow_start_limit: Option<u32>,
+    /// Whether the first slow start ends before a loss when round trips grow (HyStart++, RFC 9406). Needs `timestamps`, as it
+    /// takes several samples from each round trip. Standard: false.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hystart: Option<bool>,
     /// How `congestion-control = "reno"` grows above the slow-start threshold (RFC 5681 section 3.1).
     /// Standard: `byte-counting`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -231,6 +235,7 @@ impl StackSpec {
         set(&mut params.halving, self.halving);
         set(&mut params.cubic_fast_convergence, self.cubic_fast_convergence);
         set(&mut params.cubic_alpha, self.cubic_alpha);
+        set(&mut params.hystart, self.hystart);
         set(&mut params.slow_start_limit, self.slow_start_limit);
         set(&mut params.fast_retransmit_guard, self.fast_retransmit_guard);
         set(&mut params.newreno_impatient, self.newreno_impatient);
@@ -312,6 +317,9 @@ impl StackSpec {
         let recovery = params.recovery;
         check((1..=INITIAL_WINDOW_MAX).contains(&params.initial_window), "initial-window", || {
             format!("{} segments; give 1 to {INITIAL_WINDOW_MAX}", params.initial_window)
+        })?;
+        check(!params.hystart || params.timestamps, "hystart", || {
+            "one sample a round trip does not show a queue; set timestamps = true, or leave this out".into()
         })?;
         check(params.slow_start_limit >= 1, "slow-start-limit", || {
             "0 would never open the window; give 1 or more".into()
@@ -507,6 +515,7 @@ mod tests {
             ("stack = 'cubic'\ncongestion-avoidance = 'per-ack'", "congestion-avoidance", "reno"),
             ("cubic-fast-convergence = false", "cubic-fast-convergence", "cubic"),
             ("cubic-alpha = 'constant'", "cubic-alpha", "cubic"),
+            ("hystart = true", "hystart", "timestamps = true"),
             ("slow-start-limit = 0", "slow-start-limit", "1 or more"),
             ("stack = 'yats'\nrto-variance-min = '1 s'", "rto-variance-min", "exact"),
             ("rto-min = '0 s'", "rto-min", "positive"),

@@ -162,6 +162,7 @@ const fn standard() -> Params {
         congestion_control: CongestionKind::Reno,
         recovery: RecoveryKind::Newreno,
         slow_start_limit: 1,
+        hystart: false,
         congestion_avoidance: CongestionAvoidance::ByteCounting,
         halving: Halving::Flight,
         cubic_fast_convergence: true,

@@ -143,3 +143,21 @@ fn the_default_stack_carries_what_a_kernel_does() {
     let goodput = run("stack = 'newreno'", 20).goodput;
     assert!(goodput > 0.9 * 8.4, "{goodput} Mbit/s");
 }
+
+/// RFC 9406: a first slow start that sees the queue grow ends without the overshoot.
+#[test]
+fn hystart_loses_less_at_the_start() {
+    for stack in ["stack = 'newreno'\ntimestamps = true", "stack = 'cubic'"] {
+        let lost = |table: &str| {
+            let table = format!("{table}\nwindow-scaling = true\nreceive-window = '4 MB'");
+            let links = [(RATE, 50 * MILLISECOND, 4 * BDP + 1)];
+            let mut rig = Rig::new(&common::params(&table), &links, Box::new(|_, _| Some(0)));
+            rig.sender.offer(0, u64::MAX);
+            rig.run_until(4 * SECOND);
+            assert!(rig.receiver.stats().delivered_bytes * 8 > 2 * RATE, "{table}");
+            rig.overflows
+        };
+        let (with, without) = (lost(&format!("{stack}\nhystart = true")), lost(stack));
+        assert!(without > 50 && with == 0, "{stack}: {with} instead of {without}");
+    }
+}

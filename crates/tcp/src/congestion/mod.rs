@@ -4,11 +4,15 @@
 //! registry.
 
 mod cubic;
+mod hystart;
 mod reno;
 
 use celltrain_engine::Time;
 
-use crate::{flow::Flow, registry::registry};
+use crate::{event::EventKind, flow::Flow, registry::registry};
+
+use self::hystart::Growth;
+pub(crate) use self::hystart::HyStart;
 
 registry! {
     $
@@ -76,6 +80,21 @@ impl CongestionControl for Congestion {
 
 /// Slow start: an ACK opens the window by what it covers, a segment at most (RFC 5681 equation 2) or as many as the limit of
 /// byte counting says (RFC 3465 section 2.2).
-fn slow_start(flow: &mut Flow, acked: u64) {
-    flow.cwnd += acked.min(u64::from(flow.params.slow_start_limit) * flow.mss);
+fn slow_start(now: Time, flow: &mut Flow, acked: u64) {
+    let growth = acked.min(u64::from(flow.params.slow_start_limit) * flow.mss);
+    match &mut flow.hystart {
+        None => flow.cwnd += growth,
+        Some(hystart) => match hystart.on_ack(flow.una, flow.max, growth) {
+            Growth::By(bytes) => flow.cwnd += bytes,
+            Growth::Exit => leave_slow_start(now, flow),
+        },
+    }
+}
+
+/// Ends the first slow start without a loss: congestion avoidance goes on from here.
+fn leave_slow_start(now: Time, flow: &mut Flow) {
+    flow.hystart = None;
+    flow.ssthresh = flow.cwnd;
+    let (ack, cwnd) = (flow.una, flow.cwnd);
+    flow.trace.record(now, || EventKind::SlowStartExited { ack, cwnd });
 }
