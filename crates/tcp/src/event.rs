@@ -19,6 +19,8 @@ pub struct Event {
 pub enum LossSign {
     /// The third duplicate ACK in a row.
     ThirdDuplicateAck,
+    /// A segment sent later has arrived, and the time for reordering has passed (RFC 8985).
+    LaterDelivered,
     /// Enough data above the hole reported by SACK (RFC 6675, IsLost).
     SackedAbove,
 }
@@ -80,6 +82,29 @@ pub enum EventKind {
         /// Congestion window after the reduction.
         cwnd: u64,
         /// Slow-start threshold after the reduction.
+        ssthresh: u64,
+    },
+    /// No ACK came for two round trips, and a segment was sent to ask for one (RFC 8985 section 7).
+    LossProbe {
+        /// First byte of the segment.
+        seq: u64,
+    },
+    /// The probe repaired a loss, and the window was reduced for it (RFC 8985 section 7.4.2).
+    ProbeRepaired {
+        /// Everything below is acknowledged.
+        ack: u64,
+        /// Congestion window after it.
+        cwnd: u64,
+        /// Slow-start threshold after it.
+        ssthresh: u64,
+    },
+    /// What was sent again had not been lost: the windows are what they were before (RFC 3522, RFC 3708).
+    ReductionUndone {
+        /// Everything below is acknowledged.
+        ack: u64,
+        /// Congestion window after it.
+        cwnd: u64,
+        /// Slow-start threshold after it.
         ssthresh: u64,
     },
     /// An ACK that ends in the middle of what was outstanding: the next hole is lost too (RFC 6582).

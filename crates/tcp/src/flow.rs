@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use celltrain_engine::Time;
+use celltrain_engine::{Time, time::NEVER};
 
 use crate::{
     congestion::HyStart,
@@ -61,6 +61,8 @@ pub(crate) struct Flow {
     /// The next new segment tells the receiver that the window was reduced.
     pub(crate) cwr_owed: bool,
     pub(crate) timer: RetransmissionTimer,
+    /// When the recovery is to look again, beside the retransmission timer; [`NEVER`] if it need not.
+    pub(crate) alarm: Time,
     /// What watches the first slow start, until it ends.
     pub(crate) hystart: Option<HyStart>,
     pub(crate) stats: SenderStats,
@@ -93,6 +95,7 @@ impl Flow {
             echoed: false,
             cwr_owed: false,
             timer: RetransmissionTimer::new(params),
+            alarm: NEVER,
             hystart: params.hystart.then(HyStart::default),
             stats: SenderStats::default(),
             trace: Trace::default(),
@@ -201,6 +204,15 @@ impl Flow {
         self.stats.ecn_reductions += 1;
         let (ack, cwnd) = (self.una, self.cwnd);
         self.trace.record(now, || EventKind::EcnReduction { ack, cwnd, ssthresh });
+    }
+
+    /// Reduces the windows for a loss that a probe has repaired.
+    pub(crate) fn answer_repair(&mut self, now: Time, ssthresh: u64) {
+        self.ssthresh = ssthresh;
+        self.cwnd = self.cwnd.min(ssthresh);
+        self.note_loss();
+        let (ack, cwnd) = (self.una, self.cwnd);
+        self.trace.record(now, || EventKind::ProbeRepaired { ack, cwnd, ssthresh });
     }
 
     /// What every reduction for a loss has in common.

@@ -48,6 +48,7 @@ mod congestion;
 mod endpoint;
 mod event;
 mod flow;
+mod pacing;
 mod params;
 mod ranges;
 mod receiver;

@@ -111,10 +111,14 @@ pub struct Params {
     pub idle_restart: bool,
     /// Nagle's algorithm.
     pub nagle: bool,
+    /// Segments leave at a rate.
+    pub pacing: bool,
     /// Timestamps option in every segment.
     pub timestamps: bool,
     /// SACK blocks in ACKs.
     pub sack: bool,
+    /// Reports of duplicates in ACKs.
+    pub dsack: bool,
     /// ECN-capable transport.
     pub ecn: bool,
     /// Open the connection with SYN and SYN|ACK.

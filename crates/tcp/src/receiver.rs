@@ -31,6 +31,8 @@ pub struct Receiver {
     out_of_order: Ranges,
     /// A byte of each of the last blocks received out of order, the newest first.
     recent: Vec<u64>,
+    /// What has been received again and not been reported yet (RFC 2883).
+    duplicate: Option<Range<u64>>,
     /// Bytes delivered since the last ACK.
     unacknowledged: u64,
     ack_due: bool,
@@ -59,6 +61,7 @@ impl Receiver {
             next: 0,
             out_of_order: Ranges::default(),
             recent: Vec::new(),
+            duplicate: None,
             unacknowledged: 0,
             ack_due: false,
             syn_ack_due: false,
@@ -136,6 +139,9 @@ impl Receiver {
         self.count(segment, new);
         if !in_order || filling {
             // Out of order, a duplicate, or a hole filled in part or whole (RFC 5681 section 4.2).
+            if new == 0 && self.params.dsack {
+                self.duplicate = Some(segment.seq..segment.end());
+            }
             self.acknowledge();
         } else {
             self.delay_ack(now);
@@ -225,12 +231,16 @@ impl Receiver {
     }
 
     /// The blocks to report: the one received last first, then others reported lately (RFC 2018 section 4).
-    fn sack_blocks(&self) -> SackBlocks {
+    fn sack_blocks(&mut self) -> SackBlocks {
         let mut blocks = SackBlocks::default();
-        if !self.params.sack || self.out_of_order.is_empty() {
+        if !self.params.sack || (self.out_of_order.is_empty() && self.duplicate.is_none()) {
             return blocks;
         }
-        let room = if self.params.timestamps { SACK_BLOCKS_MAX_WITH_TIMESTAMPS } else { SACK_BLOCKS_MAX };
+        let mut room = if self.params.timestamps { SACK_BLOCKS_MAX_WITH_TIMESTAMPS } else { SACK_BLOCKS_MAX };
+        if let Some(duplicate) = self.duplicate.take() {
+            blocks.push_duplicate(self.next, &duplicate);
+            room -= 1;
+        }
         for block in self.recent.iter().filter_map(|&at| self.out_of_order.containing(at)).take(room) {
             blocks.push(self.next, block);
         }

@@ -11,6 +11,7 @@ use crate::{
     congestion::{Congestion, CongestionControl},
     event::{Event, EventKind},
     flow::Flow,
+    pacing::Pacer,
     params::Params,
     recovery::{AnyRecovery, Recovery},
     segment::{Ecn, Flags, Segment, SynOptions, Timestamps},
@@ -41,6 +42,8 @@ enum State {
     /// The SYN is under way.
     SynSent,
     Established,
+    /// The next segment waits for its time.
+    Paced,
     /// A congestion mark came while the window was one segment: nothing goes before the timer expires (RFC 3168 section
     /// 6.1.2).
     Held,
@@ -57,6 +60,7 @@ pub struct Sender {
     flow: Flow,
     congestion: Congestion,
     recovery: AnyRecovery,
+    pacer: Pacer,
     state: State,
     /// Whether the SYN timed out.
     syn_lost: bool,
@@ -74,6 +78,7 @@ impl Sender {
             flow: Flow::new(params),
             congestion: Congestion::new(params.congestion_control),
             recovery: AnyRecovery::new(params.recovery),
+            pacer: Pacer::default(),
             state: if params.syn_exchange { State::Closed } else { State::Established },
             syn_lost: false,
             peer_clock: 0,
@@ -102,7 +107,7 @@ impl Sender {
             return;
         }
         self.flow.stats.acks += 1;
-        let duplicate = self.recovery.read(&self.flow, segment);
+        let duplicate = self.recovery.read(now, &self.flow, segment);
         self.flow.set_receive_window(segment.window);
         self.flow.echoed = self.flow.ecn && segment.flags.contains(Flags::ECE);
         if segment.ack > self.flow.una {
@@ -118,6 +123,9 @@ impl Sender {
     /// Tells the sender that its timer may have expired; it does nothing before
     /// [`next_timeout`](Self::next_timeout). Poll afterwards.
     pub fn on_timeout(&mut self, now: Time) {
+        if now >= self.flow.alarm {
+            self.recovery.on_alarm(now, &mut self.flow, &mut self.congestion);
+        }
         if now < self.flow.timer.deadline() {
             return;
         }
@@ -126,7 +134,8 @@ impl Sender {
         }
         self.flow.stats.timeouts += 1;
         self.flow.consecutive_timeouts += 1;
-        if self.state != State::Established {
+        self.pacer.reset();
+        if self.state < State::Established {
             self.state = State::Closed;
             self.syn_lost = true;
             self.flow.timer.forget_timed_segment();
@@ -137,9 +146,19 @@ impl Sender {
             // What duplicate ACKs have inflated the window by has left the network.
             self.flow.cwnd = self.flow.cwnd.min(self.flow.ssthresh);
         }
+        self.recovery.remember(&self.flow, &self.congestion);
         let ssthresh = self.congestion.on_timeout(&self.flow);
         self.flow.time_out(now, ssthresh);
         self.recovery.on_timeout(now, &mut self.flow);
+    }
+
+    /// Whether a segment that waited for its time may go.
+    fn wait_is_over(&mut self, now: Time) -> bool {
+        let over = self.state == State::Paced && now >= self.pacer.next();
+        if over {
+            self.state = State::Established;
+        }
+        over
     }
 
     /// Lets a sender that waits at a window of one segment send again, more slowly if it is marked again; false if data is
@@ -160,7 +179,7 @@ impl Sender {
     /// The next segment to send, if any may go. Call it until it returns `None` after each event.
     #[inline]
     pub fn poll_segment(&mut self, now: Time) -> Option<Segment> {
-        if self.state != State::Established {
+        if self.state != State::Established && !self.wait_is_over(now) {
             return self.poll_syn(now);
         }
         let bytes = if self.flow.resend_first {
@@ -168,7 +187,7 @@ impl Sender {
             self.flow.first_segment()
         } else {
             self.restart_if_idle(now);
-            self.recovery.next(&self.flow)?
+            self.recovery.next(now, &mut self.flow)?
         };
         Some(self.send(now, bytes))
     }
@@ -176,7 +195,10 @@ impl Sender {
     /// When [`on_timeout`](Self::on_timeout) is to be called, if the timer runs.
     #[must_use]
     pub fn next_timeout(&self) -> Option<Time> {
-        let deadline = self.flow.timer.deadline();
+        let mut deadline = self.flow.timer.deadline().min(self.flow.alarm);
+        if self.state == State::Paced {
+            deadline = deadline.min(self.pacer.next());
+        }
         (deadline != NEVER).then_some(deadline)
     }
 
@@ -235,11 +257,12 @@ impl Sender {
 
     /// Stops the timer (RFC 6298 rule 5.2), unless it says when the next segment may go.
     fn on_all_acknowledged(&mut self) {
-        if self.state == State::Held && self.flow.una < self.flow.offered {
-            return;
+        if self.flow.una == self.flow.offered {
+            self.state = State::Established;
         }
-        self.state = State::Established;
-        self.flow.timer.stop();
+        if self.state != State::Held {
+            self.flow.timer.stop();
+        }
     }
 
     fn on_duplicate_ack(&mut self, now: Time) {
@@ -340,6 +363,9 @@ impl Sender {
         flow.max = flow.max.max(bytes.end);
         flow.timer.start(now);
         self.last_sent = now;
+        if flow.params.pacing && self.pacer.on_sent(now, flow, u64::from(len)) {
+            self.state = State::Paced;
+        }
         let seq = bytes.start;
         flow.trace.record(now, || EventKind::Sent { seq, len, retransmission });
         if flow.allowance > 0 && bytes.end > flow.una + flow.cwnd {

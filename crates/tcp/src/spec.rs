@@ -85,7 +85,7 @@ pub struct StackSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cubic_alpha: Option<CubicAlpha>,
     /// When three duplicate ACKs do not count, as they may echo an earlier loss (RFC 6582 section 3.2). Not
-    /// for `recovery = "sack"` and `"timeout-only"`. Default: `careful` with `recovery = "newreno"` and
+    /// for `recovery = "sack"`, `"rack"` and `"timeout-only"`. Default: `careful` with `recovery = "newreno"` and
     /// `"tahoe"`, `none` else.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fast_retransmit_guard: Option<FastRetransmitGuard>,
@@ -100,10 +100,11 @@ pub struct StackSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub go_back_n_inflation: Option<bool>,
     /// `recovery = "sack"`: the window falls to its half in proportion to what arrives, so that sending goes on, instead of
-    /// at once (RFC 6937, slow-start reduction bound). Standard: false.
+    /// at once (RFC 6937, slow-start reduction bound); `recovery = "rack"` always does so. Standard: false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proportional_rate_reduction: Option<bool>,
-    /// A new segment on each of the first two duplicate ACKs (RFC 3042). Standard: true.
+    /// A new segment on each of the first two duplicate ACKs (RFC 3042). Not for `recovery = "rack"`, where what is reported
+    /// makes room. Standard: true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limited_transmit: Option<bool>,
     /// Back to the initial window when nothing was sent for longer than the timeout (RFC 5681 section 4.1).
@@ -114,13 +115,21 @@ pub struct StackSpec {
     /// sources do not notice. Standard: false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nagle: Option<bool>,
+    /// Whether segments leave one by one, at twice the window per smoothed round trip in slow start and 1.2 times it later, and
+    /// not as fast as ACKs allow. Standard: false.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pacing: Option<bool>,
     /// Timestamps in every segment, 12 bytes; every new ACK then gives a round-trip sample (RFC 7323 section
     /// 3). Standard: false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamps: Option<bool>,
-    /// Selective acknowledgements from the receiver (RFC 2018). Default: exactly with `recovery = "sack"`.
+    /// Selective acknowledgements from the receiver (RFC 2018). Default: exactly with `recovery = "sack"` and `"rack"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sack: Option<bool>,
+    /// Whether the receiver reports what it receives again in the first block (D-SACK, RFC 2883). Needs `sack`. Default:
+    /// exactly with `recovery = "rack"`, which learns from it that a retransmission was not needed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dsack: Option<bool>,
     /// Explicit congestion notification (RFC 3168), agreed in SYN and SYN|ACK if these are exchanged. Standard: false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn: Option<bool>,
@@ -224,8 +233,9 @@ impl StackSpec {
         if let Some(recovery) = self.recovery {
             params.recovery = recovery;
             // These follow the recovery unless they are given.
-            params.sack = recovery == RecoveryKind::Sack;
-            params.limited_transmit &= recovery != RecoveryKind::TimeoutOnly;
+            params.sack = uses_sack(recovery);
+            params.dsack = recovery == RecoveryKind::Rack;
+            params.limited_transmit &= !matches!(recovery, RecoveryKind::TimeoutOnly | RecoveryKind::Rack);
             params.fast_retransmit_guard = match recovery {
                 RecoveryKind::Newreno | RecoveryKind::Tahoe => FastRetransmitGuard::Careful,
                 _ => FastRetransmitGuard::None,
@@ -244,8 +254,10 @@ impl StackSpec {
         set(&mut params.limited_transmit, self.limited_transmit);
         set(&mut params.idle_restart, self.idle_restart);
         set(&mut params.nagle, self.nagle);
+        set(&mut params.pacing, self.pacing);
         set(&mut params.timestamps, self.timestamps);
         set(&mut params.sack, self.sack);
+        set(&mut params.dsack, self.dsack);
         set(&mut params.ecn, self.ecn);
         set(&mut params.syn_exchange, self.syn_exchange);
         set(&mut params.rto_arithmetic, self.rto_arithmetic);
@@ -324,17 +336,24 @@ impl StackSpec {
         check(params.slow_start_limit >= 1, "slow-start-limit", || {
             "0 would never open the window; give 1 or more".into()
         })?;
-        check(params.sack == (recovery == RecoveryKind::Sack), "sack", || {
+        check(params.sack == uses_sack(recovery), "sack", || {
             let what = if params.sack { "the sender would ignore" } else { "the sender waits for" };
             format!(
-                "{what} selective acknowledgements; leave this key out, or choose recovery = \"sack\" with it"
+                "{what} selective acknowledgements; leave this key out, or choose recovery = \"sack\" or \"rack\" with \
+                 it"
             )
+        })?;
+        check(params.sack || !params.dsack, "dsack", || {
+            "duplicates are reported in SACK blocks; choose recovery = \"sack\" or \"rack\", or leave this out".into()
+        })?;
+        check(!params.limited_transmit || recovery != RecoveryKind::Rack, "limited-transmit", || {
+            "recovery = \"rack\" sends whatever its count of the network allows; leave this out".into()
         })?;
         check(!params.limited_transmit || recovery != RecoveryKind::TimeoutOnly, "limited-transmit", || {
             "recovery = \"timeout-only\" ignores duplicate ACKs; leave this out or choose another recovery"
                 .into()
         })?;
-        let guarded = !matches!(recovery, RecoveryKind::Sack | RecoveryKind::TimeoutOnly);
+        let guarded = !uses_sack(recovery) && recovery != RecoveryKind::TimeoutOnly;
         let reno_growth = params.congestion_control == CongestionKind::Reno;
         for (given, used, key, by) in [
             (
@@ -399,6 +418,11 @@ impl StackSpec {
         }
         Ok(())
     }
+}
+
+/// Whether a recovery works with selective acknowledgements.
+fn uses_sack(recovery: RecoveryKind) -> bool {
+    matches!(recovery, RecoveryKind::Sack | RecoveryKind::Rack)
 }
 
 /// Refuses times that contradict each other.
@@ -504,6 +528,9 @@ mod tests {
             ("initial-ssthresh = '1 kB'", "initial-ssthresh", "at least 2920 B"),
             ("initial-window = 0", "initial-window", "1 to 10"),
             ("initial-window = 11", "initial-window", "1 to 10"),
+            ("recovery = 'rack'\nlimited-transmit = true", "limited-transmit", "leave this out"),
+            ("recovery = 'rack'\nproportional-rate-reduction = true", "proportional-rate-reduction", "sack"),
+            ("dsack = true", "dsack", "rack"),
             ("sack = true", "sack", "recovery = \"sack\""),
             ("recovery = 'sack'\nsack = false", "sack", "leave this key out"),
             ("recovery = 'timeout-only'\nlimited-transmit = true", "limited-transmit", "another recovery"),
