@@ -5,6 +5,7 @@ use std::ops::Range;
 use celltrain_engine::{Time, time::NEVER};
 
 use crate::{
+    congestion::CongestionKind,
     params::Params,
     ranges::Ranges,
     rto::Clock,
@@ -132,12 +133,12 @@ impl Receiver {
             self.stats.beyond_window += 1;
             return self.acknowledge();
         }
-        self.note_mark(segment);
+        let news = self.note_mark(segment);
         let in_order = segment.seq <= self.next && segment.end() > self.next;
         let filling = !self.out_of_order.is_empty();
         let new = self.take_in(segment);
         self.count(segment, new);
-        if !in_order || filling {
+        if !in_order || filling || news {
             // Out of order, a duplicate, or a hole filled in part or whole (RFC 5681 section 4.2).
             if new == 0 && self.params.dsack {
                 self.duplicate = Some(segment.seq..segment.end());
@@ -190,15 +191,22 @@ impl Receiver {
         self.stats.out_of_order_segments += u64::from(segment.seq > self.next);
     }
 
-    /// Follows the ECN bits: echo a mark until the sender says it has answered (RFC 3168 section 6.1.3).
-    fn note_mark(&mut self, segment: &Segment) {
+    /// Follows the ECN bits: echo a mark until the sender says it has answered (RFC 3168 section 6.1.3), or echo each packet's
+    /// own mark, with an ACK at once where they change (RFC 8257 section 3.2). Returns whether that is so.
+    fn note_mark(&mut self, segment: &Segment) -> bool {
+        let marked = segment.ecn == Ecn::Ce;
+        self.stats.marked_segments += u64::from(marked);
+        if self.params.congestion_control == CongestionKind::Dctcp {
+            let before = std::mem::replace(&mut self.echoing, self.ecn && marked);
+            return before != self.echoing;
+        }
         if segment.flags.contains(Flags::CWR) {
             self.echoing = false;
         }
-        if segment.ecn == Ecn::Ce {
-            self.stats.marked_segments += 1;
+        if marked {
             self.echoing = self.ecn;
         }
+        false
     }
 
     /// An ACK goes at once and takes a delayed one along.

@@ -8,7 +8,7 @@ use celltrain_engine::{
 };
 
 use crate::{
-    congestion::{Congestion, CongestionControl},
+    congestion::{Congestion, CongestionControl, Feedback},
     event::{Event, EventKind},
     flow::Flow,
     pacing::Pacer,
@@ -109,7 +109,9 @@ impl Sender {
         self.flow.stats.acks += 1;
         let duplicate = self.recovery.read(now, &self.flow, segment);
         self.flow.set_receive_window(segment.window);
-        self.flow.echoed = self.flow.ecn && segment.flags.contains(Flags::ECE);
+        if self.flow.ecn {
+            self.read_echo(segment);
+        }
         if segment.ack > self.flow.una {
             self.on_new_ack(now, segment);
         } else if duplicate {
@@ -306,6 +308,14 @@ impl Sender {
             rttvar: estimator.rttvar().unwrap_or(0),
             rto: estimator.rto(),
         });
+    }
+
+    /// Reads the ECN-Echo bit of an ACK.
+    fn read_echo(&mut self, segment: &Segment) {
+        let feedback =
+            Feedback { acked: segment.ack - self.flow.una, marked: segment.flags.contains(Flags::ECE) };
+        self.flow.echoed = feedback.marked;
+        self.congestion.on_feedback(&self.flow, feedback);
     }
 
     /// Reduces the window for an echoed congestion mark, once a round trip, and not on top of a reduction for

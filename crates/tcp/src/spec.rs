@@ -354,7 +354,12 @@ impl StackSpec {
                 .into()
         })?;
         let guarded = !uses_sack(recovery) && recovery != RecoveryKind::TimeoutOnly;
-        let reno_growth = params.congestion_control == CongestionKind::Reno;
+        let reno_growth = params.congestion_control != CongestionKind::Cubic;
+        check(
+            params.ecn || params.congestion_control != CongestionKind::Dctcp,
+            "congestion-control",
+            || "\"dctcp\" answers marks; set ecn = true, and a buffer that marks".into(),
+        )?;
         for (given, used, key, by) in [
             (
                 self.send_queue.is_some_and(|limit| limit > 0),
@@ -542,6 +547,7 @@ mod tests {
             ("stack = 'cubic'\ncongestion-avoidance = 'per-ack'", "congestion-avoidance", "reno"),
             ("cubic-fast-convergence = false", "cubic-fast-convergence", "cubic"),
             ("cubic-alpha = 'constant'", "cubic-alpha", "cubic"),
+            ("congestion-control = 'dctcp'", "congestion-control", "ecn = true"),
             ("hystart = true", "hystart", "timestamps = true"),
             ("slow-start-limit = 0", "slow-start-limit", "1 or more"),
             ("stack = 'yats'\nrto-variance-min = '1 s'", "rto-variance-min", "exact"),

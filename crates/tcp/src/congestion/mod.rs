@@ -4,6 +4,7 @@
 //! registry.
 
 mod cubic;
+mod dctcp;
 mod hystart;
 mod reno;
 
@@ -25,11 +26,25 @@ registry! {
         Reno => reno::Reno,
         /// A cubic function of the time since the last loss (RFC 9438), a loss takes 30 %.
         Cubic => cubic::Cubic,
+        /// Reno whose reaction to marks is in proportion to their share (RFC 8257).
+        Dctcp => dctcp::Dctcp,
     }
+}
+
+/// What an ACK of an ECN-capable connection tells, whatever state the connection is in.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Feedback {
+    /// Bytes that it acknowledges for the first time.
+    pub(crate) acked: u64,
+    /// It echoes a mark.
+    pub(crate) marked: bool,
 }
 
 /// Window growth and reduction of one connection.
 pub(crate) trait CongestionControl {
+    /// Takes what an ACK tells about marks, before `flow` has taken it in.
+    fn on_feedback(&mut self, _flow: &Flow, _feedback: Feedback) {}
+
     /// Grows `flow.cwnd` for an ACK of `acked` new bytes that arrived outside of loss recovery.
     fn on_ack(&mut self, now: Time, flow: &mut Flow, acked: u64);
 
@@ -47,6 +62,10 @@ pub(crate) trait CongestionControl {
 }
 
 impl CongestionControl for Congestion {
+    fn on_feedback(&mut self, flow: &Flow, feedback: Feedback) {
+        dispatch!(self.on_feedback(flow, feedback));
+    }
+
     /// The window grows neither beyond the receiver's, where it would mean nothing, nor for an ACK that echoes a
     /// congestion mark (RFC 3168 section 6.1.2), nor while the application does not use it (RFC 9438 section 5.8, RFC
     /// 7661).
