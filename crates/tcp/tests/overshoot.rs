@@ -109,6 +109,8 @@ fn larger_buffers_carry_more() {
         "stack = 'cubic'",
         "recovery = 'rack'",
         "stack = 'cubic'\nrecovery = 'rack'",
+        "stack = 'linux'",
+        "stack = 'rfc'",
         "recovery = 'go-back-n'\nfast-retransmit-guard = 'careful'",
     ] {
         let goodputs = survives(table);
