@@ -8,6 +8,7 @@ use celltrain_engine::{Time, time::NEVER};
 use crate::{
     congestion::HyStart,
     event::{EventKind, LossSign, Trace},
+    limits::{Limit, LimitClock},
     params::{FastRetransmitGuard, Params},
     rto::RetransmissionTimer,
     segment::Segment,
@@ -65,6 +66,7 @@ pub(crate) struct Flow {
     pub(crate) alarm: Time,
     /// What watches the first slow start, until it ends.
     pub(crate) hystart: Option<HyStart>,
+    pub(crate) limits: LimitClock,
     pub(crate) stats: SenderStats,
     pub(crate) trace: Trace,
 }
@@ -97,6 +99,7 @@ impl Flow {
             timer: RetransmissionTimer::new(params),
             alarm: NEVER,
             hystart: params.hystart.then(HyStart::default),
+            limits: LimitClock::default(),
             stats: SenderStats::default(),
             trace: Trace::default(),
         }
@@ -174,6 +177,8 @@ impl Flow {
         // The retransmission gets a whole timeout, as in BSD and Linux; RFC 5681 leaves it open.
         self.timer.restart(now);
         self.stats.fast_retransmits += 1;
+        // Without fast recovery slow start begins at once.
+        self.limits.set(now, if cwnd < ssthresh { Limit::CongestionWindow } else { Limit::Recovery });
         let (seq, recover) = (self.una, self.max);
         self.trace.record(now, || EventKind::FastRetransmit { seq, cause, recover, cwnd, ssthresh });
     }
@@ -202,6 +207,7 @@ impl Flow {
         self.marked_at = self.max;
         self.note_reduction();
         self.stats.ecn_reductions += 1;
+        self.limits.set(now, Limit::CongestionWindow);
         let (ack, cwnd) = (self.una, self.cwnd);
         self.trace.record(now, || EventKind::EcnReduction { ack, cwnd, ssthresh });
     }

@@ -11,6 +11,7 @@ use crate::{
     congestion::{Congestion, CongestionControl, Feedback},
     event::{Event, EventKind},
     flow::Flow,
+    limits::{Limit, Limits},
     pacing::Pacer,
     params::Params,
     recovery::{AnyRecovery, Recovery},
@@ -87,7 +88,8 @@ impl Sender {
     }
 
     /// Adds `bytes` of application data; `u64::MAX` makes the application greedy. Poll afterwards.
-    pub fn offer(&mut self, _now: Time, bytes: u64) {
+    pub fn offer(&mut self, now: Time, bytes: u64) {
+        self.flow.limits.offer(now);
         self.flow.offered = self.flow.offered.saturating_add(bytes);
     }
 
@@ -136,6 +138,9 @@ impl Sender {
         }
         self.flow.stats.timeouts += 1;
         self.flow.consecutive_timeouts += 1;
+        if self.state >= State::Established {
+            self.flow.limits.expire(now, self.last_sent);
+        }
         self.pacer.reset();
         if self.state < State::Established {
             self.state = State::Closed;
@@ -221,6 +226,12 @@ impl Sender {
         &self.flow.stats
     }
 
+    /// What has limited it until `now`, as time spent.
+    #[must_use]
+    pub fn limits(&self, now: Time) -> Limits {
+        self.flow.limits.until(now)
+    }
+
     /// What it was built from.
     #[must_use]
     pub const fn params(&self) -> &Params {
@@ -249,7 +260,7 @@ impl Sender {
         self.measure(now, segment, acked);
         let restarts = self.recovery.on_new_ack(now, &mut self.flow, &mut self.congestion, acked);
         if self.flow.flight() == 0 {
-            self.on_all_acknowledged();
+            self.on_all_acknowledged(now);
         } else if restarts {
             self.flow.timer.restart(now);
         }
@@ -258,8 +269,9 @@ impl Sender {
     }
 
     /// Stops the timer (RFC 6298 rule 5.2), unless it says when the next segment may go.
-    fn on_all_acknowledged(&mut self) {
+    fn on_all_acknowledged(&mut self, now: Time) {
         if self.flow.una == self.flow.offered {
+            self.flow.limits.set(now, Limit::Application);
             self.state = State::Established;
         }
         if self.state != State::Held {
@@ -406,6 +418,7 @@ impl Sender {
             return None;
         }
         self.state = State::SynSent;
+        self.flow.limits.set(now, Limit::Handshake);
         self.flow.timer.restart(now);
         if !self.syn_lost {
             self.flow.timer.time_segment(now, 0);
@@ -420,6 +433,7 @@ impl Sender {
             return;
         }
         self.state = State::Established;
+        self.flow.limits.set(now, Limit::CongestionWindow);
         // The answer to an ECN setup has ECE alone; both bits would be a reflection by a host that ignores them.
         self.flow.ecn &= segment.flags.contains(Flags::ECE) && !segment.flags.contains(Flags::CWR);
         self.flow.rwnd = segment.window;

@@ -309,3 +309,45 @@ fn rack_survives_reordering() {
     assert!(2 * rack.0 < sack.0, "it takes less time: {rack:?}, {sack:?}");
     assert!(rack.1 < sack.1 && rack.2 <= 5, "it sends less twice, and learns: {rack:?}, {sack:?}");
 }
+
+/// What limited a flow, as shares of the time that it took.
+fn shares(table: &str, links: &[(u64, Time, usize)], offers: &[(u64, Time)], end: Time) -> [f64; 6] {
+    let mut rig = Rig::new(&params(table), links, Box::new(|_, _| Some(0)));
+    for &(bytes, at) in offers {
+        rig.run_until(at);
+        rig.now = rig.now.max(at);
+        rig.sender.offer(rig.now, bytes);
+    }
+    rig.run_until(end);
+    let limits = rig.sender.limits(end);
+    let spent = [
+        limits.application,
+        limits.handshake,
+        limits.receive_window,
+        limits.congestion_window,
+        limits.recovery,
+        limits.timeout,
+    ];
+    assert_eq!(spent.iter().sum::<Time>(), end, "all of the time");
+    spent.map(|time| time as f64 / end as f64)
+}
+
+#[test]
+fn a_flow_knows_what_limits_it() {
+    let line = |queue| [(10_000_000, 50 * MILLISECOND, queue)];
+    let greedy = [(u64::MAX, 0)];
+    // 64 kB a round trip are less than the line carries.
+    let shares_of = |table: &str, queue| shares(table, &line(queue), &greedy, 20 * SECOND);
+    let [application, _, receiver, window, ..] = shares_of("", 1000);
+    assert!(application == 0.0 && receiver > 0.9 && window < 0.1, "{receiver}");
+    let [_, _, receiver, window, recovery, timeout] =
+        shares_of("stack = 'sack'\nwindow-scaling = true\nreceive-window = '4 MB'", 20);
+    assert!(receiver == 0.0 && timeout == 0.0 && recovery > 0.01 && window > 0.9, "{window} {recovery}");
+    let [.., timeout] =
+        shares_of("recovery = 'timeout-only'\nwindow-scaling = true\nreceive-window = '4 MB'", 20);
+    assert!((0.05..0.5).contains(&timeout), "{timeout}");
+    // Bursts of ten segments a second, after a round trip of the handshake.
+    let bursts: Vec<_> = (0..20).map(|second| (14_600, second * SECOND)).collect();
+    let [application, handshake, ..] = shares("syn-exchange = true", &line(1000), &bursts, 20 * SECOND);
+    assert!(application > 0.7 && (0.004..0.006).contains(&handshake), "{application} {handshake}");
+}

@@ -10,7 +10,7 @@ mod reno;
 
 use celltrain_engine::Time;
 
-use crate::{event::EventKind, flow::Flow, registry::registry};
+use crate::{event::EventKind, flow::Flow, limits::Limit, registry::registry};
 
 use self::hystart::Growth;
 pub(crate) use self::hystart::HyStart;
@@ -70,11 +70,15 @@ impl CongestionControl for Congestion {
     /// congestion mark (RFC 3168 section 6.1.2), nor while the application does not use it (RFC 9438 section 5.8, RFC
     /// 7661).
     fn on_ack(&mut self, now: Time, flow: &mut Flow, acked: u64) {
-        if flow.echoed || flow.cwnd >= flow.rwnd {
+        if flow.echoed {
             return;
         }
         if flow.application_limited(flow.flight() + acked) {
+            flow.limits.set(now, Limit::Application);
             return self.on_limited(now);
+        }
+        if flow.cwnd >= flow.rwnd {
+            return flow.limits.set(now, Limit::ReceiveWindow);
         }
         dispatch!(self.on_ack(now, flow, acked));
         flow.cwnd = flow.cwnd.min(flow.rwnd);

@@ -19,6 +19,7 @@ use crate::{
     congestion::{Congestion, CongestionControl},
     event::{EventKind, ExitCause, LossSign},
     flow::Flow,
+    limits::Limit,
     registry::registry,
     segment::Segment,
 };
@@ -123,6 +124,7 @@ impl Recovery for AnyRecovery {
 
 /// Records that recovery ended.
 fn trace_exit(now: Time, flow: &mut Flow, cause: ExitCause) {
+    flow.limits.set(now, Limit::CongestionWindow);
     let (ack, cwnd) = (flow.una, flow.cwnd);
     flow.trace.record(now, || EventKind::RecoveryExited { cause, ack, cwnd });
 }

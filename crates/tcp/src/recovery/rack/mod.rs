@@ -16,6 +16,7 @@ use crate::{
     congestion::{Congestion, CongestionControl},
     event::{EventKind, ExitCause, LossSign},
     flow::Flow,
+    limits::Limit,
     segment::Segment,
 };
 
@@ -127,6 +128,7 @@ impl Rack {
         self.episode = None;
         self.forced = false;
         flow.stats.undone_reductions += 1;
+        flow.limits.set(now, Limit::CongestionWindow);
         let (ack, cwnd, ssthresh) = (flow.una, flow.cwnd, flow.ssthresh);
         flow.trace.record(now, || EventKind::ReductionUndone { ack, cwnd, ssthresh });
     }
