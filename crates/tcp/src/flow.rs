@@ -3,10 +3,12 @@
 
 use std::ops::Range;
 
-use celltrain_engine::Time;
+use celltrain_engine::{Time, time::NEVER};
 
 use crate::{
+    congestion::HyStart,
     event::{EventKind, LossSign, Trace},
+    limits::{Limit, LimitClock},
     params::{FastRetransmitGuard, Params},
     rto::RetransmissionTimer,
     segment::Segment,
@@ -60,6 +62,11 @@ pub(crate) struct Flow {
     /// The next new segment tells the receiver that the window was reduced.
     pub(crate) cwr_owed: bool,
     pub(crate) timer: RetransmissionTimer,
+    /// When the recovery is to look again, beside the retransmission timer; [`NEVER`] if it need not.
+    pub(crate) alarm: Time,
+    /// What watches the first slow start, until it ends.
+    pub(crate) hystart: Option<HyStart>,
+    pub(crate) limits: LimitClock,
     pub(crate) stats: SenderStats,
     pub(crate) trace: Trace,
 }
@@ -90,6 +97,9 @@ impl Flow {
             echoed: false,
             cwr_owed: false,
             timer: RetransmissionTimer::new(params),
+            alarm: NEVER,
+            hystart: params.hystart.then(HyStart::default),
+            limits: LimitClock::default(),
             stats: SenderStats::default(),
             trace: Trace::default(),
         }
@@ -167,6 +177,8 @@ impl Flow {
         // The retransmission gets a whole timeout, as in BSD and Linux; RFC 5681 leaves it open.
         self.timer.restart(now);
         self.stats.fast_retransmits += 1;
+        // Without fast recovery slow start begins at once.
+        self.limits.set(now, if cwnd < ssthresh { Limit::CongestionWindow } else { Limit::Recovery });
         let (seq, recover) = (self.una, self.max);
         self.trace.record(now, || EventKind::FastRetransmit { seq, cause, recover, cwnd, ssthresh });
     }
@@ -195,8 +207,18 @@ impl Flow {
         self.marked_at = self.max;
         self.note_reduction();
         self.stats.ecn_reductions += 1;
+        self.limits.set(now, Limit::CongestionWindow);
         let (ack, cwnd) = (self.una, self.cwnd);
         self.trace.record(now, || EventKind::EcnReduction { ack, cwnd, ssthresh });
+    }
+
+    /// Reduces the windows for a loss that a probe has repaired.
+    pub(crate) fn answer_repair(&mut self, now: Time, ssthresh: u64) {
+        self.ssthresh = ssthresh;
+        self.cwnd = self.cwnd.min(ssthresh);
+        self.note_loss();
+        let (ack, cwnd) = (self.una, self.cwnd);
+        self.trace.record(now, || EventKind::ProbeRepaired { ack, cwnd, ssthresh });
     }
 
     /// What every reduction for a loss has in common.
@@ -208,7 +230,8 @@ impl Flow {
     }
 
     /// What every reduction has in common.
-    const fn note_reduction(&mut self) {
+    fn note_reduction(&mut self) {
+        self.hystart = None;
         self.reduced_at = Some(self.max);
         self.cwr_owed = self.ecn;
     }

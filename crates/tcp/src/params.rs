@@ -87,6 +87,8 @@ pub struct Params {
     pub recovery: RecoveryKind,
     /// Bytes that one ACK may open the window by in slow start, in segments.
     pub slow_start_limit: u32,
+    /// HyStart++ watches the first slow start.
+    pub hystart: bool,
     /// Reno's growth above the slow-start threshold.
     pub congestion_avoidance: CongestionAvoidance,
     /// What a loss halves.
@@ -109,10 +111,14 @@ pub struct Params {
     pub idle_restart: bool,
     /// Nagle's algorithm.
     pub nagle: bool,
+    /// Segments leave at a rate.
+    pub pacing: bool,
     /// Timestamps option in every segment.
     pub timestamps: bool,
     /// SACK blocks in ACKs.
     pub sack: bool,
+    /// Reports of duplicates in ACKs.
+    pub dsack: bool,
     /// ECN-capable transport.
     pub ecn: bool,
     /// Open the connection with SYN and SYN|ACK.

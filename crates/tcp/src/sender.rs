@@ -8,9 +8,11 @@ use celltrain_engine::{
 };
 
 use crate::{
-    congestion::{Congestion, CongestionControl},
+    congestion::{Congestion, CongestionControl, Feedback},
     event::{Event, EventKind},
     flow::Flow,
+    limits::{Limit, Limits},
+    pacing::Pacer,
     params::Params,
     recovery::{AnyRecovery, Recovery},
     segment::{Ecn, Flags, Segment, SynOptions, Timestamps},
@@ -41,6 +43,8 @@ enum State {
     /// The SYN is under way.
     SynSent,
     Established,
+    /// The next segment waits for its time.
+    Paced,
     /// A congestion mark came while the window was one segment: nothing goes before the timer expires (RFC 3168 section
     /// 6.1.2).
     Held,
@@ -57,6 +61,7 @@ pub struct Sender {
     flow: Flow,
     congestion: Congestion,
     recovery: AnyRecovery,
+    pacer: Pacer,
     state: State,
     /// Whether the SYN timed out.
     syn_lost: bool,
@@ -74,6 +79,7 @@ impl Sender {
             flow: Flow::new(params),
             congestion: Congestion::new(params.congestion_control),
             recovery: AnyRecovery::new(params.recovery),
+            pacer: Pacer::default(),
             state: if params.syn_exchange { State::Closed } else { State::Established },
             syn_lost: false,
             peer_clock: 0,
@@ -82,7 +88,8 @@ impl Sender {
     }
 
     /// Adds `bytes` of application data; `u64::MAX` makes the application greedy. Poll afterwards.
-    pub fn offer(&mut self, _now: Time, bytes: u64) {
+    pub fn offer(&mut self, now: Time, bytes: u64) {
+        self.flow.limits.offer(now);
         self.flow.offered = self.flow.offered.saturating_add(bytes);
     }
 
@@ -102,9 +109,11 @@ impl Sender {
             return;
         }
         self.flow.stats.acks += 1;
-        let duplicate = self.recovery.read(&self.flow, segment);
+        let duplicate = self.recovery.read(now, &self.flow, segment);
         self.flow.set_receive_window(segment.window);
-        self.flow.echoed = self.flow.ecn && segment.flags.contains(Flags::ECE);
+        if self.flow.ecn {
+            self.read_echo(segment);
+        }
         if segment.ack > self.flow.una {
             self.on_new_ack(now, segment);
         } else if duplicate {
@@ -118,6 +127,9 @@ impl Sender {
     /// Tells the sender that its timer may have expired; it does nothing before
     /// [`next_timeout`](Self::next_timeout). Poll afterwards.
     pub fn on_timeout(&mut self, now: Time) {
+        if now >= self.flow.alarm {
+            self.recovery.on_alarm(now, &mut self.flow, &mut self.congestion);
+        }
         if now < self.flow.timer.deadline() {
             return;
         }
@@ -126,7 +138,11 @@ impl Sender {
         }
         self.flow.stats.timeouts += 1;
         self.flow.consecutive_timeouts += 1;
-        if self.state != State::Established {
+        if self.state >= State::Established {
+            self.flow.limits.expire(now, self.last_sent);
+        }
+        self.pacer.reset();
+        if self.state < State::Established {
             self.state = State::Closed;
             self.syn_lost = true;
             self.flow.timer.forget_timed_segment();
@@ -137,9 +153,19 @@ impl Sender {
             // What duplicate ACKs have inflated the window by has left the network.
             self.flow.cwnd = self.flow.cwnd.min(self.flow.ssthresh);
         }
+        self.recovery.remember(&self.flow, &self.congestion);
         let ssthresh = self.congestion.on_timeout(&self.flow);
         self.flow.time_out(now, ssthresh);
         self.recovery.on_timeout(now, &mut self.flow);
+    }
+
+    /// Whether a segment that waited for its time may go.
+    fn wait_is_over(&mut self, now: Time) -> bool {
+        let over = self.state == State::Paced && now >= self.pacer.next();
+        if over {
+            self.state = State::Established;
+        }
+        over
     }
 
     /// Lets a sender that waits at a window of one segment send again, more slowly if it is marked again; false if data is
@@ -160,7 +186,7 @@ impl Sender {
     /// The next segment to send, if any may go. Call it until it returns `None` after each event.
     #[inline]
     pub fn poll_segment(&mut self, now: Time) -> Option<Segment> {
-        if self.state != State::Established {
+        if self.state != State::Established && !self.wait_is_over(now) {
             return self.poll_syn(now);
         }
         let bytes = if self.flow.resend_first {
@@ -168,7 +194,7 @@ impl Sender {
             self.flow.first_segment()
         } else {
             self.restart_if_idle(now);
-            self.recovery.next(&self.flow)?
+            self.recovery.next(now, &mut self.flow)?
         };
         Some(self.send(now, bytes))
     }
@@ -176,7 +202,10 @@ impl Sender {
     /// When [`on_timeout`](Self::on_timeout) is to be called, if the timer runs.
     #[must_use]
     pub fn next_timeout(&self) -> Option<Time> {
-        let deadline = self.flow.timer.deadline();
+        let mut deadline = self.flow.timer.deadline().min(self.flow.alarm);
+        if self.state == State::Paced {
+            deadline = deadline.min(self.pacer.next());
+        }
         (deadline != NEVER).then_some(deadline)
     }
 
@@ -195,6 +224,12 @@ impl Sender {
     #[must_use]
     pub const fn stats(&self) -> &SenderStats {
         &self.flow.stats
+    }
+
+    /// What has limited it until `now`, as time spent.
+    #[must_use]
+    pub fn limits(&self, now: Time) -> Limits {
+        self.flow.limits.until(now)
     }
 
     /// What it was built from.
@@ -225,7 +260,7 @@ impl Sender {
         self.measure(now, segment, acked);
         let restarts = self.recovery.on_new_ack(now, &mut self.flow, &mut self.congestion, acked);
         if self.flow.flight() == 0 {
-            self.on_all_acknowledged();
+            self.on_all_acknowledged(now);
         } else if restarts {
             self.flow.timer.restart(now);
         }
@@ -234,12 +269,14 @@ impl Sender {
     }
 
     /// Stops the timer (RFC 6298 rule 5.2), unless it says when the next segment may go.
-    fn on_all_acknowledged(&mut self) {
-        if self.state == State::Held && self.flow.una < self.flow.offered {
-            return;
+    fn on_all_acknowledged(&mut self, now: Time) {
+        if self.flow.una == self.flow.offered {
+            self.flow.limits.set(now, Limit::Application);
+            self.state = State::Established;
         }
-        self.state = State::Established;
-        self.flow.timer.stop();
+        if self.state != State::Held {
+            self.flow.timer.stop();
+        }
     }
 
     fn on_duplicate_ack(&mut self, now: Time) {
@@ -274,12 +311,23 @@ impl Sender {
         timer.estimator.sample_of(rtt, samples);
         self.flow.stats.rtt_samples += 1;
         let estimator = timer.estimator;
+        if let Some(hystart) = &mut self.flow.hystart {
+            hystart.on_sample(rtt);
+        }
         self.flow.trace.record(now, || EventKind::RttSample {
             rtt,
             srtt: estimator.srtt().unwrap_or(rtt),
             rttvar: estimator.rttvar().unwrap_or(0),
             rto: estimator.rto(),
         });
+    }
+
+    /// Reads the ECN-Echo bit of an ACK.
+    fn read_echo(&mut self, segment: &Segment) {
+        let feedback =
+            Feedback { acked: segment.ack - self.flow.una, marked: segment.flags.contains(Flags::ECE) };
+        self.flow.echoed = feedback.marked;
+        self.congestion.on_feedback(&self.flow, feedback);
     }
 
     /// Reduces the window for an echoed congestion mark, once a round trip, and not on top of a reduction for
@@ -337,6 +385,9 @@ impl Sender {
         flow.max = flow.max.max(bytes.end);
         flow.timer.start(now);
         self.last_sent = now;
+        if flow.params.pacing && self.pacer.on_sent(now, flow, u64::from(len)) {
+            self.state = State::Paced;
+        }
         let seq = bytes.start;
         flow.trace.record(now, || EventKind::Sent { seq, len, retransmission });
         if flow.allowance > 0 && bytes.end > flow.una + flow.cwnd {
@@ -367,6 +418,7 @@ impl Sender {
             return None;
         }
         self.state = State::SynSent;
+        self.flow.limits.set(now, Limit::Handshake);
         self.flow.timer.restart(now);
         if !self.syn_lost {
             self.flow.timer.time_segment(now, 0);
@@ -381,6 +433,7 @@ impl Sender {
             return;
         }
         self.state = State::Established;
+        self.flow.limits.set(now, Limit::CongestionWindow);
         // The answer to an ECN setup has ECE alone; both bits would be a reflection by a host that ignores them.
         self.flow.ecn &= segment.flags.contains(Flags::ECE) && !segment.flags.contains(Flags::CWR);
         self.flow.rwnd = segment.window;

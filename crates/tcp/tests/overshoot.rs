@@ -107,6 +107,10 @@ fn larger_buffers_carry_more() {
         "stack = 'sack'",
         "stack = 'sack'\nproportional-rate-reduction = true",
         "stack = 'cubic'",
+        "recovery = 'rack'",
+        "stack = 'cubic'\nrecovery = 'rack'",
+        "stack = 'linux'",
+        "stack = 'rfc'",
         "recovery = 'go-back-n'\nfast-retransmit-guard = 'careful'",
     ] {
         let goodputs = survives(table);
@@ -142,4 +146,22 @@ fn sack_follows_the_sawtooth() {
 fn the_default_stack_carries_what_a_kernel_does() {
     let goodput = run("stack = 'newreno'", 20).goodput;
     assert!(goodput > 0.9 * 8.4, "{goodput} Mbit/s");
+}
+
+/// RFC 9406: a first slow start that sees the queue grow ends without the overshoot.
+#[test]
+fn hystart_loses_less_at_the_start() {
+    for stack in ["stack = 'newreno'\ntimestamps = true", "stack = 'cubic'"] {
+        let lost = |table: &str| {
+            let table = format!("{table}\nwindow-scaling = true\nreceive-window = '4 MB'");
+            let links = [(RATE, 50 * MILLISECOND, 4 * BDP + 1)];
+            let mut rig = Rig::new(&common::params(&table), &links, Box::new(|_, _| Some(0)));
+            rig.sender.offer(0, u64::MAX);
+            rig.run_until(4 * SECOND);
+            (rig.overflows, rig.receiver.stats().delivered_bytes)
+        };
+        let (with, without) = (lost(&format!("{stack}\nhystart = true")), lost(stack));
+        assert!(without.0 > 50 && with.0 == 0, "{stack}: {with:?} instead of {without:?}");
+        assert!(with.1 > without.1, "{stack}: {with:?} instead of {without:?}");
+    }
 }

@@ -48,3 +48,37 @@ fn alike_flows_share_alike() {
         assert!((0.8..1.25).contains(&found), "{table}: {found}");
     }
 }
+
+/// RFC 8257 section 3.1: where packets above a threshold of K are marked, K more than a seventh of what the path holds, DCTCP
+/// keeps the queue near K and the line full; Reno with the same marks leaves it idle.
+#[test]
+fn dctcp_keeps_the_queue_short_and_the_line_full() {
+    // 100 Mbit/s, 4 ms: 33 packets; a seventh is 5.
+    let run = |congestion_control: &str| {
+        let mut bell = Dumbbell::new(Link::new(100_000_000, 0, 200));
+        bell.mark_above = 8;
+        let table = format!(
+            "congestion-control = '{congestion_control}'\necn = true\nwindow-scaling = true\n\
+             receive-window = '1 MB'\ndelayed-ack = '0 s'"
+        );
+        for flow in 0..2 {
+            bell.add(&common::params(&table), 4 * MILLISECOND);
+            bell.offer(flow, u64::MAX);
+        }
+        bell.run_until(SECOND);
+        let delivered = |bell: &Dumbbell| -> u64 {
+            bell.flows.iter().map(|flow| flow.receiver.stats().delivered_bytes).sum()
+        };
+        let (before, mut longest) = (delivered(&bell), 0);
+        for step in 0..4000 {
+            bell.run_until(SECOND + step * MILLISECOND);
+            longest = longest.max(bell.bottleneck.length(bell.now));
+        }
+        assert_eq!(bell.drops, 0, "marks come before losses");
+        let line = 100e6 * 4.0 * 1460.0 / 1500.0;
+        ((delivered(&bell) - before) as f64 * 8.0 / line, longest)
+    };
+    let (dctcp, reno) = (run("dctcp"), run("reno"));
+    assert!(dctcp.0 > 0.99 && dctcp.1 <= 24, "{dctcp:?}");
+    assert!(reno.0 < 0.97, "{reno:?}");
+}

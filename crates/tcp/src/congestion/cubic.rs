@@ -94,7 +94,7 @@ impl Cubic {
 impl CongestionControl for Cubic {
     fn on_ack(&mut self, now: Time, flow: &mut Flow, acked: u64) {
         if flow.cwnd < flow.ssthresh {
-            return slow_start(flow, acked);
+            return slow_start(now, flow, acked);
         }
         let mss = flow.mss as f64;
         let cwnd = (flow.cwnd as f64 + self.fraction) / mss;

@@ -17,9 +17,9 @@ pub(crate) struct Reno {
 }
 
 impl CongestionControl for Reno {
-    fn on_ack(&mut self, _now: Time, flow: &mut Flow, acked: u64) {
+    fn on_ack(&mut self, now: Time, flow: &mut Flow, acked: u64) {
         if flow.cwnd < flow.ssthresh {
-            return slow_start(flow, acked);
+            return slow_start(now, flow, acked);
         }
         match flow.params.congestion_avoidance {
             CongestionAvoidance::ByteCounting => {

@@ -120,7 +120,7 @@ impl Sack {
 
 impl Recovery for Sack {
     /// A duplicate ACK is one that reports something new (section 2).
-    fn read(&mut self, flow: &Flow, segment: &Segment) -> bool {
+    fn read(&mut self, _now: Time, flow: &Flow, segment: &Segment) -> bool {
         self.delivered = segment.ack.saturating_sub(flow.una);
         if segment.sack.is_empty() && self.board.is_empty() {
             return false;
@@ -192,7 +192,7 @@ impl Recovery for Sack {
         self.episode = Some(Episode { recovery_point: flow.max, after_timeout: true });
     }
 
-    fn next(&mut self, flow: &Flow) -> Option<Range<u64>> {
+    fn next(&mut self, _now: Time, flow: &mut Flow) -> Option<Range<u64>> {
         match self.episode {
             None => flow.next_in_window(),
             Some(_) if flow.cwnd < self.pipe(flow) + flow.mss => None,
@@ -266,7 +266,7 @@ mod tests {
             };
             let lost = first(&|byte| is_lost(&sack, byte));
             let room = sack.pipe(&flow) + MSS <= cwnd;
-            match sack.next(&flow) {
+            match sack.next(0, &mut flow) {
                 Some(bytes) => {
                     prop_assert!(room);
                     prop_assert_eq!(bytes.start, lost.unwrap_or(SENT), "rule 1, else rule 2");
@@ -288,7 +288,7 @@ mod tests {
             sack.rescue_rxt = SENT;
             let top = sack.board.end().unwrap_or(0);
             let hole = (high_rxt..top).find(|&byte| sack.board.containing(byte).is_none());
-            let next = sack.next(&flow).map(|bytes| bytes.start);
+            let next = sack.next(0, &mut flow).map(|bytes| bytes.start);
             prop_assert_eq!(next, hole, "rule 1 or 3, and no rescue is left");
         }
     }
