@@ -5,7 +5,7 @@
     scenario = ct.load("scenario.toml")
     result = ct.run(scenario.with_(switch__discard__policy="espd"), replications=5)
     result.estimates()      # every summary metric with its 95 % interval
-    result.flows            # a polars frame: a row a replication and flow
+    result.flows            # a polars frame: one row per replication and flow
     result.write("results/espd")
 
 Names are imported when they are first used, so `import celltrain` costs nothing.
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from celltrain.experiment import run
     from celltrain.papers import PaperResults, reproduce
     from celltrain.reading import read
+    from celltrain.registry import measures
     from celltrain.results import Result
     from celltrain.scenario import Scenario, load
     from celltrain.sweeps import Sweep, sweep
@@ -38,6 +39,7 @@ __all__ = [
     "compare",
     "load",
     "max_min",
+    "measures",
     "read",
     "reproduce",
     "run",
@@ -58,6 +60,7 @@ _HOME = {
     "load": "scenario",
     "read": "reading",
     "max_min": "_core",
+    "measures": "registry",
     "reproduce": "papers",
     "run": "experiment",
     "sweep": "sweeps",

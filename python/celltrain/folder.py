@@ -1,6 +1,7 @@
 """The results folder: claimed before a run, written file by file, complete once its manifest says so."""
 
 import errno
+import hashlib
 import json
 import os
 import re
@@ -8,17 +9,30 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import cache
-from pathlib import Path
+from functools import cache, partial
+from io import BufferedRandom, BufferedReader
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from celltrain import text
 from celltrain.errors import InputError
+from celltrain.locking import LOCK, locked
+from celltrain.registry import measures
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Folder", "Parts", "claim", "frame_reader", "read_manifest", "source_revision"]
+__all__ = [
+    "Folder",
+    "Parts",
+    "asked",
+    "claim",
+    "frame_reader",
+    "read_manifest",
+    "sealed",
+    "source_revision",
+    "verify",
+]
 
 MANIFEST = "manifest.json"
 FRAME_SUFFIX = ".parquet"
@@ -26,7 +40,7 @@ FRAME_SUFFIX = ".parquet"
 ROW_GROUP = 65_536
 """Rows of a row group in files written part by part: with a fixed size the bytes depend on the data alone."""
 
-FORMAT = 1
+FORMAT = 2
 """The format of results folders. It grows when what is written can no longer be read by an older version."""
 
 _DISK_ERRORS = {
@@ -42,15 +56,19 @@ _POLARS_DISK_ERROR = re.compile(r"IO error: (.+) \(os error (\d+)\)")
 class Folder:
     """A results folder that this process may write.
 
-    Every file is written under a temporary name and renamed. What comes first marks the folder incomplete,
-    `finish` completes it and removes the files of earlier results that were not written again.
+    Every file is written under a temporary name, forced to the disk and renamed. What comes first marks the
+    folder incomplete, `finish` completes it and removes the files of earlier results that were not written
+    again.
     """
 
     def __init__(self, path: Path, kind: str, key: str, earlier: Mapping[str, Any]) -> None:
         self.path = path
         self._identity = {"kind": kind, "key": key}
-        self._earlier: list[str] = list(earlier.get("files", []))
+        self._earlier: list[str] = _names(earlier)
         self._files: list[str] = []
+        self._checksums: dict[str, str] = {}
+        self.about: dict[str, Any] = {}
+        """What the metadata of Parquet files says of the experiment: its name, key, seed and version."""
 
     def write(self, name: str, writer: Callable[[Path], object]) -> Path:
         """Has `writer` write a temporary file, then gives it its name, which may lie in a sub-folder."""
@@ -74,13 +92,21 @@ class Folder:
     def write_frames(self, frames: "Mapping[str, pl.DataFrame]", formats: Iterable[str] = ()) -> None:
         """Writes each frame as Parquet, and as "csv" or "json" where `formats` asks for it."""
         for name, frame in frames.items():
-            self.write(f"{name}.parquet", frame.write_parquet)
+            metadata = self._metadata(name, frame.columns)
+            self.write(f"{name}.parquet", partial(frame.write_parquet, metadata=metadata))
             for extension in formats:
                 self.write(f"{name}.{extension}", _frame_writer(frame, extension))
 
     def write_parts(self, name: str, parts: "Iterable[pl.DataFrame]", schema: "Mapping[str, Any]") -> None:
         """Writes frames with the columns of `schema`, one below the other, as one Parquet frame."""
-        self.write(f"{name}.parquet", lambda path: _join(path, parts, schema))
+        metadata = self._metadata(name, schema)
+        self.write(f"{name}.parquet", lambda path: _join(path, parts, schema, metadata))
+
+    def _metadata(self, name: str, columns: Iterable[str]) -> dict[str, str]:
+        """The metadata of a Parquet file: what it is of, and the units of its columns."""
+        units = units_of(name)
+        known = {column: units[column] for column in columns if column in units}
+        return {"celltrain": text.json_text({**self._identity, **self.about, "units": known}, None)}
 
     @contextmanager
     def scratch(self, name: str) -> Iterator[Path]:
@@ -102,9 +128,12 @@ class Folder:
         """Removes what earlier results left, then writes the manifest that makes the folder complete."""
         files = [name for name in self._files if name != MANIFEST]
         for name in self._earlier:
-            if name not in files:
+            if name not in files and _is_below(self.path, name):
                 (self.path / name).unlink(missing_ok=True)
-        self._put_manifest({**self._identity, "complete": True, **manifest, "files": files})
+        checksums = {name: self._checksums[name] for name in files if name in self._checksums}
+        self._put_manifest(
+            {**self._identity, "complete": True, **manifest, "files": files, "checksums": checksums}
+        )
 
     def _begin(self) -> None:
         """Marks the folder incomplete, the first time."""
@@ -113,7 +142,7 @@ class Folder:
             self._put_manifest({**self._identity, "complete": False, "files": self._earlier})
 
     def _put_manifest(self, content: Mapping[str, Any]) -> None:
-        content = {"format": FORMAT, **content}
+        content = sealed({**content, "format": FORMAT})
         self._replace(MANIFEST, lambda path: path.write_text(_json(content), encoding="utf-8"))
 
     def _replace(self, name: str, writer: Callable[[Path], object]) -> Path:
@@ -123,7 +152,11 @@ class Folder:
         temporary = target.with_name(f".{target.stem}.{os.getpid()}.part{target.suffix}")
         try:
             writer(temporary)
+            with temporary.open("rb+") as file:
+                self._checksums[name] = _digest(file)
+                os.fsync(file.fileno())
             temporary.replace(target)
+            _sync_folder(target.parent)
         finally:
             temporary.unlink(missing_ok=True)
         return target
@@ -175,6 +208,7 @@ def claim(
     kind: str,
     key: str,
     *,
+    asked: Mapping[str, int] | None = None,
     overwrite: bool = False,
     left: str = "the results there are not whole",
 ) -> Iterator[Folder]:
@@ -184,12 +218,13 @@ def claim(
         path: the folder; it is made when it does not exist, and removed again if an error leaves it empty.
         kind: "run", "compare", "reproduce", "reproduce-all" or "sweep".
         key: what identifies the experiment among its kind.
+        asked: the seed and the number of replications. Results of another seed, or of more replications, are
+            not replaced.
         overwrite: take a folder that holds something else.
-
         left: what an error says of the folder when the disk is full.
 
     Raises:
-        InputError: the folder cannot be written, also later, or holds something else.
+        InputError: the folder cannot be written, also later, is in use, or holds something else.
     """
     place = Path(path)
     made = [folder for folder in (place, *place.parents) if not folder.exists()]
@@ -201,10 +236,12 @@ def claim(
             probe.unlink()
         except OSError as error:
             raise InputError(f"cannot write results to {place}: {error.strerror or error}") from error
-        earlier = _manifest(place)
-        if not overwrite:
-            _refuse_foreign(place, earlier, kind, key)
-        yield Folder(place, kind, key, earlier or {})
+        with locked(place):
+            earlier = _earlier(place, overwrite)
+            if not overwrite:
+                _refuse_foreign(place, earlier, kind, key)
+                _refuse_to_lose(place, earlier or {}, asked or {})
+            yield Folder(place, kind, key, earlier or {})
     except BaseException as error:
         for folder in made:
             with suppress(OSError):  # not empty
@@ -228,6 +265,8 @@ def read_manifest(path: Path, kind: str | None = None) -> dict[str, Any]:
     manifest = _manifest(path)
     if manifest is None:
         raise InputError(f"{path} holds no results: there is no {MANIFEST} in it")
+    if not isinstance(manifest.get("format", FORMAT), int):
+        raise InputError(f"the results in {path} are damaged: the format in {MANIFEST} is no number")
     if manifest.get("format", FORMAT) > FORMAT:
         raise InputError(
             f"the results in {path} have format {manifest['format']}, and this version reads up to {FORMAT}: "
@@ -235,7 +274,12 @@ def read_manifest(path: Path, kind: str | None = None) -> dict[str, Any]:
         )
     if not manifest.get("complete"):
         raise InputError(f"the results in {path} are incomplete: they were interrupted while being written")
-    gone = [name for name in manifest["files"] if name.endswith(FRAME_SUFFIX) and not (path / name).is_file()]
+    if "checksum" in manifest and sealed(manifest)["checksum"] != manifest["checksum"]:
+        raise InputError(
+            f"the results in {path} are damaged: {MANIFEST} is not as it was written; run it again"
+        )
+    frames = [name for name in _names(manifest) if name.endswith(FRAME_SUFFIX)]
+    gone = [name for name in frames if not (path / name).is_file()]
     if gone:
         raise InputError(f"the results in {path} are damaged: {', '.join(gone)} is gone; run it again")
     if kind is not None and manifest["kind"] != kind:
@@ -243,16 +287,52 @@ def read_manifest(path: Path, kind: str | None = None) -> dict[str, Any]:
     return manifest
 
 
-def frame_reader(path: Path) -> "Callable[[str], pl.DataFrame | None]":
+def frame_reader(path: Path, manifest: Mapping[str, Any]) -> "Callable[[str], pl.DataFrame | None]":
     """What reads the frames of a folder by their names; None for a frame that had no rows to write."""
 
     def load(name: str) -> "pl.DataFrame | None":
         import polars as pl
 
         file = path / f"{name}{FRAME_SUFFIX}"
-        return pl.read_parquet(file) if file.exists() else None
+        if not file.exists():
+            return None
+        verify(path, file.name, manifest)
+        return pl.read_parquet(file)
 
     return load
+
+
+def asked(manifest: Mapping[str, Any]) -> dict[str, int]:
+    """What `claim` compares with the results that are there."""
+    return {"seed": manifest["seed"], "replications": manifest["replications"]}
+
+
+def verify(path: Path, name: str, manifest: Mapping[str, Any]) -> None:
+    """Makes sure that a file of a results folder is as it was written; older folders have no checksums.
+
+    Raises:
+        InputError: it is not.
+    """
+    wanted = manifest.get("checksums", {}).get(name)
+    if wanted is None:
+        return
+    with (path / name).open("rb") as file:
+        found = _digest(file)
+    if found != wanted:
+        raise InputError(f"the results in {path} are damaged: {name} is not as it was written; run it again")
+
+
+def sealed(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """A manifest with the checksum of everything else in it."""
+    rest = {name: value for name, value in manifest.items() if name != "checksum"}
+    plain = json.loads(text.json_text(rest))  # as it is read back
+    content = json.dumps(plain, sort_keys=True, ensure_ascii=False).encode(errors="surrogatepass")
+    return {**rest, "checksum": hashlib.blake2b(content, digest_size=16).hexdigest()}
+
+
+def units_of(frame: str) -> dict[str, str]:
+    """The units of the columns of a frame, of those that have one."""
+    return {one.name: one.unit for one in measures() if one.frame == frame and one.unit}
 
 
 @cache
@@ -284,16 +364,69 @@ def _manifest(path: Path) -> dict[str, Any] | None:
         content = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"cannot read {path / MANIFEST}: {error}") from error
     if not isinstance(content, dict):
         raise InputError(f"{path / MANIFEST} is not the manifest of an experiment")
     return content
 
 
+def _earlier(path: Path, overwrite: bool) -> dict[str, Any] | None:
+    """The manifest of the results that are there; if they may be overwritten it need not be readable."""
+    try:
+        return _manifest(path)
+    except InputError:
+        if overwrite:
+            return None
+        raise
+
+
+def _names(manifest: Mapping[str, Any]) -> list[str]:
+    """The names of files in a manifest, of those that are names."""
+    files = manifest.get("files", [])
+    return [name for name in files if isinstance(name, str)] if isinstance(files, list) else []
+
+
+def _is_below(path: Path, name: str) -> bool:
+    """Whether a name from a manifest is that of a file below the folder, however it was written there."""
+    parts = PurePosixPath(name)
+    if parts.is_absolute() or Path(name).is_absolute() or ".." in parts.parts or not parts.name:
+        return False
+    root, target = path.resolve(), path / name
+    return target.parent.resolve().is_relative_to(root) and (target.is_file() or target.is_symlink())
+
+
+def _digest(file: BufferedReader | BufferedRandom) -> str:
+    return hashlib.file_digest(file, partial(hashlib.blake2b, digest_size=16)).hexdigest()
+
+
+def _sync_folder(path: Path) -> None:
+    """Forces the names in a folder to the disk, where folders can be opened."""
+    with suppress(OSError):
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _refuse_to_lose(path: Path, manifest: Mapping[str, Any], asked: Mapping[str, int]) -> None:
+    """Refuses to replace whole results by those of another seed or of fewer replications."""
+    if not manifest.get("complete"):
+        return
+    other = "choose another folder, or replace what is there (--overwrite)"
+    seed, replications = manifest.get("seed"), manifest.get("replications")
+    if "seed" in asked and seed not in (None, asked["seed"]):
+        raise InputError(f"{path} holds results of seed {seed}, and this is seed {asked['seed']}: {other}")
+    if isinstance(replications, int) and asked.get("replications", replications) < replications:
+        raise InputError(
+            f"{path} holds {replications} replications, and this asks for {asked['replications']}: {other}"
+        )
+
+
 def _refuse_foreign(path: Path, manifest: Mapping[str, Any] | None, kind: str, key: str) -> None:
     if manifest is None:
-        if any(path.iterdir()):
+        if any(one.name != LOCK for one in path.iterdir()):
             raise InputError(f"{path} is not empty and holds no results of celltrain: choose another folder")
     elif (manifest.get("kind"), manifest.get("key")) != (kind, key):
         name = manifest.get("name", manifest.get("key"))
@@ -303,14 +436,16 @@ def _refuse_foreign(path: Path, manifest: Mapping[str, Any] | None, kind: str, k
         )
 
 
-def _join(path: Path, parts: "Iterable[pl.DataFrame]", schema: "Mapping[str, Any]") -> None:
+def _join(
+    path: Path, parts: "Iterable[pl.DataFrame]", schema: "Mapping[str, Any]", metadata: dict[str, str]
+) -> None:
     """Writes one Parquet file of frames with the columns of `schema`, one of them in memory at a time."""
     from polars.io.plugins import register_io_source
 
     def read(*_: object) -> "Iterator[pl.DataFrame]":
         yield from parts
 
-    register_io_source(read, schema=schema).sink_parquet(path, row_group_size=ROW_GROUP)
+    register_io_source(read, schema=schema).sink_parquet(path, row_group_size=ROW_GROUP, metadata=metadata)
 
 
 def _frame_writer(frame: "pl.DataFrame", extension: str) -> Callable[[Path], object]:

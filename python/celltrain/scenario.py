@@ -83,6 +83,14 @@ class Scenario:
         """A hash of every resolved setting but the seed and the number of replications (hexadecimal)."""
         return self.core.key
 
+    @property
+    def bottleneck(self) -> str | None:
+        """The port that occupancy, delay and utilisation of the summary are about; None without a switch.
+
+        It is the switch port with the highest offered load, so it is the same in every replication.
+        """
+        return self.core.bottleneck
+
     def to_toml(self) -> str:
         """Every setting, defaults included, as a scenario file."""
         return self.core.to_toml()

@@ -65,10 +65,6 @@ class Estimate:
         sd, half_width = (None if width is None else width * factor for width in (self.sd, self.half_width))
         return Estimate(self.mean * factor, sd, half_width, self.n)
 
-    def exceeds(self, threshold: float) -> bool:
-        """Whether the whole interval lies above a threshold; for a single value, whether that value does."""
-        return (self.mean if self.low is None else self.low) > threshold
-
 
 def mean(sample: Sequence[float]) -> float:
     """Arithmetic mean, summed without rounding loss so that it does not depend on the order of the sample."""

@@ -33,7 +33,7 @@ def test_the_summary_agrees_with_the_flows(result: ct.Result) -> None:
     delivered = result.flows.group_by("replication", maintain_order=True).agg(
         pl.col("frames_delivered").sum()
     )
-    assert result.sample("effective_throughput") == delivered["frames_delivered"].to_list()
+    assert result.sample("frames_delivered") == delivered["frames_delivered"].to_list()
     throughput = result.flows.group_by("replication", maintain_order=True).agg(pl.col("throughput").sum())
     assert result.sample("throughput") == pytest.approx(throughput["throughput"].to_list())
 
@@ -83,7 +83,7 @@ def test_files_of_earlier_results_do_not_stay(
     result: ct.Result, scenario: ct.Scenario, tmp_path: Path
 ) -> None:
     path = result.write(tmp_path / "out", formats=["csv"])
-    ct.run(scenario, replications=1).write(path)
+    ct.run(scenario, replications=1).write(path, overwrite=True)
     assert files(path) == {"manifest.json", "summary.parquet", "flows.parquet", "ports.parquet"}
 
 

@@ -21,6 +21,7 @@ from celltrain.sweeps import run as run_module
 from celltrain.sweeps import store as store_module
 from celltrain.sweeps.entry import TABLES, Entry
 from celltrain.sweeps.work import Batch, work, worker_version
+from celltrain.verdicts import spent_confidence
 
 GRID = {"switch.discard.policy": ["epd", "ppd"], "switch.buffer": "100 cells .. 300 cells step 100 cells"}
 
@@ -154,7 +155,11 @@ def test_until_stops_at_the_first_look_that_is_narrow_enough(scenario: ct.Scenar
     long = ct.sweep(scenario, grid=GRID, replications=20).samples("throughput")
     expected = []
     for sample in long:
-        looks = [n for n in (3, 6, 9, 12, 15, 18, 20) if statistics.estimate(sample[:n]).within(0.12)]
+        looks = [
+            n
+            for look, n in enumerate((3, 6, 9, 12, 15, 18, 20), 1)
+            if statistics.estimate(sample[:n], spent_confidence(0.95, look)).within(0.12)
+        ]
         expected.append(min(looks, default=20))
     assert len(set(expected)) > 1, "a test of stopping in which all points stop alike shows little"
     assert found[0].points["replications"].to_list() == expected

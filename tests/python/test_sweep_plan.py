@@ -129,7 +129,7 @@ def test_columns_have_the_kind_of_their_values(scenario: ct.Scenario) -> None:
         ),
         (
             {"grid": {"a": [1]}, "replications": 1, "until": {"metric": "x", "rel-ci": 0.1}},
-            ("at least 2 replications",),
+            ("at least 3 replications",),
         ),
     ],
 )

@@ -15,7 +15,7 @@ mod _core {
         bench::{bench, bench_workloads},
         rates::max_min,
         result::{CancelToken, Cancelled, RunResult, run},
-        scenario::{Scenario, ScenarioError, plan_schema, policies, schema},
+        scenario::{Scenario, ScenarioError, measures, plan_schema, policies, schema},
     };
 
     #[pymodule_export]

@@ -2,7 +2,7 @@
 
 use celltrain_atm::buffer::PolicyName;
 use celltrain_engine::time::seconds;
-use celltrain_network::scenario;
+use celltrain_network::{Experiment, measures::registry, scenario};
 use pyo3::{create_exception, exceptions::PyException, prelude::*, types::PyType};
 
 create_exception!(_core, ScenarioError, PyException, "A scenario that cannot be run: where, what and why.");
@@ -91,6 +91,14 @@ impl Scenario {
         Ok(graph.flows.into_iter().map(|flow| flow.name).collect())
     }
 
+    /// The name of the port that occupancy, delay and utilisation of the summary are about; `None` without a switch.
+    #[getter]
+    fn bottleneck(&self) -> PyResult<Option<String>> {
+        let experiment =
+            Experiment::new(&self.inner).map_err(|error| ScenarioError::new_err(error.to_string()))?;
+        Ok(experiment.bottleneck())
+    }
+
     /// What the results depend on beside seed and replication, as a hash; parameters of unused policies do not count.
     #[getter]
     fn key(&self) -> String {
@@ -118,6 +126,12 @@ pub(crate) fn policies() -> String {
         })
     };
     serde_json::Value::Array(PolicyName::ALL.iter().map(info).collect()).to_string()
+}
+
+/// The registry of measures as JSON: for each its name, title, symbol, unit, formula, and so on.
+#[pyfunction]
+pub(crate) fn measures() -> String {
+    serde_json::json!(registry::all().collect::<Vec<_>>()).to_string()
 }
 
 /// The JSON schema of scenario files.

@@ -30,6 +30,7 @@ app.command("compare")(compare.compare)
 app.add_typer(plot.app, name="plot")
 app.command("check")(inspect.check)
 app.command("policies")(inspect.policies)
+app.command("measures")(inspect.measures)
 app.command("schema")(inspect.schema)
 app.command("bench")(inspect.bench)
 

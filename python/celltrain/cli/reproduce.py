@@ -39,14 +39,17 @@ def reproduce(
     overwrite: options.Overwrite = False,
     strict: Annotated[
         bool,
-        typer.Option("--strict", help="Leave with exit code 1 when a claim fails under the first stack."),
+        typer.Option(
+            "--strict", help="Exit with status 1 when a claim is contradicted under the first stack."
+        ),
     ] = False,
     json: options.Json = False,
 ) -> None:
     """Reproduce a paper: its tables beside the published values, its figures, its claims.
 
     With 'all' every paper is reproduced in turn: a folder each, one report of all, and with --json a list.
-    Without --strict a claim that does not hold is a result like any other and the exit code is 0.
+    A claim is supported, contradicted or undecided, by the 95 % intervals of at least three replications.
+    Without --strict a contradicted claim is a result like any other and the exit status is 0.
     """
     from celltrain import papers
 
@@ -76,7 +79,7 @@ def reproduce(
         _show(found)
         if out:
             terminal.say(f"\nresults: {out}, report: {out}/report.html")
-    if strict and found.failed():
+    if strict and found.contradicted():
         raise typer.Exit(1)
 
 
@@ -113,7 +116,7 @@ def _reproduce_all(
             report.add(found)
             answers.append(found.to_json())
             origins.append(found.provenance)
-            failed |= bool(found.failed())
+            failed |= bool(found.contradicted())
             if not json:
                 _show(found)
         if folder is not None:
@@ -191,6 +194,6 @@ def _show_claims(found: "Reproduction", stack: str) -> None:
         return
     terminal.heading(f"Claims under {stack}")
     for one in judged:
-        terminal.say(f"{'holds' if one.finding.holds else 'DOES NOT HOLD'}: {one.claim.text}")
+        terminal.say(f"{one.finding.verdict}: {one.claim.text} (n = {one.finding.n})")
         for evidence in one.finding.evidence:
             terminal.say(f"    {evidence.sentence()}")

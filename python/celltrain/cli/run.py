@@ -56,7 +56,8 @@ def run(
         raise InputError("captures are files: say with --out where to write them")
     loaded = options.load_scenario(scenario, set_)
     traced = out is not None if trace is None else trace
-    with options.claimed(out, "run", loaded.key, overwrite) as folder:
+    asked = options.asked(loaded, seed, replications)
+    with options.claimed(out, "run", loaded.key, overwrite, asked) as folder:
         with options.watched("running") as progress:
             result = experiment.run(
                 loaded,
@@ -96,6 +97,7 @@ def _as_json(result: "Result", out: str | None) -> dict[str, object]:
         "celltrain",
         "seed",
         "replications",
+        "bottleneck",
         "cell_hops",
         "wall_time",
         "fingerprint",
@@ -107,14 +109,16 @@ def _as_json(result: "Result", out: str | None) -> dict[str, object]:
 
 def _show(result: "Result", out: str | None) -> None:
     from celltrain import text
+    from celltrain.registry import measure
 
     m = result.manifest
     terminal.say(f"{m['name']}: {m['replications']} replications, seed {m['seed']}")
+    terminal.say(f"bottleneck: {m['bottleneck'] or 'none, there is no switch'}")
     rows = []
     for row in result.estimates().to_dicts():
         found = result.estimate(row["metric"])
-        rows.append((row["metric"].replace("_", " "), text.interval(found, row["unit"])))
-    terminal.table(("metric", "mean ± 95 % interval"), rows)
+        rows.append((measure(row["metric"]).title, text.interval(found, row["unit"])))
+    terminal.table(("measure", "mean ± 95 % interval"), rows)
     rate = m["cell_hops"] / max(m["wall_time"], 1e-9) / 1e6
     terminal.say(
         f"{m['cell_hops']:,} cell-hops in {m['wall_time']:.2f} s ({rate:.1f} million a second), "

@@ -14,6 +14,7 @@ from celltrain.errors import InputError, unknown
 from celltrain.experiment import MAX_RUNS, replicate
 from celltrain.scenario import Scenario, load, load_with_sweep, toml_value
 from celltrain.sweeps.axes import Axis, Value, grid_axes, shown, zip_axis
+from celltrain.verdicts import LEAST
 
 __all__ = ["Plan", "Until", "load_plan", "make_plan"]
 
@@ -38,9 +39,10 @@ class Until:
 
     The interval of the metric's mean is looked at after `Plan.replications` replications of a point, and
     again each time as many more have ended, in the order of their numbers. So the answer depends on the
-    measured values alone, not on which run ended first. Because the interval is looked at more than once, its
-    coverage is a little below the nominal confidence; fewer and larger steps bring it closer (Law,
-    *Simulation Modeling and Analysis*, section 9.4.1).
+    measured values alone, not on which run ended first. Because the interval is looked at more than once,
+    each look has a confidence of its own (`celltrain.verdicts.spent_confidence`), such that the interval at
+    which a point stops covers the mean with the stated confidence. Fewer and larger steps therefore need
+    fewer runs.
     """
 
     metric: str
@@ -271,9 +273,7 @@ def _until(given: object, replications: int) -> Until:
         _known_keys("until", given, _UNTIL_KEYS)
         for key in _UNTIL_KEYS[:2]:
             if key not in given:
-                raise InputError(
-                    f'until.{key} is missing: until = {{ metric = "throughput", rel-ci = "2 %" }}'
-                )
+                raise InputError(f'until.{key} is missing: until = {{ metric = "goodput", rel-ci = "2 %" }}')
         until = Until(
             str(given["metric"]),
             _part("until.rel-ci", given["rel-ci"]),
@@ -283,8 +283,10 @@ def _until(given: object, replications: int) -> Until:
     else:
         raise InputError(f"until: expected a table with metric and rel-ci, not {given!r}")
     _expect("until.max-replications", until.max_replications, int, "a whole number")
-    if replications < 2:
-        raise InputError("until needs at least 2 replications to have an interval to look at")
+    if replications < LEAST:
+        raise InputError(
+            f"until looks at intervals of at least {LEAST} replications: write replications = {LEAST} or more"
+        )
     if not replications <= until.max_replications <= MAX_RUNS:
         raise InputError(
             f"until.max-replications must lie between the {replications} replications of a step "

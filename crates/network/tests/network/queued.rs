@@ -28,7 +28,7 @@ fn parking_lot(framing: &str, buffer: &str, policy: &str, keys: &str) -> Scenari
 #[test]
 fn a_stored_fifo_is_the_plain_fifo() {
     for policy in PolicyName::ALL.iter().filter(|policy| !policy.pushes_out()) {
-        for (framing, buffer) in [("cells", "150 cells"), ("packets", "12 packets"), ("packets", "6 kB")] {
+        for (framing, buffer) in [("cells", "150 cells"), ("packets", "12 packets"), ("packets", "6 KiB")] {
             let lost = lost_by_both(&parking_lot(framing, buffer, policy.name(), ""));
             assert!(lost > 0.0, "{framing}, {buffer}, {}: something is lost", policy.name());
         }
