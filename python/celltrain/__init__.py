@@ -15,12 +15,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from celltrain._core import Cancelled, ScenarioError, __version__, max_min
+    from celltrain._core import __version__, max_min
     from celltrain.comparison import Comparison, compare
-    from celltrain.errors import InputError
+    from celltrain.errors import Cancelled, Error, InputError, ScenarioError
     from celltrain.experiment import run
     from celltrain.papers import PaperResults, reproduce
-    from celltrain.reading import read
+    from celltrain.reading import collect, read
     from celltrain.registry import measures
     from celltrain.results import Result
     from celltrain.scenario import Scenario, load
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Cancelled",
     "Comparison",
+    "Error",
     "InputError",
     "PaperResults",
     "Result",
@@ -36,6 +37,7 @@ __all__ = [
     "ScenarioError",
     "Sweep",
     "__version__",
+    "collect",
     "compare",
     "load",
     "max_min",
@@ -47,15 +49,17 @@ __all__ = [
 ]
 
 _HOME = {
-    "Cancelled": "_core",
+    "Cancelled": "errors",
     "Comparison": "comparison",
+    "Error": "errors",
     "InputError": "errors",
     "PaperResults": "papers",
     "Result": "results",
     "Scenario": "scenario",
-    "ScenarioError": "_core",
+    "ScenarioError": "errors",
     "Sweep": "sweeps",
     "__version__": "_core",
+    "collect": "reading",
     "compare": "comparison",
     "load": "scenario",
     "read": "reading",

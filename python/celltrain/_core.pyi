@@ -1,13 +1,12 @@
 """Types of the compiled core. Every call that simulates releases the global interpreter lock."""
 
+from os import PathLike
 from typing import Any, final
 
 __all__ = [
     "CancelToken",
-    "Cancelled",
     "RunResult",
     "Scenario",
-    "ScenarioError",
     "__source__",
     "__version__",
     "bench",
@@ -23,12 +22,6 @@ __all__ = [
 __version__: str
 __source__: str  # a hash of the Rust sources and Cargo.lock (16 hexadecimal digits)
 
-class ScenarioError(Exception):
-    """A scenario that cannot be used; the message names file, line, key and what was expected."""
-
-class Cancelled(Exception):
-    """A run that was stopped through its `CancelToken`."""
-
 @final
 class CancelToken:
     """Stops, from another thread, every run that was given it."""
@@ -43,7 +36,7 @@ class Scenario:
     """A resolved, checked, immutable scenario."""
 
     @classmethod
-    def load(cls, path: str, overrides: list[tuple[str, str]] = ...) -> Scenario: ...
+    def load(cls, path: str | PathLike[str], overrides: list[tuple[str, str]] = ...) -> Scenario: ...
     @classmethod
     def from_toml(
         cls, text: str, name: str = "<text>", overrides: list[tuple[str, str]] = ...

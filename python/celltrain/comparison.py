@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celltrain import _core, folder, statistics, text, verdicts
-from celltrain.errors import InputError, unknown
+from celltrain.errors import InputError, ScenarioError, unknown
 from celltrain.experiment import Progress, execute, replicate
 from celltrain.folder import Folder, claim
 from celltrain.leaders import Leader
@@ -366,5 +366,5 @@ def _of_variant(
 def _variant(scenario: Scenario, name: str, settings: Mapping[str, Any]) -> Scenario:
     try:
         return scenario.with_(settings)
-    except _core.ScenarioError as error:
+    except ScenarioError as error:
         raise InputError(f"variant {name}: {str(error).removeprefix('--set ')}") from error

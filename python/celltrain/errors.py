@@ -1,12 +1,27 @@
-"""Errors that a user can put right. The command line turns each into one line on stderr and exit code 2."""
+"""Errors that a user can put right. The command line turns each into one line on stderr and exit status 2.
+
+The core raises them too. All of them can be pickled, so what a worker says on another machine arrives here.
+"""
 
 from collections.abc import Iterable
 
-__all__ = ["InputError", "unknown"]
+__all__ = ["Cancelled", "Error", "InputError", "ScenarioError", "unknown"]
 
 
-class InputError(ValueError):
+class Error(Exception):
+    """What celltrain raises where it cannot do what it was asked for."""
+
+
+class InputError(Error, ValueError):
     """Input that cannot be used; the message says what was wrong and what was expected."""
+
+
+class ScenarioError(Error):
+    """A scenario that cannot be used; the message names file, line, key and what was expected."""
+
+
+class Cancelled(Error):
+    """A run that was stopped through its `CancelToken`."""
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> InputError:

@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache, partial
 from io import BufferedRandom, BufferedReader
 from pathlib import Path, PurePosixPath
@@ -49,6 +49,9 @@ _DISK_ERRORS = {
     if hasattr(errno, name)
 }
 """What a disk says that is full, gone or not ours. Connections fail with other numbers."""
+
+_TEMPORARY = re.compile(r"\..*\.\d+\.part(\.\w+)?")
+"""The names of files on their way (`Folder._replace`)."""
 
 _POLARS_DISK_ERROR = re.compile(r"IO error: (.+) \(os error (\d+)\)")
 
@@ -208,7 +211,7 @@ def claim(
     kind: str,
     key: str,
     *,
-    asked: Mapping[str, int] | None = None,
+    asked: Mapping[str, Any] | None = None,
     overwrite: bool = False,
     left: str = "the results there are not whole",
 ) -> Iterator[Folder]:
@@ -218,8 +221,9 @@ def claim(
         path: the folder; it is made when it does not exist, and removed again if an error leaves it empty.
         kind: "run", "compare", "reproduce", "reproduce-all" or "sweep".
         key: what identifies the experiment among its kind.
-        asked: the seed and the number of replications. Results of another seed, or of more replications, are
-            not replaced.
+        asked: the seed, the number of replications, and lists such as the tables of a paper. Results of
+            another
+            seed, of more replications or of more tables are not replaced.
         overwrite: take a folder that holds something else.
         left: what an error says of the folder when the disk is full.
 
@@ -229,18 +233,12 @@ def claim(
     place = Path(path)
     made = [folder for folder in (place, *place.parents) if not folder.exists()]
     try:
-        try:
-            place.mkdir(parents=True, exist_ok=True)
-            probe = place / f".{os.getpid()}.probe"
-            probe.touch()
-            probe.unlink()
-        except OSError as error:
-            raise InputError(f"cannot write results to {place}: {error.strerror or error}") from error
-        with locked(place):
+        with _held(place):
             earlier = _earlier(place, overwrite)
             if not overwrite:
                 _refuse_foreign(place, earlier, kind, key)
                 _refuse_to_lose(place, earlier or {}, asked or {})
+            _clear(place)
             yield Folder(place, kind, key, earlier or {})
     except BaseException as error:
         for folder in made:
@@ -249,6 +247,25 @@ def claim(
         if (reason := _disk_error(error)) is not None:
             raise InputError(f"cannot write results to {place}: {reason}; {left}") from error
         raise
+
+
+@contextmanager
+def _held(place: Path) -> Iterator[None]:
+    """Makes the folder and holds its lock; that it can be written shows in that."""
+    with ExitStack() as stack:
+        try:
+            place.mkdir(parents=True, exist_ok=True)
+            stack.enter_context(locked(place))
+        except OSError as error:
+            raise InputError(f"cannot write results to {place}: {error.strerror or error}") from error
+        yield
+
+
+def _clear(place: Path) -> None:
+    """Removes what a killed process left half written; nobody else writes here now."""
+    for folder, _, names in os.walk(place):
+        for name in filter(_TEMPORARY.fullmatch, names):
+            Path(folder, name).unlink(missing_ok=True)
 
 
 def read_manifest(path: Path, kind: str | None = None) -> dict[str, Any]:
@@ -302,9 +319,9 @@ def frame_reader(path: Path, manifest: Mapping[str, Any]) -> "Callable[[str], pl
     return load
 
 
-def asked(manifest: Mapping[str, Any]) -> dict[str, int]:
+def asked(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """What `claim` compares with the results that are there."""
-    return {"seed": manifest["seed"], "replications": manifest["replications"]}
+    return {name: manifest[name] for name in ("seed", "replications", *_LISTS) if name in manifest}
 
 
 def verify(path: Path, name: str, manifest: Mapping[str, Any]) -> None:
@@ -410,8 +427,12 @@ def _sync_folder(path: Path) -> None:
             os.close(descriptor)
 
 
-def _refuse_to_lose(path: Path, manifest: Mapping[str, Any], asked: Mapping[str, int]) -> None:
-    """Refuses to replace whole results by those of another seed or of fewer replications."""
+_LISTS = ("tables", "stacks")
+"""What a reproduction may have more or less of."""
+
+
+def _refuse_to_lose(path: Path, manifest: Mapping[str, Any], asked: Mapping[str, Any]) -> None:
+    """Refuses to replace whole results by those of another seed, or by fewer of them."""
     if not manifest.get("complete"):
         return
     other = "choose another folder, or replace what is there (--overwrite)"
@@ -422,11 +443,15 @@ def _refuse_to_lose(path: Path, manifest: Mapping[str, Any], asked: Mapping[str,
         raise InputError(
             f"{path} holds {replications} replications, and this asks for {asked['replications']}: {other}"
         )
+    for name in _LISTS:
+        lost = [one for one in manifest.get(name, ()) if one not in asked.get(name, (one,))]
+        if lost:
+            raise InputError(f"{path} holds {', '.join(lost)} too, which this leaves out: {other}")
 
 
 def _refuse_foreign(path: Path, manifest: Mapping[str, Any] | None, kind: str, key: str) -> None:
     if manifest is None:
-        if any(one.name != LOCK for one in path.iterdir()):
+        if any(one.name != LOCK and not _TEMPORARY.fullmatch(one.name) for one in path.iterdir()):
             raise InputError(f"{path} is not empty and holds no results of celltrain: choose another folder")
     elif (manifest.get("kind"), manifest.get("key")) != (kind, key):
         name = manifest.get("name", manifest.get("key"))

@@ -104,7 +104,9 @@ def test_run_again_replaces_and_another_scenario_does_not(
 ) -> None:
     out = tmp_path / "out"
     assert cli("run", scenario_file, "--out", out, "--no-trace").code == 0
-    assert cli("run", scenario_file, "--out", out, "--no-trace", "--seed", "2").code == 0
+    again = ("run", scenario_file, "--out", out, "--no-trace", "--seed", "2")
+    said_once(cli(*again), "holds results of seed 7", "--overwrite")
+    assert cli(*again, "--overwrite").code == 0
     assert ct.Result.read(out).manifest["seed"] == 2
     other = ("run", scenario_file, "--set", "tcp.rto-min='1 s'", "--out", out, "--no-trace")
     said_once(cli(*other), "another experiment", "--overwrite")

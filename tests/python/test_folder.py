@@ -70,6 +70,50 @@ def test_a_folder_is_free_again_after_an_error(scenario: ct.Scenario, tmp_path: 
     ct.run(scenario, replications=1).write(out)
 
 
+KILLED = """
+import sys, threading
+from pathlib import Path
+import celltrain as ct
+from celltrain import folder
+
+class Writer(folder.Folder):
+    def _replace(self, name, writer):
+        def stop(path):
+            writer(path)
+            print("at", flush=True)
+            sys.stdin.readline()
+
+        return super()._replace(name, stop)
+
+folder.Folder = Writer
+ct.run(ct.load(sys.argv[1]), replications=2, trace=True).write(sys.argv[2])
+"""
+
+
+def test_killed_at_every_file_the_bytes_are_the_same(scenario_file: Path, tmp_path: Path) -> None:
+    """SIGKILL between writing a file and giving it its name, for each file in turn, in one folder."""
+    names = ("summary.parquet", "flows.parquet", "ports.parquet", "series.parquet")
+    whole = ct.run(ct.load(scenario_file), replications=2, trace=True).write(tmp_path / "whole")
+    out = tmp_path / "out"
+    for written in range(len(names) + 2):  # and the manifest, at the beginning and at the end
+        command = [sys.executable, "-c", KILLED, str(scenario_file), str(out)]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            for _ in range(written):
+                assert process.stdout.readline() == "at\n"
+                process.stdin.write("\n")
+                process.stdin.flush()
+            assert process.stdout.readline() == "at\n"
+            process.kill()
+        with pytest.raises(ct.InputError, match=r"incomplete|holds no results"):
+            ct.read(out)
+    ct.run(ct.load(scenario_file), replications=2, trace=True).write(out)
+    assert {file.name for file in out.iterdir()} == {*names, "manifest.json"}, "nothing half written is left"
+    for name in names:
+        assert (out / name).read_bytes() == (whole / name).read_bytes()
+
+
 # Nothing is lost without a word.
 
 

@@ -112,3 +112,13 @@ def test_an_estimate_can_change_its_unit() -> None:
     assert found.mean == pytest.approx(expected.mean)
     assert found.sd == pytest.approx(expected.sd)
     assert found.half_width == pytest.approx(expected.half_width)
+
+
+def test_fairness_by_a_reference_share() -> None:
+    """Jain, Chiu and Hawe section 4: with unequal entitlements the index is that of the fractions."""
+    assert statistics.jain([10.0, 20.0, 30.0], [1.0, 2.0, 3.0]) == 1.0
+    assert statistics.jain([10.0, 10.0], [1.0, 3.0]) == pytest.approx(
+        (10 + 10 / 3) ** 2 / (2 * (100 + 100 / 9))
+    )
+    with pytest.raises(ValueError, match="above zero"):
+        statistics.jain([1.0, 2.0], [1.0, 0.0])

@@ -14,8 +14,8 @@ mod _core {
     use super::{
         bench::{bench, bench_workloads},
         rates::max_min,
-        result::{CancelToken, Cancelled, RunResult, run},
-        scenario::{Scenario, ScenarioError, measures, plan_schema, policies, schema},
+        result::{CancelToken, RunResult, run},
+        scenario::{Scenario, measures, plan_schema, policies, schema},
     };
 
     #[pymodule_export]

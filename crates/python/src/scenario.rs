@@ -1,11 +1,13 @@
 //! Scenarios and what is known about them.
 
+use std::path::PathBuf;
+
 use celltrain_atm::buffer::PolicyName;
 use celltrain_engine::time::seconds;
 use celltrain_network::{Experiment, measures::registry, scenario};
-use pyo3::{create_exception, exceptions::PyException, prelude::*, types::PyType};
+use pyo3::{import_exception, prelude::*, types::PyType};
 
-create_exception!(_core, ScenarioError, PyException, "A scenario that cannot be run: where, what and why.");
+import_exception!(celltrain.errors, ScenarioError);
 
 type Overrides = Vec<(String, String)>;
 
@@ -29,8 +31,8 @@ impl Scenario {
     /// Reads a file. `overrides` are (dotted key, TOML value) pairs; a bare string needs no quotes.
     #[classmethod]
     #[pyo3(signature = (path, overrides = Overrides::new()))]
-    fn load(_: &Bound<'_, PyType>, py: Python<'_>, path: &str, overrides: Overrides) -> PyResult<Self> {
-        checked(py.detach(|| scenario::Scenario::load(std::path::Path::new(path), &overrides)))
+    fn load(_: &Bound<'_, PyType>, py: Python<'_>, path: PathBuf, overrides: Overrides) -> PyResult<Self> {
+        checked(py.detach(|| scenario::Scenario::load(&path, &overrides)))
     }
 
     /// Reads a text; `name` stands for the file in messages.

@@ -11,7 +11,7 @@ import typer
 
 from celltrain import terminal
 from celltrain.cli import compare, inspect, plot, reproduce, run, sweep
-from celltrain.errors import InputError
+from celltrain.errors import Error
 
 __all__ = ["app", "main"]
 
@@ -59,12 +59,6 @@ def main() -> None:
     """Runs the command line and leaves with its exit code."""
     try:
         app()
-    except (InputError, OSError) as error:
-        terminal.error(str(error))
-    except Exception as error:
-        from celltrain import ScenarioError
-
-        if not isinstance(error, ScenarioError):
-            raise
+    except (Error, OSError) as error:
         terminal.error(str(error))
     sys.exit(2)

@@ -23,7 +23,9 @@ def check(
     ] = False,
     json: options.Json = False,
 ) -> None:
-    """Check a scenario without running it."""
+    """Check a scenario without running it, and say which of its settings have no effect."""
+    from celltrain.notes import notes
+
     loaded = options.load_scenario(scenario, set_)
     if json:
         terminal.print_json(
@@ -34,6 +36,8 @@ def check(
                 "replications": loaded.replications,
                 "duration": loaded.duration,
                 "warm_up": loaded.warm_up,
+                "bottleneck": loaded.bottleneck,
+                "notes": notes(loaded),
                 "scenario": loaded.to_dict(),
             }
         )
@@ -44,6 +48,8 @@ def check(
             f"{scenario} is valid: {loaded.name}, {loaded.replications} replications "
             f"of {loaded.duration:g} s ({loaded.warm_up:g} s warm-up), seed {loaded.seed}, key {loaded.key}"
         )
+        for line in notes(loaded):
+            terminal.say(f"note: {line}")
 
 
 def policies(

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -99,7 +99,7 @@ def watched(what: str, left: str = "nothing was written") -> "Iterator[Progress 
 
 @contextmanager
 def claimed(
-    out: Path | None, kind: str, key: str, overwrite: bool, asked: Mapping[str, int] | None = None
+    out: Path | None, kind: str, key: str, overwrite: bool, asked: Mapping[str, Any] | None = None
 ) -> "Iterator[Folder | None]":
     """The folder of `--out`, claimed before anything runs; None when there is none.
 

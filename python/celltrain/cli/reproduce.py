@@ -52,6 +52,7 @@ def reproduce(
     Without --strict a contradicted claim is a result like any other and the exit status is 0.
     """
     from celltrain import papers
+    from celltrain.papers import running
 
     if paper == "all":
         if table or figure or stack:
@@ -59,7 +60,15 @@ def reproduce(
         _reproduce_all(seed, replications, jobs, out, overwrite, strict, json)
         return
     described = papers.describe(paper)
-    with options.claimed(out, "reproduce", described.id, overwrite) as folder:
+    asked = running.asked(
+        paper,
+        tables=table or (),
+        figures=figure or (),
+        stacks=stack or (),
+        replications=replications,
+        seed=seed,
+    )
+    with options.claimed(out, "reproduce", described.id, overwrite, asked) as folder:
         with options.watched(f"reproducing {described.id}") as progress:
             found = papers.reproduce(
                 paper,
@@ -93,6 +102,7 @@ def _reproduce_all(
     json: bool,
 ) -> None:
     from celltrain import papers
+    from celltrain.papers import running
     from celltrain.report import PapersReport
     from celltrain.results import combined_provenance
 
@@ -105,7 +115,8 @@ def _reproduce_all(
             folder.write_json("reproductions.json", answers)  # marks the folder as one of ours from the start
         for number, paper in enumerate(papers.PAPERS, 1):
             place = None if out is None else out / paper
-            with options.claimed(place, "reproduce", paper, overwrite) as own:
+            asked = running.asked(paper, replications=replications, seed=seed)
+            with options.claimed(place, "reproduce", paper, overwrite, asked) as own:
                 what = f"reproducing {paper} ({number} of {len(papers.PAPERS)})"
                 with options.watched(what, "the papers before this one are whole") as progress:
                     found = papers.reproduce(

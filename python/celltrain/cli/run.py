@@ -52,8 +52,8 @@ def run(
     """Run a scenario and print what its replications measured."""
     from celltrain import experiment
 
-    if (pcap or cell_pcap) and out is None:
-        raise InputError("captures are files: say with --out where to write them")
+    if out is None:
+        _refuse_files({"--pcap": pcap, "--cell-pcap": cell_pcap, "--plots": plots, "--csv": csv})
     loaded = options.load_scenario(scenario, set_)
     traced = out is not None if trace is None else trace
     asked = options.asked(loaded, seed, replications)
@@ -85,6 +85,13 @@ def run(
         _show(result, str(out) if out else None)
 
 
+def _refuse_files(asked: dict[str, object]) -> None:
+    """Refuses options that ask for files where there is no folder for them."""
+    for option, value in asked.items():
+        if value:
+            raise InputError(f"{option} writes files: say where, as in {option} --out results/first")
+
+
 def _names(lists: list[str] | None) -> list[str]:
     """The names in lists with commas."""
     return [name.strip() for words in lists or () for name in words.split(",") if name.strip()]
@@ -109,6 +116,7 @@ def _as_json(result: "Result", out: str | None) -> dict[str, object]:
 
 def _show(result: "Result", out: str | None) -> None:
     from celltrain import text
+    from celltrain.notes import advice
     from celltrain.registry import measure
 
     m = result.manifest
@@ -124,5 +132,7 @@ def _show(result: "Result", out: str | None) -> None:
         f"{m['cell_hops']:,} cell-hops in {m['wall_time']:.2f} s ({rate:.1f} million a second), "
         f"fingerprint {m['fingerprint']}"
     )
+    for line in advice(result):
+        terminal.say(f"note: {line}")
     if out:
         terminal.say(f"results: {out}, report: {out}/report.html")

@@ -3,6 +3,7 @@
 import math
 
 from celltrain import statistics, text
+from celltrain.notes import advice
 from celltrain.registry import measure
 from celltrain.report import parts
 from celltrain.report.page import Page
@@ -27,6 +28,8 @@ def run_report(result: Result) -> str:
     )
     bottleneck = m.get("bottleneck") or "none, as there is no switch"
     page.text(f"The bottleneck is {bottleneck}. `celltrain measures NAME` defines a measure.", "note")
+    for line in advice(result):
+        page.text(f"Note: {line}.", "note")
     _flows(page, result)
     _guarantees(page, result)
     _series(page, result)

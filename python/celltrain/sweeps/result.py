@@ -56,6 +56,15 @@ class Sweep:
         return list(self.manifest["parameters"])
 
     @property
+    def numeric(self) -> dict[str, str]:
+        """The columns that hold the values of parameters with units as numbers, and their units.
+
+        A parameter such as `switch.buffer` is a column of text, as the plan has it, and
+        "switch.buffer (cells)" one of numbers, for sorting and drawing.
+        """
+        return dict(self.manifest.get("numeric", {}))
+
+    @property
     def fingerprint(self) -> str:
         """One fingerprint of all runs in the order of points and replications."""
         return str(self.manifest["fingerprint"])
@@ -85,7 +94,7 @@ class Sweep:
         """One row a point: `point`, the parameters, `replications`."""
         import polars as pl
 
-        runs = self.scan("runs").group_by("point", *self.parameters, maintain_order=True)
+        runs = self.scan("runs").group_by("point", *self.parameters, *self.numeric, maintain_order=True)
         return runs.agg(pl.len().cast(pl.Int64).alias("replications")).collect()
 
     @cached_property
@@ -161,14 +170,14 @@ class Sweep:
         yield sample
 
     def table(self, metric: str) -> "pl.DataFrame":
-        """One row a point: the parameters, then `mean, sd, ci95, n` of a summary metric.
+        """One row per point: the parameters, those with units also as numbers, then `mean, sd, ci95, n`.
 
         `ci95` is half of the 95 % Student interval of the mean.
 
         Raises:
             InputError: nothing measured the metric.
         """
-        return self.points.select(self.parameters).hstack(_columns(self.estimates(metric)))
+        return self.points.select(*self.parameters, *self.numeric).hstack(_columns(self.estimates(metric)))
 
     def difference(self, metric: str, parameter: str) -> "pl.DataFrame":
         """What a parameter changes: every point less the one where the parameter has its first value.

@@ -215,6 +215,7 @@ def _manifest(plan: Plan, frames: FrameWriter, wall_time: float) -> dict[str, An
         "fingerprint": frames.fingerprint,
         "seed": plan.seed,
         "parameters": plan.parameters,
+        "numeric": {one.column: one.unit for one in plan.quantities.values()},
         "axes": [axis.to_dict() for axis in plan.axes],
         "points": plan.points,
         "replications": plan.replications,
