@@ -9,13 +9,13 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from celltrain import _core, folder, statistics, text, verdicts
+from celltrain import _core, manifests, statistics, text, verdicts
 from celltrain.errors import InputError, ScenarioError, unknown
 from celltrain.experiment import Progress, execute, replicate
 from celltrain.folder import Folder, claim
 from celltrain.leaders import Leader
 from celltrain.registry import Measure, compared
-from celltrain.results import Result, about, provenance, read_frames
+from celltrain.results import Result, about, has_old_names, provenance, read_frames
 from celltrain.scenario import Scenario, toml_value
 
 if TYPE_CHECKING:
@@ -52,10 +52,13 @@ class Comparison:
             InputError: the folder holds no complete comparison.
         """
         place = Path(path)
-        manifest = folder.read_manifest(place, KIND)
-        # Folders written before anything but policies could vary have these two names.
-        names = manifest.get("variants", manifest.get("policies", {}))
-        column = "variant" if "variants" in manifest else "policy"
+        manifest = manifests.read_manifest(place, KIND)
+        column = "variant"
+        if has_old_names(manifest):  # nothing but policies could vary then
+            column = "policy"
+            varied = {name: {POLICY_KEY: toml_value(name)} for name in manifest["policies"]}
+            manifest = {**manifest, "variants": varied}
+        names = manifest["variants"]
         load, each = cache(read_frames(place, manifest)), manifest["replications"]
         results = {
             name: Result(
@@ -200,7 +203,7 @@ class Comparison:
 
     def write(self, path: str | PathLike[str], *, overwrite: bool = False) -> Path:
         """Writes the folder of the comparison, without report and pictures, and returns its path."""
-        asked = folder.asked(self.manifest)
+        asked = manifests.asked(self.manifest)
         with claim(path, KIND, self.manifest["key"], asked=asked, overwrite=overwrite) as target:
             self.write_to(target)
         return Path(path)
@@ -261,7 +264,7 @@ def vary(values: Mapping[str, Sequence[Any]]) -> Variants:
         if not some:
             raise InputError(f"{key} has no values to compare: write them with commas between, {key}=a,b")
     chosen = [dict(zip(values, some, strict=True)) for some in product(*values.values())]
-    return {", ".join(map(str, one.values())): one for one in chosen}
+    return {", ".join(toml_value(value).strip('"') for value in one.values()): one for one in chosen}
 
 
 def compare(

@@ -1,8 +1,6 @@
 """The results folder: claimed before a run, written file by file, complete once its manifest says so."""
 
 import errno
-import hashlib
-import json
 import os
 import re
 import shutil
@@ -10,13 +8,13 @@ import subprocess
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache, partial
-from io import BufferedRandom, BufferedReader
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from celltrain import text
 from celltrain.errors import InputError
 from celltrain.locking import LOCK, locked
+from celltrain.manifests import FORMAT, LISTS, MANIFEST, digest, load, names_of, sealed
 from celltrain.registry import measures
 
 if TYPE_CHECKING:
@@ -25,23 +23,14 @@ if TYPE_CHECKING:
 __all__ = [
     "Folder",
     "Parts",
-    "asked",
     "claim",
-    "frame_reader",
-    "read_manifest",
-    "sealed",
     "source_revision",
-    "verify",
 ]
 
-MANIFEST = "manifest.json"
-FRAME_SUFFIX = ".parquet"
 
 ROW_GROUP = 65_536
 """Rows of a row group in files written part by part: with a fixed size the bytes depend on the data alone."""
 
-FORMAT = 2
-"""The format of results folders. It grows when what is written can no longer be read by an older version."""
 
 _DISK_ERRORS = {
     getattr(errno, name)
@@ -67,7 +56,7 @@ class Folder:
     def __init__(self, path: Path, kind: str, key: str, earlier: Mapping[str, Any]) -> None:
         self.path = path
         self._identity = {"kind": kind, "key": key}
-        self._earlier: list[str] = _names(earlier)
+        self._earlier: list[str] = names_of(earlier)
         self._files: list[str] = []
         self._checksums: dict[str, str] = {}
         self.about: dict[str, Any] = {}
@@ -156,7 +145,7 @@ class Folder:
         try:
             writer(temporary)
             with temporary.open("rb+") as file:
-                self._checksums[name] = _digest(file)
+                self._checksums[name] = digest(file)
                 os.fsync(file.fileno())
             temporary.replace(target)
             _sync_folder(target.parent)
@@ -263,88 +252,9 @@ def _held(place: Path) -> Iterator[None]:
 
 def _clear(place: Path) -> None:
     """Removes what a killed process left half written; nobody else writes here now."""
-    for folder, _, names in os.walk(place):
-        for name in filter(_TEMPORARY.fullmatch, names):
+    for folder, _, found in os.walk(place):
+        for name in filter(_TEMPORARY.fullmatch, found):
             Path(folder, name).unlink(missing_ok=True)
-
-
-def read_manifest(path: Path, kind: str | None = None) -> dict[str, Any]:
-    """The manifest of a complete results folder.
-
-    Args:
-        path: the folder.
-        kind: the kind of results that it must hold; any by default.
-
-    Raises:
-        InputError: there is no such folder, a newer celltrain wrote it, it is incomplete, one of its frames
-            is gone, or it holds results of another kind.
-    """
-    manifest = _manifest(path)
-    if manifest is None:
-        raise InputError(f"{path} holds no results: there is no {MANIFEST} in it")
-    if not isinstance(manifest.get("format", FORMAT), int):
-        raise InputError(f"the results in {path} are damaged: the format in {MANIFEST} is no number")
-    if manifest.get("format", FORMAT) > FORMAT:
-        raise InputError(
-            f"the results in {path} have format {manifest['format']}, and this version reads up to {FORMAT}: "
-            f"they were written by celltrain {manifest.get('celltrain', 'of a newer version')}"
-        )
-    if not manifest.get("complete"):
-        raise InputError(f"the results in {path} are incomplete: they were interrupted while being written")
-    if "checksum" in manifest and sealed(manifest)["checksum"] != manifest["checksum"]:
-        raise InputError(
-            f"the results in {path} are damaged: {MANIFEST} is not as it was written; run it again"
-        )
-    frames = [name for name in _names(manifest) if name.endswith(FRAME_SUFFIX)]
-    gone = [name for name in frames if not (path / name).is_file()]
-    if gone:
-        raise InputError(f"the results in {path} are damaged: {', '.join(gone)} is gone; run it again")
-    if kind is not None and manifest["kind"] != kind:
-        raise InputError(f"{path} holds the results of a {manifest['kind']}, not of a {kind}")
-    return manifest
-
-
-def frame_reader(path: Path, manifest: Mapping[str, Any]) -> "Callable[[str], pl.DataFrame | None]":
-    """What reads the frames of a folder by their names; None for a frame that had no rows to write."""
-
-    def load(name: str) -> "pl.DataFrame | None":
-        import polars as pl
-
-        file = path / f"{name}{FRAME_SUFFIX}"
-        if not file.exists():
-            return None
-        verify(path, file.name, manifest)
-        return pl.read_parquet(file)
-
-    return load
-
-
-def asked(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """What `claim` compares with the results that are there."""
-    return {name: manifest[name] for name in ("seed", "replications", *_LISTS) if name in manifest}
-
-
-def verify(path: Path, name: str, manifest: Mapping[str, Any]) -> None:
-    """Makes sure that a file of a results folder is as it was written; older folders have no checksums.
-
-    Raises:
-        InputError: it is not.
-    """
-    wanted = manifest.get("checksums", {}).get(name)
-    if wanted is None:
-        return
-    with (path / name).open("rb") as file:
-        found = _digest(file)
-    if found != wanted:
-        raise InputError(f"the results in {path} are damaged: {name} is not as it was written; run it again")
-
-
-def sealed(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """A manifest with the checksum of everything else in it."""
-    rest = {name: value for name, value in manifest.items() if name != "checksum"}
-    plain = json.loads(text.json_text(rest))  # as it is read back
-    content = json.dumps(plain, sort_keys=True, ensure_ascii=False).encode(errors="surrogatepass")
-    return {**rest, "checksum": hashlib.blake2b(content, digest_size=16).hexdigest()}
 
 
 def units_of(frame: str) -> dict[str, str]:
@@ -376,32 +286,14 @@ def _disk_error(error: BaseException) -> str | None:
     return "the disk may be full" if "thrift: transport error" in str(error) else None
 
 
-def _manifest(path: Path) -> dict[str, Any] | None:
-    try:
-        content = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except (OSError, ValueError, RecursionError) as error:
-        raise InputError(f"cannot read {path / MANIFEST}: {error}") from error
-    if not isinstance(content, dict):
-        raise InputError(f"{path / MANIFEST} is not the manifest of an experiment")
-    return content
-
-
 def _earlier(path: Path, overwrite: bool) -> dict[str, Any] | None:
     """The manifest of the results that are there; if they may be overwritten it need not be readable."""
     try:
-        return _manifest(path)
+        return load(path)
     except InputError:
         if overwrite:
             return None
         raise
-
-
-def _names(manifest: Mapping[str, Any]) -> list[str]:
-    """The names of files in a manifest, of those that are names."""
-    files = manifest.get("files", [])
-    return [name for name in files if isinstance(name, str)] if isinstance(files, list) else []
 
 
 def _is_below(path: Path, name: str) -> bool:
@@ -413,10 +305,6 @@ def _is_below(path: Path, name: str) -> bool:
     return target.parent.resolve().is_relative_to(root) and (target.is_file() or target.is_symlink())
 
 
-def _digest(file: BufferedReader | BufferedRandom) -> str:
-    return hashlib.file_digest(file, partial(hashlib.blake2b, digest_size=16)).hexdigest()
-
-
 def _sync_folder(path: Path) -> None:
     """Forces the names in a folder to the disk, where folders can be opened."""
     with suppress(OSError):
@@ -425,10 +313,6 @@ def _sync_folder(path: Path) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
-
-
-_LISTS = ("tables", "stacks")
-"""What a reproduction may have more or less of."""
 
 
 def _refuse_to_lose(path: Path, manifest: Mapping[str, Any], asked: Mapping[str, Any]) -> None:
@@ -443,7 +327,7 @@ def _refuse_to_lose(path: Path, manifest: Mapping[str, Any], asked: Mapping[str,
         raise InputError(
             f"{path} holds {replications} replications, and this asks for {asked['replications']}: {other}"
         )
-    for name in _LISTS:
+    for name in LISTS:
         lost = [one for one in manifest.get(name, ()) if one not in asked.get(name, (one,))]
         if lost:
             raise InputError(f"{path} holds {', '.join(lost)} too, which this leaves out: {other}")

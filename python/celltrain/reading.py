@@ -5,7 +5,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from celltrain import folder
+from celltrain import manifests
 from celltrain.errors import InputError, unknown
 
 if TYPE_CHECKING:
@@ -45,11 +45,11 @@ def collect(pattern: str | PathLike[str], frame: str = "summary") -> "pl.DataFra
     if frame not in FRAMES:
         raise unknown("frame", frame, FRAMES)
     # A pattern may begin at the root, which `Path.glob` does not take.
-    names = glob(f"{pattern}/{folder.MANIFEST}", recursive=True)  # noqa: PTH207
+    names = glob(f"{pattern}/{manifests.MANIFEST}", recursive=True)  # noqa: PTH207
     folders = sorted({Path(name).parent for name in names})
     parts = []
     for place in folders:
-        manifest = folder.read_manifest(place)
+        manifest = manifests.read_manifest(place)
         found = read_frames(place, manifest)(frame)
         if not found.is_empty():
             origin = [pl.lit(str(place)).alias("folder")]
@@ -71,7 +71,7 @@ def read(path: str | PathLike[str]) -> "Result | Comparison | PaperResults | Swe
         InputError: the folder holds no results, they are incomplete or damaged, or a newer one wrote them.
     """
     place = Path(path)
-    manifest = folder.read_manifest(place)
+    manifest = manifests.read_manifest(place)
     match manifest["kind"]:
         case "run":
             from celltrain.results import Result

@@ -12,7 +12,7 @@ from typing import Any
 from celltrain import _core
 from celltrain.errors import unknown
 
-__all__ = ["FRAME_OF", "RENAMED", "Measure", "compared", "measure", "measures", "renamed"]
+__all__ = ["FRAME_OF", "RENAMED", "Measure", "compared", "measure", "measures", "renamed", "title"]
 
 FRAME_OF = {"run": "summary", "flow": "flows", "port": "ports", "time": "series"}
 """The frame that has a measure, by what one value of it is about.
@@ -84,6 +84,12 @@ def measure(name: str, over: str = "run") -> Measure:
     if name not in every:
         raise unknown("measure", name, every)
     return every[name]
+
+
+def title(metric: str) -> str:
+    """What people call a summary metric; its name in words if a later version made it up."""
+    known = {one.name: one.title for one in measures() if one.over == "run"}
+    return known.get(metric, metric.replace("_", " "))
 
 
 def compared(known: Collection[str]) -> list[Measure]:

@@ -10,7 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from celltrain import _core, folder, statistics
+from celltrain import _core, folder, manifests, statistics
 from celltrain.errors import unknown
 from celltrain.registry import RENAMED, renamed
 from celltrain.scenario import Scenario
@@ -168,7 +168,7 @@ class Result(Frames):
             InputError: the folder holds no complete results of a run.
         """
         place = Path(path)
-        manifest = folder.read_manifest(place, "run")
+        manifest = manifests.read_manifest(place, "run")
         return Result(manifest, read_frames(place, manifest))
 
     @property
@@ -192,6 +192,28 @@ class Result(Frames):
     def estimate(self, metric: str, confidence: float = 0.95) -> statistics.Estimate:
         """Mean, standard deviation and Student interval of a summary metric over the replications."""
         return statistics.estimate(self.sample(metric), confidence)
+
+    def fairness(self, reference: Mapping[str, float], confidence: float = 0.95) -> statistics.Estimate:
+        """Jain's index of the goodput of some flows over what each should get.
+
+            result.fairness({"1": 10e6, "2": 20e6})
+
+        Args:
+            reference: what each flow should get, by its name, in any unit: its max-min fair share
+                (`celltrain.max_min`), its minimum rate, a weight. Flows that it does not name do not count.
+            confidence: of the interval over the replications.
+
+        Raises:
+            InputError: there is no such flow.
+        """
+        known = self.flows["flow"].unique(maintain_order=True).to_list()
+        for name in reference:
+            if name not in known:
+                raise unknown("flow", name, known)
+        shares = {name: self.flows.filter(flow=name)["goodput"].to_list() for name in reference}
+        parts = list(reference.values())
+        indices = [statistics.jain(got, parts) for got in zip(*shares.values(), strict=True)]
+        return statistics.estimate(indices, confidence)
 
     def by_flow(self, most: int = 60) -> "list[pl.DataFrame]":
         """The rows of each flow in every replication, of the first flows: as many as a page can show."""
@@ -233,7 +255,7 @@ class Result(Frames):
             formats: "csv" and "json" write each frame in these formats too.
         """
         kind, key = self.manifest["kind"], self.manifest["key"]
-        asked = folder.asked(self.manifest)
+        asked = manifests.asked(self.manifest)
         with folder.claim(path, kind, key, asked=asked, overwrite=overwrite) as target:
             self.write_to(target, formats)
         return Path(path)
@@ -256,7 +278,7 @@ class Result(Frames):
 
 def read_frames(place: Path, manifest: Mapping[str, Any]) -> "Callable[[str], pl.DataFrame]":
     """What reads the frames of `FRAMES` in a folder by their names; names of older formats become today's."""
-    load = folder.frame_reader(place, manifest)
+    load = manifests.frame_reader(place, manifest)
 
     def known(name: str) -> "pl.DataFrame":
         import polars as pl
@@ -271,7 +293,7 @@ def read_frames(place: Path, manifest: Mapping[str, Any]) -> "Callable[[str], pl
 
 def has_old_names(manifest: Mapping[str, Any]) -> bool:
     """Whether a folder was written when some measures had other names."""
-    return bool(manifest.get("format", folder.FORMAT) <= OLD_NAMES)
+    return bool(manifest.get("format", manifests.FORMAT) <= OLD_NAMES)
 
 
 def todays_names(name: str, frame: "pl.LazyFrame", manifest: Mapping[str, Any]) -> "pl.LazyFrame":

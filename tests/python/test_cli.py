@@ -350,3 +350,34 @@ def test_an_interrupt_leaves_cleanly(scenario_file: Path, tmp_path: Path) -> Non
     assert "interrupted" in complained
     assert "Traceback" not in complained
     assert not out.exists()
+
+
+def test_values_of_any_setting_can_be_compared(cli: Cli, scenario_file: Path) -> None:
+    varied = ("--vary", "switch.buffer=100 cells,200 cells", "--vary", "tcp.nagle=true,false")
+    found = as_json(cli("compare", scenario_file, *varied, "--replications", "3", "--json"))
+    assert list(dict.fromkeys(row["variant"] for row in found["rows"])) == [
+        "100 cells, true",
+        "100 cells, false",
+        "200 cells, true",
+        "200 cells, false",
+    ]
+    assert {row["n"] for row in found["rows"]} == {3}
+    assert set(found["gain_of_pairing"]) == {row["metric"] for row in found["rows"]}
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ((), ("--policies", "--vary")),
+        (("--policies", "epd,ppd", "--vary", "switch.buffer=1 cells"), ("--policies", "--vary")),
+        (("--vary", "switch.buffer"), ("--vary takes KEY=VALUE",)),
+        (("--vary", "switch.buffer="), ("no values",)),
+        (("--vary", "switch.buffer=100 cells"), ("two different",)),
+        (("--vary", "switch.bufer=1,2"), ("variant 1", 'did you mean "buffer"')),
+        (("--vary", "switch.buffer=" + "9" * 5000 + ",1 cells"), ("variant 999", "switch.buffer")),
+    ],
+)
+def test_bad_variants(
+    cli: Cli, scenario_file: Path, options: tuple[str, ...], words: tuple[str, ...]
+) -> None:
+    said_once(cli("compare", scenario_file, *options), *words)

@@ -14,7 +14,8 @@ import polars as pl
 import pytest
 
 import celltrain as ct
-from celltrain import folder
+from celltrain import folder, manifests
+from celltrain.report import comparison_report
 
 if TYPE_CHECKING:
     from conftest import Cli
@@ -35,7 +36,7 @@ def manifest_of(path: Path) -> dict[str, Any]:
 
 
 def write_manifest(path: Path, content: dict[str, Any]) -> None:
-    (path / "manifest.json").write_text(json.dumps(folder.sealed(content)), encoding="utf-8")
+    (path / "manifest.json").write_text(json.dumps(manifests.sealed(content)), encoding="utf-8")
 
 
 @pytest.fixture
@@ -52,7 +53,14 @@ def test_the_second_process_hears_who_holds_the_folder(cli: Cli, scenario_file: 
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "held\n"
-        for words in (("run", scenario_file), ("compare", scenario_file, "--policies", "epd,ppd")):
+        plan = tmp_path / "plan.toml"
+        plan.write_text('scenario = "small.toml"\n[sweep.grid]\n"switch.buffer" = ["100 cells"]\n')
+        for words in (
+            ("run", scenario_file),
+            ("compare", scenario_file, "--policies", "epd,ppd"),
+            ("sweep", plan),
+            ("reproduce", "espd", "--table", "1"),
+        ):
             answer = cli(*words, "--out", out)
             assert (answer.code, answer.out) == (2, "")
             assert f"{out} is in use by process {holder.pid} on " in answer.err
@@ -74,7 +82,8 @@ KILLED = """
 import sys, threading
 from pathlib import Path
 import celltrain as ct
-from celltrain import folder
+from celltrain import folder, manifests
+from celltrain.report import comparison_report
 
 class Writer(folder.Folder):
     def _replace(self, name, writer):
@@ -181,7 +190,16 @@ def test_a_damaged_sweep_is_noticed(scenario: ct.Scenario, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    "content", ["[" * 100_000, '{"seed": ' + "9" * 5000 + "}", "[]", '{"format": "x"}', "\ud800"]
+    "content",
+    [
+        "[" * 100_000,
+        '{"seed": ' + "9" * 5000 + "}",
+        "[]",
+        "{}",
+        '{"format": "x"}',
+        '{"kind": "run", "files": 5}',
+        "\ud800",
+    ],
 )
 def test_a_strange_manifest_is_an_error_of_ours(tmp_path: Path, content: str) -> None:
     (tmp_path / "manifest.json").write_text(content, encoding="utf-8", errors="surrogatepass")
@@ -250,6 +268,25 @@ def test_renamed_measures_are_read_from_old_results(written: Path) -> None:
     assert old.flows["goodput"].equals(new.flows["goodput"])
     with pytest.raises(ct.InputError, match="unknown metric 'throughput'"):
         old.sample("throughput")
+
+
+def test_an_old_comparison_is_read(scenario: ct.Scenario, tmp_path: Path) -> None:
+    """Format 1 compared policies alone, and called their column so."""
+    new = ct.compare(scenario, ["epd", "ppd"], replications=3)
+    place = new.write(tmp_path / "out")
+    for file in place.glob("*.parquet"):
+        old_frame = pl.read_parquet(file).rename({"variant": "policy"})
+        if file.name == "flows.parquet":
+            old_frame = old_frame.drop("throughput").rename({"goodput": "throughput"})
+        old_frame.write_parquet(file)
+    content = manifest_of(place)
+    content["policies"] = list(content.pop("variants"))
+    del content["checksums"], content["checksum"]
+    (place / "manifest.json").write_text(json.dumps({**content, "format": 1}))
+    old = ct.Comparison.read(place)
+    assert old.variants == ["epd", "ppd"]
+    assert old.results["ppd"].flows.height == new.results["ppd"].flows.height
+    assert "--policies epd,ppd" in comparison_report(old)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import celltrain as ct
-from celltrain import folder
+from celltrain import manifests
 
 if TYPE_CHECKING:
     from conftest import Cli
@@ -97,7 +97,7 @@ def test_all_papers_are_read_by_id(
 
 def change(path: Path, **entries: Any) -> None:
     manifest = json.loads((path / "manifest.json").read_text())
-    (path / "manifest.json").write_text(json.dumps(folder.sealed({**manifest, **entries})))
+    (path / "manifest.json").write_text(json.dumps(manifests.sealed({**manifest, **entries})))
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -163,3 +163,13 @@ def test_record_frames_name_what_they_are_given(scenario: ct.Scenario) -> None:
         assert frame.filter(pl.col("scheme") == "b").drop("scheme").equals(record_frame(name, records[1:])), (
             name
         )
+
+
+def test_fairness_by_what_each_flow_should_get(result: ct.Result) -> None:
+    equal = result.fairness({"1": 1.0, "2": 1.0})
+    assert equal.mean == pytest.approx(result.estimate("fairness_index").mean)
+    assert equal.n == result.manifest["replications"]
+    assert result.fairness({"1": 1.0, "2": 4.0}).mean < equal.mean
+    assert result.fairness({"2": 7.0}).mean == 1.0
+    with pytest.raises(ct.InputError, match="unknown flow '3'"):
+        result.fairness({"3": 1.0})

@@ -85,11 +85,11 @@ def _variants(policies: str | None, vary: list[str] | None) -> "Variants":
 
 def _value(text: str) -> object:
     """A value as a scenario file has it; what is no TOML value is text."""
-    import tomllib
+    from celltrain.embedded import parsed
 
     try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+        return parsed(f"value = {text}")["value"]
+    except ValueError:
         return text
 
 

@@ -117,7 +117,7 @@ def _as_json(result: "Result", out: str | None) -> dict[str, object]:
 def _show(result: "Result", out: str | None) -> None:
     from celltrain import text
     from celltrain.notes import advice
-    from celltrain.registry import measure
+    from celltrain.registry import title
 
     m = result.manifest
     terminal.say(f"{m['name']}: {m['replications']} replications, seed {m['seed']}")
@@ -125,7 +125,7 @@ def _show(result: "Result", out: str | None) -> None:
     rows = []
     for row in result.estimates().to_dicts():
         found = result.estimate(row["metric"])
-        rows.append((measure(row["metric"]).title, text.interval(found, row["unit"])))
+        rows.append((title(row["metric"]), text.interval(found, row["unit"])))
     terminal.table(("measure", "mean ± 95 % interval"), rows)
     rate = m["cell_hops"] / max(m["wall_time"], 1e-9) / 1e6
     terminal.say(

@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from celltrain import folder
+from celltrain import manifests
 from celltrain.papers.reproduction import KIND
 from celltrain.results import Frames, read_frames
 
@@ -37,7 +37,7 @@ class PaperResults(Frames):
             InputError: the folder holds no complete reproduction.
         """
         place = Path(path)
-        manifest = folder.read_manifest(place, KIND)
+        manifest = manifests.read_manifest(place, KIND)
         return PaperResults(place, manifest, read_frames(place, manifest))
 
     @property
@@ -58,7 +58,7 @@ class PaperResults(Frames):
         """
         import polars as pl
 
-        folder.verify(self.path, "reproduction.json", self.manifest)
+        manifests.verify(self.path, "reproduction.json", self.manifest)
         answer = json.loads((self.path / "reproduction.json").read_text(encoding="utf-8"))
         schema = {"id": pl.String, "text": pl.String, "verdict": pl.String, "n": pl.Int64, "stack": pl.String}
         claims = [{name: claim.get(name) for name in schema} for claim in answer["claims"]]

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celltrain import statistics
-from celltrain.folder import Folder, Parts, asked, claim
+from celltrain.folder import Folder, Parts, claim
+from celltrain.manifests import asked
 from celltrain.papers.description import Claim, Column, Paper, Table
 from celltrain.papers.locate import PaperFolder
 from celltrain.papers.outcomes import Finding

@@ -4,7 +4,7 @@ import math
 
 from celltrain import statistics, text
 from celltrain.notes import advice
-from celltrain.registry import measure
+from celltrain.registry import title
 from celltrain.report import parts
 from celltrain.report.page import Page
 from celltrain.results import Result
@@ -24,7 +24,7 @@ def run_report(result: Result) -> str:
     units = {row["metric"]: row["unit"] for row in result.estimates().to_dicts()}
     page.table(
         ("measure", "mean ± 95 % interval"),
-        [(measure(name).title, text.interval(result.estimate(name), unit)) for name, unit in units.items()],
+        [(title(name), text.interval(result.estimate(name), unit)) for name, unit in units.items()],
     )
     bottleneck = m.get("bottleneck") or "none, as there is no switch"
     page.text(f"The bottleneck is {bottleneck}. `celltrain measures NAME` defines a measure.", "note")

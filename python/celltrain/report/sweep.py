@@ -3,7 +3,7 @@
 import math
 
 from celltrain import text
-from celltrain.registry import Measure, measure
+from celltrain.registry import Measure, title
 from celltrain.report import parts
 from celltrain.report.page import Page, Safe
 from celltrain.statistics import Estimate
@@ -44,7 +44,7 @@ def _asked(page: Page, sweep: Sweep) -> None:
     if until is not None:
         page.text(
             f"Each point was replicated until half of the {text.percent(until['confidence'])} interval of "
-            f"{measure(until['metric']).title} was at most {text.percent(until['rel-ci'])} of the mean, "
+            f"{title(until['metric'])} was at most {text.percent(until['rel-ci'])} of the mean, "
             f"looked at every {sweep.manifest['replications']} replications, at most "
             f"{until['max-replications']} times replicated."
         )

@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from celltrain import folder, statistics
+from celltrain import manifests, statistics
 from celltrain.errors import unknown
 from celltrain.registry import RENAMED
 from celltrain.results import has_old_names, todays_names
@@ -48,7 +48,7 @@ class Sweep:
         Raises:
             InputError: the folder holds no complete sweep.
         """
-        return Sweep(Path(path), folder.read_manifest(Path(path), KIND))
+        return Sweep(Path(path), manifests.read_manifest(Path(path), KIND))
 
     @property
     def parameters(self) -> list[str]:
@@ -120,7 +120,7 @@ class Sweep:
         if name not in FRAMES:
             raise unknown("frame", name, FRAMES)
         if name not in self._verified:
-            folder.verify(self.path, f"{name}.parquet", self.manifest)
+            manifests.verify(self.path, f"{name}.parquet", self.manifest)
             self._verified.add(name)
         return todays_names(name, pl.scan_parquet(self.path / f"{name}.parquet"), self.manifest)
 
