@@ -19,7 +19,7 @@ const NEARLY: f64 = 1.0 + 1e-9;
 /// Measures that lie between 0 and 1.
 const RATIOS: [&str; 8] = [
     "fairness_index",
-    "goodput",
+    "efficiency",
     "utilisation",
     "cell_loss_ratio",
     "retransmission_ratio",
