@@ -544,7 +544,7 @@ mod tests {
             ("mss = '65496 B'", "mss", "65495 B"),
             ("timestamps = true\nmss = '65484 B'", "mss", "65483 B"),
             ("receive-window = '65 KiB'", "receive-window", "window-scaling = true"),
-            ("receive-window = '1 GB'\nwindow-scaling = true", "receive-window", "1073725440 B at most"),
+            ("receive-window = '2 GB'\nwindow-scaling = true", "receive-window", "1073725440 B at most"),
             ("receive-window = '1000 B'", "receive-window", "at least the mss"),
             ("initial-ssthresh = '1 KiB'", "initial-ssthresh", "at least 2920 B"),
             ("initial-window = 0", "initial-window", "1 to 10"),
