@@ -8,6 +8,7 @@ mod channel;
 mod events;
 pub mod floor;
 mod host;
+pub mod live;
 pub mod max_min;
 pub mod measures;
 pub mod network;

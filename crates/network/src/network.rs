@@ -15,6 +15,7 @@ use crate::{
     capture::{Capture, Content, Places, merged},
     channel::{Channel, Lost},
     host::{AbrSource, Host},
+    live::DiscardLog,
     port::{Place, Port, RateControl},
     scenario::Graph,
     wire::Wires,
@@ -160,7 +161,7 @@ impl Network {
         self.all_ports().filter(|port| port.place != Place::Shaper)
     }
 
-    fn all_ports(&self) -> impl Iterator<Item = &Port> {
+    pub(crate) fn all_ports(&self) -> impl Iterator<Item = &Port> {
         self.nodes.iter().filter_map(|node| match node {
             Node::Port(port) => Some(&**port),
             Node::Host(_) | Node::Channel(_) => None,
@@ -246,6 +247,33 @@ impl Network {
             Tcp::Receiver(receiver) => Some(receiver),
             Tcp::Sender(_) => unreachable!("the second endpoint of a flow receives"),
         }
+    }
+
+    /// All processes, the streams between them and the contents of frames: what a viewer may read.
+    pub(crate) fn parts(&self) -> (&[Node], &Streams<Cell>, &Wires) {
+        (&self.nodes, &self.streams, &self.wires)
+    }
+
+    /// Keeps logs of discards and of the senders' events from now on, for a viewer.
+    pub(crate) fn watch(&mut self) {
+        self.record_events();
+        for node in &mut self.nodes {
+            match node {
+                Node::Port(port) => port.watch(),
+                Node::Channel(channel) => channel.watch(),
+                Node::Host(_) => {}
+            }
+        }
+    }
+
+    /// The logs of discards, by the number of their process.
+    pub(crate) fn discard_logs(&mut self) -> impl Iterator<Item = (usize, &mut DiscardLog)> {
+        let log = |node| match node {
+            &mut Node::Port(ref mut port) => port.log(),
+            &mut Node::Channel(ref mut channel) => channel.log(),
+            &mut Node::Host(_) => None,
+        };
+        self.nodes.iter_mut().enumerate().filter_map(move |(index, node)| Some((index, log(node)?)))
     }
 
     /// The fingerprint of everything that happened so far.

@@ -256,6 +256,12 @@ pub trait BufferPolicy: Sized {
         let _ = (vc, count, complete);
     }
 
+    /// Whether `vc` is under discard beyond the frame in progress: what a viewer may read.
+    fn captures(&self, vc: u32) -> bool {
+        let _ = vc;
+        false
+    }
+
     /// What the buffer holds beyond the VCs' own parts of it, for policies that divide it among them.
     fn illegal(&self, port: &impl PortView) -> Option<u64> {
         let _ = port;

@@ -13,6 +13,7 @@ use celltrain_engine::{
 };
 
 use super::{Connection, PortStats, RateControl};
+use crate::live::DiscardLog;
 
 /// A first-in-first-out queue whose departures are known as soon as a unit, a cell or a packet, is accepted.
 pub(crate) trait Queue {
@@ -55,6 +56,8 @@ pub(crate) struct Buffer<Q> {
     pub(super) delay: Time,
     pub(crate) stats: PortStats,
     pub(crate) fingerprint: Fingerprint,
+    /// Discards, if somebody watches.
+    pub(super) log: Option<Box<DiscardLog>>,
 }
 
 /// The port as the policy sees it when a cell arrives.
@@ -107,7 +110,7 @@ impl<Q> Buffer<Q> {
         delay: Time,
     ) -> Self {
         let (stats, fingerprint) = (PortStats::default(), Fingerprint::default());
-        Self { merge, rows: Vec::new(), connections, queue, control, delay, stats, fingerprint }
+        Self { merge, rows: Vec::new(), connections, queue, control, delay, stats, fingerprint, log: None }
     }
 
     pub(super) fn begin_window(&mut self) {
@@ -131,6 +134,9 @@ impl<Q> Buffer<Q> {
         self.stats.discarded[reason as usize] += 1;
         let place = u64::from(cell.position) << 32 | u64::from(cell.vc);
         self.fingerprint.mix(at.ps().wrapping_add(place << 8 | reason as u64));
+        if let Some(log) = &mut self.log {
+            log.add(at.ps(), cell, reason.column());
+        }
     }
 }
 

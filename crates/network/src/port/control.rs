@@ -125,6 +125,11 @@ impl RateControl {
         }
     }
 
+    /// The ways back that pass the port: what a viewer may read.
+    pub(super) fn passes(&self) -> &[Pass] {
+        &self.passes
+    }
+
     /// ABR cells in the buffer.
     pub(crate) fn queue(&self) -> u64 {
         self.queue

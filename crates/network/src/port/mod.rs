@@ -12,6 +12,7 @@ mod controlled;
 mod counts;
 mod packets;
 mod queued;
+mod watch;
 
 use celltrain_atm::{
     Cell,

@@ -73,6 +73,11 @@ impl VcQueues {
         self.store.waiting()
     }
 
+    /// Cells and packets whose transmission has not begun, VC by VC: what a viewer may read.
+    pub(super) fn stored(&self) -> impl Iterator<Item = &Cell> {
+        self.store.cells()
+    }
+
     /// As [`BufferPolicy::illegal`].
     pub(super) fn illegal(&self, policy: &impl BufferPolicy) -> Option<u64> {
         policy.illegal(&Arrival { queues: self, vc: 0, room: 0, first: false })

@@ -97,6 +97,11 @@ impl Store {
         self.queues.iter().map(|queue| queue.units.len() as u64).sum()
     }
 
+    /// Units in the queues, VC by VC.
+    pub(super) fn cells(&self) -> impl Iterator<Item = &Cell> {
+        self.queues.iter().flat_map(|queue| &queue.units).map(|unit| &unit.cell)
+    }
+
     /// Units of the last frame of `vc`, if all that has arrived of it is still in the queue.
     pub(super) fn last_frame(&self, vc: u32) -> Option<u64> {
         let frame = self.queues[vc as usize].frames.back()?;
