@@ -331,12 +331,21 @@ export class App {
     });
     this.dirty = this.panes.map((pane) => pane.draw(scene(pane.run), now)).some(Boolean);
     this.strip.draw(scene(this.run), this.beside ?? this.ghost);
-    byId("clock").textContent = moment(this.run.now);
+    this.showTime();
     if (time - this.lastPanel > 150) {
       this.lastPanel = time;
       this.panel.update();
       this.describe();
     } else if (!this.playing) this.dirty = true;
+  }
+
+  private showTime(): void {
+    const { now, description } = this.run;
+    byId("clock").textContent = moment(now);
+    const { canvas } = this.strip;
+    canvas.setAttribute("aria-valuemax", String(description.duration / US));
+    canvas.setAttribute("aria-valuenow", String(now / US));
+    canvas.setAttribute("aria-valuetext", moment(now));
   }
 
   private advance(time: number): void {

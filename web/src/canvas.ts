@@ -42,11 +42,13 @@ export interface CellStyle {
   paper: string;
   broken: boolean;
   faint: boolean;
+  /** Whether the last of the cells ends its frame: it carries the end mark. */
+  ends: boolean;
 }
 
 /**
  * Draws cells in a lane from `y` on, `height` high: `count` of them, the first from `x` on, each the `step` before further left.
- * Where they are too narrow to be told apart they are one bar. Cells of a broken frame are hollow.
+ * Where they are too narrow to be told apart they are one bar. Cells of a broken frame are hollow, and the last cell of a frame has a dot.
  */
 export function drawCells(
   context: CanvasRenderingContext2D,
@@ -71,7 +73,9 @@ export function drawCells(
     for (let cell = first; cell <= last; cell++) {
       const left = Math.max(least, x - step * cell);
       const right = Math.min(most, x - step * cell + width - gap);
-      if (right - left > 0.2) bar(context, left, y, right - left, height, style);
+      if (right - left <= 0.2) continue;
+      bar(context, left, y, right - left, height, style);
+      if (cell === count - 1 && style.ends && width >= 4) endMark(context, left, right, y, height, style);
     }
   }
   context.globalAlpha = 1;
@@ -98,6 +102,16 @@ function bar(context: CanvasRenderingContext2D, x: number, y: number, width: num
     context.fillRect(x, y, width, 1);
     context.fillRect(x, y + height - 1, width, 1);
   }
+}
+
+/** The end mark of a frame: a dot in its last cell. */
+function endMark(context: CanvasRenderingContext2D, left: number, right: number, y: number, height: number, style: CellStyle): void {
+  const radius = Math.min(2, (right - left) / 3.2, height / 3.2);
+  if (radius < 0.8) return;
+  context.fillStyle = style.broken ? style.colour : style.paper;
+  context.beginPath();
+  context.arc((left + right) / 2, y + height / 2, radius, 0, 7);
+  context.fill();
 }
 
 export function roundedRect(context: CanvasRenderingContext2D, x: number, y: number, width: number, height: number, radius: number): void {

@@ -1,7 +1,7 @@
 /** One port close up: cells that come, the buffer as a glass, thresholds that can be dragged, cells that go. */
 
 import { FONT, SMALL, Surface, drawCells } from "./canvas.ts";
-import { Densities, type Scene, type Spark, Sparks, flowOf, isBack, slotOf, styleOf } from "./scene.ts";
+import { Densities, type Scene, type Spark, Sparks, flowOf, isBack, slotOf, styleOf, styleOfRow } from "./scene.ts";
 import { colourOf, mix } from "./theme.ts";
 import { type LevelInfo, Place } from "./types.ts";
 import { Port, Row } from "./view.ts";
@@ -187,7 +187,7 @@ export class CloseUp {
       const after = rows.get(index, Row.after);
       const width = ((rows.get(index, Row.octets) * 8e12) / links[link].rate) * scale;
       const step = rows.get(index, Row.step) * scale;
-      const style = styleOf(scene, vc, rows.get(index, Row.flags));
+      const style = styleOfRow(scene, index);
       if (link === scene.port) {
         if (place === Place.Stored || place === Place.Shaper || (place === Place.Buffer && after * scale >= width)) continue;
         const gone = place === Place.Buffer ? -after : links[link].delay - after;

@@ -2,7 +2,7 @@
 
 import { Surface, SMALL, drawCells, roundedRect } from "./canvas.ts";
 import { type Point, layOut } from "./layout.ts";
-import { Densities, type Scene, Sparks, flowOf, styleOf } from "./scene.ts";
+import { Densities, type Scene, Sparks, flowOf, styleOfRow } from "./scene.ts";
 import { colourOf } from "./theme.ts";
 import { Place } from "./types.ts";
 import { Port, Row } from "./view.ts";
@@ -85,7 +85,7 @@ export class Overview {
       if (place === Place.Buffer && after >= slot) continue;
       const scale = lane.length / delay;
       const x = (place === Place.Buffer ? -after : delay - after) * scale;
-      const style = styleOf(scene, rows.get(index, Row.vc), rows.get(index, Row.flags));
+      const style = styleOfRow(scene, index);
       const count = place === Place.Buffer ? 1 : rows.get(index, Row.count);
       this.along(context, lane, () => {
         drawCells(context, [x, -lane.thickness / 2, slot * scale, lane.thickness], count, rows.get(index, Row.step) * scale, [0, lane.length], style);

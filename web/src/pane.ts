@@ -23,6 +23,7 @@ export class Pane {
   private readonly sparks = new Sparks();
   private readonly densities = new Densities();
   private scene: Scene | undefined;
+  private drawn = 0;
 
   constructor(
     public run: Run,
@@ -47,7 +48,10 @@ export class Pane {
   draw(scene: Scene, now: number): boolean {
     this.scene = scene;
     this.sparks.add(this.run.takeFresh(), this.run.description.reasons, now);
-    this.densities.update(scene, scene.speed > 0 ? 0.12 : 1);
+    // Shares follow within a fifth of a second, however many pictures that is.
+    const weight = scene.speed > 0 ? 1 - Math.exp(-(now - this.drawn) / 0.2) : 1;
+    this.densities.update(scene, weight);
+    this.drawn = now;
     const alive = this.sparks.age(now, scene.reducedMotion);
     this.overview.draw(scene, this.sparks, this.densities, now);
     this.closeup.draw(scene, this.sparks, this.densities, now);

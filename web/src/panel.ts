@@ -106,7 +106,7 @@ export class Panel {
 
   private flows(): HTMLElement {
     const { app } = this;
-    const { flows } = app.run.description;
+    const { flows, nodes } = app.run.description;
     this.cells = [];
     this.tags = [];
     const body = h("tbody");
@@ -115,12 +115,12 @@ export class Panel {
       const tag = h("span", { class: "tag" });
       const swatch = h("i");
       swatch.style.background = colourOf(index, app.theme);
-      const name = h("button", { "aria-pressed": String(app.focus === index), click: () => app.chooseFlow(index) }, swatch, flow.name);
-      body.append(h("tr", {}, h("td", {}, name, tag), ...cells));
+      const name = h("button", { "aria-pressed": String(app.focus === index), title: `Flow ${flow.name}`, click: () => app.chooseFlow(index) }, swatch, `${nodes[flow.from].name} → ${nodes[flow.to].name}`);
+      body.append(h("tr", {}, h("td", {}, name, " ", tag), ...cells));
       this.cells.push(cells);
       this.tags.push(tag);
     });
-    const head = h("tr", {}, ...["Flow", "Window", "Delivered", "Timeouts"].map((title) => h("th", { scope: "col" }, title)));
+    const head = h("tr", {}, ...["Flow", "Window", "Delivered", "RTOs"].map((title) => h("th", { scope: "col" }, title)));
     const more = flows.length > MOST_FLOWS && h("p", { class: "note" }, `and ${flows.length - MOST_FLOWS} more`);
     return h("section", {}, h("h3", {}, "Flows", h("small", {}, "choose one to follow it")),
       h("div", { class: "flows" }, h("table", {}, h("thead", {}, head), body)), more);

@@ -1,5 +1,6 @@
 /** What both pictures of the stage share: the run, colours, sparks, and whether cells can be followed at this speed. */
 
+import type { CellStyle } from "./canvas.ts";
 import { reasonText } from "./format.ts";
 import type { DiscardEvent, Run } from "./run.ts";
 import { colourOf, type Theme } from "./theme.ts";
@@ -76,7 +77,14 @@ export const isBack = (vc: number) => (vc & 1) === 1;
 /** The time that a cell takes on a link; that of a packet of 1500 bytes where packets travel. */
 export const slotOf = (link: LinkInfo) => ((link.packets ? 1500 : 53) * 8 * 1e12) / link.rate;
 
-export function styleOf(scene: Scene, vc: number, flags: number) {
+/** How the cells of a row of the view are drawn. */
+export function styleOfRow(scene: Scene, row: number): CellStyle {
+  const get = (column: number) => scene.run.view.rows.get(row, column);
+  const ends = get(Row.position) + get(Row.count) === get(Row.length) && get(Row.length) > 1;
+  return { ...styleOf(scene, get(Row.vc), get(Row.flags)), ends };
+}
+
+export function styleOf(scene: Scene, vc: number, flags: number): CellStyle {
   const flow = flowOf(vc);
   const { theme } = scene;
   return {
@@ -84,6 +92,7 @@ export function styleOf(scene: Scene, vc: number, flags: number) {
     paper: theme.paper,
     broken: (flags & Flag.Broken) !== 0,
     faint: scene.focus >= 0 && scene.focus !== flow,
+    ends: false,
   };
 }
 

@@ -79,7 +79,7 @@ export class Strip {
     if (ghost) curves.push({ values: of(ghost), colour: theme.muted, faint: true, dashed: true });
     curves.push({ values: of(run), colour: theme.ink, faint: false, dashed: false });
     const marks = run.discards.filter((discard) => discard.link === scene.port).map((discard) => discard.at);
-    const most = Math.max(10, ...curves.map((curve) => largest(curve.values)));
+    const most = Math.max(10, ...curves.map((curve) => this.largest(scene.run, curve.values)));
     return {
       title: "Queue", curves, marks, top: link.capacity !== null && link.unit !== "bytes" && link.capacity < 4 * most ? link.capacity : most,
       unit: (value) => `${Math.round(value)}`, levels: link.levels.map((level) => level.units),
@@ -95,7 +95,7 @@ export class Strip {
       });
     if (ghost && ghost.samples.cwnd.length <= 4) add(ghost, true);
     add(scene.run, false);
-    return { title: "Windows", curves, top: Math.max(1000, ...curves.map((curve) => largest(curve.values))), unit: bytes, marks: [], levels: [] };
+    return { title: "Windows", curves, top: Math.max(1000, ...curves.map((curve) => this.largest(scene.run, curve.values))), unit: bytes, marks: [], levels: [] };
   }
 
   private rates(scene: Scene, ghost: Run | undefined): Panel {
@@ -107,7 +107,7 @@ export class Strip {
       });
     if (ghost && ghost.samples.cwnd.length <= 4) add(ghost, true);
     add(scene.run, false);
-    return { title: "Goodput", curves, top: Math.max(1000, ...curves.map((curve) => largest(curve.values))), unit: rate, marks: [], levels: [] };
+    return { title: "Goodput", curves, top: Math.max(1000, ...curves.map((curve) => this.largest(scene.run, curve.values))), unit: rate, marks: [], levels: [] };
   }
 
   /** Bits a second of every flow, over a fiftieth of the run. */
@@ -125,6 +125,15 @@ export class Strip {
     );
     this.throughput.set(run, { length: times.length, series });
     return series;
+  }
+
+  /** The largest value in what is seen. */
+  private largest(run: Run, values: ArrayLike<number>): number {
+    const { times } = run.samples;
+    const last = Math.min(values.length, search(times, this.to) + 1);
+    let most = 0;
+    for (let index = Math.max(0, search(times, this.from) - 1); index < last; index++) most = Math.max(most, values[index]);
+    return most;
   }
 
   private drawPanel(context: CanvasRenderingContext2D, scene: Scene, panel: Panel, y: number, height: number): void {
@@ -241,12 +250,6 @@ export class Strip {
     context.lineTo(x, y - 6);
     context.fill();
   }
-}
-
-function largest(values: ArrayLike<number>): number {
-  let most = 0;
-  for (let index = 0; index < values.length; index++) if (values[index] > most) most = values[index];
-  return most;
 }
 
 /** The first sample at or after a time. */
