@@ -83,6 +83,7 @@ export class CloseUp {
     this.drawLanes(context, scene, frame);
     if (cells) this.drawCells(context, scene, frame);
     else this.drawFlowing(context, scene, frame, densities);
+    this.drawPlates(context, scene, frame);
     this.drawGlass(context, scene, frame, cells ? undefined : densities);
     this.drawLevels(context, scene, frame);
     this.drawSparks(context, scene, frame, sparks, now);
@@ -136,26 +137,39 @@ export class CloseUp {
   }
 
   private drawLanes(context: CanvasRenderingContext2D, scene: Scene, frame: Frame): void {
-    const { nodes, links } = scene.run.description;
     const { theme } = scene;
-    context.font = SMALL;
-    context.textBaseline = "bottom";
-    this.lanes.forEach((link, place) => {
+    this.lanes.forEach((_, place) => {
       const [y, height] = this.lane(frame, place);
       context.fillStyle = theme.line;
       context.fillRect(0, y, frame.left - 10, height);
-      if (this.lanes.length > 8) return;
-      context.fillStyle = theme.muted;
-      context.textAlign = "left";
-      context.fillText(`from ${nodes[links[link].from].name}`, 2, y - 1);
     });
     const [y, height] = [frame.bottom - 15, 13];
     context.fillStyle = theme.line;
     context.fillRect(frame.right + 10, y, this.surface.width - frame.right - 10, height);
-    context.fillStyle = theme.muted;
-    context.textAlign = "right";
-    context.fillText(`to ${nodes[links[scene.port].to].name}`, this.surface.width - 2, y - 2);
     this.drawGates(context, scene, frame);
+  }
+
+  /** Where lanes come from and lead to: small plates at their far ends. */
+  private drawPlates(context: CanvasRenderingContext2D, scene: Scene, frame: Frame): void {
+    const { nodes, links } = scene.run.description;
+    const { theme } = scene;
+    context.font = SMALL;
+    context.textBaseline = "middle";
+    const plate = (text: string, x: number, y: number, right: boolean) => {
+      const width = context.measureText(text).width + 8;
+      const left = right ? x - width : x;
+      context.fillStyle = theme.paper;
+      context.fillRect(left, y - 8, width, 16);
+      context.fillStyle = theme.muted;
+      context.textAlign = "left";
+      context.fillText(text, right ? left + 6 : left + 1, y + 0.5);
+    };
+    plate(nodes[links[scene.port].to].name, this.surface.width, frame.bottom - 8.5, true);
+    if (this.lanes.length > 10) return;
+    this.lanes.forEach((link, place) => {
+      const [y, height] = this.lane(frame, place);
+      plate(nodes[links[link].from].name, 0, y + height / 2, false);
+    });
   }
 
   /** A VC that the policy holds back finds its gate closed. */
@@ -333,11 +347,14 @@ export class CloseUp {
       context.beginPath();
       context.arc(frame.right + 16, y, dragged ? 7 : 5.5, 0, 7);
       context.fill();
-      let at = y;
-      while (placed.some((other) => Math.abs(other - at) < 13)) at += 13;
+      const at = freeHeight(placed, y, frame.bottom - 24);
       placed.push(at);
       const share = Math.round((1000 * units) / frame.capacity) / 10;
-      context.fillText(`${level.key} ${units} (${share} %)`, frame.right + 27, at);
+      const text = `${level.key} ${units} (${share} %)`;
+      context.fillStyle = theme.paper;
+      context.fillRect(frame.right + 24, at - 7, context.measureText(text).width + 6, 14);
+      context.fillStyle = theme.accent;
+      context.fillText(text, frame.right + 27, at);
     }
   }
 
@@ -367,7 +384,8 @@ export class CloseUp {
     }
     const centre = (frame.left + frame.right) / 2;
     const y = 40 - place * 16;
-    const text = `${spark.count} ${spark.count === 1 ? "cell" : "cells"}: ${spark.text}`;
+    const unit = scene.run.description.links[scene.port].packets ? "packet" : "cell";
+    const text = `${spark.count} ${unit}${spark.count === 1 ? "" : "s"}: ${spark.text}`;
     context.font = place === 0 ? `600 ${FONT}` : FONT;
     const width = context.measureText(text).width;
     context.textAlign = "left";
@@ -380,4 +398,14 @@ export class CloseUp {
     context.fill();
     context.globalAlpha = 1;
   }
+}
+
+/** The height nearest to `y`, above `lowest`, at which no other label stands. */
+function freeHeight(placed: number[], y: number, lowest: number): number {
+  const free = (at: number) => at <= lowest && placed.every((other) => Math.abs(other - at) >= 14);
+  for (let away = 0; away < 300; away++) {
+    if (free(y + away)) return y + away;
+    if (free(y - away)) return y - away;
+  }
+  return y;
 }

@@ -14,6 +14,13 @@ export function span(ps: number): string {
   return `${digits(ps / S, ps < 10 * S ? 1 : 0)} s`;
 }
 
+/** A mark of a time axis whose marks are `step` apart: as many digits as tell them apart. */
+export function tick(ps: number, step: number): string {
+  if (ps === 0) return "0";
+  const [unit, name] = ps >= S ? [S, "s"] : ps >= MS ? [MS, "ms"] : [US, "µs"];
+  return `${(ps / unit).toFixed(Math.max(0, Math.ceil(-Math.log10(step / unit) - 1e-9)))} ${name}`;
+}
+
 /** A moment, always as many digits: `39.442 328 ms`. */
 export function moment(ps: number): string {
   const us = Math.floor(ps / US);

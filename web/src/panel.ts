@@ -134,7 +134,7 @@ export class Panel {
   private measures(): HTMLElement {
     const { run } = this.app;
     const { outcome } = run;
-    const section = h("section", { id: "measures" }, h("h3", {}, "Measures", h("small", {}, `${span(run.description.warm_up)} to ${span(run.description.duration)}`)));
+    const section = h("section", { id: "measures" }, h("h3", {}, "Measures", h("small", {}, `${run.description.warm_up === 0 ? "0" : span(run.description.warm_up)} to ${span(run.description.duration)}`)));
     if (!outcome) {
       section.append(h("p", { class: "note" }, "The run ahead has not reached the end yet."));
       return section;

@@ -1,7 +1,8 @@
 /** The strip: queues, windows and throughput of the whole run over time, with the moment that the stage shows. */
 
 import { SMALL, Surface } from "./canvas.ts";
-import { bytes, rate, span } from "./format.ts";
+import { h } from "./dom.ts";
+import { bytes, rate, tick } from "./format.ts";
 import type { Run } from "./run.ts";
 import type { Scene } from "./scene.ts";
 import { colourOf, type Theme } from "./theme.ts";
@@ -32,13 +33,21 @@ export class Strip {
   /** What is seen of the run, in picoseconds. */
   from = 0;
   to = 1;
+  /** The moment that the stage shows: an element of its own, so that the curves need not be drawn again to move it. */
+  private readonly cursor: HTMLElement;
+  private drawn: unknown[] = [];
   private throughput = new WeakMap<Run, { length: number; series: Float64Array[] }>();
 
   constructor(
     readonly canvas: HTMLCanvasElement,
     redraw: () => void,
   ) {
-    this.surface = new Surface(canvas, redraw);
+    this.surface = new Surface(canvas, () => {
+      this.drawn = [];
+      redraw();
+    });
+    this.cursor = h("div", { class: "cursor", "aria-hidden": "true" });
+    canvas.after(this.cursor);
   }
 
   show(from: number, to: number, duration: number): void {
@@ -64,6 +73,19 @@ export class Strip {
 
   /** `ghost` is the run before the last change, or the one beside it, which is drawn dashed. */
   draw(scene: Scene, ghost: Run | undefined): void {
+    const x = this.x(scene.run.now);
+    this.cursor.style.transform = `translateX(${x}px)`;
+    this.cursor.hidden = x < LABELS - 1 || x > this.surface.width - 6;
+    // The run ahead grows a hundred times; a few of them are enough to see it grow.
+    const { run, theme, port, focus } = scene;
+    const grown = (one: Run | undefined) => (one?.outcome ? one.samples.times.length : Math.floor((one?.samples.times.length ?? 0) / 600));
+    const shown = [run, grown(run), ghost, grown(ghost), theme, port, focus, this.from, this.to];
+    if (shown.every((value, place) => value === this.drawn[place])) return;
+    this.drawn = shown;
+    this.drawAll(scene, ghost);
+  }
+
+  private drawAll(scene: Scene, ghost: Run | undefined): void {
     const context = this.surface.begin();
     const panels = [this.queue(scene, ghost), this.windows(scene, ghost), this.rates(scene, ghost)];
     const height = (this.surface.height - AXIS) / panels.length;
@@ -162,7 +184,7 @@ export class Strip {
     context.clip();
     for (const units of panel.levels) this.horizontal(context, theme, level(units));
     const order = [...panel.curves].sort((a, b) => Number(b.faint) - Number(a.faint));
-    for (const curve of order) this.drawCurve(context, run.samples.times, curve, level, scene);
+    for (const curve of order) this.drawCurve(context, run.samples.times, curve, level);
     this.drawMarks(context, theme, panel.marks, y);
     context.restore();
   }
@@ -180,7 +202,7 @@ export class Strip {
   }
 
   /** One vertical stroke a pixel, from the least to the most value in it: as exact as the screen, however many samples there are. */
-  private drawCurve(context: CanvasRenderingContext2D, times: number[], curve: Curve, level: (value: number) => number, scene: Scene): void {
+  private drawCurve(context: CanvasRenderingContext2D, times: number[], curve: Curve, level: (value: number) => number): void {
     const { values } = curve;
     const count = Math.min(times.length, values.length);
     if (count === 0) return;
@@ -213,7 +235,6 @@ export class Strip {
     context.stroke();
     context.setLineDash([]);
     context.globalAlpha = 1;
-    void scene;
   }
 
   private drawMarks(context: CanvasRenderingContext2D, theme: Theme, marks: number[], y: number): void {
@@ -238,17 +259,8 @@ export class Strip {
     for (let time = Math.ceil(this.from / step) * step; time <= this.to; time += step) {
       const x = this.x(time);
       context.textAlign = x > this.surface.width - 40 ? "right" : "center";
-      context.fillText(time === 0 ? "0" : span(time), x, y + 4);
+      context.fillText(tick(time, step), x, y + 4);
     }
-    const x = this.x(scene.run.now);
-    if (x < LABELS - 1 || x > this.surface.width) return;
-    context.fillStyle = theme.accent;
-    context.fillRect(x - 0.75, 0, 1.5, y);
-    context.beginPath();
-    context.moveTo(x - 5, y + 1);
-    context.lineTo(x + 5, y + 1);
-    context.lineTo(x, y - 6);
-    context.fill();
   }
 }
 
