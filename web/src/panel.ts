@@ -25,7 +25,7 @@ export class Panel {
   /** Everything anew. */
   render(): void {
     const active = document.activeElement?.id;
-    this.root.replaceChildren(this.port(), this.settings(), this.flows(), this.measures());
+    this.root.replaceChildren(this.port(), this.settings(), this.flows(), this.measures(), help());
     if (active) document.getElementById(active)?.focus();
     this.shown = undefined;
     this.update();
@@ -46,7 +46,7 @@ export class Panel {
     const state = `${run.outcome?.fingerprint} ${this.other()?.outcome?.fingerprint}`;
     if (state === this.shown) return;
     this.shown = state;
-    this.root.lastElementChild?.replaceWith(this.measures());
+    document.getElementById("measures")?.replaceWith(this.measures());
   }
 
   private port(): HTMLElement {
@@ -145,10 +145,10 @@ export class Panel {
     for (const one of known.slice(0, other ? known.length : SHOWN)) {
       const before = other?.summary.find((same) => same.name === one.name)?.value ?? null;
       if (other && before === one.value && body.children.length >= SHOWN) continue;
-      const cells = [h("td", {}, one.name.replaceAll("_", " ")), other && h("td", {}, metric(before, one.unit)), h("td", {}, metric(one.value, one.unit))];
+      const cells = [h("td", {}, one.name.replaceAll("_", " ")), other && h("td", {}, metric(before, one.unit)), h("td", {}, metric(one.value, one.unit)), other && h("td", {}, change(before, one.value))];
       body.append(h("tr", {}, ...cells));
     }
-    const titles = other ? ["", this.app.beside ? "beside" : "before", "now"] : ["", ""];
+    const titles = other ? ["", this.app.beside ? "beside" : "before", "now", "change"] : ["", ""];
     section.append(
       h("table", {}, other && h("thead", {}, h("tr", {}, ...titles.map((title) => h("th", {}, title)))), body),
       h("p", { class: "note" }, `${count(outcome.cell_hops)} cell-hops. `, this.parted(run)),
@@ -168,4 +168,23 @@ export class Panel {
     const first = times.findIndex((_, index) => mine.some((values, column) => values[index] !== theirs[column]?.[index]));
     return first < 0 ? "" : `The runs part at ${span(times[first])}.`;
   }
+}
+
+/** By how much a measure differs, in per cent. */
+function change(before: number | null, now: number | null): string {
+  if (before === null || now === null) return "";
+  if (before === now) return "=";
+  if (before === 0) return "new";
+  const share = (100 * (now - before)) / Math.abs(before);
+  return `${share > 0 ? "+" : "−"}${Math.abs(share) >= 1000 ? "999" : Math.abs(share).toFixed(Math.abs(share) < 10 ? 1 : 0)} %`;
+}
+
+function help(): HTMLElement {
+  const keys: [string, string][] = [["space", "run or pause"], [".", "one cell"], ["F", "one frame"], ["D", "next loss"], ["[ ]", "slower, faster"], ["Home", "start"]];
+  const items = keys.flatMap(([key, text]) => [h("kbd", {}, key), ` ${text}  `]);
+  return h("section", {},
+    h("p", { class: "note legend" }, h("b", {}, "Legend. "), "A cell with a dot ends its frame. Hollow cells belong to a frame that has lost a cell: they are carried for nothing. Grey cells manage rates. On the strip, strokes above the queue are losses, and above the windows timeouts."),
+    h("p", { class: "note" }, ...items),
+    h("p", { class: "note" }, "Drop a scenario file on the page to run it. Nothing leaves the page: the simulator runs in it."),
+  );
 }

@@ -16,15 +16,23 @@ interface Curve {
   dashed: boolean;
 }
 
+/** Something that happened: a stroke at the top of a panel. */
+interface Mark {
+  at: number;
+  colour: string;
+}
+
 interface Panel {
   title: string;
   curves: Curve[];
   top: number;
   unit: (value: number) => string;
-  marks: number[];
+  marks: Mark[];
   levels: number[];
 }
 
+/** The kind of reaction that a timeout is, in the engine's tables. */
+const TIMEOUT = 1;
 const LABELS = 78;
 const AXIS = 20;
 
@@ -100,7 +108,7 @@ export class Strip {
     const of = (one: Run) => one.samples.occupancy[one.samples.ports.indexOf(scene.port)] ?? [];
     if (ghost) curves.push({ values: of(ghost), colour: theme.muted, faint: true, dashed: true });
     curves.push({ values: of(run), colour: theme.ink, faint: false, dashed: false });
-    const marks = run.discards.filter((discard) => discard.link === scene.port).map((discard) => discard.at);
+    const marks = run.discards.filter((discard) => discard.link === scene.port).map(({ at }) => ({ at, colour: theme.accent }));
     const most = Math.max(10, ...curves.map((curve) => this.largest(scene.run, curve.values)));
     return {
       title: "Queue", curves, marks, top: link.capacity !== null && link.unit !== "bytes" && link.capacity < 4 * most ? link.capacity : most,
@@ -117,7 +125,9 @@ export class Strip {
       });
     if (ghost && ghost.samples.cwnd.length <= 4) add(ghost, true);
     add(scene.run, false);
-    return { title: "Windows", curves, top: Math.max(1000, ...curves.map((curve) => this.largest(scene.run, curve.values))), unit: bytes, marks: [], levels: [] };
+    const timeouts = scene.run.reactions.filter((reaction) => reaction.kind === TIMEOUT);
+    const marks = timeouts.map(({ at, flow }) => ({ at, colour: colourOf(flow, scene.theme) }));
+    return { title: "Windows", curves, top: Math.max(1000, ...curves.map((curve) => this.largest(scene.run, curve.values))), unit: bytes, marks, levels: [] };
   }
 
   private rates(scene: Scene, ghost: Run | undefined): Panel {
@@ -185,7 +195,7 @@ export class Strip {
     for (const units of panel.levels) this.horizontal(context, theme, level(units));
     const order = [...panel.curves].sort((a, b) => Number(b.faint) - Number(a.faint));
     for (const curve of order) this.drawCurve(context, run.samples.times, curve, level);
-    this.drawMarks(context, theme, panel.marks, y);
+    this.drawMarks(context, panel.marks, y);
     context.restore();
   }
 
@@ -237,15 +247,16 @@ export class Strip {
     context.globalAlpha = 1;
   }
 
-  private drawMarks(context: CanvasRenderingContext2D, theme: Theme, marks: number[], y: number): void {
-    context.fillStyle = theme.accent;
-    let column = Number.NaN;
-    for (const at of marks) {
+  private drawMarks(context: CanvasRenderingContext2D, marks: Mark[], y: number): void {
+    let last = "";
+    for (const { at, colour } of marks) {
       if (at < this.from || at > this.to) continue;
       const x = Math.round(this.x(at));
-      if (x === column) continue;
-      column = x;
-      context.fillRect(x - 0.5, y, 1, 5);
+      const place = `${x} ${colour}`;
+      if (place === last) continue;
+      last = place;
+      context.fillStyle = colour;
+      context.fillRect(x - 0.75, y - 1, 1.5, 6);
     }
   }
 

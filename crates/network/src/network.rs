@@ -36,6 +36,15 @@ impl Node {
             Self::Port(_) | Self::Channel(_) => None,
         }
     }
+
+    /// Its log of discards, if it keeps one.
+    fn log(&mut self) -> Option<&mut DiscardLog> {
+        match self {
+            Self::Port(port) => port.log(),
+            Self::Channel(channel) => channel.log(),
+            Self::Host(_) => None,
+        }
+    }
 }
 
 /// Where a flow begins and ends.
@@ -268,12 +277,7 @@ impl Network {
 
     /// The logs of discards, by the number of their process.
     pub(crate) fn discard_logs(&mut self) -> impl Iterator<Item = (usize, &mut DiscardLog)> {
-        let log = |node| match node {
-            &mut Node::Port(ref mut port) => port.log(),
-            &mut Node::Channel(ref mut channel) => channel.log(),
-            &mut Node::Host(_) => None,
-        };
-        self.nodes.iter_mut().enumerate().filter_map(move |(index, node)| Some((index, log(node)?)))
+        self.nodes.iter_mut().enumerate().filter_map(|(index, node)| Some((index, node.log()?)))
     }
 
     /// The fingerprint of everything that happened so far.

@@ -43,8 +43,8 @@ fn a_watched_run_has_the_fingerprint_of_any_other() {
                 break;
             }
             assert!(watched.advance(watched.now() + step, &mut || false));
-            (watched.rows(), watched.ports(), watched.flows());
-            (watched.drain_discards(), watched.drain_reactions());
+            let seen = (watched.rows(), watched.ports(), watched.flows());
+            drop((seen, watched.drain_discards(), watched.drain_reactions()));
         }
         let result = watched.finish(&mut || false).unwrap();
         assert_eq!(result.fingerprint, run.fingerprint, "{name}");

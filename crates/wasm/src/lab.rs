@@ -17,8 +17,8 @@ impl Lab {
         let request: Value = serde_json::from_slice(input).map_err(|error| error.to_string())?;
         let text = |key: &str| request[key].as_str().unwrap_or_default();
         let overrides = overrides(&request["set"]);
-        let scenario = Scenario::from_toml(text("toml"), text("name"), &overrides)
-            .map_err(|error| error.to_string())?;
+        let scenario =
+            Scenario::from_toml(text("toml"), text("name"), &overrides).map_err(|error| error.to_string())?;
         let seed = scenario.spec().seed;
         let live = Live::new(scenario, seed, 0).map_err(|error| error.to_string())?;
         let description = describe(&live).to_string();
