@@ -1,7 +1,8 @@
 /** The page in a real browser, from a file: what somebody does who uses it. Skipped, with a word, where there is no Chromium. */
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -212,6 +213,32 @@ describe("the page", { skip: executablePath ? false : "no Chromium is installed 
     await page.click("#play");
     await idle(page);
     assert.ok((await now(page)) < 200e9);
+    await page.context().close();
+  });
+
+  test("what the command line passes on is opened", async (context) => {
+    const command = path.join(root, ".venv/bin/celltrain");
+    if (!existsSync(command)) return context.skip(".venv/bin/celltrain is not built");
+    const file = path.join(root, "scenarios/regression/espd.toml");
+    const address = execFileSync(command, ["lab", file, "--set", "seed=3", "--link"], { encoding: "utf8" }).trim();
+    const page = await open(new URL(address).hash);
+    assert.equal(await page.evaluate("lab.scenario.title"), "espd.toml");
+    assert.equal(await page.evaluate("lab.run.description.seed"), "3");
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
+  test("a tab in the background waits, and goes on where it was", async () => {
+    const page = await open("#scenario=lost-cell");
+    await page.click("#play");
+    await until(page, "lab.run.now > 0");
+    // No pictures are asked for while a tab is hidden, and the first one afterwards makes up for no more than a tenth of a second.
+    await page.evaluate("lab.setSpeed(1e9); lab.lastAsked = performance.now() - 60_000");
+    const before = await now(page);
+    await until(page, `lab.run.now > ${before}`);
+    await page.evaluate("lab.pause()");
+    await idle(page);
+    assert.ok((await now(page)) - before < 30e9);
     await page.context().close();
   });
 

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { engineBytes, goldenFingerprints, load, resolved } from "./support.mjs";
+import { engineBytes, goldenFingerprints, load, nativeFingerprint, resolved } from "./support.mjs";
 
 const { Engine, Refusal } = await load("engine");
 const { View } = await load("view");
@@ -65,6 +65,14 @@ test("a change of a threshold is another scenario, and its text gives the same f
   assert.equal(engine.finish().fingerprint, fingerprint);
   engine.load(request("two-sources", [["duration", "1500 ms"]]));
   assert.notEqual(engine.finish().fingerprint, fingerprint);
+});
+
+test("a scenario that is copied gives the same fingerprint on the command line", (context) => {
+  const engine = new Engine(module);
+  engine.load(request("lost-cell", [["switch.discard.policy", "epd"], ["switch.discard.epd.threshold", "17 cells"], ["seed", "11"]]));
+  const native = nativeFingerprint(engine.scenario());
+  if (native === undefined) return context.skip(".venv/bin/celltrain is not built");
+  assert.equal(engine.finish().fingerprint, native);
 });
 
 test("a scenario that is refused says why, and the run before it goes on", () => {

@@ -2,7 +2,8 @@
 
 import { build } from "../../web/node_modules/esbuild/lib/main.js";
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
@@ -40,6 +41,20 @@ export function resolved(name) {
   const command = path.join(root, ".venv/bin/celltrain");
   if (!existsSync(command)) return undefined;
   return execFileSync(command, ["check", "--resolved", file], { encoding: "utf8" });
+}
+
+/** The fingerprint that the command gives of a scenario's first replication; undefined where the command is not built. */
+export function nativeFingerprint(toml) {
+  const command = path.join(root, ".venv/bin/celltrain");
+  if (!existsSync(command)) return undefined;
+  const folder = mkdtempSync(path.join(tmpdir(), "lab-"));
+  try {
+    writeFileSync(path.join(folder, "copy.toml"), toml);
+    const output = execFileSync(command, ["run", path.join(folder, "copy.toml"), "--replications", "1", "--json"], { encoding: "utf8" });
+    return JSON.parse(output).fingerprints[0];
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
 
 /** Where Chromium is; undefined where there is none. */

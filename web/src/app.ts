@@ -3,6 +3,7 @@
 import type { Client } from "./client.ts";
 import { byId } from "./dom.ts";
 import { moment, readTime, span } from "./format.ts";
+import { Controls, SLOWEST } from "./controls.ts";
 import { type Scenario, type Story, library, tours } from "./library.ts";
 import { Pane } from "./pane.ts";
 import { Panel } from "./panel.ts";
@@ -10,16 +11,15 @@ import { Run } from "./run.ts";
 import { type Scene, slotOf } from "./scene.ts";
 import { decode, encode } from "./share.ts";
 import { StoryGuide } from "./story.ts";
+import { afterCell, afterFrame, mainPort } from "./steps.ts";
 import { Strip } from "./strip.ts";
 import { prefersReducedMotion, readTheme } from "./theme.ts";
-import { MS, Place, US } from "./types.ts";
-import { Row } from "./view.ts";
+import { MS, US } from "./types.ts";
 
 export type Settings = [string, string][];
 
 /** Milliseconds that a worker may take before it answers. */
 const BUDGET = 12;
-const SLOWEST = 10 * US;
 
 export class App {
   scenario!: Scenario;
@@ -52,8 +52,7 @@ export class App {
     this.strip = new Strip(byId<HTMLCanvasElement>("strip"), () => this.redraw());
     this.panel = new Panel(byId("panel"), this);
     this.guide = new StoryGuide(byId("story"), this);
-    this.fillMenus();
-    this.listen();
+    new Controls(this);
     requestAnimationFrame((time) => this.frame(time));
   }
 
@@ -211,23 +210,12 @@ export class App {
   }
 
   stepCell(): Promise<void> {
-    return this.step(this.run.now + slotOf(this.run.description.links[this.port]));
+    return this.step(afterCell(this.run, this.port));
   }
 
   /** To the end of the next frame that leaves the port, or comes to it. */
   stepFrame(): Promise<void> {
-    const { rows, now } = this.run.view;
-    const link = this.run.description.links[this.port];
-    let next = Number.POSITIVE_INFINITY;
-    for (let index = 0; index < rows.length; index++) {
-      const get = (column: number) => rows.get(index, column);
-      const ends = get(Row.position) + get(Row.count) === get(Row.length);
-      const there = get(Row.link);
-      const comes = get(Row.place) === Place.Link && this.run.description.links[there].to === link.from;
-      if (!ends || !((there === this.port && get(Row.place) === Place.Buffer) || comes)) continue;
-      next = Math.min(next, now + get(Row.after) + get(Row.step) * (get(Row.count) - 1));
-    }
-    return this.step(Number.isFinite(next) ? next + 1 : now + Math.max(link.delay, 12 * slotOf(link)));
+    return this.step(afterFrame(this.run, this.port));
   }
 
   /** To the next discarded cell, which the run ahead has seen already. */
@@ -306,8 +294,8 @@ export class App {
         pane.run = runs[place];
         pane.clear();
       }
-      pane.heading.replaceChildren(...(runs.length > 1 ? [place === 0 ? "This run" : "Kept beside it"] : []));
       pane.heading.hidden = runs.length === 1;
+      if (runs.length > 1) pane.name(place === 0 ? "This run" : "Beside it", runs[place].request.set, runs[1 - place].request.set);
     });
     this.setSpeed(this.speed);
     byId<HTMLSelectElement>("scenarios").value = this.scenario.id;
@@ -400,6 +388,21 @@ export class App {
     return `${location.href.split("#")[0]}#run=${await encode(state)}`;
   }
 
+  leaveStory(): void {
+    this.guide.leave();
+  }
+
+  /** Puts a link to what is seen into the address and on the clipboard. */
+  async share(): Promise<void> {
+    const link = this.link();
+    history.replaceState(null, "", await link);
+    await this.copy(link, "The link is copied: it opens the lab at this moment.");
+  }
+
+  copyScenario(): Promise<void> {
+    return this.copy(this.run.scenario(), "The scenario is copied: save it as a file for celltrain run.");
+  }
+
   /** Runs a file that somebody has dropped or opened. */
   async openFile(file: File): Promise<void> {
     try {
@@ -419,142 +422,18 @@ export class App {
     }
   }
 
-  private fillMenus(): void {
-    const [stories, scenarios] = [byId<HTMLSelectElement>("stories"), byId<HTMLSelectElement>("scenarios")];
-    stories.append(new Option("No story", ""), ...tours.map((story) => new Option(story.title, story.id)));
-    scenarios.append(new Option("Own file", ""), ...library.map((one) => new Option(one.title, one.id)));
-    const failed = (error: Error) => this.say(error.message);
-    stories.addEventListener("change", () => {
-      const story = tours.find((one) => one.id === stories.value);
-      if (story) this.guide.begin(story).catch(failed);
-      else this.guide.leave();
-    });
-    scenarios.addEventListener("change", () => {
-      const scenario = library.find((one) => one.id === scenarios.value);
-      if (scenario) this.openScenario(scenario).catch(failed);
-      else byId("file").click();
-    });
-  }
-
-  private listen(): void {
-    const click = (id: string, work: () => unknown) => byId(id).addEventListener("click", () => void work());
-    click("play", () => this.toggle());
-    click("restart", () => this.seek(0));
-    click("step-cell", () => this.stepCell());
-    click("step-frame", () => this.stepFrame());
-    click("step-discard", () => this.stepDiscard());
-    click("share", async () => {
-      const link = this.link();
-      history.replaceState(null, "", await link);
-      await this.copy(link, "The link is copied: it opens the lab at this moment.");
-    });
-    click("copy", () => this.copy(this.run.scenario(), "The scenario is copied: save it as a file for celltrain run."));
-    click("open", () => byId("file").click());
-    click("theme", () => this.switchTheme());
-    byId("speed").addEventListener("input", (event) => this.setSpeed(SLOWEST * 10 ** (Number((event.target as HTMLInputElement).value) / 20)));
-    byId("file").addEventListener("change", (event) => {
-      const file = (event.target as HTMLInputElement).files?.[0];
-      if (file) void this.openFile(file);
-    });
-    byId("home").addEventListener("click", (event) => {
-      event.preventDefault();
-      history.replaceState(null, "", location.pathname);
-      void this.open("");
-    });
-    addEventListener("hashchange", () => void this.open(location.hash));
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.retheme());
-    addEventListener("keydown", (event) => this.onKey(event));
-    this.listenForFiles();
-    this.listenToStrip(byId<HTMLCanvasElement>("strip"));
-  }
-
-  private switchTheme(): void {
+  switchTheme(): void {
     document.documentElement.dataset.theme = this.theme.dark ? "light" : "dark";
     this.retheme();
   }
 
-  private retheme(): void {
+  retheme(): void {
     this.theme = readTheme();
     this.refresh();
   }
 
-  private onKey(event: KeyboardEvent): void {
-    const target = event.target as HTMLElement;
-    if (target.closest("input, select, textarea") || event.ctrlKey || event.metaKey || event.altKey) return;
-    const keys: Record<string, () => unknown> = {
-      " ": () => this.toggle(), ".": () => this.stepCell(), f: () => this.stepFrame(), d: () => this.stepDiscard(), Home: () => this.seek(0),
-      "[": () => this.setSpeed(Math.max(SLOWEST, this.speed / 2)), "]": () => this.setSpeed(Math.min(1e12, this.speed * 2)),
-    };
-    const work = keys[event.key];
-    if (!work || (event.key === " " && target.closest("button, a"))) return;
-    event.preventDefault();
-    void work();
-  }
-
-  private listenForFiles(): void {
-    const drop = byId("drop");
-    addEventListener("dragover", (event) => {
-      event.preventDefault();
-      drop.hidden = false;
-    });
-    addEventListener("dragleave", (event) => {
-      if (event.relatedTarget === null) drop.hidden = true;
-    });
-    addEventListener("drop", (event) => {
-      event.preventDefault();
-      drop.hidden = true;
-      const file = event.dataTransfer?.files[0];
-      if (file) void this.openFile(file);
-    });
-  }
-
-  private listenToStrip(canvas: HTMLCanvasElement): void {
-    const down = new Map<number, number>();
-    const duration = () => this.run.description.duration;
-    canvas.addEventListener("pointerdown", (event) => {
-      canvas.setPointerCapture(event.pointerId);
-      down.set(event.pointerId, event.offsetX);
-      if (down.size === 1) void this.seek(this.strip.timeAt(event.offsetX));
-    });
-    canvas.addEventListener("pointermove", (event) => {
-      if (!down.has(event.pointerId)) return;
-      if (down.size === 2) {
-        const [other] = [...down].filter(([id]) => id !== event.pointerId).map(([, x]) => x);
-        const before = Math.abs(down.get(event.pointerId)! - other);
-        const after = Math.max(8, Math.abs(event.offsetX - other));
-        this.strip.zoom((event.offsetX + other) / 2, Math.max(8, before) / after, duration());
-        this.redraw();
-      } else void this.seek(this.strip.timeAt(event.offsetX));
-      down.set(event.pointerId, event.offsetX);
-    });
-    const up = (event: PointerEvent) => down.delete(event.pointerId);
-    canvas.addEventListener("pointerup", up);
-    canvas.addEventListener("pointercancel", up);
-    canvas.addEventListener("wheel", (event) => {
-      event.preventDefault();
-      this.strip.zoom(event.offsetX, Math.exp(event.deltaY / 400), duration());
-      this.redraw();
-    }, { passive: false });
-    canvas.addEventListener("dblclick", () => {
-      this.strip.show(0, duration(), duration());
-      this.redraw();
-    });
-    canvas.addEventListener("keydown", (event) => {
-      const step = (this.strip.to - this.strip.from) / (event.shiftKey ? 20 : 400);
-      const keys: Record<string, () => void> = {
-        ArrowLeft: () => void this.seek(this.run.now - step),
-        ArrowRight: () => void this.seek(this.run.now + step),
-        "+": () => this.zoomAtNow(0.5),
-        "-": () => this.zoomAtNow(2),
-      };
-      if (!keys[event.key]) return;
-      event.preventDefault();
-      event.stopPropagation();
-      keys[event.key]();
-    });
-  }
-
-  private zoomAtNow(factor: number): void {
+  /** Shows more or less of the run around the present moment. */
+  zoomAtNow(factor: number): void {
     const half = ((this.strip.to - this.strip.from) * factor) / 2;
     this.strip.show(this.run.now - half, this.run.now + half, this.run.description.duration);
     this.redraw();
@@ -568,15 +447,4 @@ export class App {
   timeOf(text: string): number {
     return readTime(text);
   }
-}
-
-/** The port where a story most probably happens: of a switch, limited, crossed by many flows, slow. */
-function mainPort(run: Run): number {
-  const { links, nodes, flows } = run.description;
-  const worth = (index: number) => {
-    const crossing = flows.filter((flow) => flow.route.includes(index)).length;
-    const limited = links[index].capacity !== null ? 1e6 : 0;
-    return nodes[links[index].from].host || crossing === 0 ? -1 : limited + crossing * 100 - links[index].rate / 1e10;
-  };
-  return links.map((_, index) => index).sort((a, b) => worth(b) - worth(a))[0];
 }

@@ -9,7 +9,15 @@ interface Waiting {
 }
 
 /** The worker is gone, or its engine has stopped: another has to be started. */
-export class Lost extends Error {}
+export class Lost extends Error {
+  constructor(
+    message: string,
+    /** Whether the engine stopped by itself: it would do so again. */
+    readonly crashed = false,
+  ) {
+    super(message);
+  }
+}
 
 export class Client {
   private readonly worker: Worker;
@@ -53,15 +61,15 @@ export class Client {
     this.waiting.delete(answer.id);
     if ("error" in answer) {
       if (answer.refused) waiting.reject(new Error(answer.error));
-      else this.lose(answer.error, waiting);
+      else this.lose(answer.error, waiting, true);
     } else waiting.resolve(answer.result);
   }
 
-  private lose(message: string, first?: Waiting): void {
+  private lose(message: string, first?: Waiting, crashed = false): void {
     this.gone = true;
     this.worker.terminate();
     const waiting = [...(first ? [first] : []), ...this.waiting.values()];
     this.waiting.clear();
-    waiting.forEach((one) => one.reject(new Lost(message)));
+    waiting.forEach((one) => one.reject(new Lost(message, crashed)));
   }
 }

@@ -36,6 +36,8 @@ export interface Drag {
 /** The most cells of a buffer that are drawn one by one. */
 const MOST_CELLS = 5000;
 const LANE_GAP = 3;
+/** Space above the glass, for what has just been lost. */
+const HEAD = 58;
 
 export class CloseUp {
   private readonly surface: Surface;
@@ -110,7 +112,7 @@ export class CloseUp {
     const left = width * 0.5 - glass / 2;
     const seen = Math.max(50, this.occupancy(scene) * 1.2);
     return {
-      left, right: left + glass, top: 58, bottom: height - 30,
+      left, right: left + glass, top: HEAD, bottom: height - 30,
       cell: Math.max(7, Math.min(15, width / 60)),
       capacity: capacity ?? 100 * Math.ceil(seen / 100), limited: capacity !== null,
     };

@@ -17,6 +17,9 @@ interface Exports {
 /** The scenario, or what was asked of it, is at fault; the message says how. */
 export class Refusal extends Error {}
 
+/** The engine has a defect, or ran out of memory: this one cannot be used any more. */
+export class Crash extends Error {}
+
 export class Engine {
   private readonly exports: Exports;
 
@@ -30,27 +33,27 @@ export class Engine {
     // The view is made after the call: growth of the memory detaches older ones.
     const at = this.exports.input(bytes.length);
     new Uint8Array(this.exports.memory.buffer, at, bytes.length).set(bytes);
-    return JSON.parse(this.text(this.exports.load()));
+    return JSON.parse(this.text(() => this.exports.load()));
   }
 
   /** Runs until a time in picoseconds, sampling every `period`; returns what happened on the way. */
   advance(until: number, period: number): Float64Array {
-    return this.numbers(this.exports.advance(until, period));
+    return this.numbers(() => this.exports.advance(until, period));
   }
 
   /** Where everything is now. */
   look(): Float64Array {
-    return this.numbers(this.exports.look());
+    return this.numbers(() => this.exports.look());
   }
 
   /** Runs to the end; the run is gone then. */
   finish(): Outcome {
-    return JSON.parse(this.text(this.exports.finish()));
+    return JSON.parse(this.text(() => this.exports.finish()));
   }
 
   /** The scenario with all that was set, as TOML. */
   scenario(): string {
-    return this.text(this.exports.scenario());
+    return this.text(() => this.exports.scenario());
   }
 
   private bytes(): Uint8Array {
@@ -58,14 +61,24 @@ export class Engine {
     return new Uint8Array(memory.buffer, output(), output_length());
   }
 
-  private text(status: number): string {
-    const text = new TextDecoder().decode(this.bytes());
-    if (status !== 0) throw new Refusal(text);
-    return text;
+  private text(call: () => number): string {
+    this.call(call);
+    return new TextDecoder().decode(this.bytes());
   }
 
-  private numbers(status: number): Float64Array {
-    if (status !== 0) throw new Refusal(new TextDecoder().decode(this.bytes()));
+  private numbers(call: () => number): Float64Array {
+    this.call(call);
     return new Float64Array(this.bytes().slice().buffer);
+  }
+
+  private call(call: () => number): void {
+    let status;
+    try {
+      status = call();
+    } catch (error) {
+      // After a trap the memory still holds what the engine said last.
+      throw new Crash(error instanceof WebAssembly.RuntimeError ? new TextDecoder().decode(this.bytes()) || error.message : String(error));
+    }
+    if (status !== 0) throw new Refusal(new TextDecoder().decode(this.bytes()));
   }
 }

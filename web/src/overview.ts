@@ -135,8 +135,7 @@ export class Overview {
       context.stroke();
       if (hosts > 16) return;
       context.fillStyle = theme.muted;
-      context.textAlign = "center";
-      context.fillText(name, Math.min(Math.max(x, 18), this.surface.width - 18), y + radius + 9);
+      this.labelHost(context, scene, name, { x, y }, radius);
     } else {
       roundedRect(context, x - SWITCH, y - SWITCH, 2 * SWITCH, 2 * SWITCH, 7);
       context.fillStyle = theme.raised;
@@ -146,8 +145,33 @@ export class Overview {
       context.stroke();
       context.fillStyle = theme.muted;
       context.textAlign = "center";
-      context.fillText(name, x, y + SWITCH + 11);
+      this.label(context, scene, name, x, y + SWITCH + 11);
     }
+  }
+
+  /** Beside a host at the edge, if there is space; else below it. */
+  private labelHost(context: CanvasRenderingContext2D, scene: Scene, name: string, { x, y }: Point, radius: number): void {
+    const needs = context.measureText(name).width + radius + 5;
+    const { width } = this.surface;
+    if (x < width / 3 && needs <= x) {
+      context.textAlign = "right";
+      this.label(context, scene, name, x - radius - 4, y);
+    } else if (x > (2 * width) / 3 && needs <= width - x) {
+      context.textAlign = "left";
+      this.label(context, scene, name, x + radius + 4, y);
+    } else {
+      context.textAlign = "center";
+      this.label(context, scene, name, x, y + radius + 9);
+    }
+  }
+
+  /** A name that can be read on whatever it lies. */
+  private label(context: CanvasRenderingContext2D, scene: Scene, text: string, x: number, y: number): void {
+    context.lineWidth = 4;
+    context.lineJoin = "round";
+    context.strokeStyle = scene.theme.paper;
+    context.strokeText(text, x, y);
+    context.fillText(text, x, y);
   }
 
   /** How full the buffers of switches are: small glasses where their links begin. */
@@ -213,7 +237,7 @@ export class Overview {
     if (this.laidOut === description) return;
     this.laidOut = description;
     const { width, height } = this.surface;
-    const [left, top] = [Math.min(44, width * 0.08), 26];
+    const [left, top] = [46, 20];
     this.places = layOut(description).map(({ x, y }) => ({ x: left + x * (width - 2 * left), y: top + y * (height - 2 * top - 8) }));
     const hosts = description.nodes.filter((node) => node.host).length;
     const used = new Set(description.flows.flatMap((flow) => [...flow.route, ...flow.back]));

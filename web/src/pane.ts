@@ -69,6 +69,13 @@ export class Pane {
     this.sparks.add(discards, this.run.description.reasons, now);
   }
 
+  /** Says which of two runs this is, by what is set in it alone. */
+  name(title: string, mine: [string, string][], others: [string, string][]): void {
+    const own = mine.filter(([key, value]) => !others.some(([key2, value2]) => key === key2 && value === value2));
+    const text = own.map(([key, value]) => `${key} = ${value}`).join(", ");
+    this.heading.replaceChildren(h("b", {}, title), text || (mine.length > 0 ? "" : "as the scenario says"));
+  }
+
   describe(text: string, aside: string): void {
     this.caption.replaceChildren(h("span", {}, text), h("span", {}, aside));
   }

@@ -163,6 +163,7 @@ export class Run {
       await this.live.ask<"load">({ do: "load", request: this.request });
       const { look } = await this.live.ask<"seek">({ do: "seek", until: at, period: this.description.duration });
       this.view = new View(look);
+      if (error.crashed) throw new Error(`The engine has stopped, and was started again at the same moment. Please report this: ${error.message}`);
     } finally {
       this.busy = false;
     }

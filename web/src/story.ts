@@ -56,6 +56,8 @@ export class StoryGuide {
   private render(): void {
     const { story } = this;
     this.root.hidden = !story;
+    // While a story waits for its own button, that is the only one that stands out.
+    document.body.classList.toggle("touring", story !== undefined);
     if (!story) return;
     const step = story.steps[this.place];
     const last = this.place === story.steps.length - 1;

@@ -1,6 +1,6 @@
 /** The worker that holds an engine: it answers one message after the other and never waits for anything. */
 
-import { Engine } from "./engine.ts";
+import { Crash, Engine } from "./engine.ts";
 import type { Description, Outcome, ScenarioRequest } from "./types.ts";
 
 export type Ask =
@@ -105,7 +105,7 @@ onmessage = (event: MessageEvent) => {
     const [result, transfer] = answer(id, ask as Ask);
     postMessage({ id, result } satisfies Answer, { transfer });
   } catch (error) {
-    const refused = !(error instanceof WebAssembly.RuntimeError);
+    const refused = !(error instanceof Crash);
     postMessage({ id, error: String((error as Error).message ?? error), refused } satisfies Answer);
   }
 };

@@ -57,6 +57,7 @@ pub extern "C" fn output_length() -> usize {
 /// why it was refused; a run loaded before goes on then.
 #[unsafe(no_mangle)]
 pub extern "C" fn load() -> u32 {
+    std::panic::set_hook(Box::new(|defect| tell(&defect.to_string())));
     let input = BUFFERS.with_borrow_mut(|buffers| std::mem::take(&mut buffers.input));
     match Lab::load(&input) {
         Ok((lab, description)) => {
@@ -92,6 +93,15 @@ pub extern "C" fn finish() -> u32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn scenario() -> u32 {
     with_lab(|lab| Ok(lab.scenario().into_bytes()))
+}
+
+/// Leaves the words of a panic in the output; the trap that follows ends the module.
+fn tell(defect: &str) {
+    BUFFERS.with(|buffers| {
+        if let Ok(mut buffers) = buffers.try_borrow_mut() {
+            buffers.output = defect.as_bytes().to_vec();
+        }
+    });
 }
 
 fn with_lab(work: impl FnOnce(&mut Lab) -> Result<Vec<u8>, String>) -> u32 {
