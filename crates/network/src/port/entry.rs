@@ -11,7 +11,7 @@ pub(crate) struct VcEntry {
     /// The VC's number there.
     pub(super) next_vc: u32,
     /// Where its backward RM cells go first and the VC's number there, if a port stamps them on their way to the next one.
-    relay: Option<(StreamId, u32)>,
+    pub(super) relay: Option<(StreamId, u32)>,
     /// Whether the next cell that the policy is asked about begins a frame.
     pub(super) at_frame_start: bool,
     /// Units accepted, by priority: CLP = 0, CLP = 1.

@@ -92,6 +92,11 @@ impl Stored {
         self.sending.as_ref().map_or(NEVER, |sending| sending.departure.ps())
     }
 
+    /// The units whose transmission has not begun, VC by VC: what a viewer may read.
+    pub(super) fn waiting(&self) -> impl Iterator<Item = &Unit> {
+        self.store.units()
+    }
+
     fn size(&self, cell: &Cell) -> u32 {
         match self.line {
             Line::Cells { .. } => 1,
