@@ -106,6 +106,11 @@ instructions: ## Count instructions a cell-hop with callgrind (needs valgrind).
 		printf "%d instructions / %d cell-hops = %.1f instructions a cell-hop\n", total, hops, total / hops }' \
 		$(TARGET_DIR)/instructions.txt $(TARGET_DIR)/callgrind.out
 
+.PHONY: soak
+soak: ## Run random scenarios: SECONDS=60 or SCENARIOS=N, on JOBS=1 processes, SEED=S to repeat.
+	SECONDS=$(SECONDS) SCENARIOS=$(SCENARIOS) JOBS=$(JOBS) SEED=$(SEED) RUST_BACKTRACE=0 \
+		cargo test --locked --quiet --package celltrain-network --test composed -- --ignored --exact soak::soak --nocapture
+
 .PHONY: docs
 docs: build $(VENV)/.docs ## Build the documentation as a site in docs/_build/html.
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going docs docs/_build/html

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from celltrain._core import Cancelled, ScenarioError, __version__, max_min
     from celltrain.comparison import Comparison, compare
-    from celltrain.errors import InputError
+    from celltrain.errors import Defect, Error, InputError
     from celltrain.experiment import run
     from celltrain.papers import PaperResults, reproduce
     from celltrain.reading import read
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 __all__ = [
     "Cancelled",
     "Comparison",
+    "Defect",
+    "Error",
     "InputError",
     "PaperResults",
     "Result",
@@ -47,6 +49,8 @@ __all__ = [
 _HOME = {
     "Cancelled": "_core",
     "Comparison": "comparison",
+    "Defect": "errors",
+    "Error": "errors",
     "InputError": "errors",
     "PaperResults": "papers",
     "Result": "results",

@@ -25,6 +25,9 @@ __source__: str  # a hash of the Rust sources and Cargo.lock (16 hexadecimal dig
 class ScenarioError(Exception):
     """A scenario that cannot be used; the message names file, line, key and what was expected."""
 
+class Panic(Exception):
+    """The core found itself wrong. The arguments are what it says and the place in its source."""
+
 class Cancelled(Exception):
     """A run that was stopped through its `CancelToken`."""
 
@@ -97,6 +100,7 @@ def run(
     packets_at: list[str] = ...,
     cells_on: list[str] = ...,
     cancel: CancelToken | None = None,
+    panics: bool = False,
 ) -> RunResult: ...
 def policies() -> str: ...
 def schema() -> str: ...

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from hashlib import blake2b
 from os import PathLike
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from celltrain import _core, folder, statistics, text
 from celltrain.errors import InputError, unknown
-from celltrain.experiment import Progress, execute, replicate
+from celltrain.experiment import Progress, attempt, replicate
 from celltrain.folder import Folder, claim
 from celltrain.results import Result, provenance, read_frames
 from celltrain.scenario import Scenario
@@ -79,6 +79,8 @@ class Comparison:
     manifest: dict[str, Any]
     """The manifest of the comparison's folder."""
     results: dict[str, Result]
+    defects: list[str] = field(default_factory=list)
+    """A line for each run that found celltrain wrong; its policy is left out."""
 
     @staticmethod
     def read(path: str | PathLike[str]) -> "Comparison":
@@ -259,25 +261,33 @@ def compare(
         jobs: threads; as many as there are cores by default. Results do not depend on it.
         trace: also record time series.
         progress: called as replications end.
+
+    Raises:
+        Defect: less than two policies are left without runs that found celltrain wrong.
     """
     variants = {policy: _variant(scenario, policy) for policy in policies}
     if len(variants) < 2:
         raise InputError("a comparison needs at least two different policies")
     tasks = {policy: replicate(variant, replications, seed, trace) for policy, variant in variants.items()}
     began = time.perf_counter()
-    records = execute(
+    found, defects = attempt(
         [task for group in tasks.values() for task in group],
         jobs=jobs,
         progress=progress,
         reduce=lambda _, record: record,
     )
     wall_time = time.perf_counter() - began
-    each = len(records) // len(tasks)
+    each = len(found) // len(tasks)
+    runs = {policy: found[i * each : (i + 1) * each] for i, policy in enumerate(tasks)}
+    # Runs are compared in pairs: a policy that lacks one is left out.
+    whole = {policy: [run for run in group if run is not None] for policy, group in runs.items()}
+    whole = {policy: group for policy, group in whole.items() if len(group) == each}
+    if defects and len(whole) < 2:
+        raise next(iter(defects.values()))
+    records = [record for group in whole.values() for record in group]
     results = {
-        policy: Result.of_records(
-            variants[policy], group[0].seed, records[i * each : (i + 1) * each], wall_time
-        )
-        for i, (policy, group) in enumerate(tasks.items())
+        policy: Result.of_records(variants[policy], tasks[policy][0].seed, group, wall_time)
+        for policy, group in whole.items()
     }
     first = next(iter(results.values())).manifest
     manifest = {
@@ -285,15 +295,17 @@ def compare(
         "key": comparison_key(scenario, list(variants)),
         "name": scenario.name,
         **provenance(records, wall_time),
-        "policies": list(variants),
-        "state_per_vc": {name: _catalogue()[name]["per_vc"] for name in variants},
+        "policies": list(whole),
+        "state_per_vc": {name: _catalogue()[name]["per_vc"] for name in whole},
         "seed": first["seed"],
         "replications": first["replications"],
         "units": {column: unit for one in results.values() for column, unit in one.manifest["units"].items()},
         "scenario": scenario.to_dict(),
         "scenario_toml": scenario.to_toml(),
     }
-    return Comparison(manifest, results)
+    return Comparison(
+        manifest, results, [f"policy {list(tasks)[place // each]}: {one}" for place, one in defects.items()]
+    )
 
 
 def comparison_key(scenario: Scenario, policies: Sequence[str]) -> str:

@@ -35,10 +35,13 @@ def without_sweep(text: str) -> tuple[str, dict[str, Any] | None]:
     lines = text.splitlines(keepends=True)
     kept: list[str] = []
     ours = False
+    head = 0
     for number, line in enumerate(lines):
-        # Within an array over several lines a line can look like the head of a table.
-        if _HEADER.match(line) and _is_toml("".join(lines[:number])):
+        # Only where the sweep begins or ends. Within an array over several lines a line can look like the
+        # head of a table; what stands between two heads is TOML by itself.
+        if (_HEADER if ours else _OURS).match(line) and _is_toml("".join(lines[head:number])):
             ours = _OURS.match(line) is not None
+            head = number
         kept.append("\n" if ours else line)
     rest = "".join(kept)
     if not _is_toml(rest) or tomllib.loads(rest) != content:

@@ -1,12 +1,51 @@
-"""Errors that a user can put right. The command line turns each into one line on stderr and exit code 2."""
+"""Errors of celltrain. The command line turns each into one line on stderr and an exit code.
+
+An `InputError` is for the user to put right (exit code 2), a `Defect` is for those who make celltrain (3).
+"""
 
 from collections.abc import Iterable
+from typing import Any
 
-__all__ = ["InputError", "unknown"]
+__all__ = ["Defect", "Error", "InputError", "defect", "unknown"]
 
 
-class InputError(ValueError):
+class Error(Exception):
+    """What celltrain raises of its own accord."""
+
+
+class InputError(Error, ValueError):
     """Input that cannot be used; the message says what was wrong and what was expected."""
+
+
+class Defect(Error):
+    """A run that found celltrain itself wrong. The text is one line that can be reported."""
+
+    def __init__(self, scenario: str, seed: int, replication: int, message: str, place: str) -> None:
+        super().__init__(scenario, seed, replication, message, place)
+        self.scenario = scenario
+        """The name of the scenario."""
+        self.seed = seed
+        self.replication = replication
+        self.message = message
+        """What is wrong, as the core says it."""
+        self.place = place
+        """The file and the line in the source of the core."""
+
+    def __str__(self) -> str:
+        return defect(
+            f"scenario '{self.scenario}', seed {self.seed}, replication {self.replication}: "
+            f"{self.message} ({self.place})"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """What a manifest says of it."""
+        kept = ("scenario", "seed", "replication", "message", "place")
+        return {name: getattr(self, name) for name in kept}
+
+
+def defect(what: str) -> str:
+    """The line that reports a defect."""
+    return " ".join(f"{what}: this is a bug in celltrain, please report it".split())
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> InputError:

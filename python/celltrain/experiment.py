@@ -16,7 +16,7 @@ from typing import TypeVar
 from urllib.parse import quote
 
 from celltrain import _core
-from celltrain.errors import InputError
+from celltrain.errors import Defect, InputError
 from celltrain.results import Record, Result
 from celltrain.scenario import Scenario
 
@@ -24,6 +24,7 @@ __all__ = [
     "Places",
     "Progress",
     "Task",
+    "attempt",
     "checked_jobs",
     "default_jobs",
     "drive",
@@ -45,6 +46,9 @@ MAX_RUNS = 100_000
 
 MAX_JOBS = 1024
 """Threads of one experiment."""
+
+PANICS = "CELLTRAIN_TEST_PANICS"
+"""For tests: the runs whose scenario, written out, contains the value of this variable panic."""
 
 INTERRUPT_PERIOD = 0.1
 """Seconds between two looks at pending signals while the main thread waits."""
@@ -96,28 +100,63 @@ def execute(
     `reduce` is called as soon as a task ends, so that what it does not keep is freed. An interrupt (Ctrl-C)
     or an error stops the tasks under way, drops the rest, and is raised again once no thread runs any more.
     """
+
+    def stop(_: int, defect: Defect) -> None:
+        raise defect
+
+    return _execute(tasks, jobs, progress, reduce, stop)  # type: ignore[return-value]  # no place is empty
+
+
+def attempt(
+    tasks: Iterable[Task],
+    *,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+    reduce: Callable[[Task, Record], T],
+) -> tuple[list[T | None], dict[int, Defect]]:
+    """As `execute`, but a task that finds celltrain wrong leaves its place empty, and the others go on.
+
+    Returns:
+        What `reduce` made of each record, None where there is none; and the defects by the places of their
+        tasks, in order.
+    """
+    found: dict[int, Defect] = {}
+    results = _execute(tasks, jobs, progress, reduce, found.__setitem__)
+    return results, dict(sorted(found.items()))
+
+
+def _execute(
+    tasks: Iterable[Task],
+    jobs: int | None,
+    progress: Progress | None,
+    reduce: Callable[[Task, Record], T],
+    fail: Callable[[int, Defect], None],
+) -> list[T | None]:
     todo = list(tasks)
     jobs = min(checked_jobs(jobs), max(len(todo), 1))
     results: list[T | None] = [None] * len(todo)
     cell_hops = done = 0
     waiting = iter(range(len(todo)))
 
-    def take_in(index: int, record: Record) -> None:
+    def take_in(index: int, record: Record | Defect) -> None:
         nonlocal cell_hops, done
-        results[index] = reduce(todo[index], record)
-        cell_hops += record.cell_hops
         done += 1
+        if isinstance(record, Defect):
+            fail(index, record)
+        else:
+            results[index] = reduce(todo[index], record)
+            cell_hops += record.cell_hops
         if progress is not None:
             progress(done, len(todo), cell_hops)
 
     with threads(jobs) as (pool, cancel):
         drive(
             lambda count: islice(waiting, count),
-            lambda index: pool.submit(simulate, todo[index], cancel),
+            lambda index: pool.submit(_tried, todo[index], cancel),
             take_in,
             lambda: jobs,
         )
-    return results  # type: ignore[return-value]  # every place was filled
+    return results
 
 
 def drive(
@@ -217,8 +256,22 @@ def run(
     return Result.of_records(scenario, tasks[0].seed, records, time.perf_counter() - began)
 
 
+def _tried(task: Task, cancel: _core.CancelToken | None = None) -> Record | Defect:
+    """Runs one task in this thread; returns the defect that it found, if it found one."""
+    try:
+        return simulate(task, cancel)
+    except Defect as defect:
+        return defect
+
+
 def simulate(task: Task, cancel: _core.CancelToken | None = None) -> Record:
-    """Runs one task in this thread."""
+    """Runs one task in this thread.
+
+    Raises:
+        Defect: the run found celltrain wrong.
+    """
+    wanted = os.environ.get(PANICS)
+    run: _core.RunResult | _core.Panic
     try:
         run = _core.run(
             task.scenario.core,
@@ -229,9 +282,15 @@ def simulate(task: Task, cancel: _core.CancelToken | None = None) -> Record:
             packets_at=list(task.captures.hosts),
             cells_on=list(task.captures.links),
             cancel=cancel,
+            panics=wanted is not None and wanted in task.scenario.to_toml(),
         )
     except ValueError as error:
         raise InputError(str(error)) from None
+    except _core.Panic as panic:
+        run = panic
+    # Raised here, a defect has no context: clusters pickle errors with theirs, and the core's cannot be.
+    if isinstance(run, _core.Panic):
+        raise Defect(task.scenario.name, task.seed, task.replication, *run.args)
     return Record(
         task.replication,
         run.fingerprint,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -100,3 +101,23 @@ def test_what_has_no_sweep_stays_as_it_is(text: str) -> None:
 def test_a_sweep_that_is_no_table_of_its_own_is_refused(text: str) -> None:
     with pytest.raises(ct.InputError, match="tables of its own"):
         without_sweep(text)
+
+
+def test_reading_takes_as_long_as_the_file_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is read as TOML grows with the file, not with its square: characters are counted, not seconds."""
+    loads, read = tomllib.loads, 0
+
+    def counted(text: str) -> dict[str, Any]:
+        nonlocal read
+        read += len(text)
+        return loads(text)
+
+    monkeypatch.setattr(tomllib, "loads", counted)
+    for flows in (100, 400):
+        tables = "".join(f'[[flow]]\nname = "{number}"\nroute = [\n]\n' for number in range(flows))
+        for text in (f"{SWEEP}\n{tables}", f"{tables}\n{SWEEP}", f"{tables}{SWEEP}\n{tables}"):
+            read = 0
+            with_sweep = without_sweep(text)[1]
+            assert with_sweep is not None
+            assert with_sweep["replications"] == 2
+            assert read < 5 * len(text)

@@ -29,6 +29,8 @@ pub struct Cell {
     pub ecn: Ecn,
     /// Whether it carries data or manages resources.
     pub kind: Kind,
+    /// Octets of the packet, where the unit is a packet of a packet-framed link; 0 for a cell.
+    pub octets: u32,
 }
 
 /// What a cell carries.
@@ -63,7 +65,16 @@ impl Cell {
     /// that it joins no train.
     #[must_use]
     pub fn management(vc: u32, kind: Kind, number: u32, clp: bool) -> Self {
-        Self { vc, frame: number, position: 1 << 15, length: (1 << 15) + 1, clp, ecn: Ecn::NotCapable, kind }
+        Self {
+            vc,
+            frame: number,
+            position: 1 << 15,
+            length: (1 << 15) + 1,
+            clp,
+            ecn: Ecn::NotCapable,
+            kind,
+            octets: 0,
+        }
     }
 
     /// Whether this is the frame's last cell (end of message).

@@ -238,7 +238,7 @@ string_form!(
     CellRate,
     "a rate of cells",
     "50 Mbit/s",
-    "^ *([0-9_]+\\.?[0-9_]*|\\.[0-9_]+) *([kMG]?bit/s|cells/s) *$".to_owned()
+    "^ *([0-9_]+\\.?[0-9_]*|\\.[0-9_]+) *([kMGT]?bit/s|cells/s) *$".to_owned()
 );
 
 /// A ratio, written as a plain number: `0.8`. It is kept in billionths, so that models compare with it in whole

@@ -10,10 +10,10 @@
 //! The engine knows nothing of ATM or TCP.
 
 pub mod fingerprint;
-pub mod long_range;
 pub mod merge;
 pub mod quantity;
 pub mod random;
+pub mod registry;
 pub mod stream;
 pub mod time;
 pub mod visit;

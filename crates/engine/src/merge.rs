@@ -3,10 +3,10 @@
 use crate::{
     random::Generator,
     stream::{Car, StreamId, Streams, Train},
-    time::{NEVER, Slot, Time},
+    time::{Instant, SPARE_BITS, Slot, Time},
 };
 
-/// Which of several cars that arrive in the same picosecond comes first.
+/// Which of several cars that arrive at the same instant comes first.
 #[derive(Debug, Clone)]
 pub enum TieBreak {
     /// That of the input with the smallest index.
@@ -36,46 +36,67 @@ pub struct Merge {
     crossing: bool,
 }
 
-/// When the next car of an input arrives, and on which stream: the time, the input and the stream in one number, which
-/// compares faster than they do one by one.
+/// When the next car of an input arrives, and which input it is, in one number: the grid of instants leaves the lowest bits free
+/// for the input. The order of arrivals, with ties by input, is the order of these numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Key(u128);
 
+/// The bits of a [`Key`] that hold the input.
+const INPUT: u128 = (1 << SPARE_BITS) - 1;
+
 impl Key {
     /// No input's: it never arrives, and wins no ties.
-    const NONE: Self = Self((NEVER as u128) << 64);
+    const NONE: Self = Self(u128::MAX);
 
+    /// The key of whatever arrives first at `time` or later.
     #[inline]
-    fn new(arrival: Time, input: u32, stream: StreamId) -> Self {
-        Self(u128::from(arrival) << 64 | u128::from(input) << 32 | stream as u128)
+    fn start_of(time: Time) -> Self {
+        Self(Instant::start_of(time).bits())
     }
 
     #[inline]
-    fn arrival(self) -> Time {
-        (self.0 >> 64) as Time
+    fn new(arrival: Instant, input: u32) -> Self {
+        Self(arrival.bits() | u128::from(input))
+    }
+
+    #[inline]
+    fn arrival(self) -> Instant {
+        Instant::of_bits(self.0)
     }
 
     #[inline]
     fn input(self) -> u32 {
-        (self.0 >> 32) as u32
+        (self.0 & INPUT) as u32
     }
 
+    /// The key of the same input's car that arrives at `arrival`.
     #[inline]
-    fn stream(self) -> StreamId {
-        self.0 as u32 as StreamId
+    fn at(self, arrival: Instant) -> Self {
+        Self(arrival.bits() | self.0 & INPUT)
     }
 
-    /// The key of the same input's next car.
+    /// This key as a limit without regard to inputs: what arrives at its instant is not before it.
     #[inline]
-    fn at(self, arrival: Time) -> Self {
-        Self(u128::from(arrival) << 64 | u128::from(self.0 as u64))
+    fn instant_only(self) -> Self {
+        Self(self.0 & !INPUT)
+    }
+
+    /// The first instant at which a car of `input` is not before this key.
+    #[inline]
+    fn limit_of(self, input: Self) -> Instant {
+        let wins_tie = input.0 & INPUT < self.0 & INPUT;
+        Instant::of_bits(self.0 + (u128::from(wins_tie) << SPARE_BITS))
     }
 }
 
 impl Merge {
     /// Merges `inputs`.
+    ///
+    /// # Panics
+    /// If there are more than 2^20 of them.
     #[must_use]
     pub fn new(inputs: &[StreamId], ties: TieBreak) -> Self {
+        assert!(inputs.len() <= 1 << SPARE_BITS, "{} streams enter one process", inputs.len());
         Self {
             inputs: inputs.to_vec(),
             keys: Vec::with_capacity(inputs.len()),
@@ -91,9 +112,8 @@ impl Merge {
     pub fn refill<C: Car>(&mut self, streams: &Streams<C>) {
         let (inputs, keys) = (&self.inputs, &mut self.keys);
         self.starved.retain(|&input| {
-            let stream = inputs[input as usize];
-            let Some(arrival) = streams[stream].next_arrival() else { return true };
-            let key = Key::new(arrival, input, stream);
+            let Some(arrival) = streams[inputs[input as usize]].next_instant() else { return true };
+            let key = Key::new(arrival, input);
             keys.push(key);
             replace_first(keys, key);
             false
@@ -112,33 +132,33 @@ impl Merge {
         train: &mut Train<C>,
     ) -> bool {
         let Some((&(mut first), others)) = self.keys.split_last() else { return false };
-        let time = first.arrival();
-        if time >= until {
+        if first.arrival().ps() >= until {
             return false;
         }
-        let mut limit = until;
+        let mut limit = Key::start_of(until);
         if let Some(&second) = others.last() {
-            // A car that ties with the second input's goes with this row only if the order says so beforehand.
-            let wins_ties = self.ties_by_id && first < second.at(time);
-            limit = limit.min(second.arrival() + Time::from(wins_ties));
-            if second.arrival() == time {
-                first = self.break_tie(time);
-                limit = time + 1;
+            limit = limit.min(second);
+            if !self.ties_by_id {
+                // A car that ties with one of another input may lose.
+                limit = limit.instant_only();
+                if second.arrival() == first.arrival() {
+                    (first, limit) = self.break_tie();
+                }
             }
         }
-        let stream = &mut streams[first.stream()];
+        let stream = &mut streams[self.inputs[first.input() as usize]];
         let Some(head) = stream.first_mut() else { return false };
         *train = *head;
         if head.count > 1 {
             let second = head.second();
-            if second.ps() >= limit {
+            if first.at(second) >= limit {
                 (train.count, train.gaps) = (1, 0);
                 head.drop_first(second);
                 self.crossing = !TURNS && head.makes_rounds();
-                self.replace_first::<TURNS>(first.at(second.ps()));
+                self.replace_first::<TURNS>(first.at(second));
                 return true;
             }
-            if head.last().ps() >= limit {
+            if first.at(head.last()) >= limit {
                 self.part(first, limit, head, train);
                 return true;
             }
@@ -153,11 +173,11 @@ impl Merge {
 
     /// Keeps of `train`, a copy of the first train of `input`, what arrives before `limit`, and leaves the rest in `head`.
     #[inline(never)]
-    fn part<C: Car>(&mut self, input: Key, limit: Time, head: &mut Train<C>, train: &mut Train<C>) {
-        let count = head.cars_before(limit);
+    fn part<C: Car>(&mut self, input: Key, limit: Key, head: &mut Train<C>, train: &mut Train<C>) {
+        let count = head.cars_before(limit.limit_of(input));
         train.truncate(count);
         head.advance(count);
-        replace_first(&mut self.keys, input.at(head.first.ps()));
+        replace_first(&mut self.keys, input.at(head.first));
     }
 
     /// Whether the next car's input will come after most others then, so that its place is sooner found from the far end. It says
@@ -165,8 +185,14 @@ impl Merge {
     #[must_use]
     pub fn takes_turns<C: Car>(&self, streams: &Streams<C>) -> bool {
         let keys = &self.keys[self.spare..];
-        let Some(head) = keys.last().and_then(|key| streams[key.stream()].first()) else { return false };
-        head.count > 1 && head.second().ps() > keys[keys.len() / 2].arrival() && keys.len() > 4
+        let Some(head) = keys.last().and_then(|&key| self.head(key, streams)) else { return false };
+        head.count > 1 && head.second() > keys[keys.len() / 2].arrival() && keys.len() > 4
+    }
+
+    /// The first train of an input.
+    #[inline]
+    fn head<'a, C: Car>(&self, key: Key, streams: &'a Streams<C>) -> Option<&'a Train<C>> {
+        streams[self.inputs[key.input() as usize]].first()
     }
 
     /// Replaces the first key.
@@ -205,17 +231,19 @@ impl Merge {
         self.starved.push(input.input());
     }
 
-    /// Makes one of the inputs whose next car arrives at `time` the first and returns it.
+    /// Makes one of the inputs whose next cars tie the first, at random. Returns its key and the limit of what it may send then: all
+    /// of its cars that arrive at this instant.
     #[cold]
-    fn break_tie(&mut self, time: Time) -> Key {
+    fn break_tie(&mut self) -> (Key, Key) {
         let last = self.keys.len() - 1;
+        let instant = self.keys[last].instant_only();
         if let TieBreak::Random(generator) = &mut self.ties {
-            let tied = self.keys.iter().rev().take_while(|key| key.arrival() == time).count();
+            let tied = self.keys.iter().rev().take_while(|key| key.instant_only() == instant).count();
             // The order among equals may depend on the visits; by input it does not.
             self.keys[last + 1 - tied..].sort_unstable_by(|one, other| other.cmp(one));
             self.keys.swap(last, last - generator.below(tied as u64) as usize);
         }
-        self.keys[last]
+        (self.keys[last], Key(instant.0 + (1 << SPARE_BITS)))
     }
 
     /// Where the cars of several inputs take turns, takes whole rounds of them: `rows` becomes one train an input, of as many
@@ -232,7 +260,7 @@ impl Merge {
             return None;
         }
         // Most often it is the input whose turn it is next that makes no two rounds.
-        let head = streams[self.keys.last()?.stream()].first()?;
+        let head = self.head(*self.keys.last()?, streams)?;
         if !head.makes_rounds() {
             return None;
         }
@@ -251,10 +279,10 @@ impl Merge {
         rows.clear();
         for _ in 0..inputs {
             let first = *self.keys.last()?;
-            let head = streams[first.stream()].first_mut()?;
+            let head = streams[self.inputs[first.input() as usize]].first_mut()?;
             rows.push(Train { count: rounds, ..*head });
             head.advance(rounds);
-            replace_first(&mut self.keys, first.at(head.first.ps()));
+            replace_first(&mut self.keys, first.at(head.first));
         }
         Some(rounds)
     }
@@ -262,25 +290,27 @@ impl Merge {
     /// How many inputs take turns, and how many whole rounds there are of them, at least two of each. The last car of each
     /// train stays.
     fn count_rounds<C: Car>(&self, until: Time, slot: Slot, streams: &Streams<C>) -> Option<(usize, u32)> {
-        let round_end = self.keys.last()?.arrival() + slot.ps();
-        let (mut inputs, mut rounds, mut limit, mut last) = (0, MAX_ROUNDS, until, 0);
-        for key in self.keys.iter().rev() {
-            let arrival = key.arrival();
-            // A picosecond between two arrivals keeps them in order when fractions of it add up.
-            if arrival.saturating_add(2) > round_end {
-                limit = limit.min(arrival);
+        let first = *self.keys.last()?;
+        let round_end = first.at(first.arrival().plus(slot));
+        let (mut inputs, mut rounds, mut limit, mut last) = (0, MAX_ROUNDS, Key::start_of(until), None);
+        for &key in self.keys.iter().rev() {
+            let ties = |other: Key| !self.ties_by_id && key.instant_only() == other.instant_only();
+            if key >= round_end || ties(round_end) {
+                limit = limit.min(if self.ties_by_id { key } else { key.instant_only() });
                 break;
             }
-            let head = streams[key.stream()].first()?;
-            if !head.makes_rounds() || head.slot != slot || (inputs > 0 && arrival < last + 2) {
+            let head = self.head(key, streams)?;
+            if !head.makes_rounds() || head.slot != slot || last.is_some_and(ties) {
                 return None;
             }
             rounds = rounds.min(head.count - 1);
-            (inputs, last) = (inputs + 1, arrival);
+            (inputs, last) = (inputs + 1, Some(key));
         }
-        // With all its fractions of a picosecond, the last car arrives before the limit.
-        let reach = limit.checked_sub(last + 1)? / (slot.ps() + 1) + 1;
-        let rounds = u64::from(rounds).min(reach) as u32;
+        // The last car of the last round arrives before the limit.
+        let last = last.filter(|&last| last < limit)?;
+        if last.at(last.arrival().plus_slots(slot, u64::from(rounds - 1))) >= limit {
+            rounds = limit.limit_of(last).since(last.arrival()).slots(slot) as u32;
+        }
         (inputs > 1 && rounds > 1).then_some((inputs, rounds))
     }
 }

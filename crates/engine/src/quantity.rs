@@ -189,7 +189,13 @@ string_form!(Delay, "a delay or a length of link", "1 ms", pattern(DELAYS));
 quantity!(
     /// A bit rate in bit/s: `"155.52 Mbit/s"`.
     BitRate, "a bit rate", "155.52 Mbit/s",
-    &[("bit/s", 1), ("kbit/s", 1_000), ("Mbit/s", 1_000_000), ("Gbit/s", 1_000_000_000)]
+    &[
+        ("bit/s", 1),
+        ("kbit/s", 1_000),
+        ("Mbit/s", 1_000_000),
+        ("Gbit/s", 1_000_000_000),
+        ("Tbit/s", 1_000_000_000_000),
+    ]
 );
 quantity!(
     /// An amount of data in bytes: `"64 kB"` (1024 bytes each, as TCP's literature counts windows).
@@ -220,6 +226,7 @@ mod tests {
     fn decimal_fractions_are_exact() {
         assert_eq!("155.52 Mbit/s".parse(), Ok(BitRate(155_520_000)));
         assert_eq!("2.72634 us".parse(), Ok(Duration(2_726_340)));
+        assert_eq!("1.6 Tbit/s".parse(), Ok(BitRate(1_600_000_000_000)));
         assert_eq!("0.5 packet/s".parse(), Ok(PacketRate(500)));
         assert_eq!(".5s".parse(), Ok(Duration(500_000_000_000)));
         assert_eq!("1_000.000 ms".parse(), Ok(Duration(1_000_000_000_000)));
@@ -266,6 +273,7 @@ mod tests {
     #[test]
     fn values_are_written_as_people_write_them() {
         assert_eq!(BitRate(155_520_000).to_string(), "155.52 Mbit/s");
+        assert_eq!(BitRate(100_000_000_000_000).to_string(), "100 Tbit/s");
         assert_eq!(Duration(12_500_000_000).to_string(), "12.5 ms");
         assert_eq!(
             (Duration(0).to_string(), BitRate(0).to_string()),

@@ -97,19 +97,17 @@ impl<C: Car> Train<C> {
     /// How many cars arrive before `limit`: at least the first, and not all of them.
     #[inline]
     #[must_use]
-    pub fn cars_before(&self, limit: Time) -> u32 {
+    pub fn cars_before(&self, limit: Instant) -> u32 {
         let (slot, mut last, mut gaps, mut count) = (self.slot, self.first, self.gaps, 1);
         while gaps != 0 {
             last = last.plus_slots(slot, (gaps & MAX_GAP) + 1);
-            if last.ps() >= limit {
+            if last >= limit {
                 return count;
             }
             (gaps, count) = (gaps >> 4, count + 1);
         }
-        // The most slots that may pass after the last gap; those of a fraction too long are one more.
-        let most = ((limit - last.ps()) / slot.ps()).min(u64::from(self.count - count));
-        let is_before = |&slots: &u64| last.plus_slots(slot, slots).ps() < limit;
-        count + (1..=most).rev().find(is_before).unwrap_or(0) as u32
+        let covered = limit.since(last).slots(slot);
+        count + (covered - 1).min(u64::from(self.count - count)) as u32
     }
 
     /// Removes the first `count` cars.
@@ -228,7 +226,7 @@ impl<C: Car> Stream<C> {
     /// slots apart, and those slots are the train's. Cars that are on no grid have the same number, and never join.
     #[inline(always)]
     pub fn push(&mut self, first: u64, last: u64, train: &Train<C>) {
-        debug_assert!(train.first.ps() >= self.horizon, "a train before the horizon");
+        assert!(train.first.ps() >= self.horizon, "a train arrives before the horizon of its stream");
         let slots = first.wrapping_sub(self.last);
         self.last = last;
         self.pushed += u64::from(train.count);
@@ -255,10 +253,10 @@ impl<C: Car> Stream<C> {
 
     /// Removes the first train; returns when the next one arrives.
     #[inline]
-    pub(crate) fn remove_first(&mut self) -> Option<Time> {
+    pub(crate) fn remove_first(&mut self) -> Option<Instant> {
         self.taken += 1;
         if let Some(next) = self.trains.get(self.taken) {
-            return Some(next.first.ps());
+            return Some(next.first);
         }
         self.trains.clear();
         self.taken = 0;
@@ -283,10 +281,17 @@ impl<C: Car> Stream<C> {
         &self.trains[self.taken..]
     }
 
-    /// Arrival of the first car not yet taken.
+    /// Arrival of the first car not yet taken, in whole picoseconds.
     #[must_use]
     pub fn next_arrival(&self) -> Option<Time> {
-        self.trains.get(self.taken).map(|train| train.first.ps())
+        self.next_instant().map(Instant::ps)
+    }
+
+    /// Arrival of the first car not yet taken.
+    #[inline]
+    #[must_use]
+    pub fn next_instant(&self) -> Option<Instant> {
+        self.first().map(|train| train.first)
     }
 }
 

@@ -25,10 +25,20 @@ pub fn seconds(time: Time) -> f64 {
     time as f64 / SECOND as f64
 }
 
-/// A point in time on a link: picoseconds and a fraction of one in units of 2^-64 ps.
+/// How many of the 64 bits of a fraction are always zero: instants lie on a grid of 2^-44 ps.
+///
+/// The bits are free for the number of an input where instants of several inputs are compared ([`crate::merge::Merge`]): time
+/// and input then fit one number of 128 bits, and the order of arrivals is the order of these numbers.
+pub const SPARE_BITS: u32 = 20;
+
+/// The fraction that the grid keeps.
+const ON_GRID: u64 = !0 << SPARE_BITS;
+
+/// A point in time on a link: picoseconds and a fraction of one. Instants lie on a grid of 2^-44 ps, and events are ordered by all
+/// of it: two arrivals are simultaneous only if they are the same instant.
 ///
 /// Slots are seldom whole picoseconds (a cell at 155.52 Mbit/s takes 2 726 337.448… ps). Carrying the fraction makes the
-/// n-th of a row of back-to-back departures the rounded n-th multiple of the slot, not the sum of n rounded slots.
+/// n-th of a run of back-to-back departures the rounded n-th multiple of the slot, not the sum of n rounded slots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Instant {
     ps: Time,
@@ -42,11 +52,18 @@ impl Instant {
         Self { ps, fraction: 1 << 63 }
     }
 
-    /// The time in whole picoseconds, which is what events are ordered by.
+    /// The time in whole picoseconds, rounded down.
     #[inline]
     #[must_use]
     pub const fn ps(self) -> Time {
         self.ps
+    }
+
+    /// The time in whole picoseconds, rounded up.
+    #[inline]
+    #[must_use]
+    pub const fn ceil(self) -> Time {
+        self.ps + (self.fraction > 0) as Time
     }
 
     /// The very beginning of the picosecond `ps`.
@@ -85,8 +102,7 @@ impl Instant {
     #[inline]
     #[must_use]
     pub const fn before(self, span: Span) -> Self {
-        let bits = self.bits() - span.0;
-        Self { ps: (bits >> 64) as Time, fraction: bits as u64 }
+        Self::of_bits(self.bits() - span.0)
     }
 
     /// The time from `earlier` to this instant.
@@ -99,9 +115,18 @@ impl Instant {
         Span(self.bits() - earlier.bits())
     }
 
+    /// The instant as one number of 2^-64 ps, of which the lowest [`SPARE_BITS`] bits are zero.
     #[inline]
-    const fn bits(self) -> u128 {
+    #[must_use]
+    pub const fn bits(self) -> u128 {
         (self.ps as u128) << 64 | self.fraction as u128
+    }
+
+    /// The instant whose [`Instant::bits`] are `bits`, without the lowest [`SPARE_BITS`].
+    #[inline]
+    #[must_use]
+    pub const fn of_bits(bits: u128) -> Self {
+        Self { ps: (bits >> 64) as Time, fraction: bits as u64 & ON_GRID }
     }
 }
 
@@ -125,11 +150,39 @@ impl Ord for Instant {
 pub struct Span(u128);
 
 impl Span {
+    /// In units of 2^-64 ps.
+    #[inline]
+    #[must_use]
+    pub const fn bits(self) -> u128 {
+        self.0
+    }
+
     /// In whole picoseconds, rounded down.
     #[inline]
     #[must_use]
     pub const fn ps(self) -> Time {
         (self.0 >> 64) as Time
+    }
+
+    /// `count` times `slot`.
+    #[must_use]
+    pub const fn of_slots(slot: Slot, count: u64) -> Self {
+        Self(slot.times(count))
+    }
+
+    /// In seconds, for output.
+    #[must_use]
+    pub fn seconds(self) -> f64 {
+        (self.ps() as f64 + self.0 as u64 as f64 / 18_446_744_073_709_551_616.0) / SECOND as f64
+    }
+
+    /// The difference of two spans.
+    ///
+    /// # Panics
+    /// If `other` is longer.
+    #[must_use]
+    pub fn minus(self, other: Self) -> Self {
+        Self(self.0.checked_sub(other.0).expect("a span is not negative"))
     }
 
     /// `count` times `step` longer.
@@ -140,11 +193,11 @@ impl Span {
 
     /// The sum of this span and `count` others that grow evenly from `first` to `last`.
     #[must_use]
-    pub const fn plus_row(self, first: Self, last: Self, count: u64) -> Self {
+    pub const fn plus_run(self, first: Self, last: Self, count: u64) -> Self {
         // The terms are multiples of 2^-64 ps, so first + last is even where count is odd: halve the factor that is.
         let (ends, count) = (first.0 + last.0, count as u128);
-        let row = if count.is_multiple_of(2) { ends * (count / 2) } else { ends / 2 * count };
-        Self(self.0 + row)
+        let run = if count.is_multiple_of(2) { ends * (count / 2) } else { ends / 2 * count };
+        Self(self.0 + run)
     }
 
     /// How many slots it takes to cover this span: with the span from now to the last of a row of back-to-back
@@ -162,33 +215,87 @@ impl Span {
     }
 }
 
-/// An exact sum of spans: 128 bits of picoseconds and the fractions beside them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// An exact sum of spans, which may exceed what a span holds: 128 bits of picoseconds, and a fraction of one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct SpanSum {
     ps: u128,
-    fractions: u128,
+    fraction: u64,
 }
 
 impl SpanSum {
+    /// What `count` units that leave a link back to back, one `slot` apart, still spend in front of it, summed over them, if the last
+    /// one leaves after `last`.
+    ///
+    /// # Panics
+    /// If that many do not fit into the time.
+    #[must_use]
+    pub fn of_backlog(last: Span, slot: Slot, count: u64) -> Self {
+        let count = u128::from(count);
+        let pairs = count * count.saturating_sub(1) / 2;
+        let whole = Self::of_products((last.ps(), count), (last.0 as u64, count));
+        whole.minus(Self::of_products((slot.ps, pairs), (slot.fraction, pairs)))
+    }
+
+    /// So many picoseconds so many times, and fractions.
+    fn of_products(ps: (Time, u128), fractions: (u64, u128)) -> Self {
+        // Counts are below 2^64, so that the products of fractions fit if the pairs of them do.
+        let (high, low) = (fractions.1 >> 64, fractions.1 & u128::from(u64::MAX));
+        let low = u128::from(fractions.0) * low;
+        let carry = u128::from(fractions.0) * high + (low >> 64);
+        Self { ps: u128::from(ps.0) * ps.1 + carry, fraction: low as u64 }
+    }
+
+    /// Adds `count` spans that grow evenly from `first` to `last`.
+    pub fn add_run(&mut self, first: Span, last: Span, count: u64) {
+        // Twice the sum; halving it is exact, as the terms are multiples of 2^-44 ps.
+        let count = u128::from(count);
+        let fractions = (u128::from(first.0 as u64) + u128::from(last.0 as u64)) * count;
+        let whole = (u128::from(first.ps()) + u128::from(last.ps())) * count + (fractions >> 64);
+        let half = (fractions as u64) >> 1 | (whole as u64) << 63;
+        let (fraction, carry) = self.fraction.overflowing_add(half);
+        self.fraction = fraction;
+        self.ps += (whole >> 1) + u128::from(carry);
+    }
+
     /// Adds one span.
     #[inline]
     pub fn add(&mut self, span: Span) {
-        self.ps += span.0 >> 64;
-        self.fractions += span.0 & u128::from(u64::MAX);
+        let (fraction, carry) = self.fraction.overflowing_add(span.0 as u64);
+        self.fraction = fraction;
+        self.ps += (span.0 >> 64) + u128::from(carry);
     }
 
-    /// The sum in picoseconds.
+    /// Adds another sum.
+    pub fn add_sum(&mut self, other: Self) {
+        let (fraction, carry) = self.fraction.overflowing_add(other.fraction);
+        self.fraction = fraction;
+        self.ps += other.ps + u128::from(carry);
+    }
+
+    /// The difference of two sums.
+    ///
+    /// # Panics
+    /// If `other` is larger.
+    #[must_use]
+    pub fn minus(self, other: Self) -> Self {
+        let (fraction, borrow) = self.fraction.overflowing_sub(other.fraction);
+        let ps = self.ps.checked_sub(other.ps + u128::from(borrow));
+        Self { ps: ps.expect("a sum of spans is not negative"), fraction }
+    }
+
+    /// The sum in picoseconds, rounded down.
     #[must_use]
     pub fn ps(self) -> u128 {
-        self.ps + (self.fractions >> 64)
+        self.ps
     }
 }
 
-/// The time one unit takes on a link, exact to 2^-64 ps.
+/// The time one unit takes on a link, exact to 2^-44 ps.
 ///
-/// The fraction is rounded up: the n-th multiple is then never cut to the picosecond below the true one, as long as
-/// n times the rate (in bit/s) stays below 2^64: eight minutes of uninterrupted back-to-back cells at 155.52 Mbit/s if
-/// the fraction of the slot had the rate itself for its denominator; it has 243, and the bound is four thousand years.
+/// The fraction is rounded up to the grid of [`Instant`]: the n-th multiple is then never cut to the picosecond below the true
+/// one, and n of them are at most n 2^-44 ps too long: less than a picosecond after 17 million million back-to-back units, which
+/// is a year of cells at 155.52 Mbit/s. As long as n times the denominator of the slot's fraction stays below 2^44 (it is 243 at
+/// 155.52 Mbit/s), the whole picoseconds are those of the true multiple.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Slot {
     ps: Time,
@@ -218,7 +325,7 @@ impl Slot {
     }
 
     /// The time between units at `rate` units a second, a rate that is itself computed: as exact as an `f64` is, which is
-    /// 2^-31 ps for a cell at 155.52 Mbit/s. `None` if a unit takes more than 2^62 ps (53 days), or for ever.
+    /// 2^-31 ps for a cell at 155.52 Mbit/s, cut to the grid. `None` if a unit takes more than 2^62 ps (53 days), or for ever.
     ///
     /// # Panics
     /// If the rate is negative, infinite or not a number.
@@ -229,7 +336,7 @@ impl Slot {
         // Casts cut the fraction off, and multiplying by a power of two is exact.
         (exact <= (1u64 << 62) as f64).then(|| {
             let ps = exact as Time;
-            Self { ps, fraction: ((exact - ps as f64) * 18_446_744_073_709_551_616.0) as u64 }
+            Self { ps, fraction: ((exact - ps as f64) * 18_446_744_073_709_551_616.0) as u64 & ON_GRID }
         })
     }
 
@@ -242,8 +349,9 @@ impl Slot {
     fn of_ratio(numerator: u128, denominator: u128) -> Self {
         assert!(denominator > 0, "a rate must not be zero");
         let ps = u64::try_from(numerator / denominator).expect("a slot is shorter than 2^64 ps");
-        let fraction = ((numerator % denominator) << 64).div_ceil(denominator);
-        Self { ps, fraction: fraction as u64 }
+        let steps = ((numerator % denominator) << (64 - SPARE_BITS)).div_ceil(denominator);
+        let fraction = steps << SPARE_BITS;
+        Self { ps: ps + (fraction >> 64) as Time, fraction: fraction as u64 }
     }
 
     /// How much longer this slot is than `other`.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::{
     random::Generator,
     stream::{Car, Stream, StreamId, Streams},
-    time::{MILLISECOND, NEVER, Time},
+    time::{MILLISECOND, NEVER, Time, seconds},
 };
 
 /// A part of the model that owns its state and meets others only through streams.
@@ -113,22 +113,50 @@ impl Plan {
     }
 }
 
-/// Takes every process to `end`: all events before it are handled. `interrupt` is asked once a round; the run stops
-/// early, with `false`, when it answers `true`.
+/// What is handled between two looks at whether the run is to stop, in events and processes: milliseconds of work.
+pub const WORK_BETWEEN_POLLS: u64 = 1 << 16;
+
+/// Asks whether the run is to stop, after every round and whenever a round has taken long.
+struct Poll<I> {
+    interrupt: I,
+    work: u64,
+}
+
+impl<I: FnMut() -> bool> Poll<I> {
+    /// Whether the run is to stop, asked only when enough was done since the last time.
+    #[inline]
+    fn after(&mut self, work: u64) -> bool {
+        self.work += work;
+        self.work >= WORK_BETWEEN_POLLS && self.now()
+    }
+
+    fn now(&mut self) -> bool {
+        self.work = 0;
+        (self.interrupt)()
+    }
+}
+
+/// Takes every process to `end`: all events before it are handled. `interrupt` is asked after every round and, within a long
+/// one, after every [`WORK_BETWEEN_POLLS`] events and processes, though never within a visit; the run stops early, with
+/// `false`, when it answers `true`.
+///
+/// # Panics
+/// If no process can advance before the end: a cycle of the network has no lookahead then.
 pub fn run<C: Car, S, P: Process<C, S>>(
     processes: &mut [P],
     streams: &mut Streams<C>,
     shared: &mut S,
     schedule: &mut Schedule,
     end: Time,
-    mut interrupt: impl FnMut() -> bool,
+    interrupt: impl FnMut() -> bool,
 ) -> bool {
     let mut plan = Plan::new(processes, streams, shared);
+    let mut poll = Poll { interrupt, work: 0 };
     // Nothing happens anywhere before this time.
     let mut idle_until = 0;
     loop {
         let cap = schedule.next_round();
-        let (mut events, mut behind) = (0, false);
+        let (mut events, mut behind, mut advanced) = (0, false, false);
         for &index in &schedule.order {
             let known = &plan.processes[index];
             let (horizon, arrival) = plan.arrivals(known, streams);
@@ -137,9 +165,13 @@ pub fn run<C: Car, S, P: Process<C, S>>(
             if until <= known.clock {
                 continue;
             }
+            advanced = true;
             let mut next_event = known.next_event;
+            let mut work = 1;
             if next_event.min(arrival) < until || until == end {
-                events += processes[index].visit(until, streams, shared);
+                let handled = processes[index].visit(until, streams, shared);
+                events += handled;
+                work += handled;
                 next_event = processes[index].next_event();
                 for &input in &plan.inputs[known.inputs.clone()] {
                     streams[input].reuse_room();
@@ -151,15 +183,24 @@ pub fn run<C: Car, S, P: Process<C, S>>(
             }
             let known = &mut plan.processes[index];
             (known.clock, known.next_event) = (until, next_event);
+            if poll.after(work) {
+                return false;
+            }
         }
         if !behind {
             return true;
         }
-        if interrupt() {
+        if poll.now() {
             return false;
         }
         if events == 0 {
-            idle_until = skip_idle_time(&plan, streams, end);
+            let next = skip_idle_time(&plan, streams, end);
+            assert!(
+                advanced || next > idle_until,
+                "no process can advance beyond {} s: a cycle of the network has no lookahead",
+                seconds(next)
+            );
+            idle_until = next;
         }
     }
 }

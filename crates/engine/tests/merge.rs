@@ -26,19 +26,23 @@ impl Car for Wagon {
     }
 }
 
-/// Streams of trains given as (gap before, cars) and what a sort makes of them: (time, stream, place).
-fn streams(trains: &[Vec<(u64, u32)>], slots: &[u64]) -> (Streams<Wagon>, Vec<(u64, usize, u32)>) {
+/// A car as it arrives: when, on which stream, and its place there.
+type Arrival = (Instant, usize, u32);
+
+/// Streams of trains given as (gap before, cars) and what a sort makes of them. Gaps are in thirds of a picosecond, so that cars of
+/// several streams arrive within one.
+fn streams(trains: &[Vec<(u64, u32)>], slots: &[Slot]) -> (Streams<Wagon>, Vec<Arrival>) {
     let (mut streams, mut cars) = (Vec::new(), Vec::new());
+    let third = Slot::of_bits(1, BitRate(3_000_000_000_000));
     for (index, (trains, &slot)) in trains.iter().zip(slots).enumerate() {
-        let (mut stream, slot) = (Stream::default(), Slot::of_ps(slot));
-        let (mut time, mut place) = (0, 0);
+        let (mut stream, mut time, mut place) = (Stream::default(), Instant::at(0), 0);
         for &(gap, count) in trains {
-            time += gap;
+            time = time.plus_slots(third, gap);
             let car = Wagon { stream: index, place };
-            stream.push(0, 0, &Train { slot, count, ..Train::single(Instant::at(time), car) });
+            stream.push(0, 0, &Train { slot, count, ..Train::single(time, car) });
             for _ in 0..count {
                 cars.push((time, index, place));
-                time += slot.ps();
+                time = time.plus(slot);
                 place += 1;
             }
         }
@@ -49,13 +53,13 @@ fn streams(trains: &[Vec<(u64, u32)>], slots: &[u64]) -> (Streams<Wagon>, Vec<(u
 }
 
 /// Takes everything out of a merge in visits that end at `stops`, with whole rounds.
-fn merged(mut streams: Streams<Wagon>, ties: TieBreak, stops: &[u64]) -> Vec<(u64, usize, u32)> {
+fn merged(mut streams: Streams<Wagon>, ties: TieBreak, stops: &[u64]) -> Vec<Arrival> {
     let inputs: Vec<_> = (0..streams.len()).collect();
     let mut merge = Merge::new(&inputs, ties);
     let (mut cars, mut train, mut rows) = (Vec::new(), Train::default(), Vec::new());
     let mut take = |train: &Train<Wagon>, n, stop| {
-        let time = train.arrival(n).ps();
-        assert!(time < stop);
+        let time = train.arrival(n);
+        assert!(time.ps() < stop);
         cars.push((time, train.car.stream, train.car.place + n));
     };
     for &stop in stops {
@@ -77,12 +81,7 @@ fn merged(mut streams: Streams<Wagon>, ties: TieBreak, stops: &[u64]) -> Vec<(u6
 }
 
 /// As [`merged`], from one end of the keys or the other by turns; `both` asks the merge which of them.
-fn merged_in_turn(
-    mut streams: Streams<Wagon>,
-    ties: TieBreak,
-    stops: &[u64],
-    both: bool,
-) -> Vec<(u64, usize, u32)> {
+fn merged_in_turn(mut streams: Streams<Wagon>, ties: TieBreak, stops: &[u64], both: bool) -> Vec<Arrival> {
     let mut merge = Merge::new(&(0..streams.len()).collect::<Vec<_>>(), ties);
     let (mut cars, mut train) = (Vec::new(), Train::default());
     for &stop in stops {
@@ -93,23 +92,26 @@ fn merged_in_turn(
         } else {
             merge.next::<false, _>(stop, &mut streams, &mut train)
         } {
-            let car = |n| (train.arrival(n).ps(), train.car.stream, train.car.place + n);
+            let car = |n| (train.arrival(n), train.car.stream, train.car.place + n);
             cars.extend((0..train.count).map(car));
         }
     }
     cars
 }
 
-fn trains() -> impl Strategy<Value = (Vec<Vec<(u64, u32)>>, Vec<u64>)> {
+fn trains() -> impl Strategy<Value = (Vec<Vec<(u64, u32)>>, Vec<Slot>)> {
     let stream = prop::collection::vec((0u64..60, 1u32..9), 0..12);
-    // Slots of all sizes, or one for all, so that cars take turns.
-    let slots = |count| {
-        prop_oneof![
-            prop::collection::vec(1u64..12, count),
-            (4u64..40).prop_map(move |slot| vec![slot; count])
-        ]
+    // Slots of all sizes, whole picoseconds or not, or one for all, so that cars take turns.
+    let slot = || prop_oneof![(1u64..12).prop_map(Slot::of_ps), (1u64..90).prop_map(sevenths)];
+    let slots = move |count| {
+        prop_oneof![prop::collection::vec(slot(), count), slot().prop_map(move |slot| vec![slot; count])]
     };
     (1usize..7).prop_flat_map(move |count| (prop::collection::vec(stream.clone(), count), slots(count)))
+}
+
+/// So many sevenths of a picosecond, and one whole.
+fn sevenths(count: u64) -> Slot {
+    Slot::of_bits(7 + count, BitRate(7_000_000_000_000))
 }
 
 proptest! {
@@ -150,7 +152,7 @@ proptest! {
 #[test]
 fn whole_rounds_are_taken_at_once() {
     // A car every 10 ps each: stream 1 begins 4 ps after the second car of stream 0, and a car of stream 2 ends the turns.
-    let (mut streams, _) = streams(&[vec![(0, 9)], vec![(14, 9)], vec![(57, 1)]], &[10, 10, 10]);
+    let (mut streams, _) = streams(&[vec![(0, 9)], vec![(42, 9)], vec![(171, 1)]], &[Slot::of_ps(10); 3]);
     let mut merge = Merge::new(&[0, 1, 2], TieBreak::InputId);
     merge.refill(&streams);
     let (mut train, mut rows) = (Train::default(), Vec::new());
@@ -160,7 +162,7 @@ fn whole_rounds_are_taken_at_once() {
     });
     assert_eq!(counts, [(0, 2), (1, 1)]);
     let rounds = merge.rounds(1000, &mut streams, &mut rows);
-    assert_eq!(rounds, Some(3));
+    assert_eq!(rounds, Some(4));
     let first = |row: &Train<Wagon>| (row.first.ps(), row.car.stream, row.car.place);
     assert_eq!(rows.iter().map(first).collect::<Vec<_>>(), [(20, 0, 2), (24, 1, 1)]);
 }
@@ -198,11 +200,12 @@ fn cars_before_a_time_are_counted() {
     for gaps in [0, 0x0, 0x3, 0x1202, 0xf00f, 0x1111_1111_1111_1111] {
         let train = Train { slot, gaps, count: 20, ..Train::single(Instant::at(7), Wagon::default()) };
         for place in 1..20 {
-            let arrival = train.arrival(place).ps();
-            for limit in [arrival - 1, arrival, arrival + 1] {
-                let before = (0..20).filter(|&place| train.arrival(place).ps() < limit).count() as u32;
+            let arrival = train.arrival(place);
+            let (floor, next) = (Instant::start_of(arrival.ps()), Instant::start_of(arrival.ps() + 1));
+            for limit in [floor, arrival, next] {
+                let before = (0..20).filter(|&place| train.arrival(place) < limit).count() as u32;
                 if before < 20 {
-                    assert_eq!(train.cars_before(limit), before, "gaps {gaps:x} before {limit}");
+                    assert_eq!(train.cars_before(limit), before, "gaps {gaps:x} before {limit:?}");
                 }
             }
         }
@@ -214,7 +217,7 @@ fn random_ties_are_even() {
     let mut firsts = [0; 3];
     let mut ties = Randomness { seed: 5, replication: 1 }.named("ties");
     for _ in 0..3000 {
-        let (streams, _) = streams(&[vec![(4, 1)], vec![(4, 1)], vec![(4, 1)]], &[1, 1, 1]);
+        let (streams, _) = streams(&[vec![(4, 1)], vec![(4, 1)], vec![(4, 1)]], &[Slot::of_ps(1); 3]);
         // The generator goes on from case to case.
         let seed = ties.below(u64::MAX);
         let case = TieBreak::Random(Randomness { seed, replication: 0 }.named("case"));

@@ -3,7 +3,7 @@
 use celltrain_engine::{
     Instant, Slot,
     quantity::BitRate,
-    time::{SECOND, Span},
+    time::{SECOND, Span, SpanSum},
 };
 use proptest::{prelude::*, test_runner::RngSeed};
 
@@ -32,12 +32,16 @@ fn adding_slots_one_by_one_or_at_once_is_the_same() {
 }
 
 #[test]
-fn a_row_of_spans_sums_as_its_terms_do() {
+fn a_run_of_spans_sums_as_its_terms_do() {
     let (wide, narrow) = (Slot::of_bits(424, BitRate(100_000_007)), Slot::of_bits(424, BitRate(155_520_000)));
     for count in [1, 2, 3, 12, 33] {
         let span = |n| Instant::at(5_000_000).plus_slots(wide, n).since(Instant::at(3).plus_slots(narrow, n));
         let one_by_one = (0..count).fold(Span::default(), |sum, n| sum.plus(span(n), 1));
-        assert_eq!(Span::default().plus_row(span(0), span(count - 1), count), one_by_one, "{count} terms");
+        assert_eq!(Span::default().plus_run(span(0), span(count - 1), count), one_by_one, "{count} terms");
+        let (mut run, mut terms) = (SpanSum::default(), SpanSum::default());
+        run.add_run(span(0), span(count - 1), count);
+        (0..count).for_each(|n| terms.add(span(n)));
+        assert_eq!(run, terms, "{count} terms");
     }
 }
 

@@ -13,7 +13,7 @@ use celltrain_engine::{
 };
 use celltrain_tcp::{Flags, Segment};
 
-use crate::{capture::CellTap, live::DiscardLog, scenario::LossDirection, wire::Wires};
+use crate::{capture::CellTap, flight::InFlight, live::DiscardLog, scenario::LossDirection};
 
 /// Why a link lost a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,8 +84,8 @@ impl RandomLoss {
 /// A segment to be lost.
 #[derive(Debug)]
 pub(crate) struct ScriptedLoss {
-    /// The VC's wire.
-    pub(crate) wire: usize,
+    /// The VC's payloads.
+    pub(crate) payloads: usize,
     pub(crate) direction: LossDirection,
     /// A byte that the data carries, or that the ACK asks for.
     pub(crate) byte: u64,
@@ -117,8 +117,8 @@ impl ScriptedLoss {
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Vc {
     /// Where the contents of its frames and of its RM cells wait, if they have any.
-    wire: Option<usize>,
-    rm_wire: Option<usize>,
+    payloads: Option<usize>,
+    rm_payloads: Option<usize>,
     /// The frame of its last cell.
     frame: Option<u32>,
     /// Why that frame is lost, if it is.
@@ -126,8 +126,8 @@ pub(crate) struct Vc {
 }
 
 impl Vc {
-    pub(crate) fn new(wire: Option<usize>, rm_wire: Option<usize>) -> Self {
-        Self { wire, rm_wire, frame: None, lost: None }
+    pub(crate) fn new(payloads: Option<usize>, rm_payloads: Option<usize>) -> Self {
+        Self { payloads, rm_payloads, frame: None, lost: None }
     }
 }
 
@@ -234,26 +234,26 @@ impl Channel {
     }
 
     /// Handles the arrivals before `until`.
-    pub(crate) fn visit(&mut self, until: Time, streams: &mut Streams<Cell>, wires: &Wires) -> u64 {
+    pub(crate) fn visit(&mut self, until: Time, streams: &mut Streams<Cell>, flight: &InFlight) -> u64 {
         self.merge.refill(streams);
         let (mut cells, mut train) = (0, Train::default());
         while self.merge.next::<false, _>(until, streams, &mut train) {
             cells += u64::from(train.count);
-            self.on_train(train, streams, wires);
+            self.on_train(train, streams, flight);
         }
         self.clock = until;
         streams[self.output[0]].advance_horizon(until);
         cells
     }
 
-    fn on_train(&mut self, mut train: Train<Cell>, streams: &mut Streams<Cell>, wires: &Wires) {
+    fn on_train(&mut self, mut train: Train<Cell>, streams: &mut Streams<Cell>, flight: &InFlight) {
         if train.car.kind != Kind::Data {
-            return self.on_management_cell(&train, streams, wires);
+            return self.on_management_cell(&train, streams, flight);
         }
         let vc = self.vcs[train.car.vc as usize];
         let mut lost = vc.lost;
         if vc.frame != Some(train.car.frame) {
-            lost = self.on_frame(vc.wire, train.car.frame, wires);
+            lost = self.on_frame(vc.payloads, train.car.frame, flight);
             self.vcs[train.car.vc as usize] = Vc { frame: Some(train.car.frame), lost, ..vc };
             if let Some(reason) = lost {
                 self.note_loss(&train, reason);
@@ -264,17 +264,17 @@ impl Channel {
             return;
         }
         if self.random.frames {
-            return self.pass(&train, streams, wires);
+            return self.pass(&train, streams, flight);
         }
         loop {
             let passing = self.random.pass(train.count);
             if passing == train.count {
-                return self.pass(&train, streams, wires);
+                return self.pass(&train, streams, flight);
             }
             if passing > 0 {
                 let mut head = train;
                 head.truncate(passing);
-                self.pass(&head, streams, wires);
+                self.pass(&head, streams, flight);
                 train.advance(passing);
             }
             self.note_loss(&train, LossReason::Random);
@@ -287,19 +287,19 @@ impl Channel {
     }
 
     /// An RM cell, which stands for itself among frames and among cells.
-    fn on_management_cell(&mut self, train: &Train<Cell>, streams: &mut Streams<Cell>, wires: &Wires) {
+    fn on_management_cell(&mut self, train: &Train<Cell>, streams: &mut Streams<Cell>, flight: &InFlight) {
         if self.random.pass(1) == 1 {
-            return self.pass(train, streams, wires);
+            return self.pass(train, streams, flight);
         }
         self.note_loss(train, LossReason::Random);
         self.lost[LossReason::Random as usize] += 1;
     }
 
     /// A frame begins: whether and why it is lost as a whole.
-    fn on_frame(&mut self, wire: Option<usize>, frame: u32, wires: &Wires) -> Option<LossReason> {
+    fn on_frame(&mut self, payloads: Option<usize>, frame: u32, flight: &InFlight) -> Option<LossReason> {
         let mut lost = (self.random.frames && self.random.pass(1) == 0).then_some(LossReason::Random);
-        for scripted in self.scripted.iter_mut().filter(|scripted| Some(scripted.wire) == wire) {
-            if scripted.strikes(&wires.packets[scripted.wire].peek(frame).segment) {
+        for scripted in self.scripted.iter_mut().filter(|scripted| Some(scripted.payloads) == payloads) {
+            if scripted.strikes(&flight.packets[scripted.payloads].get(frame).segment) {
                 lost = Some(LossReason::Scripted);
             }
         }
@@ -316,15 +316,16 @@ impl Channel {
         }
     }
 
-    fn pass(&mut self, train: &Train<Cell>, streams: &mut Streams<Cell>, wires: &Wires) {
+    fn pass(&mut self, train: &Train<Cell>, streams: &mut Streams<Cell>, flight: &InFlight) {
         if let Some(tap) = &mut self.tap {
-            let (Vc { wire, rm_wire, .. }, number) = (self.vcs[train.car.vc as usize], train.car.frame);
+            let (Vc { payloads, rm_payloads, .. }, number) =
+                (self.vcs[train.car.vc as usize], train.car.frame);
             if train.car.kind == Kind::Data {
-                tap.record(train, wire.map(|wire| &wires.packets[wire].peek(number).segment));
+                tap.record(train, payloads.map(|payloads| &flight.packets[payloads].get(number).segment));
             } else {
                 // As the ports that it has passed have left it.
-                let wire = rm_wire.expect("a VC with RM cells has a wire for them");
-                tap.record_rm(train, wires.rm[wire].peek(number));
+                let payloads = rm_payloads.expect("a VC with RM cells has a payloads for them");
+                tap.record_rm(train, flight.rm[payloads].get(number));
             }
         }
         self.passed += u64::from(train.count);

@@ -2,11 +2,12 @@
 //!
 //! [`scenario`] reads a file and makes a graph; [`run::Experiment`] builds the processes and runs them.
 
+pub mod audit;
 mod build;
 pub mod capture;
 mod channel;
 mod events;
-pub mod floor;
+mod flight;
 mod host;
 pub mod live;
 pub mod max_min;
@@ -16,6 +17,6 @@ pub mod port;
 pub mod run;
 pub mod scenario;
 pub mod table;
-mod wire;
+pub mod traffic;
 
 pub use run::{Experiment, Options, RunResult};

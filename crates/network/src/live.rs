@@ -12,7 +12,7 @@ mod vcs;
 use std::collections::BTreeSet;
 
 use celltrain_atm::cell::Kind;
-use celltrain_engine::{Time, random::Randomness, stream::StreamId};
+use celltrain_engine::{Time, stream::StreamId};
 use celltrain_tcp::EventKind;
 
 pub(crate) use self::discards::DiscardLog;
@@ -20,10 +20,8 @@ pub use self::state::{Discard, FlowState, PortState, Reaction, Row, Vc, Whereabo
 use self::{discards::Noted, vcs::trace};
 use crate::{
     Experiment, Options, RunResult,
-    build::build,
-    capture::Places,
     network::{FlowEnds, Network, Node},
-    port::{Place, Port},
+    port::{Location, Port},
     run::Snapshot,
     scenario::{Graph, Scenario, ScenarioError},
 };
@@ -53,8 +51,7 @@ impl Live {
     /// What is wrong with the scenario's network.
     pub fn new(scenario: Scenario, seed: u64, replication: u64) -> Result<Self, ScenarioError> {
         let graph = scenario.graph()?;
-        let randomness = Randomness { seed, replication };
-        let mut network = build(&scenario, &graph, &Places::default(), randomness, Options::default());
+        let mut network = Experiment::new(&scenario)?.network(seed, replication, Options::default());
         network.watch();
         let vcs = trace(&network);
         let broken = vec![<[BTreeSet<u32>; 2]>::default(); graph.flows.len()];
@@ -124,7 +121,7 @@ impl Live {
     pub fn ports(&self) -> Vec<PortState> {
         let state = |port: &Port| PortState {
             link: port.link,
-            in_switch: port.place == Place::Switch,
+            in_switch: port.location == Location::Switch,
             occupancy: port.occupancy(),
             arrived: port.arrived(),
             accepted: port.accepted(),
@@ -135,7 +132,7 @@ impl Live {
     }
 
     fn captured(&self, port: &Port) -> Vec<Vc> {
-        let vc = |label| port.hops(label).next().and_then(|(stream, label)| self.vc(stream, label));
+        let vc = |label| port.hops(label).first().and_then(|&(stream, label)| self.vc(stream, label));
         (0..port.vcs()).filter(|&label| port.captures(label)).filter_map(vc).collect()
     }
 
@@ -183,11 +180,11 @@ impl Live {
     }
 
     fn discard(&self, process: usize, noted: Noted) -> Option<Discard> {
-        let (nodes, _, _) = self.network.parts();
+        let (nodes, _) = self.network.parts();
         let Noted { at, cell, count, reason } = noted;
         let (link, vc) = match &nodes[process] {
             Node::Port(port) => {
-                let (stream, label) = port.hops(cell.vc).next()?;
+                let &(stream, label) = port.hops(cell.vc).first()?;
                 (port.link, self.vc(stream, label)?)
             }
             Node::Channel(channel) => (channel.link, self.vc(channel.outputs()[0], cell.vc)?),

@@ -14,11 +14,11 @@ use celltrain_tcp::{Event, Receiver, Sender, Tcp};
 use crate::{
     capture::{Capture, Content, Places, merged},
     channel::{Channel, Lost},
+    flight::InFlight,
     host::{AbrSource, Host},
     live::DiscardLog,
-    port::{Place, Port, RateControl},
+    port::{Location, Port, RateControl},
     scenario::Graph,
-    wire::Wires,
 };
 
 /// A process of the network.
@@ -59,11 +59,26 @@ pub(crate) struct FlowEnds {
     pub(crate) incoming: u32,
     /// Whether an earlier flow's VC carries it.
     pub(crate) shares: bool,
-    /// Sender and receiver among their hosts' endpoints; none for bare cells.
-    pub(crate) tcp: Option<(usize, usize)>,
+    pub(crate) carrier: Carrier,
 }
 
-impl Process<Cell, Wires> for Node {
+/// What carries a flow, decided when the network is built.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Carrier {
+    /// TCP: sender and receiver among their hosts' endpoints.
+    Tcp { sender: usize, receiver: usize },
+    /// Frames of bare cells.
+    Cells,
+}
+
+impl Carrier {
+    /// Whether it is TCP.
+    pub(crate) fn is_tcp(self) -> bool {
+        matches!(self, Self::Tcp { .. })
+    }
+}
+
+impl Process<Cell, InFlight> for Node {
     fn inputs(&self) -> &[StreamId] {
         match self {
             Self::Host(host) => host.inputs(),
@@ -95,11 +110,11 @@ impl Process<Cell, Wires> for Node {
         }
     }
 
-    fn visit(&mut self, until: Time, streams: &mut Streams<Cell>, wires: &mut Wires) -> u64 {
+    fn visit(&mut self, until: Time, streams: &mut Streams<Cell>, flight: &mut InFlight) -> u64 {
         match self {
-            Self::Host(host) => host.visit(until, streams, wires),
-            Self::Port(port) => port.visit(until, streams, wires),
-            Self::Channel(channel) => channel.visit(until, streams, wires),
+            Self::Host(host) => host.visit(until, streams, flight),
+            Self::Port(port) => port.visit(until, streams, flight),
+            Self::Channel(channel) => channel.visit(until, streams, flight),
         }
     }
 
@@ -117,7 +132,7 @@ impl Process<Cell, Wires> for Node {
 pub struct Network {
     nodes: Vec<Node>,
     streams: Streams<Cell>,
-    wires: Wires,
+    flight: InFlight,
     pub(crate) flows: Vec<FlowEnds>,
     schedule: Schedule,
 }
@@ -128,11 +143,11 @@ impl Network {
         nodes: Vec<Node>,
         order: Vec<usize>,
         streams: Streams<Cell>,
-        wires: Wires,
+        flight: InFlight,
         flows: Vec<FlowEnds>,
     ) -> Self {
         let schedule = Schedule { order, ..Schedule::in_order(nodes.len()) };
-        Self { nodes, streams, wires, flows, schedule }
+        Self { nodes, streams, flight, flows, schedule }
     }
 
     /// Visits in another order or with another cap: the result does not depend on it.
@@ -154,20 +169,25 @@ impl Network {
 
     /// Handles every event before `end`; `false` if interrupted.
     pub(crate) fn run_until(&mut self, end: Time, interrupt: &mut dyn FnMut() -> bool) -> bool {
-        let Self { nodes, streams, wires, schedule, .. } = self;
-        visit::run(nodes, streams, wires, schedule, end, interrupt)
+        let Self { nodes, streams, flight, schedule, .. } = self;
+        for node in nodes.iter_mut() {
+            if let Node::Port(port) = node {
+                port.run_on(end);
+            }
+        }
+        visit::run(nodes, streams, flight, schedule, end, interrupt)
     }
 
     pub(crate) fn host(&self, index: usize) -> &Host {
         match &self.nodes[index] {
             Node::Host(host) => host,
-            Node::Port(_) | Node::Channel(_) => unreachable!("flows end in hosts"),
+            Node::Port(_) | Node::Channel(_) => panic!("flows end in hosts"),
         }
     }
 
     /// The ports of switches and the interfaces of hosts.
     pub(crate) fn ports(&self) -> impl Iterator<Item = &Port> {
-        self.all_ports().filter(|port| port.place != Place::Shaper)
+        self.all_ports().filter(|port| port.location != Location::Shaper)
     }
 
     pub(crate) fn all_ports(&self) -> impl Iterator<Item = &Port> {
@@ -207,9 +227,10 @@ impl Network {
 
     /// The sender of flow `flow`, if TCP carries it.
     pub(crate) fn sender(&self, flow: &FlowEnds) -> Option<&Sender> {
-        match &self.host(flow.from).parts.endpoints[flow.tcp?.0].tcp {
+        let Carrier::Tcp { sender, .. } = flow.carrier else { return None };
+        match &self.host(flow.from).parts.endpoints[sender].tcp {
             Tcp::Sender(sender) => Some(sender),
-            Tcp::Receiver(_) => unreachable!("the first endpoint of a flow sends"),
+            Tcp::Receiver(_) => panic!("the first endpoint of a flow sends"),
         }
     }
 
@@ -222,11 +243,11 @@ impl Network {
 
     /// Takes out the events that the sender of flow `flow` has collected, if TCP carries it.
     pub(crate) fn take_events(&mut self, flow: usize) -> Vec<Event> {
-        let FlowEnds { from, tcp, .. } = self.flows[flow];
-        match (&mut self.nodes[from], tcp) {
-            (Node::Host(host), Some((endpoint, _))) => match &mut host.parts.endpoints[endpoint].tcp {
+        let FlowEnds { from, carrier, .. } = self.flows[flow];
+        match (&mut self.nodes[from], carrier) {
+            (Node::Host(host), Carrier::Tcp { sender, .. }) => match &mut host.parts.endpoints[sender].tcp {
                 Tcp::Sender(sender) => sender.take_events(),
-                Tcp::Receiver(_) => unreachable!("the first endpoint of a flow sends"),
+                Tcp::Receiver(_) => panic!("the first endpoint of a flow sends"),
             },
             _ => Vec::new(),
         }
@@ -252,15 +273,16 @@ impl Network {
 
     /// The receiver of flow `flow`, if TCP carries it.
     pub(crate) fn receiver(&self, flow: &FlowEnds) -> Option<&Receiver> {
-        match &self.host(flow.to).parts.endpoints[flow.tcp?.1].tcp {
+        let Carrier::Tcp { receiver, .. } = flow.carrier else { return None };
+        match &self.host(flow.to).parts.endpoints[receiver].tcp {
             Tcp::Receiver(receiver) => Some(receiver),
-            Tcp::Sender(_) => unreachable!("the second endpoint of a flow receives"),
+            Tcp::Sender(_) => panic!("the second endpoint of a flow receives"),
         }
     }
 
-    /// All processes, the streams between them and the contents of frames: what a viewer may read.
-    pub(crate) fn parts(&self) -> (&[Node], &Streams<Cell>, &Wires) {
-        (&self.nodes, &self.streams, &self.wires)
+    /// All processes and the streams between them: what a viewer may read.
+    pub(crate) fn parts(&self) -> (&[Node], &Streams<Cell>) {
+        (&self.nodes, &self.streams)
     }
 
     /// Keeps logs of discards and of the senders' events from now on, for a viewer.
@@ -300,15 +322,12 @@ impl Network {
     /// If one was: the simulator is wrong then, and so would be every result.
     pub(crate) fn check_conservation(&self) {
         for port in self.all_ports() {
-            let discarded: u64 = port.stats().discarded.iter().sum();
-            assert_eq!(port.discarded(), discarded, "{}: cells discarded by VC, by reason", port.name);
             let sent: u64 = port.outputs().iter().map(|&output| self.streams[output].pushed()).sum();
-            let stays = port.kept() + port.pushed_out();
-            let passed = port.control().map_or(0, RateControl::passed);
-            assert_eq!(port.accepted() + passed, sent + stays, "{}: cells accepted and sent", port.name);
+            port.check_conservation(sent);
             let came: u64 = port.inputs().iter().map(|&input| self.streams[input].pushed()).sum();
             let coming: u64 = port.inputs().iter().map(|&input| self.streams[input].waiting()).sum();
-            assert_eq!(came, coming + port.arrived() + passed, "{}: cells sent to it", port.name);
+            let relayed = port.control().map_or(0, RateControl::relayed);
+            assert_eq!(came, coming + port.arrived() + relayed, "{}: cells sent to it", port.name);
         }
         self.channels().for_each(|channel| channel.check_conservation(&self.streams));
     }

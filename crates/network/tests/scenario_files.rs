@@ -233,9 +233,9 @@ fn errors_say_line_key_and_what_was_expected() {
         ),
         (
             "[link]\nrate = \"155\"",
-            "10: link.rate: expected a bit rate such as \"155.52 Mbit/s\" (units: bit/s, kbit/s, Mbit/s, Gbit/s), found \"155\"",
+            "10: link.rate: expected a bit rate such as \"155.52 Mbit/s\" (units: bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s), found \"155\"",
         ),
-        ("[link]\nrate = \"0 Mbit/s\"", "10: link.rate: expected 1 kbit/s to 100000 Gbit/s, found 0 bit/s"),
+        ("[link]\nrate = \"0 Mbit/s\"", "10: link.rate: expected 1 kbit/s to 100 Tbit/s, found 0 bit/s"),
         ("[link.trunk]\ndelay = \"2 h\"", "10: link.trunk.delay: expected a delay such as \"1 ms\""),
         ("[link.trunk]\ndelay = \"5000 s\"", "10: link.trunk.delay: expected 0 s to 3600 s, found 5000 s"),
         (
@@ -277,7 +277,7 @@ fn errors_say_line_key_and_what_was_expected() {
         ),
         (
             "[traffic]\nkind = \"cbr\"\nrate = \"0 cells/s\"",
-            "11: traffic.rate: expected 1 kbit/s to 100000 Gbit/s",
+            "11: traffic.rate: expected 1 kbit/s to 100 Tbit/s",
         ),
         (
             "[traffic]\nkind = \"cbr\"\nrate = \"1 Mbit/s\"\nframe = 1367",

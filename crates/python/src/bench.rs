@@ -5,8 +5,13 @@ use std::time::Duration;
 use std::time::Instant;
 
 use celltrain_engine::time::MILLISECOND;
-use celltrain_network::{Experiment, Options, floor::bare_merge, scenario::Scenario};
+use celltrain_network::{Experiment, Options, scenario::Scenario};
 use pyo3::{exceptions::PyValueError, prelude::*};
+
+use self::floor::bare_merge;
+
+#[path = "../../../benches/floor.rs"]
+mod floor;
 
 /// The workloads: name and scenario.
 const WORKLOADS: [(&str, &str); 6] = [

@@ -3,6 +3,7 @@
 use pyo3::prelude::*;
 
 mod bench;
+mod panic;
 mod rates;
 mod result;
 mod scenario;
@@ -13,6 +14,7 @@ mod _core {
     #[pymodule_export]
     use super::{
         bench::{bench, bench_workloads},
+        panic::Panic,
         rates::max_min,
         result::{CancelToken, Cancelled, RunResult, run},
         scenario::{Scenario, ScenarioError, plan_schema, policies, schema},

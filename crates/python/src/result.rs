@@ -18,7 +18,10 @@ use pyo3::{
     types::{PyBytes, PyDict},
 };
 
-use crate::scenario::{Scenario, ScenarioError};
+use crate::{
+    panic::caught,
+    scenario::{Scenario, ScenarioError},
+};
 
 create_exception!(_core, Cancelled, PyException, "The run was cancelled by its token.");
 
@@ -141,10 +144,12 @@ fn columns<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py, PyDict>> 
 /// Runs replication `replication` of a scenario under `seed`, without the GIL; `trace` keeps series, `events` what happened to
 /// TCP senders. `packets_at` names hosts and `cells_on` links to be captured.
 ///
-/// Raises `Cancelled` if `cancel` is cancelled before the end, `ValueError` if something cannot be captured.
+/// Raises `Cancelled` if `cancel` is cancelled before the end, `ValueError` if something cannot be captured, `Panic` if the
+/// run finds the simulator wrong; `panics` lets it do so, for tests.
 #[pyfunction]
 #[pyo3(signature = (
-    scenario, seed, replication, *, trace = false, events = false, packets_at = Vec::new(), cells_on = Vec::new(), cancel = None
+    scenario, seed, replication, *, trace = false, events = false, packets_at = Vec::new(), cells_on = Vec::new(), cancel = None,
+    panics = false
 ))]
 #[expect(clippy::too_many_arguments, reason = "keyword arguments of a Python function")]
 pub(crate) fn run(
@@ -157,21 +162,29 @@ pub(crate) fn run(
     packets_at: Vec<String>,
     cells_on: Vec<String>,
     cancel: Option<&CancelToken>,
+    panics: bool,
 ) -> PyResult<RunResult> {
     let cancelled = cancel.map(|token| Arc::clone(&token.cancelled));
-    let mut interrupt = || cancelled.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed));
-    let result = py.detach(|| {
-        let mut experiment =
-            Experiment::new(&scenario.inner).map_err(|error| ScenarioError::new_err(error.to_string()))?;
+    let mut interrupt = || {
+        assert!(!panics, "a panic\nthat a test asked for");
+        cancelled.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed))
+    };
+    let stopped = || Cancelled::new_err("the run was cancelled");
+    let work = || {
+        let experiment = Experiment::new_unless(&scenario.inner, &mut interrupt)
+            .map_err(|error| ScenarioError::new_err(error.to_string()))?;
+        let mut experiment = experiment.ok_or_else(stopped)?;
         experiment
             .capture(&packets_at, &cells_on)
             .map_err(|error| PyValueError::new_err(error.to_string()))?;
-        let mut network = experiment.network(seed, replication, Options { trace, ..Options::default() });
+        let options = Options { trace, ..Options::default() };
+        let network = experiment.network_unless(seed, replication, options, &mut interrupt);
+        let mut network = network.ok_or_else(stopped)?;
         if events {
             network.record_events();
         }
-        let finished = experiment.run_network(network, &mut interrupt);
-        finished.ok_or_else(|| Cancelled::new_err("the run was cancelled"))
-    });
+        experiment.run_network(network, &mut interrupt).ok_or_else(stopped)
+    };
+    let result = py.detach(|| caught(work));
     result.map(|inner| RunResult { inner })
 }

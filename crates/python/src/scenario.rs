@@ -5,6 +5,8 @@ use celltrain_engine::time::seconds;
 use celltrain_network::scenario;
 use pyo3::{create_exception, exceptions::PyException, prelude::*, types::PyType};
 
+use crate::panic::caught;
+
 create_exception!(_core, ScenarioError, PyException, "A scenario that cannot be run: where, what and why.");
 
 type Overrides = Vec<(String, String)>;
@@ -16,12 +18,24 @@ pub(crate) struct Scenario {
     pub(crate) inner: scenario::Scenario,
 }
 
-/// A scenario is only handed out if its network can be built.
-fn checked(result: Result<scenario::Scenario, scenario::ScenarioError>) -> PyResult<Scenario> {
+/// A scenario is only handed out if its network can be built. Hears signals while that takes long.
+fn checked(
+    py: Python<'_>,
+    read: impl Send + FnOnce() -> Result<scenario::Scenario, scenario::ScenarioError>,
+) -> PyResult<Scenario> {
     let refuse = |error: scenario::ScenarioError| ScenarioError::new_err(error.to_string());
-    let inner = result.map_err(refuse)?;
-    inner.graph().map_err(refuse)?;
-    Ok(Scenario { inner })
+    py.detach(|| {
+        caught(|| {
+            let inner = read().map_err(refuse)?;
+            let mut signal = Ok(());
+            let mut interrupt = || {
+                signal = Python::attach(|py| py.check_signals());
+                signal.is_err()
+            };
+            inner.graph_unless(&mut interrupt).map_err(refuse)?;
+            signal.map(|()| Scenario { inner })
+        })
+    })
 }
 
 #[pymethods]
@@ -30,19 +44,25 @@ impl Scenario {
     #[classmethod]
     #[pyo3(signature = (path, overrides = Overrides::new()))]
     fn load(_: &Bound<'_, PyType>, py: Python<'_>, path: &str, overrides: Overrides) -> PyResult<Self> {
-        checked(py.detach(|| scenario::Scenario::load(std::path::Path::new(path), &overrides)))
+        checked(py, || scenario::Scenario::load(std::path::Path::new(path), &overrides))
     }
 
     /// Reads a text; `name` stands for the file in messages.
     #[classmethod]
     #[pyo3(signature = (text, name = "<text>", overrides = Overrides::new()))]
-    fn from_toml(_: &Bound<'_, PyType>, text: &str, name: &str, overrides: Overrides) -> PyResult<Self> {
-        checked(scenario::Scenario::from_toml(text, name, &overrides))
+    fn from_toml(
+        _: &Bound<'_, PyType>,
+        py: Python<'_>,
+        text: &str,
+        name: &str,
+        overrides: Overrides,
+    ) -> PyResult<Self> {
+        checked(py, || scenario::Scenario::from_toml(text, name, &overrides))
     }
 
     /// The same scenario with other values for some keys.
-    fn with_overrides(&self, overrides: Overrides) -> PyResult<Self> {
-        checked(self.inner.with_overrides(&overrides))
+    fn with_overrides(&self, py: Python<'_>, overrides: Overrides) -> PyResult<Self> {
+        checked(py, || self.inner.with_overrides(&overrides))
     }
 
     /// The whole scenario, resolved, as TOML.

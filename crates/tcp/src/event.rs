@@ -19,6 +19,8 @@ pub struct Event {
 pub enum LossSign {
     /// The third duplicate ACK in a row.
     ThirdDuplicateAck,
+    /// A segment sent later has arrived, and the time for reordering has passed (RFC 8985).
+    LaterDelivered,
     /// Enough data above the hole reported by SACK (RFC 6675, IsLost).
     SackedAbove,
 }
@@ -82,6 +84,29 @@ pub enum EventKind {
         /// Slow-start threshold after the reduction.
         ssthresh: u64,
     },
+    /// No ACK came for two round trips, and a segment was sent to ask for one (RFC 8985 section 7).
+    LossProbe {
+        /// First byte of the segment.
+        seq: u64,
+    },
+    /// The probe repaired a loss, and the window was reduced for it (RFC 8985 section 7.4.2).
+    ProbeRepaired {
+        /// Everything below is acknowledged.
+        ack: u64,
+        /// Congestion window after it.
+        cwnd: u64,
+        /// Slow-start threshold after it.
+        ssthresh: u64,
+    },
+    /// What was sent again had not been lost: the windows are what they were before (RFC 3522, RFC 3708).
+    ReductionUndone {
+        /// Everything below is acknowledged.
+        ack: u64,
+        /// Congestion window after it.
+        cwnd: u64,
+        /// Slow-start threshold after it.
+        ssthresh: u64,
+    },
     /// An ACK that ends in the middle of what was outstanding: the next hole is lost too (RFC 6582).
     PartialAck {
         /// Everything below is acknowledged.
@@ -127,6 +152,13 @@ pub enum EventKind {
         /// How long nothing was sent.
         idle: Time,
         /// Congestion window after it.
+        cwnd: u64,
+    },
+    /// Round trips grew, and the first slow start ended without a loss (RFC 9406).
+    SlowStartExited {
+        /// Everything below is acknowledged.
+        ack: u64,
+        /// Congestion window and slow-start threshold after it.
         cwnd: u64,
     },
     /// The receiver echoed a congestion mark and the window was reduced (RFC 3168).

@@ -3,10 +3,12 @@
 
 use std::ops::Range;
 
-use celltrain_engine::Time;
+use celltrain_engine::{Time, time::NEVER};
 
 use crate::{
+    congestion::HyStart,
     event::{EventKind, LossSign, Trace},
+    limits::{Limit, LimitClock},
     params::{FastRetransmitGuard, Params},
     rto::RetransmissionTimer,
     segment::Segment,
@@ -43,9 +45,13 @@ pub(crate) struct Flow {
     pub(crate) allowance: u64,
     /// The value of `max` at the last loss: earlier data may still cause duplicate ACKs.
     pub(crate) recover: Option<u64>,
+    /// Where the data ended that were in the network at the last timeout, had they all lain side by side from `una` on.
+    pub(crate) timed_out_end: u64,
     /// The value of `max` at the last reduction. The first segment beyond it tells the receiver, so echoes of
     /// congestion marks are old news until an ACK covers part of it.
     pub(crate) reduced_at: Option<u64>,
+    /// The value of `max` at the last reduction for a mark.
+    pub(crate) marked_at: u64,
     /// The segment at `una` goes next, whatever the windows say.
     pub(crate) resend_first: bool,
     pub(crate) consecutive_timeouts: u32,
@@ -56,6 +62,11 @@ pub(crate) struct Flow {
     /// The next new segment tells the receiver that the window was reduced.
     pub(crate) cwr_owed: bool,
     pub(crate) timer: RetransmissionTimer,
+    /// When the recovery is to look again, beside the retransmission timer; [`NEVER`] if it need not.
+    pub(crate) alarm: Time,
+    /// What watches the first slow start, until it ends.
+    pub(crate) hystart: Option<HyStart>,
+    pub(crate) limits: LimitClock,
     pub(crate) stats: SenderStats,
     pub(crate) trace: Trace,
 }
@@ -77,26 +88,48 @@ impl Flow {
             duplicates: 0,
             allowance: 0,
             recover: None,
+            timed_out_end: 0,
             reduced_at: None,
+            marked_at: 0,
             resend_first: false,
             consecutive_timeouts: 0,
             ecn: params.ecn,
             echoed: false,
             cwr_owed: false,
             timer: RetransmissionTimer::new(params),
+            alarm: NEVER,
+            hystart: params.hystart.then(HyStart::default),
+            limits: LimitClock::default(),
             stats: SenderStats::default(),
             trace: Trace::default(),
         }
     }
 
-    /// FlightSize (RFC 5681 section 2): bytes sent and not acknowledged.
+    /// Bytes sent and not cumulatively acknowledged.
     pub(crate) const fn flight(&self) -> u64 {
         self.max - self.una
     }
 
-    /// FlightSize at a loss, without what limited transmit added (RFC 5681 section 3.2 step 2).
-    pub(crate) fn loss_flight(&self) -> u64 {
-        if self.allowance > 0 { self.flight().min(self.cwnd) } else { self.flight() }
+    /// FlightSize where it decides how far a loss reduces the window: the data outstanding in the network (RFC 5681 section
+    /// 3.1). What is not acknowledged is a bound, but while a loss is repaired most of it may have left the network. The
+    /// window is another: it lets no more in, except for limited transmit, which does not count (section 3.2 step 2).
+    /// After a timeout the window says nothing about what was sent before; then it is what was in the network at the
+    /// timeout, less what has been acknowledged since. So each indication of congestion lowers the threshold (section 4.3).
+    pub(crate) fn in_network(&self) -> u64 {
+        let timed_out = self.timed_out_end.saturating_sub(self.una);
+        self.flight().min(self.cwnd.max(timed_out))
+    }
+
+    /// Whether the application, not the window, limits what is in the network: nothing waits to be sent, and another
+    /// segment would fit. `flight` is what was unacknowledged when the last ACK arrived.
+    pub(crate) const fn application_limited(&self, flight: u64) -> bool {
+        self.max == self.offered && flight + self.mss <= self.cwnd
+    }
+
+    /// Whether the first unacknowledged segment was sent before the window was reduced for a mark: its loss is of the
+    /// same window of data (RFC 3168 section 6.1.2).
+    pub(crate) const fn reduced_for_mark(&self) -> bool {
+        self.una < self.marked_at
     }
 
     /// Whether `segment` is a duplicate ACK (RFC 5681 section 2).
@@ -144,12 +177,15 @@ impl Flow {
         // The retransmission gets a whole timeout, as in BSD and Linux; RFC 5681 leaves it open.
         self.timer.restart(now);
         self.stats.fast_retransmits += 1;
+        // Without fast recovery slow start begins at once.
+        self.limits.set(now, if cwnd < ssthresh { Limit::CongestionWindow } else { Limit::Recovery });
         let (seq, recover) = (self.una, self.max);
         self.trace.record(now, || EventKind::FastRetransmit { seq, cause, recover, cwnd, ssthresh });
     }
 
     /// Reduces the windows to one segment for a timeout and backs the timer off.
     pub(crate) fn time_out(&mut self, now: Time, ssthresh: u64) {
+        self.timed_out_end = self.una + self.in_network();
         self.ssthresh = ssthresh;
         self.cwnd = self.mss;
         self.duplicates = 0;
@@ -162,14 +198,27 @@ impl Flow {
         self.trace.record(now, || EventKind::Timeout { seq, consecutive, rto, next_rto, ssthresh });
     }
 
-    /// Reduces the windows for an echoed congestion mark.
-    pub(crate) fn answer_mark(&mut self, now: Time, ssthresh: u64) {
+    /// Reduces the window to `window` for an echoed congestion mark, but not below a segment, and the threshold not below
+    /// two (RFC 3168 section 6.1.2).
+    pub(crate) fn answer_mark(&mut self, now: Time, window: u64) {
+        let ssthresh = window.max(2 * self.mss);
         self.ssthresh = ssthresh;
-        self.cwnd = self.cwnd.min(ssthresh);
+        self.cwnd = self.cwnd.min(window).max(self.mss);
+        self.marked_at = self.max;
         self.note_reduction();
         self.stats.ecn_reductions += 1;
+        self.limits.set(now, Limit::CongestionWindow);
         let (ack, cwnd) = (self.una, self.cwnd);
         self.trace.record(now, || EventKind::EcnReduction { ack, cwnd, ssthresh });
+    }
+
+    /// Reduces the windows for a loss that a probe has repaired.
+    pub(crate) fn answer_repair(&mut self, now: Time, ssthresh: u64) {
+        self.ssthresh = ssthresh;
+        self.cwnd = self.cwnd.min(ssthresh);
+        self.note_loss();
+        let (ack, cwnd) = (self.una, self.cwnd);
+        self.trace.record(now, || EventKind::ProbeRepaired { ack, cwnd, ssthresh });
     }
 
     /// What every reduction for a loss has in common.
@@ -181,7 +230,8 @@ impl Flow {
     }
 
     /// What every reduction has in common.
-    const fn note_reduction(&mut self) {
+    fn note_reduction(&mut self) {
+        self.hystart = None;
         self.reduced_at = Some(self.max);
         self.cwr_owed = self.ecn;
     }

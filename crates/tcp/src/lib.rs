@@ -48,6 +48,8 @@ mod congestion;
 mod endpoint;
 mod event;
 mod flow;
+mod limits;
+mod pacing;
 mod params;
 mod ranges;
 mod receiver;
@@ -63,7 +65,8 @@ mod stats;
 pub use congestion::CongestionKind;
 pub use endpoint::Tcp;
 pub use event::{Event, EventKind, ExitCause, LossSign};
-pub use params::{CongestionAvoidance, FastRetransmitGuard, Halving, Params, RtoArithmetic};
+pub use limits::Limits;
+pub use params::{CongestionAvoidance, CubicAlpha, FastRetransmitGuard, Halving, Params, RtoArithmetic};
 pub use receiver::Receiver;
 pub use recovery::RecoveryKind;
 pub use segment::{

@@ -29,6 +29,16 @@ pub enum Halving {
     Window,
 }
 
+/// How fast CUBIC's estimate of Reno's window grows once it has regained the window of the last reduction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CubicAlpha {
+    /// By a segment a round trip, as Reno (RFC 9438 section 4.3).
+    One,
+    /// By 3(1 - beta)/(1 + beta) = 0.53 segments as before: Linux.
+    Constant,
+}
+
 /// When three duplicate ACKs do not count as a loss because they may echo an earlier recovery (RFC 6582
 /// section 3.2 step 2; both variants: RFC 2582 section 5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -75,12 +85,18 @@ pub struct Params {
     pub congestion_control: CongestionKind,
     /// What a loss does.
     pub recovery: RecoveryKind,
+    /// Bytes that one ACK may open the window by in slow start, in segments.
+    pub slow_start_limit: u32,
+    /// HyStart++ watches the first slow start.
+    pub hystart: bool,
     /// Reno's growth above the slow-start threshold.
     pub congestion_avoidance: CongestionAvoidance,
     /// What a loss halves.
     pub halving: Halving,
     /// CUBIC: fast convergence.
     pub cubic_fast_convergence: bool,
+    /// CUBIC: growth of its estimate of Reno beyond the old window.
+    pub cubic_alpha: CubicAlpha,
     /// Guard against a second fast retransmit for one loss.
     pub fast_retransmit_guard: FastRetransmitGuard,
     /// NewReno: restart the timer at the first partial ACK only.
@@ -95,10 +111,14 @@ pub struct Params {
     pub idle_restart: bool,
     /// Nagle's algorithm.
     pub nagle: bool,
+    /// Segments leave at a rate.
+    pub pacing: bool,
     /// Timestamps option in every segment.
     pub timestamps: bool,
     /// SACK blocks in ACKs.
     pub sack: bool,
+    /// Reports of duplicates in ACKs.
+    pub dsack: bool,
     /// ECN-capable transport.
     pub ecn: bool,
     /// Open the connection with SYN and SYN|ACK.
@@ -113,6 +133,8 @@ pub struct Params {
     pub rto_max: Time,
     /// Retransmission timeout before the first sample.
     pub rto_initial: Time,
+    /// Smallest value of the variance term of the retransmission timeout.
+    pub rto_variance_min: Time,
     /// How measurements become a timeout.
     pub rto_arithmetic: RtoArithmetic,
     /// Tick of the timer clock; 0 for an exact clock.

@@ -8,12 +8,21 @@ use std::ops::Range;
 
 /// Bytes, as sorted ranges that neither overlap nor touch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Ranges(Vec<Range<u64>>);
+pub(crate) struct Ranges {
+    ranges: Vec<Range<u64>>,
+    /// How many bytes they hold.
+    bytes: u64,
+}
 
 impl Ranges {
     /// Whether no byte is in the set.
     pub(crate) const fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.ranges.is_empty()
+    }
+
+    /// How many bytes are in the set.
+    pub(crate) const fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     /// Adds `range` and returns how many of its bytes were not in the set.
@@ -22,43 +31,46 @@ impl Ranges {
             return 0;
         }
         // Everything in `touched` overlaps or touches the new range and merges with it.
-        let first = self.0.partition_point(|r| r.end < range.start);
-        let last = self.0.partition_point(|r| r.start <= range.end);
-        let touched = &self.0[first..last];
+        let first = self.ranges.partition_point(|r| r.end < range.start);
+        let last = self.ranges.partition_point(|r| r.start <= range.end);
+        let touched = &self.ranges[first..last];
         let known: u64 = touched.iter().map(|r| r.end.min(range.end) - r.start.max(range.start)).sum();
         let new = (range.end - range.start) - known;
+        self.bytes += new;
         let merged = match touched {
             [] => range,
             [only] => only.start.min(range.start)..only.end.max(range.end),
             [low, .., high] => low.start.min(range.start)..high.end.max(range.end),
         };
-        self.0.splice(first..last, [merged]);
+        self.ranges.splice(first..last, [merged]);
         new
     }
 
     /// Removes all bytes below `edge`.
     pub(crate) fn remove_below(&mut self, edge: u64) {
-        let gone = self.0.partition_point(|r| r.end <= edge);
-        self.0.drain(..gone);
-        if let Some(first) = self.0.first_mut() {
-            first.start = first.start.max(edge);
+        let gone = self.ranges.partition_point(|r| r.end <= edge);
+        self.bytes -= self.ranges.drain(..gone).map(|r| r.end - r.start).sum::<u64>();
+        if let Some(first) = self.ranges.first_mut() {
+            let start = first.start.max(edge);
+            self.bytes -= start - first.start;
+            first.start = start;
         }
     }
 
     /// The range that holds byte `at`.
     pub(crate) fn containing(&self, at: u64) -> Option<Range<u64>> {
-        let index = self.0.partition_point(|r| r.end <= at);
-        self.0.get(index).filter(|r| r.start <= at).cloned()
+        let index = self.ranges.partition_point(|r| r.end <= at);
+        self.ranges.get(index).filter(|r| r.start <= at).cloned()
     }
 
     /// The first gap at or above `from` that ends below some byte of the set.
     pub(crate) fn first_gap(&self, from: u64) -> Option<Range<u64>> {
-        let index = self.0.partition_point(|r| r.end <= from);
-        let next = self.0.get(index)?;
+        let index = self.ranges.partition_point(|r| r.end <= from);
+        let next = self.ranges.get(index)?;
         if from < next.start {
             return Some(from..next.start);
         }
-        self.0.get(index + 1).map(|after| next.end..after.start)
+        self.ranges.get(index + 1).map(|after| next.end..after.start)
     }
 
     /// How many bytes of `range` are not in the set.
@@ -66,8 +78,8 @@ impl Ranges {
         if range.is_empty() {
             return 0;
         }
-        let first = self.0.partition_point(|r| r.end <= range.start);
-        let known: u64 = self.0[first..]
+        let first = self.ranges.partition_point(|r| r.end <= range.start);
+        let known: u64 = self.ranges[first..]
             .iter()
             .take_while(|r| r.start < range.end)
             .map(|r| r.end.min(range.end) - r.start.max(range.start))
@@ -77,12 +89,12 @@ impl Ranges {
 
     /// The ranges in ascending order.
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &Range<u64>> {
-        self.0.iter()
+        self.ranges.iter()
     }
 
     /// The offset after the highest byte of the set.
     pub(crate) fn end(&self) -> Option<u64> {
-        self.0.last().map(|r| r.end)
+        self.ranges.last().map(|r| r.end)
     }
 }
 
@@ -112,13 +124,15 @@ mod tests {
                 prop_assert_eq!(ranges.insert(start..start + len), (model.len() - before) as u64);
             }
             prop_assert_eq!(&bytes(&ranges), &model);
-            prop_assert!(ranges.0.windows(2).all(|w| w[0].end < w[1].start));
+            prop_assert!(ranges.ranges.windows(2).all(|w| w[0].end < w[1].start));
             let missing = (edge..80).filter(|b| !model.contains(b)).count() as u64;
             prop_assert_eq!(ranges.missing_in(edge..80), missing);
             prop_assert_eq!(ranges.containing(edge).is_some(), model.contains(&edge));
             let gap = (edge..80).find(|b| !model.contains(b)).filter(|b| model.range(b..).next().is_some());
             prop_assert_eq!(ranges.first_gap(edge).map(|g| g.start), gap);
+            prop_assert_eq!(ranges.bytes(), model.len() as u64);
             ranges.remove_below(edge);
+            prop_assert_eq!(ranges.bytes(), model.range(edge..).count() as u64);
             prop_assert_eq!(bytes(&ranges), model.range(edge..).copied().collect());
         }
     }

@@ -5,6 +5,7 @@ use std::ops::Range;
 use celltrain_engine::{Time, time::NEVER};
 
 use crate::{
+    congestion::CongestionKind,
     params::Params,
     ranges::Ranges,
     rto::Clock,
@@ -31,6 +32,8 @@ pub struct Receiver {
     out_of_order: Ranges,
     /// A byte of each of the last blocks received out of order, the newest first.
     recent: Vec<u64>,
+    /// What has been received again and not been reported yet (RFC 2883).
+    duplicate: Option<Range<u64>>,
     /// Bytes delivered since the last ACK.
     unacknowledged: u64,
     ack_due: bool,
@@ -59,6 +62,7 @@ impl Receiver {
             next: 0,
             out_of_order: Ranges::default(),
             recent: Vec::new(),
+            duplicate: None,
             unacknowledged: 0,
             ack_due: false,
             syn_ack_due: false,
@@ -129,13 +133,16 @@ impl Receiver {
             self.stats.beyond_window += 1;
             return self.acknowledge();
         }
-        self.note_mark(segment);
+        let news = self.note_mark(segment);
         let in_order = segment.seq <= self.next && segment.end() > self.next;
         let filling = !self.out_of_order.is_empty();
         let new = self.take_in(segment);
         self.count(segment, new);
-        if !in_order || filling {
+        if !in_order || filling || news {
             // Out of order, a duplicate, or a hole filled in part or whole (RFC 5681 section 4.2).
+            if new == 0 && self.params.dsack {
+                self.duplicate = Some(segment.seq..segment.end());
+            }
             self.acknowledge();
         } else {
             self.delay_ack(now);
@@ -184,15 +191,22 @@ impl Receiver {
         self.stats.out_of_order_segments += u64::from(segment.seq > self.next);
     }
 
-    /// Follows the ECN bits: echo a mark until the sender says it has answered (RFC 3168 section 6.1.3).
-    fn note_mark(&mut self, segment: &Segment) {
+    /// Follows the ECN bits: echo a mark until the sender says it has answered (RFC 3168 section 6.1.3), or echo each packet's
+    /// own mark, with an ACK at once where they change (RFC 8257 section 3.2). Returns whether that is so.
+    fn note_mark(&mut self, segment: &Segment) -> bool {
+        let marked = segment.ecn == Ecn::Ce;
+        self.stats.marked_segments += u64::from(marked);
+        if self.params.congestion_control == CongestionKind::Dctcp {
+            let before = std::mem::replace(&mut self.echoing, self.ecn && marked);
+            return before != self.echoing;
+        }
         if segment.flags.contains(Flags::CWR) {
             self.echoing = false;
         }
-        if segment.ecn == Ecn::Ce {
-            self.stats.marked_segments += 1;
+        if marked {
             self.echoing = self.ecn;
         }
+        false
     }
 
     /// An ACK goes at once and takes a delayed one along.
@@ -225,12 +239,16 @@ impl Receiver {
     }
 
     /// The blocks to report: the one received last first, then others reported lately (RFC 2018 section 4).
-    fn sack_blocks(&self) -> SackBlocks {
+    fn sack_blocks(&mut self) -> SackBlocks {
         let mut blocks = SackBlocks::default();
-        if !self.params.sack || self.out_of_order.is_empty() {
+        if !self.params.sack || (self.out_of_order.is_empty() && self.duplicate.is_none()) {
             return blocks;
         }
-        let room = if self.params.timestamps { SACK_BLOCKS_MAX_WITH_TIMESTAMPS } else { SACK_BLOCKS_MAX };
+        let mut room = if self.params.timestamps { SACK_BLOCKS_MAX_WITH_TIMESTAMPS } else { SACK_BLOCKS_MAX };
+        if let Some(duplicate) = self.duplicate.take() {
+            blocks.push_duplicate(self.next, &duplicate);
+            room -= 1;
+        }
         for block in self.recent.iter().filter_map(|&at| self.out_of_order.containing(at)).take(room) {
             blocks.push(self.next, block);
         }

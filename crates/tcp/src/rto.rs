@@ -64,6 +64,8 @@ pub struct RttEstimator {
     arithmetic: RtoArithmetic,
     /// The clock's granularity; 0 if it is exact.
     tick: Time,
+    /// The least that the variance term counts as: the granularity (rule 2.3) or more.
+    variance_min: Time,
 }
 
 /// The two averages, which exist from the first sample on.
@@ -84,13 +86,25 @@ impl RttEstimator {
             max: params.rto_max,
             arithmetic: params.rto_arithmetic,
             tick: params.tick,
+            variance_min: if params.tick > params.rto_variance_min {
+                params.tick
+            } else {
+                params.rto_variance_min
+            },
         }
     }
 
     /// Takes a round-trip measurement (rules 2.2 and 2.3) and so ends any backoff.
     pub fn sample(&mut self, rtt: Time) {
+        self.sample_of(rtt, 1);
+    }
+
+    /// Takes one of `samples` measurements that a round trip is expected to give: each counts the less, so that the
+    /// averages reach back as far as with one (RFC 7323 section 4.2 and appendix G). In whole ticks each counts in full, as
+    /// in BSD.
+    pub fn sample_of(&mut self, rtt: Time, samples: u64) {
         let (next, rto) = match self.arithmetic {
-            RtoArithmetic::Exact => self.smooth(rtt),
+            RtoArithmetic::Exact => self.smooth(rtt, samples),
             RtoArithmetic::Ticks => self.smooth_in_ticks(rtt),
         };
         self.smoothed = Some(next);
@@ -98,15 +112,16 @@ impl RttEstimator {
     }
 
     /// Averages without rounding, and their timeout.
-    fn smooth(&self, rtt: Time) -> (Smoothed, Time) {
+    fn smooth(&self, rtt: Time, samples: u64) -> (Smoothed, Time) {
         let next = match self.smoothed {
             None => Smoothed { srtt: rtt, rttvar: rtt.div_ceil(2) },
             // RTTVAR takes the deviation from the old SRTT: alpha = 1/8, beta = 1/4.
-            Some(Smoothed { srtt, rttvar }) => {
-                Smoothed { rttvar: (3 * rttvar + srtt.abs_diff(rtt) + 2) / 4, srtt: (7 * srtt + rtt + 4) / 8 }
-            }
+            Some(Smoothed { srtt, rttvar }) => Smoothed {
+                rttvar: towards(rttvar, srtt.abs_diff(rtt), 4 * samples),
+                srtt: towards(srtt, rtt, 8 * samples),
+            },
         };
-        (next, next.srtt + self.tick.max(4 * next.rttvar))
+        (next, next.srtt + self.variance_min.max(4 * next.rttvar))
     }
 
     /// Averages in whole eighths and quarters of a tick, and their timeout in whole ticks.
@@ -152,6 +167,12 @@ impl RttEstimator {
     pub fn rttvar(&self) -> Option<Time> {
         self.smoothed.map(|s| s.rttvar)
     }
+}
+
+/// `average`, moved towards `value` by one part in `parts` of the difference, rounded to the nearest.
+fn towards(average: Time, value: Time, parts: u64) -> Time {
+    let step = (value as i64 - average as i64 + (parts / 2) as i64).div_euclid(parts as i64);
+    average.wrapping_add_signed(step)
 }
 
 /// The one retransmission timer of a connection, and the one segment being timed.

@@ -118,11 +118,11 @@ impl SynOptions {
 
 /// Up to four SACK blocks (RFC 2018 section 3), the newest first.
 ///
-/// A block is stored as its distance from the acknowledgement number, so that segments stay small; all blocks
-/// lie above it, and receive windows are below 2^30 bytes.
+/// A block is stored as its distance from the acknowledgement number, so that segments stay small: receive windows are below
+/// 2^30 bytes. All blocks lie above it, except that the first may report a duplicate (D-SACK, RFC 2883).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SackBlocks {
-    blocks: [(u32, u32); SACK_BLOCKS_MAX],
+    blocks: [(i32, i32); SACK_BLOCKS_MAX],
     count: u8,
 }
 
@@ -130,22 +130,45 @@ impl SackBlocks {
     /// Adds a block of bytes that lies above the acknowledgement number `ack`.
     ///
     /// # Panics
-    /// If four blocks are there already, or the block does not lie in the 4 GiB above `ack`.
+    /// If four blocks are there already, or the block does not lie in the 2 GiB above `ack`.
     pub fn push(&mut self, ack: u64, block: Range<u64>) {
+        assert!(block.start >= ack, "a SACK block lies above its ACK");
+        self.push_any(ack, &block);
+    }
+
+    /// Adds, as the first block, bytes that have been received again, wherever they lie (RFC 2883 section 4).
+    ///
+    /// # Panics
+    /// If there is a block already, or `block` lies 2 GiB away from `ack`.
+    pub fn push_duplicate(&mut self, ack: u64, block: &Range<u64>) {
+        assert!(self.is_empty(), "the block of a duplicate is the first");
+        self.push_any(ack, block);
+    }
+
+    fn push_any(&mut self, ack: u64, block: &Range<u64>) {
         let distance = |edge: u64| {
-            edge.checked_sub(ack)
-                .and_then(|d| u32::try_from(d).ok())
-                .expect("a SACK block lies above its ACK")
+            i32::try_from(edge as i64 - ack as i64)
+                .expect("a SACK block lies within the window around its ACK")
         };
         self.blocks[usize::from(self.count)] = (distance(block.start), distance(block.end));
         self.count += 1;
     }
 
+    /// The bytes received again that the first block reports, if it does: it lies below the acknowledgement number or
+    /// within the second block (RFC 2883 section 4).
+    #[must_use]
+    pub fn duplicate(&self, ack: u64) -> Option<Range<u64>> {
+        let mut ranges = self.ranges(ack);
+        let first = ranges.next()?;
+        let within = |outer: Range<u64>| outer.start <= first.start && first.end <= outer.end;
+        (first.start < ack || ranges.next().is_some_and(within)).then_some(first)
+    }
+
     /// The blocks as byte ranges, given the acknowledgement number of their segment.
     pub fn ranges(&self, ack: u64) -> impl Iterator<Item = Range<u64>> + '_ {
-        self.blocks[..self.len()]
-            .iter()
-            .map(move |&(start, end)| ack + u64::from(start)..ack + u64::from(end))
+        self.blocks[..self.len()].iter().map(move |&(start, end)| {
+            ack.wrapping_add_signed(start.into())..ack.wrapping_add_signed(end.into())
+        })
     }
 
     /// Number of blocks.

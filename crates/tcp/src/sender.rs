@@ -8,9 +8,11 @@ use celltrain_engine::{
 };
 
 use crate::{
-    congestion::{Congestion, CongestionControl},
+    congestion::{Congestion, CongestionControl, Feedback},
     event::{Event, EventKind},
     flow::Flow,
+    limits::{Limit, Limits},
+    pacing::Pacer,
     params::Params,
     recovery::{AnyRecovery, Recovery},
     segment::{Ecn, Flags, Segment, SynOptions, Timestamps},
@@ -34,13 +36,18 @@ pub struct Window {
 }
 
 /// How far the opening of the connection has come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
 enum State {
     /// The SYN is to be sent, again after a timeout.
     Closed,
     /// The SYN is under way.
     SynSent,
     Established,
+    /// The next segment waits for its time.
+    Paced,
+    /// A congestion mark came while the window was one segment: nothing goes before the timer expires (RFC 3168 section
+    /// 6.1.2).
+    Held,
 }
 
 /// The sending end of a connection: data goes one way, acknowledgements come back.
@@ -54,6 +61,7 @@ pub struct Sender {
     flow: Flow,
     congestion: Congestion,
     recovery: AnyRecovery,
+    pacer: Pacer,
     state: State,
     /// Whether the SYN timed out.
     syn_lost: bool,
@@ -71,6 +79,7 @@ impl Sender {
             flow: Flow::new(params),
             congestion: Congestion::new(params.congestion_control),
             recovery: AnyRecovery::new(params.recovery),
+            pacer: Pacer::default(),
             state: if params.syn_exchange { State::Closed } else { State::Established },
             syn_lost: false,
             peer_clock: 0,
@@ -79,7 +88,8 @@ impl Sender {
     }
 
     /// Adds `bytes` of application data; `u64::MAX` makes the application greedy. Poll afterwards.
-    pub fn offer(&mut self, _now: Time, bytes: u64) {
+    pub fn offer(&mut self, now: Time, bytes: u64) {
+        self.flow.limits.offer(now);
         self.flow.offered = self.flow.offered.saturating_add(bytes);
     }
 
@@ -95,13 +105,15 @@ impl Sender {
         if segment.flags.contains(Flags::SYN) {
             return self.on_syn_ack(now, segment);
         }
-        if self.state != State::Established || segment.ack < self.flow.una {
+        if self.state < State::Established || segment.ack < self.flow.una {
             return;
         }
         self.flow.stats.acks += 1;
-        let duplicate = self.recovery.read(&self.flow, segment);
+        let duplicate = self.recovery.read(now, &self.flow, segment);
         self.flow.set_receive_window(segment.window);
-        self.flow.echoed = self.flow.ecn && segment.flags.contains(Flags::ECE);
+        if self.flow.ecn {
+            self.read_echo(segment);
+        }
         if segment.ack > self.flow.una {
             self.on_new_ack(now, segment);
         } else if duplicate {
@@ -115,27 +127,66 @@ impl Sender {
     /// Tells the sender that its timer may have expired; it does nothing before
     /// [`next_timeout`](Self::next_timeout). Poll afterwards.
     pub fn on_timeout(&mut self, now: Time) {
+        if now >= self.flow.alarm {
+            self.recovery.on_alarm(now, &mut self.flow, &mut self.congestion);
+        }
         if now < self.flow.timer.deadline() {
+            return;
+        }
+        if self.release() {
             return;
         }
         self.flow.stats.timeouts += 1;
         self.flow.consecutive_timeouts += 1;
-        if self.state != State::Established {
+        if self.state >= State::Established {
+            self.flow.limits.expire(now, self.last_sent);
+        }
+        self.pacer.reset();
+        if self.state < State::Established {
             self.state = State::Closed;
             self.syn_lost = true;
             self.flow.timer.forget_timed_segment();
             self.flow.timer.estimator.back_off();
             return self.flow.timer.stop();
         }
+        if self.recovery.recovering() {
+            // What duplicate ACKs have inflated the window by has left the network.
+            self.flow.cwnd = self.flow.cwnd.min(self.flow.ssthresh);
+        }
+        self.recovery.remember(&self.flow, &self.congestion);
         let ssthresh = self.congestion.on_timeout(&self.flow);
         self.flow.time_out(now, ssthresh);
         self.recovery.on_timeout(now, &mut self.flow);
     }
 
+    /// Whether a segment that waited for its time may go.
+    fn wait_is_over(&mut self, now: Time) -> bool {
+        let over = self.state == State::Paced && now >= self.pacer.next();
+        if over {
+            self.state = State::Established;
+        }
+        over
+    }
+
+    /// Lets a sender that waits at a window of one segment send again, more slowly if it is marked again; false if data is
+    /// outstanding, whose timeout it is.
+    fn release(&mut self) -> bool {
+        if self.state != State::Held {
+            return false;
+        }
+        self.state = State::Established;
+        let idle = self.flow.flight() == 0;
+        if idle {
+            self.flow.timer.estimator.back_off();
+            self.flow.timer.stop();
+        }
+        idle
+    }
+
     /// The next segment to send, if any may go. Call it until it returns `None` after each event.
     #[inline]
     pub fn poll_segment(&mut self, now: Time) -> Option<Segment> {
-        if self.state != State::Established {
+        if self.state != State::Established && !self.wait_is_over(now) {
             return self.poll_syn(now);
         }
         let bytes = if self.flow.resend_first {
@@ -143,7 +194,7 @@ impl Sender {
             self.flow.first_segment()
         } else {
             self.restart_if_idle(now);
-            self.recovery.next(&self.flow)?
+            self.recovery.next(now, &mut self.flow)?
         };
         Some(self.send(now, bytes))
     }
@@ -151,7 +202,10 @@ impl Sender {
     /// When [`on_timeout`](Self::on_timeout) is to be called, if the timer runs.
     #[must_use]
     pub fn next_timeout(&self) -> Option<Time> {
-        let deadline = self.flow.timer.deadline();
+        let mut deadline = self.flow.timer.deadline().min(self.flow.alarm);
+        if self.state == State::Paced {
+            deadline = deadline.min(self.pacer.next());
+        }
         (deadline != NEVER).then_some(deadline)
     }
 
@@ -170,6 +224,12 @@ impl Sender {
     #[must_use]
     pub const fn stats(&self) -> &SenderStats {
         &self.flow.stats
+    }
+
+    /// What has limited it until `now`, as time spent.
+    #[must_use]
+    pub fn limits(&self, now: Time) -> Limits {
+        self.flow.limits.until(now)
     }
 
     /// What it was built from.
@@ -197,15 +257,26 @@ impl Sender {
     fn on_new_ack(&mut self, now: Time, segment: &Segment) {
         let acked = segment.ack - self.flow.una;
         self.flow.advance(segment.ack);
-        self.measure(now, segment);
+        self.measure(now, segment, acked);
         let restarts = self.recovery.on_new_ack(now, &mut self.flow, &mut self.congestion, acked);
         if self.flow.flight() == 0 {
-            self.flow.timer.stop();
+            self.on_all_acknowledged(now);
         } else if restarts {
             self.flow.timer.restart(now);
         }
         let (cwnd, ssthresh) = (self.flow.cwnd, self.flow.ssthresh);
         self.flow.trace.record(now, || EventKind::Acknowledged { ack: segment.ack, cwnd, ssthresh });
+    }
+
+    /// Stops the timer (RFC 6298 rule 5.2), unless it says when the next segment may go.
+    fn on_all_acknowledged(&mut self, now: Time) {
+        if self.flow.una == self.flow.offered {
+            self.flow.limits.set(now, Limit::Application);
+            self.state = State::Established;
+        }
+        if self.state != State::Held {
+            self.flow.timer.stop();
+        }
     }
 
     fn on_duplicate_ack(&mut self, now: Time) {
@@ -222,23 +293,27 @@ impl Sender {
     /// Takes the round-trip measurement that a new ACK gives: from its timestamps, where any segment will do,
     /// or from the timed segment (RFC 7323 section 4.1, RFC 6298 section 3).
     #[inline]
-    fn measure(&mut self, now: Time, segment: &Segment) {
+    fn measure(&mut self, now: Time, segment: &Segment, acked: u64) {
         let timer = &mut self.flow.timer;
-        let rtt = match segment.timestamps {
-            Some(timestamps) => Some(timer.clock.since(timestamps.echo, now)),
-            None => timer.finish_timing(now, segment.ack),
-        };
-        if let Some(rtt) = rtt {
-            self.on_sample(now, rtt);
+        if let Some(timestamps) = segment.timestamps {
+            let rtt = timer.clock.since(timestamps.echo, now);
+            // Every second segment is acknowledged, as a rule (RFC 7323 appendix G).
+            let samples = (self.flow.flight() + acked).div_ceil(2 * self.flow.mss).max(1);
+            self.on_sample(now, rtt, samples);
+        } else if let Some(rtt) = timer.finish_timing(now, segment.ack) {
+            self.on_sample(now, rtt, 1);
         }
     }
 
     #[inline(never)]
-    fn on_sample(&mut self, now: Time, rtt: Time) {
+    fn on_sample(&mut self, now: Time, rtt: Time, samples: u64) {
         let timer = &mut self.flow.timer;
-        timer.estimator.sample(rtt);
+        timer.estimator.sample_of(rtt, samples);
         self.flow.stats.rtt_samples += 1;
         let estimator = timer.estimator;
+        if let Some(hystart) = &mut self.flow.hystart {
+            hystart.on_sample(rtt);
+        }
         self.flow.trace.record(now, || EventKind::RttSample {
             rtt,
             srtt: estimator.srtt().unwrap_or(rtt),
@@ -247,35 +322,45 @@ impl Sender {
         });
     }
 
+    /// Reads the ECN-Echo bit of an ACK.
+    fn read_echo(&mut self, segment: &Segment) {
+        let feedback =
+            Feedback { acked: segment.ack - self.flow.una, marked: segment.flags.contains(Flags::ECE) };
+        self.flow.echoed = feedback.marked;
+        self.congestion.on_feedback(&self.flow, feedback);
+    }
+
     /// Reduces the window for an echoed congestion mark, once a round trip, and not on top of a reduction for
     /// a loss (RFC 3168 section 6.1.2).
     fn on_echo(&mut self, now: Time) {
         self.flow.echoed = false;
         let news = self.flow.reduced_at.is_none_or(|sent| self.flow.una > sent);
-        if news && !self.recovery.recovering() {
-            let ssthresh = self.congestion.on_loss(&self.flow);
-            self.flow.answer_mark(now, ssthresh);
-        }
-    }
-
-    /// Closes the window to the initial one if nothing is outstanding, something is to be sent, and nothing
-    /// was for longer than the timeout (RFC 5681 section 4.1).
-    fn restart_if_idle(&mut self, now: Time) {
-        let flow = &mut self.flow;
-        if !flow.params.idle_restart
-            || flow.flight() > 0
-            || flow.offered == flow.max
-            || self.last_sent == NEVER
-        {
+        if !news || self.recovery.recovering() {
             return;
         }
+        if self.flow.cwnd == self.flow.mss && self.flow.una < self.flow.offered {
+            // Less than a segment a round trip: the next one waits for the timer.
+            self.state = State::Held;
+            self.flow.timer.restart(now);
+        }
+        let window = self.congestion.on_mark(&self.flow);
+        self.flow.answer_mark(now, window);
+    }
+
+    /// Notes that nothing was outstanding when there is something to send again; closes the window to the initial one if
+    /// nothing was sent for longer than the timeout (RFC 5681 section 4.1).
+    fn restart_if_idle(&mut self, now: Time) {
+        let flow = &mut self.flow;
+        if flow.flight() > 0 || flow.offered == flow.max || self.last_sent == NEVER {
+            return;
+        }
+        self.congestion.on_limited(now);
         let idle = now - self.last_sent;
-        if idle <= flow.timer.estimator.rto() {
+        if !flow.params.idle_restart || idle <= flow.timer.estimator.rto() {
             return;
         }
         flow.cwnd = flow.cwnd.min(u64::from(flow.params.initial_window) * flow.mss);
         flow.stats.idle_restarts += 1;
-        self.congestion.on_idle(idle);
         // One restart an idle period, even if what is there is not worth sending yet.
         self.last_sent = NEVER;
         let cwnd = flow.cwnd;
@@ -300,6 +385,9 @@ impl Sender {
         flow.max = flow.max.max(bytes.end);
         flow.timer.start(now);
         self.last_sent = now;
+        if flow.params.pacing && self.pacer.on_sent(now, flow, u64::from(len)) {
+            self.state = State::Paced;
+        }
         let seq = bytes.start;
         flow.trace.record(now, || EventKind::Sent { seq, len, retransmission });
         if flow.allowance > 0 && bytes.end > flow.una + flow.cwnd {
@@ -326,10 +414,11 @@ impl Sender {
     }
 
     fn poll_syn(&mut self, now: Time) -> Option<Segment> {
-        if self.state == State::SynSent || self.flow.offered == 0 {
+        if self.state != State::Closed || self.flow.offered == 0 {
             return None;
         }
         self.state = State::SynSent;
+        self.flow.limits.set(now, Limit::Handshake);
         self.flow.timer.restart(now);
         if !self.syn_lost {
             self.flow.timer.time_segment(now, 0);
@@ -340,17 +429,18 @@ impl Sender {
     }
 
     fn on_syn_ack(&mut self, now: Time, segment: &Segment) {
-        if self.state == State::Established {
+        if self.state >= State::Established {
             return;
         }
         self.state = State::Established;
+        self.flow.limits.set(now, Limit::CongestionWindow);
         // The answer to an ECN setup has ECE alone; both bits would be a reflection by a host that ignores them.
         self.flow.ecn &= segment.flags.contains(Flags::ECE) && !segment.flags.contains(Flags::CWR);
         self.flow.rwnd = segment.window;
         self.flow.rwnd_max = segment.window;
         self.flow.consecutive_timeouts = 0;
         self.flow.timer.stop();
-        self.measure(now, segment);
+        self.measure(now, segment, 0);
         if self.syn_lost {
             // RFC 6298 rule 5.7 and RFC 5681 section 3.1.
             self.flow.timer.estimator.raise(RTO_AFTER_SYN_LOSS);

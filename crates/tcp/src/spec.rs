@@ -5,13 +5,14 @@ use std::fmt;
 use celltrain_engine::{
     Time,
     quantity::{Bytes, Duration},
+    time::MICROSECOND,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     congestion::CongestionKind,
-    params::{CongestionAvoidance, FastRetransmitGuard, Halving, Params, RtoArithmetic},
+    params::{CongestionAvoidance, CubicAlpha, FastRetransmitGuard, Halving, Params, RtoArithmetic},
     recovery::RecoveryKind,
     segment::{IP_HEADER_BYTES, TCP_HEADER_BYTES, TIMESTAMPS_BYTES},
     stack::{Stack, UNSCALED_WINDOW_MAX},
@@ -23,6 +24,8 @@ const WINDOW_SCALE_MAX: u8 = 14;
 const INITIAL_WINDOW_MAX: u32 = 10;
 /// Smallest tick that can be counted in, as SRTT is kept in eighths of it.
 const TICK_MIN: Time = 8;
+/// Smallest `rto-min`: a sender whose timer expires more often does little else.
+const RTO_MIN_MIN: Time = MICROSECOND;
 /// Largest IP packet in bytes (RFC 791).
 const IP_PACKET_MAX: u64 = 65_535;
 
@@ -61,6 +64,14 @@ pub struct StackSpec {
     /// What a loss does. Standard: `newreno`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recovery: Option<RecoveryKind>,
+    /// Full segments that one ACK may open the window by in slow start, at least 1 (RFC 5681 section 3.1; L in RFC 3465
+    /// section 2.2). Standard: 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slow_start_limit: Option<u32>,
+    /// Whether the first slow start ends before a loss when round trips grow (HyStart++, RFC 9406). Needs `timestamps`, as it
+    /// takes several samples from each round trip. Standard: false.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hystart: Option<bool>,
     /// How `congestion-control = "reno"` grows above the slow-start threshold (RFC 5681 section 3.1).
     /// Standard: `byte-counting`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -72,8 +83,12 @@ pub struct StackSpec {
     /// 9438 section 4.7, which advises against it where there is one flow only). Standard: true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cubic_fast_convergence: Option<bool>,
+    /// `congestion-control = "cubic"`: how fast its estimate of Reno's window grows beyond the window of the last reduction
+    /// (RFC 9438 section 4.3). Standard: `one`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cubic_alpha: Option<CubicAlpha>,
     /// When three duplicate ACKs do not count, as they may echo an earlier loss (RFC 6582 section 3.2). Not
-    /// for `recovery = "sack"` and `"timeout-only"`. Default: `careful` with `recovery = "newreno"` and
+    /// for `recovery = "sack"`, `"rack"` and `"timeout-only"`. Default: `careful` with `recovery = "newreno"` and
     /// `"tahoe"`, `none` else.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fast_retransmit_guard: Option<FastRetransmitGuard>,
@@ -88,10 +103,11 @@ pub struct StackSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub go_back_n_inflation: Option<bool>,
     /// `recovery = "sack"`: the window falls to its half in proportion to what arrives, so that sending goes on, instead of
-    /// at once (RFC 6937, slow-start reduction bound). Standard: false.
+    /// at once (RFC 6937, slow-start reduction bound); `recovery = "rack"` always does so. Standard: false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proportional_rate_reduction: Option<bool>,
-    /// A new segment on each of the first two duplicate ACKs (RFC 3042). Standard: true.
+    /// A new segment on each of the first two duplicate ACKs (RFC 3042). Not for `recovery = "rack"`, where what is reported
+    /// makes room. Standard: true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limited_transmit: Option<bool>,
     /// Back to the initial window when nothing was sent for longer than the timeout (RFC 5681 section 4.1).
@@ -102,13 +118,21 @@ pub struct StackSpec {
     /// sources do not notice. Standard: false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nagle: Option<bool>,
+    /// Whether segments leave one by one, at twice the window per smoothed round trip in slow start and 1.2 times it later, and
+    /// not as fast as ACKs allow. Standard: false.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pacing: Option<bool>,
     /// Timestamps in every segment, 12 bytes; every new ACK then gives a round-trip sample (RFC 7323 section
     /// 3). Standard: false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamps: Option<bool>,
-    /// Selective acknowledgements from the receiver (RFC 2018). Default: exactly with `recovery = "sack"`.
+    /// Selective acknowledgements from the receiver (RFC 2018). Default: exactly with `recovery = "sack"` and `"rack"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sack: Option<bool>,
+    /// Whether the receiver reports what it receives again in the first block (D-SACK, RFC 2883). Needs `sack`. Default:
+    /// exactly with `recovery = "rack"`, which learns from it that a retransmission was not needed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dsack: Option<bool>,
     /// Explicit congestion notification (RFC 3168), agreed in SYN and SYN|ACK if these are exchanged. Standard: false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn: Option<bool>,
@@ -123,9 +147,13 @@ pub struct StackSpec {
     /// segment at once. Standard: 200 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delayed_ack: Option<Duration>,
-    /// Smallest retransmission timeout (RFC 6298 rule 2.4). Standard: 1 s.
+    /// Smallest retransmission timeout (RFC 6298 rule 2.4), 1 us or more. Standard: 1 s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rto_min: Option<Duration>,
+    /// Smallest value of the variance term, so that the timeout is at least this above the smoothed round-trip time: the
+    /// 200 ms of Linux. Not for `rto-arithmetic = "ticks"`. Standard: 0 s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rto_variance_min: Option<Duration>,
     /// Largest retransmission timeout (RFC 6298 rule 2.5). Standard: 60 s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rto_max: Option<Duration>,
@@ -208,8 +236,9 @@ impl StackSpec {
         if let Some(recovery) = self.recovery {
             params.recovery = recovery;
             // These follow the recovery unless they are given.
-            params.sack = recovery == RecoveryKind::Sack;
-            params.limited_transmit &= recovery != RecoveryKind::TimeoutOnly;
+            params.sack = uses_sack(recovery);
+            params.dsack = recovery == RecoveryKind::Rack;
+            params.limited_transmit &= !matches!(recovery, RecoveryKind::TimeoutOnly | RecoveryKind::Rack);
             params.fast_retransmit_guard = match recovery {
                 RecoveryKind::Newreno | RecoveryKind::Tahoe => FastRetransmitGuard::Careful,
                 _ => FastRetransmitGuard::None,
@@ -218,6 +247,9 @@ impl StackSpec {
         set(&mut params.congestion_avoidance, self.congestion_avoidance);
         set(&mut params.halving, self.halving);
         set(&mut params.cubic_fast_convergence, self.cubic_fast_convergence);
+        set(&mut params.cubic_alpha, self.cubic_alpha);
+        set(&mut params.hystart, self.hystart);
+        set(&mut params.slow_start_limit, self.slow_start_limit);
         set(&mut params.fast_retransmit_guard, self.fast_retransmit_guard);
         set(&mut params.newreno_impatient, self.newreno_impatient);
         set(&mut params.go_back_n_inflation, self.go_back_n_inflation);
@@ -225,8 +257,10 @@ impl StackSpec {
         set(&mut params.limited_transmit, self.limited_transmit);
         set(&mut params.idle_restart, self.idle_restart);
         set(&mut params.nagle, self.nagle);
+        set(&mut params.pacing, self.pacing);
         set(&mut params.timestamps, self.timestamps);
         set(&mut params.sack, self.sack);
+        set(&mut params.dsack, self.dsack);
         set(&mut params.ecn, self.ecn);
         set(&mut params.syn_exchange, self.syn_exchange);
         set(&mut params.rto_arithmetic, self.rto_arithmetic);
@@ -243,6 +277,7 @@ impl StackSpec {
         for (field, value) in [
             (&mut params.delayed_ack, self.delayed_ack),
             (&mut params.rto_min, self.rto_min),
+            (&mut params.rto_variance_min, self.rto_variance_min),
             (&mut params.rto_max, self.rto_max),
             (&mut params.rto_initial, self.rto_initial),
             (&mut params.tick, self.tick),
@@ -298,18 +333,36 @@ impl StackSpec {
         check((1..=INITIAL_WINDOW_MAX).contains(&params.initial_window), "initial-window", || {
             format!("{} segments; give 1 to {INITIAL_WINDOW_MAX}", params.initial_window)
         })?;
-        check(params.sack == (recovery == RecoveryKind::Sack), "sack", || {
+        check(!params.hystart || params.timestamps, "hystart", || {
+            "one sample a round trip does not show a queue; set timestamps = true, or leave this out".into()
+        })?;
+        check(params.slow_start_limit >= 1, "slow-start-limit", || {
+            "0 would never open the window; give 1 or more".into()
+        })?;
+        check(params.sack == uses_sack(recovery), "sack", || {
             let what = if params.sack { "the sender would ignore" } else { "the sender waits for" };
             format!(
-                "{what} selective acknowledgements; leave this key out, or choose recovery = \"sack\" with it"
+                "{what} selective acknowledgements; leave this key out, or choose recovery = \"sack\" or \"rack\" with \
+                 it"
             )
+        })?;
+        check(params.sack || !params.dsack, "dsack", || {
+            "duplicates are reported in SACK blocks; choose recovery = \"sack\" or \"rack\", or leave this out".into()
+        })?;
+        check(!params.limited_transmit || recovery != RecoveryKind::Rack, "limited-transmit", || {
+            "recovery = \"rack\" sends whatever its count of the network allows; leave this out".into()
         })?;
         check(!params.limited_transmit || recovery != RecoveryKind::TimeoutOnly, "limited-transmit", || {
             "recovery = \"timeout-only\" ignores duplicate ACKs; leave this out or choose another recovery"
                 .into()
         })?;
-        let guarded = !matches!(recovery, RecoveryKind::Sack | RecoveryKind::TimeoutOnly);
-        let reno_growth = params.congestion_control == CongestionKind::Reno;
+        let guarded = !uses_sack(recovery) && recovery != RecoveryKind::TimeoutOnly;
+        let reno_growth = params.congestion_control != CongestionKind::Cubic;
+        check(
+            params.ecn || params.congestion_control != CongestionKind::Dctcp,
+            "congestion-control",
+            || "\"dctcp\" answers marks; set ecn = true, and a buffer that marks".into(),
+        )?;
         for (given, used, key, by) in [
             (
                 self.send_queue.is_some_and(|limit| limit > 0),
@@ -361,6 +414,13 @@ impl StackSpec {
                 "cubic-fast-convergence",
                 "congestion-control = \"cubic\"",
             ),
+            (self.cubic_alpha.is_some(), !reno_growth, "cubic-alpha", "congestion-control = \"cubic\""),
+            (
+                self.rto_variance_min.is_some(),
+                params.rto_arithmetic == RtoArithmetic::Exact,
+                "rto-variance-min",
+                "rto-arithmetic = \"exact\"",
+            ),
         ] {
             check(!given || used, key, || format!("only {by} uses it; leave it out or choose that"))?;
         }
@@ -368,11 +428,16 @@ impl StackSpec {
     }
 }
 
+/// Whether a recovery works with selective acknowledgements.
+fn uses_sack(recovery: RecoveryKind) -> bool {
+    matches!(recovery, RecoveryKind::Sack | RecoveryKind::Rack)
+}
+
 /// Refuses times that contradict each other.
 fn check_times(params: &Params) -> Result<(), StackError> {
     let ms = |time: u64| format!("{}", Duration(time));
-    check(params.rto_min > 0, "rto-min", || {
-        "the timeout must be positive; give at least a round trip".into()
+    check(params.rto_min >= RTO_MIN_MIN, "rto-min", || {
+        format!("{} is less than {}; give at least a round trip", ms(params.rto_min), ms(RTO_MIN_MIN))
     })?;
     check(params.rto_min <= params.rto_max, "rto-min", || {
         format!(
@@ -471,6 +536,9 @@ mod tests {
             ("initial-ssthresh = '1 kB'", "initial-ssthresh", "at least 2920 B"),
             ("initial-window = 0", "initial-window", "1 to 10"),
             ("initial-window = 11", "initial-window", "1 to 10"),
+            ("recovery = 'rack'\nlimited-transmit = true", "limited-transmit", "leave this out"),
+            ("recovery = 'rack'\nproportional-rate-reduction = true", "proportional-rate-reduction", "sack"),
+            ("dsack = true", "dsack", "rack"),
             ("sack = true", "sack", "recovery = \"sack\""),
             ("recovery = 'sack'\nsack = false", "sack", "leave this key out"),
             ("recovery = 'timeout-only'\nlimited-transmit = true", "limited-transmit", "another recovery"),
@@ -481,7 +549,12 @@ mod tests {
             ("stack = 'cubic'\nhalving = 'window'", "halving", "reno"),
             ("stack = 'cubic'\ncongestion-avoidance = 'per-ack'", "congestion-avoidance", "reno"),
             ("cubic-fast-convergence = false", "cubic-fast-convergence", "cubic"),
-            ("rto-min = '0 s'", "rto-min", "positive"),
+            ("cubic-alpha = 'constant'", "cubic-alpha", "cubic"),
+            ("congestion-control = 'dctcp'", "congestion-control", "ecn = true"),
+            ("hystart = true", "hystart", "timestamps = true"),
+            ("slow-start-limit = 0", "slow-start-limit", "1 or more"),
+            ("stack = 'yats'\nrto-variance-min = '1 s'", "rto-variance-min", "exact"),
+            ("rto-min = '999999 ps'", "rto-min", "999.999 ns is less than 1 us"),
             ("rto-min = '2 s'\nrto-max = '1500 ms'", "rto-min", "raise rto-max"),
             ("rto-initial = '61 s'", "rto-initial", "rto-max, 60 s"),
             ("rto-initial = '0 s'", "rto-initial", "positive"),
@@ -504,7 +577,7 @@ mod tests {
 
     #[test]
     fn unknown_keys_and_missing_units_are_refused() {
-        for table in ["mms = '500 B'", "mss = 500", "rto-min = '50'", "stack = 'linux'"] {
+        for table in ["mms = '500 B'", "mss = 500", "rto-min = '50'", "stack = 'windows'"] {
             assert!(toml::from_str::<StackSpec>(table).is_err(), "{table}");
         }
     }

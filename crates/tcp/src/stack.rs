@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     congestion::CongestionKind,
-    params::{CongestionAvoidance, FastRetransmitGuard, Halving, Params, RtoArithmetic},
+    params::{CongestionAvoidance, CubicAlpha, FastRetransmitGuard, Halving, Params, RtoArithmetic},
     recovery::RecoveryKind,
 };
 
@@ -39,6 +39,21 @@ pub enum Stack {
     /// CUBIC (RFC 9438) with SACK recovery, timestamps, window scaling to 1 MB, initial window 10 segments
     /// (RFC 6928).
     Cubic,
+    /// A current Linux kernel with its defaults: CUBIC whose estimate of Reno stays slow, RACK-TLP, timestamps, initial window
+    /// 10, byte counting without a limit, Nagle, a variance term of at least 200 ms in the timeout, ACKs after 40 ms, MSS 1448
+    /// B beside timestamps, window 4 MB. HyStart++ (RFC 9406) stands in for the kernel's HyStart. (chosen): every second
+    /// segment acknowledged from the start, where the kernel begins with an ACK for each; SRTT and RTTVAR by RFC 7323 appendix
+    /// G.
+    Linux,
+    /// TCP of ns-2 with its defaults (unconfirmed): 1000 B of data a packet, window of 20 packets, first slow-start threshold
+    /// the same, initial window 1, an ACK for every packet, limited transmit, halving of the window in whole packets, ticks of
+    /// 10 ms, RTO from 200 ms to 60 s, initially 3 s. NewReno; choose its other agents by `recovery`. Not modelled: growth by
+    /// the ACK that ends a recovery, and its count of the pipe under SACK.
+    #[serde(rename = "ns-2")]
+    Ns2,
+    /// What the standards track says and nothing else: as `sack` with timestamps and window scaling to 1 MB (RFC 5681, RFC 6675,
+    /// RFC 3042, RFC 6298, RFC 7323).
+    Rfc,
     /// The `espd` paper's TCP in OPNET 2.4 as far as the paper tells: Reno, RTO from 50 ms, delayed ACK 12.5
     /// ms, exact timers, window 64 kB, no processing time, MSS 500 B. A hypothesis beyond it: the third
     /// duplicate ACK sends again from the lost segment on (`recovery = "go-back-n"`), because this reproduces
@@ -76,6 +91,9 @@ impl Stack {
         Self::Tahoe,
         Self::Sack,
         Self::Cubic,
+        Self::Linux,
+        Self::Ns2,
+        Self::Rfc,
         Self::Opnet1998,
         Self::Yats,
         Self::Netsim,
@@ -99,6 +117,31 @@ impl Stack {
                 sack: true,
                 timestamps: true,
                 initial_window: 10,
+                receive_window: 1 << 20,
+                window_scale: Some(5),
+                ..standard()
+            },
+            Self::Linux => linux(),
+            Self::Ns2 => Params {
+                mss: 1000,
+                receive_window: 20_000,
+                initial_ssthresh: 20_000,
+                recovery: RecoveryKind::Newreno,
+                fast_retransmit_guard: FastRetransmitGuard::Careful,
+                limited_transmit: true,
+                idle_restart: true,
+                tick: 10 * MILLISECOND,
+                rto_min: 200 * MILLISECOND,
+                rto_max: 60 * SECOND,
+                rto_initial: 3 * SECOND,
+                rto_arithmetic: RtoArithmetic::Ticks,
+                timer_on_ticks: false,
+                ..bsd()
+            },
+            Self::Rfc => Params {
+                recovery: RecoveryKind::Sack,
+                sack: true,
+                timestamps: true,
                 receive_window: 1 << 20,
                 window_scale: Some(5),
                 ..standard()
@@ -161,9 +204,12 @@ const fn standard() -> Params {
         initial_ssthresh: u64::MAX,
         congestion_control: CongestionKind::Reno,
         recovery: RecoveryKind::Newreno,
+        slow_start_limit: 1,
+        hystart: false,
         congestion_avoidance: CongestionAvoidance::ByteCounting,
         halving: Halving::Flight,
         cubic_fast_convergence: true,
+        cubic_alpha: CubicAlpha::One,
         fast_retransmit_guard: FastRetransmitGuard::Careful,
         newreno_impatient: true,
         go_back_n_inflation: false,
@@ -171,8 +217,10 @@ const fn standard() -> Params {
         limited_transmit: true,
         idle_restart: true,
         nagle: false,
+        pacing: false,
         timestamps: false,
         sack: false,
+        dsack: false,
         ecn: false,
         syn_exchange: false,
         ack_every: 2,
@@ -180,6 +228,7 @@ const fn standard() -> Params {
         rto_min: SECOND,
         rto_max: 60 * SECOND,
         rto_initial: SECOND,
+        rto_variance_min: 0,
         rto_arithmetic: RtoArithmetic::Exact,
         tick: 0,
         tick_phase: 0,
@@ -188,6 +237,32 @@ const fn standard() -> Params {
         processing_spread: 0,
         acks_processed: true,
         send_queue: None,
+    }
+}
+
+/// A current Linux kernel.
+const fn linux() -> Params {
+    Params {
+        mss: 1448,
+        congestion_control: CongestionKind::Cubic,
+        cubic_alpha: CubicAlpha::Constant,
+        recovery: RecoveryKind::Rack,
+        fast_retransmit_guard: FastRetransmitGuard::None,
+        sack: true,
+        dsack: true,
+        limited_transmit: false,
+        timestamps: true,
+        nagle: true,
+        initial_window: 10,
+        slow_start_limit: u32::MAX,
+        hystart: true,
+        receive_window: 4 << 20,
+        window_scale: Some(7),
+        delayed_ack: 40 * MILLISECOND,
+        rto_min: 200 * MILLISECOND,
+        rto_variance_min: 200 * MILLISECOND,
+        rto_max: 120 * SECOND,
+        ..standard()
     }
 }
 

@@ -21,6 +21,10 @@ pub struct SenderStats {
     pub timeouts: u64,
     /// Losses found by duplicate ACKs or SACK blocks.
     pub fast_retransmits: u64,
+    /// Loss probes sent (RFC 8985 section 7).
+    pub loss_probes: u64,
+    /// Window reductions that were undone, as nothing had been lost.
+    pub undone_reductions: u64,
     /// Window reductions because of ECN-Echo.
     pub ecn_reductions: u64,
     /// Restarts from the initial window after an idle period.

@@ -267,7 +267,12 @@ fn blocks<'a>(
 ) -> Outcome<SackBlocks> {
     let mut blocks = SackBlocks::default();
     while let Some(word) = words.next_if(|word| word.contains("..")) {
-        blocks.push(ack, range(word)?);
+        let block = range(word)?;
+        if blocks.is_empty() && block.start < ack {
+            blocks.push_duplicate(ack, &block);
+        } else {
+            blocks.push(ack, block);
+        }
     }
     Ok(blocks)
 }

@@ -19,6 +19,7 @@ fn config(cases: u32) -> ProptestConfig {
     ProptestConfig {
         cases,
         rng_seed: RngSeed::Fixed(1),
+        max_shrink_iters: 100,
         failure_persistence: None,
         ..ProptestConfig::default()
     }
@@ -37,24 +38,26 @@ fn one_of(choices: &'static [&'static str]) -> impl Strategy<Value = &'static st
 /// Stacks from all over the space of knobs.
 fn stacks() -> impl Strategy<Value = Params> {
     let numbers = (1u64..3000, 1u64..60, 1u32..=10, 1u32..=3);
-    let switches = prop::collection::vec(any::<bool>(), 9);
+    let switches = prop::collection::vec(any::<bool>(), 10);
     let times =
         (one_of(&["0 s", "10 ms", "500 ms"]), one_of(&["20 ms", "1 s"]), one_of(&["50 ms", "200 ms"]));
     (algorithms(), numbers, switches, times).prop_map(|((recovery, congestion), numbers, switches, times)| {
         let (mss, window, initial_window, ack_every) = numbers;
         let (tick, rto_min, delayed_ack) = times;
-        let [nagle, timestamps, ecn, syn, idle, limited, immediate, proportional, counted] = switches[..]
+        let [nagle, timestamps, ecn, syn, idle, limited, immediate, proportional, counted, pacing] =
+            switches[..]
         else {
             unreachable!()
         };
-        let limited = limited && recovery != RecoveryKind::TimeoutOnly;
+        let limited = limited && !matches!(recovery, RecoveryKind::TimeoutOnly | RecoveryKind::Rack);
         let (ack_every, delayed_ack) = if immediate { (1, "0 s") } else { (ack_every, delayed_ack) };
         let mut spec: StackSpec = common::spec(&format!(
             "mss = '{mss} B'\nreceive-window = '{} B'\nwindow-scaling = true\ntick = '{tick}'\n\
              initial-window = {initial_window}\nack-every = {ack_every}\ndelayed-ack = '{delayed_ack}'\n\
-             rto-min = '{rto_min}'\nnagle = {nagle}\ntimestamps = {timestamps}\necn = {ecn}\n\
-             syn-exchange = {syn}\nidle-restart = {idle}\nlimited-transmit = {limited}",
-            mss * window + mss / 2
+             rto-min = '{rto_min}'\nnagle = {nagle}\ntimestamps = {timestamps}\necn = {}\n\
+             syn-exchange = {syn}\nidle-restart = {idle}\nlimited-transmit = {limited}\npacing = {pacing}",
+            mss * window + mss / 2,
+            ecn || congestion == CongestionKind::Dctcp,
         ));
         spec.recovery = Some(recovery);
         spec.congestion_control = Some(congestion);
@@ -114,7 +117,7 @@ fn check_sent(rig: &Rig<'_>, params: &Params, segment: &Segment, offered: u64) {
     let fast_retransmit = segment.retransmission && segment.seq == una;
     // SACK counts what is in the network, not the distance from the first hole; its own tests check the
     // count.
-    if params.recovery != RecoveryKind::Sack && !fast_retransmit {
+    if !matches!(params.recovery, RecoveryKind::Sack | RecoveryKind::Rack) && !fast_retransmit {
         assert!(
             segment.end() <= una + window.cwnd + allowance,
             "nothing is sent beyond the congestion window"
@@ -270,6 +273,7 @@ fn nothing_is_sent_twice_on_a_clean_path() {
             let spec = StackSpec {
                 recovery: Some(recovery),
                 congestion_control: Some(congestion),
+                ecn: Some(true),
                 ..StackSpec::default()
             };
             let params = spec.resolve().expect("every pair is possible");
@@ -282,4 +286,68 @@ fn nothing_is_sent_twice_on_a_clean_path() {
             assert_eq!((stats.retransmitted_segments, stats.timeouts, stats.duplicate_acks), (0, 0, 0));
         }
     }
+}
+
+/// RFC 8985 section 3.3: RACK adapts to reordering and does not take it for loss, where counting duplicates does.
+#[test]
+fn rack_survives_reordering() {
+    let run = |recovery: &str| {
+        let table = format!(
+            "recovery = '{recovery}'\ntimestamps = true\nwindow-scaling = true\nreceive-window = '1 MB'"
+        );
+        let mut random = Random(7);
+        let late = move |_: &mut Segment, data: bool| {
+            Some(if data && random.below(20) == 0 { 15 * MILLISECOND } else { 0 })
+        };
+        let links = [(20_000_000, 25 * MILLISECOND, 200)];
+        let mut rig = Rig::new(&params(&table), &links, Box::new(late));
+        rig.sender.offer(0, 20_000_000);
+        assert!(rig.finishes_by(200 * SECOND), "{recovery}");
+        (rig.now, rig.sender.stats().retransmitted_segments, rig.sender.stats().fast_retransmits)
+    };
+    let (rack, sack) = (run("rack"), run("sack"));
+    assert!(2 * rack.0 < sack.0, "it takes less time: {rack:?}, {sack:?}");
+    assert!(rack.1 < sack.1 && rack.2 <= 5, "it sends less twice, and learns: {rack:?}, {sack:?}");
+}
+
+/// What limited a flow, as shares of the time that it took.
+fn shares(table: &str, links: &[(u64, Time, usize)], offers: &[(u64, Time)], end: Time) -> [f64; 6] {
+    let mut rig = Rig::new(&params(table), links, Box::new(|_, _| Some(0)));
+    for &(bytes, at) in offers {
+        rig.run_until(at);
+        rig.now = rig.now.max(at);
+        rig.sender.offer(rig.now, bytes);
+    }
+    rig.run_until(end);
+    let limits = rig.sender.limits(end);
+    let spent = [
+        limits.application,
+        limits.handshake,
+        limits.receive_window,
+        limits.congestion_window,
+        limits.recovery,
+        limits.timeout,
+    ];
+    assert_eq!(spent.iter().sum::<Time>(), end, "all of the time");
+    spent.map(|time| time as f64 / end as f64)
+}
+
+#[test]
+fn a_flow_knows_what_limits_it() {
+    let line = |queue| [(10_000_000, 50 * MILLISECOND, queue)];
+    let greedy = [(u64::MAX, 0)];
+    // 64 kB a round trip are less than the line carries.
+    let shares_of = |table: &str, queue| shares(table, &line(queue), &greedy, 20 * SECOND);
+    let [application, _, receiver, window, ..] = shares_of("", 1000);
+    assert!(application == 0.0 && receiver > 0.9 && window < 0.1, "{receiver}");
+    let [_, _, receiver, window, recovery, timeout] =
+        shares_of("stack = 'sack'\nwindow-scaling = true\nreceive-window = '4 MB'", 20);
+    assert!(receiver == 0.0 && timeout == 0.0 && recovery > 0.01 && window > 0.9, "{window} {recovery}");
+    let [.., timeout] =
+        shares_of("recovery = 'timeout-only'\nwindow-scaling = true\nreceive-window = '4 MB'", 20);
+    assert!((0.05..0.5).contains(&timeout), "{timeout}");
+    // Bursts of ten segments a second, after a round trip of the handshake.
+    let bursts: Vec<_> = (0..20).map(|second| (14_600, second * SECOND)).collect();
+    let [application, handshake, ..] = shares("syn-exchange = true", &line(1000), &bursts, 20 * SECOND);
+    assert!(application > 0.7 && (0.004..0.006).contains(&handshake), "{application} {handshake}");
 }

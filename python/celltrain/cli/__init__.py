@@ -1,7 +1,7 @@
 """The command `celltrain`.
 
 Results go to stdout or to files, messages and progress to stderr. Exit codes: 0 success, 1 a claim or check
-failed, 2 bad input, 130 interrupted.
+failed, 2 bad input, 3 a defect of celltrain, 130 interrupted.
 """
 
 import sys
@@ -11,7 +11,7 @@ import typer
 
 from celltrain import terminal
 from celltrain.cli import compare, inspect, lab, plot, reproduce, run, sweep
-from celltrain.errors import InputError
+from celltrain.errors import Defect, InputError, defect
 
 __all__ = ["app", "main"]
 
@@ -61,9 +61,17 @@ def main() -> None:
         app()
     except (InputError, OSError) as error:
         terminal.error(str(error))
+    except Defect as error:
+        terminal.error(str(error))
+        sys.exit(3)
     except Exception as error:
         from celltrain import ScenarioError
+        from celltrain._core import Panic
 
+        if isinstance(error, Panic):
+            message, place = error.args
+            terminal.error(defect(f"{message} ({place})"))
+            sys.exit(3)
         if not isinstance(error, ScenarioError):
             raise
         terminal.error(str(error))

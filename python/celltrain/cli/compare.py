@@ -54,10 +54,11 @@ def compare(
             found.write_to(folder)
     if json:
         terminal.print_json({**found.to_json(), "out": str(out) if out else None})
-        return
-    _show(found)
-    if out:
-        terminal.say(f"results: {out}, report: {out}/report.html")
+    else:
+        _show(found)
+        if out:
+            terminal.say(f"results: {out}, report: {out}/report.html")
+    options.end_with(found.defects)
 
 
 def _show(found: "Comparison") -> None:

@@ -25,6 +25,7 @@ __all__ = [
     "Seed",
     "Set",
     "claimed",
+    "end_with",
     "load_scenario",
     "settings",
     "watched",
@@ -71,6 +72,14 @@ def load_scenario(path: str, pairs: Sequence[str] | None) -> "ScenarioFile":
             f"{path} has a [sweep]: this is its base alone; `celltrain sweep {path}` runs the sweep"
         )
     return loaded
+
+
+def end_with(defects: Sequence[str]) -> None:
+    """Ends with exit code 3 where runs found celltrain wrong, with a line for each of them."""
+    for line in defects:
+        terminal.error(line)
+    if defects:
+        raise typer.Exit(3)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ import typer
 
 from celltrain import terminal
 from celltrain.cli import options
-from celltrain.errors import InputError
+from celltrain.errors import Defect, InputError
 
 if TYPE_CHECKING:
     from celltrain.folder import Folder
@@ -76,6 +76,7 @@ def reproduce(
         _show(found)
         if out:
             terminal.say(f"\nresults: {out}, report: {out}/report.html")
+    options.end_with(found.defects)
     if strict and found.failed():
         raise typer.Exit(1)
 
@@ -97,6 +98,7 @@ def _reproduce_all(
     answers: list[dict[str, Any]] = []
     origins: list[dict[str, Any]] = []
     failed = False
+    defects: list[str] = []
     with options.claimed(out, "reproduce-all", "all", overwrite) as folder:
         if folder is not None:
             folder.write_json("reproductions.json", answers)  # marks the folder as one of ours from the start
@@ -105,9 +107,14 @@ def _reproduce_all(
             with options.claimed(place, "reproduce", paper, overwrite) as own:
                 what = f"reproducing {paper} ({number} of {len(papers.PAPERS)})"
                 with options.watched(what, "the papers before this one are whole") as progress:
-                    found = papers.reproduce(
-                        paper, replications=replications, seed=seed, jobs=jobs, progress=progress
-                    )
+                    try:
+                        found = papers.reproduce(
+                            paper, replications=replications, seed=seed, jobs=jobs, progress=progress
+                        )
+                    except Defect as defect:
+                        defects.append(str(defect))
+                        continue
+                defects += found.defects
                 if own is not None:
                     _write(found, own)
             report.add(found)
@@ -124,6 +131,7 @@ def _reproduce_all(
         terminal.print_json(answers)
     elif out:
         terminal.say(f"\nresults: {out}, report: {out}/report.html")
+    options.end_with(defects)
     if strict and failed:
         raise typer.Exit(1)
 

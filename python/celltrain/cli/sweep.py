@@ -71,6 +71,7 @@ def sweep(
         terminal.print_json({**found.to_json(), "out": str(place)})
     else:
         _show(found, place)
+    options.end_with(found.defects)
 
 
 @contextmanager
@@ -106,4 +107,4 @@ def _show(found: "Sweep", place: Path) -> None:
     if m["points"] > MOST_LINES:
         terminal.say(f"The first {MOST_LINES} of {m['points']:,} points; {place}/report.html has more.")
     terminal.say(f"{m['cell_hops']:,} cell-hops, fingerprint {m['fingerprint']}")
-    terminal.say(f"results: {place}, report: {place}/report.html")
+    terminal.say(f"results: {place}" if found.defects else f"results: {place}, report: {place}/report.html")

@@ -116,6 +116,8 @@ class Reproduction:
     runs: list[CellRun]
     """Every replication of every column, in the order of stacks, tables, columns and replications."""
     provenance: dict[str, Any]
+    defects: tuple[str, ...] = ()
+    """A line for each run that found celltrain wrong; the tables that need it are left out."""
 
     @property
     def default_stack(self) -> str:

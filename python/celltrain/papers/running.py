@@ -1,12 +1,12 @@
 """Running a paper's tables and judging its claims."""
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from celltrain import statistics
-from celltrain.errors import unknown
-from celltrain.experiment import Progress, Task, execute, replicate
+from celltrain.errors import Defect, unknown
+from celltrain.experiment import Progress, Task, attempt, replicate
 from celltrain.papers.description import Column, Paper, Row, Table
 from celltrain.papers.locate import PaperFolder, Published, find
 from celltrain.papers.outcomes import Cell, Outcomes
@@ -53,6 +53,9 @@ def reproduce(
         seed: the master seed, the same for every column, so that columns are paired.
         jobs: threads; as many as there are cores by default. Results do not depend on it.
         progress: called as runs end.
+
+    Raises:
+        Defect: no table is left without runs that found celltrain wrong.
     """
     from celltrain.papers import describe
 
@@ -65,8 +68,19 @@ def reproduce(
             raise unknown("stack", stack, description.stacks)
     cells = [(stack, table, column) for stack in chosen for table in selected for column in table.columns]
     plan = [_tasks(folder, *cell, replications, seed) for cell in cells]
+    master, each = plan[0][0].seed, len(plan[0])
     began = time.perf_counter()
-    runs = _run_once(cells, plan, jobs, progress)
+    runs, defects = _run_once(cells, plan, jobs, progress)
+    # A table that lacks runs is left out, and with it the claims that need it.
+    flawed = {
+        cell[1].name
+        for cell, tasks in zip(cells, plan, strict=True)
+        if any((task.scenario.key, task.replication) in defects for task in tasks)
+    }
+    selected = tuple(table for table in selected if table.name not in flawed)
+    if not selected:
+        raise next(iter(defects.values()))
+    cells, plan = _without(flawed, cells, plan)
     wall_time = time.perf_counter() - began
     cell_runs = _cell_runs(cells, plan, runs)
     taken = _samples(cells, plan, runs)
@@ -82,13 +96,22 @@ def reproduce(
         folder=folder,
         tables=selected,
         stacks=chosen,
-        seed=plan[0][0].seed,
-        replications=len(plan[0]),
+        seed=master,
+        replications=each,
         rows=rows,
         claims=claims,
         runs=cell_runs,
         provenance=provenance([run.kept for run in runs.values()], wall_time),
+        defects=tuple(map(str, defects.values())),
     )
+
+
+def _without(
+    flawed: Container[str], cells: Sequence[PaperCell], plan: Sequence[list[Task]]
+) -> tuple[list[PaperCell], list[list[Task]]]:
+    """The cells of all but some tables, and their tasks."""
+    kept = [place for place, (_, table, _) in enumerate(cells) if table.name not in flawed]
+    return [cells[place] for place in kept], [plan[place] for place in kept]
 
 
 def select(paper: Paper, tables: Iterable[str], figures: Iterable[str]) -> tuple[Table, ...]:
@@ -118,7 +141,7 @@ def _tasks(
 
 def _run_once(
     cells: Sequence[PaperCell], plan: Sequence[Sequence[Task]], jobs: int | None, progress: Progress | None
-) -> dict[RunKey, MeasuredRun]:
+) -> tuple[dict[RunKey, MeasuredRun], dict[RunKey, Defect]]:
     """Runs each scenario and replication of the plan once.
 
     What the rows take of it is taken as soon as it ends; the rest goes to a spool, with time series if a
@@ -142,8 +165,10 @@ def _run_once(
         values = {row: row.measure(record) for row in rows[key]}
         return MeasuredRun(spool.keep(record, series=key in shown and task.replication == 0), values)
 
-    found = execute(needed.values(), jobs=jobs, progress=progress, reduce=measured)
-    return dict(zip(needed, found, strict=True))
+    found, defects = attempt(needed.values(), jobs=jobs, progress=progress, reduce=measured)
+    keys = list(needed)
+    runs = {key: run for key, run in zip(keys, found, strict=True) if run is not None}
+    return runs, {keys[place]: defect for place, defect in defects.items()}
 
 
 def _cell_runs(

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 
 from celltrain import statistics
+from celltrain.errors import Defect
 from celltrain.experiment import Task
 from celltrain.sweeps.entry import Run
 from celltrain.sweeps.plan import Plan
@@ -35,6 +36,8 @@ class Agenda:
         self._values: dict[str, list[float]] = {}
         """What `until` looks at, of the scenarios that it has not yet settled."""
         self._settled: set[str] = set()
+        self.defects: dict[tuple[str, int], Defect] = {}
+        """The runs that found celltrain wrong: they are not made again, and do not count."""
         planned = len(first) * plan.replications
         self.planned = planned - sum(
             (key, r) in store for key in self._point for r in range(plan.replications)
@@ -56,10 +59,18 @@ class Agenda:
 
     def done(self, run: Run) -> None:
         """Says that the store now has a run."""
-        self._missing[run.key] -= 1
-        if not self._missing[run.key]:
-            del self._missing[run.key]
-            self._more.extend(self._advance(run.key))
+        self._end(run.key)
+
+    def fail(self, key: str, defect: Defect) -> None:
+        """Says that the store will not have a run of a scenario."""
+        self.defects[key, defect.replication] = defect
+        self._end(key)
+
+    def _end(self, key: str) -> None:
+        self._missing[key] -= 1
+        if not self._missing[key]:
+            del self._missing[key]
+            self._more.extend(self._advance(key))
 
     def replications(self, key: str) -> int:
         """Replications that a scenario gets, as far as is known now."""
@@ -73,7 +84,9 @@ class Agenda:
         """The runs that a scenario needs next; none when it has all."""
         while True:
             target = self.replications(key)
-            missing = [r for r in range(target) if (key, r) not in self._store]
+            missing = [
+                r for r in range(target) if (key, r) not in self._store and (key, r) not in self.defects
+            ]
             if missing:
                 self._missing[key] = len(missing)
                 scenario = self._plan.at(self._point[key])
@@ -89,7 +102,7 @@ class Agenda:
 
     def _is_enough(self, key: str, target: int) -> bool:
         until = self._plan.until
-        if until is None:
+        if until is None or any((key, replication) in self.defects for replication in range(target)):
             return True
         values = self._values.setdefault(key, [])
         while len(values) < target:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMAT", "TABLES", "Entry", "Run", "entries_of"]
 
-FORMAT = 2
+FORMAT = 3
 """The format of batches and entries. It grows when workers of another format could not be understood."""
 
 TABLES = ("summary", "flows", "ports")

@@ -80,7 +80,7 @@ class FrameWriter:
         """
         while (stretch := self._ready()) is not None:
             self._add(stretch)
-        assert self._next[0] == len(self._keys), "every run of the plan was made"
+        assert self._next[0] == len(self._keys), "every run of the plan was made or failed"
         self._end_part()
         for parts in self._whole.values():
             parts.write_to(self._folder)
@@ -90,6 +90,9 @@ class FrameWriter:
         point, replication = self._next
         while point < len(self._keys):
             key, planned = self._keys[point], self._agenda.replications(self._keys[point])
+            if (key, replication) in self._agenda.defects:
+                point, replication = self._next = (point, replication + 1)
+                continue
             if replication < planned:
                 if (key, replication) not in self._store:
                     return None

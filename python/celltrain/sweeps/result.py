@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celltrain import folder, statistics
-from celltrain.errors import unknown
+from celltrain.errors import Defect, unknown
 from celltrain.sweeps.frames import FRAMES
 
 if TYPE_CHECKING:
@@ -47,6 +47,19 @@ class Sweep:
     def parameters(self) -> list[str]:
         """The keys that vary, in the order of the plan."""
         return list(self.manifest["parameters"])
+
+    @property
+    def defects(self) -> list[str]:
+        """A line for each run that found celltrain wrong and is missing for it."""
+        lines = []
+        for one in self.manifest.get("defects", ()):
+            point, settings = (
+                one["point"],
+                ", ".join(f"{key} = {value}" for key, value in one["settings"].items()),
+            )
+            told = Defect(*(one[name] for name in ("scenario", "seed", "replication", "message", "place")))
+            lines.append(f"point {point} ({settings}): {told}")
+        return lines
 
     @property
     def fingerprint(self) -> str:

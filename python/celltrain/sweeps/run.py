@@ -4,7 +4,7 @@ import shutil
 import time
 import warnings
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Executor
 from contextlib import closing, contextmanager
 from os import PathLike
@@ -13,7 +13,7 @@ from tempfile import mkdtemp
 from typing import Any
 
 from celltrain import folder
-from celltrain.errors import InputError
+from celltrain.errors import Defect, InputError
 from celltrain.experiment import MAX_RUNS, Progress, drive
 from celltrain.results import core_version, provenance
 from celltrain.scenario import Scenario
@@ -83,6 +83,8 @@ def sweep(
 
     Raises:
         InputError: the plan or the folder cannot be used; nothing was run.
+        Defect: every run found celltrain wrong. Where only some did, the others are kept, and
+            `Sweep.defects` has those.
     """
     plan = make_plan(
         scenario,
@@ -145,8 +147,12 @@ def run_plan(
                 with open_backend(executor, jobs) as backend:
                     _run_missing(agenda, store, frames, backend, progress)
                 frames.finish()
-        found = Sweep(place, _manifest(plan, frames, time.perf_counter() - began))
-        if finish is not None:
+        defects = _defects(plan, keys, agenda)
+        if defects and not frames.runs:
+            raise defects[0][1]
+        found = Sweep(place, _manifest(plan, frames, defects, time.perf_counter() - began))
+        # Pictures and report show every point.
+        if finish is not None and not defects:
             finish(found, target)
         target.keep(store.logs())
         target.finish(found.manifest)
@@ -179,6 +185,9 @@ def _run_missing(
                 agenda.done(run)
                 cell_hops += run.cell_hops
                 done += 1
+        for key, defect in result.defects:
+            agenda.fail(key, defect)
+            done += 1
         latest = result.seconds / len(batch.tasks)
         pace = (pace + latest) / 2 if pace else latest
         frames.advance()
@@ -199,7 +208,20 @@ def _is_of_dask(error: Exception) -> bool:
     return type(error).__module__.startswith("distributed.")
 
 
-def _manifest(plan: Plan, frames: FrameWriter, wall_time: float) -> dict[str, Any]:
+def _defects(plan: Plan, keys: Sequence[str], agenda: Agenda) -> list[tuple[int, Defect]]:
+    """The runs that found celltrain wrong, with the numbers of their points, in order."""
+    return [
+        (point, agenda.defects[key, replication])
+        for point, key in enumerate(keys)
+        if agenda.defects
+        for replication in range(agenda.replications(key))
+        if (key, replication) in agenda.defects
+    ]
+
+
+def _manifest(
+    plan: Plan, frames: FrameWriter, defects: Sequence[tuple[int, Defect]], wall_time: float
+) -> dict[str, Any]:
     """What the manifest says of the whole sweep; `wall_time` is that of this session, in seconds."""
     origin = provenance((), wall_time)
     del origin["fingerprints"]  # there may be very many, and the frame has them
@@ -216,6 +238,10 @@ def _manifest(plan: Plan, frames: FrameWriter, wall_time: float) -> dict[str, An
         "points": plan.points,
         "replications": plan.replications,
         "runs": frames.runs,
+        "defects": [
+            {"point": point, "settings": plan.settings(point), **defect.to_dict()}
+            for point, defect in defects
+        ],
         "until": None if plan.until is None else plan.until.to_dict(),
         "scenario": plan.scenario.to_dict(),
         "scenario_toml": plan.scenario.to_toml(),

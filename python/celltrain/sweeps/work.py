@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from celltrain import _core
-from celltrain.errors import InputError
+from celltrain.errors import Defect, InputError
 from celltrain.experiment import Task, simulate
 from celltrain.results import core_version
 from celltrain.sweeps.entry import FORMAT, Entry, entries_of
@@ -29,6 +29,8 @@ class Done:
     entries: list[Entry]
     seconds: float
     """Time that it took, on the clock of whoever did it."""
+    defects: list[tuple[str, Defect]]
+    """The runs that found celltrain wrong, with the keys of their scenarios."""
 
 
 def worker_version() -> str:
@@ -48,5 +50,11 @@ def work(batch: Batch, cancel: _core.CancelToken | None = None) -> Done:
             f"and this is {batch.version}: install the same version on every machine"
         )
     began = time.perf_counter()
-    entries = entries_of(batch.tasks, [simulate(task, cancel) for task in batch.tasks])
-    return Done(entries, time.perf_counter() - began)
+    tasks, records, defects = [], [], []
+    for task in batch.tasks:
+        try:
+            records.append(simulate(task, cancel))
+            tasks.append(task)
+        except Defect as defect:
+            defects.append((task.scenario.key, defect))
+    return Done(entries_of(tasks, records), time.perf_counter() - began, defects)

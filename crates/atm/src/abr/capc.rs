@@ -25,7 +25,7 @@ pub struct Params {
     /// Share of what VBR leaves of the link that is to be used (the default is unconfirmed).
     #[schemars(range(min = 0, max = 1))]
     pub target_utilisation: f64,
-    /// Time over which the load is measured (the default is unconfirmed).
+    /// Time over which the load is measured, 1 us or more (the default is unconfirmed).
     pub interval: Duration,
     /// Slope of increases (Rup; values from 0.025 to 0.1 are quoted, unconfirmed).
     #[schemars(range(min = 0, max = 1))]

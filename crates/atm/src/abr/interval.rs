@@ -3,7 +3,7 @@
 use celltrain_engine::{
     Time,
     quantity::Duration,
-    time::{MILLISECOND, SECOND},
+    time::{MICROSECOND, MILLISECOND, SECOND},
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,7 +19,7 @@ pub struct Params {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub cells: Option<u32>,
-    /// Time after which it ends at the latest (T).
+    /// Time after which it ends at the latest (T), 1 us or more.
     pub time: Duration,
 }
 
@@ -28,6 +28,9 @@ impl Default for Params {
         Self { cells: Some(100), time: Duration(MILLISECOND) }
     }
 }
+
+/// The shortest time of an interval: ports do little else than end intervals that are shorter.
+const SHORTEST: Duration = Duration(MICROSECOND);
 
 /// The measurements of one interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -60,8 +63,8 @@ impl Interval {
         let error = |message: &str| Err(ParamError { key: "interval", message: message.into() });
         match params {
             Params { cells: Some(0), .. } => error("an interval of 0 cells never begins: give at least 1"),
-            Params { time: Duration(0), .. } => {
-                error("an interval of no time never begins: give a longer one")
+            Params { time, .. } if *time < SHORTEST => {
+                error(&format!("an interval of {time} is too short: give {SHORTEST} or more"))
             }
             Params { cells, time } => Ok(Self {
                 most_cells: cells.map_or(u64::MAX, u64::from),

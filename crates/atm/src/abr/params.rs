@@ -48,7 +48,7 @@ pub struct Params {
     /// Cutoff decrease factor (CDF): share of the ACR that each FRM takes away once CRM of them are unanswered. 0: none.
     #[schemars(range(min = 0, max = 1))]
     pub cdf: f64,
-    /// Tagged cell rate (TCR): the highest rate of out-of-rate FRMs.
+    /// Tagged cell rate (TCR): the highest rate of out-of-rate FRMs. Not above the PCR, unless it is 10 cells/s or less.
     pub tcr: Rate,
     /// ACR decrease time factor (ADTF): a pause between FRMs that takes the rate back to the ICR.
     pub adtf: Duration,

@@ -100,7 +100,7 @@ string_form!(
     Rate,
     "a rate of cells",
     "50 Mbit/s",
-    "^ *([0-9_]+\\.?[0-9_]*|\\.[0-9_]+) *([kMG]?bit/s|cells/s) *$".to_owned()
+    "^ *([0-9_]+\\.?[0-9_]*|\\.[0-9_]+) *([kMGT]?bit/s|cells/s) *$".to_owned()
 );
 
 /// The largest rate that an RM cell can carry, 2^31 * (1 + 511/512) cells/s or 1.8 Tbit/s, and the largest there is.

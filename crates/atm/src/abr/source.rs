@@ -175,7 +175,7 @@ impl Source {
     pub fn send_row(&mut self, now: Time, most: u32, until: Time) -> Option<Row> {
         let (due, spacing) = (self.due()?, self.state.spacing?);
         let first = if due.ps() < now { Instant::at(now) } else { due };
-        let count = self.count_row(first, spacing, most, until);
+        let count = self.count_row(now, first, spacing, most, until);
         if count == 0 {
             return None;
         }
@@ -185,11 +185,14 @@ impl Source {
         Some(Row { first, spacing, count })
     }
 
-    fn count_row(&self, first: Instant, spacing: Slot, most: u32, until: Time) -> u32 {
+    fn count_row(&self, now: Time, first: Instant, spacing: Slot, most: u32, until: Time) -> u32 {
         let state = &self.state;
-        if state.last_cell.is_none() || self.next_out_of_rate(Waiting { data: true, brm: false }) < until {
+        if state.last_cell.is_none() {
             return 0;
         }
+        // An in-rate cell goes before an out-of-rate FRM of the same time.
+        let out_of_rate = self.next_out_of_rate(Waiting { data: true, brm: false }).max(now);
+        let until = until.min(out_of_rate.saturating_add(1));
         let trm = state.last_frm.saturating_add(self.params.trm.ps());
         let sent = state.since_frm;
         let end = self.params.nrm.saturating_sub(1).min(sent.saturating_add(most));

@@ -20,8 +20,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BufferPolicy, ParamError, PortContext, PortView, Verdict,
-    frame::{EndMarks, FrameAdmission, FrameDiscard},
+    ParamError, PortContext, PortState, PushOut, Removed, View,
+    frame::{CellHook, EndMarks, FramePolicy, FrameRule},
     push_out::{Limits, Sharing},
 };
 use crate::Cell;
@@ -50,16 +50,12 @@ pub enum Admission {
 }
 
 /// The policy.
-#[derive(Debug, Clone)]
-pub struct AbsPushOut {
-    discard: PacketDiscard,
-}
+pub type AbsPushOut = FramePolicy<Victims>;
 
-/// The decisions about frames: what [`AbsPushOut`] and [`super::abs_push_out_hardware`] have in common. They differ in
-/// whom they push out.
+/// The available buffer space and the decisions by it: what [`AbsPushOut`] and [`super::abs_push_out_hardware`] have in
+/// common. They differ in whom they push out.
 #[derive(Debug, Clone)]
-pub(super) struct PacketDiscard {
-    frames: FrameDiscard,
+pub struct Space {
     pub(super) limits: Limits,
     admission: Admission,
     /// Cells reserved by the frame in progress on each VC and not yet arrived.
@@ -68,75 +64,60 @@ pub(super) struct PacketDiscard {
     total_reserved: i64,
 }
 
-/// Whether there is space for the frame at hand.
-struct Space(bool);
-
-impl FrameAdmission for Space {
-    fn admits(&mut self, _: &Cell, _: &impl PortView, _: Time) -> bool {
-        self.0
-    }
-}
-
-impl PacketDiscard {
+impl Space {
     pub(super) fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
-        let vcs = port.vcs.len();
         Ok(Self {
-            frames: FrameDiscard::new(params.end_marks, vcs),
             limits: Limits::new(params.sharing, port)?,
             admission: params.admission,
-            reserved: vec![0; vcs],
+            reserved: vec![0; port.vcs.len()],
             total_reserved: 0,
         })
     }
 
-    /// B, in the units of the buffer; negative where frames in progress still need more than there is.
-    pub(super) fn available(&self, port: &impl PortView) -> i64 {
-        let capacity = i64::try_from(port.capacity()).unwrap_or(i64::MAX);
-        capacity - port.occupancy() as i64 - self.total_reserved
+    /// B, the available buffer space in the units of the buffer: what is neither filled nor reserved. Negative where frames
+    /// in progress still need more than there is.
+    #[must_use]
+    pub fn available(&self, capacity: u64, occupancy: u64) -> i64 {
+        i64::try_from(capacity).unwrap_or(i64::MAX) - occupancy as i64 - self.total_reserved
     }
 
-    fn has_space(&self, cell: &Cell, port: &impl PortView) -> bool {
+    /// Whether there is space for the frame at hand.
+    pub(super) fn admits<S: PortState>(&self, cell: &Cell, port: &View<'_, PushOut, S>) -> bool {
         let needed = match self.admission {
             Admission::AnySpace => 1,
             Admission::WholeFrame => self.limits.frame(cell.vc),
         };
-        self.available(port) >= needed
+        self.available(port.capacity(), port.occupancy()) >= needed
     }
 
     /// Whether the cell at hand calls for push-out: it begins a frame of a VC with room below its threshold and there
     /// is no space, or it continues a frame and the buffer is full.
-    pub(super) fn calls_for_push_out(&self, cell: &Cell, port: &impl PortView) -> bool {
+    pub(super) fn calls_for_push_out<S: PortState>(&self, cell: &Cell, port: &View<'_, PushOut, S>) -> bool {
         if port.is_first() {
             let cells = port.vc_occupancy(cell.vc) as i64;
-            !self.has_space(cell, port) && self.limits.has_room(cell.vc, cells)
+            !self.admits(cell, port) && self.limits.has_room(cell.vc, cells)
         } else {
             // A VC may have a limit of its own; other VCs' frames make no room below that.
-            port.occupancy() >= port.capacity() && self.frames.accepts_rest(cell)
+            port.occupancy() >= port.capacity()
         }
     }
 
     /// The VC of the cell at hand if pushing out the frame that the cell continues spares the line a stump: the last
     /// resort when nothing else can be pushed out.
-    pub(super) fn own_frame(&self, cell: &Cell, port: &impl PortView) -> Option<u32> {
-        let whole = !port.is_first() && self.frames.accepts_rest(cell) && port.last_frame(cell.vc).is_some();
-        whole.then_some(cell.vc)
+    pub(super) fn own_frame<S: PortState>(cell: &Cell, port: &View<'_, PushOut, S>) -> Option<u32> {
+        (!port.is_first() && port.last_frame(cell.vc).is_some()).then_some(cell.vc)
     }
 
-    /// Decides about a cell for which nothing is, or could be, pushed out.
-    pub(super) fn decide(&mut self, cell: &Cell, port: &impl PortView, now: Time) -> Verdict {
-        let mut space = Space(self.has_space(cell, port));
-        let verdict = self.frames.on_arrival(&mut space, cell, port, now);
-        let reserved =
-            if port.is_first() { self.limits.frame(cell.vc) } else { self.reserved[cell.vc as usize] };
-        let goes_on = verdict == Verdict::Accept && !cell.is_last();
+    /// A cell was decided about: it uses up what is reserved for it, or there is nothing more to reserve.
+    pub(super) fn on_cell(&mut self, cell: &Cell, first: bool, accepted: bool) {
+        let reserved = if first { self.limits.frame(cell.vc) } else { self.reserved[cell.vc as usize] };
+        let goes_on = accepted && !cell.is_last();
         self.reserve(cell.vc, if goes_on { (reserved - 1).max(0) } else { 0 });
-        verdict
     }
 
-    pub(super) fn on_push_out(&mut self, vc: u32, complete: bool) {
-        if !complete {
-            self.frames.refuse_rest(vc);
-            self.reserve(vc, 0);
+    pub(super) fn on_push_out(&mut self, removed: Removed) {
+        if !removed.complete {
+            self.reserve(removed.vc, 0);
         }
     }
 
@@ -147,17 +128,21 @@ impl PacketDiscard {
     }
 }
 
-impl AbsPushOut {
-    /// B, the available buffer space in the units of the buffer: what is neither filled nor reserved. Negative where frames
-    /// in progress still need more than there is.
+/// Admits a frame where there is space, and pushes out frames of the VC furthest above its threshold.
+#[derive(Debug, Clone)]
+pub struct Victims(Space);
+
+impl Victims {
+    /// The available buffer space.
     #[must_use]
-    pub fn available(&self, port: &impl PortView) -> i64 {
-        self.discard.available(port)
+    pub fn space(&self) -> &Space {
+        &self.0
     }
 }
 
-impl BufferPolicy for AbsPushOut {
+impl FrameRule for Victims {
     type Params = Params;
+    type Needs = PushOut;
 
     const SUMMARY: &'static str =
         "Admits frames while no frame in progress needs the space; VCs below their part push others out.";
@@ -165,28 +150,30 @@ impl BufferPolicy for AbsPushOut {
         "GFR with tracking of the available buffer space and packet push-out (2001), sections 3.1 and 3.2";
     const PER_VC: &'static str = "what becomes of the frame in progress, cells in the buffer and reserved, \
         its threshold and maximum frame, where its last frame is queued";
-    const KEEPS_ACCOUNTS: bool = true;
-    const PUSHES_OUT: bool = true;
+    const ON_CELL: Option<CellHook<Self>> =
+        Some(|rule, cell, first, accepted| rule.0.on_cell(cell, first, accepted));
+    const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
 
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
-        Ok(Self { discard: PacketDiscard::new(params, port)? })
+        Space::new(params, port).map(Self)
     }
 
-    fn on_arrival(&mut self, cell: &Cell, port: &impl PortView, now: Time) -> Verdict {
-        if self.discard.calls_for_push_out(cell, port) {
-            let victim = self.discard.limits.most_over(port, cell.vc);
-            if let Some(vc) = victim.or_else(|| self.discard.own_frame(cell, port)) {
-                return Verdict::PushOut(vc);
-            }
+    fn admits<S: PortState>(&mut self, cell: &Cell, port: &View<'_, PushOut, S>, _: Time) -> bool {
+        self.0.admits(cell, port)
+    }
+
+    fn push_out<S: PortState>(&mut self, cell: &Cell, port: &View<'_, PushOut, S>) -> Option<u32> {
+        if !self.0.calls_for_push_out(cell, port) {
+            return None;
         }
-        self.discard.decide(cell, port, now)
+        self.0.limits.most_over(port, cell.vc).or_else(|| Space::own_frame(cell, port))
     }
 
-    fn on_push_out(&mut self, vc: u32, _: u64, complete: bool) {
-        self.discard.on_push_out(vc, complete);
+    fn on_push_out(&mut self, removed: Removed) {
+        self.0.on_push_out(removed);
     }
 
-    fn illegal(&self, port: &impl PortView) -> Option<u64> {
-        Some(self.discard.limits.illegal(port))
+    fn illegal<S: PortState>(&self, port: &View<'_, PushOut, S>) -> Option<u64> {
+        Some(self.0.limits.illegal(port))
     }
 }

@@ -24,26 +24,29 @@ use std::{cmp::Reverse, collections::VecDeque};
 use celltrain_engine::Time;
 
 use super::{
-    BufferPolicy, ParamError, PortContext, PortView, Verdict,
-    abs_push_out::{self, PacketDiscard},
+    Departure, ParamError, PortContext, PortState, PushOut, Removed, View,
+    abs_push_out::{Params, Space},
+    frame::{CellHook, EndMarks, FramePolicy, FrameRule},
     push_out::candidates,
 };
-use crate::{Cell, cell::Kind};
+use crate::Cell;
 
 /// Where a cell is in the cell pool.
 type Address = u32;
 
 /// The policy.
+pub type AbsPushOutHardware = FramePolicy<Controllers>;
+
+/// Admits a frame where there is space, and pops frames off the stack with the most of them.
 #[derive(Debug, Clone)]
-pub struct AbsPushOutHardware {
-    discard: PacketDiscard,
+pub struct Controllers {
+    space: Space,
     dispatcher: Dispatcher,
     stacks: Vec<Stack>,
-    /// The push-out controller's registers: the addresses of each VC's cells in the order of their arrival. How many they
-    /// are is NC, which the packet-discard controller counts.
+    /// The push-out controller's registers: the addresses of each VC's cells in the order of their arrival.
     registers: Vec<VecDeque<Address>>,
-    /// While push-out goes on for one cell: how many cells it has popped.
-    popped: Option<i64>,
+    /// While push-out goes on for one cell: the occupancy that the cell found.
+    found: Option<u64>,
 }
 
 /// The idle addresses of the cell pool.
@@ -111,36 +114,38 @@ impl Stack {
     }
 }
 
-impl AbsPushOutHardware {
-    /// B, as [`abs_push_out::AbsPushOut::available`].
+impl Controllers {
+    /// The available buffer space.
     #[must_use]
-    pub fn available(&self, port: &impl PortView) -> i64 {
-        self.discard.available(port)
+    pub fn space(&self) -> &Space {
+        &self.space
     }
 
     /// The VC that push-out takes a frame from: most illegal frames on its stack, among equals the lowest label.
-    fn victim(&self, port: &impl PortView, except: u32) -> Option<u32> {
+    fn victim<S: PortState>(&self, port: &View<'_, PushOut, S>, except: u32) -> Option<u32> {
         let frames = |&vc: &u32| self.stacks[vc as usize].frames();
         candidates(self.stacks.len(), port, except)
             .filter(|vc| frames(vc) > 0)
             .max_by_key(|vc| (frames(vc), Reverse(*vc)))
     }
 
-    /// Stores an accepted cell.
-    fn store(&mut self, cell: &Cell, first: bool) {
-        let (vc, last) = (cell.vc as usize, cell.is_last());
-        if first {
-            let (count, threshold) =
-                (self.registers[vc].len() as i64, self.discard.limits.threshold(cell.vc));
-            if count < threshold || self.stacks[vc].entries.is_empty() {
-                self.stacks[vc].clear();
-            }
-            self.stacks[vc].open = count.saturating_add(self.discard.limits.frame(cell.vc)) >= threshold;
+    /// A frame of a VC that has `count` in the buffer (NC, which the packet-discard controller counts) is admitted: if it
+    /// may take the VC above its threshold, it goes on the stack.
+    fn open(&mut self, vc: u32, count: i64) {
+        let (stack, threshold) = (&mut self.stacks[vc as usize], self.space.limits.threshold(vc));
+        if count < threshold || stack.entries.is_empty() {
+            stack.clear();
         }
+        stack.open = count.saturating_add(self.space.limits.frame(vc)) >= threshold;
+    }
+
+    /// Stores an accepted cell.
+    fn store(&mut self, cell: &Cell) {
         let address = self.dispatcher.write();
-        self.registers[vc].push_back(address);
-        if self.stacks[vc].open {
-            self.stacks[vc].push(address, last);
+        self.registers[cell.vc as usize].push_back(address);
+        let stack = &mut self.stacks[cell.vc as usize];
+        if stack.open {
+            stack.push(address, cell.is_last());
         }
     }
 
@@ -152,8 +157,9 @@ impl AbsPushOutHardware {
     }
 }
 
-impl BufferPolicy for AbsPushOutHardware {
-    type Params = abs_push_out::Params;
+impl FrameRule for Controllers {
+    type Params = Params;
+    type Needs = PushOut;
 
     const SUMMARY: &'static str =
         "abs-push-out as its hardware is described: stacks of illegal frames choose whom to push out.";
@@ -161,61 +167,64 @@ impl BufferPolicy for AbsPushOutHardware {
         "GFR with tracking of the available buffer space and packet push-out (2001), section 3.3";
     const PER_VC: &'static str = "what becomes of the frame in progress, cells in the buffer and reserved, \
         its threshold and maximum frame, a stack of the addresses of its cells";
-    const KEEPS_ACCOUNTS: bool = true;
-    const PUSHES_OUT: bool = true;
+    const ON_CELL: Option<CellHook<Self>> = Some(|rule, cell, first, accepted| {
+        rule.found = None;
+        rule.space.on_cell(cell, first, accepted);
+        if accepted {
+            rule.store(cell);
+        }
+    });
+    const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
 
-    fn new(params: &Self::Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
+    fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
         let vcs = port.vcs.len();
         Ok(Self {
-            discard: PacketDiscard::new(params, port)?,
+            space: Space::new(params, port)?,
             dispatcher: Dispatcher::default(),
             stacks: vec![Stack::default(); vcs],
             registers: vec![VecDeque::new(); vcs],
-            popped: None,
+            found: None,
         })
     }
 
-    fn on_arrival(&mut self, cell: &Cell, port: &impl PortView, now: Time) -> Verdict {
-        let pushes_out = match self.popped {
-            None => self.discard.calls_for_push_out(cell, port),
-            Some(cells) => cells <= self.discard.limits.frame(cell.vc),
-        };
-        if pushes_out {
-            let victim = self.victim(port, cell.vc);
-            let full = port.occupancy() >= port.capacity();
-            let own = || self.discard.own_frame(cell, port).filter(|_| full);
-            if let Some(vc) = victim.or_else(own) {
-                return Verdict::PushOut(vc);
-            }
+    fn admits<S: PortState>(&mut self, cell: &Cell, port: &View<'_, PushOut, S>, _: Time) -> bool {
+        let admits = self.space.admits(cell, port);
+        if admits {
+            self.open(cell.vc, port.vc_occupancy(cell.vc).cast_signed());
         }
-        self.popped = None;
-        let verdict = self.discard.decide(cell, port, now);
-        if verdict == Verdict::Accept {
-            self.store(cell, port.is_first());
-        }
-        verdict
+        admits
     }
 
-    fn on_departure(&mut self, cell: &Cell, _: Time) {
-        if cell.kind != Kind::Data {
-            return;
+    fn push_out<S: PortState>(&mut self, cell: &Cell, port: &View<'_, PushOut, S>) -> Option<u32> {
+        let occupancy = port.occupancy();
+        let calls = match self.found {
+            None => self.space.calls_for_push_out(cell, port),
+            Some(found) => (found - occupancy).cast_signed() <= self.space.limits.frame(cell.vc),
+        };
+        if !calls {
+            return None;
         }
+        self.found.get_or_insert(occupancy);
+        let own = || Space::own_frame(cell, port).filter(|_| occupancy >= port.capacity());
+        self.victim(port, cell.vc).or_else(own)
+    }
+
+    fn on_departure(&mut self, Departure { cell, .. }: Departure) {
         let first = self.registers[cell.vc as usize].pop_front();
         let address = self.free(first);
         self.stacks[cell.vc as usize].sent(address);
     }
 
-    fn on_push_out(&mut self, vc: u32, count: u64, complete: bool) {
-        for _ in 0..count {
-            let last = self.registers[vc as usize].pop_back();
+    fn on_push_out(&mut self, removed: Removed) {
+        for _ in 0..removed.count {
+            let last = self.registers[removed.vc as usize].pop_back();
             let address = self.free(last);
-            self.stacks[vc as usize].pop(address);
+            self.stacks[removed.vc as usize].pop(address);
         }
-        self.popped = Some(self.popped.unwrap_or(0) + count as i64);
-        self.discard.on_push_out(vc, complete);
+        self.space.on_push_out(removed);
     }
 
-    fn illegal(&self, port: &impl PortView) -> Option<u64> {
-        Some(self.discard.limits.illegal(port))
+    fn illegal<S: PortState>(&self, port: &View<'_, PushOut, S>) -> Option<u64> {
+        Some(self.space.limits.illegal(port))
     }
 }

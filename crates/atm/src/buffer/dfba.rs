@@ -15,8 +15,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BufferPolicy, ParamError, PortContext, PortView, Verdict,
-    frame::{EndMarks, FrameAdmission, FrameDiscard},
+    ParamError, PerVc, PortContext, PortState, View,
+    frame::{EndMarks, FramePolicy, FrameRule, Levels},
     share::Shares,
 };
 use crate::{
@@ -56,11 +56,7 @@ impl Default for Params {
 }
 
 /// The DFBA policy.
-#[derive(Debug, Clone)]
-pub struct Dfba {
-    frames: FrameDiscard,
-    admission: AtRandom,
-}
+pub type Dfba = FramePolicy<AtRandom>;
 
 /// The probability of refusal between the thresholds.
 #[derive(Debug, Clone)]
@@ -97,32 +93,21 @@ impl Curve {
 
 /// Admits frames by their priority, their VC's share, and at random.
 #[derive(Debug, Clone)]
-struct AtRandom {
+pub struct AtRandom {
     curve: Curve,
     shares: Shares,
     generator: Generator,
 }
 
-impl FrameAdmission for AtRandom {
-    #[inline]
-    fn admits(&mut self, cell: &Cell, port: &impl PortView, _: Time) -> bool {
-        let occupancy = port.occupancy();
-        if occupancy < self.curve.low || occupancy >= self.curve.high || cell.clp {
-            return occupancy < self.curve.low;
-        }
-        let (weight, total) = self.shares.of(cell.vc);
-        let refused = self.curve.probability(port.vc_occupancy(cell.vc), occupancy, weight, total);
-        refused <= 0.0 || self.generator.unit() >= refused
-    }
-}
-
-impl BufferPolicy for Dfba {
+impl FrameRule for AtRandom {
     type Params = Params;
+    type Needs = PerVc;
 
     const SUMMARY: &'static str = "Between two thresholds, refuses new frames with CLP = 1, and at random those of VCs beyond a share of the buffer in proportion to their guarantees.";
     const REFERENCE: &'static str = "Goyal, Jain et al., ATM Forum 98-0405";
     const PER_VC: &'static str = "what becomes of the frame in progress, cells in the buffer, its weight";
-    const KEEPS_ACCOUNTS: bool = true;
+    const LEVELS: Levels<Params> = |params| vec![("low", params.low), ("high", params.high)];
+    const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
 
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
         let (low, high) = port.low_high(params.low, params.high)?;
@@ -132,26 +117,20 @@ impl BufferPolicy for Dfba {
         }
         let (alpha, scale) = (params.alpha.as_f64(), params.scale.map(Ratio::as_f64));
         Ok(Self {
-            frames: FrameDiscard::new(params.end_marks, port.vcs.len()),
-            admission: AtRandom {
                 curve: Curve { low, high, alpha, scale },
                 shares: Shares::new(port),
                 generator: port.generator.clone(),
-            },
-        })
-    }
-
-    fn levels(params: &Params) -> Vec<(&'static str, Level)> {
-        vec![("low", params.low), ("high", params.high)]
-    }
-
-    #[inline(always)]
-    fn on_arrival(&mut self, cell: &Cell, port: &impl PortView, now: Time) -> Verdict {
-        self.frames.on_arrival(&mut self.admission, cell, port, now)
+            })
     }
 
     #[inline]
-    fn accepts_rest(&self, cell: &Cell) -> bool {
-        self.frames.accepts_rest(cell)
+    fn admits<S: PortState>(&mut self, cell: &Cell, port: &View<'_, PerVc, S>, _: Time) -> bool {
+        let occupancy = port.occupancy();
+        if occupancy < self.curve.low || occupancy >= self.curve.high || cell.clp {
+            return occupancy < self.curve.low;
+        }
+        let (weight, total) = self.shares.of(cell.vc);
+        let refused = self.curve.probability(port.vc_occupancy(cell.vc), occupancy, weight, total);
+        refused <= 0.0 || self.generator.unit() >= refused
     }
 }

@@ -13,8 +13,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BufferPolicy, ParamError, PortContext, PortView, Verdict,
-    frame::{EndMarks, FrameAdmission, FrameDiscard},
+    Occupancy, ParamError, PortContext, PortState, View,
+    frame::{EndMarks, FramePolicy, FrameRule, Levels},
 };
 use crate::{Cell, quantity::Level};
 
@@ -37,53 +37,33 @@ impl Default for Params {
 }
 
 /// The double-EPD policy.
-#[derive(Debug, Clone)]
-pub struct DoubleEpd {
-    frames: FrameDiscard,
-    admission: ByPriority,
-}
+pub type DoubleEpd = FramePolicy<ByPriority>;
 
 /// Admits a frame while the occupancy is below the threshold of its priority.
 #[derive(Debug, Clone)]
-struct ByPriority {
+pub struct ByPriority {
     low: u64,
     high: u64,
 }
 
-impl FrameAdmission for ByPriority {
-    #[inline]
-    fn admits(&mut self, cell: &Cell, port: &impl PortView, _: Time) -> bool {
-        port.occupancy() < if cell.clp { self.low } else { self.high }
-    }
-}
-
-impl BufferPolicy for DoubleEpd {
+impl FrameRule for ByPriority {
     type Params = Params;
+    type Needs = Occupancy;
 
     const SUMMARY: &'static str =
         "Refuses new frames with CLP = 1 above a low threshold, and all new frames above a high one.";
     const REFERENCE: &'static str =
         "Guerin and Heinanen, in ATM Forum TM 4.1 (GFR); Puangpronpitag et al., section 4.2";
+    const LEVELS: Levels<Params> = |params| vec![("low", params.low), ("high", params.high)];
+    const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
 
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
         let (low, high) = port.low_high(params.low, params.high)?;
-        Ok(Self {
-            frames: FrameDiscard::new(params.end_marks, port.vcs.len()),
-            admission: ByPriority { low, high },
-        })
-    }
-
-    fn levels(params: &Params) -> Vec<(&'static str, Level)> {
-        vec![("low", params.low), ("high", params.high)]
-    }
-
-    #[inline(always)]
-    fn on_arrival(&mut self, cell: &Cell, port: &impl PortView, now: Time) -> Verdict {
-        self.frames.on_arrival(&mut self.admission, cell, port, now)
+        Ok(Self { low, high })
     }
 
     #[inline]
-    fn accepts_rest(&self, cell: &Cell) -> bool {
-        self.frames.accepts_rest(cell)
+    fn admits<S: PortState>(&mut self, cell: &Cell, port: &View<'_, Occupancy, S>, _: Time) -> bool {
+        port.occupancy() < if cell.clp { self.low } else { self.high }
     }
 }

@@ -13,8 +13,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BufferPolicy, ParamError, PortContext, PortView, Verdict,
-    frame::{EndMarks, FrameAdmission, FrameDiscard},
+    ParamError, PerVc, PortContext, PortState, View,
+    frame::{EndMarks, FramePolicy, FrameRule},
 };
 use crate::{Cell, quantity::Ratio};
 
@@ -38,61 +38,43 @@ impl Default for Params {
 }
 
 /// The dynamic-threshold policy.
-#[derive(Debug, Clone)]
-pub struct DynamicThreshold {
-    frames: FrameDiscard,
-    admission: BelowFreeSpace,
-}
+pub type DynamicThreshold = FramePolicy<BelowFreeSpace>;
 
 /// Admits a frame while its VC holds less than α times the free space.
 #[derive(Debug, Clone)]
-struct BelowFreeSpace {
+pub struct BelowFreeSpace {
     alpha: Ratio,
     /// Whether frames are marked instead of refused.
     marks: bool,
 }
 
-impl FrameAdmission for BelowFreeSpace {
-    #[inline]
-    fn admits(&mut self, cell: &Cell, port: &impl PortView, _: Time) -> bool {
-        let free = port.capacity() - port.occupancy();
-        self.alpha.cmp_fraction(port.vc_occupancy(cell.vc).into(), free.into()).is_gt()
-    }
-
-    fn marks(&self) -> bool {
-        self.marks
-    }
-}
-
-impl BufferPolicy for DynamicThreshold {
+impl FrameRule for BelowFreeSpace {
     type Params = Params;
+    type Needs = PerVc;
 
     const SUMMARY: &'static str =
         "Refuses new frames of VCs that hold more than a multiple of the free space in the buffer.";
     const REFERENCE: &'static str = "Choudhury and Hahne 1998";
     const PER_VC: &'static str = "what becomes of the frame in progress, cells in the buffer";
-    const KEEPS_ACCOUNTS: bool = true;
+    const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
 
-    fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
+    fn new(params: &Params, _: &PortContext<'_>) -> Result<Self, ParamError> {
         if params.alpha == Ratio::billionths(0) {
             return Err(ParamError {
                 key: "alpha",
                 message: "at 0 no VC may send: give a ratio above 0".into(),
             });
         }
-        Ok(Self {
-            frames: FrameDiscard::new(params.end_marks, port.vcs.len()),
-            admission: BelowFreeSpace { alpha: params.alpha, marks: params.ecn },
-        })
-    }
-
-    #[inline(always)]
-    fn on_arrival(&mut self, cell: &Cell, port: &impl PortView, now: Time) -> Verdict {
-        self.frames.on_arrival(&mut self.admission, cell, port, now)
+        Ok(Self { alpha: params.alpha, marks: params.ecn })
     }
 
     #[inline]
-    fn accepts_rest(&self, cell: &Cell) -> bool {
-        self.frames.accepts_rest(cell)
+    fn admits<S: PortState>(&mut self, cell: &Cell, port: &View<'_, PerVc, S>, _: Time) -> bool {
+        let free = port.capacity() - port.occupancy();
+        self.alpha.cmp_fraction(port.vc_occupancy(cell.vc).into(), free.into()).is_gt()
+    }
+
+    fn marks(&self) -> bool {
+        self.marks
     }
 }

@@ -10,8 +10,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BufferPolicy, ParamError, PortContext, PortView, Verdict,
-    frame::{EndMarks, FrameAdmission, FrameDiscard},
+    Occupancy, ParamError, PortContext, PortState, View,
+    frame::{EndMarks, FramePolicy, FrameRule, Levels},
 };
 use crate::{Cell, quantity::Level};
 
@@ -34,62 +34,36 @@ impl Default for Params {
 }
 
 /// The EPD policy.
-#[derive(Debug, Clone)]
-pub struct Epd {
-    frames: FrameDiscard,
-    admission: BelowThreshold,
-}
+pub type Epd = FramePolicy<BelowThreshold>;
 
 /// Admits a frame while the occupancy is below the threshold.
 #[derive(Debug, Clone)]
-struct BelowThreshold {
+pub struct BelowThreshold {
     cells: u64,
     /// Whether frames are marked instead of refused.
     marks: bool,
 }
 
-impl FrameAdmission for BelowThreshold {
+impl FrameRule for BelowThreshold {
+    type Params = Params;
+    type Needs = Occupancy;
+
+    const SUMMARY: &'static str = "Refuses new frames while the buffer is filled to a threshold or more.";
+    const REFERENCE: &'static str = "Romanow and Floyd 1995; Cheon and Panwar, section 3.1";
+    const LEVELS: Levels<Params> = |params| vec![("threshold", params.threshold)];
+    const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
+
+    fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
+        let cells = port.level("threshold", params.threshold)?;
+        Ok(Self { cells, marks: params.ecn })
+    }
+
     #[inline]
-    fn admits(&mut self, _: &Cell, port: &impl PortView, _: Time) -> bool {
+    fn admits<S: PortState>(&mut self, _: &Cell, port: &View<'_, Occupancy, S>, _: Time) -> bool {
         port.occupancy() < self.cells
     }
 
     fn marks(&self) -> bool {
         self.marks
-    }
-}
-
-impl BufferPolicy for Epd {
-    type Params = Params;
-
-    const SUMMARY: &'static str = "Refuses new frames while the buffer is filled to a threshold or more.";
-    const REFERENCE: &'static str = "Romanow and Floyd 1995; Cheon and Panwar, section 3.1";
-
-    fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
-        let cells = port.level("threshold", params.threshold)?;
-        Ok(Self {
-            frames: FrameDiscard::new(params.end_marks, port.vcs.len()),
-            admission: BelowThreshold { cells, marks: params.ecn },
-        })
-    }
-
-    fn levels(params: &Params) -> Vec<(&'static str, Level)> {
-        vec![("threshold", params.threshold)]
-    }
-
-    #[inline(always)]
-    fn on_arrival(&mut self, cell: &Cell, port: &impl PortView, now: Time) -> Verdict {
-        self.frames.on_arrival(&mut self.admission, cell, port, now)
-    }
-
-    #[inline]
-    fn accepts_rest(&self, cell: &Cell) -> bool {
-        self.frames.accepts_rest(cell)
-    }
-
-    fn on_push_out(&mut self, vc: u32, _: u64, complete: bool) {
-        if !complete {
-            self.frames.refuse_rest(vc);
-        }
     }
 }

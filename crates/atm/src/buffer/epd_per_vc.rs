@@ -13,9 +13,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BufferPolicy, ParamError, PortContext, PortView, Verdict,
+    ParamError, PerVc, PortContext, PortState, View,
     fair_share::FairShare,
-    frame::{EndMarks, FrameAdmission, FrameDiscard},
+    frame::{EndMarks, FramePolicy, FrameRule, Levels},
 };
 use crate::{Cell, quantity::Level};
 
@@ -36,52 +36,31 @@ impl Default for Params {
 }
 
 /// The policy.
-#[derive(Debug, Clone)]
-pub struct EpdPerVc {
-    frames: FrameDiscard,
-    admission: BelowShare,
-}
+pub type EpdPerVc = FramePolicy<BelowShare>;
 
 /// Admits a frame while the buffer is below the threshold or the VC below its share.
 #[derive(Debug, Clone)]
-struct BelowShare(FairShare);
+pub struct BelowShare(FairShare);
 
-impl FrameAdmission for BelowShare {
-    #[inline]
-    fn admits(&mut self, cell: &Cell, port: &impl PortView, _: Time) -> bool {
-        let (queue, of_vc) = (port.occupancy(), port.vc_occupancy(cell.vc) as i64);
-        !(queue >= self.0.threshold() && self.0.is_reached(cell.vc, of_vc))
-    }
-}
-
-impl BufferPolicy for EpdPerVc {
+impl FrameRule for BelowShare {
     type Params = Params;
+    type Needs = PerVc;
 
     const SUMMARY: &'static str =
         "Above a threshold, refuses new frames of VCs that fill their share of it or more.";
     const REFERENCE: &'static str = "Li, Siu, Tzeng, Ikeda and Suzuki 1996; Wu, Siu and Ren, section III";
     const PER_VC: &'static str =
         "what becomes of the frame in progress, cells in the buffer, its share of the threshold";
-    const KEEPS_ACCOUNTS: bool = true;
+    const LEVELS: Levels<Params> = |params| vec![("threshold", params.threshold)];
+    const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
 
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
-        Ok(Self {
-            frames: FrameDiscard::new(params.end_marks, port.vcs.len()),
-            admission: BelowShare(FairShare::new(params.threshold, port)?),
-        })
-    }
-
-    fn levels(params: &Params) -> Vec<(&'static str, Level)> {
-        vec![("threshold", params.threshold)]
-    }
-
-    #[inline(always)]
-    fn on_arrival(&mut self, cell: &Cell, port: &impl PortView, now: Time) -> Verdict {
-        self.frames.on_arrival(&mut self.admission, cell, port, now)
+        Ok(Self(FairShare::new(params.threshold, port)?))
     }
 
     #[inline]
-    fn accepts_rest(&self, cell: &Cell) -> bool {
-        self.frames.accepts_rest(cell)
+    fn admits<S: PortState>(&mut self, cell: &Cell, port: &View<'_, PerVc, S>, _: Time) -> bool {
+        let (queue, of_vc) = (port.occupancy(), port.vc_occupancy(cell.vc) as i64);
+        !(queue >= self.0.threshold() && self.0.is_reached(cell.vc, of_vc))
     }
 }

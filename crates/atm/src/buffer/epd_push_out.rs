@@ -12,8 +12,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BufferPolicy, ParamError, PortContext, PortView, Verdict, epd,
-    frame::EndMarks,
+    ParamError, PortContext, PortState, PushOut, View, epd,
+    frame::{EndMarks, FramePolicy, FrameRule, Levels},
     push_out::{Limits, Sharing},
 };
 use crate::{Cell, quantity::Level};
@@ -38,15 +38,18 @@ impl Default for Params {
 }
 
 /// The policy.
+pub type EpdPushOut = FramePolicy<InPlaceOfOthers>;
+
+/// Admits a frame below the threshold, and pushes others out for VCs with room below their part.
 #[derive(Debug, Clone)]
-pub struct EpdPushOut {
-    epd: epd::Epd,
+pub struct InPlaceOfOthers {
     threshold: u64,
     limits: Limits,
 }
 
-impl BufferPolicy for EpdPushOut {
+impl FrameRule for InPlaceOfOthers {
     type Params = Params;
+    type Needs = PushOut;
 
     const SUMMARY: &'static str =
         "EPD in which VCs below their part of the buffer push out frames of the VC furthest above its own.";
@@ -54,47 +57,28 @@ impl BufferPolicy for EpdPushOut {
         "GFR with tracking of the available buffer space and packet push-out (2001), section 4.1";
     const PER_VC: &'static str = "what becomes of the frame in progress, cells in the buffer, its threshold and maximum frame, \
         where its last frame is queued";
-    const KEEPS_ACCOUNTS: bool = true;
-    const PUSHES_OUT: bool = true;
+    const LEVELS: Levels<Params> = |params| vec![("threshold", params.threshold)];
+    const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
 
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
-        let &Params { threshold, sharing, end_marks } = params;
-        let cells = |level: Level| {
-            level.cells(port.capacity).map_err(|message| ParamError { key: "threshold", message })
-        };
-        Ok(Self {
-            epd: epd::Epd::new(&epd::Params { threshold, end_marks, ecn: false }, port)?,
-            threshold: cells(threshold)?,
-            limits: Limits::new(sharing, port)?,
-        })
-    }
-
-    fn levels(params: &Params) -> Vec<(&'static str, Level)> {
-        vec![("threshold", params.threshold)]
+        let threshold = port.level("threshold", params.threshold)?;
+        Ok(Self { threshold, limits: Limits::new(params.sharing, port)? })
     }
 
     #[inline]
-    fn on_arrival(&mut self, cell: &Cell, port: &impl PortView, now: Time) -> Verdict {
-        if port.is_first()
+    fn admits<S: PortState>(&mut self, _: &Cell, port: &View<'_, PushOut, S>, _: Time) -> bool {
+        port.occupancy() < self.threshold
+    }
+
+    #[inline]
+    fn push_out<S: PortState>(&mut self, cell: &Cell, port: &View<'_, PushOut, S>) -> Option<u32> {
+        let calls = port.is_first()
             && port.occupancy() >= self.threshold
-            && self.limits.has_room(cell.vc, port.vc_occupancy(cell.vc) as i64)
-            && let Some(vc) = self.limits.most_over(port, cell.vc)
-        {
-            return Verdict::PushOut(vc);
-        }
-        self.epd.on_arrival(cell, port, now)
+            && self.limits.has_room(cell.vc, port.vc_occupancy(cell.vc) as i64);
+        if calls { self.limits.most_over(port, cell.vc) } else { None }
     }
 
-    #[inline]
-    fn accepts_rest(&self, cell: &Cell) -> bool {
-        self.epd.accepts_rest(cell)
-    }
-
-    fn on_push_out(&mut self, vc: u32, count: u64, complete: bool) {
-        self.epd.on_push_out(vc, count, complete);
-    }
-
-    fn illegal(&self, port: &impl PortView) -> Option<u64> {
+    fn illegal<S: PortState>(&self, port: &View<'_, PushOut, S>) -> Option<u64> {
         Some(self.limits.illegal(port))
     }
 }

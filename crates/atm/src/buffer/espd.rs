@@ -2,7 +2,8 @@
 //!
 //! The VC of a first cell that finds the high threshold or more cells in the buffer, or of any cell that finds it full,
 //! turns red: it is caught in the congestion. All frames of a red VC are discarded, but for their end marks, until one
-//! of these marks finds less than the low threshold; then the VC is released.
+//! of these marks finds less than the low threshold, and room; then the VC is released. A VC at a limit of its own finds
+//! the buffer full.
 //!
 //! A red VC loses several frames in a row, so that its TCP connection times out and starts again from a small window,
 //! while connections that are not caught lose nothing: the windows do not move together. It needs a bit a VC.
@@ -11,7 +12,7 @@ use celltrain_engine::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{BufferPolicy, ParamError, PortContext, PortView, Reason, Verdict};
+use super::{BufferPolicy, Occupancy, ParamError, PortContext, PortState, Reason, Verdict, View};
 use crate::{Cell, quantity::Level};
 
 /// Parameters of ESPD.
@@ -41,6 +42,7 @@ pub struct Espd {
 
 impl BufferPolicy for Espd {
     type Params = Params;
+    type Needs = Occupancy;
 
     const SUMMARY: &'static str = "Captures VCs one by one above a high threshold and discards their frames until the queue is below a low one.";
     const REFERENCE: &'static str = "Cheon and Panwar, section 3.2 (pseudocode)";
@@ -56,20 +58,18 @@ impl BufferPolicy for Espd {
     }
 
     #[inline(always)]
-    fn on_arrival(&mut self, cell: &Cell, port: &impl PortView, _: Time) -> Verdict {
-        let red = &mut self.red[cell.vc as usize];
+    fn on_arrival<S: PortState>(&mut self, cell: &Cell, port: &View<'_, Occupancy, S>, _: Time) -> Verdict {
+        let (red, full) = (&mut self.red[cell.vc as usize], port.is_full());
         if *red {
+            let stays = full || port.occupancy() >= self.low;
             // A packet is no mere end mark: it passes only once its VC is released.
-            if !cell.is_last() || (port.is_packet() && port.occupancy() >= self.low) {
+            if !cell.is_last() || (port.is_packet() && stays) {
                 return Verdict::Discard(Reason::VcCaptured);
             }
-            if port.occupancy() < self.low {
-                *red = false;
-            }
-            return if port.is_full() { Verdict::Discard(Reason::BufferFull) } else { Verdict::Accept };
+            *red = stays;
+            return if full { Verdict::Discard(Reason::BufferFull) } else { Verdict::Accept };
         }
-        let full = port.is_full();
-        if (port.is_first() || full) && port.occupancy() >= self.high {
+        if full || (port.is_first() && port.occupancy() >= self.high) {
             *red = true;
             return Verdict::Discard(if full { Reason::BufferFull } else { Reason::VcCaptured });
         }

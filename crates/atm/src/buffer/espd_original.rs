@@ -10,7 +10,7 @@ use celltrain_engine::{Time, quantity::Duration, time::NEVER};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{BufferPolicy, ParamError, PortContext, PortView, Reason, Verdict, espd};
+use super::{BufferPolicy, Occupancy, ParamError, PortContext, PortState, Reason, Verdict, View, espd};
 use crate::{Cell, quantity::Level};
 
 /// Parameters of the original ESPD.
@@ -62,6 +62,7 @@ pub struct EspdOriginal {
 
 impl BufferPolicy for EspdOriginal {
     type Params = Params;
+    type Needs = Occupancy;
 
     const SUMMARY: &'static str =
         "ESPD with a limit on the number of captured VCs and a timer that frees them.";
@@ -86,7 +87,7 @@ impl BufferPolicy for EspdOriginal {
     }
 
     #[inline(always)]
-    fn on_arrival(&mut self, cell: &Cell, port: &impl PortView, now: Time) -> Verdict {
+    fn on_arrival<S: PortState>(&mut self, cell: &Cell, port: &View<'_, Occupancy, S>, now: Time) -> Verdict {
         let vc = cell.vc as usize;
         match self.status[vc] {
             Status::Green => self.on_green(vc, port, now),
@@ -116,9 +117,9 @@ impl BufferPolicy for EspdOriginal {
 }
 
 impl EspdOriginal {
-    fn on_green(&mut self, vc: usize, port: &impl PortView, now: Time) -> Verdict {
+    fn on_green<S: PortState>(&mut self, vc: usize, port: &View<'_, Occupancy, S>, now: Time) -> Verdict {
         let full = port.is_full();
-        let captures = port.occupancy() >= self.high && (port.is_first() || full);
+        let captures = full || (port.is_first() && port.occupancy() >= self.high);
         if captures && self.reds < self.red_limit {
             self.reds += 1;
             self.status[vc] = Status::Red { expires: now.saturating_add(self.drop_timer) };
@@ -131,9 +132,10 @@ impl EspdOriginal {
         Verdict::Accept
     }
 
-    fn release(&mut self, vc: usize, status: Status, port: &impl PortView, now: Time) {
+    fn release<S: PortState>(&mut self, vc: usize, status: Status, port: &View<'_, Occupancy, S>, now: Time) {
+        let stays = port.is_full() || port.occupancy() >= self.low;
         match status {
-            Status::Red { expires } if port.occupancy() < self.low || now >= expires => self.reds -= 1,
+            Status::Red { expires } if !stays || now >= expires => self.reds -= 1,
             Status::Red { .. } => return,
             Status::Green | Status::Broken => {}
         }

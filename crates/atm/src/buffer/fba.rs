@@ -12,8 +12,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BufferPolicy, ParamError, PortContext, PortView, Verdict,
-    frame::{EndMarks, FrameAdmission, FrameDiscard},
+    ParamError, PerVc, PortContext, PortState, View,
+    frame::{EndMarks, FramePolicy, FrameRule, Levels},
 };
 use crate::{
     Cell,
@@ -48,24 +48,35 @@ impl Default for Params {
 }
 
 /// The FBA policy.
-#[derive(Debug, Clone)]
-pub struct Fba {
-    frames: FrameDiscard,
-    admission: WithinFallingShare,
-}
+pub type Fba = FramePolicy<WithinFallingShare>;
 
 /// Above the threshold, admits frames of VCs within a share that falls as the buffer fills.
 #[derive(Debug, Clone)]
-struct WithinFallingShare {
+pub struct WithinFallingShare {
     threshold: u64,
     scale: Ratio,
     /// Whether frames are marked instead of refused.
     marks: bool,
 }
 
-impl FrameAdmission for WithinFallingShare {
+impl FrameRule for WithinFallingShare {
+    type Params = Params;
+    type Needs = PerVc;
+
+    const SUMMARY: &'static str =
+        "Above a threshold, refuses new frames of VCs beyond a fair share that falls as the buffer fills.";
+    const REFERENCE: &'static str = "Heinanen and Kilkki 1995; Fang and Lin 1995";
+    const PER_VC: &'static str = "what becomes of the frame in progress, cells in the buffer";
+    const LEVELS: Levels<Params> = |params| vec![("threshold", params.threshold)];
+    const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
+
+    fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
+        let threshold = port.level("threshold", params.threshold)?;
+        Ok(Self { threshold, scale: params.scale, marks: params.ecn })
+    }
+
     #[inline]
-    fn admits(&mut self, cell: &Cell, port: &impl PortView, _: Time) -> bool {
+    fn admits<S: PortState>(&mut self, cell: &Cell, port: &View<'_, PerVc, S>, _: Time) -> bool {
         let occupancy = port.occupancy();
         if occupancy <= self.threshold {
             return true;
@@ -79,37 +90,5 @@ impl FrameAdmission for WithinFallingShare {
 
     fn marks(&self) -> bool {
         self.marks
-    }
-}
-
-impl BufferPolicy for Fba {
-    type Params = Params;
-
-    const SUMMARY: &'static str =
-        "Above a threshold, refuses new frames of VCs beyond a fair share that falls as the buffer fills.";
-    const REFERENCE: &'static str = "Heinanen and Kilkki 1995; Fang and Lin 1995";
-    const PER_VC: &'static str = "what becomes of the frame in progress, cells in the buffer";
-    const KEEPS_ACCOUNTS: bool = true;
-
-    fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
-        let threshold = port.level("threshold", params.threshold)?;
-        Ok(Self {
-            frames: FrameDiscard::new(params.end_marks, port.vcs.len()),
-            admission: WithinFallingShare { threshold, scale: params.scale, marks: params.ecn },
-        })
-    }
-
-    fn levels(params: &Params) -> Vec<(&'static str, Level)> {
-        vec![("threshold", params.threshold)]
-    }
-
-    #[inline(always)]
-    fn on_arrival(&mut self, cell: &Cell, port: &impl PortView, now: Time) -> Verdict {
-        self.frames.on_arrival(&mut self.admission, cell, port, now)
-    }
-
-    #[inline]
-    fn accepts_rest(&self, cell: &Cell) -> bool {
-        self.frames.accepts_rest(cell)
     }
 }

@@ -1,16 +1,16 @@
-//! The frame rule that nearly all policies share: a frame once broken is not continued.
+//! Frame policies: a frame is admitted or refused at its first cell, and a frame once broken is not continued.
 //!
-//! A policy that decides by whole frames says only whether to admit a frame at its first cell ([`FrameAdmission`]);
-//! [`FrameDiscard`] does the rest. When the buffer overflows in the middle of a frame the rest is useless to the receiver
-//! and is discarded too (partial packet discard). Whether the end mark of a broken frame passes is the policy's
+//! A policy that decides by whole frames is a [`FrameRule`]: it says which frames to admit. [`FramePolicy`] makes a
+//! discard policy of it and does the rest. When the buffer overflows in the middle of a frame the rest is useless to the
+//! receiver and is discarded too (partial packet discard). Whether the end mark of a broken frame passes is the policy's
 //! [`EndMarks`]: without the mark the receiver glues the stump to the next frame and loses both.
 
 use celltrain_engine::Time;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use super::{PortView, Reason, Verdict};
-use crate::{Cell, cell::Ecn};
+use super::{BufferPolicy, Needs, ParamError, PortContext, PortState, Reason, Removed, Verdict, View};
+use crate::{Cell, cell::Ecn, quantity::Level};
 
 /// What happens to the last cell of a frame that is being discarded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -36,14 +36,79 @@ impl EndMarks {
     }
 }
 
-/// Whether a policy admits a frame, asked at its first cell while the buffer has room.
-pub trait FrameAdmission {
-    /// `true` admits the frame that `cell` begins.
-    fn admits(&mut self, cell: &Cell, port: &impl PortView, now: Time) -> bool;
+/// What a rule does after each cell that was decided about: the rule, the cell, whether it is the first of its frame, and
+/// whether it was accepted.
+pub type CellHook<R> = fn(rule: &mut R, cell: &Cell, first: bool, accepted: bool);
+
+/// The levels among the parameters and their keys.
+pub type Levels<P> = fn(&P) -> Vec<(&'static str, Level)>;
+
+/// The rule of a frame policy: which frames it admits. [`FramePolicy`] makes a [`BufferPolicy`] of it.
+pub trait FrameRule: Sized {
+    /// As [`BufferPolicy::Params`].
+    type Params: Default + Clone + std::fmt::Debug + PartialEq + Serialize + DeserializeOwned + JsonSchema;
+    /// What the rule needs of its port.
+    type Needs: Needs;
+
+    /// One line for the catalogue.
+    const SUMMARY: &'static str;
+    /// Where the policy is described.
+    const REFERENCE: &'static str;
+    /// As [`BufferPolicy::PER_VC`]. The default is what [`FramePolicy`] keeps.
+    const PER_VC: &'static str = "what becomes of the frame in progress";
+    /// As [`BufferPolicy::levels`].
+    const LEVELS: Levels<Self::Params> = |_| Vec::new();
+    /// Which end marks of discarded frames pass.
+    const END_MARKS: fn(&Self::Params) -> EndMarks = |_| EndMarks::Broken;
+    /// For rules whose state changes with each cell. Without it the rest of an admitted frame passes as a train.
+    const ON_CELL: Option<CellHook<Self>> = None;
+
+    /// The rule for a port.
+    ///
+    /// # Errors
+    /// As [`BufferPolicy::new`].
+    fn new(params: &Self::Params, port: &PortContext<'_>) -> Result<Self, ParamError>;
+
+    /// Whether to admit the frame that `cell` begins; asked while the buffer has room.
+    fn admits<S: PortState>(&mut self, cell: &Cell, port: &View<'_, Self::Needs, S>, now: Time) -> bool;
 
     /// Whether the frame that was just not admitted is marked instead if its transport answers marks (RFC 3168).
     fn marks(&self) -> bool {
         false
+    }
+
+    /// A frame begins, which may find the buffer full; called before [`FrameRule::admits`].
+    #[inline(always)]
+    fn on_first<S: PortState>(&mut self, port: &View<'_, Self::Needs, S>, now: Time) {
+        let _ = (port, now);
+    }
+
+    /// Whose last frame to push out before anything else is decided about `cell`, which begins a frame or continues one
+    /// that is still whole. Asked again after each push-out.
+    #[inline(always)]
+    fn push_out<S: PortState>(
+        &mut self,
+        cell: &Cell,
+        port: &View<'_, Self::Needs, S>,
+    ) -> Option<<Self::Needs as Needs>::Victim> {
+        let _ = (cell, port);
+        None
+    }
+
+    /// As [`BufferPolicy::on_departure`].
+    fn on_departure(&mut self, departure: <Self::Needs as Needs>::Departure) {
+        let _ = departure;
+    }
+
+    /// A frame was pushed out. [`FramePolicy`] discards what is still to come of it.
+    fn on_push_out(&mut self, removed: <Self::Needs as Needs>::Removed) {
+        let _ = removed;
+    }
+
+    /// As [`BufferPolicy::illegal`].
+    fn illegal<S: PortState>(&self, port: &View<'_, Self::Needs, S>) -> Option<u64> {
+        let _ = port;
+        None
     }
 }
 
@@ -61,47 +126,43 @@ enum Frame {
     Broken,
 }
 
-/// The frame rule's state: what became of the frame in progress on each VC.
+/// The discard policy that follows a rule.
 #[derive(Debug, Clone)]
-pub struct FrameDiscard {
+pub struct FramePolicy<R> {
+    rule: R,
     end_marks: EndMarks,
+    /// What became of the frame in progress on each VC.
     frames: Vec<Frame>,
 }
 
-impl FrameDiscard {
-    /// The frame rule for `vcs` VCs.
+impl<R: FrameRule> FramePolicy<R> {
+    /// The rule and its state.
     #[must_use]
-    pub fn new(end_marks: EndMarks, vcs: usize) -> Self {
-        Self { end_marks, frames: vec![Frame::Whole; vcs] }
+    pub fn rule(&self) -> &R {
+        &self.rule
     }
 
-    /// Applies the rule to one cell; `admission` is asked about frames at their first cell.
+    /// Decides about the first cell of a frame.
     #[inline(always)]
-    pub fn on_arrival(
-        &mut self,
-        admission: &mut impl FrameAdmission,
-        cell: &Cell,
-        port: &impl PortView,
-        now: Time,
-    ) -> Verdict {
+    fn on_first<S: PortState>(&mut self, cell: &Cell, port: &View<'_, R::Needs, S>, now: Time) -> Answer<R> {
+        self.rule.on_first(port, now);
+        let (frame, verdict) = if port.is_full() {
+            (Frame::Refused, Verdict::Discard(Reason::BufferFull))
+        } else if self.rule.admits(cell, port, now) {
+            (Frame::Whole, Verdict::Accept)
+        } else if cell.ecn != Ecn::NotCapable && self.rule.marks() {
+            (Frame::Marked, Verdict::Mark)
+        } else {
+            (Frame::Refused, Verdict::Discard(Reason::FrameRefused))
+        };
+        self.frames[cell.vc as usize] = frame;
+        verdict
+    }
+
+    /// Decides about a further cell of a frame.
+    #[inline(always)]
+    fn on_next(&mut self, cell: &Cell, full: bool) -> Answer<R> {
         let frame = &mut self.frames[cell.vc as usize];
-        if port.is_first() {
-            *frame = Frame::Whole;
-            if port.is_full() {
-                *frame = Frame::Refused;
-                return Verdict::Discard(Reason::BufferFull);
-            }
-            if !admission.admits(cell, port, now) {
-                if cell.ecn != Ecn::NotCapable && admission.marks() {
-                    *frame = Frame::Marked;
-                    return Verdict::Mark;
-                }
-                *frame = Frame::Refused;
-                return Verdict::Discard(Reason::FrameRefused);
-            }
-            return Verdict::Accept;
-        }
-        let full = port.is_full();
         match *frame {
             Frame::Whole if !full => Verdict::Accept,
             Frame::Marked if !full => Verdict::Mark,
@@ -115,16 +176,75 @@ impl FrameDiscard {
         }
     }
 
-    /// As [`super::BufferPolicy::accepts_rest`]: the rest of a whole frame is accepted.
-    #[inline]
-    #[must_use]
-    pub fn accepts_rest(&self, cell: &Cell) -> bool {
+    #[inline(always)]
+    fn is_whole(&self, cell: &Cell) -> bool {
         matches!(self.frames[cell.vc as usize], Frame::Whole | Frame::Marked)
     }
+}
 
-    /// The frame in progress on `vc` was pushed out: what is still to come of it is discarded, its end mark too, as if
-    /// it had been refused.
-    pub fn refuse_rest(&mut self, vc: u32) {
-        self.frames[vc as usize] = Frame::Refused;
+type Answer<R> = Verdict<<<R as FrameRule>::Needs as Needs>::Victim>;
+
+impl<R: FrameRule> BufferPolicy for FramePolicy<R> {
+    type Params = R::Params;
+    type Needs = R::Needs;
+
+    const SUMMARY: &'static str = R::SUMMARY;
+    const REFERENCE: &'static str = R::REFERENCE;
+    const PER_VC: &'static str = R::PER_VC;
+
+    fn new(params: &R::Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
+        let frames = vec![Frame::default(); port.vcs.len()];
+        Ok(Self { rule: R::new(params, port)?, end_marks: (R::END_MARKS)(params), frames })
+    }
+
+    fn levels(params: &R::Params) -> Vec<(&'static str, Level)> {
+        (R::LEVELS)(params)
+    }
+
+    #[inline(always)]
+    fn on_arrival<S: PortState>(
+        &mut self,
+        cell: &Cell,
+        port: &View<'_, R::Needs, S>,
+        now: Time,
+    ) -> Answer<R> {
+        let first = port.is_first();
+        if R::Needs::PUSH_OUT
+            && (first || self.is_whole(cell))
+            && let Some(victim) = self.rule.push_out(cell, port)
+            // Frames of other VCs make no room below a limit of this one.
+            && (!port.is_vc_full() || R::Needs::victim(victim) == cell.vc)
+        {
+            return Verdict::PushOut(victim);
+        }
+        let verdict = if first { self.on_first(cell, port, now) } else { self.on_next(cell, port.is_full()) };
+        if let Some(on_cell) = R::ON_CELL {
+            on_cell(&mut self.rule, cell, first, matches!(verdict, Verdict::Accept | Verdict::Mark));
+        }
+        verdict
+    }
+
+    /// The rest of a whole frame is accepted, unless the rule has more to do at each cell.
+    #[inline]
+    fn accepts_rest(&self, cell: &Cell) -> bool {
+        R::ON_CELL.is_none() && !R::Needs::PUSH_OUT && self.is_whole(cell)
+    }
+
+    #[inline]
+    fn on_departure(&mut self, departure: <R::Needs as Needs>::Departure) {
+        self.rule.on_departure(departure);
+    }
+
+    /// What is still to come of a frame that was pushed out is discarded, its end mark too, as if it had been refused.
+    fn on_push_out(&mut self, removed: <R::Needs as Needs>::Removed) {
+        self.rule.on_push_out(removed);
+        let Removed { vc, complete, .. } = removed.into();
+        if !complete {
+            self.frames[vc as usize] = Frame::Refused;
+        }
+    }
+
+    fn illegal<S: PortState>(&self, port: &View<'_, R::Needs, S>) -> Option<u64> {
+        self.rule.illegal(port)
     }
 }

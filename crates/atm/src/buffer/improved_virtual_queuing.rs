@@ -17,10 +17,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BufferPolicy, ParamError, PortContext, PortView, Verdict,
-    fair_share::FairShare,
-    frame::EndMarks,
-    virtual_queuing::{self, VirtualQueuing},
+    Departure, ParamError, PerVc, PortContext, PortState, View,
+    frame::{CellHook, EndMarks, FramePolicy, FrameRule, Levels},
+    virtual_queuing::{self, VirtualQueues},
 };
 use crate::{
     Cell,
@@ -56,20 +55,17 @@ impl Default for Params {
 }
 
 /// The policy.
+pub type ImprovedVirtualQueuing = FramePolicy<Excess>;
+
+/// Virtual queues that may be negative.
 #[derive(Debug, Clone)]
-pub struct ImprovedVirtualQueuing(VirtualQueuing);
+pub struct Excess(VirtualQueues);
 
-impl ImprovedVirtualQueuing {
-    /// M: the excess of each VC, in cells.
+impl Excess {
+    /// M, the excess of each VC in cells, as [`VirtualQueues::sizes`], and the VCs' shares in the threshold.
     #[must_use]
-    pub fn excess(&self) -> &[i64] {
-        self.0.virtual_queues()
-    }
-
-    /// The shares of the VCs in the threshold.
-    #[must_use]
-    pub fn share(&self) -> &FairShare {
-        self.0.share()
+    pub fn queues(&self) -> &VirtualQueues {
+        &self.0
     }
 }
 
@@ -77,14 +73,9 @@ impl Params {
     /// The bound w, in cells.
     fn w(&self, port: &PortContext<'_>) -> Result<i64, ParamError> {
         let cells = match self.bound {
-            Some(bound) => {
-                bound.cells(port.capacity).map_err(|message| ParamError { key: "bound", message })?
-            }
+            Some(bound) => port.level("bound", bound)?,
             None => {
-                let threshold = self
-                    .threshold
-                    .cells(port.capacity)
-                    .map_err(|message| ParamError { key: "threshold", message })?;
+                let threshold = port.level("threshold", self.threshold)?;
                 (port.capacity - threshold) / (port.vcs.len() as u64).max(1)
             }
         };
@@ -93,34 +84,39 @@ impl Params {
     }
 }
 
-impl BufferPolicy for ImprovedVirtualQueuing {
+impl FrameRule for Excess {
     type Params = Params;
+    type Needs = PerVc;
 
     const SUMMARY: &'static str =
         "Virtual queuing in which VCs save turns they do not need, so that long-run throughput is equal.";
     const REFERENCE: &'static str = "Wu, Siu and Ren, section III, second pseudocode, and section IV";
     const PER_VC: &'static str = "what becomes of the frame in progress, the excess, its weight, its share of the threshold, \
         its place in the list of turns";
-    const KEEPS_ACCOUNTS: bool = true;
+    const ON_CELL: Option<CellHook<Self>> = Some(|rule, cell, _, accepted| {
+        if accepted {
+            rule.0.accept(cell.vc);
+        }
+    });
+    const LEVELS: Levels<Params> = |params| {
+        let bound = params.bound.map(|bound| ("bound", bound));
+        std::iter::once(("threshold", params.threshold)).chain(bound).collect()
+    };
+    const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
 
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
         let &Params { threshold, dynamic_threshold, update_interval, end_marks, .. } = params;
         let inner = virtual_queuing::Params { threshold, dynamic_threshold, update_interval, end_marks };
-        Ok(Self(VirtualQueuing::bounded(&inner, params.w(port)?, port)?))
-    }
-
-    fn levels(params: &Params) -> Vec<(&'static str, Level)> {
-        let bound = params.bound.map(|bound| ("bound", bound));
-        std::iter::once(("threshold", params.threshold)).chain(bound).collect()
+        Ok(Self(VirtualQueues::bounded(&inner, params.w(port)?, port)?))
     }
 
     #[inline]
-    fn on_arrival(&mut self, cell: &Cell, port: &impl PortView, now: Time) -> Verdict {
-        self.0.on_arrival(cell, port, now)
+    fn admits<S: PortState>(&mut self, cell: &Cell, port: &View<'_, PerVc, S>, _: Time) -> bool {
+        self.0.admit(cell.vc, port.occupancy())
     }
 
     #[inline]
-    fn on_departure(&mut self, cell: &Cell, now: Time) {
-        self.0.on_departure(cell, now);
+    fn on_departure(&mut self, _: Departure) {
+        self.0.serve();
     }
 }

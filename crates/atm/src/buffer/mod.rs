@@ -9,7 +9,14 @@ mod share;
 pub mod fair_share;
 pub mod frame;
 pub mod push_out;
+pub mod snapshot;
 pub mod turns;
+pub mod view;
+
+pub use snapshot::Snapshot;
+pub use view::{Departure, Needs, Occupancy, PerVc, PortState, PushOut, Removed, View};
+
+use std::convert::Infallible;
 
 use celltrain_engine::{Time, quantity::BitRate, random::Generator};
 use schemars::JsonSchema;
@@ -89,9 +96,9 @@ impl Reason {
     }
 }
 
-/// A policy's answer for one cell.
+/// A policy's answer for one cell. Only a policy that needs [`PushOut`] can push out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Verdict<V = Infallible> {
     /// Queue the cell.
     Accept,
     /// Queue the cell with a congestion mark.
@@ -99,8 +106,8 @@ pub enum Verdict {
     /// Discard the cell.
     Discard(Reason),
     /// Push the last frame of this VC out of the buffer, as far as it has arrived, and ask again. Only a frame that is still
-    /// whole, [`PortView::last_frame`], can be pushed out.
-    PushOut(u32),
+    /// whole, [`PortState::last_frame`], can be pushed out.
+    PushOut(V),
 }
 
 /// What a policy knows of its port from the start.
@@ -152,60 +159,12 @@ impl PortContext<'_> {
     }
 }
 
-/// What a policy may see of its port: how full the buffer is just before the cell at hand.
-///
-/// Occupancies by VC and by priority exist only where [`BufferPolicy::KEEPS_ACCOUNTS`] asks for them: a plain FIFO does not
-/// keep them.
-pub trait PortView {
-    /// Size of the buffer in cells; `u64::MAX` when unlimited.
-    fn capacity(&self) -> u64;
-
-    /// Cells in the buffer, the one in transmission included: a cell leaves the buffer when its last bit is sent.
-    fn occupancy(&self) -> u64;
-
-    /// Whether the cell at hand is the first of its frame: the cell before it on the VC carried an end mark.
-    fn is_first(&self) -> bool;
-
-    /// Whether the cell at hand is a packet of a packet-framed link: a whole frame in one unit.
-    fn is_packet(&self) -> bool {
-        false
-    }
-
-    /// Whether there is no room for the cell at hand.
-    fn is_full(&self) -> bool {
-        self.occupancy() >= self.capacity()
-    }
-
-    /// Cells of `vc` in the buffer, the one in transmission included.
-    fn vc_occupancy(&self, vc: u32) -> u64 {
-        no_accounts(vc)
-    }
-
-    /// Cells of priority `clp` in the buffer, the one in transmission included.
-    fn clp_occupancy(&self, clp: bool) -> u64 {
-        no_accounts(clp)
-    }
-
-    /// VCs with cells in the buffer.
-    fn active_vcs(&self) -> u64 {
-        no_accounts(())
-    }
-
-    /// Cells of the last frame of `vc` in the buffer, complete or not, if all that has arrived of it is still there and none of
-    /// it is in transmission: what [`Verdict::PushOut`] would remove.
-    fn last_frame(&self, vc: u32) -> Option<u64> {
-        no_accounts(vc)
-    }
-}
-
-fn no_accounts<T, R>(_: T) -> R {
-    unreachable!("the policy asks for accounts that its KEEPS_ACCOUNTS or PUSHES_OUT does not announce")
-}
-
 /// A discard policy.
 pub trait BufferPolicy: Sized {
     /// The configuration, as the scenario's `[switch.discard.<name>]` table gives it.
     type Params: Default + Clone + std::fmt::Debug + PartialEq + Serialize + DeserializeOwned + JsonSchema;
+    /// What the policy needs of its port.
+    type Needs: Needs;
 
     /// One line for the catalogue.
     const SUMMARY: &'static str;
@@ -214,14 +173,6 @@ pub trait BufferPolicy: Sized {
     /// What a switch keeps for each VC to decide so, beside what its port keeps anyway: the cost of the policy. The default
     /// is that of the frame rule alone.
     const PER_VC: &'static str = "what becomes of the frame in progress";
-
-    /// Whether the policy needs a port that keeps accounts by VC and tells of departures; a plain FIFO does neither, and is
-    /// faster.
-    const KEEPS_ACCOUNTS: bool = false;
-
-    /// Whether it ever answers with [`Verdict::PushOut`] or asks for [`PortView::last_frame`]: its ports must store their
-    /// queues, which is slower still.
-    const PUSHES_OUT: bool = false;
 
     /// A policy for a port.
     ///
@@ -235,8 +186,14 @@ pub trait BufferPolicy: Sized {
         Vec::new()
     }
 
-    /// Decides about a cell that arrives at `now`. A full buffer accepts nothing: the port refuses to overfill.
-    fn on_arrival(&mut self, cell: &Cell, port: &impl PortView, now: Time) -> Verdict;
+    /// Decides about a data cell or packet that arrives at `now`. A full buffer accepts nothing, whatever it is that is
+    /// full ([`View::is_full`]).
+    fn on_arrival<S: PortState>(
+        &mut self,
+        cell: &Cell,
+        port: &View<'_, Self::Needs, S>,
+        now: Time,
+    ) -> Verdict<<Self::Needs as Needs>::Victim>;
 
     /// Whether, after accepting `cell`, the policy accepts the rest of its frame as long as there is room, with no more
     /// effect on its state. The port then lets the rest of a train pass without asking for every cell.
@@ -245,15 +202,14 @@ pub trait BufferPolicy: Sized {
         false
     }
 
-    /// The last bit of `cell` was sent at `now`. Told only where [`BufferPolicy::KEEPS_ACCOUNTS`].
-    fn on_departure(&mut self, cell: &Cell, now: Time) {
-        let _ = (cell, now);
+    /// A cell that the policy accepted has left.
+    fn on_departure(&mut self, departure: <Self::Needs as Needs>::Departure) {
+        let _ = departure;
     }
 
-    /// `count` cells of `vc`, its last frame as far as it had arrived, were pushed out. If it is not `complete`, what is
-    /// still to come of it is the policy's to discard.
-    fn on_push_out(&mut self, vc: u32, count: u64, complete: bool) {
-        let _ = (vc, count, complete);
+    /// A frame was pushed out. If it is not complete, what is still to come of it is the policy's to discard.
+    fn on_push_out(&mut self, removed: <Self::Needs as Needs>::Removed) {
+        let _ = removed;
     }
 
     /// Whether `vc` is under discard beyond the frame in progress: what a viewer may read.
@@ -263,7 +219,7 @@ pub trait BufferPolicy: Sized {
     }
 
     /// What the buffer holds beyond the VCs' own parts of it, for policies that divide it among them.
-    fn illegal(&self, port: &impl PortView) -> Option<u64> {
+    fn illegal<S: PortState>(&self, port: &View<'_, Self::Needs, S>) -> Option<u64> {
         let _ = port;
         None
     }

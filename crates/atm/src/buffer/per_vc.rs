@@ -12,8 +12,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BufferPolicy, ParamError, PortContext, PortView, Verdict,
-    frame::{EndMarks, FrameAdmission, FrameDiscard},
+    ParamError, PortContext, PortState, View, view,
+    frame::{EndMarks, FramePolicy, FrameRule, Levels},
 };
 use crate::{Cell, quantity::Level};
 
@@ -55,15 +55,11 @@ impl Default for Params {
 }
 
 /// The policy with two thresholds and accounting by VC.
-#[derive(Debug, Clone)]
-pub struct PerVc {
-    frames: FrameDiscard,
-    admission: WithinShare,
-}
+pub type PerVc = FramePolicy<WithinShare>;
 
 /// Above the high threshold, admits frames of VCs within their share.
 #[derive(Debug, Clone)]
-struct WithinShare {
+pub struct WithinShare {
     low: u64,
     high: u64,
     shared_by: SharedBy,
@@ -73,7 +69,7 @@ struct WithinShare {
 
 impl WithinShare {
     /// Y > max(2 MFS, K/N).
-    fn is_exceeded(&self, cell: &Cell, port: &impl PortView) -> bool {
+    fn is_exceeded<S: PortState>(&self, cell: &Cell, port: &View<'_, view::PerVc, S>) -> bool {
         let vcs = match self.shared_by {
             SharedBy::SetUp => self.two_frames.len() as u64,
             SharedBy::Active => port.active_vcs(),
@@ -84,43 +80,26 @@ impl WithinShare {
     }
 }
 
-impl FrameAdmission for WithinShare {
-    #[inline]
-    fn admits(&mut self, cell: &Cell, port: &impl PortView, _: Time) -> bool {
-        let occupancy = port.occupancy();
-        if cell.clp { occupancy < self.low } else { occupancy < self.high || !self.is_exceeded(cell, port) }
-    }
-}
-
-impl BufferPolicy for PerVc {
+impl FrameRule for WithinShare {
     type Params = Params;
+    type Needs = view::PerVc;
 
     const SUMMARY: &'static str = "Refuses new frames with CLP = 1 above a low threshold, and above a high one those of VCs that hold more than their share.";
     const REFERENCE: &'static str = "Puangpronpitag et al., sections 4.1 and 4.2";
     const PER_VC: &'static str =
         "what becomes of the frame in progress, cells in the buffer, two frames of the maximum size";
-    const KEEPS_ACCOUNTS: bool = true;
+    const LEVELS: Levels<Params> = |params| vec![("low", params.low), ("high", params.high)];
+    const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
 
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
         let (low, high) = port.low_high(params.low, params.high)?;
         let two_frames = port.vcs.iter().map(|vc| 2 * port.longest_frame(vc)).collect();
-        Ok(Self {
-            frames: FrameDiscard::new(params.end_marks, port.vcs.len()),
-            admission: WithinShare { low, high, shared_by: params.shared_by, two_frames },
-        })
-    }
-
-    fn levels(params: &Params) -> Vec<(&'static str, Level)> {
-        vec![("low", params.low), ("high", params.high)]
-    }
-
-    #[inline(always)]
-    fn on_arrival(&mut self, cell: &Cell, port: &impl PortView, now: Time) -> Verdict {
-        self.frames.on_arrival(&mut self.admission, cell, port, now)
+        Ok(Self { low, high, shared_by: params.shared_by, two_frames })
     }
 
     #[inline]
-    fn accepts_rest(&self, cell: &Cell) -> bool {
-        self.frames.accepts_rest(cell)
+    fn admits<S: PortState>(&mut self, cell: &Cell, port: &View<'_, view::PerVc, S>, _: Time) -> bool {
+        let occupancy = port.occupancy();
+        if cell.clp { occupancy < self.low } else { occupancy < self.high || !self.is_exceeded(cell, port) }
     }
 }

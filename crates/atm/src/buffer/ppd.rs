@@ -8,8 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BufferPolicy, ParamError, PortContext, PortView, Verdict,
-    frame::{EndMarks, FrameAdmission, FrameDiscard},
+    Occupancy, ParamError, PortContext, PortState, View,
+    frame::{EndMarks, FramePolicy, FrameRule},
 };
 use crate::Cell;
 
@@ -22,38 +22,26 @@ pub struct Params {
 }
 
 /// The PPD policy.
-#[derive(Debug, Clone)]
-pub struct Ppd {
-    frames: FrameDiscard,
-}
+pub type Ppd = FramePolicy<Everything>;
 
 /// Every frame is admitted while there is room.
-struct Everything;
+#[derive(Debug, Clone)]
+pub struct Everything;
 
-impl FrameAdmission for Everything {
-    #[inline]
-    fn admits(&mut self, _: &Cell, _: &impl PortView, _: Time) -> bool {
-        true
-    }
-}
-
-impl BufferPolicy for Ppd {
+impl FrameRule for Everything {
     type Params = Params;
+    type Needs = Occupancy;
 
     const SUMMARY: &'static str = "Discards the rest of a frame once overflow has cost it a cell.";
     const REFERENCE: &'static str = "Armitage and Adams 1993; Romanow and Floyd 1995";
+    const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
 
-    fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
-        Ok(Self { frames: FrameDiscard::new(params.end_marks, port.vcs.len()) })
-    }
-
-    #[inline(always)]
-    fn on_arrival(&mut self, cell: &Cell, port: &impl PortView, now: Time) -> Verdict {
-        self.frames.on_arrival(&mut Everything, cell, port, now)
+    fn new(_: &Params, _: &PortContext<'_>) -> Result<Self, ParamError> {
+        Ok(Self)
     }
 
     #[inline]
-    fn accepts_rest(&self, cell: &Cell) -> bool {
-        self.frames.accepts_rest(cell)
+    fn admits<S: PortState>(&mut self, _: &Cell, _: &View<'_, Occupancy, S>, _: Time) -> bool {
+        true
     }
 }

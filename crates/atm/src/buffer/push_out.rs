@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ParamError, PortContext, PortView};
+use super::{ParamError, PortContext, PortState, PushOut, View};
 
 /// How the buffer is divided among VCs: the guaranteed rates, and who gets the rest.
 ///
@@ -87,7 +87,7 @@ impl Limits {
 
     /// Illegal cells: those that VCs have in the buffer beyond their thresholds.
     #[must_use]
-    pub fn illegal(&self, port: &impl PortView) -> u64 {
+    pub fn illegal<S: PortState>(&self, port: &View<'_, PushOut, S>) -> u64 {
         let beyond = |(vc, &threshold): (u32, &i64)| port.vc_occupancy(vc).saturating_sub(threshold as u64);
         (0..).zip(&self.thresholds).map(beyond).sum()
     }
@@ -95,13 +95,17 @@ impl Limits {
     /// The VC, other than `except`, that is furthest above its threshold (or least below it) and has a frame that can
     /// be pushed out; among equals the one with the lowest label.
     #[must_use]
-    pub fn most_over(&self, port: &impl PortView, except: u32) -> Option<u32> {
+    pub fn most_over<S: PortState>(&self, port: &View<'_, PushOut, S>, except: u32) -> Option<u32> {
         let over = |&vc: &u32| (port.vc_occupancy(vc) as i64 - self.threshold(vc), Reverse(vc));
         candidates(self.thresholds.len(), port, except).max_by_key(over)
     }
 }
 
 /// The VCs other than `except` that have a frame that can be pushed out.
-pub(super) fn candidates(vcs: usize, port: &impl PortView, except: u32) -> impl Iterator<Item = u32> {
+pub(super) fn candidates<S: PortState>(
+    vcs: usize,
+    port: &View<'_, PushOut, S>,
+    except: u32,
+) -> impl Iterator<Item = u32> {
     (0..vcs as u32).filter(move |&vc| vc != except && port.last_frame(vc).is_some())
 }

@@ -16,8 +16,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BufferPolicy, ParamError, PortContext, PortView, Verdict,
-    frame::{EndMarks, FrameAdmission, FrameDiscard},
+    Departure, ParamError, PerVc, PortContext, PortState, View,
+    frame::{EndMarks, FramePolicy, FrameRule, Levels},
 };
 use crate::{Cell, cell::CELL_BITS, quantity::Level};
 
@@ -150,15 +150,11 @@ pub fn spaced(probability: f64, count: u64) -> f64 {
 }
 
 /// The RED policy.
-#[derive(Debug, Clone)]
-pub struct Red {
-    frames: FrameDiscard,
-    admission: ByAverage,
-}
+pub type Red = FramePolicy<ByAverage>;
 
 /// Admits frames at random by the average occupancy.
 #[derive(Debug, Clone)]
-struct ByAverage {
+pub struct ByAverage {
     average: Average,
     curve: Curve,
     /// Occupancy from which all frames are refused.
@@ -172,8 +168,59 @@ struct ByAverage {
     generator: Generator,
 }
 
-impl FrameAdmission for ByAverage {
-    fn admits(&mut self, _: &Cell, port: &impl PortView, _: Time) -> bool {
+fn check(params: &Params, curve: &Curve) -> Result<(), ParamError> {
+    let wrong = |key, message: String| Err(ParamError { key, message });
+    for (key, value) in [("max-p", params.max_p), ("weight", params.weight)] {
+        if !(value > 0.0 && value <= 1.0) {
+            return wrong(key, format!("expected a number above 0 and at most 1, found {value}"));
+        }
+    }
+    if curve.min > curve.max {
+        return wrong("min", format!("min ({}) is above max ({})", params.min, params.max));
+    }
+    if params.typical_frame == 0 {
+        return wrong("typical-frame", "a frame has at least 1 cell".into());
+    }
+    Ok(())
+}
+
+impl FrameRule for ByAverage {
+    type Params = Params;
+    type Needs = PerVc;
+
+    const SUMMARY: &'static str =
+        "Refuses or marks new frames at random, the more often the higher the average occupancy.";
+    const REFERENCE: &'static str =
+        "Floyd and Jacobson 1993, by whole frames; Floyd 2000 (gentle); RFC 3168 (marks)";
+    const LEVELS: Levels<Params> = |params| {
+        let levels = [("min", Some(params.min)), ("max", Some(params.max)), ("epd", params.epd)];
+        levels.into_iter().filter_map(|(key, level)| Some((key, level?))).collect()
+    };
+    const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
+
+    fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
+        let curve = Curve {
+            min: port.level("min", params.min)?,
+            max: port.level("max", params.max)?,
+            max_p: params.max_p,
+            gentle: params.gentle,
+        };
+        check(params, &curve)?;
+        let epd = params.epd.map_or(Ok(u64::MAX), |level| port.level("epd", level))?;
+        let bits = f64::from(params.typical_frame) * CELL_BITS as f64;
+        let frame_time = bits * SECOND as f64 / port.rate.0 as f64;
+        Ok(Self {
+                average: Average::new(params.weight, frame_time),
+                curve,
+                epd,
+                marks: params.ecn,
+                count: None,
+                certain: false,
+                generator: port.generator.clone(),
+            })
+    }
+
+    fn admits<S: PortState>(&mut self, _: &Cell, port: &View<'_, PerVc, S>, _: Time) -> bool {
         let probability = self.curve.probability(self.average.value());
         self.certain = port.occupancy() >= self.epd || probability == Some(1.0);
         if self.certain {
@@ -193,80 +240,16 @@ impl FrameAdmission for ByAverage {
     fn marks(&self) -> bool {
         self.marks && !self.certain
     }
-}
 
-fn check(params: &Params, curve: &Curve) -> Result<(), ParamError> {
-    let wrong = |key, message: String| Err(ParamError { key, message });
-    for (key, value) in [("max-p", params.max_p), ("weight", params.weight)] {
-        if !(value > 0.0 && value <= 1.0) {
-            return wrong(key, format!("expected a number above 0 and at most 1, found {value}"));
-        }
-    }
-    if curve.min > curve.max {
-        return wrong("min", format!("min ({}) is above max ({})", params.min, params.max));
-    }
-    if params.typical_frame == 0 {
-        return wrong("typical-frame", "a frame has at least 1 cell".into());
-    }
-    Ok(())
-}
-
-impl BufferPolicy for Red {
-    type Params = Params;
-
-    const SUMMARY: &'static str =
-        "Refuses or marks new frames at random, the more often the higher the average occupancy.";
-    const REFERENCE: &'static str =
-        "Floyd and Jacobson 1993, by whole frames; Floyd 2000 (gentle); RFC 3168 (marks)";
-    /// The idle time begins with a departure.
-    const KEEPS_ACCOUNTS: bool = true;
-
-    fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
-        let curve = Curve {
-            min: port.level("min", params.min)?,
-            max: port.level("max", params.max)?,
-            max_p: params.max_p,
-            gentle: params.gentle,
-        };
-        check(params, &curve)?;
-        let epd = params.epd.map_or(Ok(u64::MAX), |level| port.level("epd", level))?;
-        let bits = f64::from(params.typical_frame) * CELL_BITS as f64;
-        let frame_time = bits * SECOND as f64 / port.rate.0 as f64;
-        Ok(Self {
-            frames: FrameDiscard::new(params.end_marks, port.vcs.len()),
-            admission: ByAverage {
-                average: Average::new(params.weight, frame_time),
-                curve,
-                epd,
-                marks: params.ecn,
-                count: None,
-                certain: false,
-                generator: port.generator.clone(),
-            },
-        })
-    }
-
-    fn levels(params: &Params) -> Vec<(&'static str, Level)> {
-        let levels = [("min", Some(params.min)), ("max", Some(params.max)), ("epd", params.epd)];
-        levels.into_iter().filter_map(|(key, level)| Some((key, level?))).collect()
-    }
-
+    /// Frames that find the buffer full count in the average too.
     #[inline(always)]
-    fn on_arrival(&mut self, cell: &Cell, port: &impl PortView, now: Time) -> Verdict {
-        // Frames that find the buffer full count in the average too, and nothing else is asked about them.
-        if port.is_first() {
-            self.admission.average.on_arrival(port.occupancy(), now);
-        }
-        self.frames.on_arrival(&mut self.admission, cell, port, now)
+    fn on_first<S: PortState>(&mut self, port: &View<'_, PerVc, S>, now: Time) {
+        self.average.on_arrival(port.occupancy(), now);
     }
 
+    /// The idle time begins with a departure.
     #[inline]
-    fn accepts_rest(&self, cell: &Cell) -> bool {
-        self.frames.accepts_rest(cell)
-    }
-
-    #[inline]
-    fn on_departure(&mut self, _: &Cell, now: Time) {
-        self.admission.average.on_departure(now);
+    fn on_departure(&mut self, departure: Departure) {
+        self.average.on_departure(departure.now);
     }
 }

@@ -4,41 +4,23 @@ macro_rules! policies {
     ($($module:ident::$policy:ident => $name:literal,)*) => {
         $(pub mod $module;)*
 
-        /// The names of the discard policies.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-        pub enum PolicyName {
-            $(
-                #[doc = concat!("`", $name, "`")]
-                #[serde(rename = $name)]
-                $policy,
-            )*
-        }
-
-        /// `[switch.discard]`: the policy of a port's buffer and the parameters of each policy.
-        ///
-        /// Tables of policies other than the chosen one are allowed, so that one scenario can be run under several.
-        #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-        #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-        pub struct DiscardParams {
-            /// The policy's name.
-            pub policy: PolicyName,
-            $(
-                #[doc = concat!("Parameters of `", $name, "`.")]
-                #[serde(rename = $name, default, skip_serializing_if = "is_default")]
-                pub $module: <$module::$policy as BufferPolicy>::Params,
-            )*
-        }
-
-        fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-            *value == T::default()
-        }
-
-        impl DiscardParams {
-            /// `policy` with the default parameters.
-            #[must_use]
-            pub fn of(policy: PolicyName) -> Self {
-                Self { policy, $($module: Default::default(),)* }
+        celltrain_engine::registry! {
+            /// The names of the discard policies.
+            names PolicyName;
+            /// Any discard policy; `match` it once a visit, outside the loop over cells.
+            any pub Policy: BufferPolicy(port: &PortContext<'_>);
+            /// Runs `$body` with `$bound` bound to the concrete policy inside `$any`.
+            #[macro_export]
+            dispatch with_policy in $crate::buffer;
+            /// `[switch.discard]`: the policy of a port's buffer and the parameters of each policy.
+            ///
+            /// Tables of policies other than the chosen one are allowed, so that one scenario can be run under several.
+            tables DiscardParams {
+                /// The policy's name.
+                policy
             }
+            per_vc(Policy) = Some(<Policy as BufferPolicy>::PER_VC);
+            { $(#[doc = concat!("`", $name, "`")] $module::$policy => $name,)* }
         }
 
         impl DiscardParams {
@@ -67,78 +49,22 @@ macro_rules! policies {
             }
         }
 
-        /// Any discard policy; `match` it once a visit, outside the loop over cells.
-        #[derive(Debug, Clone)]
-        pub enum Policy {
-            $(
-                #[doc = concat!("`", $name, "`")]
-                $policy($module::$policy),
-            )*
-        }
-
-        impl Policy {
-            /// The policy that `params` chooses, for `port`.
-            ///
-            /// # Errors
-            /// As [`BufferPolicy::new`].
-            pub fn new(params: &DiscardParams, port: &PortContext<'_>) -> Result<Self, ParamError> {
-                Ok(match params.policy {
-                    $(PolicyName::$policy => Self::$policy(BufferPolicy::new(&params.$module, port)?),)*
-                })
-            }
-        }
-
         impl PolicyName {
-            /// All names, in the order of the registry.
-            pub const ALL: &[Self] = &[$(Self::$policy,)*];
-
-            /// The name in scenario files.
+            /// As [`Needs::PER_VC`] of what the policy needs.
             #[must_use]
-            pub const fn name(self) -> &'static str {
+            pub const fn needs_per_vc(self) -> bool {
                 match self {
-                    $(Self::$policy => $name,)*
+                    $(Self::$policy => <<$module::$policy as BufferPolicy>::Needs as Needs>::PER_VC,)*
                 }
             }
 
-            /// As [`BufferPolicy::KEEPS_ACCOUNTS`].
-            #[must_use]
-            pub const fn keeps_accounts(self) -> bool {
-                match self {
-                    $(Self::$policy => <$module::$policy as BufferPolicy>::KEEPS_ACCOUNTS,)*
-                }
-            }
-
-            /// As [`BufferPolicy::PUSHES_OUT`].
+            /// As [`Needs::PUSH_OUT`] of what the policy needs.
             #[must_use]
             pub const fn pushes_out(self) -> bool {
                 match self {
-                    $(Self::$policy => <$module::$policy as BufferPolicy>::PUSHES_OUT,)*
+                    $(Self::$policy => <<$module::$policy as BufferPolicy>::Needs as Needs>::PUSH_OUT,)*
                 }
             }
-
-            /// What the catalogue says of this policy.
-            #[must_use]
-            pub fn info(self) -> $crate::catalogue::Info {
-                match self {
-                    $(Self::$policy => $crate::catalogue::Info {
-                        name: $name,
-                        summary: <$module::$policy as BufferPolicy>::SUMMARY,
-                        reference: <$module::$policy as BufferPolicy>::REFERENCE,
-                        per_vc: Some(<$module::$policy as BufferPolicy>::PER_VC),
-                        schema: schemars::schema_for!(<$module::$policy as BufferPolicy>::Params),
-                    },)*
-                }
-            }
-        }
-
-        /// Runs `$body` with `$bound` bound to the concrete policy inside `$any`.
-        #[macro_export]
-        macro_rules! with_policy {
-            ($any:expr, $bound:ident => $body:expr) => {
-                match $any {
-                    $($crate::buffer::Policy::$policy($bound) => $body,)*
-                }
-            };
         }
     };
 }

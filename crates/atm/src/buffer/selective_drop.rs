@@ -12,8 +12,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BufferPolicy, ParamError, PortContext, PortView, Verdict,
-    frame::{EndMarks, FrameAdmission, FrameDiscard},
+    ParamError, PerVc, PortContext, PortState, View,
+    frame::{EndMarks, FramePolicy, FrameRule, Levels},
 };
 use crate::{
     Cell,
@@ -47,24 +47,35 @@ impl Default for Params {
 }
 
 /// The selective-drop policy.
-#[derive(Debug, Clone)]
-pub struct SelectiveDrop {
-    frames: FrameDiscard,
-    admission: WithinFairShare,
-}
+pub type SelectiveDrop = FramePolicy<WithinFairShare>;
 
 /// Above the threshold, admits frames of VCs that hold at most Z of their fair share.
 #[derive(Debug, Clone)]
-struct WithinFairShare {
+pub struct WithinFairShare {
     threshold: u64,
     scale: Ratio,
     /// Whether frames are marked instead of refused.
     marks: bool,
 }
 
-impl FrameAdmission for WithinFairShare {
+impl FrameRule for WithinFairShare {
+    type Params = Params;
+    type Needs = PerVc;
+
+    const SUMMARY: &'static str =
+        "Above a threshold, refuses new frames of the VCs that hold more than a fair share of the buffer.";
+    const REFERENCE: &'static str = "Goyal, Jain et al. 1997 (UBR+)";
+    const PER_VC: &'static str = "what becomes of the frame in progress, cells in the buffer";
+    const LEVELS: Levels<Params> = |params| vec![("threshold", params.threshold)];
+    const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
+
+    fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
+        let threshold = port.level("threshold", params.threshold)?;
+        Ok(Self { threshold, scale: params.scale, marks: params.ecn })
+    }
+
     #[inline]
-    fn admits(&mut self, cell: &Cell, port: &impl PortView, _: Time) -> bool {
+    fn admits<S: PortState>(&mut self, cell: &Cell, port: &View<'_, PerVc, S>, _: Time) -> bool {
         let occupancy = port.occupancy();
         if occupancy <= self.threshold {
             return true;
@@ -76,37 +87,5 @@ impl FrameAdmission for WithinFairShare {
 
     fn marks(&self) -> bool {
         self.marks
-    }
-}
-
-impl BufferPolicy for SelectiveDrop {
-    type Params = Params;
-
-    const SUMMARY: &'static str =
-        "Above a threshold, refuses new frames of the VCs that hold more than a fair share of the buffer.";
-    const REFERENCE: &'static str = "Goyal, Jain et al. 1997 (UBR+)";
-    const PER_VC: &'static str = "what becomes of the frame in progress, cells in the buffer";
-    const KEEPS_ACCOUNTS: bool = true;
-
-    fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
-        let threshold = port.level("threshold", params.threshold)?;
-        Ok(Self {
-            frames: FrameDiscard::new(params.end_marks, port.vcs.len()),
-            admission: WithinFairShare { threshold, scale: params.scale, marks: params.ecn },
-        })
-    }
-
-    fn levels(params: &Params) -> Vec<(&'static str, Level)> {
-        vec![("threshold", params.threshold)]
-    }
-
-    #[inline(always)]
-    fn on_arrival(&mut self, cell: &Cell, port: &impl PortView, now: Time) -> Verdict {
-        self.frames.on_arrival(&mut self.admission, cell, port, now)
-    }
-
-    #[inline]
-    fn accepts_rest(&self, cell: &Cell) -> bool {
-        self.frames.accepts_rest(cell)
     }
 }

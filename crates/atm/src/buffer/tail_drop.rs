@@ -8,7 +8,7 @@ use celltrain_engine::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{BufferPolicy, ParamError, PortContext, PortView, Reason, Verdict};
+use super::{BufferPolicy, Occupancy, ParamError, PortContext, PortState, Reason, Verdict, View};
 use crate::Cell;
 
 /// Tail drop has no parameters.
@@ -22,6 +22,7 @@ pub struct TailDrop;
 
 impl BufferPolicy for TailDrop {
     type Params = Params;
+    type Needs = Occupancy;
 
     const SUMMARY: &'static str =
         "Discards a cell only when the buffer is full, regardless of frames (plain UBR).";
@@ -33,7 +34,7 @@ impl BufferPolicy for TailDrop {
     }
 
     #[inline(always)]
-    fn on_arrival(&mut self, _: &Cell, port: &impl PortView, _: Time) -> Verdict {
+    fn on_arrival<S: PortState>(&mut self, _: &Cell, port: &View<'_, Occupancy, S>, _: Time) -> Verdict {
         if port.is_full() { Verdict::Discard(Reason::BufferFull) } else { Verdict::Accept }
     }
 

@@ -17,12 +17,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BufferPolicy, ParamError, PortContext, PortView, Verdict,
+    Departure, ParamError, PerVc, PortContext, PortState, View,
     fair_share::FairShare,
-    frame::{EndMarks, FrameAdmission, FrameDiscard},
+    frame::{CellHook, EndMarks, FramePolicy, FrameRule, Levels},
     turns::Turns,
 };
-use crate::{Cell, cell::Kind, quantity::Level};
+use crate::{
+    Cell,
+    quantity::{Level, Unit},
+};
 
 /// Parameters of virtual queuing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -63,50 +66,56 @@ enum Update {
 }
 
 /// The policy.
-#[derive(Debug, Clone)]
-pub struct VirtualQueuing {
-    frames: FrameDiscard,
-    queues: VirtualQueues,
-    update: Update,
-}
+pub type VirtualQueuing = FramePolicy<VirtualQueues>;
 
 /// Admits a frame while the buffer is below the threshold or the VC's virtual queue below its share.
 #[derive(Debug, Clone)]
-struct VirtualQueues {
+pub struct VirtualQueues {
     turns: Turns,
     share: FairShare,
+    update: Update,
 }
 
-impl FrameAdmission for VirtualQueues {
-    #[inline]
-    fn admits(&mut self, cell: &Cell, port: &impl PortView, _: Time) -> bool {
-        let (queue, virtual_queue) = (port.occupancy(), self.turns.sizes()[cell.vc as usize]);
-        !(queue >= self.share.threshold() && self.share.is_reached(cell.vc, virtual_queue))
-    }
-}
-
-impl VirtualQueuing {
-    /// Virtual queuing whose virtual queues go down to `-w` cells.
+impl VirtualQueues {
+    /// Virtual queues that go down to `-w` cells.
     pub(super) fn bounded(params: &Params, w: i64, port: &PortContext<'_>) -> Result<Self, ParamError> {
+        if port.unit == Unit::Bytes {
+            let message = "virtual queues count packets, and this buffer holds a number of bytes: give it a number of packets";
+            return Err(ParamError { key: "threshold", message: message.into() });
+        }
         let weights = port.vcs.iter().map(|contract| i64::from(contract.weight)).collect();
         let share = FairShare::new(params.threshold, port)?;
-        Ok(Self {
-            frames: FrameDiscard::new(params.end_marks, port.vcs.len()),
-            queues: VirtualQueues { turns: Turns::new(weights, w), share },
-            update: Update::new(params)?,
-        })
+        Ok(Self { turns: Turns::new(weights, w), share, update: Update::new(params)? })
     }
 
     /// The virtual queue of each VC, in cells.
     #[must_use]
-    pub fn virtual_queues(&self) -> &[i64] {
-        self.queues.turns.sizes()
+    pub fn sizes(&self) -> &[i64] {
+        self.turns.sizes()
     }
 
     /// The shares of the VCs in the threshold.
     #[must_use]
     pub fn share(&self) -> &FairShare {
-        &self.queues.share
+        &self.share
+    }
+
+    /// Whether a frame of `vc` is admitted that finds `queue` in the buffer.
+    pub(super) fn admit(&self, vc: u32, queue: u64) -> bool {
+        queue < self.share.threshold() || !self.share.is_reached(vc, self.turns.sizes()[vc as usize])
+    }
+
+    /// A cell of `vc` was accepted.
+    pub(super) fn accept(&mut self, vc: u32) {
+        self.turns.accept(vc);
+    }
+
+    /// A cell was sent, of whatever VC.
+    pub(super) fn serve(&mut self) {
+        let round_ends = self.turns.serve();
+        if self.update.is_due(round_ends) {
+            self.share.adapt(self.turns.sizes());
+        }
     }
 }
 
@@ -141,42 +150,34 @@ impl Update {
     }
 }
 
-impl BufferPolicy for VirtualQueuing {
+impl FrameRule for VirtualQueues {
     type Params = Params;
+    type Needs = PerVc;
 
     const SUMMARY: &'static str =
         "EPD by VC, with shares measured in virtual queues that are served in turn and never negative.";
     const REFERENCE: &'static str = "Tzeng and Siu 1996; Wu, Siu and Ren, section III, first pseudocode";
     const PER_VC: &'static str = "what becomes of the frame in progress, the virtual queue, its weight, its share of the threshold, \
         its place in the list of turns";
-    const KEEPS_ACCOUNTS: bool = true;
+    const ON_CELL: Option<CellHook<Self>> = Some(|queues, cell, _, accepted| {
+        if accepted {
+            queues.accept(cell.vc);
+        }
+    });
+    const LEVELS: Levels<Params> = |params| vec![("threshold", params.threshold)];
+    const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
 
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
         Self::bounded(params, 0, port)
     }
 
-    fn levels(params: &Params) -> Vec<(&'static str, Level)> {
-        vec![("threshold", params.threshold)]
+    #[inline]
+    fn admits<S: PortState>(&mut self, cell: &Cell, port: &View<'_, PerVc, S>, _: Time) -> bool {
+        self.admit(cell.vc, port.occupancy())
     }
 
     #[inline]
-    fn on_arrival(&mut self, cell: &Cell, port: &impl PortView, now: Time) -> Verdict {
-        let verdict = self.frames.on_arrival(&mut self.queues, cell, port, now);
-        if verdict == Verdict::Accept {
-            self.queues.turns.accept(cell.vc);
-        }
-        verdict
-    }
-
-    #[inline]
-    fn on_departure(&mut self, cell: &Cell, _: Time) {
-        // Cells of no frame are not asked about when they arrive, so they have no part in the virtual queues.
-        if cell.kind != Kind::Data {
-            return;
-        }
-        let round_ends = self.queues.turns.serve();
-        if self.update.is_due(round_ends) {
-            self.queues.share.adapt(self.queues.turns.sizes());
-        }
+    fn on_departure(&mut self, _: Departure) {
+        self.serve();
     }
 }

@@ -13,8 +13,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BufferPolicy, ParamError, PortContext, PortView, Verdict,
-    frame::{EndMarks, FrameAdmission, FrameDiscard},
+    ParamError, PerVc, PortContext, PortState, View,
+    frame::{EndMarks, FramePolicy, FrameRule, Levels},
     share::Shares,
 };
 use crate::{
@@ -46,23 +46,34 @@ impl Default for Params {
 }
 
 /// The WBA policy.
-#[derive(Debug, Clone)]
-pub struct Wba {
-    frames: FrameDiscard,
-    admission: WithinWeightedShare,
-}
+pub type Wba = FramePolicy<WithinWeightedShare>;
 
 /// Above the threshold, admits frames with CLP = 0 of VCs that hold at most Z of their weighted share.
 #[derive(Debug, Clone)]
-struct WithinWeightedShare {
+pub struct WithinWeightedShare {
     threshold: u64,
     scale: Ratio,
     shares: Shares,
 }
 
-impl FrameAdmission for WithinWeightedShare {
+impl FrameRule for WithinWeightedShare {
+    type Params = Params;
+    type Needs = PerVc;
+
+    const SUMMARY: &'static str = "Above a threshold, refuses new frames with CLP = 1 and those of VCs beyond a share of the buffer in proportion to their guarantees.";
+    const REFERENCE: &'static str =
+        "Goyal, Jain et al. 1998, as Puangpronpitag et al. cite it; form unconfirmed";
+    const PER_VC: &'static str = "what becomes of the frame in progress, cells in the buffer, its weight";
+    const LEVELS: Levels<Params> = |params| vec![("threshold", params.threshold)];
+    const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
+
+    fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
+        let threshold = port.level("threshold", params.threshold)?;
+        Ok(Self { threshold, scale: params.scale, shares: Shares::new(port) })
+    }
+
     #[inline]
-    fn admits(&mut self, cell: &Cell, port: &impl PortView, _: Time) -> bool {
+    fn admits<S: PortState>(&mut self, cell: &Cell, port: &View<'_, PerVc, S>, _: Time) -> bool {
         let occupancy = port.occupancy();
         if occupancy <= self.threshold {
             return true;
@@ -71,37 +82,5 @@ impl FrameAdmission for WithinWeightedShare {
         let (weight, total) = self.shares.of(cell.vc);
         let held = u128::from(port.vc_occupancy(cell.vc));
         !cell.clp && self.scale.cmp_fraction(held * total, u128::from(occupancy) * weight).is_ge()
-    }
-}
-
-impl BufferPolicy for Wba {
-    type Params = Params;
-
-    const SUMMARY: &'static str = "Above a threshold, refuses new frames with CLP = 1 and those of VCs beyond a share of the buffer in proportion to their guarantees.";
-    const REFERENCE: &'static str =
-        "Goyal, Jain et al. 1998, as Puangpronpitag et al. cite it; form unconfirmed";
-    const PER_VC: &'static str = "what becomes of the frame in progress, cells in the buffer, its weight";
-    const KEEPS_ACCOUNTS: bool = true;
-
-    fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
-        let threshold = port.level("threshold", params.threshold)?;
-        Ok(Self {
-            frames: FrameDiscard::new(params.end_marks, port.vcs.len()),
-            admission: WithinWeightedShare { threshold, scale: params.scale, shares: Shares::new(port) },
-        })
-    }
-
-    fn levels(params: &Params) -> Vec<(&'static str, Level)> {
-        vec![("threshold", params.threshold)]
-    }
-
-    #[inline(always)]
-    fn on_arrival(&mut self, cell: &Cell, port: &impl PortView, now: Time) -> Verdict {
-        self.frames.on_arrival(&mut self.admission, cell, port, now)
-    }
-
-    #[inline]
-    fn accepts_rest(&self, cell: &Cell) -> bool {
-        self.frames.accepts_rest(cell)
     }
 }

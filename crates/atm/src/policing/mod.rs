@@ -51,6 +51,8 @@ pub struct Stats {
 #[derive(Debug, Clone)]
 pub struct Policer {
     rule: Rule,
+    /// Whether the next cell of a frame that arrives is its first.
+    at_frame_start: bool,
     stats: Stats,
 }
 
@@ -96,16 +98,20 @@ impl Policer {
             Policing::Tag => Rule::Frames(Frames::new(contract, line, Action::Tag)),
             Policing::DiscardFrames => Rule::Frames(Frames::new(contract, line, Action::Discard)),
         };
-        Some(Self { rule, stats: Stats::default() })
+        Some(Self { rule, at_frame_start: true, stats: Stats::default() })
     }
 
-    /// What becomes of `cell`, the `first` of its frame or not, which comes at `now`. Times do not decrease from call
-    /// to call. By frames, cells of resource management pass unseen: they belong to none.
+    /// What becomes of `cell`, which arrives at `now`. Times do not decrease from call to call. A frame begins behind the end mark of the
+    /// one before it, as it arrived, whether that was discarded here or not. By frames, cells of resource management pass unseen:
+    /// they belong to none.
     #[inline]
-    pub fn conform(&mut self, cell: &Cell, first: bool, now: Instant) -> Action {
+    pub fn conform(&mut self, cell: &Cell, now: Instant) -> Action {
         match &mut self.rule {
             Rule::Frames(_) if cell.kind != Kind::Data => Action::Pass,
-            Rule::Frames(frames) => frames.conform(cell, first, now, &mut self.stats),
+            Rule::Frames(frames) => {
+                let first = std::mem::replace(&mut self.at_frame_start, cell.is_last());
+                frames.conform(cell, first, now, &mut self.stats)
+            }
             Rule::Cells(peak) => {
                 let conforms = peak.conforms(now);
                 self.stats.count_cell(conforms);

@@ -11,6 +11,7 @@
 
 use std::collections::VecDeque;
 
+use celltrain_engine::Instant;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -89,14 +90,14 @@ impl Scheduler for DeficitRoundRobin {
     }
 
     #[inline]
-    fn enqueue(&mut self, vc: u32, queues: &impl Queues) {
+    fn enqueue(&mut self, vc: u32, _: u32, _: Instant, queues: &impl Queues) {
         if queues.size(vc, 1).is_none() {
             self.turns.push_back(vc);
         }
     }
 
     #[inline]
-    fn next(&mut self, queues: &impl Queues) -> Option<u32> {
+    fn next(&mut self, _: Instant, queues: &impl Queues) -> Option<u32> {
         loop {
             let vc = *self.turns.front()?;
             let Account { quantum, deficit } = &mut self.vcs[vc as usize];
@@ -117,7 +118,7 @@ impl Scheduler for DeficitRoundRobin {
         }
     }
 
-    fn withdraw(&mut self, vc: u32, queues: &impl Queues) {
+    fn withdraw(&mut self, vc: u32, _: u32, _: Instant, queues: &impl Queues) {
         if queues.size(vc, 0).is_none() {
             self.leave(vc);
         }

@@ -5,6 +5,7 @@
 
 use std::collections::VecDeque;
 
+use celltrain_engine::Instant;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -48,14 +49,14 @@ impl Scheduler for Fifo {
     }
 
     #[inline]
-    fn enqueue(&mut self, vc: u32, _: &impl Queues) {
+    fn enqueue(&mut self, vc: u32, _: u32, _: Instant, _: &impl Queues) {
         let place = self.first + self.places.len() as u64;
         let before = self.last[vc as usize].replace(place);
         self.places.push_back(Place { vc: Some(vc), before });
     }
 
     #[inline]
-    fn next(&mut self, _: &impl Queues) -> Option<u32> {
+    fn next(&mut self, _: Instant, _: &impl Queues) -> Option<u32> {
         loop {
             let place = self.places.pop_front()?;
             self.first += 1;
@@ -65,7 +66,7 @@ impl Scheduler for Fifo {
         }
     }
 
-    fn withdraw(&mut self, vc: u32, _: &impl Queues) {
+    fn withdraw(&mut self, vc: u32, _: u32, _: Instant, _: &impl Queues) {
         let place = self.last[vc as usize].expect("the VC has a unit in the queue");
         let index = place.checked_sub(self.first).expect("it has not been served");
         let place = &mut self.places[index as usize];
@@ -77,6 +78,7 @@ impl Scheduler for Fifo {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scheduler::ServiceTime;
     use crate::contract::{Category, Contract};
 
     struct Nothing;
@@ -91,14 +93,15 @@ mod tests {
     fn pushing_out_a_frame_touches_the_places_of_its_cells_alone() {
         const FRAME: usize = 12;
         let contracts = [Contract::default(), Contract::default()];
-        let mut fifo = Fifo::new(&Params {}, Vcs::of(Category::default(), &contracts)).unwrap();
-        (0..FRAME).for_each(|_| fifo.enqueue(0, &Nothing));
-        (0..10_000).for_each(|_| fifo.enqueue(1, &Nothing));
+        let mut fifo = Fifo::new(&Params {}, Vcs::of(Category::default(), &contracts, ServiceTime::default())).unwrap();
+        let now = Instant::default();
+        (0..FRAME).for_each(|_| fifo.enqueue(0, 1, now, &Nothing));
+        (0..10_000).for_each(|_| fifo.enqueue(1, 1, now, &Nothing));
         let before = fifo.clone();
-        (0..FRAME).for_each(|_| fifo.withdraw(0, &Nothing));
+        (0..FRAME).for_each(|_| fifo.withdraw(0, 1, now, &Nothing));
         assert_eq!(fifo.places.len(), before.places.len(), "nothing behind the frame has moved up");
         let touched = std::iter::zip(&fifo.places, &before.places).filter(|(now, then)| now.vc != then.vc);
         assert_eq!(touched.count(), FRAME);
-        assert_eq!(fifo.next(&Nothing), Some(1), "and the empty places are passed over");
+        assert_eq!(fifo.next(now, &Nothing), Some(1), "and the empty places are passed over");
     }
 }

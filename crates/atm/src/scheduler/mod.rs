@@ -3,6 +3,8 @@
 //! The port keeps a queue for each VC, takes units (cells, or packets on a packet-framed link) out and sends them; a
 //! scheduler only says whose turn it is. To add one: a file here and a line in the registry below.
 
+mod fluid;
+mod heap;
 pub mod priority;
 mod registry;
 pub mod share;
@@ -10,6 +12,7 @@ pub mod share;
 pub use priority::Priority;
 pub use share::Share;
 
+use celltrain_engine::{Instant, Slot, time::Span};
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -34,13 +37,20 @@ pub struct Vcs<'a> {
     /// The contracts of all VCs of the port, by label.
     contracts: &'a [Contract],
     category: Category,
+    service: ServiceTime,
 }
 
 impl<'a> Vcs<'a> {
-    /// The VCs of `category` among `contracts`.
+    /// The VCs of `category` among `contracts`, on a link that takes `service` for a unit.
     #[must_use]
-    pub fn of(category: Category, contracts: &'a [Contract]) -> Self {
-        Self { contracts, category }
+    pub fn of(category: Category, contracts: &'a [Contract], service: ServiceTime) -> Self {
+        Self { contracts, category, service }
+    }
+
+    /// How long a unit occupies the link.
+    #[must_use]
+    pub fn service(self) -> ServiceTime {
+        self.service
     }
 
     /// How many labels the port has: what a table indexed by label must hold.
@@ -55,6 +65,29 @@ impl<'a> Vcs<'a> {
     }
 }
 
+/// How long a unit occupies the link, by its size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ServiceTime {
+    unit: Slot,
+    overhead: u64,
+}
+
+impl ServiceTime {
+    /// `unit` for a cell or a byte, and `overhead` bytes that the link adds to each packet; none to a cell.
+    #[must_use]
+    pub const fn new(unit: Slot, overhead: u64) -> Self {
+        Self { unit, overhead }
+    }
+
+    /// The service time of a unit of `size`.
+    #[inline]
+    #[must_use]
+    pub fn of(self, size: u32) -> Span {
+        let start = Instant::start_of(0);
+        start.plus_slots(self.unit, u64::from(size) + self.overhead).since(start)
+    }
+}
+
 /// What a scheduler may see of the queues.
 pub trait Queues {
     /// Size of unit number `place` in the queue of `vc`, from 0 at its head: 1 for a cell, bytes for a packet. `None`
@@ -62,7 +95,9 @@ pub trait Queues {
     fn size(&self, vc: u32, place: usize) -> Option<u32>;
 }
 
-/// A scheduling discipline. It is told of every unit that enters or leaves a queue.
+/// A scheduling discipline. It hears of every unit that enters or leaves a queue, and when. Calls come in order of time.
+///
+/// `size` is 1 for a cell, bytes for a packet.
 pub trait Scheduler: Sized {
     /// The configuration, as the scenario's `[switch.scheduler.<name>]` table gives it.
     type Params: Default + Clone + std::fmt::Debug + PartialEq + Serialize + DeserializeOwned + JsonSchema;
@@ -72,18 +107,19 @@ pub trait Scheduler: Sized {
     /// Where the discipline is described.
     const REFERENCE: &'static str;
 
-    /// A scheduler of `vcs`.
+    /// A scheduler of `vcs` on a link that takes `service` for a unit.
     ///
     /// # Errors
     /// A parameter outside its meaning, or a contract that lacks what the discipline needs.
     fn new(params: &Self::Params, vcs: Vcs<'_>) -> Result<Self, ParamError>;
 
-    /// A unit was put at the end of the queue of `vc`.
-    fn enqueue(&mut self, vc: u32, queues: &impl Queues);
+    /// A unit of `size` arrived at `now` and was put at the end of the queue of `vc`.
+    fn enqueue(&mut self, vc: u32, size: u32, now: Instant, queues: &impl Queues);
 
-    /// The VC whose first unit goes next; the port takes it out after this call. `None` if all queues are empty.
-    fn next(&mut self, queues: &impl Queues) -> Option<u32>;
+    /// The VC whose first unit goes next. Its transmission begins at `now`, and the port takes it out after this call.
+    /// `None` if all queues are empty.
+    fn next(&mut self, now: Instant, queues: &impl Queues) -> Option<u32>;
 
-    /// The last unit of the queue of `vc` was pushed out.
-    fn withdraw(&mut self, vc: u32, queues: &impl Queues);
+    /// The last unit of the queue of `vc`, of `size`, was pushed out at `now`.
+    fn withdraw(&mut self, vc: u32, size: u32, now: Instant, queues: &impl Queues);
 }

@@ -3,7 +3,9 @@
 //! The order of categories is that of [`Category`]. Nothing protects a category from those before it: that is the
 //! business of admission and policing. State: that of one discipline for each category at the port.
 
-use super::{Discipline, Queues, SchedulerParams, Vcs};
+use celltrain_engine::Instant;
+
+use super::{Discipline, Queues, SchedulerParams, ServiceTime, Vcs};
 use crate::{
     catalogue::ParamError,
     contract::{Category, Contract},
@@ -20,34 +22,35 @@ pub struct Priority {
 }
 
 impl Priority {
-    /// Schedules VCs under the contracts `vcs` by the discipline of `params` within each category.
+    /// Schedules VCs under the contracts `vcs` by the discipline of `params` within each category, on a link that takes
+    /// `service` for a unit.
     ///
     /// # Errors
     /// As [`super::Scheduler::new`].
-    pub fn new(params: &SchedulerParams, vcs: &[Contract]) -> Result<Self, ParamError> {
+    pub fn new(params: &SchedulerParams, vcs: &[Contract], service: ServiceTime) -> Result<Self, ParamError> {
         let mut categories: Vec<_> = vcs.iter().map(|vc| vc.category).collect();
         categories.sort_unstable();
         categories.dedup();
         let place = |vc: &Contract| categories.partition_point(|&category| category < vc.category);
-        let class = |&category: &Category| Discipline::new(params, Vcs::of(category, vcs));
+        let class = |&category: &Category| Discipline::new(params, Vcs::of(category, vcs, service));
         let classes = categories.iter().map(class).collect::<Result<_, _>>()?;
         Ok(Self { class: vcs.iter().map(place).collect(), classes })
     }
 
     /// As [`super::Scheduler::enqueue`].
     #[inline]
-    pub fn enqueue(&mut self, vc: u32, queues: &impl Queues) {
-        self.classes[self.class[vc as usize]].enqueue(vc, queues);
+    pub fn enqueue(&mut self, vc: u32, size: u32, now: Instant, queues: &impl Queues) {
+        self.classes[self.class[vc as usize]].enqueue(vc, size, now, queues);
     }
 
     /// As [`super::Scheduler::next`].
     #[inline]
-    pub fn next(&mut self, queues: &impl Queues) -> Option<u32> {
-        self.classes.iter_mut().find_map(|class| class.next(queues))
+    pub fn next(&mut self, now: Instant, queues: &impl Queues) -> Option<u32> {
+        self.classes.iter_mut().find_map(|class| class.next(now, queues))
     }
 
     /// As [`super::Scheduler::withdraw`].
-    pub fn withdraw(&mut self, vc: u32, queues: &impl Queues) {
-        self.classes[self.class[vc as usize]].withdraw(vc, queues);
+    pub fn withdraw(&mut self, vc: u32, size: u32, now: Instant, queues: &impl Queues) {
+        self.classes[self.class[vc as usize]].withdraw(vc, size, now, queues);
     }
 }

@@ -7,6 +7,7 @@
 
 use std::collections::VecDeque;
 
+use celltrain_engine::Instant;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -36,7 +37,7 @@ impl Scheduler for RoundRobin {
     }
 
     #[inline]
-    fn enqueue(&mut self, vc: u32, queues: &impl Queues) {
+    fn enqueue(&mut self, vc: u32, _: u32, _: Instant, queues: &impl Queues) {
         // The only unit of its queue: the VC joins the round.
         if queues.size(vc, 1).is_none() {
             self.turns.push_back(vc);
@@ -44,7 +45,7 @@ impl Scheduler for RoundRobin {
     }
 
     #[inline]
-    fn next(&mut self, queues: &impl Queues) -> Option<u32> {
+    fn next(&mut self, _: Instant, queues: &impl Queues) -> Option<u32> {
         let vc = self.turns.pop_front()?;
         if queues.size(vc, 1).is_some() {
             self.turns.push_back(vc);
@@ -52,7 +53,7 @@ impl Scheduler for RoundRobin {
         Some(vc)
     }
 
-    fn withdraw(&mut self, vc: u32, queues: &impl Queues) {
+    fn withdraw(&mut self, vc: u32, _: u32, _: Instant, queues: &impl Queues) {
         if queues.size(vc, 0).is_none() {
             self.turns.retain(|&turn| turn != vc);
         }

@@ -11,14 +11,16 @@
 //! instead. It keeps within one packet of the fluid system, which this does not: here a VC may wait for one packet of
 //! each of the others.
 //!
-//! State: a tag a VC, and the busy VCs sorted by it; time grows with the logarithm of their number.
+//! State: a tag for each busy VC, in a heap; time grows with the logarithm of their number.
 
-use std::collections::BTreeSet;
-
+use celltrain_engine::Instant;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Queues, Scheduler, Share, Vcs};
+use super::{
+    Queues, Scheduler, Share, Vcs,
+    heap::{Heap, Tag},
+};
 use crate::catalogue::ParamError;
 
 /// Parameters of SCFQ.
@@ -29,43 +31,34 @@ pub struct Params {
     pub share: Share,
 }
 
-/// Virtual time, in units of 2^-32 of what a byte (or cell) of the VC with the largest share takes.
-///
-/// A spacing is rounded up to such a unit: a VC gets its share to within one part in 2^32.
-type Tag = u128;
-
 /// From this virtual time on, all tags are set back together. A tag is at most 2^125 later: a share is below 2^61, a
 /// size below 2^32.
 const SET_BACK: Tag = 1 << 127;
 
 /// The SCFQ discipline.
+///
+/// Virtual time is counted in units of 2^-32 of what a byte (or cell) of the VC with the largest share takes. A spacing is
+/// rounded up to such a unit: a VC gets its share to within one part in 2^32.
 #[derive(Debug, Clone)]
 pub struct Scfq {
     /// Virtual time that a byte (or cell) of each VC takes.
     spacing: Vec<Tag>,
     /// The tag of the unit in service or, if there is none, of the last one.
     now: Tag,
-    /// The first unit of each busy VC, by tag; VCs with equal tags by label.
-    heads: BTreeSet<(Tag, u32)>,
-    /// The tag of each busy VC's first unit.
-    tags: Vec<Tag>,
+    /// The VCs that wait, by the tags of their first units.
+    heads: Heap,
 }
 
 impl Scfq {
     /// The first unit of `vc` is now one of `size`.
     fn set_head(&mut self, vc: u32, size: u32) {
-        let tag = self.now + self.spacing[vc as usize] * Tag::from(size);
-        self.tags[vc as usize] = tag;
-        self.heads.insert((tag, vc));
+        self.heads.set(vc, self.now + self.spacing[vc as usize] * Tag::from(size));
     }
 
     /// Sets virtual time back to 0. No busy VC has a tag before the one in service, so that nothing else changes.
     #[cold]
     fn set_back(&mut self) {
-        for (tag, vc) in std::mem::take(&mut self.heads) {
-            self.tags[vc as usize] = tag - self.now;
-            self.heads.insert((tag - self.now, vc));
-        }
+        self.heads.set_back(self.now);
         self.now = 0;
     }
 }
@@ -80,11 +73,11 @@ impl Scheduler for Scfq {
         let shares = params.share.of(vcs)?;
         let most = shares.iter().max().map_or(1, |&share| Tag::from(share)) << 32;
         let spacing = shares.iter().map(|&share| most.div_ceil(Tag::from(share))).collect();
-        Ok(Self { spacing, now: 0, heads: BTreeSet::new(), tags: vec![0; shares.len()] })
+        Ok(Self { spacing, now: 0, heads: Heap::new(shares.len()) })
     }
 
     #[inline]
-    fn enqueue(&mut self, vc: u32, queues: &impl Queues) {
+    fn enqueue(&mut self, vc: u32, _: u32, _: Instant, queues: &impl Queues) {
         if queues.size(vc, 1).is_none() {
             let size = queues.size(vc, 0).expect("a unit was put into the queue");
             self.set_head(vc, size);
@@ -92,21 +85,22 @@ impl Scheduler for Scfq {
     }
 
     #[inline]
-    fn next(&mut self, queues: &impl Queues) -> Option<u32> {
-        let (tag, vc) = self.heads.pop_first()?;
+    fn next(&mut self, _: Instant, queues: &impl Queues) -> Option<u32> {
+        let (tag, vc) = self.heads.first()?;
         self.now = tag;
         if self.now >= SET_BACK {
             self.set_back();
         }
-        if let Some(size) = queues.size(vc, 1) {
-            self.set_head(vc, size);
+        match queues.size(vc, 1) {
+            Some(size) => self.set_head(vc, size),
+            None => self.heads.remove(vc),
         }
         Some(vc)
     }
 
-    fn withdraw(&mut self, vc: u32, queues: &impl Queues) {
+    fn withdraw(&mut self, vc: u32, _: u32, _: Instant, queues: &impl Queues) {
         if queues.size(vc, 0).is_none() {
-            self.heads.remove(&(self.tags[vc as usize], vc));
+            self.heads.remove(vc);
         }
     }
 }

@@ -12,6 +12,7 @@
 
 use std::collections::VecDeque;
 
+use celltrain_engine::Instant;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -98,7 +99,7 @@ impl Scheduler for WeightedRoundRobin {
     }
 
     #[inline]
-    fn enqueue(&mut self, vc: u32, queues: &impl Queues) {
+    fn enqueue(&mut self, vc: u32, _: u32, _: Instant, queues: &impl Queues) {
         // The only unit of its queue: the VC joins the cycle.
         if queues.size(vc, 1).is_none() {
             if *self.left(vc) > 0 { self.turns.push_back(vc) } else { self.waiting.push_back(vc) }
@@ -106,7 +107,7 @@ impl Scheduler for WeightedRoundRobin {
     }
 
     #[inline]
-    fn next(&mut self, queues: &impl Queues) -> Option<u32> {
+    fn next(&mut self, _: Instant, queues: &impl Queues) -> Option<u32> {
         if self.turns.is_empty() {
             self.end_cycle();
         }
@@ -124,7 +125,7 @@ impl Scheduler for WeightedRoundRobin {
         Some(vc)
     }
 
-    fn withdraw(&mut self, vc: u32, queues: &impl Queues) {
+    fn withdraw(&mut self, vc: u32, _: u32, _: Instant, queues: &impl Queues) {
         if queues.size(vc, 0).is_none() {
             self.turns.retain(|&turn| turn != vc);
             self.waiting.retain(|&turn| turn != vc);

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use celltrain_atm::{
     Cell,
-    buffer::{BufferPolicy, PortContext, PortView, Verdict},
+    buffer::{BufferPolicy, Needs, PortContext, PortState, Verdict, View},
     contract::Contract,
     quantity::Unit,
 };
@@ -12,6 +12,8 @@ use celltrain_engine::{
     quantity::BitRate,
     random::{Generator, Randomness},
 };
+
+use crate::model::erased;
 
 /// The line rate of all ports.
 pub(crate) const LINE: BitRate = BitRate(155_520_000);
@@ -42,6 +44,11 @@ pub(crate) struct Buffer {
 }
 
 impl Buffer {
+    /// Whether the cell at hand is the first of its frame.
+    pub(crate) fn is_first(&self) -> bool {
+        self.first
+    }
+
     fn count(&self, matches: impl Fn(&Cell) -> bool) -> u64 {
         self.cells.iter().filter(|cell| matches(cell)).count() as u64
     }
@@ -55,7 +62,7 @@ impl Buffer {
     }
 }
 
-impl PortView for Buffer {
+impl PortState for Buffer {
     fn capacity(&self) -> u64 {
         self.capacity
     }
@@ -64,12 +71,24 @@ impl PortView for Buffer {
         self.cells.len() as u64
     }
 
-    fn is_first(&self) -> bool {
-        self.first
+    fn is_full(&self) -> bool {
+        self.occupancy() >= self.capacity
+    }
+
+    fn is_packet(&self) -> bool {
+        false
     }
 
     fn vc_occupancy(&self, vc: u32) -> u64 {
         self.count(|cell| cell.vc == vc)
+    }
+
+    fn clp_occupancy(&self, clp: bool) -> u64 {
+        self.count(|cell| cell.clp == clp)
+    }
+
+    fn active_vcs(&self) -> u64 {
+        self.cells.iter().map(|cell| cell.vc).collect::<BTreeSet<_>>().len() as u64
     }
 
     fn last_frame(&self, vc: u32) -> Option<u64> {
@@ -88,7 +107,7 @@ pub(crate) struct Port<P> {
 /// What became of a cell that arrived.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fate {
-    pub(crate) verdict: Verdict,
+    pub(crate) verdict: Verdict<u32>,
     /// Whose last frames were pushed out first, and how many cells they were.
     pub(crate) pushed_out: Vec<(u32, u64)>,
 }
@@ -121,7 +140,8 @@ impl<P: BufferPolicy> Port<P> {
         self.buffer.first = self.buffer.ended.insert(cell.vc, cell.is_last()).unwrap_or(true);
         let mut pushed_out = Vec::new();
         loop {
-            let verdict = self.policy.on_arrival(&cell, &self.buffer, 0);
+            let verdict = self.policy.on_arrival(&cell, &View::new(&self.buffer, self.buffer.first), 0);
+            let verdict = erased::<P::Needs>(verdict);
             match verdict {
                 Verdict::PushOut(vc) => pushed_out.push((vc, self.push_out(vc))),
                 Verdict::Accept => {
@@ -141,7 +161,9 @@ impl<P: BufferPolicy> Port<P> {
         let before = self.buffer.cells.len();
         self.buffer.cells.retain(|cell| !of_frame(cell));
         let count = (before - self.buffer.cells.len()) as u64;
-        self.policy.on_push_out(vc, count, complete);
+        if let Some(removed) = P::Needs::removed(vc, count, complete) {
+            self.policy.on_push_out(removed);
+        }
         count
     }
 
@@ -150,8 +172,15 @@ impl<P: BufferPolicy> Port<P> {
         if let Some(cell) = self.buffer.cells.pop_front() {
             self.buffer.sent.push(cell);
             self.buffer.begun.insert((cell.vc, cell.frame));
-            self.policy.on_departure(&cell, 0);
+            if let Some(departure) = P::Needs::departure(&cell, 0) {
+                self.policy.on_departure(departure);
+            }
         }
+    }
+
+    /// As [`BufferPolicy::illegal`].
+    pub(crate) fn illegal(&self) -> Option<u64> {
+        self.policy.illegal(&View::new(&self.buffer, true))
     }
 
     /// How many frames lost one of the cells `lost` and had others sent.

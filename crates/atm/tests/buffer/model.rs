@@ -1,11 +1,12 @@
-//! A model of a port: a list of the cells in its buffer, which leave one slot apart. All accounts are counted from the
-//! list.
+//! A model of a port: a list of the cells or packets in its buffer, which leave one slot apart. All occupancies are
+//! counted from the list.
 
 use std::collections::BTreeSet;
 
 use celltrain_atm::{
     Cell,
-    buffer::{BufferPolicy, PortContext, PortView, Reason, Verdict},
+    buffer::{BufferPolicy, Needs, PortContext, PortState, Reason, Verdict, View},
+    cell::PAYLOAD_OCTETS,
     contract::Contract,
     quantity::{CellRate, Unit},
 };
@@ -47,8 +48,18 @@ pub(crate) fn guarantees(rates: &[u64]) -> Vec<Contract> {
 }
 
 /// Whether the cell is queued.
-pub(crate) fn is_queued(verdict: Verdict) -> bool {
+pub(crate) fn is_queued<V>(verdict: Verdict<V>) -> bool {
     matches!(verdict, Verdict::Accept | Verdict::Mark)
+}
+
+/// The verdict of a policy that needs `N`, in one type for all policies.
+pub(crate) fn erased<N: Needs>(verdict: Verdict<N::Victim>) -> Verdict<u32> {
+    match verdict {
+        Verdict::Accept => Verdict::Accept,
+        Verdict::Mark => Verdict::Mark,
+        Verdict::Discard(reason) => Verdict::Discard(reason),
+        Verdict::PushOut(victim) => Verdict::PushOut(N::victim(victim)),
+    }
 }
 
 /// A cell that arrived: when, how many cells it found, and what became of it. Of a cell that was queued and then pushed
@@ -58,13 +69,21 @@ pub(crate) struct Asked {
     pub(crate) at: Time,
     pub(crate) cell: Cell,
     pub(crate) found: u64,
-    pub(crate) verdict: Verdict,
+    /// Whether it found no room.
+    pub(crate) full: bool,
+    pub(crate) verdict: Verdict<u32>,
 }
 
 /// The port: what is in its buffer, and what has arrived.
 #[derive(Debug, Clone)]
 pub(crate) struct Model {
     capacity: u64,
+    /// The most that a VC may take of the buffer.
+    vc_capacity: u64,
+    /// What the buffer is counted in; a packet is a cell that is the last of its frame.
+    unit: Unit,
+    /// The cell that arrives.
+    hand: Cell,
     /// In the order of departure; the first one is in transmission.
     queue: Vec<Cell>,
     /// When the first cell of the queue leaves.
@@ -80,102 +99,131 @@ impl Model {
 
     /// A buffer of `capacity` cells with `queue` in it, of which nothing leaves.
     pub(crate) fn holding(capacity: u64, queue: Vec<Cell>) -> Self {
-        Self { capacity, queue, departure: Time::MAX, asked: Vec::new() }
+        let (vc_capacity, unit, hand) = (u64::MAX, Unit::Cells, Cell::default());
+        Self { capacity, vc_capacity, unit, hand, queue, departure: Time::MAX, asked: Vec::new() }
+    }
+
+    /// An empty buffer of `capacity` units of which a VC may take `vc_capacity`.
+    pub(crate) fn limited(capacity: u64, vc_capacity: u64, unit: Unit) -> Self {
+        Self { vc_capacity, unit, ..Self::new(capacity) }
     }
 
     /// What the policy sees as `cell` arrives.
-    pub(crate) fn view(&self, cell: &Cell) -> View<'_> {
+    pub(crate) fn view<N: Needs>(&self, cell: &Cell) -> View<'_, N, Self> {
         let before = self.asked.iter().rfind(|asked| asked.cell.vc == cell.vc);
-        View { model: self, first: before.is_none_or(|before| before.cell.is_last()) }
+        View::new(self, before.is_none_or(|before| before.cell.is_last()))
     }
 
     /// Lets depart what has left by `now`.
-    fn depart(&mut self, policy: &mut impl BufferPolicy, now: Time) {
+    fn depart<P: BufferPolicy>(&mut self, policy: &mut P, now: Time) {
         while !self.queue.is_empty() && self.departure <= now {
-            policy.on_departure(&self.queue.remove(0), self.departure);
+            if let Some(departure) = P::Needs::departure(&self.queue.remove(0), self.departure) {
+                policy.on_departure(departure);
+            }
             self.departure += SLOT;
         }
     }
 
     /// Puts a cell to the policy and does as it says.
-    pub(crate) fn arrive(&mut self, policy: &mut impl BufferPolicy, at: Time, cell: Cell) -> Verdict {
+    pub(crate) fn arrive<P: BufferPolicy>(&mut self, policy: &mut P, at: Time, cell: Cell) -> Verdict<u32> {
         self.depart(policy, at);
+        self.hand = cell;
         let (found, verdict) = loop {
-            let verdict = policy.on_arrival(&cell, &self.view(&cell), at);
-            let Verdict::PushOut(vc) = verdict else { break (self.queue.len() as u64, verdict) };
+            let verdict = erased::<P::Needs>(policy.on_arrival(&cell, &self.view(&cell), at));
+            let Verdict::PushOut(vc) = verdict else { break (self.occupancy(), verdict) };
             self.push_out(policy, vc);
         };
+        let full = self.is_full();
         if is_queued(verdict) {
             if self.queue.is_empty() {
                 self.departure = at + SLOT;
             }
             self.queue.push(cell);
         }
-        self.asked.push(Asked { at, cell, found, verdict });
+        self.asked.push(Asked { at, cell, found, full, verdict });
         verdict
     }
 
-    fn push_out(&mut self, policy: &mut impl BufferPolicy, vc: u32) {
-        let count = self.view(&Cell::default()).last_frame(vc).expect("a frame that can be pushed out");
+    fn push_out<P: BufferPolicy>(&mut self, policy: &mut P, vc: u32) {
+        let count = self.last_frame(vc).expect("a frame that can be pushed out");
         let last = *self.queue.iter().rfind(|cell| cell.vc == vc).expect("a cell of the frame");
         let of_frame = |cell: &Cell| (cell.vc, cell.frame) == (vc, last.frame);
         self.queue.retain(|cell| !of_frame(cell));
         for asked in self.asked.iter_mut().filter(|asked| of_frame(&asked.cell)) {
             asked.verdict = Verdict::Discard(Reason::PushedOut);
         }
-        policy.on_push_out(vc, count, last.is_last());
+        if let Some(removed) = P::Needs::removed(vc, count, last.is_last()) {
+            policy.on_push_out(removed);
+        }
+    }
+}
+
+impl Model {
+    fn count(&self, of: impl Fn(&Cell) -> bool) -> u64 {
+        self.queue.iter().filter(|cell| of(cell)).count() as u64
+    }
+
+    /// What a cell or packet takes of the buffer.
+    fn room(&self, cell: &Cell) -> u64 {
+        if self.unit == Unit::Bytes { u64::from(cell.length) * PAYLOAD_OCTETS } else { 1 }
+    }
+
+    /// What the cells that match take of it.
+    fn taken(&self, of: impl Fn(&Cell) -> bool) -> u64 {
+        self.queue.iter().filter(|cell| of(cell)).map(|cell| self.room(cell)).sum()
     }
 }
 
 /// What the policy sees, counted from the list.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct View<'a> {
-    pub(crate) model: &'a Model,
-    pub(crate) first: bool,
-}
-
-impl View<'_> {
-    fn count(&self, of: impl Fn(&Cell) -> bool) -> u64 {
-        self.model.queue.iter().filter(|cell| of(cell)).count() as u64
-    }
-}
-
-impl PortView for View<'_> {
+impl PortState for Model {
     fn capacity(&self) -> u64 {
-        self.model.capacity
+        self.capacity
     }
 
     fn occupancy(&self) -> u64 {
-        self.count(|_| true)
+        self.taken(|_| true)
     }
 
-    fn is_first(&self) -> bool {
-        self.first
+    fn is_full(&self) -> bool {
+        let room = self.room(&self.hand);
+        self.occupancy() + room > self.capacity || self.vc_occupancy(self.hand.vc) + room > self.vc_capacity
+    }
+
+    fn is_packet(&self) -> bool {
+        self.unit != Unit::Cells
     }
 
     fn vc_occupancy(&self, vc: u32) -> u64 {
-        self.count(|cell| cell.vc == vc)
+        self.taken(|cell| cell.vc == vc)
     }
 
     fn clp_occupancy(&self, clp: bool) -> u64 {
-        self.count(|cell| cell.clp == clp)
+        self.taken(|cell| cell.clp == clp)
     }
 
     fn active_vcs(&self) -> u64 {
-        self.model.queue.iter().map(|cell| cell.vc).collect::<BTreeSet<_>>().len() as u64
+        self.queue.iter().map(|cell| cell.vc).collect::<BTreeSet<_>>().len() as u64
     }
 
     fn last_frame(&self, vc: u32) -> Option<u64> {
-        let last = self.model.queue.iter().rfind(|cell| cell.vc == vc)?;
+        let last = self.queue.iter().rfind(|cell| cell.vc == vc)?;
         let of_frame = |cell: &Cell| (cell.vc, cell.frame) == (vc, last.frame);
-        let arrived = self.model.asked.iter().filter(|asked| of_frame(&asked.cell)).count() as u64;
-        (self.count(of_frame) == arrived && !of_frame(&self.model.queue[0])).then_some(arrived)
+        let arrived = self.asked.iter().filter(|asked| of_frame(&asked.cell)).count() as u64;
+        (self.count(of_frame) == arrived && !of_frame(&self.queue[0])).then_some(arrived)
     }
 }
 
 /// Puts cells with their arrival times, in order, to `policy` in front of a buffer of `capacity` cells.
 pub(crate) fn ask<P: BufferPolicy>(policy: &mut P, capacity: u64, arrivals: &[(Time, Cell)]) -> Vec<Asked> {
-    let mut model = Model::new(capacity);
+    ask_at(Model::new(capacity), policy, arrivals)
+}
+
+/// The same in front of `model`.
+pub(crate) fn ask_at<P: BufferPolicy>(
+    mut model: Model,
+    policy: &mut P,
+    arrivals: &[(Time, Cell)],
+) -> Vec<Asked> {
     for &(at, cell) in arrivals {
         model.arrive(policy, at, cell);
     }

@@ -5,19 +5,19 @@ use std::fmt::Debug;
 use celltrain_atm::{
     Cell,
     buffer::{
-        BufferPolicy, DiscardParams, Policy, PolicyName, PortContext, PortView, Reason, Verdict, dfba,
-        double_epd, dynamic_threshold, epd, espd, espd_original, fba, frame::EndMarks, per_vc, ppd, red,
-        selective_drop, tail_drop, wba,
+        BufferPolicy, DiscardParams, Occupancy, Policy, PolicyName, PortContext, PortState, PushOut, Reason,
+        Removed, Verdict, View, dfba, double_epd, dynamic_threshold, epd, espd, espd_original, fba,
+        frame::EndMarks, per_vc, ppd, red, selective_drop, tail_drop, wba,
     },
     catalogue::ParamError,
     cell::Ecn,
-    quantity::{Level, Ratio},
+    quantity::{Level, Ratio, Unit},
     with_policy,
 };
 use celltrain_engine::{Time, quantity::Duration};
 use proptest::{prelude::*, test_runner::RngSeed};
 
-use crate::model::{Asked, Model, View, ask, context, contracts, guarantees, is_queued};
+use crate::model::{Asked, Model, ask, ask_at, context, contracts, erased, guarantees, is_queued};
 
 /// VCs in every test.
 const VCS: usize = 4;
@@ -97,12 +97,43 @@ fn cells(steps: &[(u64, u32)], lengths: &[u16]) -> Vec<(u64, Cell)> {
     steps.iter().map(step).collect()
 }
 
-/// A cell is never accepted into a full buffer.
-fn never_overfills(asked: &[Asked], capacity: u64) -> Result<(), String> {
-    match asked.iter().find(|asked| is_queued(asked.verdict) && asked.found >= capacity) {
-        Some(asked) => Err(format!("accepted into a buffer of {capacity} cells: {asked:?}")),
+/// A cell is never accepted into a full buffer, whatever it is that is full.
+fn never_overfills(asked: &[Asked]) -> Result<(), String> {
+    match asked.iter().find(|asked| is_queued(asked.verdict) && asked.full) {
+        Some(asked) => Err(format!("accepted into a full buffer: {asked:?}")),
         None => Ok(()),
     }
+}
+
+/// Only the frames of transports that answer marks are marked, all of their cells or none.
+fn marks_are_for_the_capable(asked: &[Asked]) -> Result<(), String> {
+    let marked = |asked: &&Asked| asked.verdict == Verdict::Mark;
+    for (place, mark) in asked.iter().enumerate().filter(|(_, asked)| marked(asked)) {
+        let of_frame = |other: &&Asked| (other.cell.vc, other.cell.frame) == (mark.cell.vc, mark.cell.frame);
+        let mut before = asked[..place].iter().filter(of_frame);
+        if mark.cell.ecn == Ecn::NotCapable || before.any(|other| !marked(&other)) {
+            return Err(format!("marked: {mark:?}"));
+        }
+    }
+    Ok(())
+}
+
+/// A cell is discarded for a full buffer only if it finds it full, and for a refused frame only if nothing of the frame
+/// was queued, or what was has been pushed out.
+fn reasons_are_true(asked: &[Asked]) -> Result<(), String> {
+    for (place, lost) in asked.iter().enumerate() {
+        let of_frame = |other: &&Asked| (other.cell.vc, other.cell.frame) == (lost.cell.vc, lost.cell.frame);
+        let queued = asked[..place].iter().filter(of_frame).any(|other| is_queued(other.verdict));
+        let wrong = match lost.verdict {
+            Verdict::Discard(Reason::BufferFull) => !lost.full,
+            Verdict::Discard(Reason::FrameRefused) => queued,
+            _ => false,
+        };
+        if wrong {
+            return Err(format!("discarded for no reason: {lost:?}"));
+        }
+    }
+    Ok(())
 }
 
 /// Of a frame that has lost a cell nothing more is accepted, but perhaps its end mark.
@@ -119,7 +150,7 @@ fn broken_frames_end(asked: &[Asked]) -> Result<(), String> {
 }
 
 /// Of frames that lost a cell before their last one, `rule` says which end marks are accepted.
-fn end_marks_follow(rule: EndMarks, asked: &[Asked], capacity: u64) -> Result<(), String> {
+fn end_marks_follow(rule: EndMarks, asked: &[Asked]) -> Result<(), String> {
     for (place, last) in asked.iter().enumerate().filter(|(_, asked)| asked.cell.is_last()) {
         let of_frame = |other: &&Asked| (other.cell.vc, other.cell.frame) == (last.cell.vc, last.cell.frame);
         let before = || asked[..place].iter().filter(of_frame);
@@ -134,7 +165,7 @@ fn end_marks_follow(rule: EndMarks, asked: &[Asked], capacity: u64) -> Result<()
             EndMarks::Always => true,
             EndMarks::Never => false,
         };
-        if is_queued(last.verdict) != (passes && last.found < capacity) {
+        if is_queued(last.verdict) != (passes && !last.full) {
             return Err(format!("an end mark against the rule {rule:?}: {last:?}"));
         }
     }
@@ -168,11 +199,11 @@ fn rules() -> Vec<(EndMarks, DiscardParams)> {
 
 /// After accepting a cell, [`BufferPolicy::accepts_rest`] says whether the policy, asked about every further cell of
 /// the frame as long as there is room, would accept it and be afterwards as it was.
-fn the_rest_is_accepted<P>(mut policy: P, capacity: u64, arrivals: &[(u64, Cell)]) -> Result<(), String>
+fn the_rest_is_accepted<P>(mut policy: P, mut model: Model, arrivals: &[(u64, Cell)]) -> Result<(), String>
 where
     P: BufferPolicy + Clone + Debug,
 {
-    let mut model = Model::new(capacity);
+    let capacity = model.capacity();
     for &(at, cell) in arrivals {
         let verdict = model.arrive(&mut policy, at, cell);
         if is_queued(verdict) && policy.accepts_rest(&cell) {
@@ -182,7 +213,7 @@ where
     Ok(())
 }
 
-fn rest_of_one<P>(policy: &P, capacity: u64, at: u64, cell: Cell, verdict: Verdict) -> Result<(), String>
+fn rest_of_one<P>(policy: &P, capacity: u64, at: u64, cell: Cell, verdict: Verdict<u32>) -> Result<(), String>
 where
     P: BufferPolicy + Clone + Debug,
 {
@@ -192,8 +223,7 @@ where
         for occupancy in [capacity - 1, 0] {
             let model = Model::holding(capacity, vec![cell; occupancy as usize]);
             let rest = Cell { position, ..cell };
-            let view = View { first: false, ..model.view(&rest) };
-            let told = asked.on_arrival(&rest, &view, at);
+            let told = erased::<P::Needs>(asked.on_arrival(&rest, &View::new(&model, false), at));
             if told != verdict {
                 return Err(format!(
                     "{told:?} for {rest:?} at {occupancy} cells, against the promise after {cell:?}"
@@ -206,13 +236,15 @@ where
 }
 
 /// The rules that hold for all policies.
-fn check<P>(policy: &P, capacity: u64, arrivals: &[(u64, Cell)]) -> Result<Vec<Asked>, String>
+fn check<P>(policy: &P, model: &Model, arrivals: &[(u64, Cell)]) -> Result<Vec<Asked>, String>
 where
     P: BufferPolicy + Clone + Debug,
 {
-    let asked = ask(&mut policy.clone(), capacity, arrivals);
-    never_overfills(&asked, capacity)?;
-    the_rest_is_accepted(policy.clone(), capacity, arrivals)?;
+    let asked = ask_at(model.clone(), &mut policy.clone(), arrivals);
+    never_overfills(&asked)?;
+    marks_are_for_the_capable(&asked)?;
+    reasons_are_true(&asked)?;
+    the_rest_is_accepted(policy.clone(), model.clone(), arrivals)?;
     Ok(asked)
 }
 
@@ -229,27 +261,65 @@ proptest! {
         lengths in prop::collection::vec(1u16..9, 1..6),
         rates in prop::collection::vec(0u64..4, VCS),
         mfs in 1u32..9,
-        capacity in 2u64..24,
+        capacity in 1u64..24,
+        limit in 1u64..40,
+        unit in prop::sample::select(&[Unit::Cells, Unit::Cells, Unit::Packets, Unit::Bytes][..]),
     ) {
-        let arrivals = cells(&steps, &lengths);
+        let mut arrivals = cells(&steps, &lengths);
+        let (mut capacity, mut limit) = (capacity, limit);
+        if unit != Unit::Cells {
+            arrivals.retain(|(_, cell)| cell.is_last());
+        }
+        if unit == Unit::Bytes {
+            // Sizes that are no multiples of a packet's.
+            (capacity, limit) = (capacity * 100 + 20, limit * 100);
+        }
+        let model = Model::limited(capacity, limit, unit);
         let mut contracts = guarantees(&rates);
         contracts.iter_mut().for_each(|contract| contract.mfs = mfs);
-        for params in parameters() {
-            let new = || Policy::new(&params, &context(capacity, &contracts)).unwrap();
-            let asked = with_policy!(&new(), policy => check(policy, capacity, &arrivals))
+        let counts_packets =
+            |policy| [PolicyName::VirtualQueuing, PolicyName::ImprovedVirtualQueuing].contains(&policy);
+        for params in parameters().into_iter().filter(|params| unit != Unit::Bytes || !counts_packets(params.policy)) {
+            let new = || Policy::new(&params, &PortContext { unit, ..context(capacity, &contracts) }).unwrap();
+            let asked = with_policy!(&new(), policy => check(policy, &model, &arrivals))
                 .map_err(|broken| TestCaseError::fail(format!("{params:?}: {broken}")))?;
             // Tail drop is the one policy that knows of no frames.
             if params.policy != PolicyName::TailDrop {
                 broken_frames_end(&asked).map_err(|broken| TestCaseError::fail(format!("{params:?}: {broken}")))?;
             }
-            let again = with_policy!(&mut new(), policy => ask(policy, capacity, &arrivals));
+            let again = with_policy!(&mut new(), policy => ask_at(model.clone(), policy, &arrivals));
             prop_assert_eq!(asked, again, "{:?}: the same cells, another fate", params);
         }
-        for (rule, params) in rules() {
-            let mut policy = Policy::new(&params, &context(capacity, &contracts)).unwrap();
-            let asked = with_policy!(&mut policy, policy => ask(policy, capacity, &arrivals));
-            end_marks_follow(rule, &asked, capacity)
+        let takes = |params: &DiscardParams| unit != Unit::Bytes || !counts_packets(params.policy);
+        for (rule, params) in rules().into_iter().filter(|(_, params)| takes(params)) {
+            let mut policy = Policy::new(&params, &PortContext { unit, ..context(capacity, &contracts) }).unwrap();
+            let asked = with_policy!(&mut policy, policy => ask_at(model.clone(), policy, &arrivals));
+            end_marks_follow(rule, &asked)
                 .map_err(|broken| TestCaseError::fail(format!("{params:?}: {broken}")))?;
+        }
+    }
+
+    #[test]
+    fn a_packet_and_its_bytes_meet_one_fate(
+        steps in prop::collection::vec((0u64..4, 0u32..VCS as u32), 1..300),
+        twenties in 1u64..4,
+        limit in 1u64..40,
+    ) {
+        // All packets have 48 bytes. Every threshold is a whole number of them, every VC's part too.
+        let (arrivals, capacity) = (cells(&steps, &[1]), 20 * twenties);
+        let mut contracts = guarantees(&[1, 1, 0, 2]);
+        contracts.iter_mut().for_each(|contract| contract.mfs = 1);
+        // Virtual queues count packets, and refuse a buffer of bytes.
+        let virtual_queues = [PolicyName::VirtualQueuing, PolicyName::ImprovedVirtualQueuing];
+        for params in parameters().into_iter().filter(|params| !virtual_queues.contains(&params.policy)) {
+            let fates = |unit, size: u64| {
+                let port = PortContext { unit, ..context(size * capacity, &contracts) };
+                let mut policy = Policy::new(&params, &port).unwrap();
+                let model = Model::limited(size * capacity, size * limit, unit);
+                let asked = with_policy!(&mut policy, policy => ask_at(model, policy, &arrivals));
+                asked.iter().map(|asked| asked.verdict).collect::<Vec<_>>()
+            };
+            prop_assert_eq!(fates(Unit::Packets, 1), fates(Unit::Bytes, 48), "{:?}", params.policy);
         }
     }
 }
@@ -263,6 +333,7 @@ macro_rules! broken_policy {
 
         impl BufferPolicy for $name {
             type Params = tail_drop::Params;
+            type Needs = Occupancy;
 
             const SUMMARY: &'static str = "Breaks a rule.";
             const REFERENCE: &'static str = "none";
@@ -271,7 +342,7 @@ macro_rules! broken_policy {
                 Ok(Self)
             }
 
-            fn on_arrival(&mut self, _: &Cell, $port: &impl PortView, _: Time) -> Verdict {
+            fn on_arrival<S: PortState>(&mut self, _: &Cell, $port: &View<'_, Occupancy, S>, _: Time) -> Verdict {
                 $verdict
             }
 
@@ -292,6 +363,11 @@ broken_policy! {
     Fickle, |port| if port.occupancy() * 2 >= port.capacity() { Verdict::Discard(Reason::BufferFull) } else { Verdict::Accept }
 }
 
+broken_policy! {
+    /// Marks whatever there is room for.
+    Marker, |port| if port.is_full() { Verdict::Discard(Reason::BufferFull) } else { Verdict::Mark }
+}
+
 /// Pushes out the last frame of any other VC when the buffer is full; `FORGETS` what is still to come of it, or
 /// discards it.
 #[derive(Debug, Clone, Default)]
@@ -301,6 +377,7 @@ struct Pushy<const FORGETS: bool> {
 
 impl<const FORGETS: bool> BufferPolicy for Pushy<FORGETS> {
     type Params = tail_drop::Params;
+    type Needs = PushOut;
 
     const SUMMARY: &'static str = "Pushes out.";
     const REFERENCE: &'static str = "none";
@@ -309,7 +386,12 @@ impl<const FORGETS: bool> BufferPolicy for Pushy<FORGETS> {
         Ok(Self::default())
     }
 
-    fn on_arrival(&mut self, cell: &Cell, port: &impl PortView, _: Time) -> Verdict {
+    fn on_arrival<S: PortState>(
+        &mut self,
+        cell: &Cell,
+        port: &View<'_, PushOut, S>,
+        _: Time,
+    ) -> Verdict<u32> {
         let broken = &mut self.broken[cell.vc as usize];
         *broken &= !port.is_first();
         if *broken {
@@ -327,8 +409,8 @@ impl<const FORGETS: bool> BufferPolicy for Pushy<FORGETS> {
         }
     }
 
-    fn on_push_out(&mut self, vc: u32, _: u64, complete: bool) {
-        self.broken[vc as usize] = !complete && !FORGETS;
+    fn on_push_out(&mut self, removed: Removed) {
+        self.broken[removed.vc as usize] = !removed.complete && !FORGETS;
     }
 }
 
@@ -341,9 +423,13 @@ fn overload() -> Vec<(u64, Cell)> {
 #[test]
 fn the_checks_notice_a_policy_that_breaks_them() {
     let (capacity, arrivals) = (10, overload());
-    let overfilled = never_overfills(&ask(&mut Careless, capacity, &arrivals), capacity).unwrap_err();
-    assert!(overfilled.starts_with("accepted into a buffer of 10 cells"), "{overfilled}");
-    let promise = the_rest_is_accepted(Fickle, capacity, &arrivals).unwrap_err();
+    let overfilled = never_overfills(&ask(&mut Careless, capacity, &arrivals)).unwrap_err();
+    assert!(overfilled.starts_with("accepted into a full buffer"), "{overfilled}");
+    let reason = reasons_are_true(&ask(&mut Fickle, capacity, &arrivals)).unwrap_err();
+    assert!(reason.starts_with("discarded for no reason"), "{reason}");
+    let mark = marks_are_for_the_capable(&ask(&mut Marker, capacity, &arrivals)).unwrap_err();
+    assert!(mark.starts_with("marked"), "{mark}");
+    let promise = the_rest_is_accepted(Fickle, Model::new(capacity), &arrivals).unwrap_err();
     assert!(promise.contains("against the promise"), "{promise}");
     for (rule, other) in [
         (EndMarks::Broken, EndMarks::Always),
@@ -354,8 +440,8 @@ fn the_checks_notice_a_policy_that_breaks_them() {
             epd::Params { threshold: Level::Share(400_000), end_marks: rule, ..epd::Params::default() };
         let mut epd = epd::Epd::new(&params, &context(capacity, &contracts(VCS))).unwrap();
         let asked = ask(&mut epd, capacity, &arrivals);
-        end_marks_follow(rule, &asked, capacity).unwrap();
-        let mark = end_marks_follow(other, &asked, capacity).unwrap_err();
+        end_marks_follow(rule, &asked).unwrap();
+        let mark = end_marks_follow(other, &asked).unwrap_err();
         assert!(mark.starts_with("an end mark against the rule"), "{mark}");
     }
     // What tail drop is allowed to do is what the rule for frames forbids.
@@ -368,7 +454,7 @@ fn the_model_pushes_out_whole_frames() {
     let asked = ask(&mut Pushy::<false>::default(), 10, &overload());
     let pushed_out = asked.iter().filter(|asked| asked.verdict == Verdict::Discard(Reason::PushedOut));
     assert!(pushed_out.count() > 20, "{asked:?}");
-    never_overfills(&asked, 10).unwrap();
+    never_overfills(&asked).unwrap();
     broken_frames_end(&asked).unwrap();
     let forgotten = broken_frames_end(&ask(&mut Pushy::<true>::default(), 10, &overload())).unwrap_err();
     assert!(forgotten.starts_with("accepted after a loss"), "{forgotten}");

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use celltrain_atm::{
     Cell,
     buffer::{
-        BufferPolicy, PortView, Reason, Verdict,
+        BufferPolicy, DiscardParams, Policy, PolicyName, PortState, Reason, Snapshot, Verdict, View,
         abs_push_out::{self, AbsPushOut, Admission},
         abs_push_out_hardware::AbsPushOutHardware,
         epd,
@@ -14,6 +14,7 @@ use celltrain_atm::{
     },
     contract::Contract,
     quantity::{CellRate, Level},
+    with_policy,
 };
 use celltrain_engine::quantity::BitRate;
 
@@ -51,13 +52,18 @@ fn thresholds_follow_the_formula() {
     assert_eq!(error.key, "sharing");
 }
 
+/// B, the available buffer space.
+fn available(port: &Port<AbsPushOut>) -> i64 {
+    port.policy.rule().space().available(port.buffer.capacity(), port.buffer.occupancy())
+}
+
 /// Sends the cells `from..to` of a frame of `length` cells and returns the last answer and what was pushed out.
 fn part<P: BufferPolicy>(
     port: &mut Port<P>,
     (vc, frame): (u32, u32),
     (from, to): (u16, u16),
     length: u16,
-) -> (Verdict, Vec<(u32, u64)>) {
+) -> (Verdict<u32>, Vec<(u32, u64)>) {
     let (mut last, mut pushed_out) = (Verdict::Accept, vec![]);
     for position in from..to {
         let fate = port.arrive(Cell { vc, frame, position, length, ..Cell::default() });
@@ -67,8 +73,8 @@ fn part<P: BufferPolicy>(
     (last, pushed_out)
 }
 
-const REFUSED: Verdict = Verdict::Discard(Reason::FrameRefused);
-const FULL: Verdict = Verdict::Discard(Reason::BufferFull);
+const REFUSED: Verdict<u32> = Verdict::Discard(Reason::FrameRefused);
+const FULL: Verdict<u32> = Verdict::Discard(Reason::BufferFull);
 
 #[test]
 fn epd_with_push_out_by_hand() {
@@ -109,7 +115,7 @@ fn push_out_takes_from_the_vc_furthest_above_its_threshold() {
     }
     // 12 and 12 cells: VC 1 is 6 above, VC 0 at its threshold. Its last frame makes space, and B = 4.
     assert_eq!(part(&mut port, (2, 0), (0, 4), 4), (Verdict::Accept, vec![(1, 4)]));
-    assert_eq!(port.policy.available(&port.buffer), 0);
+    assert_eq!(available(&port), 0);
     // VC 2 with 4 + 4 > 6 cells pushes nobody out.
     assert_eq!(part(&mut port, (2, 1), (0, 4), 4), (REFUSED, vec![]));
 }
@@ -118,13 +124,13 @@ fn push_out_takes_from_the_vc_furthest_above_its_threshold() {
 /// 9, 9 and 2 cells. Then the first cell is sent.
 fn illegal<P: BufferPolicy>(params: &P::Params) -> Vec<Option<u64>> {
     let mut port = Port::<P>::new(params, 20, &contracts(4, &[45, 45, 10]));
-    let mut found = vec![port.policy.illegal(&port.buffer)];
+    let mut found = vec![port.illegal()];
     for (vc, frame) in [(0, 0), (0, 1), (0, 2), (1, 0), (2, 0)] {
         assert_eq!(part(&mut port, (vc, frame), (0, 4), 4), (Verdict::Accept, vec![]));
-        found.push(port.policy.illegal(&port.buffer));
+        found.push(port.illegal());
     }
     port.send();
-    found.push(port.policy.illegal(&port.buffer));
+    found.push(port.illegal());
     found
 }
 
@@ -146,18 +152,18 @@ fn cells_beyond_the_thresholds_are_illegal() {
 fn the_first_cell_reserves_and_the_last_gives_back() {
     let mut port = Port::<AbsPushOut>::new(&abs_push_out::Params::default(), 20, &contracts(8, &[50, 50]));
     part(&mut port, (0, 0), (0, 1), 3);
-    assert_eq!(port.policy.available(&port.buffer), 12);
+    assert_eq!(available(&port), 12);
     part(&mut port, (0, 0), (1, 3), 3);
-    assert_eq!(port.policy.available(&port.buffer), 17);
+    assert_eq!(available(&port), 17);
     // A frame of twelve cells: the reservation of eight is used up, then each cell takes one.
     part(&mut port, (1, 0), (0, 8), 12);
-    assert_eq!(port.policy.available(&port.buffer), 9);
+    assert_eq!(available(&port), 9);
     part(&mut port, (1, 0), (8, 11), 12);
-    assert_eq!(port.policy.available(&port.buffer), 6);
+    assert_eq!(available(&port), 6);
     part(&mut port, (1, 0), (11, 12), 12);
-    assert_eq!(port.policy.available(&port.buffer), 5);
+    assert_eq!(available(&port), 5);
     port.send();
-    assert_eq!(port.policy.available(&port.buffer), 6);
+    assert_eq!(available(&port), 6);
 }
 
 #[test]
@@ -168,7 +174,7 @@ fn a_frame_that_overflows_alone_is_pushed_out_whole() {
     part(&mut port, (0, 1), (0, 4), 4);
     assert_eq!(part(&mut port, (0, 2), (0, 2), 4), (Verdict::Accept, vec![]));
     assert_eq!(part(&mut port, (0, 2), (2, 4), 4), (REFUSED, vec![(0, 2)]));
-    assert_eq!(port.policy.available(&port.buffer), 2);
+    assert_eq!(available(&port), 2);
     // With a whole frame's space asked for it is refused at once.
     let params = abs_push_out::Params { admission: Admission::WholeFrame, ..abs_push_out::Params::default() };
     let mut port = Port::<AbsPushOut>::new(&params, 10, &contracts(4, &[100]));
@@ -218,7 +224,7 @@ fn run<P: BufferPolicy>(
     traffic: &mut Traffic,
     (slots, most, speed): (usize, u64, usize),
     mut check: impl FnMut(&Port<P>, Option<&Cell>),
-) -> Vec<(Cell, Verdict)> {
+) -> Vec<(Cell, Verdict<u32>)> {
     let mut lost = Vec::new();
     for _ in 0..slots {
         for cell in traffic.slot(most, speed) {
@@ -264,11 +270,11 @@ fn space_is_what_the_paper_counts() {
                 }
                 pushes += fate.pushed_out.len();
                 counted.arrive(&cell, fate.is_accepted(), &fate.pushed_out, &unfinished);
-                assert_eq!(port.policy.available(&port.buffer), counted.space, "{cell:?}");
+                assert_eq!(available(&port), counted.space, "{cell:?}");
             }
             counted.space += i64::from(!port.buffer.cells.is_empty());
             port.send();
-            assert_eq!(port.policy.available(&port.buffer), counted.space);
+            assert_eq!(available(&port), counted.space);
         }
         assert!(pushes > 0, "nothing was pushed out in replication {replication}");
     }
@@ -295,7 +301,7 @@ fn with_space_for_whole_frames_none_overflows_however_fast_they_come() {
         let mut port = Port::<AbsPushOut>::new(&params, capacity, &contracts(MFS, &[10, 20, 20, 25, 25]));
         let mut traffic = Traffic::new(0, VCS, (1, MFS as u16));
         let lost = run(&mut port, &mut traffic, (300, 5, 3), |port, _| {
-            assert!(port.policy.available(&port.buffer) >= 0, "more is reserved than there is");
+            assert!(available(port) >= 0, "more is reserved than there is");
         });
         assert!(lost.len() > 100, "the buffer is never short of space");
         for speed in [1, 3] {
@@ -354,13 +360,13 @@ fn space_keeps_its_meaning_whatever_arrives() {
                     // A frame is admitted to what is free and not reserved: all of it, or its first cell at the least.
                     if port.buffer.is_first() && port.buffer.cells.back() == Some(cell) {
                         admitted += 1;
-                        assert!(port.policy.available(&port.buffer) >= least, "admitted without space");
+                        assert!(available(port) >= least, "admitted without space");
                     }
                 }
                 // At most what the frames in progress have not used of their reservations is reserved, and never more
                 // than that is missing from the free cells.
                 let free = 40 - port.buffer.cells.len() as i64;
-                let reserved = free - port.policy.available(&port.buffer);
+                let reserved = free - available(port);
                 let unused = |&count: &i64| if count > 0 { (i64::from(MFS) - count).max(0) } else { 0 };
                 let most: i64 = arrived.iter().map(unused).sum();
                 assert!((0..=most).contains(&reserved), "{reserved} cells are reserved, {most} can be");
@@ -387,7 +393,7 @@ fn when_all_frames_have_ended_everything_is_available() {
     while !port.buffer.cells.is_empty() {
         port.send();
     }
-    assert_eq!(port.policy.available(&port.buffer), 40);
+    assert_eq!(available(&port), 40);
 }
 
 /// Sends a cell of `vc`; returns whether it was the last of its frame.
@@ -395,4 +401,64 @@ fn traffic_ends<P: BufferPolicy>(port: &mut Port<P>, traffic: &mut Traffic, vc: 
     let cell = traffic.cell_of(vc);
     port.arrive(cell);
     cell.is_last()
+}
+
+#[test]
+fn a_vc_at_a_limit_of_its_own_pushes_nobody_out() {
+    // A frame of another VC could be pushed out, but no room below the limit would come of it.
+    for policy in [PolicyName::EpdPushOut, PolicyName::AbsPushOut] {
+        for limited in [false, true] {
+            let state = AtLimit {
+                snapshot: Snapshot {
+                    last_frames: vec![None, Some(4)],
+                    limited: true,
+                    ..Snapshot::of(100, &[0, 100])
+                },
+                limited,
+            };
+            let contracts = contracts(8, &[0, 0]);
+            let mut policy = Policy::new(&DiscardParams::of(policy), &context(100, &contracts)).unwrap();
+            let pushes = with_policy!(&mut policy, policy => {
+                let verdict = policy.on_arrival(&Cell { length: 4, ..Cell::default() }, &View::new(&state, true), 0);
+                !matches!(verdict, Verdict::Accept | Verdict::Mark | Verdict::Discard(_))
+            });
+            assert_eq!(pushes, !limited);
+        }
+    }
+}
+
+/// A port where the VC of the unit at hand may be at a limit of its own.
+struct AtLimit {
+    snapshot: Snapshot,
+    limited: bool,
+}
+
+impl PortState for AtLimit {
+    fn is_vc_full(&self) -> bool {
+        self.limited
+    }
+    fn capacity(&self) -> u64 {
+        self.snapshot.capacity()
+    }
+    fn occupancy(&self) -> u64 {
+        self.snapshot.occupancy()
+    }
+    fn is_full(&self) -> bool {
+        self.snapshot.is_full()
+    }
+    fn is_packet(&self) -> bool {
+        self.snapshot.is_packet()
+    }
+    fn vc_occupancy(&self, vc: u32) -> u64 {
+        self.snapshot.vc_occupancy(vc)
+    }
+    fn clp_occupancy(&self, clp: bool) -> u64 {
+        self.snapshot.clp_occupancy(clp)
+    }
+    fn active_vcs(&self) -> u64 {
+        self.snapshot.active_vcs()
+    }
+    fn last_frame(&self, vc: u32) -> Option<u64> {
+        self.snapshot.last_frame(vc)
+    }
 }

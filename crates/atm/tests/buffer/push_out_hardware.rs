@@ -3,7 +3,7 @@
 use celltrain_atm::{
     Cell,
     buffer::{
-        BufferPolicy, PortContext, PortView, Reason, Verdict,
+        BufferPolicy, Departure, PortContext, PortState, PushOut, Reason, Removed, Verdict, View,
         abs_push_out::{self, AbsPushOut},
         abs_push_out_hardware::AbsPushOutHardware,
         push_out::Limits,
@@ -47,10 +47,10 @@ struct Counts {
 
 impl BufferPolicy for Compared {
     type Params = abs_push_out::Params;
+    type Needs = PushOut;
 
     const SUMMARY: &'static str = "Compares two descriptions of a policy.";
     const REFERENCE: &'static str = "none";
-    const KEEPS_ACCOUNTS: bool = true;
 
     fn new(params: &Self::Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
         Ok(Self {
@@ -60,8 +60,13 @@ impl BufferPolicy for Compared {
         })
     }
 
-    fn on_arrival(&mut self, cell: &Cell, port: &impl PortView, now: Time) -> Verdict {
-        let space = self.hardware.available(port) > 0;
+    fn on_arrival<S: PortState>(
+        &mut self,
+        cell: &Cell,
+        port: &View<'_, PushOut, S>,
+        now: Time,
+    ) -> Verdict<u32> {
+        let space = self.hardware.rule().space().available(port.capacity(), port.occupancy()) > 0;
         let found = self.limits.most_over(port, cell.vc);
         let calls = port.is_first() && self.limits.has_room(cell.vc, port.vc_occupancy(cell.vc) as i64);
         let verdict = self.hardware.on_arrival(cell, port, now);
@@ -77,12 +82,12 @@ impl BufferPolicy for Compared {
         verdict
     }
 
-    fn on_departure(&mut self, cell: &Cell, now: Time) {
-        self.hardware.on_departure(cell, now);
+    fn on_departure(&mut self, departure: Departure) {
+        self.hardware.on_departure(departure);
     }
 
-    fn on_push_out(&mut self, vc: u32, count: u64, complete: bool) {
-        self.hardware.on_push_out(vc, count, complete);
+    fn on_push_out(&mut self, removed: Removed) {
+        self.hardware.on_push_out(removed);
     }
 }
 

@@ -4,7 +4,7 @@
 use celltrain_atm::{
     Cell,
     buffer::{
-        BufferPolicy, Reason, Verdict,
+        BufferPolicy, Departure, Reason, Verdict,
         dfba::{self, Dfba},
         red::{self, Average, Red, spaced},
     },
@@ -206,7 +206,7 @@ fn reds_average_counts_frames_that_find_the_buffer_full_and_idle_time_from_the_l
     assert_eq!(arrive(&mut policy, 76, 0), Verdict::Discard(Reason::FrameRefused));
     // A frame time after the last departure it is 40.9, two of them after it 20.4.
     let (departed, frame_time) = (1_000_000_000, 43_621_400);
-    policy.on_departure(&Cell::default(), departed);
+    policy.on_departure(Departure { cell: Cell::default(), now: departed });
     for (frame_times, verdict) in [(1, Verdict::Discard(Reason::FrameRefused)), (2, Verdict::Accept)] {
         assert_eq!(arrive(&mut policy.clone(), 0, departed + frame_times * frame_time), verdict);
     }

@@ -3,8 +3,8 @@
 use celltrain_atm::{
     Cell,
     buffer::{
-        BufferPolicy, Reason, Verdict, double_epd, dynamic_threshold, epd, fba, frame::EndMarks, per_vc, ppd,
-        selective_drop, wba,
+        BufferPolicy, Reason, Verdict, View, double_epd, dynamic_threshold, epd, fba, frame::EndMarks,
+        per_vc, ppd, selective_drop, wba,
     },
     catalogue::ParamError,
     cell::Ecn,
@@ -43,8 +43,7 @@ fn a_frame_keeps_the_fate_of_its_first_cell() {
     let (below, above) = (filled(100, &[49]), filled(100, &[90]));
     let cell = |position| Cell { position, length: 3, clp: true, ..Cell::default() };
     assert_eq!(policy.on_arrival(&cell(0), &below.view(&cell(0)), 0), Verdict::Accept);
-    let mut view = above.view(&cell(1));
-    view.first = false;
+    let view = View::new(&above, false);
     assert_eq!(policy.on_arrival(&cell(1), &view, 0), Verdict::Accept);
     assert_eq!(policy.on_arrival(&cell(2), &view, 0), Verdict::Accept);
     assert_eq!(policy.on_arrival(&cell(0), &above.view(&cell(0)), 0), Verdict::Discard(Reason::FrameRefused));

@@ -49,7 +49,7 @@ fn arrivals() -> Vec<(u64, Cell)> {
     arrivals
 }
 
-fn symbol(verdict: Verdict) -> char {
+fn symbol(verdict: Verdict<u32>) -> char {
     match verdict {
         Verdict::Accept => '+',
         Verdict::Mark => 'm',

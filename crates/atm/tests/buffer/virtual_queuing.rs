@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use celltrain_atm::{
     Cell,
     buffer::{
-        BufferPolicy, PortContext, PortView, Reason, Verdict, epd_per_vc,
+        BufferPolicy, Departure, PerVc, PortContext, PortState, Reason, Verdict, View, epd_per_vc,
         frame::EndMarks,
         improved_virtual_queuing::{self, ImprovedVirtualQueuing},
         tail_drop,
@@ -46,6 +46,16 @@ fn improved(w: u64) -> improved_virtual_queuing::Params {
         end_marks: EndMarks::Never,
         ..improved_virtual_queuing::Params::default()
     }
+}
+
+/// The virtual queues.
+fn sizes(policy: &VirtualQueuing) -> &[i64] {
+    policy.rule().sizes()
+}
+
+/// The excess of each VC.
+fn excess(policy: &ImprovedVirtualQueuing) -> &[i64] {
+    policy.rule().queues().sizes()
 }
 
 /// Runs `slots` slots with 0 to 3 cells each, and shows `check` the port after every event.
@@ -107,13 +117,13 @@ fn the_variables_add_up_to_the_occupancy() {
     for replication in 0..50 {
         let plain = virtual_queuing::Params { dynamic_threshold: replication % 2 == 0, ..plain() };
         let mut port = Port::<VirtualQueuing>::new(&plain, CAPACITY, &weighted(&[1, 2, 1, 3]));
-        sum_is_occupancy(&mut port, VirtualQueuing::virtual_queues, replication).unwrap();
+        sum_is_occupancy(&mut port, sizes, replication).unwrap();
         let improved = improved_virtual_queuing::Params {
             dynamic_threshold: replication % 2 == 0,
             ..improved(replication % 10)
         };
         let mut port = Port::<ImprovedVirtualQueuing>::new(&improved, CAPACITY, &weighted(&[3, 1, 1, 2]));
-        sum_is_occupancy(&mut port, ImprovedVirtualQueuing::excess, replication).unwrap();
+        sum_is_occupancy(&mut port, excess, replication).unwrap();
     }
 }
 
@@ -123,14 +133,14 @@ fn the_variable_of_a_vc_is_its_excess_while_none_touches_the_bound() {
         // 400 slots are 100 rounds: no VC can come down to -60 only by accident of the traffic, and none does.
         let params = improved(CAPACITY);
         let mut port = Port::<ImprovedVirtualQueuing>::new(&params, CAPACITY, &equal());
-        variables_are_excess(&mut port, ImprovedVirtualQueuing::excess, replication).unwrap();
+        variables_are_excess(&mut port, excess, replication).unwrap();
     }
 }
 
 #[test]
 fn the_second_theorem_ends_at_the_bound() {
     let mut port = Port::<ImprovedVirtualQueuing>::new(&improved(2), CAPACITY, &equal());
-    let error = variables_are_excess(&mut port, ImprovedVirtualQueuing::excess, 0).unwrap_err();
+    let error = variables_are_excess(&mut port, excess, 0).unwrap_err();
     assert!(error.starts_with("VC"), "{error}");
 }
 
@@ -144,13 +154,12 @@ fn variables_stay_above_their_bounds() {
             if lowest >= bound { Ok(lowest) } else { Err(format!("{variables:?} below {bound}")) }
         };
         let mut traffic = Traffic::new(replication, VCS, (1, 9));
-        run(&mut port, &mut traffic, 300, |port, _| above(port.policy.virtual_queues(), 0).map(drop))
-            .unwrap();
+        run(&mut port, &mut traffic, 300, |port, _| above(sizes(&port.policy), 0).map(drop)).unwrap();
 
         let mut port = Port::<ImprovedVirtualQueuing>::new(&improved(5), CAPACITY, &equal());
         let mut traffic = Traffic::new(replication, VCS, (1, 9));
         run(&mut port, &mut traffic, 300, |port, _| {
-            lowest = above(port.policy.excess(), -5)?.min(lowest);
+            lowest = above(excess(&port.policy), -5)?.min(lowest);
             Ok(())
         })
         .unwrap();
@@ -179,17 +188,17 @@ enum Mistake {
 
 impl BufferPolicy for Mistaken {
     type Params = tail_drop::Params;
+    type Needs = PerVc;
 
     const SUMMARY: &'static str = "Makes a mistake.";
     const REFERENCE: &'static str = "none";
-    const KEEPS_ACCOUNTS: bool = true;
 
     fn new(_: &Self::Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
         let vcs = port.vcs.len();
         Ok(Self { variables: vec![0; vcs], turns: (0..vcs as u32).collect(), mistake: Mistake::None })
     }
 
-    fn on_arrival(&mut self, cell: &Cell, port: &impl PortView, _: Time) -> Verdict {
+    fn on_arrival<S: PortState>(&mut self, cell: &Cell, port: &View<'_, PerVc, S>, _: Time) -> Verdict {
         let full = port.is_full();
         if !full || self.mistake == Mistake::CountsDiscarded {
             self.variables[cell.vc as usize] += 1;
@@ -197,7 +206,7 @@ impl BufferPolicy for Mistaken {
         if full { Verdict::Discard(Reason::BufferFull) } else { Verdict::Accept }
     }
 
-    fn on_departure(&mut self, cell: &Cell, _: Time) {
+    fn on_departure(&mut self, Departure { cell, .. }: Departure) {
         let vc = match self.mistake {
             Mistake::OwnCell => Some(cell.vc),
             _ => self.turns.pop_front(),
@@ -304,10 +313,8 @@ fn follows_the_pseudocode<P: BufferPolicy>(
 #[test]
 fn both_policies_follow_the_pseudocode() {
     for replication in 0..30 {
-        let plain = follows_the_pseudocode(&plain(), VirtualQueuing::virtual_queues, 0, replication);
-        let improved = |w: u64| {
-            follows_the_pseudocode(&improved(w), ImprovedVirtualQueuing::excess, w as i64, replication)
-        };
+        let plain = follows_the_pseudocode(&plain(), sizes, 0, replication);
+        let improved = |w: u64| follows_the_pseudocode(&improved(w), excess, w as i64, replication);
         // The comparison means something only where cells are discarded.
         assert!(plain > 100 && improved(1) > 100 && improved(20) > 100);
     }
@@ -330,7 +337,7 @@ fn the_dynamic_threshold_is_updated_once_a_round_or_at_its_interval() {
         (0..30).for_each(|frame| assert!(port.arrive(cell(0, frame)).is_accepted() == (frame < 24)));
         let unit = |port: &mut Port<ImprovedVirtualQueuing>| {
             port.send();
-            port.policy.share().unit()
+            port.policy.rule().queues().share().unit()
         };
         (0..10).map(|_| unit(&mut port)).collect::<Vec<_>>()
     };
@@ -360,7 +367,7 @@ fn the_bound_is_the_room_above_the_threshold_for_each_vc_unless_given() {
             port.arrive(cell(0, frame));
             port.send();
         }
-        *port.policy.excess().iter().min().unwrap()
+        *excess(&port.policy).iter().min().unwrap()
     };
     assert_eq!(lowest(None, &vcs), -200);
     assert_eq!(lowest(Some(Level::Cells(7)), &vcs), -7);

@@ -31,9 +31,7 @@ fn send(
 ) -> Vec<Action> {
     let cell = |position| Cell { position, length, clp: clp(position), ..Cell::default() };
     (0..length)
-        .map(|position| {
-            policer.conform(&cell(position), position == 0, start.plus_slots(slot, position.into()))
-        })
+        .map(|position| policer.conform(&cell(position), start.plus_slots(slot, position.into())))
         .collect()
 }
 
@@ -164,7 +162,7 @@ fn cells_of_resource_management_pass_unseen() {
     let mut policer = Policer::new(&contract(2, 3, Policing::DiscardFrames), LINE).unwrap();
     let management = Cell { kind: Kind::ForwardRm, length: 1, ..Cell::default() };
     for _ in 0..100 {
-        assert_eq!(policer.conform(&management, true, Instant::at(0)), Action::Pass);
+        assert_eq!(policer.conform(&management, Instant::at(0)), Action::Pass);
     }
     assert_eq!(policer.stats(), Stats::default());
 }

@@ -71,7 +71,7 @@ fn policing_by_cells_discards_what_is_beyond_the_peak_rate() {
     let cell = |position| Cell { position, length: 8, ..Cell::default() };
     let action = |slots: u64| {
         let cell = cell((slots % 8) as u16);
-        policer.conform(&cell, cell.position == 0, Instant::at(7).plus_slots(slot, slots))
+        policer.conform(&cell, Instant::at(7).plus_slots(slot, slots))
     };
     // Back to back on a line four times as fast: one of four conforms.
     let actions: Vec<_> = (0..800).map(action).collect();

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use celltrain_atm::scheduler::{
     DisciplineName, Queues, SchedulerParams, Share, deficit_round_robin, weighted_round_robin,
 };
+use celltrain_engine::Instant;
 use proptest::{prelude::*, test_runner::RngSeed};
 
 use crate::model::{Port, Serve, Store, discipline, of, weighted};
@@ -134,16 +135,16 @@ macro_rules! broken {
         struct $name(VecDeque<u32>);
 
         impl Serve for $name {
-            fn enqueue(&mut self, vc: u32, _: &Store) {
+            fn enqueue(&mut self, vc: u32, _: u32, _: Instant, _: &Store) {
                 self.0.push_back(vc);
             }
 
-            fn next(&mut self, $queues: &Store) -> Option<u32> {
+            fn next(&mut self, _: Instant, $queues: &Store) -> Option<u32> {
                 let $turns = &mut self.0;
                 $next
             }
 
-            fn withdraw(&mut self, $vc: u32, _: &Store) {
+            fn withdraw(&mut self, $vc: u32, _: u32, _: Instant, _: &Store) {
                 let $left = &mut self.0;
                 $withdraw
             }

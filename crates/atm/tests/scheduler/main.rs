@@ -3,6 +3,10 @@
 mod deficits;
 mod disciplines;
 mod fluid;
+mod gps;
+mod latency;
+mod link;
 mod model;
+mod pgps;
 mod priority;
 mod shares;

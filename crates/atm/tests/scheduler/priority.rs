@@ -8,7 +8,7 @@ use celltrain_atm::{
 use celltrain_engine::quantity::BitRate;
 use proptest::{prelude::*, test_runner::RngSeed};
 
-use crate::model::{Port, discipline, of};
+use crate::model::{Port, discipline, of, service};
 
 const CATEGORIES: [Category; 5] = [Category::Ubr, Category::Cbr, Category::Gfr, Category::Cbr, Category::Ubr];
 
@@ -28,7 +28,7 @@ proptest! {
         steps in prop::collection::vec((0u32..5, any::<bool>()), 1..200),
     ) {
         for &name in DisciplineName::ALL {
-            let mut port = Port::new(Priority::new(&of(name), &contracts()).unwrap(), CATEGORIES.len());
+            let mut port = Port::new(Priority::new(&of(name), &contracts(), service()).unwrap(), CATEGORIES.len());
             for &(vc, send) in &steps {
                 if !send {
                     port.enqueue(vc, 1);
@@ -60,9 +60,9 @@ fn shares_are_those_of_a_category() {
     contracts[2].mcr = Some(CellRate(BitRate(10_000_000)));
     let scfq = scfq::Params { share: Share::Mcr };
     let params = SchedulerParams { scfq, ..of(DisciplineName::Scfq) };
-    Priority::new(&params, &contracts).unwrap();
+    Priority::new(&params, &contracts, service()).unwrap();
     contracts[4].category = Category::Gfr;
-    let error = Priority::new(&params, &contracts).unwrap_err();
+    let error = Priority::new(&params, &contracts, service()).unwrap_err();
     assert_eq!(error.key, "share");
     assert!(
         error.message.starts_with("VC 4 has no minimum cell rate while VC 2 has one"),

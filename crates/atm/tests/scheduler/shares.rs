@@ -11,7 +11,7 @@ use celltrain_atm::{
 use celltrain_engine::quantity::BitRate;
 use proptest::{prelude::*, test_runner::RngSeed};
 
-use crate::model::{Port, Serve, discipline, of, weighted};
+use crate::model::{Port, Serve, discipline, of, service, weighted};
 
 /// The VCs and sizes sent in `count` turns of the line; all VCs always have two units, whose sizes are taken from
 /// `sizes` in turn.
@@ -221,7 +221,7 @@ fn minimum_rates_are_shares() {
 #[test]
 fn shares_that_make_no_sense_are_refused() {
     let refused = |params: &SchedulerParams, contracts: &[Contract]| {
-        let error = Discipline::new(params, Vcs::of(Category::default(), contracts)).unwrap_err();
+        let error = Discipline::new(params, Vcs::of(Category::default(), contracts, service())).unwrap_err();
         (error.key, error.message)
     };
     for params in sharing(Share::Mcr) {
@@ -237,8 +237,8 @@ fn shares_that_make_no_sense_are_refused() {
     let (key, message) = refused(&of(DisciplineName::WeightedRoundRobin), &weighted(&[1, 10_001]));
     assert!(key == "share" && message.starts_with("VC 1 would have 10001 cells a cycle"), "{message}");
     let by_rate = SchedulerParams { wfq: wfq::Params { share: Share::Mcr }, ..of(DisciplineName::Wfq) };
-    let (key, message) = refused(&by_rate, &guaranteed(&[Some(1_000), Some(1_000 << 33)]));
-    assert!(key == "share" && message.starts_with("the largest share is 8589934592 times"), "{message}");
+    let (key, message) = refused(&by_rate, &guaranteed(&[Some(1), Some(1 << 63)]));
+    assert!(key == "share" && message.starts_with("the shares sum to more than 2^63"), "{message}");
     let deficit_round_robin = deficit_round_robin::Params { quantum: 0, share: Share::Weight };
     let params = SchedulerParams { deficit_round_robin, ..of(DisciplineName::DeficitRoundRobin) };
     assert_eq!(refused(&params, &weighted(&[1])).0, "quantum");

@@ -13,11 +13,11 @@ use super::{Builder, Circuit, Circuits, Joint, Laid};
 use crate::{
     capture::Path,
     channel::Vc,
+    flight::PayloadQueue,
     host::{AbrDestination, AbrEnd, AbrSource, CellQueue, Incoming, IncomingStats, Outgoing, Pace},
     measures::Sampler,
-    port::{Connection, Pass, Role},
+    port::{RmRelay, Role, VcEntry},
     scenario::{Flow, Framing, LossDirection},
-    wire::Wire,
 };
 
 impl Builder<'_> {
@@ -29,15 +29,15 @@ impl Builder<'_> {
         let forward = Circuit {
             from: flow.from,
             to: flow.to,
-            wire: flow.traffic.uses_tcp().then(|| self.add_wire()),
+            payloads: flow.traffic.uses_tcp().then(|| self.add_payloads()),
             path,
             contract: flow.contract.clone(),
             flow: Some(index),
-            rm_wire: flow.abr.is_some().then(|| self.add_rm_wire()),
-            detours: Vec::new(),
+            rm_payloads: flow.abr.is_some().then(|| self.add_rm_payloads()),
+            relays: Vec::new(),
         };
         let there = self.circuit(&forward, &flow.route, 0);
-        self.script(index, LossDirection::Data, forward.wire);
+        self.script(index, LossDirection::Data, forward.payloads);
         let Laid { outgoing, incoming, .. } = there;
         if flow.back.is_empty() {
             return Circuits { outgoing, incoming, ack_outgoing: 0 };
@@ -45,36 +45,36 @@ impl Builder<'_> {
         let backward = Circuit {
             from: flow.to,
             to: flow.from,
-            wire: flow.traffic.uses_tcp().then(|| self.add_wire()),
+            payloads: flow.traffic.uses_tcp().then(|| self.add_payloads()),
             path: path.reversed(),
             contract: flow.back_contract(),
             flow: None,
-            rm_wire: flow.abr.is_some().then(|| self.add_rm_wire()),
-            detours: self.detours(flow, &there.labels),
+            rm_payloads: flow.abr.is_some().then(|| self.add_rm_payloads()),
+            relays: self.relays(flow, &there.labels),
         };
         // ACKs are visited after the data that they acknowledge.
         let back = self.circuit(&backward, &flow.back, self.graph.links.len());
-        self.script(index, LossDirection::Ack, backward.wire);
-        if let (Some(there_rm), Some(back_rm)) = (forward.rm_wire, backward.rm_wire) {
+        self.script(index, LossDirection::Ack, backward.payloads);
+        if let (Some(there_rm), Some(back_rm)) = (forward.rm_payloads, backward.rm_payloads) {
             self.rate_control(flow, [&there, &back], [there_rm, back_rm]);
         }
         Circuits { outgoing, incoming, ack_outgoing: back.outgoing }
     }
 
-    /// The ports that the way back of an ABR flow passes, whose labels there are `labels`: those with an allocator.
-    fn detours(&self, flow: &Flow, labels: &[u32]) -> Vec<Option<(usize, u32)>> {
-        let detour = |(&port, &label): (&usize, &u32)| {
+    /// The ports that relay the backward RM cells of an ABR flow, whose numbers there are `labels`: those with an allocator.
+    fn relays(&self, flow: &Flow, labels: &[u32]) -> Vec<Option<(usize, u32)>> {
+        let relay = |(&port, &label): (&usize, &u32)| {
             let stamps = flow.abr.is_some() && self.graph.links[port].allocator.is_some();
             stamps.then_some((port, label))
         };
         // The host's own interface stamps nothing.
-        flow.route.iter().zip(labels).skip(1).rev().map(detour).collect()
+        flow.route.iter().zip(labels).skip(1).rev().map(relay).collect()
     }
 
-    /// Puts the ends of an ABR VC into the hosts of its flow: the VC there and back, and their wires for RM cells.
-    fn rate_control(&mut self, flow: &Flow, ways: [&Laid; 2], rm_wires: [usize; 2]) {
+    /// Puts the ends of an ABR VC into the hosts of its flow: the VC there and back, and their flight for RM cells.
+    fn rate_control(&mut self, flow: &Flow, ways: [&Laid; 2], rm_queues: [usize; 2]) {
         let Some(params) = &flow.abr else { return };
-        let ([there, back], [wire, back_wire]) = (ways, rm_wires);
+        let ([there, back], [payloads, back_payloads]) = (ways, rm_queues);
         let rate = Rate::of_bits(self.graph.links[flow.route[0]].rate);
         let sample = self.sample;
         let host = self.host(flow.from);
@@ -82,7 +82,7 @@ impl Builder<'_> {
         host.abr.push(AbrSource {
             source: celltrain_atm::abr::Source::new(params, rate).expect("the scenario was checked"),
             outgoing: there.outgoing,
-            wire,
+            payloads,
             capacity: params.source_buffer.units(),
             discard: params.source_discard,
             queue: CellQueue::default(),
@@ -90,37 +90,37 @@ impl Builder<'_> {
             queue_sampler: Sampler::new(sample),
         });
         host.outgoing[there.outgoing as usize].abr = Some(source);
-        host.incoming[back.incoming as usize].abr = Some(AbrEnd::Source { source, wire: back_wire });
+        host.incoming[back.incoming as usize].abr = Some(AbrEnd::Source { source, payloads: back_payloads });
         let destination = Destination::new(params);
-        let end = AbrDestination { destination, wire, outgoing: back.outgoing, back_wire };
+        let end = AbrDestination { destination, payloads, outgoing: back.outgoing, back_payloads };
         self.host(flow.to).incoming[there.incoming as usize].abr = Some(AbrEnd::Destination(Box::new(end)));
     }
 
-    fn add_rm_wire(&mut self) -> usize {
-        self.wires.rm.push(Wire::default());
-        self.wires.rm.len() - 1
+    fn add_rm_payloads(&mut self) -> usize {
+        self.flight.rm.push(PayloadQueue::default());
+        self.flight.rm.len() - 1
     }
 
     /// Lays a VC along `route`.
     fn circuit(&mut self, circuit: &Circuit, route: &[usize], depth: usize) -> Laid {
-        let Circuit { from, to, wire, .. } = *circuit;
+        let Circuit { from, to, payloads, .. } = *circuit;
         let mut stream = self.joint(Joint::Host(from), Joint::Link(route[0]));
-        let mut label = self.port(route[0]).connections.len() as u32;
+        let mut label = self.port(route[0]).entries.len() as u32;
         let (framing, clp) = (self.graph.links[route[0]].framing, circuit.contract.clp);
         let mut pace = None;
         if let Some(pcr) = circuit.contract.pcr {
             // Bare cells come from sources that do not wait.
             let paced = circuit.contract.spacing == Spacing::Frames && framing == Framing::Cells;
-            if paced && wire.is_some() {
+            if paced && payloads.is_some() {
                 pace = Some(Pace::new(Slot::of_bits(CELL_BITS, pcr.0)));
             } else {
-                (stream, label) = self.shape(from, route[0], pcr, label, wire);
+                (stream, label) = self.shape(from, route[0], pcr, label);
             }
         }
         self.host(from).outgoing.push(Outgoing {
             stream,
             label,
-            wire,
+            payloads,
             framing,
             clp,
             frames: 0,
@@ -132,14 +132,14 @@ impl Builder<'_> {
             let next = route.get(place + 1).map_or(Joint::Host(to), |&link| Joint::Link(link));
             let label = match next {
                 Joint::Host(host) => self.host(host).incoming.len(),
-                Joint::Link(next) | Joint::Pass { port: next, .. } => self.port(next).connections.len(),
+                Joint::Link(next) | Joint::Relay { port: next, .. } => self.port(next).entries.len(),
             } as u32;
             let output = self.joint(Joint::Link(link), next);
-            let detour = circuit.detours.get(place).copied().flatten().map(|(port, vc)| {
-                let there = self.pass(Joint::Pass { port, link }, next, label, vc, circuit.rm_wire);
+            let relay = circuit.relays.get(place).copied().flatten().map(|(port, vc)| {
+                let there = self.relay(Joint::Relay { port, link }, next, label, vc, circuit.rm_payloads);
                 (self.joint(Joint::Link(link), Joint::Link(port)), there)
             });
-            for (stream, label) in [Some((output, label)), detour].into_iter().flatten() {
+            for (stream, label) in [Some((output, label)), relay].into_iter().flatten() {
                 self.watch(link, stream, label, circuit);
             }
             // The first switch polices.
@@ -149,15 +149,15 @@ impl Builder<'_> {
             let port = self.port(link);
             port.policers.push(policer);
             port.depth = port.depth.max(depth + place);
-            labels.push(port.connections.len() as u32);
-            port.connections.push(Connection { detour, ..Connection::new(output, label, wire) });
+            labels.push(port.entries.len() as u32);
+            port.entries.push(VcEntry::new(output, label, relay));
             port.roles.push(role(circuit));
             port.flows.push(circuit.flow);
             port.contracts.push(Contract { policing, ..circuit.contract.clone() });
         }
         self.host(to).incoming.push(Incoming {
             reassembly: Reassembly::default(),
-            wire,
+            payloads,
             abr: None,
             stats: IncomingStats::default(),
         });
@@ -169,33 +169,32 @@ impl Builder<'_> {
     fn watch(&mut self, link: usize, stream: StreamId, label: u32, circuit: &Circuit) {
         let Some(channel) = self.channels.get_mut(&stream) else { return };
         channel.vcs.resize(channel.vcs.len().max(label as usize + 1), Vc::default());
-        channel.vcs[label as usize] = Vc::new(circuit.wire, circuit.rm_wire);
+        channel.vcs[label as usize] = Vc::new(circuit.payloads, circuit.rm_payloads);
         if let Some(tap) = &mut channel.tap {
             // On the link the VC goes by its number among the VCs of the port.
-            let number = self.ports.get(&link).map_or(0, |port| port.connections.len());
+            let number = self.ports.get(&link).map_or(0, |port| port.entries.len());
             tap.add(label, number as u32, circuit.path);
         }
     }
 
-    /// Lets the backward RM cells of the VC `vc` of a port pass it, on to `next`, where their VC is called `label`; returns its
-    /// label here.
-    fn pass(&mut self, here: Joint, next: Joint, label: u32, vc: u32, rm_wire: Option<usize>) -> u32 {
-        let Joint::Pass { port, .. } = here else { unreachable!("ways back pass ports") };
+    /// Lets a port relay the backward RM cells of its VC `vc` on to `next`, where their VC has the number `label`; returns its number
+    /// here.
+    fn relay(&mut self, here: Joint, next: Joint, label: u32, vc: u32, rm_payloads: Option<usize>) -> u32 {
+        let Joint::Relay { port, .. } = here else { unreachable!("ports relay RM cells") };
         let output = self.joint(here, next);
-        let wire = rm_wire.expect("what passes is the way back of an ABR VC");
+        let payloads = rm_payloads.expect("the reverse path of an ABR VC has a payload queue for RM cells");
         let first = self.crossing[port];
-        let passes = &mut self.port(port).passes;
-        passes.push(Pass { output, label, vc, wire });
-        (first + passes.len() - 1) as u32
+        let relays = &mut self.port(port).relays;
+        relays.push(RmRelay { output, next_vc: label, vc, payloads });
+        (first + relays.len() - 1) as u32
     }
 }
 
 /// What a VC is to the rate control of the ports that it crosses.
 fn role(circuit: &Circuit) -> Role {
-    match (circuit.contract.category, circuit.flow, circuit.rm_wire) {
-        (Category::Abr, Some(_), Some(wire)) => Role::Controlled { wire },
-        (Category::Abr, ..) => Role::Ahead { abr: true },
-        (category, ..) if category < Category::Abr => Role::Ahead { abr: false },
-        _ => Role::Behind,
+    match (circuit.contract.category, circuit.flow, circuit.rm_payloads) {
+        (Category::Abr, Some(_), Some(payloads)) => Role::Controlled { payloads },
+        (category, ..) if category <= Category::Abr => Role::Uncontrolled,
+        _ => Role::Lower,
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use celltrain_atm::{
     abr::{Allocator, Rate},
     buffer::{Policy, PortContext},
+    contract::Category,
     scheduler::Priority,
 };
 use celltrain_engine::merge::{Merge, TieBreak};
@@ -14,13 +15,20 @@ use crate::{
     channel::Channel,
     host::{Host, HostParts},
     network::{FlowEnds, Network, Node},
-    port::{self, Port, PortParts, PortSamplers, Queuing, RateControl, Role},
+    port::{Location, Port, PortParts, PortSamplers, Queuing, RateControl, Role, ServiceKind},
     scenario::{self, Graph, Link},
 };
 
+/// How many processes are made between two looks at whether the network is still wanted: a port may have many VCs.
+const NODES_BETWEEN_POLLS: usize = 64;
+
 impl Builder<'_> {
     /// Makes the processes, in the direction of the data: sending hosts, ports, receiving hosts, ports of the way back.
-    pub(super) fn finish(mut self, flows: Vec<FlowEnds>) -> Network {
+    pub(super) fn finish(
+        mut self,
+        flows: Vec<FlowEnds>,
+        interrupt: &mut dyn FnMut() -> bool,
+    ) -> Option<Network> {
         let ranks = ranks(self.graph);
         let mut places: Vec<(usize, usize, Place)> = Vec::new();
         let (hosts, ports) = (std::mem::take(&mut self.hosts), std::mem::take(&mut self.ports));
@@ -48,6 +56,9 @@ impl Builder<'_> {
         let mut host_index = BTreeMap::new();
         let mut nodes = Vec::new();
         for (.., place) in places {
+            if nodes.len() % NODES_BETWEEN_POLLS == 0 && interrupt() {
+                return None;
+            }
             nodes.push(match place {
                 Place::Host(node, parts) => {
                     host_index.insert(node, nodes.len());
@@ -62,7 +73,7 @@ impl Builder<'_> {
             .into_iter()
             .map(|ends| FlowEnds { from: host_index[&ends.from], to: host_index[&ends.to], ..ends })
             .collect();
-        Network::new(nodes, order, self.streams, self.wires, flows)
+        Some(Network::new(nodes, order, self.streams, self.flight, flows))
     }
 
     fn finish_host(&self, parts: HostParts) -> Host {
@@ -80,9 +91,9 @@ impl Builder<'_> {
                 TieBreak::Random(self.randomness.named(&format!("port {name} ties")))
             }
         };
-        let place = match self.graph.nodes[link.from].kind {
-            scenario::NodeKind::Switch => port::Place::Switch,
-            scenario::NodeKind::Host => port::Place::Interface,
+        let location = match self.graph.nodes[link.from].kind {
+            scenario::NodeKind::Switch => Location::Switch,
+            scenario::NodeKind::Host => Location::Interface,
         };
         let line = line(link);
         let context = PortContext {
@@ -93,34 +104,36 @@ impl Builder<'_> {
             generator: self.randomness.named(&format!("port {name} discard")),
         };
         let policy = Policy::new(&link.discard, &context).expect("the scenario was checked");
-        let in_switch = place == port::Place::Switch;
+        let in_switch = location == Location::Switch;
         let control = rate_control(self.graph, link, &mut draft).filter(|_| in_switch);
-        let keeps_accounts = link.discard.policy.keeps_accounts();
-        let stores = in_switch
-            && (self.options.store_queues
-                || link.stores_queue(&draft.contracts)
-                || keeps_accounts && control.is_some());
+        let categories = draft.contracts.iter().map(|contract| contract.category);
+        let service = ServiceKind::of(&link.discard, &link.scheduler, link.vc_buffer, categories);
+        let stores = in_switch && (self.options.store_queues || service == ServiceKind::Stored);
         let queuing = stores.then(|| Queuing {
-            scheduler: Priority::new(&link.scheduler, &draft.contracts).expect("the scenario was checked"),
+            scheduler: Priority::new(&link.scheduler, &draft.contracts, line.service())
+                .expect("the scenario was checked"),
             vc_capacity: link.vc_buffer.units(),
-            policers: draft.policers,
+            abr: draft.contracts.iter().map(|contract| contract.category == Category::Abr).collect(),
         });
+        if draft.policers.iter().all(Option::is_none) {
+            draft.policers.clear();
+        }
         Port::new(PortParts {
             name,
             link: index,
             merge: Merge::new(&draft.inputs, ties),
             inputs: draft.inputs,
             outputs: draft.outputs,
-            back_outputs: draft.back_outputs,
+            relay_outputs: draft.relay_outputs,
             policy,
-            connections: draft.connections,
+            entries: draft.entries,
+            policers: draft.policers,
             flows: draft.flows,
             line,
             queuing,
-            keeps_accounts: in_switch && keeps_accounts,
             control,
             delay: link.delay.ps(),
-            place,
+            location,
             samplers: PortSamplers::new(self.sample.filter(|_| in_switch)),
         })
     }
@@ -146,7 +159,7 @@ fn ranks(graph: &Graph) -> Vec<usize> {
 
 /// The rate control of a port, if data of ABR flows cross it.
 fn rate_control(graph: &Graph, link: &Link, draft: &mut PortDraft) -> Option<Box<RateControl>> {
-    let (roles, passes) = (std::mem::take(&mut draft.roles), std::mem::take(&mut draft.passes));
+    let (roles, relays) = (std::mem::take(&mut draft.roles), std::mem::take(&mut draft.relays));
     let minimum = |flow: &Option<usize>| graph.flows[(*flow)?].abr.as_ref().map(|abr| abr.mcr);
     let minima: Vec<_> = draft.flows.iter().map(|flow| minimum(flow).unwrap_or_default()).collect();
     let port = celltrain_atm::abr::Port {
@@ -157,5 +170,5 @@ fn rate_control(graph: &Graph, link: &Link, draft: &mut PortDraft) -> Option<Box
     let allocator = link.allocator.as_ref();
     let allocator = allocator.map(|params| Allocator::new(params, &port).expect("the scenario was checked"));
     let controls = roles.iter().any(|role| matches!(role, Role::Controlled { .. }));
-    controls.then(|| Box::new(RateControl::new(allocator, roles, passes)))
+    controls.then(|| Box::new(RateControl::new(allocator, roles, relays)))
 }

@@ -16,7 +16,7 @@ use super::{Builder, Joint};
 use crate::{
     capture::CellTap,
     channel::{ChannelParts, RandomLoss, ScriptedLoss},
-    port::{self, Connection, Line, PacketLimit, Port, PortParts, PortSamplers},
+    port::{Line, Location, PacketLimit, Port, PortParts, PortSamplers, VcEntry},
     scenario::{Framing, Link, Loss, LossDirection, LossUnit},
 };
 
@@ -25,14 +25,7 @@ impl Builder<'_> {
     /// stream to the shaper and the VC's label there.
     ///
     /// A shaper is a port whose line has the peak rate and leads nowhere but to the interface.
-    pub(super) fn shape(
-        &mut self,
-        from: usize,
-        link: usize,
-        pcr: CellRate,
-        label: u32,
-        wire: Option<usize>,
-    ) -> (StreamId, u32) {
+    pub(super) fn shape(&mut self, from: usize, link: usize, pcr: CellRate, label: u32) -> (StreamId, u32) {
         let line = line(&Link { rate: pcr.0, buffer: Capacity::UNLIMITED, ..self.graph.links[link].clone() });
         let (stream, spaced) = (self.add_stream(), self.add_stream());
         self.host(from).outputs.push(stream);
@@ -50,30 +43,30 @@ impl Builder<'_> {
             link,
             inputs: vec![stream],
             outputs: vec![spaced],
-            back_outputs: Vec::new(),
+            relay_outputs: Vec::new(),
             merge: Merge::new(&[stream], TieBreak::InputId),
             policy: Policy::new(&policy, &context).expect("tail drop has no parameters"),
-            connections: vec![Connection::new(spaced, label, wire)],
+            entries: vec![VcEntry::new(spaced, label, None)],
+            policers: Vec::new(),
             flows: vec![None],
             line,
             queuing: None,
-            keeps_accounts: false,
             control: None,
             delay: 0,
-            place: port::Place::Shaper,
+            location: Location::Shaper,
             samplers: PortSamplers::new(None),
         }));
         (stream, 0)
     }
 
-    /// Tells the channels which segments of flow `flow` in one direction, whose VC has the wire `wire`, are to be lost.
-    pub(super) fn script(&mut self, flow: usize, direction: LossDirection, wire: Option<usize>) {
-        let Some(wire) = wire else { return };
+    /// Tells the channels which segments of flow `flow` in one direction, whose VC has the payloads `payloads`, are to be lost.
+    pub(super) fn script(&mut self, flow: usize, direction: LossDirection, payloads: Option<usize>) {
+        let Some(payloads) = payloads else { return };
         for loss in self.graph.losses.iter().filter(|loss| (loss.flow, loss.direction) == (flow, direction)) {
             // The VC takes one of the link's ways; on the others it has no frames.
             for channel in self.channels.values_mut().filter(|channel| channel.link == loss.link) {
                 let Loss { byte, occurrence: left, .. } = *loss;
-                channel.scripted.push(ScriptedLoss { wire, direction, byte, left });
+                channel.scripted.push(ScriptedLoss { payloads, direction, byte, left });
             }
         }
     }
@@ -88,7 +81,7 @@ impl Builder<'_> {
         let mut arriving = stream;
         match from {
             Joint::Host(host) => self.host(host).outputs.push(stream),
-            Joint::Pass { port, .. } => self.port(port).back_outputs.push(stream),
+            Joint::Relay { port, .. } => self.port(port).relay_outputs.push(stream),
             Joint::Link(link) => {
                 self.port(link).outputs.push(stream);
                 if self.loses(link) || self.captures.links.contains(&link) {
@@ -100,7 +93,7 @@ impl Builder<'_> {
         }
         match to {
             Joint::Host(host) => self.host(host).inputs.push(arriving),
-            Joint::Link(link) | Joint::Pass { port: link, .. } => self.port(link).inputs.push(arriving),
+            Joint::Link(link) | Joint::Relay { port: link, .. } => self.port(link).inputs.push(arriving),
         }
         stream
     }
@@ -135,10 +128,10 @@ pub(super) fn line(link: &Link) -> Line {
         }
         Framing::Packets => {
             let limit = match link.buffer {
-                Capacity(Some(bytes), Unit::Bytes) => PacketLimit::Bytes(bytes),
+                Capacity(Some(bytes), Unit::Bytes) => PacketLimit::Octets(bytes),
                 capacity => PacketLimit::Packets(capacity.units()),
             };
-            Line::Packets { byte: Slot::of_bits(8, link.rate), overhead: link.overhead.0, limit }
+            Line::Packets { octet: Slot::of_bits(8, link.rate), overhead: link.overhead.0, limit }
         }
     }
 }

@@ -9,7 +9,6 @@ use std::collections::BTreeMap;
 use celltrain_atm::{Cell, cell::CELL_BITS, contract::Contract, policing::Policer};
 use celltrain_engine::{
     Instant, Slot, Time,
-    long_range::LongRange,
     random::{Generator, Randomness},
     stream::{StreamId, Streams},
 };
@@ -18,16 +17,17 @@ use celltrain_tcp::{Receiver, Sender, Tcp};
 use crate::{
     capture::{PacketTap, Path, Places},
     channel::ChannelParts,
+    flight::{InFlight, PayloadQueue},
     host::{
         Endpoint, HostParts, IpLayer, Service,
         source::{CellSource, Kind, Pattern, Source, VaryingRate},
     },
     measures::Sampler,
-    network::{FlowEnds, Network},
-    port::{Connection, Pass, Port, Role},
+    network::{Carrier, FlowEnds, Network},
+    port::{Port, RmRelay, Role, VcEntry},
     run::Options,
     scenario::{self, Flow, Graph, IpServes, Scenario, Traffic},
-    wire::{Wire, Wires},
+    traffic::long_range::LongRange,
 };
 
 /// Ports and hosts in the making.
@@ -39,7 +39,7 @@ struct Builder<'a> {
     options: Options,
     sample: Option<Time>,
     streams: Streams<Cell>,
-    wires: Wires,
+    flight: InFlight,
     /// How many VCs cross each link; those that only pass its port on their way back have labels from there on.
     crossing: Vec<usize>,
     /// The streams from a link to the link or host after it.
@@ -59,7 +59,7 @@ struct Builder<'a> {
 struct Circuits {
     outgoing: u32,
     incoming: u32,
-    /// The way back and the wires, where TCP uses them.
+    /// The way back and the flight, where TCP uses them.
     ack_outgoing: u32,
 }
 
@@ -76,17 +76,17 @@ struct Circuit {
     from: usize,
     to: usize,
     /// Where the contents of its frames wait, if they have any.
-    wire: Option<usize>,
+    payloads: Option<usize>,
     /// What captures write into the headers of its packets.
     path: Path,
     contract: Contract,
     /// The flow whose data it carries; none if it carries ACKs.
     flow: Option<usize>,
     /// Where the contents of its RM cells wait, if it is a way of an ABR VC.
-    rm_wire: Option<usize>,
-    /// Behind which links of its route it passes the port of another link, and the label that the VC has there whose way back
+    rm_payloads: Option<usize>,
+    /// Behind which links of its route the port of another link relays its RM cells, and the number there of the VC whose reverse path
     /// it is.
-    detours: Vec<Option<(usize, u32)>>,
+    relays: Vec<Option<(usize, u32)>>,
 }
 
 /// A VC that was laid.
@@ -103,8 +103,8 @@ struct Laid {
 enum Joint {
     Host(usize),
     Link(usize),
-    /// The port of `port`, for cells on their way back that come from `link`.
-    Pass {
+    /// The port of `port`, for backward RM cells that come from `link`.
+    Relay {
         port: usize,
         link: usize,
     },
@@ -114,13 +114,13 @@ enum Joint {
 struct PortDraft {
     inputs: Vec<StreamId>,
     outputs: Vec<StreamId>,
-    /// Outputs for the ways back that pass the port.
-    back_outputs: Vec<StreamId>,
-    connections: Vec<Connection>,
+    /// Outputs for the reverse paths on which it relays RM cells.
+    relay_outputs: Vec<StreamId>,
+    entries: Vec<VcEntry>,
     /// What the VCs are to rate control, by label.
     roles: Vec<Role>,
-    /// The ways back, by label after those of `connections`.
-    passes: Vec<Pass>,
+    /// The reverse paths, numbered after `entries`.
+    relays: Vec<RmRelay>,
     /// The contracts of the VCs, by label.
     contracts: Vec<Contract>,
     policers: Vec<Option<Policer>>,
@@ -130,14 +130,18 @@ struct PortDraft {
     depth: usize,
 }
 
-/// Builds the network of a scenario for one replication, which takes `captures`.
+/// How many flows and links of VCs are laid between two looks at whether the network is still wanted.
+const LAID_BETWEEN_POLLS: usize = 1 << 12;
+
+/// Builds the network of a scenario for one replication, which takes `captures`; `None` if `interrupt` said so.
 pub(crate) fn build(
     scenario: &Scenario,
     graph: &Graph,
     captures: &Places,
     randomness: Randomness,
     options: Options,
-) -> Network {
+    interrupt: &mut dyn FnMut() -> bool,
+) -> Option<Network> {
     let mut builder = Builder {
         scenario,
         graph,
@@ -146,7 +150,7 @@ pub(crate) fn build(
         options,
         sample: options.trace.then(|| scenario.spec().sample.ps()),
         streams: Vec::new(),
-        wires: Wires::default(),
+        flight: InFlight::default(),
         crossing: crossing(graph),
         joints: BTreeMap::new(),
         ports: BTreeMap::new(),
@@ -155,8 +159,19 @@ pub(crate) fn build(
         shapers: Vec::new(),
         circuits: Vec::new(),
     };
-    let ends = graph.flows.iter().enumerate().map(|(index, flow)| builder.flow(index, flow)).collect();
-    builder.finish(ends)
+    let mut ends = Vec::with_capacity(graph.flows.len());
+    let mut laid = 0;
+    for (index, flow) in graph.flows.iter().enumerate() {
+        laid += 1 + flow.route.len() + flow.back.len();
+        if laid >= LAID_BETWEEN_POLLS {
+            laid = 0;
+            if interrupt() {
+                return None;
+            }
+        }
+        ends.push(builder.flow(index, flow));
+    }
+    builder.finish(ends, interrupt)
 }
 
 impl Builder<'_> {
@@ -171,9 +186,17 @@ impl Builder<'_> {
         let start = Instant::at(generator.uniform(flow.start.from.ps(), flow.start.to.ps()));
         if !flow.traffic.uses_tcp() {
             let generator = self.randomness.named(&format!("{name} cells"));
-            let cells = cell_source(&flow.traffic, outgoing, generator, start);
-            self.host(flow.from).sources.push(Source { kind: Kind::Cells(Box::new(cells)), next: start });
-            return FlowEnds { from: flow.from, to: flow.to, outgoing, incoming, shares, tcp: None };
+            let mut cells = cell_source(&flow.traffic, outgoing, generator, start);
+            let next = cells.begin(start);
+            self.host(flow.from).sources.push(Source { kind: Kind::Cells(Box::new(cells)), next });
+            return FlowEnds {
+                from: flow.from,
+                to: flow.to,
+                outgoing,
+                incoming,
+                shares,
+                carrier: Carrier::Cells,
+            };
         }
         let sender = Tcp::Sender(Box::new(Sender::new(&flow.tcp)));
         let receiver = Tcp::Receiver(Box::new(Receiver::new(&flow.tcp)));
@@ -192,7 +215,7 @@ impl Builder<'_> {
             peer: at_receiver as u32,
             path,
             processing: [of_acks, processing],
-            room: flow.tcp.send_queue.unwrap_or(u32::MAX),
+            headroom: flow.tcp.send_queue.unwrap_or(u32::MAX),
             sampler,
         };
         self.host(flow.from).endpoints.push(endpoint);
@@ -204,7 +227,7 @@ impl Builder<'_> {
             path: path.reversed(),
             processing: [processing, of_acks],
             // An ACK that waited would take the next one's place.
-            room: u32::MAX,
+            headroom: u32::MAX,
             sampler,
         };
         self.host(flow.to).endpoints.push(endpoint);
@@ -215,13 +238,13 @@ impl Builder<'_> {
         };
         let kind = Kind::Application { endpoint: at_sender as u32, bytes, every };
         self.host(flow.from).sources.push(Source { kind, next: start });
-        let tcp = Some((at_sender, at_receiver));
-        FlowEnds { from: flow.from, to: flow.to, outgoing, incoming, shares, tcp }
+        let carrier = Carrier::Tcp { sender: at_sender, receiver: at_receiver };
+        FlowEnds { from: flow.from, to: flow.to, outgoing, incoming, shares, carrier }
     }
 
-    fn add_wire(&mut self) -> usize {
-        self.wires.packets.push(Wire::default());
-        self.wires.packets.len() - 1
+    fn add_payloads(&mut self) -> usize {
+        self.flight.packets.push(PayloadQueue::default());
+        self.flight.packets.len() - 1
     }
 
     fn port(&mut self, link: usize) -> &mut PortDraft {
@@ -290,7 +313,5 @@ fn cell_source(traffic: &Traffic, outgoing: u32, generator: Generator, start: In
             unreachable!("TCP carries this traffic")
         }
     };
-    let mut source = CellSource { outgoing, frame, position: 0, pattern, generator };
-    source.begin(start);
-    source
+    CellSource { outgoing, frame, position: 0, pattern, generator }
 }

@@ -15,7 +15,7 @@ use celltrain_engine::{
 };
 
 use super::{Host, Outgoing};
-use crate::{measures::Sampler, wire::Wires};
+use crate::{flight::InFlight, measures::Sampler};
 
 /// The sending end of an ABR VC: its cells wait here until the source's rate lets them go.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub(crate) struct AbrSource {
     /// The VC among the host's outgoing ones.
     pub(crate) outgoing: u32,
     /// Where the contents of its forward RM cells wait.
-    pub(crate) wire: usize,
+    pub(crate) payloads: usize,
     /// Cells that may wait.
     pub(crate) capacity: u64,
     /// What of a frame is dropped that does not fit.
@@ -102,7 +102,7 @@ impl AbrSource {
     }
 
     /// The cell that goes at `now`, if one may; `label` is that of the VC.
-    fn send(&mut self, now: Time, label: u32, wires: &mut Wires) -> Option<Cell> {
+    fn send(&mut self, now: Time, label: u32, flight: &mut InFlight) -> Option<Cell> {
         let (rm, tagged) = match self.source.send(now, self.waiting()) {
             Choice::Data => return Some(self.queue.leave()),
             Choice::Frm(rm) => (rm, false),
@@ -110,7 +110,7 @@ impl AbrSource {
             Choice::Brm => unreachable!("backward RM cells do not wait here"),
             Choice::Nothing => return None,
         };
-        let (number, _) = wires.rm[self.wire].send(rm);
+        let number = flight.rm[self.payloads].send(&rm);
         Some(Cell::management(label, Kind::ForwardRm, number, tagged))
     }
 
@@ -141,7 +141,7 @@ pub(crate) enum AbrEnd {
         /// The source among the host's.
         source: u32,
         /// Where the contents of the backward RM cells wait.
-        wire: usize,
+        payloads: usize,
     },
 }
 
@@ -150,10 +150,10 @@ pub(crate) enum AbrEnd {
 pub(crate) struct AbrDestination {
     pub(crate) destination: Destination,
     /// Where the contents of the forward RM cells wait.
-    pub(crate) wire: usize,
+    pub(crate) payloads: usize,
     /// The outgoing VC that takes backward RM cells, and where their contents wait.
     pub(crate) outgoing: u32,
-    pub(crate) back_wire: usize,
+    pub(crate) back_payloads: usize,
 }
 
 impl Host {
@@ -180,7 +180,7 @@ impl Host {
         index: u32,
         until: Time,
         streams: &mut Streams<Cell>,
-        wires: &mut Wires,
+        flight: &mut InFlight,
     ) {
         let source = &mut self.parts.abr[index as usize];
         let Outgoing { stream, label, .. } = self.parts.outgoing[source.outgoing as usize];
@@ -191,7 +191,7 @@ impl Host {
             if next >= until {
                 break;
             }
-            if let Some(cell) = source.send(next, label, wires) {
+            if let Some(cell) = source.send(next, label, flight) {
                 stream.push(0, 0, &Train::single(Instant::at(next), cell));
             }
         }
@@ -203,24 +203,25 @@ impl Host {
         &mut self,
         train: &Train<Cell>,
         streams: &mut Streams<Cell>,
-        wires: &mut Wires,
+        flight: &mut InFlight,
     ) {
         let (cell, now) = (train.car, train.first.ps());
         match cell.kind {
-            Kind::Data => self.on_marks(train, streams, wires),
+            Kind::Data => self.on_marks(train, streams, flight),
             Kind::ForwardRm => {
                 if let Some(AbrEnd::Destination(end)) = &mut self.parts.incoming[cell.vc as usize].abr {
-                    end.destination.on_frm(wires.rm[end.wire].take(cell.frame));
+                    end.destination.on_frm(flight.rm[end.payloads].take(cell.frame));
                 }
-                self.turn_round(now, cell.vc, streams, wires);
+                self.turn_round(now, cell.vc, streams, flight);
             }
             Kind::BackwardRm => {
-                self.handle_own(now, streams, wires);
-                let Some(AbrEnd::Source { source, wire }) = self.parts.incoming[cell.vc as usize].abr else {
+                self.handle_own(now, streams, flight);
+                let Some(AbrEnd::Source { source, payloads }) = self.parts.incoming[cell.vc as usize].abr
+                else {
                     return;
                 };
                 let abr = &mut self.parts.abr[source as usize].source;
-                abr.on_brm(wires.rm[wire].take(cell.frame));
+                abr.on_brm(flight.rm[payloads].take(cell.frame));
                 self.fingerprint.mix(now ^ abr.acr().cells().to_bits());
                 self.rouse(now, source);
             }
@@ -228,7 +229,7 @@ impl Host {
     }
 
     /// Data cells arrive for an ABR destination: only the last mark counts, but a marked cell may call for a backward RM cell.
-    fn on_marks(&mut self, train: &Train<Cell>, streams: &mut Streams<Cell>, wires: &mut Wires) {
+    fn on_marks(&mut self, train: &Train<Cell>, streams: &mut Streams<Cell>, flight: &mut InFlight) {
         let vc = train.car.vc;
         for place in 0..train.count {
             let Some(AbrEnd::Destination(end)) = &mut self.parts.incoming[vc as usize].abr else { return };
@@ -238,18 +239,18 @@ impl Host {
             let now = train.arrival(place).ps();
             end.destination.on_data(now, true);
             if end.destination.has_brm() {
-                self.turn_round(now, vc, streams, wires);
+                self.turn_round(now, vc, streams, flight);
             }
         }
     }
 
     /// Sends the backward RM cell that the destination of `vc` has made.
-    fn turn_round(&mut self, now: Time, vc: u32, streams: &mut Streams<Cell>, wires: &mut Wires) {
+    fn turn_round(&mut self, now: Time, vc: u32, streams: &mut Streams<Cell>, flight: &mut InFlight) {
         // What the host sends before comes first on the way to the network interface.
-        self.handle_own(now, streams, wires);
+        self.handle_own(now, streams, flight);
         let Some(AbrEnd::Destination(end)) = &mut self.parts.incoming[vc as usize].abr else { return };
         let Some(rm) = end.destination.take_brm() else { return };
-        let (number, _) = wires.rm[end.back_wire].send(rm);
+        let number = flight.rm[end.back_payloads].send(&rm);
         let Outgoing { stream, label, .. } = self.parts.outgoing[end.outgoing as usize];
         let cell = Cell::management(label, Kind::BackwardRm, number, false);
         streams[stream].push(0, 0, &Train::single(Instant::at(now), cell));

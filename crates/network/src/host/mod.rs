@@ -25,16 +25,16 @@ use celltrain_engine::{
 use celltrain_tcp::{Ecn, Tcp};
 
 use self::{
-    packets::Cause,
+    packets::{InIpLayer, InProcessor},
     server::Server,
     source::{Kind, Source},
     timers::{Earliest, Timers},
 };
 use crate::{
     capture::{PacketTap, Path},
+    flight::InFlight,
     measures::Sampler,
     scenario::Framing,
-    wire::Wires,
 };
 
 pub(crate) use self::{
@@ -53,10 +53,10 @@ pub(crate) struct Endpoint {
     pub(crate) peer: u32,
     /// What captures write into the headers of its packets.
     pub(crate) path: Path,
-    /// Time that each of its segments takes in the processor, by [`Way`].
+    /// Time that each of its segments takes in the processor, on its way in and out.
     pub(crate) processing: [Option<Service>; 2],
     /// Segments that it may still hand to the processor.
-    pub(crate) room: u32,
+    pub(crate) headroom: u32,
     /// Congestion window over time (senders), or bytes delivered so far (receivers).
     pub(crate) sampler: Sampler,
 }
@@ -69,7 +69,7 @@ pub(crate) struct Outgoing {
     /// The VC's label there.
     pub(crate) label: u32,
     /// Where the contents of its frames wait; cell-level sources send frames without contents.
-    pub(crate) wire: Option<usize>,
+    pub(crate) payloads: Option<usize>,
     /// Whether its frames travel as cells or as packets.
     pub(crate) framing: Framing,
     /// The priority that the user gives its cells.
@@ -83,19 +83,11 @@ pub(crate) struct Outgoing {
 }
 
 impl Outgoing {
-    /// The first of `cells` (how many, from which place on) of the current frame, which are being sent.
-    fn next(&mut self, cells: (u16, u16), length: u16, ecn: cell::Ecn) -> Cell {
-        let (count, position) = cells;
-        let car = Cell {
-            vc: self.label,
-            frame: self.frames,
-            position,
-            length,
-            ecn,
-            clp: self.clp,
-            ..Cell::default()
-        };
-        if position + count == length {
+    /// The first of `count` cells that are being sent, from the one that `frame` describes on: it belongs to the current frame of the
+    /// VC.
+    fn next(&mut self, frame: Cell, count: u16) -> Cell {
+        let car = Cell { vc: self.label, frame: self.frames, clp: self.clp, ..frame };
+        if frame.position + count == frame.length {
             self.frames = self.frames.wrapping_add(1);
         }
         car
@@ -115,7 +107,7 @@ const fn mark_of(ecn: Ecn) -> cell::Ecn {
 #[derive(Debug)]
 pub(crate) struct Incoming {
     pub(crate) reassembly: Reassembly,
-    pub(crate) wire: Option<usize>,
+    pub(crate) payloads: Option<usize>,
     /// What the VC is to ABR, if it is anything.
     pub(crate) abr: Option<AbrEnd>,
     pub(crate) stats: IncomingStats,
@@ -141,32 +133,13 @@ pub(crate) struct IpLayer {
     pub(crate) serves_arrivals: bool,
 }
 
-/// A packet that waits inside the host, on its way in or out. What it contains waits in its wire.
-#[derive(Debug, Clone, Copy)]
-struct Waiting {
-    way: Way,
-    /// The endpoint that it comes from or goes to.
-    endpoint: u32,
-    /// The VC that it came on or goes on, by its number in the host.
-    vc: u32,
-    /// Its number in the VC's wire.
-    frame: u32,
-}
-
-/// Which way a packet goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
-    In,
-    Out,
-}
-
 /// A host.
 #[derive(Debug)]
 pub(crate) struct Host {
     pub(crate) parts: HostParts,
     merge: Merge,
-    processor: Server<Waiting>,
-    ip: Server<Waiting>,
+    processor: Server<InProcessor>,
+    ip: Server<InIpLayer>,
     /// Deadlines of the endpoints and, after them, the times of the sources.
     timers: Timers,
     /// When VCs with a rate may send: ABR sources, and after them, if any is paced, the outgoing VCs.
@@ -254,14 +227,14 @@ impl Host {
     }
 
     /// Handles what happens before `until`.
-    pub(crate) fn visit(&mut self, until: Time, streams: &mut Streams<Cell>, wires: &mut Wires) -> u64 {
+    pub(crate) fn visit(&mut self, until: Time, streams: &mut Streams<Cell>, flight: &mut InFlight) -> u64 {
         self.merge.refill(streams);
         let mut events = 0;
         while let Some(due) = self.next_sample().filter(|&due| due <= until) {
-            events += self.handle(due, streams, wires);
+            events += self.handle(due, streams, flight);
             self.sample(due);
         }
-        events += self.handle(until, streams, wires);
+        events += self.handle(until, streams, flight);
         self.clock = until;
         for &output in &self.parts.outputs {
             streams[output].advance_horizon(until);
@@ -291,7 +264,7 @@ impl Host {
 
     /// Handles what happens before `until`: arrivals first among events of the same time. Cells matter to a host when the
     /// last one of their frame arrives; what happens inside it while the others come does not part them.
-    fn handle(&mut self, until: Time, streams: &mut Streams<Cell>, wires: &mut Wires) -> u64 {
+    fn handle(&mut self, until: Time, streams: &mut Streams<Cell>, flight: &mut InFlight) -> u64 {
         let (mut events, mut train) = (0, Train::default());
         loop {
             let delivery = loop {
@@ -301,7 +274,7 @@ impl Host {
                 events += 1;
                 let mut incoming = &mut self.parts.incoming[train.car.vc as usize];
                 if incoming.abr.is_some() {
-                    self.on_abr_cells(&train, streams, wires);
+                    self.on_abr_cells(&train, streams, flight);
                     if train.car.kind != cell::Kind::Data {
                         continue;
                     }
@@ -311,16 +284,16 @@ impl Host {
                     break Some((train.last().ps(), delivery));
                 }
             };
-            events += self.handle_own(delivery.map_or(until, |(now, _)| now), streams, wires);
+            events += self.handle_own(delivery.map_or(until, |(now, _)| now), streams, flight);
             let Some((now, delivery)) = delivery else { return events };
-            self.on_delivery(now, &train.car, delivery, streams, wires);
+            self.on_delivery(now, &train.car, delivery, streams, flight);
         }
     }
 
     /// Handles the host's own events before `until`.
     // Inlined by force: between two arrivals there is one, most often.
     #[inline(always)]
-    fn handle_own(&mut self, until: Time, streams: &mut Streams<Cell>, wires: &mut Wires) -> u64 {
+    fn handle_own(&mut self, until: Time, streams: &mut Streams<Cell>, flight: &mut InFlight) -> u64 {
         let mut events = 0;
         loop {
             let next = self.next_event();
@@ -328,41 +301,36 @@ impl Host {
                 return events;
             }
             events += 1;
-            self.on_own_event(next, until, streams, wires);
+            self.on_own_event(next, until, streams, flight);
         }
     }
 
     /// The host's earliest event, at `now`; nothing arrives before `until`.
     #[inline(always)]
-    fn on_own_event(&mut self, now: Time, until: Time, streams: &mut Streams<Cell>, wires: &mut Wires) {
+    fn on_own_event(&mut self, now: Time, until: Time, streams: &mut Streams<Cell>, flight: &mut InFlight) {
         if self.processor.next_done() == now {
-            self.on_processed(now, streams, wires);
+            self.on_processed(now, streams, flight);
         } else if self.ip.next_done() == now {
-            match self.ip.leave() {
-                Some(packet) if packet.way == Way::Out => {
-                    self.transmit(now, packet, &self.segment(packet, wires), streams);
-                }
-                Some(packet) => self.take_in(now, packet, streams, wires),
-                None => {}
-            }
+            self.on_routed(now, streams, flight);
         } else if self.timers.next() == now {
             if let Some(timer) = self.timers.pop() {
-                self.on_timer(now, timer, streams, wires);
+                self.on_timer(now, timer, streams, flight);
             }
         } else {
-            self.on_rate_timer(now, until, streams, wires);
+            self.on_rate_timer(now, until, streams, flight);
         }
     }
 
     /// The timer of an endpoint or a source has expired, which is rare beside arrivals.
     #[inline(never)]
-    fn on_timer(&mut self, now: Time, timer: u32, streams: &mut Streams<Cell>, wires: &mut Wires) {
+    fn on_timer(&mut self, now: Time, timer: u32, streams: &mut Streams<Cell>, flight: &mut InFlight) {
         match timer.checked_sub(self.parts.endpoints.len() as u32) {
             None => {
-                self.tell(now, timer, Cause::Timeout, streams, wires);
+                self.parts.endpoints[timer as usize].tcp.on_timeout(now);
+                self.send_due(now, timer, streams, flight);
             }
             Some(source) => {
-                let next = self.on_source(now, source, streams, wires);
+                let next = self.on_source(now, source, streams, flight);
                 self.timers.set(timer, next);
             }
         }
@@ -370,32 +338,31 @@ impl Host {
 
     /// The time of a VC with a rate has come. Kept out of the way of hosts that have none.
     #[inline(never)]
-    fn on_rate_timer(&mut self, now: Time, until: Time, streams: &mut Streams<Cell>, wires: &mut Wires) {
+    fn on_rate_timer(&mut self, now: Time, until: Time, streams: &mut Streams<Cell>, flight: &mut InFlight) {
         let (first, sources) = (self.rate_timers.first(), self.parts.abr.len() as u32);
         match first.checked_sub(sources) {
             None => {
                 self.rate_timers.set(first, NEVER);
                 let until = until.min(self.next_event());
-                self.on_abr_source(now, first, until, streams, wires);
+                self.on_abr_source(now, first, until, streams, flight);
             }
-            Some(outgoing) => self.on_turn(now, outgoing, streams, wires),
+            Some(outgoing) => self.on_turn(now, outgoing, streams, flight),
         }
     }
 
-    /// Sends `cells` (how many, from which place on) of the current frame of a VC: to the network interface, or to the VC's
-    /// ABR source.
+    /// Sends `count` cells of the current frame of a VC, from the one that `frame` describes on: to the network interface, or to the
+    /// VC's ABR source.
     #[inline(always)]
     fn send_cells(
         &mut self,
         at: Instant,
         outgoing: u32,
-        cells: (u16, u16),
-        length: u16,
-        ecn: cell::Ecn,
+        frame: Cell,
+        count: u16,
         streams: &mut Streams<Cell>,
     ) {
         let outgoing = &mut self.parts.outgoing[outgoing as usize];
-        let (car, count) = (outgoing.next(cells, length, ecn), u32::from(cells.0));
+        let (car, count) = (outgoing.next(frame, count), u32::from(count));
         match outgoing.abr {
             Some(source) => self.enqueue(at.ps(), source, car, count),
             None => streams[outgoing.stream].push(0, 0, &Train { count, ..Train::single(at, car) }),
@@ -403,20 +370,28 @@ impl Host {
     }
 
     /// A source acts; returns when it does so next.
-    fn on_source(&mut self, now: Time, index: u32, streams: &mut Streams<Cell>, wires: &mut Wires) -> Time {
+    fn on_source(
+        &mut self,
+        now: Time,
+        index: u32,
+        streams: &mut Streams<Cell>,
+        flight: &mut InFlight,
+    ) -> Time {
         let source = &mut self.parts.sources[index as usize];
         match &mut source.kind {
             Kind::Application { endpoint, bytes, every } => {
                 let (endpoint, bytes, every) = (*endpoint, *bytes, *every);
                 source.next = source.next.delayed(every.unwrap_or(0));
-                self.tell(now, endpoint, Cause::Offer(bytes), streams, wires);
+                self.parts.endpoints[endpoint as usize].tcp.offer(now, bytes);
+                self.send_due(now, endpoint, streams, flight);
                 every.map_or(NEVER, |every| now + every)
             }
             Kind::Cells(cells) => {
-                let (at, outgoing, length, sent) = (source.next, cells.outgoing, cells.frame, cells.send());
+                let (at, outgoing, (count, position)) = (source.next, cells.outgoing, cells.send());
+                let frame = Cell { position, length: cells.frame, ..Cell::default() };
                 source.next = cells.after(source.next);
                 let next = source.next.ps();
-                self.send_cells(at, outgoing, sent, length, cell::Ecn::NotCapable, streams);
+                self.send_cells(at, outgoing, frame, count, streams);
                 next
             }
         }

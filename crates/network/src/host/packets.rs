@@ -2,25 +2,46 @@
 
 use celltrain_atm::{Cell, aal5::Delivery};
 use celltrain_engine::{Instant, Time, stream::Streams, time::NEVER};
-use celltrain_tcp::{Ecn, Segment};
+use celltrain_tcp::Ecn;
 
-use super::{Endpoint, Host, IpLayer, Pace, Waiting, Way, mark_of};
+use super::{Host, IpLayer, Pace, mark_of};
 use crate::{
+    flight::{InFlight, Packet},
     scenario::Framing,
-    wire::{Packet, Wires},
 };
 
-/// What makes an endpoint look for something to send.
+/// A packet that waits for the IP layer.
+#[derive(Debug)]
+pub(super) enum InIpLayer {
+    /// On its way in. The IP layer keeps the order of all frames, so that it is still in flight as number `number` of its queue.
+    In { payloads: usize, number: u32 },
+    /// On its way out.
+    Out(Box<Outbound>),
+}
+
+/// A packet that waits for the processor, which may part packets that share a VC.
+#[derive(Debug)]
+pub(super) enum InProcessor {
+    /// On its way in, to the endpoint of this host that it names.
+    In(Box<Packet>),
+    /// On its way out.
+    Out(Box<Outbound>),
+}
+
+/// A packet on its way out.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Cause {
-    /// A segment came in, in this frame of the VC of this number in the host.
-    Segment { vc: u32, frame: u32 },
-    /// A timer may have expired.
-    Timeout,
-    /// The application offers so many bytes.
-    Offer(u64),
-    /// It may send again what it may not have a moment ago.
-    Turn,
+pub(super) struct Outbound {
+    /// The endpoint that sends it.
+    from: u32,
+    /// Addressed to an endpoint of the receiving host.
+    packet: Packet,
+}
+
+/// Which way a packet goes, where both ways have a time of their own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    In,
+    Out,
 }
 
 impl Host {
@@ -31,133 +52,120 @@ impl Host {
         cell: &Cell,
         delivery: Delivery,
         streams: &mut Streams<Cell>,
-        wires: &mut Wires,
+        flight: &mut InFlight,
     ) {
         let incoming = &mut self.parts.incoming[cell.vc as usize];
         self.fingerprint.mix(now ^ u64::from(cell.vc) << 48);
-        match delivery {
-            Delivery::Corrupt(cells) => incoming.stats.useless_cells += u64::from(cells),
-            Delivery::Frame(number) => {
-                incoming.stats.frames += 1;
-                incoming.stats.useful_cells += u64::from(cell.length);
-                self.fingerprint.mix(u64::from(number));
-                if let Some(wire) = incoming.wire {
-                    let Packet { segment, endpoint } = wires.packets[wire].peek_mut(number);
-                    // On an ABR VC the marks are the ABR source's.
-                    let marked = incoming.reassembly.marked() && incoming.abr.is_none();
-                    if marked && segment.ecn != Ecn::NotEct {
-                        segment.ecn = Ecn::Ce;
-                    }
-                    if let Some(tap) = &mut self.parts.tap {
-                        let path = self.parts.endpoints[*endpoint as usize].path;
-                        tap.record(now, path.reversed(), segment);
-                    }
-                    let packet = Waiting { way: Way::In, endpoint: *endpoint, vc: cell.vc, frame: number };
-                    match self.parts.ip {
-                        IpLayer { service: Some(service), serves_arrivals: true } => {
-                            self.ip.enter(now, service, packet);
-                        }
-                        _ => self.take_in(now, packet, streams, wires),
-                    }
-                }
+        let number = match delivery {
+            Delivery::Corrupt(cells) => {
+                incoming.stats.useless_cells += u64::from(cells);
+                return;
+            }
+            Delivery::Frame(number) => number,
+        };
+        incoming.stats.frames += 1;
+        incoming.stats.useful_cells += u64::from(cell.length);
+        self.fingerprint.mix(u64::from(number));
+        let Some(payloads) = incoming.payloads else { return };
+        let packet = flight.packets[payloads].get_mut(number);
+        // On an ABR VC the marks are the ABR source's.
+        let marked = incoming.reassembly.marked() && incoming.abr.is_none();
+        if marked && packet.segment.ecn != Ecn::NotEct {
+            packet.segment.ecn = Ecn::Ce;
+        }
+        if let Some(tap) = &mut self.parts.tap {
+            let path = self.parts.endpoints[packet.endpoint as usize].path;
+            tap.record(now, path.reversed(), &packet.segment);
+        }
+        match self.parts.ip {
+            IpLayer { service: Some(service), serves_arrivals: true } => {
+                self.ip.enter(now, service, InIpLayer::In { payloads, number });
+            }
+            _ => self.take_in(now, payloads, number, streams, flight),
+        }
+    }
+
+    /// A packet leaves flight: it takes its time in the processor, if its stack needs any.
+    #[inline(always)]
+    fn take_in(
+        &mut self,
+        now: Time,
+        payloads: usize,
+        number: u32,
+        streams: &mut Streams<Cell>,
+        flight: &mut InFlight,
+    ) {
+        let packet = flight.packets[payloads].take(number);
+        let (index, endpoint) = (packet.endpoint, &mut self.parts.endpoints[packet.endpoint as usize]);
+        match endpoint.processing[Way::In as usize] {
+            Some(service) => self.processor.enter(now, service, InProcessor::In(Box::new(*packet))),
+            None => {
+                endpoint.tcp.on_segment(now, &packet.segment);
+                self.send_due(now, index, streams, flight);
             }
         }
     }
 
-    /// A packet that has come in takes its time in the processor, if the stack needs any.
-    #[inline(always)]
-    pub(super) fn take_in(
-        &mut self,
-        now: Time,
-        packet: Waiting,
-        streams: &mut Streams<Cell>,
-        wires: &mut Wires,
-    ) {
-        match self.parts.endpoints[packet.endpoint as usize].processing[Way::In as usize] {
-            Some(service) => self.processor.enter(now, service, packet),
-            None => self.deliver(now, packet, streams, wires),
+    /// The IP layer is done with a packet.
+    pub(super) fn on_routed(&mut self, now: Time, streams: &mut Streams<Cell>, flight: &mut InFlight) {
+        match self.ip.leave() {
+            Some(InIpLayer::In { payloads, number }) => {
+                self.take_in(now, payloads, number, streams, flight);
+            }
+            Some(InIpLayer::Out(packet)) => self.transmit(now, &packet, streams, flight),
+            None => {}
         }
     }
 
     /// The processor is done with a packet. Kept out of the way of hosts whose stacks need none.
     #[inline(never)]
-    pub(super) fn on_processed(&mut self, now: Time, streams: &mut Streams<Cell>, wires: &mut Wires) {
+    pub(super) fn on_processed(&mut self, now: Time, streams: &mut Streams<Cell>, flight: &mut InFlight) {
         match self.processor.leave() {
-            Some(packet) if packet.way == Way::Out => {
-                self.forward(now, packet, &self.segment(packet, wires), streams);
-                self.make_room(now, packet.endpoint, streams, wires);
+            Some(InProcessor::Out(packet)) => {
+                self.forward(now, &packet, streams, flight);
+                self.free_place(now, packet.from, streams, flight);
             }
-            Some(packet) => self.deliver(now, packet, streams, wires),
+            Some(InProcessor::In(packet)) => {
+                self.parts.endpoints[packet.endpoint as usize].tcp.on_segment(now, &packet.segment);
+                self.send_due(now, packet.endpoint, streams, flight);
+            }
             None => {}
         }
     }
 
-    /// TCP takes a segment, and sends what it calls for.
+    /// Sends what an endpoint has to send now, and sets its timer.
+    // Inlined into the delivery of a segment: calls and copies would cost as much as the rest.
     #[inline(always)]
-    pub(super) fn deliver(
-        &mut self,
-        now: Time,
-        packet: Waiting,
-        streams: &mut Streams<Cell>,
-        wires: &mut Wires,
-    ) {
-        let Waiting { vc, frame, .. } = packet;
-        self.tell(now, packet.endpoint, Cause::Segment { vc, frame }, streams, wires);
-    }
-
-    /// What a packet that goes out contains.
-    pub(super) fn segment(&self, packet: Waiting, wires: &Wires) -> Segment {
-        let wire = self.parts.outgoing[packet.vc as usize].wire.expect("what TCP sends waits in a wire");
-        wires.packets[wire].peek(packet.frame).segment
-    }
-
-    /// Tells an endpoint what has happened, sends what it has to send then, and sets its timer.
-    // What it does with a segment is inlined by force: calls and copies would cost as much.
-    pub(super) fn tell(
+    pub(super) fn send_due(
         &mut self,
         now: Time,
         endpoint: u32,
-        cause: Cause,
         streams: &mut Streams<Cell>,
-        wires: &mut Wires,
+        flight: &mut InFlight,
     ) {
-        let state = &mut self.parts.endpoints[endpoint as usize];
-        match cause {
-            Cause::Segment { vc, frame } => {
-                let wire = self.parts.incoming[vc as usize].wire.expect("what came was sent by TCP");
-                state.tcp.on_segment(now, &wires.packets[wire].take(frame).segment);
-            }
-            Cause::Timeout => state.tcp.on_timeout(now),
-            Cause::Offer(bytes) => state.tcp.offer(now, bytes),
-            Cause::Turn => {}
-        }
-        let Endpoint { outgoing, peer, .. } = *state;
         loop {
             let state = &mut self.parts.endpoints[endpoint as usize];
-            let vc = &mut self.parts.outgoing[outgoing as usize];
-            if state.room == 0 {
+            if state.headroom == 0 {
                 break;
             }
-            if let Some(pace) = &mut vc.pace
+            let pace = &mut self.parts.outgoing[state.outgoing as usize].pace;
+            if let Some(pace) = pace
                 && pace.free() > now
             {
-                self.rate_timers.set(self.parts.abr.len() as u32 + outgoing, pace.wait(endpoint));
+                self.rate_timers.set(self.parts.abr.len() as u32 + state.outgoing, pace.wait(endpoint));
                 break;
             }
             let Some(segment) = state.tcp.poll_segment(now) else { break };
-            let wire = vc.wire.expect("what TCP sends waits in a wire");
-            let (frame, Packet { segment, .. }) =
-                wires.packets[wire].send(Packet { segment, endpoint: peer });
-            let packet = Waiting { way: Way::Out, endpoint, vc: outgoing, frame };
-            if let Some(pace) = &mut vc.pace {
+            if let Some(pace) = pace {
                 pace.begin(now, self.parts.aal5.cells(u64::from(segment.ip_bytes())) as u16);
             }
+            let packet = Outbound { from: endpoint, packet: Packet { segment, endpoint: state.peer } };
             match state.processing[Way::Out as usize] {
                 Some(service) => {
-                    state.room -= 1;
-                    self.processor.enter(now, service, packet);
+                    state.headroom -= 1;
+                    self.processor.enter(now, service, InProcessor::Out(Box::new(packet)));
                 }
-                None => self.forward(now, packet, segment, streams),
+                None => self.forward(now, &packet, streams, flight),
             }
         }
         let deadline = self.parts.endpoints[endpoint as usize].tcp.next_timeout().unwrap_or(NEVER);
@@ -166,19 +174,13 @@ impl Host {
 
     /// The IP layer takes a packet that goes out.
     #[inline(always)]
-    pub(super) fn forward(
-        &mut self,
-        now: Time,
-        packet: Waiting,
-        segment: &Segment,
-        streams: &mut Streams<Cell>,
-    ) {
+    fn forward(&mut self, now: Time, packet: &Outbound, streams: &mut Streams<Cell>, flight: &mut InFlight) {
         let done = match self.parts.ip.service {
             None => now,
             Some(service) if self.sends_ahead => self.ip.serve(now, service),
-            Some(service) => return self.ip.enter(now, service, packet),
+            Some(service) => return self.ip.enter(now, service, InIpLayer::Out(Box::new(*packet))),
         };
-        self.transmit(done, packet, segment, streams);
+        self.transmit(done, packet, streams, flight);
     }
 
     /// A VC may carry its next frame: the endpoints that wait for it have their turn until one of them sends.
@@ -187,11 +189,11 @@ impl Host {
         now: Time,
         outgoing: u32,
         streams: &mut Streams<Cell>,
-        wires: &mut Wires,
+        flight: &mut InFlight,
     ) {
         let turn = |host: &mut Self| host.parts.outgoing[outgoing as usize].pace.as_mut()?.turn(now);
         while let Some(endpoint) = turn(self) {
-            self.tell(now, endpoint, Cause::Turn, streams, wires);
+            self.send_due(now, endpoint, streams, flight);
         }
         let pace = self.parts.outgoing[outgoing as usize].pace.as_ref();
         let next = pace.filter(|pace| pace.waits()).map_or(NEVER, Pace::free);
@@ -199,39 +201,40 @@ impl Host {
     }
 
     /// The processor is done with a segment of an endpoint; one that had to wait may go.
-    pub(super) fn make_room(
-        &mut self,
-        now: Time,
-        endpoint: u32,
-        streams: &mut Streams<Cell>,
-        wires: &mut Wires,
-    ) {
-        let room = &mut self.parts.endpoints[endpoint as usize].room;
-        *room += 1;
-        if *room == 1 {
-            self.tell(now, endpoint, Cause::Turn, streams, wires);
+    fn free_place(&mut self, now: Time, endpoint: u32, streams: &mut Streams<Cell>, flight: &mut InFlight) {
+        let headroom = &mut self.parts.endpoints[endpoint as usize].headroom;
+        *headroom += 1;
+        if *headroom == 1 {
+            self.send_due(now, endpoint, streams, flight);
         }
     }
 
-    /// Cuts a segment into cells, unless it travels as a packet, and hands them to the network interface at `at`.
+    /// Hands a packet to the network interface at `at`, cut into cells unless it travels whole. Here it gets its number: this is where
+    /// the order of the frames on a VC is made.
     #[inline(always)]
-    pub(super) fn transmit(
+    fn transmit(
         &mut self,
         at: Time,
-        packet: Waiting,
-        segment: &Segment,
+        outbound: &Outbound,
         streams: &mut Streams<Cell>,
+        flight: &mut InFlight,
     ) {
+        let Outbound { from, packet } = outbound;
+        let endpoint = &self.parts.endpoints[*from as usize];
         if let Some(tap) = &mut self.parts.tap {
-            tap.record(at, self.parts.endpoints[packet.endpoint as usize].path, segment);
+            tap.record(at, endpoint.path, &packet.segment);
         }
-        let vc = &self.parts.outgoing[packet.vc as usize];
-        debug_assert_eq!(packet.frame, vc.frames, "frames are numbered in order");
-        let length = match vc.framing {
-            Framing::Cells => self.parts.aal5.cells(u64::from(segment.ip_bytes())) as u16,
-            Framing::Packets => 1,
+        let vc = &mut self.parts.outgoing[endpoint.outgoing as usize];
+        let payloads = vc.payloads.expect("a VC that carries TCP has a payload queue");
+        let number = flight.packets[payloads].send(packet);
+        assert_eq!(number, vc.frames, "frames are numbered as they are sent");
+        let octets = packet.segment.ip_bytes();
+        let (length, octets) = match vc.framing {
+            Framing::Cells => (self.parts.aal5.cells(u64::from(octets)) as u16, 0),
+            Framing::Packets => (1, octets),
         };
-        let mark = mark_of(segment.ecn);
-        self.send_cells(Instant::at(at), packet.vc, (length, 0), length, mark, streams);
+        let outgoing = endpoint.outgoing;
+        let frame = Cell { length, octets, ecn: mark_of(packet.segment.ecn), ..Cell::default() };
+        self.send_cells(Instant::at(at), outgoing, frame, length, streams);
     }
 }

@@ -3,11 +3,12 @@
 use celltrain_atm::cell::CELL_BITS;
 use celltrain_engine::{
     Instant, Slot, Time,
-    long_range::LongRange,
     quantity::BitRate,
     random::Generator,
     time::{NEVER, SECOND},
 };
+
+use crate::traffic::long_range::LongRange;
 
 /// A source of traffic inside a host; it acts at times of its own.
 #[derive(Debug)]
@@ -127,20 +128,27 @@ impl CellSource {
         }
     }
 
-    /// Prepares for a first cell at `start`.
-    pub(crate) fn begin(&mut self, start: Instant) {
-        if let Pattern::OnOff { on, exponential, on_until, .. } = &mut self.pattern {
-            let length = if *exponential { self.generator.exponential(*on) } else { *on };
-            *on_until = start.delayed(length.max(1));
+    /// Starts the source at `start`; returns when it sends for the first time.
+    pub(crate) fn begin(&mut self, start: Instant) -> Instant {
+        match &mut self.pattern {
+            Pattern::OnOff { on, exponential, on_until, .. } => {
+                let length = if *exponential { self.generator.exponential(*on) } else { *on };
+                *on_until = start.delayed(length.max(1));
+                start
+            }
+            // The process has no memory: the time to its first arrival is distributed as that between any two.
+            Pattern::Poisson { .. } => self.after(start),
+            Pattern::Constant { .. } | Pattern::Varying(_) => start,
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use celltrain_engine::{long_range::Params, quantity::Duration, random::Randomness, time::MILLISECOND};
+    use celltrain_engine::{quantity::Duration, random::Randomness, time::MILLISECOND};
 
     use super::*;
+    use crate::traffic::long_range::Params;
 
     #[test]
     fn the_cells_of_a_varying_rate_are_its_integral() {
@@ -172,5 +180,25 @@ mod tests {
             bits += u128::from(rate.0) * u128::from(end - at);
             at = end;
         }
+    }
+
+    /// The exponential distribution has no memory, so that an observer who starts at any time waits as long for the first
+    /// arrival as others do between two (L. Kleinrock, "Queueing Systems", volume 1, 1975, section 2.4).
+    #[test]
+    fn a_poisson_source_starts_as_it_goes_on() {
+        const MEAN: Time = MILLISECOND;
+        let (start, count) = (Instant::at(7 * MILLISECOND), 20_000);
+        let first = |replication: u64| {
+            let generator = Randomness { seed: 1, replication }.named("test");
+            let pattern = Pattern::Poisson { mean: MEAN };
+            let mut source = CellSource { outgoing: 0, frame: 1, position: 0, pattern, generator };
+            source.begin(start).since(start).ps()
+        };
+        let waits: Vec<_> = (0..count).map(first).collect();
+        let mean = waits.iter().sum::<Time>() as f64 / count as f64 / MEAN as f64;
+        let longer = waits.iter().filter(|&&wait| wait > MEAN).count() as f64 / count as f64;
+        // Four standard deviations of 20 000 draws.
+        assert!((mean - 1.0).abs() < 0.029, "{mean}");
+        assert!((longer - libm::exp(-1.0)).abs() < 0.014, "{longer}");
     }
 }

@@ -9,9 +9,9 @@ use celltrain_engine::{
     stream::{Car, Train},
 };
 
-use super::{Live, Row, Vc, Whereabouts, vcs::back_outgoing};
+use super::{Live, Row, Vc, Whereabouts};
 use crate::{
-    port::{Place, Port},
+    port::{Location, Port},
     scenario::Framing,
 };
 
@@ -28,7 +28,7 @@ impl Live {
     }
 
     fn rows_of(&self, port: &Port, rows: &mut Vec<Row>) {
-        let (_, streams, _) = self.network.parts();
+        let (_, streams) = self.network.parts();
         let (outputs, delay) = port.along_link();
         for &output in outputs {
             for train in streams[output].trains() {
@@ -37,8 +37,8 @@ impl Live {
                 let sent = Instant::start_of(self.now + delay);
                 for (first, last, step) in even_parts(train, sent) {
                     let arrival = train.arrival(first);
-                    let (place, base) = match (port.place, arrival > sent) {
-                        (Place::Shaper, _) => (Whereabouts::Shaper, self.now),
+                    let (place, base) = match (port.location, arrival > sent) {
+                        (Location::Shaper, _) => (Whereabouts::Shaper, self.now),
                         (_, true) => (Whereabouts::Buffer, self.now + delay),
                         (_, false) => (Whereabouts::Link, self.now),
                     };
@@ -54,7 +54,7 @@ impl Live {
             }
         }
         for cell in port.stored() {
-            let vc = port.hops(cell.vc).next().and_then(|(stream, label)| self.vc(stream, label));
+            let vc = port.hops(cell.vc).first().and_then(|&(stream, label)| self.vc(stream, label));
             let Some(vc) = vc else { continue };
             match rows.last_mut().filter(|row| row.place == Whereabouts::Stored && continues(row, vc, &cell))
             {
@@ -68,29 +68,17 @@ impl Live {
     fn row(&self, link: usize, place: Whereabouts, vc: Vc, cell: Cell) -> Row {
         let data = cell.kind == Kind::Data;
         let broken = data && self.broken[vc.flow][usize::from(vc.back)].contains(&cell.frame);
-        let octets = self.octets(link, vc, &cell);
+        let octets = self.octets(link, &cell);
         Row { link, place, vc, cell, count: 1, after: 0, step: 0, octets, broken }
     }
 
     /// Octets that a cell or packet takes on a link.
-    fn octets(&self, link: usize, vc: Vc, cell: &Cell) -> u32 {
+    fn octets(&self, link: usize, cell: &Cell) -> u32 {
         let link = &self.graph.links[link];
-        if link.framing == Framing::Cells {
-            return CELL_OCTETS as u32;
+        match link.framing {
+            Framing::Cells => CELL_OCTETS as u32,
+            Framing::Packets => cell.octets + link.overhead.0 as u32,
         }
-        let (_, _, wires) = self.network.parts();
-        let wire = self.wire(vc).expect("what packets contain waits in a wire");
-        wires.packets[wire].peek(cell.frame).segment.ip_bytes() + link.overhead.0 as u32
-    }
-
-    /// Where the contents of a VC's frames wait.
-    fn wire(&self, vc: Vc) -> Option<usize> {
-        let ends = &self.network.flows[vc.flow];
-        if !vc.back {
-            return self.network.host(ends.from).parts.outgoing[ends.outgoing as usize].wire;
-        }
-        let parts = &self.network.host(ends.to).parts;
-        parts.outgoing[back_outgoing(&self.network, ends)? as usize].wire
     }
 }
 

@@ -7,21 +7,24 @@ use celltrain_engine::{stream::StreamId, visit::Process};
 use super::Vc;
 use crate::{
     host::AbrEnd,
-    network::{FlowEnds, Network, Node},
+    network::{Carrier, FlowEnds, Network, Node},
 };
 
 /// The VC back of a flow, by its number among the outgoing ones of the receiving host.
-pub(super) fn back_outgoing(network: &Network, ends: &FlowEnds) -> Option<u32> {
+fn back_outgoing(network: &Network, ends: &FlowEnds) -> Option<u32> {
     let parts = &network.host(ends.to).parts;
     match &parts.incoming[ends.incoming as usize].abr {
         Some(AbrEnd::Destination(end)) => Some(end.outgoing),
-        _ => Some(parts.endpoints[ends.tcp?.1].outgoing),
+        _ => match ends.carrier {
+            Carrier::Tcp { receiver, .. } => Some(parts.endpoints[receiver].outgoing),
+            _ => None,
+        },
     }
 }
 
 /// Follows every VC from its host through the network: whose cells each stream carries, by label.
 pub(super) fn trace(network: &Network) -> Vec<Vec<Option<Vc>>> {
-    let (nodes, streams, _) = network.parts();
+    let (nodes, streams) = network.parts();
     let mut consumers = vec![0; streams.len()];
     for (index, node) in nodes.iter().enumerate() {
         node.inputs().iter().for_each(|&input| consumers[input] = index);

@@ -1,99 +1,73 @@
 //! An output port: the buffer in front of a link, its discard policy, and the link itself.
 //!
-//! The port owns the queue, executes the policy's verdicts and counts. It handles units: cells on a cell-framed link,
-//! packets on a packet-framed one. A plain FIFO of either stores nothing that it need not; a port that queues by VC stores
-//! every unit. Which of the three a port is, is asked once a visit.
+//! A port is admission ([`admission`]: the one place where it is decided what happens to a unit that arrives), a service
+//! ([`service`]: departures computed on arrival, or queues stored) and a link. It handles units: cells on a cell-framed
+//! link, packets on a packet-framed one. It owns the queue, executes the policy's verdicts, and counts; which of its three
+//! forms a port has is looked at once a visit.
 
-mod accounted;
-mod buffer;
+mod admission;
+mod bursts;
 mod cells;
-mod control;
-mod controlled;
-mod counts;
+mod computed;
+mod core;
+mod entry;
+mod fifo;
+mod measures;
+mod occupancy;
 mod packets;
-mod queued;
+mod queues;
+mod rate_control;
+mod service;
+mod stored;
 mod watch;
 
 use celltrain_atm::{
     Cell,
-    buffer::{Policy, Reason},
-    cell::Kind,
+    buffer::{BufferPolicy, Needs, Policy, Reason},
     policing::Policer,
-    scheduler::Priority,
+    scheduler::ServiceTime,
     with_policy,
 };
 use celltrain_engine::{
-    Slot, Time,
+    Fingerprint, Instant, Slot, Time,
     merge::Merge,
     stream::{StreamId, Streams},
     time::{NEVER, Span, SpanSum},
 };
 
-use self::{accounted::Accounts, buffer::Buffer, cells::CellFifo, packets::PacketFifo, queued::VcQueues};
+use self::{
+    cells::CellFifo, computed::Computed, core::PortCore, packets::PacketFifo, service::Service,
+    stored::Stored,
+};
 pub(crate) use self::{
-    control::{Pass, RateControl, Role},
+    entry::VcEntry,
     packets::PacketLimit,
+    rate_control::{RateControl, RmRelay, Role},
+    service::ServiceKind,
+    stored::Queuing,
 };
 use crate::{
+    flight::InFlight,
     measures::{Histogram, Sampler},
-    wire::Wires,
 };
-
-/// What a port knows of a VC that crosses it: where its cells go next, and what became of them.
-#[derive(Debug, Clone)]
-pub(crate) struct Connection {
-    /// The stream to the VC's next port or host.
-    pub(crate) output: StreamId,
-    /// The VC's label there.
-    pub(crate) label: u32,
-    /// Where its backward RM cells go first and what it is called there, if a port stamps them on their way to the next one.
-    pub(crate) detour: Option<(StreamId, u32)>,
-    /// Where the contents of its frames wait; cell-level sources send frames without contents.
-    pub(crate) wire: Option<usize>,
-    /// Whether the next cell begins a frame.
-    pub(crate) at_frame_start: bool,
-    /// Units accepted, by priority: CLP = 0, CLP = 1.
-    pub(crate) accepted: [u64; 2],
-    /// Units discarded, by priority.
-    pub(crate) discarded: [u64; 2],
-}
-
-impl Connection {
-    /// A VC whose cells go on to `output`, where it is called `label`.
-    pub(crate) fn new(output: StreamId, label: u32, wire: Option<usize>) -> Self {
-        let (accepted, discarded) = ([0; 2], [0; 2]);
-        Self { output, label, detour: None, wire, at_frame_start: true, accepted, discarded }
-    }
-
-    /// Where a cell of `kind` goes on to, and the VC's label there.
-    #[inline]
-    pub(crate) fn way(&self, kind: Kind) -> (StreamId, u32) {
-        match self.detour {
-            Some(detour) if kind == Kind::BackwardRm => detour,
-            _ => (self.output, self.label),
-        }
-    }
-}
 
 /// A port's counters; differences over a window are measured by taking a copy at its start.
 #[derive(Debug, Clone, Default)]
 pub struct PortStats {
-    /// Cells discarded, by [`Reason`].
+    /// Units discarded, by [`Reason`].
     pub discarded: [u64; Reason::ALL.len()],
     /// Frames marked instead of discarded.
     pub marked: u64,
-    /// Sum of the times that accepted cells spend in the port. By Little's law it is the integral of the occupancy.
-    pub sojourns: SpanSum,
-    /// The longest of them.
-    pub longest: Span,
-    /// Sojourn times of the last cells of frames.
+    /// Sum of the times that units spend in the port: of those accepted where departures are computed on arrival, of those that have left
+    /// where queues are stored.
+    pub(super) sojourns: SpanSum,
+    /// Sojourn times of the last cells of frames, or of packets, that have left.
     pub delays: Histogram,
 }
 
 impl PortStats {
-    /// Forgets the maximum and the distribution, which cannot be had as differences: a new window begins.
-    pub(crate) fn begin_window(&mut self) {
-        self.longest = Span::default();
+    /// Forgets the distribution, which cannot be had as a difference: a new window begins.
+    fn begin_window(&mut self) {
         self.delays = Histogram::default();
     }
 }
@@ -106,13 +80,13 @@ pub struct Port {
     pub(crate) link: usize,
     inputs: Vec<StreamId>,
     outputs: Vec<StreamId>,
-    /// How many of the outputs lead along the link; the others take the ways back that pass the port.
+    /// How many of the outputs lead along the link; the others are of reverse paths.
     along_link: usize,
-    /// The flow whose data each VC carries, by label; none where it carries ACKs.
+    /// The flow whose data each VC carries; none where it carries ACKs.
     flows: Vec<Option<usize>>,
     policy: Policy,
-    buffer: AnyBuffer,
-    pub(crate) place: Place,
+    core: AnyCore,
+    pub(crate) location: Location,
     clock: Time,
     samplers: PortSamplers,
 }
@@ -125,8 +99,8 @@ pub(crate) struct PortSamplers {
     utilisation: Sampler,
     abr_queue: Sampler,
     illegal: Sampler,
-    /// How long the line had been busy at the last sample, in units of its own.
-    busy: u64,
+    /// How long the link had been busy at the last sample.
+    busy: Span,
 }
 
 impl PortSamplers {
@@ -138,14 +112,19 @@ impl PortSamplers {
             utilisation: sampler.clone(),
             abr_queue: sampler.clone(),
             illegal: sampler,
-            busy: 0,
+            busy: Span::default(),
         }
     }
 }
 
+/// Whether a policy needs per-VC occupancy, and whether it pushes out.
+fn needs<P: BufferPolicy>(_: &P) -> (bool, bool) {
+    (P::Needs::PER_VC, P::Needs::PUSH_OUT)
+}
+
 /// Where a port is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum Location {
     Switch,
     /// A host's network interface.
     Interface,
@@ -153,34 +132,34 @@ pub(crate) enum Place {
     Shaper,
 }
 
-/// A buffer of any kind.
+/// A port of any form.
 #[derive(Debug)]
-enum AnyBuffer {
-    Cells(Buffer<CellFifo>),
-    Packets(Buffer<PacketFifo>),
-    Queued(Buffer<VcQueues>),
+enum AnyCore {
+    Cells(PortCore<Computed<CellFifo>>),
+    Packets(PortCore<Computed<PacketFifo>>),
+    Stored(PortCore<Stored>),
 }
 
-/// Runs `$body` with `$bound` bound to the buffer inside `$any`.
-macro_rules! with_buffer {
+/// Runs `$body` with `$bound` bound to the core inside `$any`.
+macro_rules! with_core {
     ($any:expr, $bound:ident => $body:expr) => {
         match $any {
-            AnyBuffer::Cells($bound) => $body,
-            AnyBuffer::Packets($bound) => $body,
-            AnyBuffer::Queued($bound) => $body,
+            AnyCore::Cells($bound) => $body,
+            AnyCore::Packets($bound) => $body,
+            AnyCore::Stored($bound) => $body,
         }
     };
 }
 
-use with_buffer;
+use with_core;
 
-/// The line and the room in front of it.
+/// The link and the room in front of it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Line {
     /// Cells of one slot each, and how many the buffer holds.
     Cells { slot: Slot, capacity: u64 },
-    /// Packets: the time of a byte, the bytes added to each packet, and the size of the buffer.
-    Packets { byte: Slot, overhead: u64, limit: PacketLimit },
+    /// Packets: the time of an octet, the octets added to each packet, and the size of the buffer.
+    Packets { octet: Slot, overhead: u64, limit: PacketLimit },
 }
 
 impl Line {
@@ -192,11 +171,19 @@ impl Line {
         }
     }
 
+    /// How long a unit occupies the link.
+    pub(crate) fn service(self) -> ServiceTime {
+        match self {
+            Self::Cells { slot, .. } => ServiceTime::new(slot, 0),
+            Self::Packets { octet, overhead, .. } => ServiceTime::new(octet, overhead),
+        }
+    }
+
     /// The size of the buffer, in its unit.
     pub(crate) fn capacity(self) -> u64 {
         match self {
             Self::Cells { capacity, .. } => capacity,
-            Self::Packets { limit: PacketLimit::Packets(limit) | PacketLimit::Bytes(limit), .. } => limit,
+            Self::Packets { limit, .. } => limit.capacity(),
         }
     }
 }
@@ -209,51 +196,53 @@ pub(crate) struct PortParts {
     pub(crate) link: usize,
     pub(crate) inputs: Vec<StreamId>,
     pub(crate) outputs: Vec<StreamId>,
-    /// Outputs for the ways back that pass the port.
-    pub(crate) back_outputs: Vec<StreamId>,
+    /// Outputs for the reverse paths on which it relays RM cells.
+    pub(crate) relay_outputs: Vec<StreamId>,
     pub(crate) merge: Merge,
     pub(crate) policy: Policy,
-    pub(crate) connections: Vec<Connection>,
-    /// The flow whose data each VC carries, by label; none where it carries ACKs.
+    pub(crate) entries: Vec<VcEntry>,
+    /// The policer of each VC that has one; empty where none has.
+    pub(crate) policers: Vec<Option<Policer>>,
+    /// The flow whose data each VC carries; none where it carries ACKs.
     pub(crate) flows: Vec<Option<usize>>,
     pub(crate) line: Line,
-    /// Where the port queues by VC.
+    /// Where the port stores its queues.
     pub(crate) queuing: Option<Queuing>,
-    /// Whether the policy keeps accounts, where the port does not queue by VC.
-    pub(crate) keeps_accounts: bool,
     /// Where ABR VCs cross the port.
     pub(crate) control: Option<Box<RateControl>>,
     pub(crate) delay: Time,
-    pub(crate) place: Place,
+    pub(crate) location: Location,
     pub(crate) samplers: PortSamplers,
 }
 
-/// How a port queues by VC.
-#[derive(Debug)]
-pub(crate) struct Queuing {
-    pub(crate) scheduler: Priority,
-    /// The most that a VC may take of the buffer, in its unit.
-    pub(crate) vc_capacity: u64,
-    /// The policer of each VC that has one, by label.
-    pub(crate) policers: Vec<Option<Policer>>,
-}
-
 impl Port {
+    /// # Panics
+    /// If the policy pushes out and the port does not store its queues.
     pub(crate) fn new(parts: PortParts) -> Self {
-        let PortParts { merge, connections, control, delay, .. } = parts;
-        let buffer = match (parts.queuing, parts.line) {
-            (Some(queuing), line) => {
-                let queue = VcQueues::new(line, queuing);
-                AnyBuffer::Queued(Buffer::new(merge, connections, queue, control, delay))
-            }
+        let PortParts { merge, policy, entries, policers, control, delay, .. } = parts;
+        let (per_vc, pushes_out) = with_policy!(&policy, policy => needs(policy));
+        assert!(parts.queuing.is_some() || !pushes_out, "a port whose policy pushes out stores its queues");
+        let per_vc = per_vc.then_some(entries.len());
+        let shared = PortCore {
+            merge,
+            bursts: Vec::new(),
+            entries,
+            policers,
+            service: (),
+            control,
+            delay,
+            stats: PortStats::default(),
+            fingerprint: Fingerprint::default(),
+            log: None,
+        };
+        let core = match (parts.queuing, parts.line) {
+            (Some(queuing), line) => AnyCore::Stored(shared.serving(Stored::new(line, queuing))),
             (None, Line::Cells { slot, capacity }) => {
-                let accounts = parts.keeps_accounts.then(|| Accounts::new(connections.len()));
-                let queue = CellFifo::new(slot, capacity, accounts);
-                AnyBuffer::Cells(Buffer::new(merge, connections, queue, control, delay))
+                AnyCore::Cells(shared.serving(Computed::new(CellFifo::new(slot, capacity), per_vc)))
             }
-            (None, Line::Packets { byte, overhead, limit }) => {
-                let queue = PacketFifo::new(byte, overhead, limit);
-                AnyBuffer::Packets(Buffer::new(merge, connections, queue, control, delay))
+            (None, Line::Packets { octet, overhead, limit }) => {
+                let fifo = PacketFifo::new(octet, overhead, limit);
+                AnyCore::Packets(shared.serving(Computed::new(fifo, per_vc)))
             }
         };
         Self {
@@ -261,13 +250,22 @@ impl Port {
             link: parts.link,
             inputs: parts.inputs,
             along_link: parts.outputs.len(),
-            outputs: [parts.outputs, parts.back_outputs].concat(),
+            outputs: [parts.outputs, parts.relay_outputs].concat(),
             flows: parts.flows,
-            policy: parts.policy,
-            buffer,
-            place: parts.place,
+            policy,
+            core,
+            location: parts.location,
             clock: 0,
             samplers: parts.samplers,
+        }
+    }
+
+    /// The network is about to run on until `end`.
+    pub(crate) fn run_on(&mut self, end: Time) {
+        match &mut self.core {
+            AnyCore::Cells(core) => core.run_on(end),
+            AnyCore::Packets(core) => core.run_on(end),
+            AnyCore::Stored(_) => {}
         }
     }
 
@@ -280,12 +278,12 @@ impl Port {
     }
 
     /// The time that passes at the least between an arrival and what it causes at the other end of the link, or behind the
-    /// port on a way back.
+    /// port on a reverse path.
     pub(crate) fn lookahead(&self, place: usize) -> Time {
         if place >= self.along_link {
             return 0;
         }
-        with_buffer!(&self.buffer, buffer => buffer.queue.shortest() + buffer.delay)
+        with_core!(&self.core, core => core.service.shortest() + core.delay)
     }
 
     pub(crate) fn clock(&self) -> Time {
@@ -293,48 +291,45 @@ impl Port {
     }
 
     pub(crate) fn next_event(&self) -> Time {
-        match &self.buffer {
-            AnyBuffer::Cells(_) | AnyBuffer::Packets(_) => NEVER,
-            AnyBuffer::Queued(buffer) => buffer.queue.next_event(),
+        match &self.core {
+            AnyCore::Cells(_) | AnyCore::Packets(_) => NEVER,
+            AnyCore::Stored(core) => core.service.next_event(),
         }
     }
 
     /// Handles the arrivals before `until` and tells the outputs how far they are known.
-    pub(crate) fn visit(&mut self, until: Time, streams: &mut Streams<Cell>, wires: &mut Wires) -> u64 {
-        with_buffer!(&mut self.buffer, buffer => buffer.merge.refill(streams));
+    pub(crate) fn visit(&mut self, until: Time, streams: &mut Streams<Cell>, flight: &mut InFlight) -> u64 {
+        with_core!(&mut self.core, core => core.merge.refill(streams));
         let mut units = 0;
         while self.samplers.occupancy.due() <= until {
-            units += self.handle(self.samplers.occupancy.due(), streams, wires);
+            units += self.handle(self.samplers.occupancy.due(), streams, flight);
             self.sample();
         }
-        units += self.handle(until, streams, wires);
-        let horizon = match &self.buffer {
-            AnyBuffer::Cells(buffer) => buffer.queue.next_departure(until) + buffer.delay,
-            AnyBuffer::Packets(buffer) => buffer.queue.next_departure(until) + buffer.delay,
-            AnyBuffer::Queued(buffer) => buffer.queue.next_departure(until) + buffer.delay,
-        };
-        let (along_link, back) = self.outputs.split_at(self.along_link);
+        units += self.handle(until, streams, flight);
+        let horizon = with_core!(&self.core, core => {
+            until.max(core.service.free()) + core.service.shortest() + core.delay
+        });
+        let (along_link, reverse) = self.outputs.split_at(self.along_link);
         for &output in along_link {
             streams[output].advance_horizon(horizon);
         }
-        for &output in back {
+        for &output in reverse {
             streams[output].advance_horizon(until);
         }
         units
     }
 
-    fn handle(&mut self, until: Time, streams: &mut Streams<Cell>, wires: &mut Wires) -> u64 {
+    fn handle(&mut self, until: Time, streams: &mut Streams<Cell>, flight: &mut InFlight) -> u64 {
         self.clock = until;
-        match &mut self.buffer {
-            AnyBuffer::Cells(buffer) => {
-                with_policy!(&mut self.policy, policy => buffer.serve(policy, until, streams, wires))
-            }
-            AnyBuffer::Packets(buffer) => {
-                with_policy!(&mut self.policy, policy => buffer.serve(policy, until, streams, wires))
-            }
-            AnyBuffer::Queued(buffer) => {
-                with_policy!(&mut self.policy, policy => buffer.serve(policy, until, streams, wires))
-            }
-        }
+        with_policy!(&mut self.policy, policy => match &mut self.core {
+            AnyCore::Cells(core) => core.serve(policy, until, streams, flight),
+            AnyCore::Packets(core) => core.serve(policy, until, streams, flight),
+            AnyCore::Stored(core) => core.serve(policy, until, streams, flight),
+        })
+    }
+
+    /// The port's clock as an instant: it has handled what is before it, and what departs then has left.
+    fn now(&self) -> Instant {
+        Instant::start_of(self.clock)
     }
 }

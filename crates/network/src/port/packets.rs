@@ -1,22 +1,21 @@
-//! The buffer of a packet-framed link: every frame is one unit, which takes the time of its bytes.
+//! The FIFO of a packet-framed link: every frame is one unit, which takes the time of its octets.
 
 use std::collections::VecDeque;
 
-use celltrain_atm::{Cell, buffer::BufferPolicy};
+use celltrain_atm::Cell;
 use celltrain_engine::{
     Instant, Slot, Time,
-    stream::{Streams, Train},
+    time::{Span, SpanSum},
 };
 
-use super::buffer::{Buffer, Queue, Tally};
-use crate::wire::Wires;
+use super::fifo::{APART, Fifo};
 
-/// The shortest packet, in bytes: headers of IP and TCP.
+/// The shortest packet, in octets: headers of IP and TCP.
 const SHORTEST: u64 = (celltrain_tcp::IP_HEADER_BYTES + celltrain_tcp::TCP_HEADER_BYTES) as u64;
 
-/// The time that the shortest packet takes at `byte` a byte, if the link adds `overhead` bytes to each.
-pub(super) fn shortest(byte: Slot, overhead: u64) -> Time {
-    byte.ps() * (SHORTEST + overhead)
+/// The time that the shortest packet takes at `octet` an octet, if the link adds `overhead` octets to each.
+pub(super) fn shortest(octet: Slot, overhead: u64) -> Time {
+    octet.ps() * (SHORTEST + overhead)
 }
 
 /// The size of a buffer of packets. The packet in transmission counts until its last bit is sent.
@@ -24,133 +23,114 @@ pub(super) fn shortest(byte: Slot, overhead: u64) -> Time {
 pub(crate) enum PacketLimit {
     /// So many packets.
     Packets(u64),
-    /// So many bytes, without what the link adds.
-    Bytes(u64),
+    /// So many octets, without what the link adds.
+    Octets(u64),
+}
+
+impl PacketLimit {
+    /// The limit, in its unit.
+    pub(super) fn capacity(self) -> u64 {
+        match self {
+            Self::Packets(limit) | Self::Octets(limit) => limit,
+        }
+    }
+
+    /// What a packet of `octets` takes of the buffer.
+    #[inline]
+    pub(super) fn size(self, octets: u32) -> u32 {
+        match self {
+            Self::Packets(_) => 1,
+            Self::Octets(_) => octets,
+        }
+    }
 }
 
 /// A packet in the buffer.
 #[derive(Debug, Clone, Copy)]
 struct Queued {
     departure: Instant,
-    bytes: u64,
+    size: u32,
 }
 
-/// The state of a FIFO queue of packets in front of a link.
+/// The state of a FIFO of packets.
 #[derive(Debug, Clone)]
-pub(crate) struct PacketFifo {
-    /// The time of a byte. Multiples of it are exact to 2^-64 ps a byte, so that departures do not drift.
-    byte: Slot,
-    /// Bytes that the link adds to each packet.
+pub(super) struct PacketFifo {
+    /// The time of an octet. Multiples of it are exact to 2^-44 ps an octet, so that departures do not drift.
+    octet: Slot,
+    /// Octets that the link adds to each packet.
     overhead: u64,
     limit: PacketLimit,
     queue: VecDeque<Queued>,
-    /// Bytes in `queue`.
-    queued_bytes: u64,
-    /// Bytes accepted so far, with what the link adds.
+    /// What `queue` takes of the buffer.
+    occupancy: u64,
+    /// Octets accepted so far, with what the link adds.
     carried: u64,
-    /// Bytes of the packet at hand.
-    at_hand: u64,
     last_departure: Instant,
     number: u64,
-    /// The largest occupancy since the window began.
-    pub(super) most: u64,
 }
 
 impl PacketFifo {
-    pub(super) fn new(byte: Slot, overhead: u64, limit: PacketLimit) -> Self {
+    pub(super) fn new(octet: Slot, overhead: u64, limit: PacketLimit) -> Self {
         Self {
-            byte,
+            octet,
             overhead,
             limit,
             queue: VecDeque::new(),
-            queued_bytes: 0,
+            occupancy: 0,
             carried: 0,
-            at_hand: 0,
             last_departure: Instant::default(),
             number: 0,
-            most: 0,
         }
-    }
-
-    /// A packet of `bytes` bytes arrives at `at`: those sent before are gone.
-    fn on_arrival(&mut self, at: Instant, bytes: u64) {
-        self.at_hand = bytes;
-        while let Some(sent) = self.queue.front().filter(|packet| packet.departure <= at) {
-            self.queued_bytes -= sent.bytes;
-            self.queue.pop_front();
-        }
-    }
-
-    /// The time of a byte.
-    pub(super) fn byte(&self) -> Slot {
-        self.byte
-    }
-
-    /// Bytes sent until `now`, with what the link adds; a packet counts when its last bit is sent.
-    pub(super) fn sent(&self, now: Instant) -> u64 {
-        let waiting = self.waiting(now);
-        self.carried - waiting.map(|packet| packet.bytes + self.overhead).sum::<u64>()
-    }
-
-    /// Packets in the buffer at `now`.
-    pub(super) fn packets(&self, now: Instant) -> u64 {
-        self.waiting(now).count() as u64
-    }
-
-    /// The time that a packet takes at the least.
-    pub(super) fn shortest(&self) -> Time {
-        shortest(self.byte, self.overhead)
-    }
-
-    /// When the next packet leaves at the earliest, if it arrives at `now`.
-    pub(super) fn next_departure(&self, now: Time) -> Time {
-        now.max(self.last_departure.ps()) + self.shortest()
     }
 
     fn waiting(&self, now: Instant) -> impl Iterator<Item = &Queued> {
         self.queue.range(self.queue.partition_point(|packet| packet.departure <= now)..)
     }
-
-    fn used(&self) -> u64 {
-        match self.limit {
-            PacketLimit::Packets(_) => self.queue.len() as u64,
-            PacketLimit::Bytes(_) => self.queued_bytes,
-        }
-    }
 }
 
-impl Queue for PacketFifo {
+impl Fifo for PacketFifo {
     const PACKETS: bool = true;
 
     fn capacity(&self) -> u64 {
-        match self.limit {
-            PacketLimit::Packets(limit) | PacketLimit::Bytes(limit) => limit,
+        self.limit.capacity()
+    }
+
+    fn size(&self, cell: &Cell) -> u32 {
+        self.limit.size(cell.octets)
+    }
+
+    fn advance(&mut self, now: Instant) {
+        while let Some(sent) = self.queue.front().filter(|packet| packet.departure <= now) {
+            self.occupancy -= u64::from(sent.size);
+            self.queue.pop_front();
         }
     }
 
-    /// Asked about the time of the packet at hand only.
-    fn occupancy(&self, _: Instant) -> u64 {
-        self.used()
+    fn occupancy(&self, now: Instant) -> u64 {
+        debug_assert!(
+            self.queue.front().is_none_or(|packet| packet.departure > now),
+            "the clock is at {now:?}"
+        );
+        self.occupancy
     }
 
-    fn is_full(&self, _: Instant) -> bool {
-        match self.limit {
-            PacketLimit::Packets(limit) => self.queue.len() as u64 >= limit,
-            PacketLimit::Bytes(limit) => self.queued_bytes.saturating_add(self.at_hand) > limit,
-        }
+    fn units(&self, now: Instant) -> u64 {
+        self.waiting(now).count() as u64
     }
 
-    fn accept(&mut self, at: Instant) {
-        let bytes = self.at_hand + self.overhead;
-        let departure = self.last_departure.max(at).plus_slots(self.byte, bytes);
-        self.queue.push_back(Queued { departure, bytes: self.at_hand });
-        self.queued_bytes += self.at_hand;
-        self.carried += bytes;
+    fn is_full(&self, now: Instant, cell: &Cell) -> bool {
+        self.occupancy(now).saturating_add(self.size(cell).into()) > self.capacity()
+    }
+
+    fn accept(&mut self, at: Instant, cell: &Cell) {
+        let (octets, size) = (u64::from(cell.octets) + self.overhead, self.size(cell));
+        let departure = self.last_departure.max(at).plus_slots(self.octet, octets);
+        self.queue.push_back(Queued { departure, size });
+        self.occupancy += u64::from(size);
+        self.carried += octets;
         self.last_departure = departure;
         // Packets are on no grid.
-        self.number += 1 << 32;
-        self.most = self.most.max(self.used());
-        assert!(self.used() <= self.capacity(), "the policy accepted a packet into a full buffer");
+        self.number += APART;
     }
 
     fn slot(&self) -> Slot {
@@ -164,27 +144,18 @@ impl Queue for PacketFifo {
     fn last_number(&self) -> u64 {
         self.number
     }
-}
 
-impl Buffer<PacketFifo> {
-    /// Handles every arrival before `until`; returns how many packets there were.
-    pub(super) fn serve<P: BufferPolicy>(
-        &mut self,
-        policy: &mut P,
-        until: Time,
-        streams: &mut Streams<Cell>,
-        wires: &Wires,
-    ) -> u64 {
-        let (mut packets, mut tally, mut train) = (0, Tally::default(), Train::default());
-        while self.merge.next::<false, _>(until, streams, &mut train) {
-            packets += 1;
-            let wire =
-                self.connections[train.car.vc as usize].wire.expect("what packets contain waits in a wire");
-            let bytes = wires.packets[wire].peek(train.car.frame).segment.ip_bytes();
-            self.queue.on_arrival(train.first, u64::from(bytes));
-            self.on_cell(policy, &mut train, &mut tally, streams);
-        }
-        self.settle(&tally);
-        packets
+    fn carried(&self, _: u64) -> Span {
+        Span::of_slots(self.octet, self.carried)
+    }
+
+    fn time_ahead(&self, now: Instant) -> SpanSum {
+        let mut sum = SpanSum::default();
+        self.waiting(now).for_each(|packet| sum.add(packet.departure.since(now)));
+        sum
+    }
+
+    fn shortest(&self) -> Time {
+        shortest(self.octet, self.overhead)
     }
 }

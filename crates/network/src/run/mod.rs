@@ -3,7 +3,11 @@
 mod tables;
 
 use celltrain_atm::{cell::CELL_BITS, contract::Category, policing, quantity::CellRate};
-use celltrain_engine::{Time, random::Randomness, time::seconds};
+use celltrain_engine::{
+    Slot, Time,
+    random::Randomness,
+    time::{Span, SpanSum, seconds},
+};
 use celltrain_tcp::{ReceiverStats, SenderStats};
 
 use self::tables::{PortMeasures, port_table};
@@ -14,11 +18,15 @@ use crate::{
     events::Events,
     host::IncomingStats,
     measures::{Excess, Guaranteed, Series},
-    network::{FlowEnds, Network},
-    port::{Place, Port, PortStats},
+    network::{Carrier, FlowEnds, Network},
+    port::{Location, Port, PortStats},
     scenario::{Flow, Framing, Graph, Scenario, ScenarioError},
     table::{Column, Table},
 };
+
+/// How many cells the fastest link of a network carries in one visit at the most: a tenth of a second of work, or less. Only
+/// above 10 Gbit/s are visits shorter for it.
+const MOST_CELLS_A_VISIT: u64 = 250_000;
 
 /// What to keep of a run beside its totals.
 #[derive(Debug, Clone, Copy, Default)]
@@ -77,8 +85,9 @@ pub(crate) struct Snapshot {
     ports: Vec<PortCounts>,
 }
 
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 struct FlowCounts {
+    carrier: Carrier,
     sender: SenderStats,
     receiver: ReceiverStats,
     incoming: IncomingStats,
@@ -98,9 +107,11 @@ struct PortCounts {
     low_priority: [u64; 2],
     stats: PortStats,
     occupancy: u64,
+    /// The time integral of the occupancy.
+    integral: SpanSum,
     lost: Lost,
-    /// How long the line was busy, in units of its own.
-    busy: u64,
+    /// How long the link was busy.
+    busy: Span,
 }
 
 impl<'a> Experiment<'a> {
@@ -110,6 +121,18 @@ impl<'a> Experiment<'a> {
     /// What is wrong with the scenario's network.
     pub fn new(scenario: &'a Scenario) -> Result<Self, ScenarioError> {
         Ok(Self { scenario, graph: scenario.graph()?, captures: Places::default() })
+    }
+
+    /// As [`Experiment::new`]; `None` if `interrupt`, which is asked now and then, said so.
+    ///
+    /// # Errors
+    /// As [`Experiment::new`].
+    pub fn new_unless(
+        scenario: &'a Scenario,
+        interrupt: &mut dyn FnMut() -> bool,
+    ) -> Result<Option<Self>, ScenarioError> {
+        let graph = scenario.graph_unless(interrupt)?;
+        Ok(graph.map(|graph| Self { scenario, graph, captures: Places::default() }))
     }
 
     /// Captures, in every run from now on, the packets at `hosts` and the cells on `links` (`"switch1 > switch2"`); the
@@ -125,7 +148,24 @@ impl<'a> Experiment<'a> {
     /// The network of replication `replication` under `seed`, at time 0.
     #[must_use]
     pub fn network(&self, seed: u64, replication: u64, options: Options) -> Network {
-        build(self.scenario, &self.graph, &self.captures, Randomness { seed, replication }, options)
+        self.network_unless(seed, replication, options, &mut || false).expect("nothing interrupts it")
+    }
+
+    /// As [`Experiment::network`]; `None` if `interrupt`, which is asked now and then, said so.
+    #[must_use]
+    pub fn network_unless(
+        &self,
+        seed: u64,
+        replication: u64,
+        options: Options,
+        interrupt: &mut dyn FnMut() -> bool,
+    ) -> Option<Network> {
+        let randomness = Randomness { seed, replication };
+        let mut network = build(self.scenario, &self.graph, &self.captures, randomness, options, interrupt)?;
+        let fastest = self.graph.links.iter().map(|link| link.rate).max()?;
+        let most = Slot::of_bits(CELL_BITS * MOST_CELLS_A_VISIT, fastest).ps();
+        network.set_schedule(|schedule| schedule.cap = schedule.cap.min(most.max(1)));
+        Some(network)
     }
 
     /// Runs replication `replication` under `seed`. `None` if `interrupt`, which is asked now and then, said so.
@@ -137,7 +177,8 @@ impl<'a> Experiment<'a> {
         options: Options,
         interrupt: &mut dyn FnMut() -> bool,
     ) -> Option<RunResult> {
-        self.run_network(self.network(seed, replication, options), interrupt)
+        let network = self.network_unless(seed, replication, options, interrupt)?;
+        self.run_network(network, interrupt)
     }
 
     /// Runs a network of this experiment from time 0 to the end.
@@ -149,10 +190,12 @@ impl<'a> Experiment<'a> {
     ) -> Option<RunResult> {
         let spec = self.scenario.spec();
         if !network.run_until(spec.warm_up.ps(), interrupt) {
+            free(network);
             return None;
         }
         let begin = Snapshot::begin_window(&mut network);
         if !network.run_until(spec.duration.ps(), interrupt) {
+            free(network);
             return None;
         }
         Some(self.measure(network, &begin))
@@ -205,17 +248,20 @@ impl<'a> Experiment<'a> {
     fn series(&self, network: &Network) -> Vec<Series> {
         let flows = || std::iter::zip(&self.graph.flows, &network.flows);
         let sampler = |host: usize, endpoint: usize| &network.host(host).parts.endpoints[endpoint].sampler;
-        let windows = flows()
-            .filter_map(|(flow, ends)| Some(sampler(ends.from, ends.tcp?.0).series(&flow.name, "cwnd", "B")));
+        let windows = flows().filter_map(|(flow, ends)| {
+            let Carrier::Tcp { sender, .. } = ends.carrier else { return None };
+            Some(sampler(ends.from, sender).series(&flow.name, "cwnd", "B"))
+        });
         let delivered = flows().filter_map(|(flow, ends)| {
-            Some(sampler(ends.to, ends.tcp?.1).series(&flow.name, "delivered", "B"))
+            let Carrier::Tcp { receiver, .. } = ends.carrier else { return None };
+            Some(sampler(ends.to, receiver).series(&flow.name, "delivered", "B"))
         });
         let sources = flows().filter_map(|(flow, ends)| {
             let source = network.abr_source(ends)?;
             let rate = source.rate_sampler.series(&flow.name, "acr", "cells/s");
             Some([rate, source.queue_sampler.series(&flow.name, "source_queue", "cells")])
         });
-        let ports = network.ports().filter(|port| port.place == Place::Switch).flat_map(Port::series);
+        let ports = network.ports().filter(|port| port.location == Location::Switch).flat_map(Port::series);
         let all = windows.chain(delivered).chain(sources.flatten()).chain(ports);
         all.filter(|series| !series.times.is_empty()).collect()
     }
@@ -291,6 +337,13 @@ impl<'a> Experiment<'a> {
     }
 }
 
+/// Frees an interrupted network in a thread of its own, where there are threads: a large one takes seconds.
+fn free(network: Network) {
+    let spawned = std::thread::Builder::new().spawn(move || drop(network));
+    // Without a thread it was freed at once.
+    drop(spawned);
+}
+
 /// The minimum cell rate of a flow's VC in bit/s.
 fn minimum_rate(flow: &Flow) -> Option<f64> {
     flow.contract.mcr.map(|CellRate(rate)| rate.0 as f64)
@@ -311,6 +364,7 @@ impl Snapshot {
         let cells = std::iter::zip(cells, policed);
         let flow =
             |(ends, ([sent, discarded], policing)): (&FlowEnds, ([u64; 2], policing::Stats))| FlowCounts {
+                carrier: ends.carrier,
                 sent,
                 discarded,
                 policing,
@@ -332,7 +386,8 @@ impl Snapshot {
             stats: port.stats().clone(),
             occupancy: port.occupancy(),
             lost: losses.get(&port.link).copied().unwrap_or_default(),
-            busy: port.busy().0,
+            integral: port.occupancy_integral(),
+            busy: port.busy(),
         };
         let flows = std::iter::zip(&network.flows, cells).map(flow).collect();
         Self { flows, ports: network.ports().map(port).collect() }
@@ -344,9 +399,9 @@ fn cells_of_flows(network: &Network) -> Vec<[u64; 2]> {
     let mut cells = vec![[0; 2]; network.flows.len()];
     for port in network.ports() {
         for (flow, [accepted, discarded]) in port.by_flow() {
-            match port.place {
-                Place::Interface => cells[flow][0] += accepted,
-                Place::Switch | Place::Shaper => cells[flow][1] += discarded,
+            match port.location {
+                Location::Interface => cells[flow][0] += accepted,
+                Location::Switch | Location::Shaper => cells[flow][1] += discarded,
             }
         }
     }
@@ -378,8 +433,9 @@ impl FlowCounts {
         flow
     }
 
+    /// Whether TCP carries it, delivered or not.
     fn carries_tcp(&self) -> bool {
-        self.receiver.segments > 0
+        self.carrier.is_tcp()
     }
 
     /// Distinct full segments, or whole frames of bare cells: the effective throughput in frames.

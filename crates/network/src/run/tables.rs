@@ -10,7 +10,8 @@ use super::{Experiment, FlowCounts, Metric, PortCounts};
 use crate::{
     channel::LossReason,
     measures::{Excess, Series, fairness_index, synchronisation_index},
-    port::{Place, Port, RateControl},
+    port::{Location, Port, RateControl},
+    scenario::NodeKind,
     table::{Column, Table},
 };
 
@@ -39,7 +40,7 @@ impl<'a> PortMeasures<'a> {
         let pushed_out = Reason::PushedOut as usize;
         let pushed_out = end.stats.discarded[pushed_out] - begin.stats.discarded[pushed_out];
         let forwarded = accepted + begin.occupancy - end.occupancy - pushed_out;
-        let sojourns = (end.stats.sojourns.ps() - begin.stats.sojourns.ps()) as f64;
+        let sojourns = end.integral.minus(begin.integral).ps() as f64;
         let discarded =
             std::iter::zip(end.stats.discarded, begin.stats.discarded).map(|(end, begin)| end - begin);
         Self {
@@ -52,7 +53,7 @@ impl<'a> PortMeasures<'a> {
             marked: end.stats.marked - begin.stats.marked,
             lost: std::iter::zip(end.lost, begin.lost).map(|(end, begin)| end - begin).collect(),
             occupancy_mean: sojourns / window as f64,
-            utilisation: (end.busy - begin.busy) as f64 * port.busy().1 / seconds(window),
+            utilisation: end.busy.minus(begin.busy).seconds() / seconds(window),
             delay_mean: sojourns / accepted.max(1) as f64 / SECOND as f64,
         }
     }
@@ -67,7 +68,7 @@ pub(super) fn port_table(ports: &[PortMeasures<'_>]) -> Table {
     let number = |get: &dyn Fn(&PortMeasures<'_>) -> f64| Column::Number(ports.iter().map(get).collect());
     let mut columns = vec![
         ("port", "", Column::Text(ports.iter().map(|port| port.port.name.clone()).collect())),
-        ("switch", "", count(&|port| u64::from(port.port.place == Place::Switch))),
+        ("switch", "", count(&|port| u64::from(port.port.location == Location::Switch))),
         ("cells_arrived", "cells", count(&|port| port.accepted + port.all_discarded() - port.pushed_out)),
         ("cells_forwarded", "cells", count(&|port| port.forwarded)),
         ("cells_discarded", "cells", count(&|port| port.all_discarded())),
@@ -108,9 +109,11 @@ impl Experiment<'_> {
         let (warm_up, window) = (self.scenario.spec().warm_up.ps(), self.window());
         let total = |get: fn(&FlowCounts) -> u64| flows.iter().map(get).sum::<u64>() as f64;
         let throughputs: Vec<f64> = flows.iter().map(|flow| flow.throughput(window)).collect();
-        let of_switches = || ports.iter().filter(|port| port.port.place == Place::Switch);
-        let of_hosts = ports.iter().filter(|port| port.port.place == Place::Interface);
-        let sent: u64 = of_hosts.map(|port| port.forwarded).sum();
+        let of_switches = || ports.iter().filter(|port| port.port.location == Location::Switch);
+        // Of the cells whose fate was decided in the window: those that reached a host, and those that a switch discarded.
+        let to_hosts = of_switches()
+            .filter(|port| self.graph.nodes[self.graph.links[port.port.link].to].kind == NodeKind::Host);
+        let arrived: u64 = to_hosts.map(|port| port.forwarded).sum();
         let lost: u64 = of_switches().map(PortMeasures::all_discarded).sum();
         let received = total(|flow| flow.incoming.useful_cells + flow.incoming.useless_cells);
         let new_cells: f64 = flows.iter().map(FlowCounts::new_cells).sum();
@@ -128,7 +131,7 @@ impl Experiment<'_> {
             metric("fairness_index", "", fairness_index(&throughputs)),
             metric("goodput", "", new_cells / received),
             metric("utilisation", "", busiest.map_or(f64::NAN, |port| port.utilisation)),
-            metric("cell_loss_ratio", "", lost as f64 / sent as f64),
+            metric("cell_loss_ratio", "", lost as f64 / (lost + arrived) as f64),
             metric(
                 "retransmission_ratio",
                 "",

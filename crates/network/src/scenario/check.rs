@@ -10,10 +10,9 @@ use celltrain_atm::{
     quantity::Capacity,
 };
 use celltrain_engine::{
-    long_range,
     quantity::{BitRate, Bytes, Duration, PacketRate},
     random::Randomness,
-    time::SECOND,
+    time::{MICROSECOND, SECOND},
 };
 use celltrain_tcp::StackSpec;
 
@@ -21,6 +20,7 @@ use super::{
     error::Problem,
     spec::{FlowSpec, LinkOverride, LinkSpec, OnOff, PortSpec, SCHEMA, Spec, Start, Traffic},
 };
+use crate::traffic::long_range;
 
 /// The longest run: a million seconds.
 pub const MAX_DURATION: Duration = Duration(1_000_000 * SECOND);
@@ -32,6 +32,8 @@ pub const MIN_RATE: BitRate = BitRate(1_000);
 pub const MAX_RATE: BitRate = BitRate(100_000_000_000_000);
 /// The most replications.
 pub const MAX_REPLICATIONS: u32 = 100_000;
+/// The shortest period of anything that comes again and again in a run, whatever else happens in it.
+pub const MIN_PERIOD: Duration = Duration(MICROSECOND);
 /// The most samples of a series.
 pub const MAX_SAMPLES: u64 = 10_000_000;
 /// The most cells in a frame: an AAL5 frame of 65535 bytes and its trailer.
@@ -170,7 +172,7 @@ fn traffic(key: &str, traffic: &Traffic) -> Checked {
         Traffic::Finite(form) => within(&at("bytes"), form.bytes, Bytes(1), MAX_TRANSFER),
         Traffic::Bursty(form) => {
             within(&at("bytes"), form.bytes, Bytes(1), MAX_TRANSFER)?;
-            within(&at("every"), form.every, Duration(1), MAX_DURATION)
+            within(&at("every"), form.every, MIN_PERIOD, MAX_DURATION)
         }
         Traffic::Cbr(form) => {
             within(&at("rate"), form.rate.0, MIN_RATE, MAX_RATE)?;
@@ -189,6 +191,7 @@ fn traffic(key: &str, traffic: &Traffic) -> Checked {
         }
         Traffic::LongRange(form) => {
             within(&at("rate.maximum"), form.rate.maximum, MIN_RATE, MAX_RATE)?;
+            within(&at("rate.cycle"), form.rate.cycle, MIN_PERIOD, MAX_DURATION)?;
             let generator = Randomness { seed: 0, replication: 0 }.named("check");
             long_range::LongRange::new(&form.rate, generator)
                 .map_err(|(field, message)| Problem::new(at(&format!("rate.{field}")), message))?;

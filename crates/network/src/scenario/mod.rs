@@ -19,11 +19,13 @@ use std::path::Path;
 
 pub use check::{
     MAX_DELAY, MAX_DURATION, MAX_FRAME_CELLS, MAX_OVERHEAD, MAX_PACKET_RATE, MAX_RATE, MAX_REPLICATIONS,
-    MAX_SAMPLES, MAX_TRANSFER, MIN_RATE,
+    MAX_SAMPLES, MAX_TRANSFER, MIN_PERIOD, MIN_RATE,
 };
 pub use error::ScenarioError;
 pub(crate) use error::suggestion;
-pub use graph::{Flow, Graph, Link, Loss, MAX_FLOWS, MAX_NODES, MAX_ROUTE_LINKS, Node};
+pub use graph::{
+    Flow, Graph, Link, Loss, MAX_FLOWS, MAX_NODES, MAX_OVERLOAD, MAX_ROUTE_LINKS, Node, WORK_BETWEEN_POLLS,
+};
 pub use source::{MAX_EXTENDS, MAX_FILE};
 pub use spec::{
     Backbone, Bursty, Cbr, CellRate, Chain, Distribution, ExplicitGraph, Finite, FlowSpec, Framing, Greedy,
@@ -32,7 +34,10 @@ pub use spec::{
     TieBreak, Topology, Traffic,
 };
 
-use self::source::Source;
+use self::{
+    graph::{Poll, Stop},
+    source::Source,
+};
 
 /// A scenario: what its files and overrides say, read and checked.
 #[derive(Debug, Clone)]
@@ -94,7 +99,20 @@ impl Scenario {
     /// # Errors
     /// A network that cannot be: unknown nodes, flows without a way, loops, too many of anything.
     pub fn graph(&self) -> Result<Graph, ScenarioError> {
-        Graph::build(&self.spec).map_err(|problem| self.source.error_at(&problem.key, problem.message))
+        let graph = self.graph_unless(&mut || false)?;
+        Ok(graph.expect("nothing interrupts it"))
+    }
+
+    /// As [`Scenario::graph`]; `None` if `interrupt`, which is asked now and then, said so.
+    ///
+    /// # Errors
+    /// As [`Scenario::graph`].
+    pub fn graph_unless(&self, interrupt: &mut dyn FnMut() -> bool) -> Result<Option<Graph>, ScenarioError> {
+        match Graph::build(&self.spec, &mut Poll::new(interrupt)) {
+            Ok(graph) => Ok(Some(graph)),
+            Err(Stop::Interrupt) => Ok(None),
+            Err(Stop::Problem(problem)) => Err(self.source.error_at(&problem.key, problem.message)),
+        }
     }
 
     /// The complete scenario as TOML: no `extends`, defaults written out. Reading it gives an equal scenario.

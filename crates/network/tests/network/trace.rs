@@ -111,10 +111,12 @@ fn check_counts(part: &Part, stays: &[(u32, u32)], measured: impl Fn(&str) -> f6
         let count = part.fates.iter().flatten().filter(|fate| fate.symbol == symbol).count();
         assert_eq!(measured(column), count as f64, "{}: {column}", part.policy);
     }
-    // Half slots of 500 ns.
-    let stayed: u32 = stays.iter().map(|stay| stay.1 - stay.0).sum();
+    // Half slots of 500 ns. The run ends 64 of them after the first cell arrives; what is in the buffer then has stayed until then.
+    let stayed: u32 = stays.iter().map(|stay| stay.1.min(64) - stay.0).sum();
     let mean = f64::from(stayed) * 500e-9 / stays.len() as f64;
-    assert!((measured("delay_mean") / mean - 1.0).abs() < 1e-12, "{}: mean delay", part.policy);
+    // Cells arrive in the middle of a picosecond, the run ends at the beginning of one: half a picosecond for each that is left.
+    let found = measured("delay_mean");
+    assert!((found / mean - 1.0).abs() < 1e-7, "{}: mean delay {found}, not {mean}", part.policy);
     let fullest =
         part.fates.iter().flatten().filter(|fate| fate.symbol == '+').map(|fate| fate.found + 1).max();
     assert_eq!(measured("occupancy_max"), f64::from(fullest.unwrap()), "{}", part.policy);

@@ -3,7 +3,7 @@
 use celltrain_engine::{Time, time::seconds};
 
 use super::{CongestionControl, slow_start};
-use crate::flow::Flow;
+use crate::{flow::Flow, params::CubicAlpha};
 
 /// Growth constant, in segments per cubic second (section 5.1).
 const C: f64 = 0.4;
@@ -31,7 +31,10 @@ pub(crate) struct Cubic {
 /// One congestion avoidance stage.
 #[derive(Debug, Clone)]
 struct Epoch {
+    /// When it began, moved on by the time in which the window was not used.
     start: Time,
+    /// The last ACK.
+    last: Time,
     /// Seconds until the curve reaches the plateau.
     k: f64,
     /// Window that Reno would have by now (section 4.3).
@@ -50,65 +53,82 @@ impl Cubic {
         if !self.climbs || self.w_max < cwnd {
             self.w_max = cwnd;
         }
-        Epoch { start: now, k: libm::cbrt((self.w_max - cwnd) / C), w_est: cwnd }
+        Epoch { start: now, last: now, k: libm::cbrt((self.w_max - cwnd) / C), w_est: cwnd }
     }
 
     /// The window after an ACK of `acked` segments in congestion avoidance (sections 4.3 to 4.5).
-    fn grown(&mut self, now: Time, rtt: Time, cwnd: f64, acked: f64) -> f64 {
+    fn grown(&mut self, now: Time, rtt: Time, cwnd: f64, acked: f64, reading: CubicAlpha) -> f64 {
         let mut epoch = self.epoch.take().unwrap_or_else(|| self.begin(now, cwnd));
-        let alpha = if epoch.w_est < self.cwnd_prior { ALPHA } else { 1.0 };
-        epoch.w_est += alpha * acked / cwnd;
+        let slow = reading == CubicAlpha::Constant || epoch.w_est < self.cwnd_prior;
+        epoch.w_est += if slow { ALPHA } else { 1.0 } * acked / cwnd;
+        epoch.last = now;
         let t = seconds(now - epoch.start);
         let next = if self.curve(epoch.k, t) < epoch.w_est {
             epoch.w_est.max(cwnd)
         } else {
             let target = self.curve(epoch.k, t + seconds(rtt)).clamp(cwnd, 1.5 * cwnd);
-            cwnd + (target - cwnd) / cwnd
+            // Section 4.4 adds this for each segment acknowledged, so that delayed ACKs make no difference.
+            cwnd + (target - cwnd) * (acked / cwnd).min(1.0)
         };
         self.epoch = Some(epoch);
         next
     }
 
-    /// The threshold after a reduction, which ends the stage (section 4.6).
-    fn reduced(&mut self, flow: &Flow) -> u64 {
+    /// What is left of `bytes` after a reduction, which ends the stage (section 4.6).
+    fn reduced(&mut self, flow: &Flow, bytes: u64) -> u64 {
         self.cwnd_prior = flow.cwnd as f64 / flow.mss as f64;
         self.epoch = None;
         self.fraction = 0.0;
-        ((BETA * flow.loss_flight() as f64) as u64).max(2 * flow.mss)
+        (BETA * bytes as f64) as u64
+    }
+
+    /// The plateau after a reduction of `cwnd_prior`, to which the next stage climbs back. Section 4.7: a flow whose share
+    /// shrinks gives way to others by a lower one.
+    fn aim(&mut self, flow: &Flow) {
+        let shrinking = flow.params.cubic_fast_convergence && self.cwnd_prior < self.w_max;
+        self.w_max = if shrinking { self.cwnd_prior * (1.0 + BETA) / 2.0 } else { self.cwnd_prior };
+        self.climbs = true;
     }
 }
 
 impl CongestionControl for Cubic {
     fn on_ack(&mut self, now: Time, flow: &mut Flow, acked: u64) {
         if flow.cwnd < flow.ssthresh {
-            return slow_start(flow, acked);
+            return slow_start(now, flow, acked);
         }
         let mss = flow.mss as f64;
         let cwnd = (flow.cwnd as f64 + self.fraction) / mss;
         let rtt = flow.timer.estimator.srtt().unwrap_or(0);
-        let bytes = self.grown(now, rtt, cwnd, acked as f64 / mss) * mss;
+        let bytes = self.grown(now, rtt, cwnd, acked as f64 / mss, flow.params.cubic_alpha) * mss;
         flow.cwnd = bytes as u64;
         self.fraction = bytes - flow.cwnd as f64;
     }
 
     fn on_loss(&mut self, flow: &Flow) -> u64 {
-        let ssthresh = self.reduced(flow);
-        // Section 4.7: a flow whose share shrinks gives way to others by a lower plateau.
-        let shrinking = flow.params.cubic_fast_convergence && self.cwnd_prior < self.w_max;
-        self.w_max = if shrinking { self.cwnd_prior * (1.0 + BETA) / 2.0 } else { self.cwnd_prior };
-        self.climbs = true;
-        ssthresh
+        let left = self.reduced(flow, flow.in_network());
+        self.aim(flow);
+        left.max(2 * flow.mss)
+    }
+
+    fn on_mark(&mut self, flow: &Flow) -> u64 {
+        let left = self.reduced(flow, flow.cwnd);
+        self.aim(flow);
+        left
     }
 
     fn on_timeout(&mut self, flow: &Flow) -> u64 {
         self.climbs = false;
-        if flow.consecutive_timeouts > 1 { flow.ssthresh } else { self.reduced(flow) }
+        if flow.consecutive_timeouts > 1 {
+            return flow.ssthresh;
+        }
+        self.reduced(flow, flow.in_network()).max(2 * flow.mss)
     }
 
-    fn on_idle(&mut self, idle: Time) {
-        // Section 4.2: time without traffic does not count.
+    fn on_limited(&mut self, now: Time) {
+        // Section 4.2: time in which the application kept the window from growing does not count.
         if let Some(epoch) = &mut self.epoch {
-            epoch.start += idle;
+            epoch.start += now - epoch.last;
+            epoch.last = now;
         }
     }
 }
@@ -130,17 +150,30 @@ mod tests {
         let mut flow = Flow::new(&params);
         flow.cwnd = segments * MSS;
         flow.max = flow.cwnd;
+        flow.offered = u64::MAX;
         flow.timer.estimator.sample(rtt);
         flow
     }
 
-    /// Acknowledges segment by segment, a window a round trip, from `from` to `to`; returns the window in
+    /// Acknowledges segment by segment, one window per round trip, from `from` to `to`; returns the window in
     /// segments.
     fn acknowledge(cubic: &mut Cubic, flow: &mut Flow, rtt: Time, from: Time, to: Time) -> f64 {
+        acknowledge_each(1, cubic, flow, rtt, from, to)
+    }
+
+    /// As `acknowledge`, with one ACK for `segments`.
+    fn acknowledge_each(
+        segments: u64,
+        cubic: &mut Cubic,
+        flow: &mut Flow,
+        rtt: Time,
+        from: Time,
+        to: Time,
+    ) -> f64 {
         let mut now = from;
         while now < to {
-            cubic.on_ack(now, flow, MSS);
-            now += rtt * MSS / flow.cwnd;
+            cubic.on_ack(now, flow, segments * MSS);
+            now += rtt * segments * MSS / flow.cwnd;
         }
         flow.cwnd as f64 / MSS as f64
     }
@@ -185,6 +218,29 @@ mod tests {
     }
 
     #[test]
+    fn delayed_acks_make_no_difference() {
+        // Section 4.3: "this equation works for connections with enabled or disabled Delayed ACKs".
+        for rtt in [10 * MILLISECOND, 100 * MILLISECOND] {
+            let window = |segments| {
+                let (mut cubic, mut flow) = (Cubic::default(), flow(100, rtt));
+                lose(&mut cubic, &mut flow);
+                acknowledge_each(segments, &mut cubic, &mut flow, rtt, 0, 8 * SECOND)
+            };
+            assert_close(window(2), window(1), 0.005);
+        }
+    }
+
+    #[test]
+    fn alpha_may_stay_what_it_is() {
+        let rtt = 10 * MILLISECOND;
+        let (mut cubic, mut flow) = (Cubic::default(), flow(20, rtt));
+        flow.params.cubic_alpha = CubicAlpha::Constant;
+        lose(&mut cubic, &mut flow);
+        let window = acknowledge(&mut cubic, &mut flow, rtt, 0, 50 * rtt);
+        assert_close(window, 14.0 + 50.0 * 9.0 / 17.0, 0.03);
+    }
+
+    #[test]
     fn a_shrinking_flow_lowers_its_plateau() {
         let (mut cubic, mut flow) = (Cubic::default(), flow(100, SECOND));
         lose(&mut cubic, &mut flow);
@@ -217,7 +273,7 @@ mod tests {
         let (mut cubic, mut flow) = (Cubic::default(), flow(1000, rtt));
         lose(&mut cubic, &mut flow);
         let before = acknowledge(&mut cubic, &mut flow, rtt, 0, 2 * SECOND);
-        cubic.on_idle(60 * SECOND);
+        cubic.on_limited(62 * SECOND);
         let after = acknowledge(&mut cubic, &mut flow, rtt, 62 * SECOND, 62 * SECOND + rtt);
         assert_close(after, before, 0.02);
     }

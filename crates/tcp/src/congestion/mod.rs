@@ -4,11 +4,16 @@
 //! registry.
 
 mod cubic;
+mod dctcp;
+mod hystart;
 mod reno;
 
 use celltrain_engine::Time;
 
-use crate::{flow::Flow, registry::registry};
+use crate::{event::EventKind, flow::Flow, limits::Limit, registry::registry};
+
+use self::hystart::Growth;
+pub(crate) use self::hystart::HyStart;
 
 registry! {
     $
@@ -21,30 +26,59 @@ registry! {
         Reno => reno::Reno,
         /// A cubic function of the time since the last loss (RFC 9438), a loss takes 30 %.
         Cubic => cubic::Cubic,
+        /// Reno whose reaction to marks is in proportion to their share (RFC 8257).
+        Dctcp => dctcp::Dctcp,
     }
+}
+
+/// What an ACK of an ECN-capable connection tells, whatever state the connection is in.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Feedback {
+    /// Bytes that it acknowledges for the first time.
+    pub(crate) acked: u64,
+    /// It echoes a mark.
+    pub(crate) marked: bool,
 }
 
 /// Window growth and reduction of one connection.
 pub(crate) trait CongestionControl {
+    /// Takes what an ACK tells about marks, before `flow` has taken it in.
+    fn on_feedback(&mut self, _flow: &Flow, _feedback: Feedback) {}
+
     /// Grows `flow.cwnd` for an ACK of `acked` new bytes that arrived outside of loss recovery.
     fn on_ack(&mut self, now: Time, flow: &mut Flow, acked: u64);
 
-    /// The slow-start threshold after a loss or a congestion mark that showed without a timeout.
+    /// The slow-start threshold after a loss that showed without a timeout.
     fn on_loss(&mut self, flow: &Flow) -> u64;
+
+    /// The congestion window after a congestion mark; the caller bounds it from below.
+    fn on_mark(&mut self, flow: &Flow) -> u64;
 
     /// The slow-start threshold after a timeout, `flow.consecutive_timeouts` of which have come in a row.
     fn on_timeout(&mut self, flow: &Flow) -> u64;
 
-    /// Nothing was sent for `idle`.
-    fn on_idle(&mut self, _idle: Time) {}
+    /// Since the last ACK the window has not been used in full: the application had nothing to send.
+    fn on_limited(&mut self, _now: Time) {}
 }
 
 impl CongestionControl for Congestion {
-    /// The window never grows beyond the receiver's, where it would mean nothing, nor for an ACK that echoes
-    /// a congestion mark (RFC 3168 section 6.1.2).
+    fn on_feedback(&mut self, flow: &Flow, feedback: Feedback) {
+        dispatch!(self.on_feedback(flow, feedback));
+    }
+
+    /// The window grows neither beyond the receiver's, where it would mean nothing, nor for an ACK that echoes a
+    /// congestion mark (RFC 3168 section 6.1.2), nor while the application does not use it (RFC 9438 section 5.8, RFC
+    /// 7661).
     fn on_ack(&mut self, now: Time, flow: &mut Flow, acked: u64) {
-        if flow.echoed || flow.cwnd >= flow.rwnd {
+        if flow.echoed {
             return;
+        }
+        if flow.application_limited(flow.flight() + acked) {
+            flow.limits.set(now, Limit::Application);
+            return self.on_limited(now);
+        }
+        if flow.cwnd >= flow.rwnd {
+            return flow.limits.set(now, Limit::ReceiveWindow);
         }
         dispatch!(self.on_ack(now, flow, acked));
         flow.cwnd = flow.cwnd.min(flow.rwnd);
@@ -54,16 +88,36 @@ impl CongestionControl for Congestion {
         dispatch!(self.on_loss(flow))
     }
 
+    fn on_mark(&mut self, flow: &Flow) -> u64 {
+        dispatch!(self.on_mark(flow))
+    }
+
     fn on_timeout(&mut self, flow: &Flow) -> u64 {
         dispatch!(self.on_timeout(flow))
     }
 
-    fn on_idle(&mut self, idle: Time) {
-        dispatch!(self.on_idle(idle));
+    fn on_limited(&mut self, now: Time) {
+        dispatch!(self.on_limited(now));
     }
 }
 
-/// Slow start: an ACK opens the window by what it covers, a segment at most (RFC 5681 equation 2).
-fn slow_start(flow: &mut Flow, acked: u64) {
-    flow.cwnd += acked.min(flow.mss);
+/// Slow start: an ACK opens the window by what it covers, a segment at most (RFC 5681 equation 2) or as many as the limit of
+/// byte counting says (RFC 3465 section 2.2).
+fn slow_start(now: Time, flow: &mut Flow, acked: u64) {
+    let growth = acked.min(u64::from(flow.params.slow_start_limit) * flow.mss);
+    match &mut flow.hystart {
+        None => flow.cwnd += growth,
+        Some(hystart) => match hystart.on_ack(flow.una, flow.max, growth) {
+            Growth::By(bytes) => flow.cwnd += bytes,
+            Growth::Exit => leave_slow_start(now, flow),
+        },
+    }
+}
+
+/// Ends the first slow start without a loss: congestion avoidance goes on from here.
+fn leave_slow_start(now: Time, flow: &mut Flow) {
+    flow.hystart = None;
+    flow.ssthresh = flow.cwnd;
+    let (ack, cwnd) = (flow.una, flow.cwnd);
+    flow.trace.record(now, || EventKind::SlowStartExited { ack, cwnd });
 }

@@ -17,9 +17,9 @@ pub(crate) struct Reno {
 }
 
 impl CongestionControl for Reno {
-    fn on_ack(&mut self, _now: Time, flow: &mut Flow, acked: u64) {
+    fn on_ack(&mut self, now: Time, flow: &mut Flow, acked: u64) {
         if flow.cwnd < flow.ssthresh {
-            return slow_start(flow, acked);
+            return slow_start(now, flow, acked);
         }
         match flow.params.congestion_avoidance {
             CongestionAvoidance::ByteCounting => {
@@ -41,10 +41,19 @@ impl CongestionControl for Reno {
     fn on_loss(&mut self, flow: &Flow) -> u64 {
         self.credit = 0;
         let half = match flow.params.halving {
-            Halving::Flight => flow.loss_flight() / 2,
-            Halving::Window => flow.cwnd.min(flow.rwnd) / 2 / flow.mss * flow.mss,
+            Halving::Flight => flow.in_network() / 2,
+            Halving::Window => half_window(flow),
         };
         half.max(2 * flow.mss)
+    }
+
+    fn on_mark(&mut self, flow: &Flow) -> u64 {
+        self.credit = 0;
+        match flow.params.halving {
+            // RFC 3168 section 6.1.2: the congestion window is halved, however little of it is in use just now.
+            Halving::Flight => flow.cwnd / 2,
+            Halving::Window => half_window(flow),
+        }
     }
 
     fn on_timeout(&mut self, flow: &Flow) -> u64 {
@@ -54,4 +63,9 @@ impl CongestionControl for Reno {
         }
         self.on_loss(flow)
     }
+}
+
+/// Half of the window, in whole segments (4.3BSD).
+fn half_window(flow: &Flow) -> u64 {
+    flow.cwnd.min(flow.rwnd) / 2 / flow.mss * flow.mss
 }

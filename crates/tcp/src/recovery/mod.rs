@@ -5,6 +5,7 @@
 mod go_back_n;
 mod newreno;
 mod prr;
+mod rack;
 mod reno;
 mod sack;
 mod tahoe;
@@ -18,6 +19,7 @@ use crate::{
     congestion::{Congestion, CongestionControl},
     event::{EventKind, ExitCause, LossSign},
     flow::Flow,
+    limits::Limit,
     registry::registry,
     segment::Segment,
 };
@@ -39,6 +41,8 @@ registry! {
         Newreno => newreno::NewReno,
         /// Recovery by a scoreboard of selective acknowledgements (RFC 6675).
         Sack => sack::Sack,
+        /// Recovery by times of transmission, with loss probes (RFC 8985) and proportional reductions (RFC 6937).
+        Rack => rack::Rack,
         /// Halves as Reno does and sends again from the lost segment on, whatever the receiver holds.
         GoBackN => go_back_n::GoBackN,
     }
@@ -49,7 +53,7 @@ registry! {
 pub(crate) trait Recovery {
     /// Reads what an ACK says about losses, before the flow has taken it in; true if it counts as a duplicate
     /// ACK.
-    fn read(&mut self, flow: &Flow, segment: &Segment) -> bool {
+    fn read(&mut self, _now: Time, flow: &Flow, segment: &Segment) -> bool {
         flow.is_duplicate(segment)
     }
 
@@ -62,13 +66,19 @@ pub(crate) trait Recovery {
         true
     }
 
+    /// The timer expired, and the windows are about to be reduced.
+    fn remember(&mut self, _flow: &Flow, _congestion: &Congestion) {}
+
     /// The timer expired, and the windows are reduced.
     fn on_timeout(&mut self, _now: Time, flow: &mut Flow) {
         flow.go_back();
     }
 
+    /// The time of `flow.alarm` has come.
+    fn on_alarm(&mut self, _now: Time, _flow: &mut Flow, _congestion: &mut Congestion) {}
+
     /// The bytes to send next, if the windows allow any; the caller sends them.
-    fn next(&mut self, flow: &Flow) -> Option<Range<u64>> {
+    fn next(&mut self, _now: Time, flow: &mut Flow) -> Option<Range<u64>> {
         flow.next_in_window()
     }
 
@@ -79,8 +89,8 @@ pub(crate) trait Recovery {
 }
 
 impl Recovery for AnyRecovery {
-    fn read(&mut self, flow: &Flow, segment: &Segment) -> bool {
-        dispatch!(self.read(flow, segment))
+    fn read(&mut self, now: Time, flow: &Flow, segment: &Segment) -> bool {
+        dispatch!(self.read(now, flow, segment))
     }
 
     fn on_duplicate_ack(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion) {
@@ -95,8 +105,16 @@ impl Recovery for AnyRecovery {
         dispatch!(self.on_timeout(now, flow));
     }
 
-    fn next(&mut self, flow: &Flow) -> Option<Range<u64>> {
-        dispatch!(self.next(flow))
+    fn remember(&mut self, flow: &Flow, congestion: &Congestion) {
+        dispatch!(self.remember(flow, congestion));
+    }
+
+    fn on_alarm(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion) {
+        dispatch!(self.on_alarm(now, flow, congestion));
+    }
+
+    fn next(&mut self, now: Time, flow: &mut Flow) -> Option<Range<u64>> {
+        dispatch!(self.next(now, flow))
     }
 
     fn recovering(&self) -> bool {
@@ -106,6 +124,7 @@ impl Recovery for AnyRecovery {
 
 /// Records that recovery ended.
 fn trace_exit(now: Time, flow: &mut Flow, cause: ExitCause) {
+    flow.limits.set(now, Limit::CongestionWindow);
     let (ack, cwnd) = (flow.una, flow.cwnd);
     flow.trace.record(now, || EventKind::RecoveryExited { cause, ack, cwnd });
 }
@@ -113,7 +132,13 @@ fn trace_exit(now: Time, flow: &mut Flow, cause: ExitCause) {
 /// Reduces the window on the third duplicate ACK to half the flight and `inflation` segments for those that,
 /// by the ACKs, have left the network (RFC 5681 section 3.2 steps 2 and 3).
 fn halve(now: Time, flow: &mut Flow, congestion: &mut Congestion, inflation: u32) {
-    let ssthresh = congestion.on_loss(flow);
+    let ssthresh = reduced(flow, congestion);
     let cwnd = ssthresh + u64::from(inflation) * flow.mss;
     flow.fast_retransmit(now, LossSign::ThirdDuplicateAck, ssthresh, cwnd);
+}
+
+/// The slow-start threshold after a loss that showed without a timeout. A loss in a window of data whose marks were
+/// answered reduces nothing more (RFC 3168 section 6.1.2).
+fn reduced(flow: &Flow, congestion: &mut Congestion) -> u64 {
+    if flow.reduced_for_mark() { flow.ssthresh } else { congestion.on_loss(flow) }
 }

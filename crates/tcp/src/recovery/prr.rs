@@ -5,16 +5,16 @@ use crate::flow::Flow;
 /// What has been delivered and sent since a recovery began, in bytes.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Prr {
-    /// RecoverFS: the flight when it began.
+    /// RecoverFS: the flight when it began, without what limited transmit added, as in the examples of section 3.1.
     recover_fs: u64,
     delivered: u64,
     out: u64,
 }
 
 impl Prr {
-    /// At the beginning of a recovery.
-    pub(super) fn begin(flow: &Flow) -> Self {
-        Self { recover_fs: flow.flight(), ..Self::default() }
+    /// At the beginning of a recovery from a flight of `recover_fs`.
+    pub(super) fn begin(recover_fs: u64) -> Self {
+        Self { recover_fs, ..Self::default() }
     }
 
     /// `bytes` were sent, for the first time or again.
@@ -27,8 +27,10 @@ impl Prr {
         self.delivered += delivered;
         let unsent = self.delivered.saturating_sub(self.out);
         pipe + if pipe > flow.ssthresh {
+            // Rounded up to whole segments, as the RFC's own examples count.
             let share = u128::from(self.delivered) * u128::from(flow.ssthresh);
-            let due = share.div_ceil(u128::from(self.recover_fs.max(1))) as u64;
+            let unit = u128::from(self.recover_fs.max(1)) * u128::from(flow.mss);
+            let due = share.div_ceil(unit) as u64 * flow.mss;
             due.saturating_sub(self.out)
         } else {
             (flow.ssthresh - pipe).min(unsent.max(delivered) + flow.mss)

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use celltrain_engine::Time;
 
-use super::{Recovery, prr::Prr, trace_exit};
+use super::{Recovery, prr::Prr, reduced, trace_exit};
 use crate::{
     congestion::{Congestion, CongestionControl},
     event::{EventKind, ExitCause, LossSign},
@@ -82,6 +82,13 @@ impl Sack {
         (end > flow.una).then(|| end.saturating_sub(flow.mss).max(flow.una)..end)
     }
 
+    /// Counts what is sent, if the reduction is proportional.
+    const fn on_sent(&mut self, bytes: u64) {
+        if let Some(prr) = &mut self.prr {
+            prr.on_sent(bytes);
+        }
+    }
+
     /// Lets the window follow what arrives, if the reduction is proportional.
     fn reduce(&mut self, flow: &mut Flow) {
         if let Some(mut prr) = self.prr {
@@ -113,21 +120,18 @@ impl Sack {
 
 impl Recovery for Sack {
     /// A duplicate ACK is one that reports something new (section 2).
-    fn read(&mut self, flow: &Flow, segment: &Segment) -> bool {
+    fn read(&mut self, _now: Time, flow: &Flow, segment: &Segment) -> bool {
         self.delivered = segment.ack.saturating_sub(flow.una);
         if segment.sack.is_empty() && self.board.is_empty() {
             return false;
         }
-        let missing = self.prr.map(|_| self.board.missing_in(flow.una..flow.max));
+        let before = self.board.bytes();
         let mut reported = 0;
         for block in segment.sack.ranges(segment.ack) {
             reported += self.board.insert(block.start.max(flow.una)..block.end.min(flow.max));
         }
-        let una = segment.ack.max(flow.una);
-        self.board.remove_below(una);
-        if let Some(before) = missing {
-            self.delivered = before - self.board.missing_in(una..flow.max);
-        }
+        self.board.remove_below(segment.ack.max(flow.una));
+        self.delivered = self.delivered + self.board.bytes() - before;
         reported > 0
     }
 
@@ -139,19 +143,20 @@ impl Recovery for Sack {
         }
         let cause =
             if flow.duplicates < DUP_THRESH { LossSign::SackedAbove } else { LossSign::ThirdDuplicateAck };
-        let ssthresh = congestion.on_loss(flow);
+        let (ssthresh, flight) = (reduced(flow, congestion), flow.in_network());
         flow.fast_retransmit(now, cause, ssthresh, ssthresh);
         flow.resend_first = true;
-        self.high_rxt = flow.first_segment().end;
-        self.rescue_rxt = self.high_rxt;
         self.episode = Some(Episode { recovery_point: flow.max, after_timeout: false });
+        let first = flow.first_segment();
         if flow.params.proportional_rate_reduction {
-            let mut prr = Prr::begin(flow);
-            prr.on_sent(self.high_rxt - flow.una);
-            self.prr = Some(prr);
-            // The retransmission is all that goes for this ACK.
-            flow.cwnd = self.pipe(flow);
+            self.prr = Some(Prr::begin(flight));
+            self.reduce(flow);
+            // The first retransmission goes in any case.
+            flow.cwnd = flow.cwnd.max(self.pipe(flow) + first.end - first.start);
         }
+        self.on_sent(first.end - first.start);
+        self.high_rxt = first.end;
+        self.rescue_rxt = first.end;
     }
 
     fn on_new_ack(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion, acked: u64) -> bool {
@@ -187,15 +192,13 @@ impl Recovery for Sack {
         self.episode = Some(Episode { recovery_point: flow.max, after_timeout: true });
     }
 
-    fn next(&mut self, flow: &Flow) -> Option<Range<u64>> {
+    fn next(&mut self, _now: Time, flow: &mut Flow) -> Option<Range<u64>> {
         match self.episode {
             None => flow.next_in_window(),
             Some(_) if flow.cwnd < self.pipe(flow) + flow.mss => None,
             Some(episode) => {
                 let bytes = self.next_seg(flow, episode)?;
-                if let Some(prr) = &mut self.prr {
-                    prr.on_sent(bytes.end - bytes.start);
-                }
+                self.on_sent(bytes.end - bytes.start);
                 Some(bytes)
             }
         }
@@ -263,7 +266,7 @@ mod tests {
             };
             let lost = first(&|byte| is_lost(&sack, byte));
             let room = sack.pipe(&flow) + MSS <= cwnd;
-            match sack.next(&flow) {
+            match sack.next(0, &mut flow) {
                 Some(bytes) => {
                     prop_assert!(room);
                     prop_assert_eq!(bytes.start, lost.unwrap_or(SENT), "rule 1, else rule 2");
@@ -285,7 +288,7 @@ mod tests {
             sack.rescue_rxt = SENT;
             let top = sack.board.end().unwrap_or(0);
             let hole = (high_rxt..top).find(|&byte| sack.board.containing(byte).is_none());
-            let next = sack.next(&flow).map(|bytes| bytes.start);
+            let next = sack.next(0, &mut flow).map(|bytes| bytes.start);
             prop_assert_eq!(next, hole, "rule 1 or 3, and no rescue is left");
         }
     }

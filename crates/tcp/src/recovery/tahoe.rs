@@ -2,12 +2,8 @@
 
 use celltrain_engine::Time;
 
-use super::Recovery;
-use crate::{
-    congestion::{Congestion, CongestionControl},
-    event::LossSign,
-    flow::Flow,
-};
+use super::{Recovery, reduced};
+use crate::{congestion::Congestion, event::LossSign, flow::Flow};
 
 /// Slow start from the lost segment.
 #[derive(Debug, Clone, Default)]
@@ -16,7 +12,7 @@ pub(crate) struct Tahoe;
 impl Recovery for Tahoe {
     fn on_duplicate_ack(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion) {
         if flow.third_duplicate() {
-            let ssthresh = congestion.on_loss(flow);
+            let ssthresh = reduced(flow, congestion);
             flow.fast_retransmit(now, LossSign::ThirdDuplicateAck, ssthresh, flow.mss);
             flow.go_back();
         }

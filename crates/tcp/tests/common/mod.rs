@@ -3,6 +3,8 @@
 // Every test file compiles its own copy and uses a part of it.
 #![allow(dead_code, unreachable_pub)]
 
+pub mod dumbbell;
+
 use std::{
     cmp::Reverse,
     collections::{BinaryHeap, VecDeque},
@@ -57,12 +59,17 @@ impl Link {
         Self { rate, delay, limit, departures: VecDeque::new() }
     }
 
-    /// When a packet of `bytes` that arrives at `now` reaches the other end, unless the queue is full.
-    fn carry(&mut self, now: Time, bytes: u32) -> Option<Time> {
+    /// Packets that it holds at `now`.
+    pub fn length(&mut self, now: Time) -> usize {
         while self.departures.front().is_some_and(|&departure| departure <= now) {
             self.departures.pop_front();
         }
-        if self.departures.len() >= self.limit {
+        self.departures.len()
+    }
+
+    /// When a packet of `bytes` that arrives at `now` reaches the other end, unless the queue is full.
+    fn carry(&mut self, now: Time, bytes: u32) -> Option<Time> {
+        if self.length(now) >= self.limit {
             return None;
         }
         let start = self.departures.back().copied().unwrap_or(now).max(now);

@@ -5,8 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BufferPolicy, ParamError, PortContext, PortView, Verdict,
-    frame::{EndMarks, FrameAdmission, FrameDiscard},
+    Occupancy, ParamError, PortContext, PortState, View,
+    frame::{FramePolicy, FrameRule},
 };
 use crate::{Cell, quantity::Level};
 
@@ -26,31 +26,21 @@ impl Default for Params {
     }
 }
 
-/// The policy: the frame rule that all frame policies share, and its own rule for admission.
-#[derive(Debug, Clone)]
-pub struct Hysteresis {
-    frames: FrameDiscard,
-    admission: Admission,
-}
+/// The policy.
+pub type Hysteresis = FramePolicy<UntilDrained>;
 
+/// Refuses frames from the high threshold on until the queue is below the low one.
 #[derive(Debug, Clone)]
-struct Admission {
+pub struct UntilDrained {
     high: u64,
     low: u64,
     /// Whether the queue has reached the high threshold and not yet drained to the low one.
     refusing: bool,
 }
 
-impl FrameAdmission for Admission {
-    fn admits(&mut self, _: &Cell, port: &impl PortView, _: Time) -> bool {
-        let bound = if self.refusing { self.low } else { self.high };
-        self.refusing = port.occupancy() >= bound;
-        !self.refusing
-    }
-}
-
-impl BufferPolicy for Hysteresis {
+impl FrameRule for UntilDrained {
     type Params = Params;
+    type Needs = Occupancy;
 
     const SUMMARY: &'static str =
         "Refuses new frames from a high threshold on until the queue is below a low one.";
@@ -58,12 +48,13 @@ impl BufferPolicy for Hysteresis {
 
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
         let (low, high) = port.low_high(params.low, params.high)?;
-        let frames = FrameDiscard::new(EndMarks::default(), port.vcs.len());
-        Ok(Self { frames, admission: Admission { high, low, refusing: false } })
+        Ok(Self { high, low, refusing: false })
     }
 
-    fn on_arrival(&mut self, cell: &Cell, port: &impl PortView, now: Time) -> Verdict {
-        self.frames.on_arrival(&mut self.admission, cell, port, now)
+    fn admits<S: PortState>(&mut self, _: &Cell, port: &View<'_, Occupancy, S>, _: Time) -> bool {
+        let bound = if self.refusing { self.low } else { self.high };
+        self.refusing = port.occupancy() >= bound;
+        !self.refusing
     }
 }
 
@@ -71,22 +62,11 @@ impl BufferPolicy for Hysteresis {
 mod tests {
     use celltrain_engine::{quantity::BitRate, random::Randomness};
 
-    use super::*;
+    use super::{
+        super::{BufferPolicy, Snapshot, Verdict},
+        *,
+    };
     use crate::{contract::Contract, quantity::Unit};
-
-    struct Queue(u64);
-
-    impl PortView for Queue {
-        fn capacity(&self) -> u64 {
-            100
-        }
-        fn occupancy(&self) -> u64 {
-            self.0
-        }
-        fn is_first(&self) -> bool {
-            true
-        }
-    }
 
     #[test]
     fn admits_again_only_below_the_low_threshold() {
@@ -99,8 +79,10 @@ mod tests {
         };
         let mut policy = Hysteresis::new(&Params::default(), &port).unwrap();
         let first = Cell { length: 12, ..Cell::default() };
-        let admitted = [89, 90, 85, 80, 79, 85]
-            .map(|occupancy| policy.on_arrival(&first, &Queue(occupancy), 0) == Verdict::Accept);
+        let admitted = [89, 90, 85, 80, 79, 85].map(|occupancy| {
+            let port = Snapshot::of(100, &[occupancy]);
+            policy.on_arrival(&first, &port.view(true), 0) == Verdict::Accept
+        });
         assert_eq!(admitted, [true, false, false, false, true, true]);
     }
 }

@@ -4,7 +4,7 @@ use celltrain_atm::abr::{Allocator, Port, Rate, Source};
 
 use super::{
     super::{error::Problem, spec::Framing},
-    Flow, Link, Node,
+    Flow, Link, Node, progress,
 };
 
 /// Checks an ABR flow, which `key` is about.
@@ -33,10 +33,12 @@ pub(super) fn check_flow(key: &str, flow: &Flow, links: &[Link]) -> Result<(), P
         );
         return Err(Problem::new(key, message));
     }
-    match Source::new(params, Rate::of_bits(first.rate)) {
-        Ok(_) => Ok(()),
-        Err(error) => at(&format!("abr.{}", error.key), error.message),
+    let line = Rate::of_bits(first.rate);
+    if let Err(error) = Source::new(params, line) {
+        return at(&format!("abr.{}", error.key), error.message);
     }
+    let peak = params.pcr.map_or(line, |pcr| pcr.min(line));
+    progress::check_tagged_rate(&format!("{prefix}abr.tcr"), params.tcr, peak)
 }
 
 /// Checks that every allocator in force can be built; `key` names its table by the link.

@@ -10,8 +10,9 @@ use super::{
         error::Problem,
         spec::{FlowSpec, Framing, NodeKind, Spec, Traffic},
     },
-    Flow, Link, MAX_FLOWS, MAX_ROUTE_LINKS, Names, Node, abr, find,
+    Flow, Link, MAX_FLOWS, MAX_ROUTE_LINKS, Names, Node, Poll, Stop, abr, find,
     generate::{Outline, OutlineFlow},
+    progress,
     route::Router,
 };
 
@@ -21,11 +22,13 @@ pub(super) fn flows(
     outline: &mut Outline,
     names: &Names,
     links: &[Link],
-) -> Result<Vec<Flow>, Problem> {
+    poll: &mut Poll<'_>,
+) -> Result<Vec<Flow>, Stop> {
     let drafts = drafts(spec, &mut outline.flows, names)?;
-    let router = Router::new(&outline.nodes, links);
+    poll.after(drafts.len())?;
+    let router = Router::new(&outline.nodes, links, poll)?;
     let circuits = BTreeMap::new();
-    Builder { spec, nodes: &outline.nodes, names, router, route_links: 0, circuits }.flows(drafts)
+    Builder { spec, nodes: &outline.nodes, names, router, route_links: 0, circuits }.flows(drafts, poll)
 }
 
 /// A flow before its route is known, and the number of the `[[flow]]` about it.
@@ -37,8 +40,10 @@ struct Draft {
 /// The flows of the topology and those of `[[flow]]`.
 fn drafts(spec: &Spec, generated: &mut Vec<OutlineFlow>, names: &Names) -> Result<Vec<Draft>, Problem> {
     let mut drafts: Vec<_> = generated.drain(..).map(|flow| Draft { flow, entry: None }).collect();
-    let mut by_name: BTreeMap<_, _> =
-        drafts.iter().enumerate().map(|(index, draft)| (draft.flow.name.clone(), index)).collect();
+    let mut by_name = BTreeMap::new();
+    if !spec.flow.is_empty() {
+        by_name.extend(drafts.iter().enumerate().map(|(index, draft)| (draft.flow.name.clone(), index)));
+    }
     for (index, entry, name) in entries(spec)? {
         let end = |key: &str, node: &Option<String>, known: Option<usize>| match (node, known) {
             (Some(node), _) => find(names, || format!("flow.{index}.{key}"), node),
@@ -115,11 +120,13 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    fn flows(mut self, drafts: Vec<Draft>) -> Result<Vec<Flow>, Problem> {
+    fn flows(mut self, drafts: Vec<Draft>, poll: &mut Poll<'_>) -> Result<Vec<Flow>, Stop> {
         let tcp = resolve("tcp", &self.spec.tcp)?;
         let mut flows = Vec::with_capacity(drafts.len());
         for draft in drafts {
+            let searched = self.router.searched();
             let flow = self.flow(draft, tcp, &flows)?;
+            poll.after(flow.route.len() + flow.back.len() + self.router.searched() - searched)?;
             flows.push(flow);
         }
         Ok(flows)
@@ -159,6 +166,11 @@ impl Builder<'_> {
             Vec::new()
         };
         self.check_framing(&key, &name, &traffic, &route, &back)?;
+        let table = match entry.and_then(|entry| entry.traffic.as_ref()) {
+            Some(_) => format!("{key}.traffic"),
+            None => "traffic".to_owned(),
+        };
+        progress::check_source(&table, &traffic, self.router.links()[route[0]].rate)?;
         self.route_links += route.len() + back.len();
         if self.route_links > MAX_ROUTE_LINKS {
             let message = format!("the routes of all flows together pass more than {MAX_ROUTE_LINKS} links");

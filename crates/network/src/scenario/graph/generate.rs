@@ -27,6 +27,30 @@ pub(super) struct Wire {
     /// How it differs from `[link]`.
     pub(super) link: LinkOverride,
     pub(super) simplex: bool,
+    /// Where the scenario describes it.
+    pub(super) place: Place,
+}
+
+/// The table of a scenario that describes a link.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Place {
+    Access,
+    Trunk,
+    Exit,
+    /// `[[topology.link]]` of this number.
+    Entry(usize),
+}
+
+impl Place {
+    /// The dotted key of the table.
+    pub(super) fn key(self) -> String {
+        match self {
+            Self::Access => "link.access".to_owned(),
+            Self::Trunk => "link.trunk".to_owned(),
+            Self::Exit => "link.exit".to_owned(),
+            Self::Entry(index) => format!("topology.link.{index}"),
+        }
+    }
 }
 
 /// A flow between two nodes.
@@ -136,16 +160,23 @@ fn row(spec: &Spec, switches: u32, groups: impl IntoIterator<Item = Group>) -> O
         .chain(named("dest", flows, NodeKind::Host));
     let mut outline = Outline { nodes: nodes.collect(), ..Outline::default() };
     let (first_switch, first_destination) = (flows, flows + switches);
-    let wire = |from, to, link: LinkOverride| Wire { from, to, link, simplex: false };
+    let wire = |from, to, place: Place| {
+        let link = match place {
+            Place::Access => spec.link.access,
+            Place::Exit => spec.link.exit,
+            Place::Trunk | Place::Entry(_) => spec.link.trunk,
+        };
+        Wire { from, to, link, simplex: false, place }
+    };
     for trunk in 1..switches {
-        outline.wires.push(wire(first_switch + trunk - 1, first_switch + trunk, spec.link.trunk));
+        outline.wires.push(wire(first_switch + trunk - 1, first_switch + trunk, Place::Trunk));
     }
     for (group, number) in groups.iter().zip(1..) {
         for _ in 0..group.flows {
             let source = outline.flows.len();
             let destination = first_destination + source;
-            outline.wires.push(wire(source, first_switch + group.enter as usize, spec.link.access));
-            outline.wires.push(wire(first_switch + group.leave as usize, destination, spec.link.exit));
+            outline.wires.push(wire(source, first_switch + group.enter as usize, Place::Access));
+            outline.wires.push(wire(first_switch + group.leave as usize, destination, Place::Exit));
             let name = (source + 1).to_string();
             outline.flows.push(OutlineFlow {
                 name,
@@ -181,7 +212,8 @@ fn written_out(graph: &ExplicitGraph) -> Result<Outline, Problem> {
             return Err(Problem::new(format!("{key}.to"), "a link joins two different nodes"));
         }
         one_link(&key, &link.overrides())?;
-        wires.push(Wire { from, to, link: link.overrides(), simplex: link.simplex });
+        let place = Place::Entry(index);
+        wires.push(Wire { from, to, link: link.overrides(), simplex: link.simplex, place });
     }
     Ok(Outline { nodes, wires, flows: Vec::new() })
 }

@@ -1,5 +1,7 @@
 //! `[[loss]]`: from names to indices.
 
+use std::collections::BTreeMap;
+
 use super::{
     super::{
         error::{Problem, suggestion},
@@ -15,7 +17,13 @@ pub(super) fn losses(
     links: &[Link],
     flows: &[Flow],
 ) -> Result<Vec<Loss>, Problem> {
-    spec.loss.iter().enumerate().map(|(index, entry)| loss(index, entry, names, links, flows)).collect()
+    if spec.loss.is_empty() {
+        return Ok(Vec::new());
+    }
+    let named = flows.iter().enumerate().map(|(number, flow)| (flow.name.as_str(), number));
+    let numbers: BTreeMap<_, _> = named.collect();
+    let entries = spec.loss.iter().enumerate();
+    entries.map(|(index, entry)| loss(index, entry, names, links, flows, &numbers)).collect()
 }
 
 fn loss(
@@ -24,9 +32,10 @@ fn loss(
     names: &Names,
     links: &[Link],
     flows: &[Flow],
+    numbers: &BTreeMap<&str, usize>,
 ) -> Result<Loss, Problem> {
     let key = |part: &str| format!("loss.{index}.{part}");
-    let Some(number) = flows.iter().position(|flow| flow.name == entry.flow) else {
+    let Some(&number) = numbers.get(entry.flow.as_str()) else {
         let near = suggestion(&entry.flow, "flows", flows.iter().take(100).map(|flow| flow.name.as_str()));
         return Err(Problem::new(key("flow"), format!("unknown flow \"{}\"{near}", entry.flow)));
     };

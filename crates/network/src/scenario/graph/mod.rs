@@ -4,7 +4,9 @@ mod abr;
 mod flows;
 mod generate;
 mod losses;
+mod poll;
 mod ports;
+mod progress;
 mod route;
 
 use std::collections::BTreeMap;
@@ -12,14 +14,16 @@ use std::collections::BTreeMap;
 use celltrain_atm::{
     abr::AllocatorParams,
     buffer::DiscardParams,
-    contract::{Category, Contract, Policing},
+    contract::{Category, Contract},
     quantity::Capacity,
-    scheduler::{DisciplineName, SchedulerParams},
+    scheduler::SchedulerParams,
 };
 use celltrain_engine::quantity::{BitRate, Bytes, Duration};
 use celltrain_tcp::Params;
 
 use self::generate::Outline;
+pub(super) use self::poll::{Poll, Stop};
+pub use self::{poll::WORK_BETWEEN_POLLS, progress::MAX_OVERLOAD};
 use super::{
     error::{Problem, suggestion},
     spec::{Framing, LossDirection, LossUnit, NodeKind, Spec, Start, SwitchSpec, Traffic},
@@ -138,28 +142,15 @@ impl Flow {
     }
 }
 
-impl Link {
-    /// Whether the output port must store its queue if VCs under these contracts cross it: because it does not serve them
-    /// in the order of their cells' arrivals, or because something looks at every cell.
-    #[must_use]
-    pub fn stores_queue(&self, contracts: &[Contract]) -> bool {
-        self.discard.policy.pushes_out()
-            || (self.framing == Framing::Packets && self.discard.policy.keeps_accounts())
-            || self.scheduler.discipline != DisciplineName::Fifo
-            || self.vc_buffer != Capacity::UNLIMITED
-            || contracts.iter().any(|contract| contract.policing != Policing::None)
-            || contracts.windows(2).any(|pair| pair[0].category != pair[1].category)
-    }
-}
-
 impl Graph {
     /// Builds the network and checks that every flow can cross it.
-    pub(super) fn build(spec: &Spec) -> Result<Self, Problem> {
+    pub(super) fn build(spec: &Spec, poll: &mut Poll<'_>) -> Result<Self, Stop> {
         let mut outline = generate::outline(spec)?;
-        let names = index_names(&outline)?;
-        let links = links(spec, &outline, &names)?;
-        let flows = flows::flows(spec, &mut outline, &names, &links)?;
-        ports::check_contracts(spec, &outline, &links, &flows)?;
+        poll.after(outline.nodes.len())?;
+        let names = index_names(&outline, poll)?;
+        let links = links(spec, &outline, &names, poll)?;
+        let flows = flows::flows(spec, &mut outline, &names, &links, poll)?;
+        ports::check_contracts(spec, &outline, &links, &flows, poll)?;
         let place = |link: &Link| {
             ports::place(spec, &outline.nodes, link, "allocator", |port| port.allocator.is_some())
         };
@@ -180,12 +171,13 @@ impl Graph {
 /// Node indices by name.
 type Names = BTreeMap<String, usize>;
 
-fn index_names(outline: &Outline) -> Result<Names, Problem> {
+fn index_names(outline: &Outline, poll: &mut Poll<'_>) -> Result<Names, Stop> {
     let mut names = Names::new();
     for (index, node) in outline.nodes.iter().enumerate() {
+        poll.after(1)?;
         if names.insert(node.name.clone(), index).is_some() {
             let message = format!("there is another node \"{}\"", node.name);
-            return Err(Problem::new(format!("topology.node.{index}.name"), message));
+            return Err(Problem::new(format!("topology.node.{index}.name"), message).into());
         }
     }
     Ok(names)
@@ -200,9 +192,10 @@ fn find(names: &Names, key: impl Fn() -> String, name: &str) -> Result<usize, Pr
 }
 
 /// The directed links and their ports.
-fn links(spec: &Spec, outline: &Outline, names: &Names) -> Result<Vec<Link>, Problem> {
+fn links(spec: &Spec, outline: &Outline, names: &Names, poll: &mut Poll<'_>) -> Result<Vec<Link>, Stop> {
     let mut links = Vec::with_capacity(2 * outline.wires.len());
     for wire in &outline.wires {
+        poll.after(1)?;
         let directions = [(wire.from, wire.to), (wire.to, wire.from)];
         for &(from, to) in &directions[..if wire.simplex { 1 } else { 2 }] {
             let host = outline.nodes[from].kind == NodeKind::Host;
@@ -210,7 +203,7 @@ fn links(spec: &Spec, outline: &Outline, names: &Names) -> Result<Vec<Link>, Pro
             let switch = if host { &unlimited } else { &spec.switch };
             let processing = if outline.nodes[to].kind == NodeKind::Switch { spec.switch.delay.0 } else { 0 };
             let delay = wire.link.delay.unwrap_or(spec.link.delay).0;
-            links.push(Link {
+            let link = Link {
                 from,
                 to,
                 rate: wire.link.rate.unwrap_or(spec.link.rate),
@@ -224,7 +217,9 @@ fn links(spec: &Spec, outline: &Outline, names: &Names) -> Result<Vec<Link>, Pro
                 vc_buffer: switch.vc_buffer.unwrap_or(Capacity::UNLIMITED),
                 scheduler: switch.scheduler.clone(),
                 allocator: switch.allocator.clone(),
-            });
+            };
+            progress::check_lookahead(wire.place, &link)?;
+            links.push(link);
         }
     }
     ports::override_ports(spec, outline, names, &mut links)?;

@@ -7,7 +7,7 @@ use celltrain_atm::{
     buffer::{Policy, PortContext},
     contract::Contract,
     quantity::{Capacity, Unit},
-    scheduler::Priority,
+    scheduler::{Priority, ServiceTime},
 };
 use celltrain_engine::random::Randomness;
 
@@ -16,7 +16,7 @@ use super::{
         error::Problem,
         spec::{Framing, NodeKind, PortSpec, Spec},
     },
-    Flow, Link, Names, Node, find,
+    Flow, Link, Names, Node, Poll, Stop, find,
     generate::Outline,
 };
 
@@ -114,16 +114,15 @@ pub(super) fn check_contracts(
     outline: &Outline,
     links: &[Link],
     flows: &[Flow],
-) -> Result<(), Problem> {
-    let mut contracts: Vec<Vec<Contract>> = vec![Vec::new(); links.len()];
-    for (_, flow) in flows.iter().enumerate().filter(|(index, flow)| flow.circuit == *index) {
-        flow.route.iter().for_each(|&link| contracts[link].push(flow.contract.clone()));
-        flow.back.iter().for_each(|&link| contracts[link].push(flow.back_contract()));
-    }
-    for (link, vcs) in std::iter::zip(links, &contracts) {
+    poll: &mut Poll<'_>,
+) -> Result<(), Stop> {
+    for (link, vcs) in std::iter::zip(links, crossing(links.len(), flows)) {
+        poll.after(1 + vcs.len())?;
         if outline.nodes[link.from].kind == NodeKind::Host || vcs.is_empty() {
             continue;
         }
+        // Of one port at a time: those of all together are as many as all routes have links.
+        let vcs: &[Contract] = &vcs.iter().map(|vc| vc.contract(flows)).collect::<Vec<_>>();
         let generator = Randomness { seed: 0, replication: 0 }.named("check");
         let port = PortContext {
             capacity: link.buffer.units(),
@@ -136,13 +135,38 @@ pub(super) fn check_contracts(
         if let Err(error) = Policy::new(&link.discard, &port) {
             let key = place("discard", |port| port.discard.is_some());
             let name = link.discard.policy.name();
-            return Err(Problem::new(format!("{key}.{name}.{}", error.key), error.message));
+            return Err(Problem::new(format!("{key}.{name}.{}", error.key), error.message).into());
         }
-        if let Err(error) = Priority::new(&link.scheduler, vcs) {
+        if let Err(error) = Priority::new(&link.scheduler, vcs, ServiceTime::default()) {
             let key = place("scheduler", |port| port.scheduler.is_some());
             let name = link.scheduler.discipline.name();
-            return Err(Problem::new(format!("{key}.{name}.{}", error.key), error.message));
+            return Err(Problem::new(format!("{key}.{name}.{}", error.key), error.message).into());
         }
     }
     Ok(())
+}
+
+/// A VC that crosses a link: the number of its flow, twice, and one more if it is the VC back.
+#[derive(Debug, Clone, Copy)]
+struct Crossing(u32);
+
+impl Crossing {
+    fn new(flow: usize, back: bool) -> Self {
+        Self(u32::try_from(2 * flow).expect("there are no more than MAX_FLOWS flows") + u32::from(back))
+    }
+
+    fn contract(self, flows: &[Flow]) -> Contract {
+        let flow = &flows[self.0 as usize / 2];
+        if self.0.is_multiple_of(2) { flow.contract.clone() } else { flow.back_contract() }
+    }
+}
+
+/// The VCs that cross each link.
+fn crossing(links: usize, flows: &[Flow]) -> Vec<Vec<Crossing>> {
+    let mut crossing = vec![Vec::new(); links];
+    for (index, flow) in flows.iter().enumerate().filter(|(index, flow)| flow.circuit == *index) {
+        flow.route.iter().for_each(|&link| crossing[link].push(Crossing::new(index, false)));
+        flow.back.iter().for_each(|&link| crossing[link].push(Crossing::new(index, true)));
+    }
+    crossing
 }

@@ -1,8 +1,11 @@
 //! Routes: the way with the fewest links, and the same way back.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    num::NonZeroU32,
+};
 
-use super::{super::spec::NodeKind, Link, Node};
+use super::{super::spec::NodeKind, Link, Node, Poll, Stop};
 
 /// Finds routes in a network. Hosts pass nothing on, so only switches stand inside a route.
 ///
@@ -22,24 +25,42 @@ pub(super) struct Router<'a> {
     switches: usize,
     /// Trees from the switches asked for so far.
     trees: BTreeMap<usize, Tree>,
+    /// Links looked at so far to make them.
+    searched: usize,
 }
 
 /// The shortest ways from one switch to all others: for each, how many links away it is and the last of them.
 type Tree = Vec<Option<Branch>>;
 
+/// Half as large as with `usize`: there is a tree for each switch that flows enter, with a branch for every switch.
 #[derive(Debug, Clone, Copy)]
 struct Branch {
     distance: u32,
     /// No link leads to the root.
-    link: Option<usize>,
+    link: Option<NonZeroU32>,
+}
+
+impl Branch {
+    const ROOT: Self = Self { distance: 0, link: None };
+
+    fn new(distance: u32, link: usize) -> Self {
+        let number = u32::try_from(link + 1).ok().and_then(NonZeroU32::new);
+        Self { distance, link: Some(number.expect("there are no more than 2 MAX_NODES links")) }
+    }
+
+    /// The last link on the way from the root, if it is not the root itself.
+    fn link(self) -> Option<usize> {
+        self.link.map(|number| number.get() as usize - 1)
+    }
 }
 
 impl<'a> Router<'a> {
-    pub(super) fn new(nodes: &'a [Node], links: &'a [Link]) -> Self {
+    pub(super) fn new(nodes: &'a [Node], links: &'a [Link], poll: &mut Poll<'_>) -> Result<Self, Stop> {
         let mut outputs = vec![Vec::new(); nodes.len()];
         let mut inputs = vec![Vec::new(); nodes.len()];
         let mut between = BTreeMap::new();
         for (index, link) in links.iter().enumerate() {
+            poll.after(1)?;
             outputs[link.from].push(index);
             inputs[link.to].push(index);
             between.entry((link.from, link.to)).or_insert(index);
@@ -52,12 +73,27 @@ impl<'a> Router<'a> {
                 switches.saturating_sub(1)
             })
             .collect();
-        Self { nodes, links, between, outputs, inputs, switch_number, switches, trees: BTreeMap::new() }
+        Ok(Self {
+            nodes,
+            links,
+            between,
+            outputs,
+            inputs,
+            switch_number,
+            switches,
+            trees: BTreeMap::new(),
+            searched: 0,
+        })
     }
 
     /// All links.
     pub(super) fn links(&self) -> &'a [Link] {
         self.links
+    }
+
+    /// Links looked at so far in searches.
+    pub(super) fn searched(&self) -> usize {
+        self.searched
     }
 
     /// The first link from one node to another.
@@ -101,7 +137,7 @@ impl<'a> Router<'a> {
         let tree = &self.trees[&self.links[first].to];
         let mut route = vec![last];
         let mut node = self.links[last].from;
-        while let Some(Branch { link: Some(link), .. }) = tree[self.switch_number[node]] {
+        while let Some(link) = tree[self.switch_number[node]].and_then(Branch::link) {
             route.push(link);
             node = self.links[link].from;
         }
@@ -116,14 +152,14 @@ impl<'a> Router<'a> {
             return;
         }
         let mut tree: Tree = vec![None; self.switches];
-        tree[self.switch_number[root]] = Some(Branch { distance: 0, link: None });
+        tree[self.switch_number[root]] = Some(Branch::ROOT);
         let mut queue = VecDeque::from([(root, 0)]);
         while let Some((node, distance)) = queue.pop_front() {
+            self.searched += self.outputs[node].len();
             for &link in &self.outputs[node] {
                 let next = self.links[link].to;
                 if self.nodes[next].kind == NodeKind::Switch && tree[self.switch_number[next]].is_none() {
-                    tree[self.switch_number[next]] =
-                        Some(Branch { distance: distance + 1, link: Some(link) });
+                    tree[self.switch_number[next]] = Some(Branch::new(distance + 1, link));
                     queue.push_back((next, distance + 1));
                 }
             }

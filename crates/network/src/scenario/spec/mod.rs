@@ -54,14 +54,14 @@ pub struct Spec {
     #[serde(default = "default_seed")]
     #[schemars(range(max = i64::MAX))]
     pub seed: u64,
-    /// Number of replications.
+    /// Number of replications, 1 to 100 000.
     #[serde(default = "default_replications")]
-    #[schemars(range(min = 1, max = 1_000_000))]
+    #[schemars(range(min = 1, max = 100_000))]
     pub replications: u32,
     /// Order of cells that arrive at a port at the same time.
     #[serde(default)]
     pub tie_break: TieBreak,
-    /// Period of the time series, where series are asked for.
+    /// Period of the time series, where series are asked for: at most ten million samples of each in a run.
     #[serde(default = "default_sample")]
     pub sample: Duration,
     /// Nodes, links between them, and flows across them.
@@ -135,7 +135,8 @@ pub enum TieBreak {
 pub struct LinkSpec {
     /// Line rate; a cell takes 424 bits. 1 kbit/s to 100 Tbit/s.
     pub rate: BitRate,
-    /// Propagation delay, up to an hour, or the length of the link in kilometres, of 5 us each.
+    /// Propagation delay, up to an hour, or the length of the link in kilometres, of 5 us each. Above 0 where packets travel
+    /// at more than 8 Tbit/s.
     pub delay: Delay,
     /// Whether the link carries cells or packets. All links on the way of a flow must have the same framing.
     pub framing: Framing,

@@ -4,7 +4,6 @@ use std::{fmt, str::FromStr};
 
 use celltrain_atm::quantity::CellRate;
 use celltrain_engine::{
-    long_range,
     quantity::{Bytes, Duration},
     string_form,
 };
@@ -12,6 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::forms::forms;
+use crate::traffic::long_range;
 
 forms! {
     /// `[traffic]`: what a flow carries.
@@ -87,7 +87,7 @@ pub struct Finite {
 pub struct Bursty {
     /// Payload of a burst.
     pub bytes: Bytes,
-    /// Time from one burst to the next.
+    /// Time from one burst to the next, 1 us or more.
     pub every: Duration,
     /// When the first burst is given.
     #[serde(default)]
@@ -98,7 +98,7 @@ pub struct Bursty {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Cbr {
-    /// Rate of the cells.
+    /// Rate of the cells, up to ten times that of the first link on the route.
     pub rate: CellRate,
     /// Cells in a frame; an AAL5 frame has at most 1366.
     #[serde(default = "single")]
@@ -113,13 +113,14 @@ pub struct Cbr {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Poisson {
-    /// Mean rate of the cells.
+    /// Mean rate of the cells, up to ten times that of the first link on the route.
     pub rate: CellRate,
     /// Cells in a frame; an AAL5 frame has at most 1366.
     #[serde(default = "single")]
     #[schemars(range(min = 1, max = 1366))]
     pub frame: u16,
-    /// When the process starts.
+    /// When the process starts. The first frame comes an exponentially distributed time after it, as every other comes after
+    /// the one before.
     #[serde(default)]
     pub start: Start,
 }
@@ -128,7 +129,7 @@ pub struct Poisson {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct OnOff {
-    /// Rate of the cells during an on time.
+    /// Rate of the cells during an on time, up to ten times that of the first link on the route.
     pub peak: CellRate,
     /// Length of an on time, or its mean.
     pub on: Duration,
@@ -150,7 +151,7 @@ pub struct OnOff {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct LongRange {
-    /// Rate of the cells, 424 bits each, as it varies.
+    /// Rate of the cells, 424 bits each, as it varies, up to ten times that of the first link on the route.
     pub rate: long_range::Params,
     /// Cells in a frame; an AAL5 frame has at most 1366.
     #[serde(default = "single")]

@@ -1,0 +1,264 @@
+//! What a policy may know of its port, and how it says what it needs: [`Needs`] is part of a policy's type, and asking
+//! for what is not there does not compile.
+//!
+//! ```
+//! use celltrain_atm::buffer::{Occupancy, PerVc, Snapshot, View};
+//!
+//! let port = Snapshot::of(100, &[40, 2]);
+//! let view: View<'_, PerVc, _> = port.view(true);
+//! assert_eq!(view.vc_occupancy(1), 2);
+//! let narrow: View<'_, Occupancy, _> = view.narrow();
+//! assert_eq!(narrow.occupancy(), 42);
+//! ```
+//!
+//! ```compile_fail,E0599
+//! # use celltrain_atm::buffer::{Occupancy, Snapshot, View};
+//! # let port = Snapshot::of(100, &[40, 2]);
+//! let view: View<'_, Occupancy, _> = port.view(true);
+//! view.vc_occupancy(1);
+//! ```
+//!
+//! ```compile_fail,E0277
+//! # use celltrain_atm::buffer::{Occupancy, PerVc, Snapshot, View};
+//! # let port = Snapshot::of(100, &[40, 2]);
+//! # let view: View<'_, Occupancy, _> = port.view(true);
+//! let wider: View<'_, PerVc, _> = view.narrow();
+//! ```
+
+use std::{convert::Infallible, fmt::Debug, marker::PhantomData};
+
+use celltrain_engine::Time;
+
+use crate::Cell;
+
+/// A port's buffer as it stands when a unit, a cell or a packet, arrives. The port implements it; a policy sees it
+/// through a [`View`].
+pub trait PortState {
+    /// Size of the buffer in its units; `u64::MAX` when unlimited.
+    fn capacity(&self) -> u64;
+
+    /// What is in the buffer, the unit in transmission included: a unit leaves the buffer when its last bit is sent.
+    fn occupancy(&self) -> u64;
+
+    /// Whether there is no room for the unit at hand, in the buffer or below a limit of its VC.
+    fn is_full(&self) -> bool;
+
+    /// Whether the unit at hand would exceed a limit of its VC, so that it finds no room whatever leaves the buffer.
+    fn is_vc_full(&self) -> bool {
+        false
+    }
+
+    /// Whether units are packets of a packet-framed link: whole frames.
+    fn is_packet(&self) -> bool;
+
+    /// What `vc` has in the buffer, the unit in transmission included.
+    fn vc_occupancy(&self, vc: u32) -> u64;
+
+    /// What is in the buffer with priority `clp`, the unit in transmission included.
+    fn clp_occupancy(&self, clp: bool) -> u64;
+
+    /// VCs that have something in the buffer.
+    fn active_vcs(&self) -> u64;
+
+    /// Units of the last frame of `vc` in the buffer, complete or not, if all that has arrived of it is still there and
+    /// none of it is in transmission: what [`super::Verdict::PushOut`] would remove.
+    fn last_frame(&self, vc: u32) -> Option<u64>;
+}
+
+/// The data cell or packet whose last bit was sent at `now`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Departure {
+    /// What was sent.
+    pub cell: Cell,
+    /// When its last bit was sent.
+    pub now: Time,
+}
+
+/// The last frame of a VC, as far as it had arrived, was pushed out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Removed {
+    /// Whose frame it was.
+    pub vc: u32,
+    /// Its data cells or packets that were in the buffer.
+    pub count: u64,
+    /// Whether its end mark was among them. If not, what is still to come of it is the policy's to discard.
+    pub complete: bool,
+}
+
+impl From<Infallible> for Removed {
+    fn from(never: Infallible) -> Self {
+        match never {}
+    }
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// What a policy needs of its port: [`Occupancy`], [`PerVc`] or [`PushOut`]. The less it is, the faster the port.
+pub trait Needs: sealed::Sealed {
+    /// Whether the port keeps occupancies per VC and reports departures.
+    const PER_VC: bool;
+    /// Whether the port stores its queues, so that frames can be pushed out of them.
+    const PUSH_OUT: bool;
+
+    /// A VC whose last frame is to be pushed out; [`Infallible`] where none can be.
+    type Victim: Copy + Debug + PartialEq;
+    /// A departure as it is reported to the policy; [`Infallible`] where it is not.
+    type Departure: Copy;
+    /// A push-out as it is reported to the policy; [`Infallible`] where there is none.
+    type Removed: Copy + Into<Removed>;
+
+    /// The label of the VC.
+    fn victim(victim: Self::Victim) -> u32;
+
+    /// What to report when the last bit of `cell` was sent at `now`.
+    fn departure(cell: &Cell, now: Time) -> Option<Self::Departure>;
+
+    /// What to report when `count` data cells or packets of the last frame of `vc` were pushed out.
+    fn removed(vc: u32, count: u64, complete: bool) -> Option<Self::Removed>;
+}
+
+/// Needs that include occupancies per VC.
+pub trait SeesVcs: Needs {}
+
+/// Needs that include the last frames of VCs.
+pub trait SeesFrames: SeesVcs {}
+
+/// Needs that `N` covers.
+pub trait CoveredBy<N: Needs>: Needs {}
+
+macro_rules! needs {
+    ($(
+        $(#[$doc:meta])* $needs:ident {
+            per_vc: $per_vc:literal, push_out: $push_out:literal,
+            victim: $victim:ty, |$of:ident| $label:expr,
+            departure: $departure:ty, |$cell:ident, $now:ident| $departed:expr,
+            removed: $removed:ty, |$vc:ident, $count:ident, $complete:ident| $gone:expr,
+        }
+    )*) => { $(
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy)]
+        pub enum $needs {}
+
+        impl sealed::Sealed for $needs {}
+
+        impl Needs for $needs {
+            const PER_VC: bool = $per_vc;
+            const PUSH_OUT: bool = $push_out;
+
+            type Victim = $victim;
+            type Departure = $departure;
+            type Removed = $removed;
+
+            fn victim($of: $victim) -> u32 {
+                $label
+            }
+
+            #[inline]
+            fn departure(&$cell: &Cell, $now: Time) -> Option<$departure> {
+                $departed
+            }
+
+            fn removed($vc: u32, $count: u64, $complete: bool) -> Option<$removed> {
+                $gone
+            }
+        }
+    )* };
+}
+
+needs! {
+    /// The total occupancy and nothing else.
+    Occupancy {
+        per_vc: false, push_out: false,
+        victim: Infallible, |never| match never {},
+        departure: Infallible, |_cell, _now| None,
+        removed: Infallible, |_vc, _count, _complete| None,
+    }
+    /// Occupancies per VC and departures.
+    PerVc {
+        per_vc: true, push_out: false,
+        victim: Infallible, |never| match never {},
+        departure: Departure, |cell, now| Some(Departure { cell, now }),
+        removed: Infallible, |_vc, _count, _complete| None,
+    }
+    /// Occupancies per VC, departures, and queues that frames can be pushed out of.
+    PushOut {
+        per_vc: true, push_out: true,
+        victim: u32, |vc| vc,
+        departure: Departure, |cell, now| Some(Departure { cell, now }),
+        removed: Removed, |vc, count, complete| Some(Removed { vc, count, complete }),
+    }
+}
+
+impl SeesVcs for PerVc {}
+impl SeesVcs for PushOut {}
+impl SeesFrames for PushOut {}
+
+impl<N: Needs> CoveredBy<N> for Occupancy {}
+impl<N: SeesVcs> CoveredBy<N> for PerVc {}
+impl<N: SeesFrames> CoveredBy<N> for PushOut {}
+
+/// The port as a policy that needs `N` sees it just before the unit at hand. It is read-only.
+#[derive(Debug)]
+pub struct View<'a, N, S> {
+    state: &'a S,
+    first: bool,
+    needs: PhantomData<N>,
+}
+
+/// Methods of the view that are those of the state.
+macro_rules! shows {
+    ($($method:ident($($label:ident: $type:ty)?) -> $answer:ty;)*) => { $(
+        #[doc = concat!("As [`PortState::", stringify!($method), "`].")]
+        #[inline(always)]
+        #[must_use]
+        pub fn $method(&self $(, $label: $type)?) -> $answer {
+            self.state.$method($($label)?)
+        }
+    )* };
+}
+
+impl<'a, N: Needs, S: PortState> View<'a, N, S> {
+    /// The view of `state` by the unit at hand; `first` as [`View::is_first`].
+    #[inline(always)]
+    pub fn new(state: &'a S, first: bool) -> Self {
+        Self { state, first, needs: PhantomData }
+    }
+
+    /// Whether the unit at hand is the first of its frame: the one before it on the VC carried an end mark.
+    #[inline(always)]
+    #[must_use]
+    pub fn is_first(&self) -> bool {
+        self.first
+    }
+
+    /// The same view by a policy that needs less: for a rule made of another one.
+    #[inline(always)]
+    #[must_use]
+    pub fn narrow<M: CoveredBy<N>>(&self) -> View<'a, M, S> {
+        View::new(self.state, self.first)
+    }
+
+    shows! {
+        capacity() -> u64;
+        occupancy() -> u64;
+        is_full() -> bool;
+        is_vc_full() -> bool;
+        is_packet() -> bool;
+    }
+}
+
+impl<N: SeesVcs, S: PortState> View<'_, N, S> {
+    shows! {
+        vc_occupancy(vc: u32) -> u64;
+        clp_occupancy(clp: bool) -> u64;
+        active_vcs() -> u64;
+    }
+}
+
+impl<N: SeesFrames, S: PortState> View<'_, N, S> {
+    shows! {
+        last_frame(vc: u32) -> Option<u64>;
+    }
+}

@@ -1,0 +1,127 @@
+//! Frames in flight: what frames and RM cells contain, from the time a host sends them until the host at the other end takes them.
+//!
+//! Cells carry the number of their frame on the VC. The number is the handle of its contents: a VC keeps the order of its cells, so the
+//! sending host numbers frames as it sends them, and what is older than the frame taken last was lost on the way. A number
+//! that is no longer, or not yet, in flight is a defect of the simulator and stops the run.
+
+use celltrain_atm::abr::RmCell;
+use celltrain_tcp::Segment;
+
+/// A segment in flight, and which endpoint of the receiving host it is for.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Packet {
+    pub(crate) segment: Segment,
+    pub(crate) endpoint: u32,
+}
+
+/// The contents of the frames, or of the RM cells, that one VC carries, numbered from 0.
+#[derive(Debug)]
+pub(crate) struct PayloadQueue<T> {
+    /// A ring: number n is at n modulo the length, which is a power of two.
+    ring: Vec<T>,
+    /// Number of the first that is in flight.
+    first: u32,
+    /// Number of the next to be sent.
+    next: u32,
+}
+
+impl<T> Default for PayloadQueue<T> {
+    fn default() -> Self {
+        Self { ring: Vec::new(), first: 0, next: 0 }
+    }
+}
+
+impl<T: Copy + Default> PayloadQueue<T> {
+    /// Sends a frame or RM cell with these contents; returns its number.
+    #[inline]
+    pub(crate) fn send(&mut self, contents: &T) -> u32 {
+        let number = self.next;
+        if number.wrapping_sub(self.first) as usize == self.ring.len() {
+            self.grow();
+        }
+        self.next = number.wrapping_add(1);
+        let place = self.place(number);
+        self.ring[place] = *contents;
+        number
+    }
+
+    /// Doubles the ring. Everything is in both halves then, and so at its new place too.
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self) {
+        self.ring.extend_from_within(..);
+        self.ring.resize(self.ring.len().max(1), T::default());
+    }
+
+    #[inline]
+    fn place(&self, number: u32) -> usize {
+        let in_flight = number.wrapping_sub(self.first) < self.next.wrapping_sub(self.first);
+        assert!(in_flight, "frame {number} is not in flight: {} to {} are", self.first, self.next);
+        number as usize & (self.ring.len() - 1)
+    }
+
+    /// The contents of number `number`, which is in flight.
+    #[inline]
+    pub(crate) fn get(&self, number: u32) -> &T {
+        &self.ring[self.place(number)]
+    }
+
+    /// As [`PayloadQueue::get`], for the process that holds the RM cell and writes into it.
+    #[inline]
+    pub(crate) fn get_mut(&mut self, number: u32) -> &mut T {
+        let place = self.place(number);
+        &mut self.ring[place]
+    }
+
+    /// Takes number `number` out of flight, and those before it, which were lost; returns its contents.
+    #[inline]
+    pub(crate) fn take(&mut self, number: u32) -> &mut T {
+        let place = self.place(number);
+        self.first = number.wrapping_add(1);
+        &mut self.ring[place]
+    }
+}
+
+/// Everything in flight.
+#[derive(Debug, Default)]
+pub(crate) struct InFlight {
+    /// The contents of frames, by payload queue. Each VC that carries TCP has one.
+    pub(crate) packets: Vec<PayloadQueue<Packet>>,
+    /// The contents of RM cells, by payload queue. Each ABR VC has one in either direction.
+    pub(crate) rm: Vec<PayloadQueue<RmCell>>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contents_come_out_under_their_numbers_whatever_was_lost() {
+        let mut queue = PayloadQueue::default();
+        for round in 0..50u32 {
+            let numbers: Vec<_> = (0..round % 7 + 1).map(|n| queue.send(&(100 * round + n))).collect();
+            // All but the last of each round are lost.
+            for (n, &number) in numbers.iter().enumerate() {
+                assert_eq!(*queue.get(number), 100 * round + n as u32);
+            }
+            assert_eq!(*queue.take(*numbers.last().unwrap()), 100 * round + round % 7);
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "frame 3 is not in flight")]
+    fn a_stale_number_stops_the_run() {
+        let mut queue = PayloadQueue::default();
+        (0..5).for_each(|n| drop(queue.send(&n)));
+        queue.take(4);
+        let _ = queue.get(3);
+    }
+
+    #[test]
+    #[should_panic(expected = "frame 1 is not in flight")]
+    fn a_number_not_yet_sent_stops_the_run() {
+        let mut queue = PayloadQueue::default();
+        queue.send(&0);
+        let _ = queue.get(1);
+    }
+}

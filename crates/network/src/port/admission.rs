@@ -1,0 +1,168 @@
+//! What happens to a unit, a cell or a packet, that arrives at a port.
+//!
+//! It is policed. If it belongs to no frame it passes where there is room; otherwise the policy is asked. What the policy
+//! accepts is counted and goes to the service; what it discards is counted for a named reason. Nothing else asks a policy, and
+//! the frame boundary of a VC moves nowhere else.
+
+use celltrain_atm::{
+    Cell,
+    buffer::{BufferPolicy, Needs, PortState, Reason, Verdict, View},
+    cell::{Ecn, Kind},
+    policing::Action,
+};
+use celltrain_engine::Instant;
+
+use super::{core::PortCore, service::Service};
+
+/// The buffer as a policy sees it when a unit arrives.
+struct Arrival<'a, S> {
+    service: &'a S,
+    at: Instant,
+    cell: &'a Cell,
+}
+
+impl<S: Service> PortState for Arrival<'_, S> {
+    #[inline(always)]
+    fn capacity(&self) -> u64 {
+        self.service.capacity()
+    }
+
+    #[inline(always)]
+    fn occupancy(&self) -> u64 {
+        self.service.occupancy(self.at)
+    }
+
+    #[inline(always)]
+    fn is_full(&self) -> bool {
+        self.service.is_full(self.at, self.cell)
+    }
+
+    #[inline(always)]
+    fn is_vc_full(&self) -> bool {
+        self.service.is_vc_full(self.cell)
+    }
+
+    #[inline(always)]
+    fn is_packet(&self) -> bool {
+        self.service.is_packet()
+    }
+
+    #[inline]
+    fn vc_occupancy(&self, vc: u32) -> u64 {
+        self.service.per_vc().of_vc(vc)
+    }
+
+    #[inline]
+    fn clp_occupancy(&self, clp: bool) -> u64 {
+        self.service.per_vc().of_clp(clp)
+    }
+
+    #[inline]
+    fn active_vcs(&self) -> u64 {
+        self.service.per_vc().active()
+    }
+
+    #[inline]
+    fn last_frame(&self, vc: u32) -> Option<u64> {
+        self.service.last_frame(vc)
+    }
+}
+
+impl<S: Service> PortCore<S> {
+    /// Whether a unit that arrives at `at` is accepted; its priority and its mark are then those with which it goes on. `POLICED`:
+    /// whether some VC here has a policer.
+    // Forced into the loops over arrivals, where its arguments stay in registers.
+    #[inline(always)]
+    pub(super) fn admit<const POLICED: bool, P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        at: Instant,
+        cell: &mut Cell,
+    ) -> bool {
+        if POLICED && !self.police(at, cell) {
+            return false;
+        }
+        if cell.kind != Kind::Data {
+            return self.admit_frameless(at, cell);
+        }
+        let entry = &mut self.entries[cell.vc as usize];
+        let first = entry.at_frame_start;
+        entry.at_frame_start = cell.is_last();
+        loop {
+            let arrival = Arrival { service: &self.service, at, cell };
+            match policy.on_arrival(cell, &View::new(&arrival, first), at.ps()) {
+                Verdict::Accept => return true,
+                Verdict::Mark => {
+                    self.stats.marked += u64::from(first);
+                    cell.ecn = Ecn::Marked;
+                    return true;
+                }
+                Verdict::Discard(reason) => {
+                    self.discard(at, cell, reason);
+                    return false;
+                }
+                Verdict::PushOut(victim) => self.push_out(policy, at, P::Needs::victim(victim)),
+            }
+        }
+    }
+
+    /// A cell that belongs to no frame: policies of frames have nothing to say about it.
+    #[inline(never)]
+    fn admit_frameless(&mut self, at: Instant, cell: &Cell) -> bool {
+        let full = self.service.is_full(at, cell);
+        if full {
+            self.discard(at, cell, Reason::BufferFull);
+        }
+        !full
+    }
+
+    /// Whether the policer of the cell's VC, if it has one, lets it pass; it may tag it.
+    #[inline(never)]
+    fn police(&mut self, at: Instant, cell: &mut Cell) -> bool {
+        let Some(Some(policer)) = self.policers.get_mut(cell.vc as usize) else { return true };
+        match policer.conform(cell, at) {
+            Action::Pass => true,
+            Action::Tag => {
+                cell.clp = true;
+                true
+            }
+            Action::Discard => {
+                self.discard(at, cell, Reason::NonConforming);
+                false
+            }
+        }
+    }
+
+    /// Pushes the last frame of `vc` out of the buffer.
+    #[cold]
+    fn push_out<P: BufferPolicy>(&mut self, policy: &mut P, now: Instant, vc: u32) {
+        let (units, complete) = self.service.remove_last_frame(vc, now);
+        for unit in &units {
+            self.stats.sojourns.add(now.since(unit.at));
+            self.entries[vc as usize].pushed_out += 1;
+            // It was accepted and is discarded now: it counts as both.
+            self.discard(now, &unit.cell, Reason::PushedOut);
+        }
+        if let Some(removed) = P::Needs::removed(vc, units.len() as u64, complete) {
+            policy.on_push_out(removed);
+        }
+    }
+
+    /// Counts a unit that does not go on, or not any longer.
+    #[cold]
+    fn discard(&mut self, at: Instant, cell: &Cell, reason: Reason) {
+        self.entries[cell.vc as usize].discarded[usize::from(cell.clp)] += 1;
+        self.stats.discarded[reason as usize] += 1;
+        let place = u64::from(cell.position) << 32 | u64::from(cell.vc);
+        self.fingerprint.mix(at.ps().wrapping_add(place << 8 | reason as u64));
+        if let Some(log) = &mut self.log {
+            log.add(at.ps(), cell, reason.column());
+        }
+    }
+
+    /// As [`BufferPolicy::illegal`].
+    pub(super) fn illegal<P: BufferPolicy>(&self, policy: &P, now: Instant) -> Option<u64> {
+        let arrival = Arrival { service: &self.service, at: now, cell: &Cell::default() };
+        policy.illegal(&View::new(&arrival, false))
+    }
+}

@@ -1,0 +1,311 @@
+//! Trains at a FIFO of cells: a burst whose first cell is accepted, and whose rest will be, goes on as one.
+
+use celltrain_atm::{Cell, buffer::BufferPolicy, cell::Kind};
+use celltrain_engine::{
+    Instant,
+    stream::{Streams, Train},
+    time::Span,
+};
+
+use super::{
+    cells::CellFifo,
+    computed::{Computed, Tally},
+    core::PortCore,
+    fifo::{APART, Fifo},
+    packets::PacketFifo,
+};
+
+/// What a FIFO does with more than one unit at a time.
+pub(super) trait Bursts: Fifo + Sized {
+    /// A train of more than one unit arrives at `port`, with none of another input in between.
+    fn on_burst<P: BufferPolicy>(
+        port: &mut PortCore<Computed<Self>>,
+        policy: &mut P,
+        train: &mut Train<Cell>,
+        tally: &mut Tally,
+        streams: &mut Streams<Cell>,
+    );
+
+    /// Interleaved trains arrive, `rounds` units of each: `bursts`.
+    fn on_rounds<P: BufferPolicy>(
+        port: &mut PortCore<Computed<Self>>,
+        policy: &mut P,
+        rounds: u32,
+        tally: &mut Tally,
+        streams: &mut Streams<Cell>,
+    );
+}
+
+impl Bursts for PacketFifo {
+    /// # Panics
+    /// Always: a packet is a train of its own.
+    fn on_burst<P: BufferPolicy>(
+        _: &mut PortCore<Computed<Self>>,
+        _: &mut P,
+        train: &mut Train<Cell>,
+        _: &mut Tally,
+        _: &mut Streams<Cell>,
+    ) {
+        panic!("a packet is a train of its own: {train:?}")
+    }
+
+    /// # Panics
+    /// Always, as [`Bursts::on_burst`].
+    fn on_rounds<P: BufferPolicy>(
+        port: &mut PortCore<Computed<Self>>,
+        _: &mut P,
+        _: u32,
+        _: &mut Tally,
+        _: &mut Streams<Cell>,
+    ) {
+        panic!("a packet is a train of its own: {:?}", port.bursts)
+    }
+}
+
+impl Bursts for CellFifo {
+    #[inline(always)]
+    fn on_burst<P: BufferPolicy>(
+        port: &mut PortCore<Computed<Self>>,
+        policy: &mut P,
+        train: &mut Train<Cell>,
+        tally: &mut Tally,
+        streams: &mut Streams<Cell>,
+    ) {
+        port.on_burst(policy, train, tally, streams);
+    }
+
+    fn on_rounds<P: BufferPolicy>(
+        port: &mut PortCore<Computed<Self>>,
+        policy: &mut P,
+        rounds: u32,
+        tally: &mut Tally,
+        streams: &mut Streams<Cell>,
+    ) {
+        port.on_rounds(policy, rounds, tally, streams);
+    }
+}
+
+impl PortCore<Computed<CellFifo>> {
+    #[inline(always)]
+    fn on_burst<P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        train: &mut Train<Cell>,
+        tally: &mut Tally,
+        streams: &mut Streams<Cell>,
+    ) {
+        if train.slot > self.service.fifo.slot {
+            return self.on_slow_burst(policy, train, tally, streams);
+        }
+        let gaps = self.gaps_behind(train);
+        // A frame that is marked is marked in every cell, here by the first for the others.
+        let accepted = self.admit::<false, P>(policy, train.first, &mut train.car);
+        if accepted
+            && let Some(gaps) = gaps
+            && policy.accepts_rest(&train.car)
+        {
+            return self.accept_burst(train, gaps, tally, streams);
+        }
+        self.on_parts(policy, train, accepted, tally, streams);
+    }
+
+    /// A train arrives of which not every cell is accepted, or which does not depart in one burst; whether the first was `accepted`
+    /// is known.
+    #[cold]
+    fn on_parts<P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        train: &mut Train<Cell>,
+        accepted: bool,
+        tally: &mut Tally,
+        streams: &mut Streams<Cell>,
+    ) {
+        if accepted {
+            self.accept(&mut Train::single(train.first, train.car), tally, streams);
+        }
+        while train.count > 1 {
+            train.advance(1);
+            self.on_unit::<false, P>(policy, &mut Train::single(train.first, train.car), tally, streams);
+        }
+    }
+
+    /// A train arrives whose cells come more slowly than they leave, as a rate or a slower link lets them. Those that find the link
+    /// idle go on as they come.
+    #[inline(never)]
+    fn on_slow_burst<P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        train: &mut Train<Cell>,
+        tally: &mut Tally,
+        streams: &mut Streams<Cell>,
+    ) {
+        loop {
+            let idle = self.service.fifo.last_departure <= train.first;
+            if self.admit::<false, P>(policy, train.first, &mut train.car) {
+                if idle && policy.accepts_rest(&train.car) {
+                    return self.accept_slow_burst(train, tally, streams);
+                }
+                self.accept(&mut Train::single(train.first, train.car), tally, streams);
+            }
+            if train.count == 1 {
+                return;
+            }
+            train.advance(1);
+        }
+    }
+
+    /// Interleaved trains arrive. The policy is asked about the first round. If it accepts that and
+    /// will accept the rest, and there is room for all, the others follow at once: the link is busy from the first round on,
+    /// because a round comes at least as fast as it leaves.
+    #[inline(never)]
+    fn on_rounds<P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        rounds: u32,
+        tally: &mut Tally,
+        streams: &mut Streams<Cell>,
+    ) {
+        let mut bursts = std::mem::take(&mut self.bursts);
+        let (fifo, cells) = (&self.service.fifo, bursts.len() as u64);
+        let mut whole = Instant::default().plus(bursts[0].slot)
+            <= Instant::default().plus_slots(fifo.slot, cells)
+            && fifo.has_room(bursts[0].first, u64::from(rounds) * cells);
+        for burst in &mut bursts {
+            if self.admit::<false, P>(policy, burst.first, &mut burst.car) {
+                whole &= policy.accepts_rest(&burst.car);
+                self.accept(&mut Train::single(burst.first, burst.car), tally, streams);
+            } else {
+                whole = false;
+            }
+            burst.drop_first(burst.first.plus(burst.slot));
+        }
+        if whole && self.parts(&bursts) {
+            self.accept_rounds(rounds - 1, &bursts, tally, streams);
+        } else {
+            for _ in 1..rounds {
+                for burst in &mut bursts {
+                    let mut cell = Train::single(burst.first, burst.car);
+                    if whole {
+                        self.accept(&mut cell, tally, streams);
+                    } else {
+                        self.on_unit::<false, P>(policy, &mut cell, tally, streams);
+                    }
+                    burst.drop_first(burst.first.plus(burst.slot));
+                }
+            }
+        }
+        self.bursts = bursts;
+    }
+
+    /// Whether every burst goes another way, in one train: its cells may not be too far apart for that.
+    fn parts(&self, bursts: &[Train<Cell>]) -> bool {
+        let output = |burst: &Train<Cell>| self.entries[burst.car.vc as usize].output;
+        let different =
+            |place: usize| bursts[..place].iter().all(|other| output(other) != output(&bursts[place]));
+        bursts.len() <= 16 && (1..bursts.len()).all(different)
+    }
+
+    /// Accepts all cells of `bursts`, which arrive while the link is busy and are interleaved on it as they arrive.
+    fn accept_rounds(
+        &mut self,
+        rounds: u32,
+        bursts: &[Train<Cell>],
+        tally: &mut Tally,
+        streams: &mut Streams<Cell>,
+    ) {
+        let (fifo, turns) = (&mut self.service.fifo, bursts.len() as u64);
+        for burst in bursts {
+            fifo.extend(1);
+            let (first, number) = (fifo.last_departure, fifo.last_number);
+            let slots = turns * u64::from(rounds - 1);
+            let last = first.plus_slots(fifo.slot, slots).since(burst.arrival(rounds - 1));
+            tally.add(first.since(burst.first), last, u64::from(rounds));
+            let entry = &mut self.entries[burst.car.vc as usize];
+            entry.accepted[usize::from(burst.car.clp)] += u64::from(rounds);
+            let car = Cell { vc: entry.next_vc, ..burst.car };
+            let gaps = Train::<Cell>::even_gaps(turns, rounds);
+            let first = first.delayed(self.delay);
+            let burst = Train { first, slot: fifo.slot, gaps, count: rounds, car };
+            streams[entry.output].push(number, number + slots, &burst);
+        }
+        fifo.extend(turns * u64::from(rounds - 1));
+    }
+
+    /// If all cells of `train` would find room and depart as a burst: the gaps of that burst.
+    #[inline]
+    fn gaps_behind(&self, train: &Train<Cell>) -> Option<u64> {
+        let fifo = &self.service.fifo;
+        if fifo.last_departure <= train.first && train.slot == fifo.slot {
+            // Each cell has left when the next one comes.
+            return Some(train.gaps);
+        }
+        // Cells come at least as fast as they leave: the burst departs back to back.
+        (train.gaps == 0 && fifo.has_room(train.first, u64::from(train.count))).then_some(0)
+    }
+
+    /// Accepts all cells of `train`, which depart as a burst with `gaps`.
+    #[inline(always)]
+    fn accept_burst(
+        &mut self,
+        train: &mut Train<Cell>,
+        gaps: u64,
+        tally: &mut Tally,
+        streams: &mut Streams<Cell>,
+    ) {
+        let (fifo, count, at) = (&mut self.service.fifo, train.count, train.first);
+        fifo.accept(at, &train.car);
+        let (first, number) = (fifo.last_departure, fifo.last_number);
+        let mut sojourn = first.since(at);
+        if train.slot == fifo.slot {
+            tally.add(sojourn, sojourn, u64::from(count));
+        } else {
+            // The burst comes faster than it leaves: each cell waits longer than the one before.
+            let first_sojourn = sojourn;
+            sojourn = first_sojourn.plus(fifo.slot.minus(train.slot), u64::from(count - 1));
+            tally.add(first_sojourn, sojourn, u64::from(count));
+        }
+        (train.slot, train.gaps) = (fifo.slot, gaps);
+        fifo.extend(train.slots_to(count - 1));
+        self.send_burst(train, first, number, sojourn, streams);
+    }
+
+    /// Accepts all cells of `train`, which come more slowly than they leave and find the link idle: each has left when the next one
+    /// comes, and they go on as they came.
+    fn accept_slow_burst(&mut self, train: &mut Train<Cell>, tally: &mut Tally, streams: &mut Streams<Cell>) {
+        let (fifo, at) = (&mut self.service.fifo, train.first);
+        fifo.accept(at, &train.car);
+        let first = fifo.last_departure;
+        let sojourn = first.since(at);
+        tally.add(sojourn, sojourn, u64::from(train.count));
+        fifo.last_departure = first.plus_slots(train.slot, train.slots_to(train.count - 1));
+        // They are on no grid of this link's slots.
+        fifo.last_number += APART;
+        let number = fifo.last_number;
+        self.send_burst(train, first, number, sojourn, streams);
+        self.service.fifo.last_number += APART;
+    }
+
+    /// Sends the cells of a burst on, which the FIFO has just accepted: the first leaves at `first`, and has `number`; the last one's
+    /// sojourn, the longest of them, is `sojourn`. `train` becomes what arrives at the other end.
+    #[inline(always)]
+    fn send_burst(
+        &mut self,
+        train: &mut Train<Cell>,
+        first: Instant,
+        number: u64,
+        sojourn: Span,
+        streams: &mut Streams<Cell>,
+    ) {
+        let (vc, count) = (train.car.vc, train.count);
+        let entry = &mut self.entries[vc as usize];
+        entry.accepted[usize::from(train.car.clp)] += u64::from(count);
+        train.first = first.delayed(self.delay);
+        train.car.vc = entry.next_vc;
+        streams[entry.output].push(number, self.service.fifo.last_number, train);
+        if u32::from(train.car.position) + count == u32::from(train.car.length) {
+            entry.at_frame_start = true;
+            let departure = self.service.fifo.last_departure;
+            self.end_frame(departure, sojourn, vc, Kind::Data);
+        }
+    }
+}

@@ -1,0 +1,416 @@
+//! The service whose departures are computed on arrival: a FIFO of cells or of packets.
+//!
+//! Observers are what has to look at every unit: policers, rate control, and a policy that needs per-VC occupancy. Without
+//! them trains pass as trains where the policy accepts the rest of a frame ([`super::bursts`]).
+
+use std::collections::VecDeque;
+
+use celltrain_atm::{
+    Cell,
+    buffer::{BufferPolicy, Needs},
+    cell::Kind,
+};
+use celltrain_engine::{
+    Instant, Time,
+    stream::{Streams, Train},
+    time::{Span, SpanSum},
+};
+
+use super::{
+    bursts::Bursts, core::PortCore, fifo::Fifo, occupancy::VcOccupancy, queues::Unit, service::Service,
+};
+use crate::flight::InFlight;
+
+/// A FIFO, and what is known of the units in it.
+#[derive(Debug)]
+pub(super) struct Computed<F> {
+    pub(super) fifo: F,
+    /// The longest sojourn since the window began, counted on arrival.
+    pub(super) longest: Span,
+    /// The largest occupancy since the window began, where it does not follow from that.
+    most: u64,
+    /// What leaves up to this time is certain to leave while the network runs on: its delays are counted when it is accepted.
+    runs_until: Time,
+    /// Departures, rounded up to whole picoseconds, and sojourn times of the last cells of frames that leave after that.
+    delays: VecDeque<(Time, Time)>,
+    /// Where the policy needs per-VC occupancy.
+    per_vc: Option<Box<PerVc>>,
+}
+
+/// Per-VC occupancy, and the units in the buffer in the order of their departures.
+#[derive(Debug, Clone)]
+struct PerVc {
+    occupancy: VcOccupancy,
+    units: VecDeque<(Instant, Unit)>,
+}
+
+/// Sojourn times summed during one visit.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    /// The sum of those that are short: so many that it overflows do not come in one visit.
+    short: Span,
+    /// The sum of the others.
+    long: SpanSum,
+    longest: Span,
+}
+
+impl Tally {
+    /// Below this many picoseconds, 17 ms, a sojourn is short: 2^30 of them fit into a span.
+    const SHORT_BITS: u32 = 34;
+
+    /// Counts the sojourns of `count` units, which grow evenly from `first` to `last`.
+    #[inline(always)]
+    pub(super) fn add(&mut self, first: Span, last: Span, count: u64) {
+        if last.ps() >> Self::SHORT_BITS != 0 {
+            return self.add_long(first, last, count);
+        }
+        self.longest = self.longest.max(last);
+        self.short = if first == last {
+            self.short.plus(first, count)
+        } else {
+            self.short.plus_run(first, last, count)
+        };
+    }
+
+    #[inline(never)]
+    fn add_long(&mut self, first: Span, last: Span, count: u64) {
+        self.longest = self.longest.max(last);
+        self.long.add_run(first, last, count);
+    }
+}
+
+impl<F: Fifo> Computed<F> {
+    /// An empty FIFO; `vcs` is how many VCs cross the port if its policy needs per-VC occupancy.
+    pub(super) fn new(fifo: F, vcs: Option<usize>) -> Self {
+        let new = |vcs| Box::new(PerVc { occupancy: VcOccupancy::new(vcs), units: VecDeque::new() });
+        let (longest, most, delays) = (Span::default(), 0, VecDeque::new());
+        Self { fifo, longest, most, runs_until: 0, delays, per_vc: vcs.map(new) }
+    }
+
+    pub(super) fn check(&self, port: &str) {
+        if let Some(per_vc) = &self.per_vc {
+            per_vc.occupancy.check(port);
+        }
+    }
+}
+
+impl<F: Fifo> Service for Computed<F> {
+    #[inline(always)]
+    fn capacity(&self) -> u64 {
+        self.fifo.capacity()
+    }
+
+    #[inline(always)]
+    fn occupancy(&self, now: Instant) -> u64 {
+        self.fifo.occupancy(now)
+    }
+
+    fn most(&self) -> u64 {
+        // Of cells the fullest moment is the one with the longest sojourn.
+        if F::PACKETS { self.most } else { self.longest.slots(self.fifo.slot()) }
+    }
+
+    fn begin_window(&mut self, now: Instant) {
+        self.most = self.fifo.occupancy(now);
+        let last = self.fifo.last_departure();
+        self.longest = if last > now { last.since(now) } else { Span::default() };
+    }
+
+    #[inline(always)]
+    fn is_full(&self, now: Instant, cell: &Cell) -> bool {
+        self.fifo.is_full(now, cell)
+    }
+
+    fn is_vc_full(&self, _: &Cell) -> bool {
+        false
+    }
+
+    #[inline(always)]
+    fn is_packet(&self) -> bool {
+        F::PACKETS
+    }
+
+    #[inline]
+    fn per_vc(&self) -> &VcOccupancy {
+        &self.per_vc.as_ref().expect("a port whose policy needs per-VC occupancy keeps it").occupancy
+    }
+
+    fn last_frame(&self, _: u32) -> Option<u64> {
+        None
+    }
+
+    fn remove_last_frame(&mut self, vc: u32, _: Instant) -> (Vec<Unit>, bool) {
+        panic!("no frame of VC {vc} can be pushed out: a port whose policy pushes out stores its queues")
+    }
+
+    fn units(&self, now: Instant) -> u64 {
+        self.fifo.units(now)
+    }
+
+    fn kept(&self) -> u64 {
+        0
+    }
+
+    /// Where VCs of other categories cross a port too, it stores its queues.
+    #[inline]
+    fn abr_queue(&self, now: Instant) -> u64 {
+        self.fifo.occupancy(now)
+    }
+
+    fn busy(&self, now: Instant, units: u64) -> Span {
+        let last = self.fifo.last_departure();
+        let ahead = if last > now { last.since(now) } else { Span::default() };
+        self.fifo.carried(units).minus(ahead)
+    }
+
+    fn occupancy_integral(&self, now: Instant, sojourns: SpanSum) -> SpanSum {
+        sojourns.minus(self.fifo.time_ahead(now))
+    }
+
+    fn shortest(&self) -> Time {
+        self.fifo.shortest()
+    }
+
+    fn free(&self) -> Time {
+        self.fifo.last_departure().ps()
+    }
+}
+
+impl<F: Bursts> PortCore<Computed<F>> {
+    /// Handles every arrival before `until`; returns how many units there were.
+    pub(super) fn serve<P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        until: Time,
+        streams: &mut Streams<Cell>,
+        flight: &mut InFlight,
+    ) -> u64 {
+        let observed = self.control.is_some() || self.observes_units();
+        match (observed, self.merge.takes_turns(streams)) {
+            (false, false) => self.run::<false, false, P>(policy, until, streams, flight),
+            (false, true) => self.run::<false, true, P>(policy, until, streams, flight),
+            (true, _) => self.run::<true, true, P>(policy, until, streams, flight),
+        }
+    }
+
+    /// As [`PortCore::serve`]. `OBSERVED`: whether anything has to look at every unit; `INTERLEAVED`: as for
+    /// [`celltrain_engine::merge::Merge::next`].
+    #[inline(never)]
+    fn run<const OBSERVED: bool, const INTERLEAVED: bool, P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        until: Time,
+        streams: &mut Streams<Cell>,
+        flight: &mut InFlight,
+    ) -> u64 {
+        let (mut units, mut tally, mut train) = (0, Tally::default(), Train::default());
+        while self.merge.next::<INTERLEAVED, _>(until, streams, &mut train) {
+            if OBSERVED {
+                units += if train.count == 1 {
+                    self.on_observed_unit(policy, &mut train, &mut tally, streams, flight)
+                } else {
+                    self.on_observed_train(policy, &mut train, &mut tally, streams, flight)
+                };
+                continue;
+            }
+            units += u64::from(train.count);
+            if train.count > 1 {
+                F::on_burst(self, policy, &mut train, &mut tally, streams);
+                continue;
+            }
+            self.on_unit::<false, P>(policy, &mut train, &mut tally, streams);
+            if !INTERLEAVED && let Some(rounds) = self.merge.rounds(until, streams, &mut self.bursts) {
+                units += u64::from(rounds) * self.bursts.len() as u64;
+                F::on_rounds(self, policy, rounds, &mut tally, streams);
+            }
+        }
+        self.settle(policy, &tally, Instant::start_of(until));
+        units
+    }
+
+    /// Whether something has to look at every unit by itself.
+    fn observes_units(&self) -> bool {
+        self.service.per_vc.is_some() || !self.policers.is_empty()
+    }
+
+    /// A unit arrives at a port with observers, as a train of its own; returns how many units there were for the link.
+    #[inline(always)]
+    fn on_observed_unit<P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        unit: &mut Train<Cell>,
+        tally: &mut Tally,
+        streams: &mut Streams<Cell>,
+        flight: &mut InFlight,
+    ) -> u64 {
+        self.advance(policy, unit.first);
+        if self.is_relayed(&unit.car) {
+            self.relay(unit, streams, flight);
+            return 0;
+        }
+        self.notify_allocator(unit.first, &mut unit.car, flight);
+        self.on_unit::<true, P>(policy, unit, tally, streams);
+        1
+    }
+
+    /// A train of more than one unit arrives at a port with observers; returns how many units there were for the link. Cells of which
+    /// the rate allocator only needs the number are reported at once, as far as they arrive within one of its intervals.
+    #[inline(never)]
+    fn on_observed_train<P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        train: &mut Train<Cell>,
+        tally: &mut Tally,
+        streams: &mut Streams<Cell>,
+        flight: &mut InFlight,
+    ) -> u64 {
+        let (units, by_unit) = (u64::from(train.count), self.observes_units());
+        loop {
+            self.advance(policy, train.first);
+            let reported = match &mut self.control {
+                Some(control) if !by_unit => control.on_burst(train),
+                _ => 0,
+            };
+            if reported == train.count {
+                F::on_burst(self, policy, train, tally, streams);
+                return units;
+            }
+            let count = reported.max(1);
+            let mut part = *train;
+            part.truncate(count);
+            if reported > 0 {
+                F::on_burst(self, policy, &mut part, tally, streams);
+            } else {
+                self.on_observed_unit(policy, &mut part, tally, streams, flight);
+            }
+            if train.count == count {
+                return units;
+            }
+            train.advance(count);
+        }
+    }
+
+    /// Time goes on to `now`: intervals of the rate allocator end, and the policy learns of departures.
+    #[inline(always)]
+    fn advance<P: BufferPolicy>(&mut self, policy: &mut P, now: Instant) {
+        while let Some(end) = self.interval_end(now) {
+            self.end_interval(end);
+        }
+        self.service.fifo.advance(now);
+        if self.service.per_vc.is_some() {
+            self.report_departures(policy, now);
+        }
+    }
+
+    /// The policy learns of the departures up to `now`.
+    fn report_departures<P: BufferPolicy>(&mut self, policy: &mut P, now: Instant) {
+        let Some(per_vc) = &mut self.service.per_vc else { return };
+        while let Some(&(departure, Unit { cell, size, .. })) =
+            per_vc.units.front().filter(|(departure, _)| *departure <= now)
+        {
+            per_vc.units.pop_front();
+            per_vc.occupancy.leave(cell.vc, cell.clp, size);
+            if cell.kind == Kind::Data
+                && let Some(departure) = P::Needs::departure(&cell, departure.ps())
+            {
+                policy.on_departure(departure);
+            }
+        }
+    }
+
+    /// A unit arrives, as a train of its own.
+    #[inline(always)]
+    pub(super) fn on_unit<const OBSERVED: bool, P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        cell: &mut Train<Cell>,
+        tally: &mut Tally,
+        streams: &mut Streams<Cell>,
+    ) {
+        self.service.fifo.advance(cell.first);
+        if self.admit::<OBSERVED, P>(policy, cell.first, &mut cell.car) {
+            if OBSERVED && self.service.per_vc.is_some() {
+                self.accept_observed(*cell, tally, streams);
+            } else {
+                self.accept(cell, tally, streams);
+            }
+        }
+    }
+
+    /// Queues an accepted unit, and keeps it in the per-VC occupancy until it leaves.
+    fn accept_observed(&mut self, mut unit: Train<Cell>, tally: &mut Tally, streams: &mut Streams<Cell>) {
+        let (cell, at) = (unit.car, unit.first);
+        self.accept(&mut unit, tally, streams);
+        let Computed { fifo, per_vc: Some(per_vc), .. } = &mut self.service else { return };
+        let size = fifo.size(&cell);
+        per_vc.occupancy.enter(cell.vc, cell.clp, size);
+        per_vc.units.push_back((fifo.last_departure(), Unit { cell, at, size }));
+    }
+
+    /// Queues an accepted unit and sends it on; `unit` becomes what arrives at the other end.
+    #[inline(always)]
+    pub(super) fn accept(&mut self, unit: &mut Train<Cell>, tally: &mut Tally, streams: &mut Streams<Cell>) {
+        let fifo = &mut self.service.fifo;
+        fifo.accept(unit.first, &unit.car);
+        let (departure, number, slot) = (fifo.last_departure(), fifo.last_number(), fifo.slot());
+        if F::PACKETS {
+            let occupancy = fifo.occupancy(unit.first);
+            assert!(occupancy <= fifo.capacity(), "the policy accepted a packet into a full buffer");
+            self.service.most = self.service.most.max(occupancy);
+        }
+        let sojourn = departure.since(unit.first);
+        tally.add(sojourn, sojourn, 1);
+        let vc = unit.car.vc;
+        let entry = &mut self.entries[vc as usize];
+        entry.accepted[usize::from(unit.car.clp)] += 1;
+        (unit.first, unit.slot) = (departure.delayed(self.delay), slot);
+        if !unit.car.is_last() {
+            unit.car.vc = entry.next_vc;
+            return streams[entry.output].push(number, number, unit);
+        }
+        let (output, next_vc) = entry.next_hop(unit.car.kind);
+        unit.car.vc = next_vc;
+        streams[output].push(number, number, unit);
+        self.end_frame(departure, sojourn, vc, unit.car.kind);
+    }
+
+    /// The last cell of a frame, or one that belongs to none, was accepted, to leave at `departure`.
+    pub(super) fn end_frame(&mut self, departure: Instant, sojourn: Span, vc: u32, kind: Kind) {
+        self.note_end(departure.before(sojourn), vc);
+        if kind != Kind::Data {
+            return;
+        }
+        if departure.ceil() <= self.service.runs_until {
+            self.stats.delays.add(sojourn.ps());
+        } else {
+            self.service.delays.push_back((departure.ceil(), sojourn.ps()));
+        }
+    }
+
+    /// The network is about to run on until `end`: counts the delays of the frames that leave until then.
+    pub(super) fn run_on(&mut self, end: Time) {
+        self.service.runs_until = end;
+        while let Some(&(_, sojourn)) = self.service.delays.front().filter(|(departure, _)| *departure <= end)
+        {
+            self.stats.delays.add(sojourn);
+            self.service.delays.pop_front();
+        }
+    }
+
+    /// Adds up what was counted during a visit until `now`.
+    pub(super) fn settle<P: BufferPolicy>(&mut self, policy: &mut P, tally: &Tally, now: Instant) {
+        let service = &mut self.service;
+        if !F::PACKETS {
+            // Once a visit is enough: the fullest moment is the one with the longest sojourn.
+            let fullest = tally.longest.slots(service.fifo.slot());
+            assert!(fullest <= service.fifo.capacity(), "the policy accepted a cell into a full buffer");
+            if let Some(control) = &mut self.control {
+                control.note_queue(service.fifo.occupancy(now), fullest);
+            }
+        }
+        service.longest = service.longest.max(tally.longest);
+        self.stats.sojourns.add(tally.short);
+        self.stats.sojourns.add_sum(tally.long);
+        self.advance(policy, now);
+    }
+}

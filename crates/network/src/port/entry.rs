@@ -1,0 +1,45 @@
+//! The VC table of a port.
+
+use celltrain_atm::cell::Kind;
+use celltrain_engine::stream::StreamId;
+
+/// What a port knows of a VC that crosses it: where its cells go next, and what became of them.
+#[derive(Debug, Clone)]
+pub(crate) struct VcEntry {
+    /// The stream to the VC's next port or host.
+    pub(super) output: StreamId,
+    /// The VC's number there.
+    pub(super) next_vc: u32,
+    /// Where its backward RM cells go first and the VC's number there, if a port stamps them on their way to the next one.
+    relay: Option<(StreamId, u32)>,
+    /// Whether the next cell that the policy is asked about begins a frame.
+    pub(super) at_frame_start: bool,
+    /// Units accepted, by priority: CLP = 0, CLP = 1.
+    pub(super) accepted: [u64; 2],
+    /// Units discarded, by priority.
+    pub(super) discarded: [u64; 2],
+    /// Of those, units pushed out, which were accepted first.
+    pub(super) pushed_out: u64,
+}
+
+impl VcEntry {
+    /// A VC whose cells go on to `output`, where it has the number `next_vc`; its backward RM cells go to `relay` first.
+    pub(crate) fn new(output: StreamId, next_vc: u32, relay: Option<(StreamId, u32)>) -> Self {
+        let (accepted, discarded) = ([0; 2], [0; 2]);
+        Self { output, next_vc, relay, at_frame_start: true, accepted, discarded, pushed_out: 0 }
+    }
+
+    /// Where its cells go next, and its backward RM cells if they go elsewhere: what a viewer may read.
+    pub(super) fn next_hops(&self) -> impl Iterator<Item = (StreamId, u32)> {
+        [Some((self.output, self.next_vc)), self.relay].into_iter().flatten()
+    }
+
+    /// Where a cell of `kind` goes next, and the VC's number there.
+    #[inline]
+    pub(super) fn next_hop(&self, kind: Kind) -> (StreamId, u32) {
+        match self.relay {
+            Some(relay) if kind == Kind::BackwardRm => relay,
+            _ => (self.output, self.next_vc),
+        }
+    }
+}

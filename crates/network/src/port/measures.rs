@@ -1,0 +1,166 @@
+//! What is measured at a port: counters, occupancies, samples over time.
+
+use celltrain_atm::{buffer::Reason, policing, with_policy};
+use celltrain_engine::{
+    Fingerprint,
+    time::{Span, SpanSum, seconds},
+};
+
+use super::{AnyCore, Port, PortSamplers, PortStats, RateControl, VcEntry, service::Service, with_core};
+use crate::measures::Series;
+
+impl Port {
+    /// Units accepted so far.
+    pub(crate) fn accepted(&self) -> u64 {
+        self.entries().iter().flat_map(|entry| entry.accepted).sum()
+    }
+
+    /// Units discarded so far, summed over VCs.
+    pub(crate) fn discarded(&self) -> u64 {
+        self.entries().iter().flat_map(|entry| entry.discarded).sum()
+    }
+
+    /// Units of low priority (CLP = 1) accepted and discarded so far.
+    pub(crate) fn low_priority(&self) -> [u64; 2] {
+        let sum = |get: fn(&VcEntry) -> u64| self.entries().iter().map(get).sum();
+        [sum(|entry| entry.accepted[1]), sum(|entry| entry.discarded[1])]
+    }
+
+    /// Units pushed out so far, which were accepted first.
+    pub(crate) fn pushed_out(&self) -> u64 {
+        self.stats().discarded[Reason::PushedOut as usize]
+    }
+
+    /// Units that arrived so far.
+    pub(crate) fn arrived(&self) -> u64 {
+        self.accepted() + self.stats().discarded.iter().sum::<u64>() - self.pushed_out()
+    }
+
+    /// Units accepted and discarded so far for each flow whose data crosses the port.
+    pub(crate) fn by_flow(&self) -> impl Iterator<Item = (usize, [u64; 2])> {
+        let counts = |entry: &VcEntry| [entry.accepted, entry.discarded].map(|[high, low]| high + low);
+        std::iter::zip(&self.flows, self.entries())
+            .filter_map(move |(flow, connection)| flow.map(|flow| (flow, counts(connection))))
+    }
+
+    /// What the policers of the flows that have one here have counted so far.
+    pub(crate) fn policed(&self) -> impl Iterator<Item = (usize, policing::Stats)> {
+        let policers = with_core!(&self.core, core => &core.policers);
+        std::iter::zip(&self.flows, policers)
+            .filter_map(|(flow, policer)| Some(((*flow)?, policer.as_ref()?.stats())))
+    }
+
+    fn entries(&self) -> &[VcEntry] {
+        with_core!(&self.core, core => &core.entries)
+    }
+
+    /// Its counters.
+    pub(crate) fn stats(&self) -> &PortStats {
+        with_core!(&self.core, core => &core.stats)
+    }
+
+    /// What it did, as a number.
+    pub(crate) fn fingerprint(&self) -> Fingerprint {
+        with_core!(&self.core, core => core.fingerprint)
+    }
+
+    /// Forgets maxima and distributions, which cannot be had as differences: a new window begins.
+    pub(crate) fn begin_window(&mut self) {
+        let now = self.now();
+        with_core!(&mut self.core, core => core.begin_window(now));
+    }
+
+    /// Largest occupancy since the window began, in the unit of the buffer's size, the arriving cell or packet included.
+    pub(crate) fn occupancy_max(&self) -> u64 {
+        with_core!(&self.core, core => core.service.most())
+    }
+
+    /// The time for which the link has been busy so far.
+    pub(crate) fn busy(&self) -> Span {
+        let units = self.accepted();
+        with_core!(&self.core, core => core.service.busy(self.now(), units))
+    }
+
+    /// The time integral of the number of units in the buffer so far. By Little's law it is the sum of the times that they have spent
+    /// there.
+    pub(crate) fn occupancy_integral(&self) -> SpanSum {
+        with_core!(&self.core, core => core.service.occupancy_integral(self.now(), core.stats.sojourns))
+    }
+
+    /// What units are called.
+    pub(crate) fn unit(&self) -> &'static str {
+        if with_core!(&self.core, core => core.service.is_packet()) { "packets" } else { "cells" }
+    }
+
+    /// The rate control, where ABR VCs cross the port.
+    pub(crate) fn control(&self) -> Option<&RateControl> {
+        with_core!(&self.core, core => core.control.as_deref())
+    }
+
+    /// Units in the buffer at the port's clock.
+    pub(crate) fn occupancy(&self) -> u64 {
+        with_core!(&self.core, core => core.service.units(self.now()))
+    }
+
+    /// What the buffer holds beyond the VCs' own parts of it, if its policy gives them any.
+    fn illegal(&self) -> Option<u64> {
+        with_policy!(&self.policy, policy => with_core!(&self.core, core => core.illegal(policy, self.now())))
+    }
+
+    /// Units accepted that are not yet in an output stream at the port's clock.
+    pub(crate) fn kept(&self) -> u64 {
+        with_core!(&self.core, core => core.service.kept())
+    }
+
+    /// Checks that no unit was lost track of at this port, in total, by VC and by reason. `sent` is how many units it has put into its
+    /// output streams.
+    ///
+    /// # Panics
+    /// If one was: the simulator is wrong then, and so would be every result.
+    pub(crate) fn check_conservation(&self, sent: u64) {
+        let name = &self.name;
+        let by_reason: u64 = self.stats().discarded.iter().sum();
+        assert_eq!(self.discarded(), by_reason, "{name}: units discarded by VC, by reason");
+        let pushed_out: u64 = self.entries().iter().map(|entry| entry.pushed_out).sum();
+        assert_eq!(pushed_out, self.pushed_out(), "{name}: units pushed out by VC, in total");
+        let relayed = self.control().map_or(0, RateControl::relayed);
+        assert_eq!(
+            self.accepted() + relayed,
+            sent + self.kept() + self.pushed_out(),
+            "{name}: units accepted and sent"
+        );
+        match &self.core {
+            AnyCore::Cells(core) => core.service.check(name),
+            AnyCore::Packets(core) => core.service.check(name),
+            AnyCore::Stored(core) => core.service.check(name),
+        }
+    }
+
+    /// Takes the samples that are due.
+    pub(super) fn sample(&mut self) {
+        let (occupancy, busy) = (self.occupancy(), self.busy());
+        let abr_queue = self.control().map(RateControl::queue);
+        let illegal = self.illegal();
+        let samplers = &mut self.samplers;
+        samplers.occupancy.record(occupancy as f64);
+        let sent = busy.minus(std::mem::replace(&mut samplers.busy, busy));
+        samplers.utilisation.record(sent.seconds() / seconds(samplers.utilisation.period()));
+        if let Some(queue) = abr_queue {
+            samplers.abr_queue.record(queue as f64);
+        }
+        if let Some(illegal) = illegal {
+            samplers.illegal.record(illegal as f64);
+        }
+    }
+
+    /// What was followed over time.
+    pub(crate) fn series(&self) -> [Series; 4] {
+        let PortSamplers { occupancy, utilisation, abr_queue, illegal, .. } = &self.samplers;
+        [
+            occupancy.series(&self.name, "occupancy", self.unit()),
+            utilisation.series(&self.name, "utilisation", ""),
+            abr_queue.series(&self.name, "abr_queue", "cells"),
+            illegal.series(&self.name, "illegal_occupancy", self.unit()),
+        ]
+    }
+}

@@ -1,0 +1,73 @@
+//! Per-VC occupancy of a buffer: an observer of either service.
+
+/// What each VC, and each priority, has in a buffer, in the unit of its size.
+#[derive(Debug, Clone)]
+pub(super) struct VcOccupancy {
+    by_vc: Vec<u64>,
+    by_clp: [u64; 2],
+    total: u64,
+    active: u64,
+}
+
+impl VcOccupancy {
+    /// Of an empty buffer that `vcs` VCs cross.
+    pub(super) fn new(vcs: usize) -> Self {
+        Self { by_vc: vec![0; vcs], by_clp: [0; 2], total: 0, active: 0 }
+    }
+
+    /// A unit of `vc` enters the buffer.
+    #[inline]
+    pub(super) fn enter(&mut self, vc: u32, clp: bool, size: u32) {
+        let (of_vc, size) = (&mut self.by_vc[vc as usize], u64::from(size));
+        self.active += u64::from(*of_vc == 0);
+        *of_vc += size;
+        self.by_clp[usize::from(clp)] += size;
+        self.total += size;
+    }
+
+    /// A unit of `vc` leaves the buffer.
+    #[inline]
+    pub(super) fn leave(&mut self, vc: u32, clp: bool, size: u32) {
+        let (of_vc, size) = (&mut self.by_vc[vc as usize], u64::from(size));
+        let [by_clp, total] = [&mut self.by_clp[usize::from(clp)], &mut self.total];
+        for sum in [&mut *of_vc, by_clp, total] {
+            *sum = sum.checked_sub(size).expect("what leaves the buffer has entered it");
+        }
+        self.active -= u64::from(*of_vc == 0);
+    }
+
+    /// What is in the buffer.
+    #[inline]
+    pub(super) fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// What `vc` has in the buffer.
+    #[inline]
+    pub(super) fn of_vc(&self, vc: u32) -> u64 {
+        self.by_vc[vc as usize]
+    }
+
+    /// What is in the buffer with priority `clp`.
+    #[inline]
+    pub(super) fn of_clp(&self, clp: bool) -> u64 {
+        self.by_clp[usize::from(clp)]
+    }
+
+    /// VCs that have something in the buffer.
+    #[inline]
+    pub(super) fn active(&self) -> u64 {
+        self.active
+    }
+
+    /// The sum over VCs is the sum over priorities and the total.
+    ///
+    /// # Panics
+    /// If it is not.
+    pub(super) fn check(&self, port: &str) {
+        let sums = [self.by_vc.iter().sum::<u64>(), self.by_clp.iter().sum()];
+        assert_eq!(sums, [self.total; 2], "{port}: occupancy by VC, by priority, and total");
+        let active = self.by_vc.iter().filter(|&&size| size > 0).count() as u64;
+        assert_eq!(active, self.active, "{port}: VCs in the buffer");
+    }
+}

@@ -1,0 +1,270 @@
+//! Rate control at a port that ABR VCs cross: what its allocator gets to see. An observer of either service.
+//!
+//! The allocator is notified of the cells that arrive for the link, and stamps the backward RM cells of the same VCs. Those travel
+//! along the reverse path; so they enter this port too, and are relayed without delay to their own.
+
+use celltrain_atm::{
+    Cell,
+    abr::{Allocator, PortView, RateAllocator},
+    cell::{Ecn, Kind},
+    with_allocator,
+};
+use celltrain_engine::{
+    Fingerprint, Instant, Time,
+    stream::{StreamId, Streams, Train},
+    time::NEVER,
+};
+
+use crate::flight::InFlight;
+
+/// What a VC of the port is to its rate control.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// ABR under control: the payload queue of its forward RM cells.
+    Controlled { payloads: usize },
+    /// Of higher or the same priority, and not under control: it leaves that much less of the link. The reverse path of an ABR VC
+    /// is one, as its acknowledgements obey no rate.
+    Uncontrolled,
+    /// Of lower priority.
+    Lower,
+}
+
+/// The reverse path of a VC, whose backward RM cells the port stamps and relays.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RmRelay {
+    /// Where they go next, and the number of their VC there.
+    pub(crate) output: StreamId,
+    pub(crate) next_vc: u32,
+    /// The VC whose reverse path it is, by its number at this port.
+    pub(crate) vc: u32,
+    /// The payload queue of its backward RM cells.
+    pub(crate) payloads: usize,
+}
+
+/// A VC of the port.
+#[derive(Debug, Clone, Copy)]
+struct Vc {
+    role: Role,
+    /// Data cells that have arrived and are not reported to the allocator yet.
+    unreported: u64,
+}
+
+/// The rate control of a port.
+#[derive(Debug)]
+pub(crate) struct RateControl {
+    /// None if the port only carries ABR VCs.
+    allocator: Option<Allocator>,
+    /// When its interval ends: needed before every cell, and changed by cells and by the end only.
+    next_interval: Time,
+    /// By number.
+    vcs: Vec<Vc>,
+    relays: Vec<RmRelay>,
+    /// How many data cells may still arrive before the allocator has to know of those that are not reported yet.
+    allowance: u64,
+    /// ABR cells in the buffer at the end of the last visit, the one in transmission included.
+    queue: u64,
+    /// The most of them since the window began.
+    most: u64,
+    /// Cells of [`Role::Uncontrolled`] VCs that have arrived.
+    uncontrolled: u64,
+    /// Backward RM cells relayed.
+    relayed: u64,
+}
+
+/// The port as the allocator sees it, which seldom asks for the queue.
+struct View<Q> {
+    queue: Q,
+    priority_cells: u64,
+}
+
+impl<Q: Fn() -> u64> PortView for View<Q> {
+    #[inline]
+    fn queue(&self) -> u64 {
+        (self.queue)()
+    }
+
+    #[inline]
+    fn priority_cells(&self) -> u64 {
+        self.priority_cells
+    }
+}
+
+impl RateControl {
+    pub(crate) fn new(allocator: Option<Allocator>, roles: Vec<Role>, relays: Vec<RmRelay>) -> Self {
+        let mut control = Self {
+            next_interval: NEVER,
+            allocator,
+            allowance: u64::MAX,
+            vcs: roles.into_iter().map(|role| Vc { role, unreported: 0 }).collect(),
+            relays,
+            queue: 0,
+            most: 0,
+            uncontrolled: 0,
+            relayed: 0,
+        };
+        control.refresh();
+        control
+    }
+
+    /// Learns until when, and for how many cells, the allocator need not be notified.
+    fn refresh(&mut self) {
+        if let Some(any) = &self.allocator {
+            (self.next_interval, self.allowance) =
+                with_allocator!(any, allocator => (allocator.next_interval(), allocator.unheard()));
+        }
+    }
+
+    /// Reports the cells that are not reported yet.
+    fn report(&mut self) {
+        if let Some(any) = &mut self.allocator {
+            with_allocator!(any, allocator => {
+                for (vc, state) in (0..).zip(&mut self.vcs).filter(|(_, state)| state.unreported > 0) {
+                    allocator.on_cells(vc, std::mem::take(&mut state.unreported));
+                }
+            });
+        }
+    }
+
+    /// The reverse paths on which the port relays RM cells: what a viewer may read.
+    pub(super) fn relays(&self) -> &[RmRelay] {
+        &self.relays
+    }
+
+    /// ABR cells in the buffer.
+    pub(crate) fn queue(&self) -> u64 {
+        self.queue
+    }
+
+    /// The most of them since the window began.
+    pub(crate) fn most(&self) -> u64 {
+        self.most
+    }
+
+    pub(super) fn begin_window(&mut self) {
+        self.most = self.queue;
+    }
+
+    /// Backward RM cells relayed.
+    pub(crate) fn relayed(&self) -> u64 {
+        self.relayed
+    }
+
+    /// So many ABR cells are in the buffer, and at most `most` were since this was last said.
+    pub(super) fn note_queue(&mut self, cells: u64, most: u64) {
+        self.queue = cells;
+        self.most = self.most.max(most);
+    }
+
+    /// When the allocator's interval ends.
+    #[inline]
+    pub(super) fn next_interval(&self) -> Time {
+        self.next_interval
+    }
+
+    /// The allocator's interval ends with `queue` ABR cells in the buffer.
+    pub(super) fn on_interval(&mut self, now: Time, queue: u64) {
+        self.report();
+        let view = View { queue: || queue, priority_cells: self.uncontrolled };
+        if let Some(any) = &mut self.allocator {
+            with_allocator!(any, allocator => allocator.on_interval(now, &view));
+        }
+        self.refresh();
+    }
+
+    /// A cell arrives for the link, where `queue` says how many ABR cells are in the buffer; returns the mark with which it goes on.
+    #[inline(always)]
+    pub(super) fn on_cell(
+        &mut self,
+        now: Time,
+        cell: &Cell,
+        queue: impl Fn() -> u64,
+        flight: &mut InFlight,
+    ) -> Ecn {
+        let vc = &mut self.vcs[cell.vc as usize];
+        if self.allowance > 0 && cell.kind == Kind::Data && matches!(vc.role, Role::Controlled { .. }) {
+            self.allowance -= 1;
+            vc.unreported += 1;
+            return cell.ecn;
+        }
+        self.on_reported_cell(now, cell, queue, flight)
+    }
+
+    /// As [`RateControl::on_cell`], where the allocator has to know of the cell at once, or is not concerned.
+    #[inline(never)]
+    fn on_reported_cell(
+        &mut self,
+        now: Time,
+        cell: &Cell,
+        queue: impl Fn() -> u64,
+        flight: &mut InFlight,
+    ) -> Ecn {
+        let payloads = match self.vcs[cell.vc as usize].role {
+            Role::Controlled { payloads } => payloads,
+            Role::Uncontrolled => {
+                self.uncontrolled += 1;
+                return cell.ecn;
+            }
+            Role::Lower => return cell.ecn,
+        };
+        self.report();
+        let (view, is_rm) = (View { queue, priority_cells: self.uncontrolled }, cell.kind != Kind::Data);
+        let Some(any) = &mut self.allocator else { return cell.ecn };
+        let mark = with_allocator!(any, allocator => {
+            let mark = allocator.on_cell(now, cell.vc, is_rm, &view);
+            if is_rm {
+                allocator.on_forward_rm(now, cell.vc, flight.rm[payloads].get_mut(cell.frame), &view);
+            }
+            mark
+        });
+        self.refresh();
+        if mark && !is_rm { Ecn::Marked } else { cell.ecn }
+    }
+
+    /// A burst of data cells of one frame arrives: notes as many as need not be reported one by one, and returns how many; none if the
+    /// allocator has to know of the first.
+    pub(super) fn on_burst(&mut self, burst: &Train<Cell>) -> u32 {
+        let vc = &mut self.vcs[burst.car.vc as usize];
+        let whole = burst.last().ps() < self.next_interval;
+        let in_time =
+            if whole { burst.count } else { burst.cars_before(Instant::start_of(self.next_interval)) };
+        match vc.role {
+            Role::Controlled { .. } => {
+                let count = self.allowance.min(u64::from(in_time));
+                self.allowance -= count;
+                vc.unreported += count;
+                count as u32
+            }
+            Role::Uncontrolled => {
+                self.uncontrolled += u64::from(in_time);
+                in_time
+            }
+            Role::Lower => burst.count,
+        }
+    }
+
+    /// A backward RM cell arrives on a reverse path: takes the allocator's feedback along and goes on at once. `queue` ABR cells are in
+    /// the buffer; `place` is the number of its relay.
+    pub(super) fn relay(
+        &mut self,
+        place: usize,
+        cell: &Train<Cell>,
+        queue: u64,
+        streams: &mut Streams<Cell>,
+        flight: &mut InFlight,
+        fingerprint: &mut Fingerprint,
+    ) {
+        assert!(cell.count == 1 && cell.car.kind == Kind::BackwardRm, "only backward RM cells are relayed");
+        let RmRelay { output, next_vc, vc, payloads } = self.relays[place];
+        let now = cell.first.ps();
+        if let Some(any) = &mut self.allocator {
+            let view = View { queue: || queue, priority_cells: self.uncontrolled };
+            let rm = flight.rm[payloads].get_mut(cell.car.frame);
+            with_allocator!(any, allocator => allocator.on_backward_rm(now, vc, rm, &view));
+            fingerprint.mix(now ^ rm.er().cells().to_bits() ^ u64::from(vc) << 48);
+        }
+        self.relayed += 1;
+        let cell = Train { car: Cell { vc: next_vc, ..cell.car }, ..*cell };
+        // RM cells join no train, whatever their numbers.
+        streams[output].push(0, 0, &cell);
+    }
+}

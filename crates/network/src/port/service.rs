@@ -1,0 +1,101 @@
+//! How a port serves what it has accepted. There are two services, and one function that decides which a port has.
+//!
+//! A first-in-first-out queue need not be stored: a unit leaves one unit's time after the later of its arrival and the
+//! departure before it, so that its departure is *computed* on arrival, and a train goes on as a train. Where what goes next
+//! may depend on what arrives until then, queues are *stored*, and departures are events. Both give the same results
+//! wherever both apply.
+
+use celltrain_atm::{
+    Cell,
+    buffer::DiscardParams,
+    contract::Category,
+    quantity::Capacity,
+    scheduler::{DisciplineName, SchedulerParams},
+};
+use celltrain_engine::{
+    Instant, Time,
+    time::{Span, SpanSum},
+};
+
+use super::{occupancy::VcOccupancy, queues::Unit};
+
+/// The two services of a port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ServiceKind {
+    /// Departures are computed on arrival.
+    Computed,
+    /// Queues are stored, one for each VC.
+    Stored,
+}
+
+impl ServiceKind {
+    /// The service that a port needs which VCs of these `categories` cross: the queues are stored where a scheduler, a limit per VC
+    /// or push-out works on them, and where some VCs have priority over others.
+    pub(crate) fn of(
+        discard: &DiscardParams,
+        scheduler: &SchedulerParams,
+        vc_buffer: Capacity,
+        mut categories: impl Iterator<Item = Category>,
+    ) -> Self {
+        let first = categories.next();
+        let stores = discard.policy.pushes_out()
+            || scheduler.discipline != DisciplineName::Fifo
+            || vc_buffer != Capacity::UNLIMITED
+            || categories.any(|category| Some(category) != first);
+        if stores { Self::Stored } else { Self::Computed }
+    }
+}
+
+/// What a port asks of its service. Occupancies are in the unit of the buffer's size.
+pub(super) trait Service {
+    /// The size of the buffer.
+    fn capacity(&self) -> u64;
+
+    /// What is in the buffer at `now`, the unit in transmission included.
+    fn occupancy(&self, now: Instant) -> u64;
+
+    /// The largest occupancy since the window began, the arriving unit included.
+    fn most(&self) -> u64;
+
+    /// A window of the measures begins at `now`.
+    fn begin_window(&mut self, now: Instant);
+
+    /// Whether `cell` finds no room at `now`, in the buffer or below a limit of its VC.
+    fn is_full(&self, now: Instant, cell: &Cell) -> bool;
+
+    /// Whether `cell` would exceed a limit of its VC.
+    fn is_vc_full(&self, cell: &Cell) -> bool;
+
+    /// Whether units are packets.
+    fn is_packet(&self) -> bool;
+
+    /// Occupancies per VC, where the policy needs them.
+    fn per_vc(&self) -> &VcOccupancy;
+
+    /// Units of the last frame of `vc`, if all that has arrived of it is still in its queue.
+    fn last_frame(&self, vc: u32) -> Option<u64>;
+
+    /// Takes that frame out of the buffer, its last unit first; returns also whether its end mark was among them.
+    fn remove_last_frame(&mut self, vc: u32, now: Instant) -> (Vec<Unit>, bool);
+
+    /// Units accepted and not yet sent at `now`.
+    fn units(&self, now: Instant) -> u64;
+
+    /// Units accepted that are not yet in an output stream.
+    fn kept(&self) -> u64;
+
+    /// ABR cells in the buffer at `now`.
+    fn abr_queue(&self, now: Instant) -> u64;
+
+    /// The time for which the link has been busy until `now`, if it has carried `units` units.
+    fn busy(&self, now: Instant, units: u64) -> Span;
+
+    /// The time integral of the number of units in the buffer until `now`, given the sum of the sojourns that are counted.
+    fn occupancy_integral(&self, now: Instant, sojourns: SpanSum) -> SpanSum;
+
+    /// The time that a unit takes at the least.
+    fn shortest(&self) -> Time;
+
+    /// When the link is free of all that is certain to be sent.
+    fn free(&self) -> Time;
+}

@@ -1,0 +1,335 @@
+//! The service that stores its queues: for schedulers other than FIFO, priorities, limits of VCs, and policies that push out.
+//!
+//! What goes next may depend on what arrives until then, so departures are events here. Those up to an arrival come before it,
+//! those at the same instant too.
+
+use celltrain_atm::{
+    Cell,
+    buffer::{BufferPolicy, Needs},
+    cell::Kind,
+    scheduler::Priority,
+};
+use celltrain_engine::{
+    Instant, Time,
+    stream::{Streams, Train},
+    time::{NEVER, Span, SpanSum},
+};
+
+use super::{
+    Line,
+    core::PortCore,
+    fifo::APART,
+    occupancy::VcOccupancy,
+    packets,
+    queues::{Store, Unit},
+    service::Service,
+};
+use crate::flight::InFlight;
+
+/// Queues, one for each VC, and the scheduler that serves them.
+#[derive(Debug)]
+pub(super) struct Stored {
+    line: Line,
+    /// The most that a VC may take of the buffer.
+    vc_capacity: u64,
+    scheduler: Priority,
+    store: Store,
+    occupancy: VcOccupancy,
+    /// The largest occupancy since the window began.
+    most: u64,
+    /// Which VCs are ABR, and how many cells of theirs are in the buffer.
+    abr: Vec<bool>,
+    abr_queue: u64,
+    sending: Option<Sending>,
+    /// When the link was or will be free.
+    free: Instant,
+    /// Number of the last departure.
+    number: u64,
+    /// The time for which the link has carried what was sent.
+    carried: Span,
+}
+
+/// The unit in transmission.
+#[derive(Debug)]
+struct Sending {
+    unit: Unit,
+    start: Instant,
+    /// When its last bit is sent.
+    departure: Instant,
+}
+
+/// What a port needs to store its queues.
+#[derive(Debug)]
+pub(crate) struct Queuing {
+    pub(crate) scheduler: Priority,
+    /// The most that a VC may take of the buffer, in its unit.
+    pub(crate) vc_capacity: u64,
+    /// Which VCs are ABR.
+    pub(crate) abr: Vec<bool>,
+}
+
+impl Stored {
+    pub(super) fn new(line: Line, queuing: Queuing) -> Self {
+        let Queuing { scheduler, vc_capacity, abr } = queuing;
+        Self {
+            line,
+            vc_capacity,
+            scheduler,
+            store: Store::new(abr.len()),
+            occupancy: VcOccupancy::new(abr.len()),
+            most: 0,
+            abr,
+            abr_queue: 0,
+            sending: None,
+            free: Instant::default(),
+            number: 0,
+            carried: Span::default(),
+        }
+    }
+
+    /// Units whose transmission has not begun, VC by VC: what a viewer may read.
+    pub(super) fn waiting(&self) -> impl Iterator<Item = &Unit> {
+        self.store.units()
+    }
+
+    /// When the unit in transmission leaves.
+    pub(super) fn next_event(&self) -> Time {
+        self.sending.as_ref().map_or(NEVER, |sending| sending.departure.ps())
+    }
+
+    fn size(&self, cell: &Cell) -> u32 {
+        match self.line {
+            Line::Cells { .. } => 1,
+            Line::Packets { limit, .. } => limit.size(cell.octets),
+        }
+    }
+
+    fn enter(&mut self, unit: Unit) {
+        let vc = unit.cell.vc;
+        self.occupancy.enter(vc, unit.cell.clp, unit.size);
+        self.abr_queue += u64::from(self.abr[vc as usize]);
+        let fits =
+            self.occupancy.total() <= self.line.capacity() && self.occupancy.of_vc(vc) <= self.vc_capacity;
+        assert!(fits, "the policy accepted a unit into a full buffer");
+        self.most = self.most.max(self.occupancy.total());
+        self.store.enqueue(unit);
+        self.scheduler.enqueue(vc, unit.load(), unit.at, &self.store);
+    }
+
+    fn leave(&mut self, unit: &Unit) {
+        let vc = unit.cell.vc;
+        self.occupancy.leave(vc, unit.cell.clp, unit.size);
+        self.abr_queue -= u64::from(self.abr[vc as usize]);
+    }
+
+    /// The link is free at `start`: begins to send what the scheduler chooses, if anything waits.
+    fn send_next(&mut self, start: Instant) -> Option<&Sending> {
+        let vc = self.scheduler.next(start, &self.store)?;
+        let unit = self.store.take(vc);
+        let departure = match self.line {
+            Line::Cells { slot, .. } => start.plus(slot),
+            Line::Packets { octet, overhead, .. } => {
+                start.plus_slots(octet, u64::from(unit.cell.octets) + overhead)
+            }
+        };
+        let in_step = matches!(self.line, Line::Cells { .. }) && start == self.free;
+        self.number += if in_step { 1 } else { APART };
+        self.free = departure;
+        Some(self.sending.insert(Sending { unit, start, departure }))
+    }
+
+    pub(super) fn check(&self, port: &str) {
+        self.occupancy.check(port);
+        let sending = u64::from(self.sending.is_some());
+        assert!(sending == 1 || self.store.waiting() == 0, "{port}: units wait while the link is idle");
+        assert_eq!(self.store.units().count() as u64, self.store.waiting(), "{port}: units in queues");
+    }
+}
+
+impl Service for Stored {
+    #[inline]
+    fn capacity(&self) -> u64 {
+        self.line.capacity()
+    }
+
+    #[inline]
+    fn occupancy(&self, _: Instant) -> u64 {
+        self.occupancy.total()
+    }
+
+    fn most(&self) -> u64 {
+        self.most
+    }
+
+    fn begin_window(&mut self, _: Instant) {
+        self.most = self.occupancy.total();
+    }
+
+    #[inline]
+    fn is_full(&self, _: Instant, cell: &Cell) -> bool {
+        let total = self.occupancy.total().saturating_add(self.size(cell).into());
+        total > self.line.capacity() || self.is_vc_full(cell)
+    }
+
+    #[inline]
+    fn is_vc_full(&self, cell: &Cell) -> bool {
+        self.occupancy.of_vc(cell.vc).saturating_add(self.size(cell).into()) > self.vc_capacity
+    }
+
+    fn is_packet(&self) -> bool {
+        matches!(self.line, Line::Packets { .. })
+    }
+
+    #[inline]
+    fn per_vc(&self) -> &VcOccupancy {
+        &self.occupancy
+    }
+
+    #[inline]
+    fn last_frame(&self, vc: u32) -> Option<u64> {
+        self.store.last_frame(vc)
+    }
+
+    fn remove_last_frame(&mut self, vc: u32, now: Instant) -> (Vec<Unit>, bool) {
+        let mut units = Vec::new();
+        loop {
+            let (unit, first, complete) = self.store.remove_last(vc);
+            self.leave(&unit);
+            self.scheduler.withdraw(vc, unit.load(), now, &self.store);
+            units.push(unit);
+            if first {
+                return (units, complete);
+            }
+        }
+    }
+
+    fn units(&self, _: Instant) -> u64 {
+        self.store.waiting() + u64::from(self.sending.is_some())
+    }
+
+    fn kept(&self) -> u64 {
+        self.store.waiting()
+    }
+
+    fn abr_queue(&self, _: Instant) -> u64 {
+        self.abr_queue
+    }
+
+    fn busy(&self, now: Instant, _: u64) -> Span {
+        let now_sending = self.sending.as_ref().map_or(Span::default(), |sending| now.since(sending.start));
+        self.carried.plus(now_sending, 1)
+    }
+
+    fn occupancy_integral(&self, now: Instant, sojourns: SpanSum) -> SpanSum {
+        let sending = self.sending.as_ref().map(|sending| &sending.unit);
+        let mut sum = sojourns;
+        sending.into_iter().chain(self.store.units()).for_each(|unit| sum.add(now.since(unit.at)));
+        sum
+    }
+
+    fn shortest(&self) -> Time {
+        match self.line {
+            Line::Cells { slot, .. } => slot.ps(),
+            Line::Packets { octet, overhead, .. } => packets::shortest(octet, overhead),
+        }
+    }
+
+    fn free(&self) -> Time {
+        self.free.ps()
+    }
+}
+
+impl PortCore<Stored> {
+    /// Handles every arrival before `until` and every departure up to it; returns how many units arrived.
+    pub(super) fn serve<P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        until: Time,
+        streams: &mut Streams<Cell>,
+        flight: &mut InFlight,
+    ) -> u64 {
+        let (mut units, mut train) = (0, Train::default());
+        while self.merge.next::<false, _>(until, streams, &mut train) {
+            loop {
+                self.advance(policy, train.first, streams);
+                if self.is_relayed(&train.car) {
+                    self.relay(&train, streams, flight);
+                } else {
+                    units += 1;
+                    self.on_unit(policy, train.first, train.car, streams, flight);
+                }
+                if train.count == 1 {
+                    break;
+                }
+                train.advance(1);
+            }
+        }
+        self.advance(policy, Instant::start_of(until), streams);
+        self.note_abr_queue(Instant::start_of(until));
+        units
+    }
+
+    /// Handles the departures up to `now`, and the ends of the rate allocator's intervals up to the same picosecond: an
+    /// interval ends before anything else that happens then, but for departures at its very beginning.
+    fn advance<P: BufferPolicy>(&mut self, policy: &mut P, now: Instant, streams: &mut Streams<Cell>) {
+        while let Some(end) = self.interval_end(now) {
+            self.send_until(policy, Instant::start_of(end), streams);
+            self.end_interval(end);
+        }
+        self.send_until(policy, now, streams);
+    }
+
+    /// Handles the departures up to `now`.
+    fn send_until<P: BufferPolicy>(&mut self, policy: &mut P, now: Instant, streams: &mut Streams<Cell>) {
+        while let Some(Sending { unit, start, departure }) =
+            self.service.sending.take_if(|sending| sending.departure <= now)
+        {
+            self.service.leave(&unit);
+            self.service.carried = self.service.carried.plus(departure.since(start), 1);
+            let sojourn = departure.since(unit.at);
+            self.stats.sojourns.add(sojourn);
+            if unit.cell.kind == Kind::Data {
+                if unit.cell.is_last() {
+                    self.stats.delays.add(sojourn.ps());
+                }
+                if let Some(departure) = P::Needs::departure(&unit.cell, departure.ps()) {
+                    policy.on_departure(departure);
+                }
+            }
+            self.send_next(departure, streams);
+        }
+    }
+
+    /// The link is free at `start`: sends what the scheduler chooses, if anything waits.
+    fn send_next(&mut self, start: Instant, streams: &mut Streams<Cell>) {
+        let Some(&Sending { unit, departure, .. }) = self.service.send_next(start) else { return };
+        let (output, vc) = self.entries[unit.cell.vc as usize].next_hop(unit.cell.kind);
+        let (first, number) = (departure.delayed(self.delay), self.service.number);
+        let cell = Train { slot: self.service.line.slot(), ..Train::single(first, Cell { vc, ..unit.cell }) };
+        streams[output].push(number, number, &cell);
+    }
+
+    /// A unit arrives; what is accepted goes into its queue, and on the link if that is free.
+    fn on_unit<P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        at: Instant,
+        mut cell: Cell,
+        streams: &mut Streams<Cell>,
+        flight: &mut InFlight,
+    ) {
+        self.notify_allocator(at, &mut cell, flight);
+        if self.admit::<true, P>(policy, at, &mut cell) {
+            let size = self.service.size(&cell);
+            self.service.enter(Unit { cell, at, size });
+            self.note_abr_queue(at);
+            self.entries[cell.vc as usize].accepted[usize::from(cell.clp)] += 1;
+            if cell.is_last() {
+                self.note_end(at, cell.vc);
+            }
+            if self.service.sending.is_none() {
+                self.send_next(at, streams);
+            }
+        }
+    }
+}

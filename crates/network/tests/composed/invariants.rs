@@ -1,0 +1,309 @@
+//! What holds for every scenario that `check` accepts.
+
+use std::collections::BTreeSet;
+
+use celltrain_engine::{Time, random::Randomness, visit::Schedule};
+use celltrain_network::{
+    Experiment, Options, RunResult,
+    network::Network,
+    scenario::{Graph, Scenario, ScenarioError},
+};
+
+use crate::{captures, measures, panics::caught, ports, stops};
+
+const RANDOM_VISITS: &str = "random visits";
+const LONG_VISITS: &str = "long visits in reverse";
+const RECORDING: &str = "recording";
+const STORED: &str = "stored queues";
+const NO_LIMIT: &str = "vc-buffer that limits nothing";
+const ANOTHER_SEED: &str = "another seed";
+
+/// An invariant that does not hold: its name, by which failures are told apart, and what was seen.
+#[derive(Debug, Clone)]
+pub(crate) struct Failure {
+    pub(crate) kind: String,
+    pub(crate) detail: String,
+}
+
+impl Failure {
+    pub(crate) fn new(kind: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self { kind: kind.into(), detail: detail.into() }
+    }
+}
+
+/// What came of a scenario.
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    /// `check` refuses it.
+    Refused,
+    /// It ran.
+    Ran {
+        /// Cell-hops of all its runs.
+        hops: u64,
+        /// What did not hold.
+        failures: Vec<Failure>,
+        /// Which of what is registered had something to do.
+        busy: Vec<String>,
+    },
+}
+
+/// Looks at the scenario in `text` from all sides.
+pub(crate) fn look(text: &str) -> Outcome {
+    look_for(text, "")
+}
+
+/// As [`look`], but only from sides from which a failure of `kind` can show; all of them if it is empty.
+pub(crate) fn look_for(text: &str, kind: &str) -> Outcome {
+    let read = || -> Result<(Scenario, Graph), ScenarioError> {
+        let scenario = Scenario::from_toml(text, "composed.toml", &[])?;
+        let graph = scenario.graph()?;
+        Ok((scenario, graph))
+    };
+    match caught(read) {
+        Err(panic) => {
+            let failures = vec![Failure::new(panic_kind("check", &panic), panic)];
+            Outcome::Ran { hops: 0, failures, busy: Vec::new() }
+        }
+        Ok(Err(_)) => Outcome::Refused,
+        Ok(Ok((scenario, graph))) => {
+            let mut trial = Trial { scenario, graph, failures: Vec::new(), hops: 0, busy: Vec::new() };
+            trial.all(kind);
+            trial.written_out();
+            Outcome::Ran { hops: trial.hops, failures: trial.failures, busy: trial.busy }
+        }
+    }
+}
+
+/// Panics are told apart by place and words; numbers and the names of ports are left out.
+pub(crate) fn panic_kind(what: &str, panic: &str) -> String {
+    let line = panic.lines().next().unwrap_or_default();
+    // The path of the file down to the crate says nothing.
+    let line = line.split_once("src/").map_or(line, |(_, rest)| rest);
+    let is_name = |words: &&str| words.contains(" > ");
+    let words: Vec<_> = line.split(": ").filter(|words| !is_name(words)).collect();
+    let mut kind = format!("{what}: panic at ");
+    for letter in words.join(": ").chars().take(120) {
+        match letter {
+            '0'..='9' if kind.ends_with('N') => {}
+            '0'..='9' => kind.push('N'),
+            _ => kind.push(letter),
+        }
+    }
+    kind
+}
+
+/// A way to look at a scenario, and the beginnings of the kinds of failures that it finds.
+type Side = (&'static [&'static str], fn(&mut Trial, &RunResult, u64));
+
+/// A scenario under test.
+pub(crate) struct Trial {
+    pub(crate) scenario: Scenario,
+    pub(crate) graph: Graph,
+    failures: Vec<Failure>,
+    hops: u64,
+    busy: Vec<String>,
+}
+
+impl Trial {
+    fn all(&mut self, kind: &str) {
+        let Some(usual) = self.run("plain run", &[], |_| {}, |_| {}) else { return };
+        self.busy = ports::busy(&self.graph, &usual);
+        self.failures.extend(measures::in_range(&usual));
+        self.failures.extend(measures::at_the_last_link(&self.scenario, &self.graph, &usual));
+        let lots = self.lots();
+        let sides: [Side; 6] = [
+            (&[RANDOM_VISITS, LONG_VISITS], Self::schedules),
+            (&[RECORDING, captures::OUT_OF_ORDER], Self::recordings),
+            (&[STORED, NO_LIMIT], Self::services),
+            (&[ANOTHER_SEED], Self::other_seed),
+            (&[stops::STOPPED], stops::stop_and_look),
+            (&[""], Self::whole_run),
+        ];
+        let first = |names: &[&str]| names.iter().any(|name| kind.starts_with(name));
+        let chosen = sides.iter().position(|(names, _)| first(names)).filter(|_| !kind.is_empty());
+        for (place, (_, side)) in sides.iter().enumerate() {
+            if chosen.is_none_or(|chosen| chosen == place) {
+                side(self, &usual, lots);
+            }
+        }
+        let mut seen = BTreeSet::new();
+        self.failures.retain(|failure| seen.insert(failure.kind.clone()));
+    }
+
+    /// The complete scenario, written out, is the same scenario.
+    fn written_out(&mut self) {
+        let text = self.scenario.to_toml();
+        let again = caught(|| Scenario::from_toml(&text, "complete.toml", &[]));
+        let same = again.map(|again| again.is_ok_and(|again| again.spec() == self.scenario.spec()));
+        if same != Ok(true) {
+            self.fail(Failure::new("the complete scenario is another one", format!("{same:?}")));
+        }
+    }
+
+    /// A number that depends on the scenario alone, not on its name, to draw schedules and stops by.
+    fn lots(&self) -> u64 {
+        let mut text = self.scenario.to_toml();
+        text.retain(|letter| !letter.is_whitespace());
+        let text = text.replace(&format!("name=\"{}\"", self.scenario.spec().name.replace(' ', "")), "");
+        text.bytes().fold(1, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    }
+
+    pub(crate) fn fail(&mut self, failure: Failure) {
+        self.failures.push(failure);
+    }
+
+    pub(crate) fn add_hops(&mut self, hops: u64) {
+        self.hops += hops;
+    }
+
+    /// How many rounds of visits a run may take: a round takes the network at least as far as the shortest way of anything
+    /// from one process to the next, or to the next event.
+    pub(crate) fn most_rounds(&self) -> u64 {
+        let shortest = |link: &celltrain_network::scenario::Link| {
+            // A cell, or a packet of 40 bytes.
+            let bits = 320.0;
+            link.delay.ps() as f64 + bits / link.rate.0 as f64 * 1e12
+        };
+        let step = self.graph.links.iter().map(shortest).fold(f64::INFINITY, f64::min).max(1.0);
+        let steps = self.scenario.spec().duration.ps() as f64 / step;
+        let samples = self.scenario.spec().duration.ps() / self.scenario.spec().sample.ps().max(1);
+        100_000 + 20 * steps.min(1e15) as u64 + 4 * samples
+    }
+
+    /// Runs the scenario with `overrides`; a panic, or a run that does not end, is a failure of `what`.
+    fn run(
+        &mut self,
+        what: &str,
+        overrides: &[(&str, String)],
+        options: impl FnOnce(&mut Options),
+        change: impl FnOnce(&mut Network),
+    ) -> Option<RunResult> {
+        self.run_as(what, overrides, (0, 0), options, change, &[])
+    }
+
+    fn run_as(
+        &mut self,
+        what: &str,
+        overrides: &[(&str, String)],
+        (seed, replication): (u64, u64),
+        set: impl FnOnce(&mut Options),
+        change: impl FnOnce(&mut Network),
+        captured: &[String],
+    ) -> Option<RunResult> {
+        let overrides: Vec<_> =
+            overrides.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect();
+        let (most, mut rounds) = (self.most_rounds(), 0u64);
+        let seed = self.scenario.spec().seed ^ seed;
+        let scenario = &self.scenario;
+        let outcome = caught(|| {
+            let scenario = scenario.with_overrides(&overrides).map_err(|error| error.to_string())?;
+            let mut experiment = Experiment::new(&scenario).map_err(|error| error.to_string())?;
+            if !captured.is_empty() {
+                experiment.capture(captured, &[]).map_err(|error| error.to_string())?;
+            }
+            let mut options = Options::default();
+            options.trace |= true;
+            set(&mut options);
+            let mut network = experiment.network(seed, replication, options);
+            change(&mut network);
+            let mut interrupt = || {
+                rounds += 1;
+                rounds > most
+            };
+            Ok::<_, String>(experiment.run_network(network, &mut interrupt))
+        });
+        match outcome {
+            Err(panic) => {
+                let kind = panic_kind(what, &panic);
+                self.fail(Failure::new(kind, panic));
+                None
+            }
+            Ok(Err(refused)) => {
+                self.fail(Failure::new(format!("{what}: refused"), refused));
+                None
+            }
+            Ok(Ok(None)) => {
+                let detail = format!("more than {most} rounds of visits");
+                self.fail(Failure::new(format!("{what}: does not end"), detail));
+                None
+            }
+            Ok(Ok(Some(result))) => {
+                self.hops += result.cell_hops;
+                Some(result)
+            }
+        }
+    }
+
+    /// Any schedule of visits gives the same run.
+    fn schedules(&mut self, usual: &RunResult, lots: u64) {
+        let cap = self.scenario.spec().duration.ps().max(2) / 2;
+        for (name, one_by_one) in [(RANDOM_VISITS, false), (LONG_VISITS, true)] {
+            let change = |schedule: &mut Schedule| {
+                if one_by_one {
+                    schedule.order.reverse();
+                    schedule.cap = Time::MAX / 4;
+                } else {
+                    schedule.cap = cap;
+                    schedule.shuffle = Some(Randomness { seed: lots, replication: 0 }.named("schedule"));
+                }
+            };
+            if let Some(other) = self.run(name, &[], |_| {}, |network| network.set_schedule(change)) {
+                self.same(name, usual, &other);
+            }
+        }
+    }
+
+    /// Recording events and captures changes nothing.
+    fn recordings(&mut self, usual: &RunResult, _: u64) {
+        let uses_tcp = self.graph.flows.iter().any(|flow| flow.traffic.uses_tcp());
+        let captured = if uses_tcp { vec!["all".to_owned()] } else { Vec::new() };
+        let record = |network: &mut Network| network.record_events();
+        if let Some(other) = self.run_as(RECORDING, &[], (0, 0), |_| {}, record, &captured) {
+            self.same(RECORDING, usual, &other);
+            let failures = captures::in_order(&self.graph, &other);
+            self.failures.extend(failures);
+        }
+    }
+
+    /// Ports that store their queues do what plain FIFOs do.
+    fn services(&mut self, usual: &RunResult, _: u64) {
+        let stored = self.run(STORED, &[], |options| options.store_queues |= true, |_| {});
+        if let Some(other) = stored {
+            self.same(STORED, usual, &other);
+        }
+        let Some(limits) = ports::limits_that_limit_nothing(self.scenario.spec()) else { return };
+        let limits: Vec<_> = limits.iter().map(|(key, value)| (key.as_str(), value.clone())).collect();
+        if let Some(other) = self.run(NO_LIMIT, &limits, |_| {}, |_| {}) {
+            self.same(NO_LIMIT, usual, &other);
+        }
+    }
+
+    /// What is measured does not change the run; over the whole run, from an empty network, bounds are exact.
+    fn whole_run(&mut self, usual: &RunResult, _: u64) {
+        let sample = (self.scenario.spec().duration.ps() / 3000).max(1);
+        let overrides = [("warm-up", "0 s".to_owned()), ("sample", format!("{sample} ps"))];
+        let Some(whole) = self.run("warm-up and sample", &overrides, |_| {}, |_| {}) else { return };
+        if whole.fingerprint != usual.fingerprint {
+            let detail = format!("{:x}, {:x}", usual.fingerprint, whole.fingerprint);
+            self.fail(Failure::new("warm-up and sample: fingerprint", detail));
+        }
+        let failures = measures::of_a_whole_run(&self.scenario, &self.graph, &whole, sample);
+        self.failures.extend(failures);
+    }
+
+    /// Another seed and another replication give the same run where nothing is random.
+    fn other_seed(&mut self, usual: &RunResult, _: u64) {
+        if measures::is_random(&self.scenario, &self.graph) {
+            return;
+        }
+        if let Some(other) = self.run_as(ANOTHER_SEED, &[], (5, 1), |_| {}, |_| {}, &[]) {
+            self.same(ANOTHER_SEED, usual, &other);
+        }
+    }
+
+    /// Two runs of one scenario say the same, apart from what only one of them was asked to keep.
+    fn same(&mut self, what: &str, usual: &RunResult, other: &RunResult) {
+        let failures = measures::differences(what, usual, other);
+        self.failures.extend(failures);
+    }
+}

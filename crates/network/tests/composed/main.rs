@@ -1,0 +1,95 @@
+//! The composed world, at random: whatever `celltrain check` accepts ends, conserves cells, and means the same whichever way
+//! it is computed.
+
+mod captures;
+mod draw;
+mod generate;
+mod invariants;
+mod measures;
+mod panics;
+mod ports;
+mod schema;
+mod shrink;
+mod soak;
+mod stops;
+mod topology;
+mod traffic;
+
+use std::{collections::BTreeSet, path::Path};
+
+use celltrain_atm::{abr::AllocatorName, buffer::PolicyName, scheduler::DisciplineName};
+
+use crate::{
+    generate::case,
+    invariants::{Outcome, look},
+    schema::Schema,
+};
+
+/// The seed of the scenarios that every test run looks at, and how many they are.
+const SEED: u64 = 1;
+const SCENARIOS: u64 = 1000;
+
+#[test]
+fn a_fixed_set_of_scenarios_holds_in_every_respect() {
+    let schema = Schema::new();
+    let (mut failed, mut busy) = (Vec::new(), BTreeSet::new());
+    for index in 0..SCENARIOS {
+        let text = case(&schema, SEED, index, false).text;
+        if let Outcome::Ran { failures, busy: facts, .. } = look(&text) {
+            busy.extend(facts);
+            failed.extend(
+                failures.into_iter().map(|failure| format!("{index}: {}: {}", failure.kind, failure.detail)),
+            );
+        }
+    }
+    // A set in which something that is registered has nothing to do is too small.
+    let policies = PolicyName::ALL.iter().map(|policy| format!("{} discards", policy.name()));
+    let disciplines =
+        DisciplineName::ALL.iter().map(|discipline| format!("{} has a queue", discipline.name()));
+    let allocators = AllocatorName::ALL.iter().map(|allocator| format!("{} has a queue", allocator.name()));
+    let idle: Vec<_> =
+        policies.chain(disciplines).chain(allocators).filter(|fact| !busy.contains(fact)).collect();
+    failed.extend(idle.into_iter().map(|fact| format!("in no scenario: {fact}")));
+    assert!(failed.is_empty(), "seed {SEED}:\n{}", failed.join("\n"));
+}
+
+#[test]
+fn what_was_found_once_holds() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/composed/found");
+    let mut failed = Vec::new();
+    let mut files: Vec<_> =
+        std::fs::read_dir(folder).expect("the folder").map(|entry| entry.expect("an entry").path()).collect();
+    files.sort();
+    for file in files.iter().filter(|file| file.extension().is_some_and(|extension| extension == "toml")) {
+        let text = std::fs::read_to_string(file).expect("a readable file");
+        if let Outcome::Ran { failures, .. } = look(&text) {
+            let name = file.file_name().expect("a file").display();
+            failed.extend(
+                failures.into_iter().map(|failure| format!("{name}: {}: {}", failure.kind, failure.detail)),
+            );
+        }
+    }
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
+#[test]
+fn most_scenarios_are_accepted_as_drawn() {
+    let schema = Schema::new();
+    let cases: Vec<_> = (0..400).map(|index| case(&schema, SEED, index, false)).collect();
+    let refused = cases.iter().filter(|case| {
+        celltrain_network::scenario::Scenario::from_toml(&case.text, "", &[])
+            .and_then(|scenario| scenario.graph())
+            .is_err()
+    });
+    let (refused, redrawn) = (refused.count(), cases.iter().filter(|case| case.redrawn).count());
+    assert!(refused * 5 < cases.len(), "{refused} refused, {redrawn} repaired");
+}
+
+#[test]
+fn the_same_number_makes_the_same_scenario() {
+    let schema = Schema::new();
+    for index in 0..20 {
+        assert_eq!(case(&schema, 3, index, true).text, case(&schema, 3, index, true).text);
+    }
+    assert_ne!(case(&schema, 3, 0, true).text, case(&schema, 3, 1, true).text);
+}

@@ -1,0 +1,151 @@
+//! Topologies, links and hosts.
+
+use toml::{Table, Value};
+
+use crate::{
+    draw::{Draw, bits_per_second, put, tables},
+    schema::Schema,
+};
+
+/// `[topology]`: one of the kinds, or nodes and links written out.
+pub(crate) fn topology(draw: &mut Draw, schema: &Schema, packets: bool) -> Table {
+    let (kind, form) = *draw.pick(&schema.forms("topology"));
+    if form["properties"]["node"].is_object() || draw.chance(0.3) {
+        return graph(draw, packets);
+    }
+    let mut table = Table::new();
+    table.insert("kind".into(), kind.into());
+    for (key, property) in form["properties"].as_object().expect("a table") {
+        if property["type"] == "integer" {
+            let low = property["minimum"].as_u64().unwrap_or(0);
+            let number = low + draw.count(3) - 1;
+            table.insert(key.clone(), (number as i64).into());
+        }
+    }
+    table
+}
+
+/// Hosts whose links carry packets where others carry cells.
+pub(crate) const PACKET_HOSTS: [&str; 2] = ["p1", "p2"];
+
+/// Nodes and links written out: switches in a row, a ring, a star or at random, and hosts at any of them.
+fn graph(draw: &mut Draw, packets: bool) -> Table {
+    let switches = draw.count(4);
+    let hosts = draw.whole(2, 5);
+    let node = |name: String, kind: &str| -> Table {
+        [("name".to_owned(), Value::from(name)), ("kind".to_owned(), kind.into())].into_iter().collect()
+    };
+    let mut nodes: Vec<_> = (1..=switches)
+        .map(|number| node(format!("s{number}"), "switch"))
+        .chain((1..=hosts).map(|number| node(format!("h{number}"), "host")))
+        .collect();
+    let mut links = Vec::new();
+    let shape = draw.whole(0, 3);
+    for number in 2..=switches {
+        let other = match shape {
+            0 | 1 => number - 1,
+            2 => 1,
+            _ => draw.whole(1, number - 1),
+        };
+        join(draw, &mut links, &format!("s{other}"), &format!("s{number}"));
+    }
+    if shape == 1 && switches > 2 {
+        join(draw, &mut links, &format!("s{switches}"), "s1");
+    }
+    for number in 1..=hosts {
+        let switch = draw.whole(1, switches);
+        join(draw, &mut links, &format!("h{number}"), &format!("s{switch}"));
+    }
+    if !packets && draw.feature() && draw.chance(0.25) {
+        // Hosts of packets at a switch of cells.
+        for host in PACKET_HOSTS {
+            nodes.push(node(host.to_owned(), "host"));
+            let mut link = line(draw);
+            for (key, value) in [("from", host), ("to", "s1"), ("framing", "packets")] {
+                put(&mut link, key, value);
+            }
+            links.push(link);
+        }
+    }
+    let mut table = Table::new();
+    put(&mut table, "kind", "graph");
+    put(&mut table, "node", tables(nodes));
+    put(&mut table, "link", tables(links));
+    table
+}
+
+/// A link between two nodes: the same in both directions, or one each way.
+fn join(draw: &mut Draw, links: &mut Vec<Table>, from: &str, to: &str) {
+    let asymmetric = draw.feature() && draw.chance(0.6);
+    let ways = [(from, to), (to, from)];
+    for (from, to) in &ways[..if asymmetric { 2 } else { 1 }] {
+        let mut link = if draw.feature() { line(draw) } else { Table::new() };
+        put(&mut link, "from", *from);
+        put(&mut link, "to", *to);
+        if asymmetric {
+            put(&mut link, "simplex", true);
+        }
+        links.push(link);
+    }
+}
+
+/// What may be different about the links of a place.
+fn line(draw: &mut Draw) -> Table {
+    let mut table = Table::new();
+    if draw.chance(0.7) {
+        put(&mut table, "rate", draw.bit_rate());
+    }
+    if draw.chance(0.6) {
+        put(&mut table, "delay", draw.delay());
+    }
+    if draw.feature() && draw.chance(0.2) {
+        losses(draw, &mut table);
+    }
+    table
+}
+
+/// Random losses of a link.
+fn losses(draw: &mut Draw, table: &mut Table) {
+    let loss = if draw.chance(0.05) { 1.0 } else { draw.magnitude(1e-4, 0.3) };
+    put(table, "loss", (loss * 1e5).round() / 1e5);
+    if draw.chance(0.5) {
+        put(table, "loss-unit", *draw.pick(&["cell", "frame"]));
+    }
+}
+
+/// `[link]`, `[host]` and `[aal5]`.
+pub(crate) fn elements(draw: &mut Draw, schema: &Schema, scenario: &mut Table, packets: bool) {
+    let mut link = Table::new();
+    let rate = draw.rate;
+    put(&mut link, "rate", bits_per_second(rate));
+    put(&mut link, "delay", draw.delay());
+    if packets {
+        put(&mut link, "framing", "packets");
+        if draw.feature() {
+            put(&mut link, "overhead", format!("{} B", draw.whole(0, 64)));
+        }
+    }
+    if draw.feature() && draw.chance(0.4) {
+        losses(draw, &mut link);
+    }
+    for place in ["access", "trunk", "exit"] {
+        if draw.feature() {
+            let place_table = line(draw);
+            put(&mut link, place, place_table);
+        }
+    }
+    if draw.chance(0.3) {
+        // A bottleneck, so that something is discarded.
+        let narrow = draw.rate * draw.magnitude(0.1, 0.9);
+        let place = *draw.pick(&["trunk", "exit"]);
+        put(&mut link, &format!("{place}.rate"), bits_per_second(narrow));
+    }
+    put(scenario, "link", link);
+    if draw.feature() && draw.chance(0.3) {
+        let host = schema.table(draw, schema.at("host"));
+        put(scenario, "host", host);
+    }
+    if draw.feature() && draw.chance(0.4) {
+        put(scenario, "aal5.overhead", format!("{} B", draw.whole(0, 80)));
+    }
+}

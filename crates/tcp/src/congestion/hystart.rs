@@ -1,0 +1,164 @@
+//! HyStart++ (RFC 9406): leaves the first slow start before its overshoot, when round trips grow longer.
+//!
+//! Rounds are counted in data: one ends when what was in flight at its beginning is acknowledged. If the shortest round trip
+//! of a round is clearly longer than that of the round before, a queue is building up. Slow start goes on more slowly then
+//! (conservative slow start), returns to full speed if the round trips shorten again, and ends after a few rounds if not.
+
+use celltrain_engine::{
+    Time,
+    time::{MILLISECOND, NEVER},
+};
+
+/// Bounds of the increase of the round trip that counts (MIN_RTT_THRESH and MAX_RTT_THRESH), and its share of the last
+/// round's (MIN_RTT_DIVISOR).
+const INCREASE_MIN: Time = 4 * MILLISECOND;
+const INCREASE_MAX: Time = 16 * MILLISECOND;
+const INCREASE_DIVISOR: Time = 8;
+/// Samples that a round must have given (N_RTT_SAMPLE).
+const SAMPLES_MIN: u32 = 8;
+/// By how much growth is slower in conservative slow start (CSS_GROWTH_DIVISOR), and how many rounds it lasts (CSS_ROUNDS).
+const GROWTH_DIVISOR: u64 = 4;
+const CONSERVATIVE_ROUNDS: u32 = 5;
+
+/// The rounds of a first slow start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct HyStart {
+    /// What had been sent when this round began.
+    window_end: u64,
+    /// Shortest round trip of the last round and of this one; [`NEVER`] without a sample.
+    last_rtt: Time,
+    current_rtt: Time,
+    /// Samples of this round.
+    samples: u32,
+    conservative: Option<Conservative>,
+}
+
+/// Conservative slow start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Conservative {
+    /// Shortest round trip when it began.
+    baseline: Time,
+    /// Rounds in it, the one in which it began included.
+    rounds: u32,
+}
+
+/// What an ACK does to the window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Growth {
+    /// It grows by so many bytes, and slow start goes on.
+    By(u64),
+    /// Slow start is over.
+    Exit,
+}
+
+impl Default for HyStart {
+    fn default() -> Self {
+        Self { window_end: 0, last_rtt: NEVER, current_rtt: NEVER, samples: 0, conservative: None }
+    }
+}
+
+impl HyStart {
+    /// Takes a round-trip measurement.
+    pub(crate) fn on_sample(&mut self, rtt: Time) {
+        self.current_rtt = self.current_rtt.min(rtt);
+        self.samples += 1;
+    }
+
+    /// What an ACK up to `una` does, where `sent` bytes have been sent and plain slow start would grow by `growth`.
+    pub(crate) fn on_ack(&mut self, una: u64, sent: u64, growth: u64) -> Growth {
+        self.compare();
+        let growth = growth / if self.conservative.is_some() { GROWTH_DIVISOR } else { 1 };
+        if una >= self.window_end && self.end_round(sent) {
+            return Growth::Exit;
+        }
+        Growth::By(growth)
+    }
+
+    /// Compares this round's shortest round trip with the last one's, or with that at which conservative slow start began.
+    fn compare(&mut self) {
+        if self.samples < SAMPLES_MIN {
+            return;
+        }
+        match &self.conservative {
+            // RFC 9406: SHOULD resume standard slow start if the round trips shrink again.
+            Some(conservative) if self.current_rtt < conservative.baseline => self.conservative = None,
+            None if self.last_rtt != NEVER => {
+                let increase = (self.last_rtt / INCREASE_DIVISOR).clamp(INCREASE_MIN, INCREASE_MAX);
+                if self.current_rtt >= self.last_rtt + increase {
+                    self.conservative = Some(Conservative { baseline: self.current_rtt, rounds: 0 });
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Begins the next round; true if conservative slow start has lasted long enough.
+    fn end_round(&mut self, sent: u64) -> bool {
+        self.window_end = sent;
+        self.last_rtt = std::mem::replace(&mut self.current_rtt, NEVER);
+        self.samples = 0;
+        self.conservative.as_mut().is_some_and(|conservative| {
+            conservative.rounds += 1;
+            conservative.rounds >= CONSERVATIVE_ROUNDS
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A round of ten segments of 1000 bytes, each with a sample of `rtt`; returns the growth, or none at the exit.
+    fn round(hystart: &mut HyStart, number: u64, rtt: Time) -> Option<u64> {
+        let mut grown = 0;
+        for segment in 1..=10 {
+            hystart.on_sample(rtt);
+            match hystart.on_ack(
+                number * 10_000 + segment * 1000,
+                (number + 1) * 10_000 + segment * 1000,
+                1000,
+            ) {
+                Growth::By(bytes) => grown += bytes,
+                Growth::Exit => return None,
+            }
+        }
+        Some(grown)
+    }
+
+    /// A start whose first round took `rtt`.
+    fn started(rtt: Time) -> HyStart {
+        let mut hystart = HyStart { window_end: 10_000, ..HyStart::default() };
+        assert_eq!(round(&mut hystart, 0, rtt), Some(10_000));
+        hystart
+    }
+
+    #[test]
+    fn growing_round_trips_end_slow_start_after_five_rounds() {
+        let mut hystart = started(40 * MILLISECOND);
+        // An eighth of 40 ms; the first seven segments grow the window in full, as eight samples are needed.
+        assert_eq!(round(&mut hystart, 1, 45 * MILLISECOND), Some(7 * 1000 + 3 * 250));
+        for number in 2..5 {
+            assert_eq!(round(&mut hystart, number, 45 * MILLISECOND), Some(2500));
+        }
+        assert_eq!(round(&mut hystart, 5, 45 * MILLISECOND), None);
+    }
+
+    #[test]
+    fn small_increases_do_not_count() {
+        for (rtt, increase) in [(40, 5), (8, 4), (400, 16)] {
+            let mut hystart = started(rtt * MILLISECOND);
+            assert_eq!(round(&mut hystart, 1, (rtt + increase) * MILLISECOND - 1), Some(10_000));
+            assert_eq!(hystart.conservative, None);
+            let mut hystart = started(rtt * MILLISECOND);
+            assert_eq!(round(&mut hystart, 1, (rtt + increase) * MILLISECOND), Some(7750));
+        }
+    }
+
+    #[test]
+    fn round_trips_that_shorten_again_resume_slow_start() {
+        let mut hystart = started(40 * MILLISECOND);
+        round(&mut hystart, 1, 50 * MILLISECOND);
+        assert_eq!(round(&mut hystart, 2, 49 * MILLISECOND), Some(7 * 250 + 3 * 1000));
+        assert_eq!(hystart.conservative, None);
+    }
+}

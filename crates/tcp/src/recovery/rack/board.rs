@@ -1,0 +1,187 @@
+//! The scoreboard of RACK: every segment in flight, with the time of its last transmission (RFC 8985 section 5.2).
+
+use std::{collections::VecDeque, ops::Range};
+
+use celltrain_engine::Time;
+
+/// A segment sent and not cumulatively acknowledged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Sent {
+    pub(super) start: u64,
+    pub(super) end: u64,
+    /// When it was sent last (Segment.xmit_ts).
+    pub(super) at: Time,
+    pub(super) retransmitted: bool,
+    /// The receiver has reported it.
+    pub(super) sacked: bool,
+    /// It is taken for lost and has not been sent again.
+    pub(super) lost: bool,
+}
+
+impl Sent {
+    const fn in_pipe(&self) -> u64 {
+        if self.sacked || self.lost { 0 } else { self.end - self.start }
+    }
+}
+
+/// All of them, in the order of the data.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Board {
+    segments: VecDeque<Sent>,
+    /// Bytes in the network: neither reported nor taken for lost.
+    pipe: u64,
+    sacked: u32,
+    lost: u32,
+}
+
+impl Board {
+    pub(super) const fn pipe(&self) -> u64 {
+        self.pipe
+    }
+
+    /// Segments that the receiver has reported above the cumulative ACK.
+    pub(super) const fn sacked(&self) -> u32 {
+        self.sacked
+    }
+
+    /// Segments that wait to be sent again.
+    pub(super) const fn lost(&self) -> u32 {
+        self.lost
+    }
+
+    /// Notes that `bytes` leave: new data behind all others, or a segment of the board again.
+    pub(super) fn transmit(&mut self, now: Time, bytes: &Range<u64>) {
+        let index = self.segments.partition_point(|sent| sent.end <= bytes.start);
+        match self.segments.get_mut(index) {
+            Some(sent) => {
+                self.pipe += sent.end - sent.start - sent.in_pipe();
+                self.lost -= u32::from(sent.lost);
+                (sent.at, sent.retransmitted, sent.lost) = (now, true, false);
+            }
+            None => {
+                self.pipe += bytes.end - bytes.start;
+                self.segments.push_back(Sent {
+                    start: bytes.start,
+                    end: bytes.end,
+                    at: now,
+                    retransmitted: false,
+                    sacked: false,
+                    lost: false,
+                });
+            }
+        }
+    }
+
+    /// Removes what lies below `ack`, and hands each segment that had not been reported before to `delivered`; returns their
+    /// bytes.
+    pub(super) fn acknowledge(&mut self, ack: u64, mut delivered: impl FnMut(&Sent)) -> u64 {
+        let mut bytes = 0;
+        while self.segments.front().is_some_and(|sent| sent.end <= ack) {
+            let Some(sent) = self.segments.pop_front() else { break };
+            self.pipe -= sent.in_pipe();
+            self.sacked -= u32::from(sent.sacked);
+            self.lost -= u32::from(sent.lost);
+            if !sent.sacked {
+                bytes += sent.end - sent.start;
+                delivered(&sent);
+            }
+        }
+        bytes
+    }
+
+    /// Marks the segments within `block` as reported, and hands those that are new to `delivered`; returns their bytes.
+    pub(super) fn report(&mut self, block: &Range<u64>, mut delivered: impl FnMut(&Sent)) -> u64 {
+        let first = self.segments.partition_point(|sent| sent.start < block.start);
+        let mut bytes = 0;
+        for sent in self.segments.range_mut(first..).take_while(|sent| sent.end <= block.end) {
+            if sent.sacked {
+                continue;
+            }
+            self.pipe -= sent.in_pipe();
+            self.lost -= u32::from(sent.lost);
+            self.sacked += 1;
+            (sent.sacked, sent.lost) = (true, false);
+            bytes += sent.end - sent.start;
+            delivered(sent);
+        }
+        bytes
+    }
+
+    /// Takes for lost each segment neither reported nor lost already for which `is_lost` holds.
+    pub(super) fn mark_lost(&mut self, mut is_lost: impl FnMut(&Sent) -> bool) {
+        for sent in self.segments.iter_mut().filter(|sent| !sent.sacked && !sent.lost) {
+            if is_lost(sent) {
+                self.pipe -= sent.end - sent.start;
+                self.lost += 1;
+                sent.lost = true;
+            }
+        }
+    }
+
+    /// Takes for in flight again whatever was taken for lost and has not been sent again.
+    pub(super) fn forgive(&mut self) {
+        for sent in self.segments.iter_mut().filter(|sent| sent.lost) {
+            sent.lost = false;
+            self.pipe += sent.end - sent.start;
+        }
+        self.lost = 0;
+    }
+
+    /// The first segment that waits to be sent again.
+    pub(super) fn first_lost(&self) -> Option<Range<u64>> {
+        if self.lost == 0 {
+            return None;
+        }
+        self.segments.iter().find(|sent| sent.lost).map(|sent| sent.start..sent.end)
+    }
+
+    /// The first segment.
+    pub(super) fn first(&self) -> Option<&Sent> {
+        self.segments.front()
+    }
+
+    /// The last segment.
+    pub(super) fn last(&self) -> Option<Range<u64>> {
+        self.segments.back().map(|sent| sent.start..sent.end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Ten segments of ten bytes, sent at times 0 to 9.
+    fn board() -> Board {
+        let mut board = Board::default();
+        for number in 0..10 {
+            board.transmit(number, &(10 * number..10 * number + 10));
+        }
+        board
+    }
+
+    #[test]
+    fn pipe_is_what_is_neither_reported_nor_lost() {
+        let mut board = board();
+        assert_eq!(board.pipe(), 100);
+        assert_eq!(board.report(&(30..50), |_| ()), 20);
+        assert_eq!(board.report(&(30..60), |_| ()), 10, "only what is new");
+        board.mark_lost(|sent| sent.at < 3);
+        assert_eq!((board.pipe(), board.sacked(), board.lost()), (40, 3, 3));
+        assert_eq!(board.first_lost(), Some(0..10));
+        board.transmit(20, &(0..10));
+        assert_eq!((board.pipe(), board.lost(), board.first_lost()), (50, 2, Some(10..20)));
+        let mut delivered = Vec::new();
+        assert_eq!(board.acknowledge(70, |sent| delivered.push((sent.start, sent.retransmitted))), 40);
+        assert_eq!(delivered, [(0, true), (10, false), (20, false), (60, false)]);
+        assert_eq!((board.pipe(), board.sacked(), board.lost()), (30, 0, 0));
+    }
+
+    #[test]
+    fn what_is_forgiven_is_in_flight_again() {
+        let mut board = board();
+        board.mark_lost(|sent| sent.start < 50);
+        board.transmit(20, &(0..10));
+        board.forgive();
+        assert_eq!((board.pipe(), board.lost(), board.first_lost()), (100, 0, None));
+    }
+}

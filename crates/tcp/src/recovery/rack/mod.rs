@@ -1,0 +1,280 @@
+//! RACK-TLP (RFC 8985): a segment is lost when one that was sent later has arrived and the time for reordering has passed; a
+//! probe asks for ACKs at the tail. Reductions are proportional (RFC 6937), and undone if they were not called for.
+
+mod board;
+mod order;
+mod probe;
+mod undo;
+
+use std::ops::Range;
+
+use celltrain_engine::{Time, time::NEVER};
+
+use self::{board::Board, order::Order, probe::Probe, undo::Undo};
+use super::{Recovery, prr::Prr, reduced, trace_exit};
+use crate::{
+    congestion::{Congestion, CongestionControl},
+    event::{EventKind, ExitCause, LossSign},
+    flow::Flow,
+    limits::Limit,
+    segment::Segment,
+};
+
+/// State of RACK-TLP.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Rack {
+    board: Board,
+    order: Order,
+    probe: Probe,
+    episode: Option<Episode>,
+    undo: Option<Box<Undo>>,
+    /// The next retransmission goes whatever the window says.
+    forced: bool,
+    /// Whether the alarm is for reordering; otherwise it is for a probe.
+    waits_for_order: bool,
+    /// Bytes that the last ACK told to have arrived.
+    delivered: u64,
+    /// The last ACK shows that the probe repaired a loss.
+    repaired: bool,
+}
+
+/// A time in which lost segments are sent again.
+#[derive(Debug, Clone, Copy)]
+struct Episode {
+    /// What had been sent when it began.
+    recovery_point: u64,
+    /// The proportional reduction of a fast recovery; none after a timeout, which slow start follows.
+    prr: Option<Prr>,
+}
+
+impl Rack {
+    /// Takes for lost what is overdue, and sets the alarm for what may yet arrive (RFC 8985 section 6.2 step 5).
+    fn detect(&mut self, now: Time, flow: &mut Flow) {
+        if self.board.sacked() == 0 && self.episode.is_none() {
+            return;
+        }
+        let window = self.window(flow);
+        let (order, mut wait) = (&self.order, 0);
+        self.board.mark_lost(|sent| match order.remaining(now, sent, window) {
+            None => false,
+            Some(0) => true,
+            Some(remaining) => {
+                wait = wait.max(remaining);
+                false
+            }
+        });
+        if wait > 0 {
+            (flow.alarm, self.waits_for_order) = (now + wait, true);
+        }
+    }
+
+    /// The reordering window.
+    fn window(&self, flow: &Flow) -> Time {
+        let srtt = flow.timer.estimator.srtt().unwrap_or(NEVER);
+        self.order.window(srtt, self.episode.is_some(), self.board.sacked())
+    }
+
+    /// Schedules a probe, unless losses are being looked for or repaired anyway (section 7.2), or none may go: the
+    /// retransmission timer then is not put off (section 7.3).
+    fn schedule_probe(&mut self, now: Time, flow: &mut Flow) {
+        let quiet = self.episode.is_none() && self.board.sacked() == 0 && self.board.pipe() > 0;
+        if quiet && self.probe.may_go(flow) {
+            (flow.alarm, self.waits_for_order) = (Probe::deadline(now, flow), false);
+        }
+    }
+
+    /// What follows every ACK: losses, the windows for them, the next alarm.
+    fn proceed(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion) {
+        flow.alarm = NEVER;
+        self.detect(now, flow);
+        if self.episode.is_none() && self.board.lost() > 0 {
+            self.begin(now, flow, congestion);
+        }
+        let Some(Episode { prr: Some(prr), .. }) = &mut self.episode else { return };
+        flow.cwnd = prr.window(flow, self.board.pipe(), self.delivered);
+    }
+
+    /// Begins a fast recovery.
+    fn begin(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion) {
+        self.undo = Some(Undo::new(flow, congestion));
+        let (ssthresh, flight) = (reduced(flow, congestion), flow.in_network());
+        flow.fast_retransmit(now, LossSign::LaterDelivered, ssthresh, ssthresh);
+        self.episode = Some(Episode { recovery_point: flow.max, prr: Some(Prr::begin(flight)) });
+        self.forced = true;
+        self.probe.reset();
+    }
+
+    /// Ends an episode whose data is all acknowledged; false if there is none or it goes on.
+    fn finish(&mut self, now: Time, flow: &mut Flow) -> bool {
+        let Some(episode) = self.episode.filter(|episode| flow.una >= episode.recovery_point) else {
+            return false;
+        };
+        self.episode = None;
+        self.forced = false;
+        self.order.end_recovery();
+        if episode.prr.is_some() {
+            flow.cwnd = flow.ssthresh;
+            trace_exit(now, flow, ExitCause::FullAck);
+        }
+        true
+    }
+
+    /// Undoes the last reduction if nothing had been lost.
+    fn reconsider(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion) {
+        let Some(undo) = self.undo.take_if(|undo| undo.spurious()) else { return };
+        undo.restore(flow, congestion);
+        self.order.note_late();
+        self.board.forgive();
+        self.episode = None;
+        self.forced = false;
+        flow.stats.undone_reductions += 1;
+        flow.limits.set(now, Limit::CongestionWindow);
+        let (ack, cwnd, ssthresh) = (flow.una, flow.cwnd, flow.ssthresh);
+        flow.trace.record(now, || EventKind::ReductionUndone { ack, cwnd, ssthresh });
+    }
+
+    /// Answers a loss that the probe has repaired as if it had shown otherwise (section 7.4.2).
+    fn answer_repair(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion) {
+        if !std::mem::take(&mut self.repaired) || self.episode.is_some() {
+            return;
+        }
+        // What was in flight then has been acknowledged: the window says how much it was.
+        let ssthresh = congestion.on_mark(flow).max(2 * flow.mss);
+        flow.answer_repair(now, ssthresh);
+    }
+
+    /// The probe: new data if there is some, else the last segment again.
+    fn next_probe(&mut self, now: Time, flow: &mut Flow) -> Option<Range<u64>> {
+        self.probe.due = false;
+        let new = flow.next_below(flow.una + flow.rwnd);
+        let is_retrans = new.is_none();
+        let bytes = new.or_else(|| self.board.last())?;
+        self.board.transmit(now, &bytes);
+        self.probe.on_sent(flow, flow.max.max(bytes.end), is_retrans);
+        flow.stats.loss_probes += 1;
+        let seq = bytes.start;
+        flow.trace.record(now, || EventKind::LossProbe { seq });
+        Some(bytes)
+    }
+
+    /// The first lost segment, if the window lets it go.
+    fn next_lost(&mut self, now: Time, flow: &Flow) -> Option<Range<u64>> {
+        let bytes = self.board.first_lost()?;
+        let fits = self.board.pipe() + (bytes.end - bytes.start) <= flow.cwnd;
+        if !(fits || std::mem::take(&mut self.forced)) {
+            return None;
+        }
+        self.forced = false;
+        self.on_sent(now, &bytes);
+        if let Some(undo) = &mut self.undo {
+            undo.on_retransmit();
+        }
+        Some(bytes)
+    }
+
+    fn on_sent(&mut self, now: Time, bytes: &Range<u64>) {
+        self.board.transmit(now, bytes);
+        if let Some(Episode { prr: Some(prr), .. }) = &mut self.episode {
+            prr.on_sent(bytes.end - bytes.start);
+        }
+    }
+}
+
+impl Recovery for Rack {
+    fn read(&mut self, now: Time, flow: &Flow, segment: &Segment) -> bool {
+        let echo = segment.timestamps.map(|timestamps| timestamps.echo);
+        let clock = flow.timer.clock;
+        let duplicate = segment.sack.duplicate(segment.ack);
+        if let Some(undo) = &mut self.undo {
+            if let Some(bytes) = &duplicate {
+                undo.on_duplicate(bytes);
+            }
+            if let Some(first) = self.board.first().filter(|first| segment.ack >= first.end) {
+                undo.on_first_ack(flow.una, first, echo, clock);
+            }
+        }
+        let duplicate = duplicate.is_some();
+        self.repaired = self.probe.read(flow, segment, duplicate);
+        let Self { board, order, .. } = self;
+        order.begin_ack();
+        let mut delivered = board.acknowledge(segment.ack, |sent| order.deliver(now, sent, echo, clock));
+        for block in segment.sack.ranges(segment.ack).filter(|block| block.start > segment.ack) {
+            delivered += board.report(&block, |sent| order.deliver(now, sent, echo, clock));
+        }
+        order.note_duplicate(segment.ack, flow.max, duplicate);
+        self.delivered = delivered;
+        delivered > 0 || duplicate
+    }
+
+    fn on_duplicate_ack(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion) {
+        self.reconsider(now, flow, congestion);
+        self.proceed(now, flow, congestion);
+        self.schedule_probe(now, flow);
+    }
+
+    fn on_new_ack(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion, acked: u64) -> bool {
+        self.reconsider(now, flow, congestion);
+        self.answer_repair(now, flow, congestion);
+        let recovering = self.recovering();
+        let finished = self.finish(now, flow);
+        self.proceed(now, flow, congestion);
+        if !recovering && !self.recovering() {
+            congestion.on_ack(now, flow, acked);
+        } else if !finished && recovering {
+            let (ack, recover) = (flow.una, self.episode.map_or(flow.max, |episode| episode.recovery_point));
+            flow.trace.record(now, || EventKind::PartialAck { ack, recover });
+        }
+        self.schedule_probe(now, flow);
+        true
+    }
+
+    fn remember(&mut self, flow: &Flow, congestion: &Congestion) {
+        if flow.consecutive_timeouts == 1 {
+            self.undo = Some(Undo::new(flow, congestion));
+        }
+    }
+
+    /// Takes for lost the first segment, and what was sent long enough ago (section 6.3).
+    fn on_timeout(&mut self, now: Time, flow: &mut Flow) {
+        if self.recovering() {
+            trace_exit(now, flow, ExitCause::Timeout);
+        }
+        let window = self.window(flow);
+        let (order, una) = (&self.order, flow.una);
+        self.board.mark_lost(|sent| sent.start <= una || order.overdue(now, sent, window));
+        self.episode = Some(Episode { recovery_point: flow.max, prr: None });
+        self.forced = true;
+        self.probe.reset();
+        flow.alarm = NEVER;
+    }
+
+    fn on_alarm(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion) {
+        flow.alarm = NEVER;
+        if self.waits_for_order {
+            self.delivered = 0;
+            return self.proceed(now, flow, congestion);
+        }
+        self.probe.due = true;
+        flow.timer.restart(now);
+    }
+
+    fn next(&mut self, now: Time, flow: &mut Flow) -> Option<Range<u64>> {
+        if self.probe.due
+            && let Some(probe) = self.next_probe(now, flow)
+        {
+            return Some(probe);
+        }
+        if self.board.lost() > 0 {
+            return self.next_lost(now, flow);
+        }
+        let room = flow.cwnd.saturating_sub(self.board.pipe());
+        let bytes = flow.next_below((flow.una + flow.rwnd).min(flow.nxt + room))?;
+        self.on_sent(now, &bytes);
+        self.schedule_probe(now, flow);
+        Some(bytes)
+    }
+
+    fn recovering(&self) -> bool {
+        self.episode.is_some_and(|episode| episode.prr.is_some())
+    }
+}

@@ -1,0 +1,117 @@
+//! What RACK knows about the order of deliveries: the segment sent last of those delivered, and how long to wait for others
+//! that were sent before it (RFC 8985 section 6.2, steps 1 to 4).
+
+use celltrain_engine::{Time, time::NEVER};
+
+use super::board::Sent;
+use crate::{flow::DUP_THRESH, rto::Clock};
+
+/// Recoveries after which a wider reordering window shrinks again.
+const PERSIST: u32 = 16;
+
+/// The variables of RFC 8985 section 5.3, with the names it gives them.
+#[derive(Debug, Clone)]
+pub(super) struct Order {
+    xmit_ts: Time,
+    end_seq: u64,
+    rtt: Time,
+    min_rtt: Time,
+    /// The time of transmission that `rtt` belongs to, within one ACK.
+    sampled_ts: Time,
+    fack: u64,
+    reordering_seen: bool,
+    dsack_round: Option<u64>,
+    reo_wnd_mult: u64,
+    reo_wnd_persist: u32,
+}
+
+impl Default for Order {
+    fn default() -> Self {
+        Self {
+            xmit_ts: 0,
+            end_seq: 0,
+            rtt: 0,
+            min_rtt: NEVER,
+            sampled_ts: 0,
+            fack: 0,
+            reordering_seen: false,
+            dsack_round: None,
+            reo_wnd_mult: 1,
+            reo_wnd_persist: PERSIST,
+        }
+    }
+}
+
+impl Order {
+    /// Another ACK begins.
+    pub(super) const fn begin_ack(&mut self) {
+        self.sampled_ts = 0;
+    }
+
+    /// Takes a segment that an ACK says has arrived (steps 1 to 3); `echo` is the ACK's timestamp, by `clock`.
+    pub(super) fn deliver(&mut self, now: Time, sent: &Sent, echo: Option<Time>, clock: Clock) {
+        if sent.end > self.fack {
+            self.fack = sent.end;
+        } else if sent.end < self.fack && !sent.retransmitted {
+            self.reordering_seen = true;
+        }
+        let rtt = now - sent.at;
+        let ambiguous = echo.is_some_and(|echo| echo < clock.read(sent.at)) || rtt < self.min_rtt;
+        if sent.retransmitted && ambiguous {
+            return;
+        }
+        self.min_rtt = self.min_rtt.min(rtt);
+        if sent.at >= self.sampled_ts {
+            (self.sampled_ts, self.rtt) = (sent.at, rtt);
+        }
+        if (sent.at, sent.end) > (self.xmit_ts, self.end_seq) {
+            (self.xmit_ts, self.end_seq) = (sent.at, sent.end);
+        }
+    }
+
+    /// Widens the reordering window once in a round trip in which a duplicate was reported: a retransmission was not needed
+    /// (step 4). `max` is what has been sent.
+    pub(super) fn note_duplicate(&mut self, una: u64, max: u64, duplicate: bool) {
+        if self.dsack_round.is_some_and(|round| una >= round) {
+            self.dsack_round = None;
+        }
+        if duplicate && self.dsack_round.is_none() {
+            self.dsack_round = Some(max);
+            self.reo_wnd_mult += 1;
+            self.reo_wnd_persist = PERSIST;
+        }
+    }
+
+    /// Nothing had been lost, so what was missing came late: step 3 cannot see this, as it was sent again.
+    pub(super) const fn note_late(&mut self) {
+        self.reordering_seen = true;
+    }
+
+    /// A recovery has ended.
+    pub(super) const fn end_recovery(&mut self) {
+        self.reo_wnd_persist = self.reo_wnd_persist.saturating_sub(1);
+        if self.reo_wnd_persist == 0 {
+            self.reo_wnd_mult = 1;
+        }
+    }
+
+    /// RACK.reo_wnd.
+    pub(super) fn window(&self, srtt: Time, recovering: bool, sacked: u32) -> Time {
+        if !self.reordering_seen && (recovering || sacked >= DUP_THRESH) {
+            return 0;
+        }
+        // Before the first sample nothing has been delivered, and nothing is compared with the window.
+        (self.min_rtt / 4).saturating_mul(self.reo_wnd_mult).min(srtt)
+    }
+
+    /// How long from `now` on a segment may still arrive, if one that was sent later has been delivered (step 5).
+    pub(super) fn remaining(&self, now: Time, sent: &Sent, window: Time) -> Option<Time> {
+        let later = (self.xmit_ts, self.end_seq) > (sent.at, sent.end);
+        later.then(|| sent.at.saturating_add(self.rtt).saturating_add(window).saturating_sub(now))
+    }
+
+    /// Whether a segment is overdue when the retransmission timer expires (section 6.3).
+    pub(super) const fn overdue(&self, now: Time, sent: &Sent, window: Time) -> bool {
+        sent.at.saturating_add(self.rtt).saturating_add(window) <= now
+    }
+}

@@ -1,0 +1,57 @@
+//! The tail loss probe (RFC 8985 section 7): one segment that asks for an ACK when none has come for two round trips.
+
+use celltrain_engine::{Time, time::SECOND};
+
+use crate::{flow::Flow, segment::Segment};
+
+/// State of the probe; names follow section 5.3.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Probe {
+    /// What had been sent when the probe left, until it is acknowledged (TLP.end_seq).
+    end_seq: Option<u64>,
+    is_retrans: bool,
+    /// Round-trip samples when the last probe left.
+    samples: u64,
+    /// It may go now.
+    pub(super) due: bool,
+}
+
+impl Probe {
+    /// When a probe is due that is scheduled now (section 7.2).
+    pub(super) fn deadline(now: Time, flow: &Flow) -> Time {
+        let estimator = &flow.timer.estimator;
+        let interval = match estimator.srtt() {
+            Some(srtt) if flow.flight() <= flow.mss => 2 * srtt + flow.params.delayed_ack,
+            Some(srtt) => 2 * srtt,
+            None => SECOND,
+        };
+        let expiry = flow.timer.deadline().min(flow.timer.clock.expiry(now, estimator.rto()));
+        (now + interval).min(expiry)
+    }
+
+    /// Whether a probe may go: none is under way, and a round trip was measured since the last (section 7.3).
+    pub(super) const fn may_go(&self, flow: &Flow) -> bool {
+        self.end_seq.is_none() && flow.stats.rtt_samples > self.samples
+    }
+
+    /// A probe leaves: the last segment again, or new data, up to `end`.
+    pub(super) const fn on_sent(&mut self, flow: &Flow, end: u64, is_retrans: bool) {
+        (self.end_seq, self.is_retrans, self.samples) = (Some(end), is_retrans, flow.stats.rtt_samples);
+    }
+
+    /// Forgets the probe: a recovery begins (section 7.1).
+    pub(super) const fn reset(&mut self) {
+        (self.end_seq, self.due) = (None, false);
+    }
+
+    /// Reads an ACK, before the flow has taken it in; true if the probe has repaired a loss that nothing else shows (section
+    /// 7.4.2).
+    pub(super) fn read(&mut self, flow: &Flow, segment: &Segment, duplicate: bool) -> bool {
+        let Some(end) = self.end_seq.filter(|&end| segment.ack >= end) else { return false };
+        let echo = segment.ack == flow.una && segment.sack.is_empty();
+        if !self.is_retrans || duplicate || segment.ack > end || echo {
+            self.end_seq = None;
+        }
+        self.is_retrans && !duplicate && segment.ack > end
+    }
+}
