@@ -10,7 +10,8 @@ LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --fork-s
 
 # How the module is compiled: `quick` takes a fraction of the time of `release`, and runs a little slower.
 PROFILE ?= release
-DEMO_REPLICATIONS ?= 2
+# Enough that the main claims are decided.
+DEMO_REPLICATIONS ?= 12
 DEMO_OUT ?= results/espd
 # The crates that must also run in a browser.
 MODELS := -p celltrain-engine -p celltrain-atm -p celltrain-tcp -p celltrain-network

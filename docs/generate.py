@@ -15,6 +15,7 @@ from typing import Any
 import typer.main
 
 from celltrain.cli import app
+from celltrain.registry import Measure, measures
 
 DOCS = Path(__file__).parent
 NOTEBOOKS = ("how-to/explore",)
@@ -22,7 +23,7 @@ NOTEBOOKS = ("how-to/explore",)
 HEAD = """# Command line
 
 `celltrain COMMAND --help` prints the same. Results go to stdout or to files, messages and progress to stderr. Exit codes:
-0 success, 1 a claim or check failed (where a command is asked to tell), 2 bad input, 3 a defect of celltrain, 130 interrupted.
+0 success, 1 a claim is contradicted or a check failed (where a command is asked to tell), 2 bad input, 3 a defect of celltrain, 130 interrupted.
 
 Generated from the commands by `make generate`.
 """
@@ -67,6 +68,47 @@ def _cell(text: str | None) -> str:
     return " ".join((text or "").split()).replace("|", "\\|")
 
 
+MEASURES = """# Measures
+
+What every number of the results is. `celltrain measures NAME` and `celltrain.measures()` say the same, and Parquet files
+carry the units in their metadata. T is the measured time, from the end of the warm-up to the end of the run. Rates
+are in bit/s of payload, without headers. Ratios have no unit.
+
+Everything is of one replication. `celltrain run` prints the mean over the replications with its 95 % Student interval;
+[Judge a difference](../how-to/judge-a-difference.md) says what follows from one.
+
+The **bottleneck** is the switch port with the highest offered load: what the flows across it would send if nothing else
+held them back, over the rate of its link; of equals the first. It follows from the scenario alone, so every
+replication and every variant of a topology speak of the same port. Reports name it. For another port take its row
+of `ports`.
+
+Generated from the registry by `make generate`.
+"""
+TABLES = {
+    "run": "## A run: metrics of `summary`",
+    "flow": "## A flow: columns of `flows`",
+    "port": "## A port: columns of `ports`\n\nWhere a link carries packets, counts are of packets: `counted` says so.",
+    "time": "## Over time: metrics of `series`",
+}
+
+
+def measures_page() -> str:
+    """The reference of every measure."""
+    parts = [MEASURES]
+    for over, heading in TABLES.items():
+        parts.append(
+            f"\n{heading}\n\n| measure | symbol | unit | definition | source |\n|---|---|---|---|---|\n"
+        )
+        parts += [_measure_line(one) for one in measures() if one.over == over]
+    return "".join(parts)
+
+
+def _measure_line(one: Measure) -> str:
+    adds = "" if one.aggregation in ("-", "mean over replications") else f" ({one.aggregation})"
+    name = f"`{one.name}`: {one.title}{adds}"
+    return f"| {_cell(name)} | {_cell(one.symbol)} | {_cell(one.unit)} | {_cell(one.formula)} | {_cell(one.source)} |\n"
+
+
 def notebook(page: str) -> str:
     """A page as a notebook: its Python blocks are the code cells, without output."""
     cells = []
@@ -87,7 +129,10 @@ def _cell_of(kind: str, text: str, number: int) -> dict[str, Any]:
 
 def files() -> dict[Path, str]:
     """Every derived file and its content."""
-    found = {DOCS / "reference" / "cli.md": cli_page()}
+    found = {
+        DOCS / "reference" / "cli.md": cli_page(),
+        DOCS / "reference" / "measures.md": measures_page(),
+    }
     for name in NOTEBOOKS:
         page = (DOCS / f"{name}.md").read_text(encoding="utf-8")
         found[DOCS / f"{name}.ipynb"] = notebook(page)

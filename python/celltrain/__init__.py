@@ -5,7 +5,7 @@
     scenario = ct.load("scenario.toml")
     result = ct.run(scenario.with_(switch__discard__policy="espd"), replications=5)
     result.estimates()      # every summary metric with its 95 % interval
-    result.flows            # a polars frame: a row a replication and flow
+    result.flows            # a polars frame: one row per replication and flow
     result.write("results/espd")
 
 Names are imported when they are first used, so `import celltrain` costs nothing.
@@ -15,12 +15,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from celltrain._core import Cancelled, ScenarioError, __version__, max_min
+    from celltrain._core import __version__, max_min
     from celltrain.comparison import Comparison, compare
-    from celltrain.errors import Defect, Error, InputError
+    from celltrain.errors import Cancelled, Defect, Error, InputError, ScenarioError
     from celltrain.experiment import run
     from celltrain.papers import PaperResults, reproduce
-    from celltrain.reading import read
+    from celltrain.reading import collect, read
+    from celltrain.registry import measures
     from celltrain.results import Result
     from celltrain.scenario import Scenario, load
     from celltrain.sweeps import Sweep, sweep
@@ -37,9 +38,11 @@ __all__ = [
     "ScenarioError",
     "Sweep",
     "__version__",
+    "collect",
     "compare",
     "load",
     "max_min",
+    "measures",
     "read",
     "reproduce",
     "run",
@@ -47,7 +50,7 @@ __all__ = [
 ]
 
 _HOME = {
-    "Cancelled": "_core",
+    "Cancelled": "errors",
     "Comparison": "comparison",
     "Defect": "errors",
     "Error": "errors",
@@ -55,13 +58,15 @@ _HOME = {
     "PaperResults": "papers",
     "Result": "results",
     "Scenario": "scenario",
-    "ScenarioError": "_core",
+    "ScenarioError": "errors",
     "Sweep": "sweeps",
     "__version__": "_core",
+    "collect": "reading",
     "compare": "comparison",
     "load": "scenario",
     "read": "reading",
     "max_min": "_core",
+    "measures": "registry",
     "reproduce": "papers",
     "run": "experiment",
     "sweep": "sweeps",

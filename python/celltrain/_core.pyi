@@ -1,18 +1,18 @@
 """Types of the compiled core. Every call that simulates releases the global interpreter lock."""
 
+from os import PathLike
 from typing import Any, final
 
 __all__ = [
     "CancelToken",
-    "Cancelled",
     "RunResult",
     "Scenario",
-    "ScenarioError",
     "__source__",
     "__version__",
     "bench",
     "bench_workloads",
     "max_min",
+    "measures",
     "plan_schema",
     "policies",
     "run",
@@ -22,14 +22,8 @@ __all__ = [
 __version__: str
 __source__: str  # a hash of the Rust sources and Cargo.lock (16 hexadecimal digits)
 
-class ScenarioError(Exception):
-    """A scenario that cannot be used; the message names file, line, key and what was expected."""
-
 class Panic(Exception):
     """The core found itself wrong. The arguments are what it says and the place in its source."""
-
-class Cancelled(Exception):
-    """A run that was stopped through its `CancelToken`."""
 
 @final
 class CancelToken:
@@ -45,7 +39,7 @@ class Scenario:
     """A resolved, checked, immutable scenario."""
 
     @classmethod
-    def load(cls, path: str, overrides: list[tuple[str, str]] = ...) -> Scenario: ...
+    def load(cls, path: str | PathLike[str], overrides: list[tuple[str, str]] = ...) -> Scenario: ...
     @classmethod
     def from_toml(
         cls, text: str, name: str = "<text>", overrides: list[tuple[str, str]] = ...
@@ -66,6 +60,8 @@ class Scenario:
     def warm_up(self) -> float: ...
     @property
     def key(self) -> str: ...
+    @property
+    def bottleneck(self) -> str | None: ...
 
 @final
 class RunResult:
@@ -102,6 +98,7 @@ def run(
     cancel: CancelToken | None = None,
     panics: bool = False,
 ) -> RunResult: ...
+def measures() -> str: ...
 def policies() -> str: ...
 def schema() -> str: ...
 def plan_schema() -> str: ...

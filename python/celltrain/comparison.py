@@ -1,86 +1,52 @@
-"""One scenario under several discard policies: which one, here, and what does it cost?"""
+"""One scenario in several variants: which one, here, and what does it cost?"""
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property
 from hashlib import blake2b
+from itertools import product
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from celltrain import _core, folder, statistics, text
-from celltrain.errors import InputError, unknown
+from celltrain import _core, manifests, statistics, text, verdicts
+from celltrain.errors import InputError, ScenarioError, unknown
 from celltrain.experiment import Progress, attempt, replicate
 from celltrain.folder import Folder, claim
-from celltrain.results import Result, provenance, read_frames
-from celltrain.scenario import Scenario
+from celltrain.leaders import Leader
+from celltrain.registry import Measure, compared
+from celltrain.results import Result, about, has_old_names, provenance, read_frames
+from celltrain.scenario import Scenario, toml_value
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["MEASURES", "Comparison", "Measure", "Verdict", "compare"]
+__all__ = ["Comparison", "Variants", "compare", "comparison_key", "known_policies", "policies", "vary"]
 
 KIND = "compare"
 """The kind of results in the manifest of a comparison's folder."""
 
 POLICY_KEY = "switch.discard.policy"
 
+Variants = Mapping[str, Mapping[str, Any]]
+"""The settings of each variant, by its name."""
 
-@dataclass(frozen=True, slots=True)
-class Measure:
-    """A summary metric by which policies are compared."""
-
-    metric: str
-    title: str
-    more_is_better: bool
+FAMILY_ERROR = 0.05
+"""Probability that a table of differences calls any difference real that is not."""
 
 
-MEASURES = (
-    Measure("throughput", "throughput", True),
-    Measure("fairness_index", "fairness index", True),
-    Measure("cell_loss_ratio", "cell loss ratio", False),
-    Measure("goodput", "goodput", True),
-    Measure("delay_mean", "mean delay at the bottleneck", False),
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """The best policy by one measure, and whether the runner-up can be told from it."""
-
-    measure: Measure
-    unit: str
-    best: str
-    runner_up: str
-    lead: statistics.Estimate
-    """By how much the best is better than the runner-up, over paired replications; never negative."""
-
-    @property
-    def clear(self) -> bool:
-        """Whether the 95 % interval of the lead lies above zero."""
-        return self.lead.half_width is not None and self.lead.exceeds(0)
-
-    def sentence(self) -> str:
-        """As people read it."""
-        lead = text.interval(self.lead, self.unit)
-        if self.clear:
-            return f"Best by {self.measure.title}: {self.best}, ahead of {self.runner_up} by {lead}."
-        return (
-            f"Best by {self.measure.title}: {self.best}, but these replications cannot tell it "
-            f"from {self.runner_up} (lead {lead})."
-        )
-
-
-@dataclass(frozen=True, repr=False)
 class Comparison:
-    """The results of one scenario under several policies, with the same seeds."""
+    """The results of one scenario in several variants, with the same seeds."""
 
-    manifest: dict[str, Any]
-    """The manifest of the comparison's folder."""
-    results: dict[str, Result]
-    defects: list[str] = field(default_factory=list)
-    """A line for each run that found celltrain wrong; its policy is left out."""
+    def __init__(
+        self, manifest: dict[str, Any], results: dict[str, Result], defects: Sequence[str] = ()
+    ) -> None:
+        self.manifest = manifest
+        """The manifest of the comparison's folder."""
+        self.results = results
+        """The results of each variant."""
+        self.defects = list(defects)
+        """A line for each run that found celltrain wrong; its variant is left out."""
 
     @staticmethod
     def read(path: str | PathLike[str]) -> "Comparison":
@@ -90,160 +56,224 @@ class Comparison:
             InputError: the folder holds no complete comparison.
         """
         place = Path(path)
-        manifest, load = folder.read_manifest(place, KIND), cache(read_frames(place))
-        each = manifest["replications"]
-        return Comparison(
-            manifest,
-            {
-                policy: Result(
-                    {
-                        **manifest,
-                        "policy": policy,
-                        "fingerprints": manifest["fingerprints"][n * each :][:each],
-                    },
-                    _of_policy(load, policy),
-                )
-                for n, policy in enumerate(manifest["policies"])
-            },
-        )
+        manifest = manifests.read_manifest(place, KIND)
+        column = "variant"
+        if has_old_names(manifest):  # nothing but policies could vary then
+            column = "policy"
+            varied = {name: {POLICY_KEY: toml_value(name)} for name in manifest["policies"]}
+            manifest = {**manifest, "variants": varied}
+        names = manifest["variants"]
+        load, each = cache(read_frames(place, manifest)), manifest["replications"]
+        results = {
+            name: Result(
+                {**manifest, "variant": name, "fingerprints": manifest["fingerprints"][n * each :][:each]},
+                _of_variant(load, column, name),
+            )
+            for n, name in enumerate(names)
+        }
+        return Comparison(manifest, results)
 
     @property
-    def policies(self) -> list[str]:
-        """The policies in the order they were given; the first is the one the others are compared with."""
+    def variants(self) -> list[str]:
+        """The variants in the order they were given; the others are compared with the first."""
         return list(self.results)
 
     @property
     def baseline(self) -> str:
-        """The policy the others are compared with."""
-        return self.policies[0]
+        """The variant that the others are compared with."""
+        return self.variants[0]
 
     @property
     def scenario(self) -> Scenario:
-        """The scenario that was run under every policy."""
+        """The scenario that was run in every variant."""
         return Scenario.from_toml(self.manifest["scenario_toml"])
 
     @cached_property
     def measures(self) -> list[Measure]:
         """The measures that every run has."""
-        known = set(self.results[self.baseline].summary["metric"])
-        return [measure for measure in MEASURES if measure.metric in known]
+        return compared(set.intersection(*(set(one.summary["metric"]) for one in self.results.values())))
 
     def unit(self, measure: Measure) -> str:
         """The unit of a measure."""
-        import polars as pl
+        return measure.unit
 
-        summary = self.results[self.baseline].summary
-        unit: str = summary.filter(pl.col("metric") == measure.metric)["unit"][0]
-        return unit
+    @cached_property
+    def _samples(self) -> dict[str, dict[str, list[float]]]:
+        return {
+            measure.name: {name: result.sample(measure.name) for name, result in self.results.items()}
+            for measure in self.measures
+        }
 
-    def difference(self, policy: str, measure: Measure) -> statistics.Estimate:
-        """A policy's measure less that of the first policy, over paired replications."""
-        ours, theirs = (self.results[name].sample(measure.metric) for name in (policy, self.baseline))
-        return statistics.paired_difference(ours, theirs)
+    def difference(self, variant: str, measure: Measure) -> statistics.Estimate:
+        """A variant's measure less that of the first, over paired replications."""
+        samples = self._samples[measure.name]
+        return statistics.paired_difference(samples[variant], samples[self.baseline])
 
-    def verdict(self, measure: Measure) -> Verdict:
-        """The best policy by a measure."""
-        sign = 1 if measure.more_is_better else -1
-        samples = {name: result.sample(measure.metric) for name, result in self.results.items()}
-        order = sorted(samples, key=lambda name: -sign * statistics.mean(samples[name]))
-        best, runner_up = order[0], order[1]
-        better = [sign * (a - b) for a, b in zip(samples[best], samples[runner_up], strict=True)]
-        return Verdict(measure, self.unit(measure), best, runner_up, statistics.estimate(better))
+    @cached_property
+    def _p_values(self) -> dict[tuple[str, str], float]:
+        """The p-value of each difference of the table, adjusted by Holm's rule for all of them."""
+        cells = [(name, measure.name) for name in self.variants[1:] for measure in self.measures]
+        raw = []
+        for name, measure in cells:
+            samples = self._samples[measure]
+            pairs = zip(samples[name], samples[self.baseline], strict=True)
+            raw.append(verdicts.p_two_sided([one - other for one, other in pairs]))
+        return dict(zip(cells, verdicts.holm(raw), strict=True))
+
+    def differs(self, variant: str, measure: Measure) -> bool:
+        """Whether a difference from the first variant is real.
+
+        At most one table in twenty shows any that is not: the p-values of all its differences are adjusted
+        together.
+        """
+        return variant != self.baseline and self._p_values[variant, measure.name] <= FAMILY_ERROR
+
+    def leader(self, measure: Measure) -> Leader:
+        """The best variant by a measure, and those that cannot be told from it."""
+        return Leader.of(measure, self._samples[measure.name], len(self.measures))
+
+    def gain_of_pairing(self, measure: Measure) -> float | None:
+        """What common random numbers gained for a measure: the median over the differences."""
+        samples = self._samples[measure.name]
+        base = samples[self.baseline]
+        found = [verdicts.gain_of_pairing(samples[name], base) for name in self.variants[1:]]
+        known = sorted(gain for gain in found if gain is not None)
+        return known[len(known) // 2] if known else None
 
     def size(self, measure: Measure) -> float:
         """The largest mean of a measure, by which its unit is scaled everywhere."""
-        return max(abs(result.estimate(measure.metric).mean) for result in self.results.values())
+        return max(abs(statistics.mean(sample)) for sample in self._samples[measure.name].values())
 
     def mean_lines(self) -> list[tuple[str, ...]]:
-        """A line a policy for people: its name and the mean of every measure with its interval."""
+        """A line for each variant, for people: its name and the mean of every measure with its interval."""
         return [
-            (policy, *(self._shown(m, result.estimate(m.metric)) for m in self.measures))
-            for policy, result in self.results.items()
+            (name, *(self._shown(m, result.estimate(m.name)) for m in self.measures))
+            for name, result in self.results.items()
         ]
 
     def difference_lines(self) -> list[tuple[str, ...]]:
-        """A line for each policy but the first: the paired difference of every measure with its interval."""
-        return [
-            (policy, *(self._shown(m, self.difference(policy, m)) for m in self.measures))
-            for policy in self.policies[1:]
-        ]
+        """A line for each variant but the first: the paired difference of every measure.
+
+        A star marks a real one. The last line says what common random numbers gained.
+        """
+
+        def line(name: str) -> tuple[str, ...]:
+            stars = (" *" if self.differs(name, m) else "" for m in self.measures)
+            shown = (self._shown(m, self.difference(name, m)) for m in self.measures)
+            return (name, *map("".join, zip(shown, stars, strict=True)))
+
+        gains = ((m, self.gain_of_pairing(m)) for m in self.measures)
+        last = ("-" if gain is None else f"{text.number(gain, 2)} times" for _, gain in gains)
+        return [*map(line, self.variants[1:]), ("gain of pairing", *last)]
+
+    def explanation(self) -> str:
+        """What stars and the last line of the differences mean."""
+        count = (len(self.variants) - 1) * len(self.measures)
+        return (
+            "* real: at most one such table in twenty has a star without a difference (Holm's rule over "
+            f"{count} differences, n = {self.manifest['replications']}; no star with fewer than "
+            f"{verdicts.LEAST}). The gain of pairing is the variance that differences of "
+            "independent runs would have over that of these, which share "
+            "their random numbers."
+        )
 
     def _shown(self, measure: Measure, found: statistics.Estimate) -> str:
-        return text.interval(found, self.unit(measure), self.size(measure))
+        return text.interval(found, measure.unit, self.size(measure))
 
     def state_lines(self) -> list[tuple[str, str]]:
-        """A line a policy for people: its name, and what a switch keeps for each VC under it."""
+        """A line for each policy, for people: its name, and what a switch keeps for each VC under it."""
         return list(self.manifest.get("state_per_vc", {}).items())
 
     def sentences(self) -> list[str]:
-        """A sentence a measure: which policy is best by it, and how sure that is."""
-        return [verdict.sentence() for verdict in map(self.verdict, self.measures)]
+        """A sentence for each measure: which variant is best by it, and how sure that is."""
+        return [leader.sentence() for leader in map(self.leader, self.measures)]
 
     def frames(self) -> "dict[str, pl.DataFrame]":
-        """Every frame of the results with the policy in front."""
+        """Every frame of the results with the variant in front."""
         import polars as pl
 
         parts: dict[str, list[pl.DataFrame]] = {}
-        for policy, result in self.results.items():
-            for name, frame in result.frames().items():
-                parts.setdefault(name, []).append(frame.select(pl.lit(policy).alias("policy"), pl.all()))
+        for name, result in self.results.items():
+            for frame_name, frame in result.frames().items():
+                own = frame.select(pl.lit(name).alias("variant"), pl.all())
+                parts.setdefault(frame_name, []).append(own)
         return {name: pl.concat(frames, how="diagonal_relaxed") for name, frames in parts.items()}
 
     def write_to(self, target: Folder) -> None:
         """Writes every frame and the manifest to a folder that was claimed."""
+        target.about = about(self.manifest)
         target.write_frames(self.frames())
         target.finish(self.manifest)
 
     def write(self, path: str | PathLike[str], *, overwrite: bool = False) -> Path:
         """Writes the folder of the comparison, without report and pictures, and returns its path."""
-        with claim(path, KIND, self.manifest["key"], overwrite=overwrite) as target:
+        asked = manifests.asked(self.manifest)
+        with claim(path, KIND, self.manifest["key"], asked=asked, overwrite=overwrite) as target:
             self.write_to(target)
         return Path(path)
 
     def __repr__(self) -> str:
-        return f"<Comparison of {', '.join(self.policies)}: {self.manifest['name']!r}>"
+        return f"<Comparison of {', '.join(self.variants)}: {self.manifest['name']!r}>"
 
     def to_json(self) -> dict[str, Any]:
         """The object that `celltrain compare --json` prints."""
         rows = []
-        for policy, result in self.results.items():
+        for name, result in self.results.items():
             for measure in self.measures:
-                found, difference = result.estimate(measure.metric), self.difference(policy, measure)
+                found, difference = result.estimate(measure.name), self.difference(name, measure)
                 rows.append(
                     {
-                        "policy": policy,
-                        "metric": measure.metric,
-                        "unit": self.unit(measure),
+                        "variant": name,
+                        "metric": measure.name,
+                        "unit": measure.unit,
                         "mean": found.mean,
                         "ci95": found.half_width,
+                        "n": found.n,
                         "difference": difference.mean,
                         "difference_ci95": difference.half_width,
+                        "differs": self.differs(name, measure),
                     }
                 )
-        best = [
-            {
-                "metric": verdict.measure.metric,
-                "best": verdict.best,
-                "runner_up": verdict.runner_up,
-                "lead": verdict.lead.mean,
-                "lead_ci95": verdict.lead.half_width,
-                "clear": verdict.clear,
-            }
-            for verdict in map(self.verdict, self.measures)
-        ]
         kept = ("name", "celltrain", "seed", "replications", "fingerprint")
         return {
             **{key: self.manifest[key] for key in kept},
             "baseline": self.baseline,
             "state_per_vc": dict(self.state_lines()),
             "rows": rows,
-            "best": best,
+            "best": [self.leader(measure).to_json() for measure in self.measures],
+            "gain_of_pairing": {measure.name: self.gain_of_pairing(measure) for measure in self.measures},
         }
+
+
+def policies(names: Sequence[str]) -> Variants:
+    """A variant for each of some discard policies.
+
+    Raises:
+        InputError: there is no such policy.
+    """
+    known = known_policies()
+    for name in names:
+        if name not in known:
+            raise unknown("policy", name, known)
+    return {name: {POLICY_KEY: name} for name in names}
+
+
+def vary(values: Mapping[str, Sequence[Any]]) -> Variants:
+    """A variant for each combination of the values of some dotted keys, named by them.
+
+    Raises:
+        InputError: a key has no values.
+    """
+    for key, some in values.items():
+        if not some:
+            raise InputError(f"{key} has no values to compare: write them with commas between, {key}=a,b")
+    chosen = [dict(zip(values, some, strict=True)) for some in product(*values.values())]
+    return {", ".join(toml_value(value).strip('"') for value in one.values()): one for one in chosen}
 
 
 def compare(
     scenario: Scenario,
-    policies: Sequence[str],
+    variants: Sequence[str] | Variants,
     *,
     replications: int | None = None,
     seed: int | None = None,
@@ -251,11 +281,17 @@ def compare(
     trace: bool = False,
     progress: Progress | None = None,
 ) -> Comparison:
-    """Runs a scenario under each of several discard policies with the same seeds.
+    """Runs a scenario in several variants with the same seeds.
+
+        ct.compare(scenario, ["tail-drop", "epd"])
+        ct.compare(scenario, {"small": {"switch.buffer": "200 cells"}, "large": {"switch.buffer": "2000
+        cells"}})
 
     Args:
-        scenario: what to simulate; only `switch.discard.policy` is changed.
-        policies: at least two names; the others are compared with the first.
+        scenario: what to simulate.
+        variants: names of discard policies, or the settings of each variant by a name of its own (see
+            `vary`); at
+            least two. The others are compared with the first.
         replications: independent replications of each; the scenario's own number by default.
         seed: the master seed; the scenario's own by default.
         jobs: threads; as many as there are cores by default. Results do not depend on it.
@@ -263,12 +299,13 @@ def compare(
         progress: called as replications end.
 
     Raises:
-        Defect: less than two policies are left without runs that found celltrain wrong.
+        Defect: less than two variants are left without runs that found celltrain wrong.
     """
-    variants = {policy: _variant(scenario, policy) for policy in policies}
-    if len(variants) < 2:
-        raise InputError("a comparison needs at least two different policies")
-    tasks = {policy: replicate(variant, replications, seed, trace) for policy, variant in variants.items()}
+    settings = variants if isinstance(variants, Mapping) else policies(variants)
+    if len(settings) < 2:
+        raise InputError("a comparison needs at least two different variants, as in --policies tail-drop,epd")
+    varied = {name: _variant(scenario, name, some) for name, some in settings.items()}
+    tasks = {name: replicate(one, replications, seed, trace) for name, one in varied.items()}
     began = time.perf_counter()
     found, defects = attempt(
         [task for group in tasks.values() for task in group],
@@ -278,39 +315,49 @@ def compare(
     )
     wall_time = time.perf_counter() - began
     each = len(found) // len(tasks)
-    runs = {policy: found[i * each : (i + 1) * each] for i, policy in enumerate(tasks)}
-    # Runs are compared in pairs: a policy that lacks one is left out.
-    whole = {policy: [run for run in group if run is not None] for policy, group in runs.items()}
-    whole = {policy: group for policy, group in whole.items() if len(group) == each}
+    runs = {name: found[i * each : (i + 1) * each] for i, name in enumerate(tasks)}
+    # Runs are compared in pairs: a variant that lacks one is left out.
+    whole = {name: [run for run in group if run is not None] for name, group in runs.items()}
+    whole = {name: group for name, group in whole.items() if len(group) == each}
     if defects and len(whole) < 2:
         raise next(iter(defects.values()))
     records = [record for group in whole.values() for record in group]
     results = {
-        policy: Result.of_records(variants[policy], tasks[policy][0].seed, group, wall_time)
-        for policy, group in whole.items()
+        name: Result.of_records(varied[name], tasks[name][0].seed, group, wall_time)
+        for name, group in whole.items()
     }
     first = next(iter(results.values())).manifest
+    catalogue = _catalogue()
+    named = {name: some.get(POLICY_KEY) for name, some in settings.items()}
     manifest = {
         "kind": KIND,
-        "key": comparison_key(scenario, list(variants)),
+        "key": comparison_key(scenario, settings),
         "name": scenario.name,
         **provenance(records, wall_time),
-        "policies": list(whole),
-        "state_per_vc": {name: _catalogue()[name]["per_vc"] for name in whole},
+        "variants": {
+            name: {key: toml_value(value) for key, value in settings[name].items()} for name in whole
+        },
+        "state_per_vc": {
+            name: catalogue[policy]["per_vc"]
+            for name, policy in named.items()
+            if name in whole and policy in catalogue
+        },
         "seed": first["seed"],
         "replications": first["replications"],
+        "bottleneck": first["bottleneck"],
         "units": {column: unit for one in results.values() for column, unit in one.manifest["units"].items()},
         "scenario": scenario.to_dict(),
         "scenario_toml": scenario.to_toml(),
     }
     return Comparison(
-        manifest, results, [f"policy {list(tasks)[place // each]}: {one}" for place, one in defects.items()]
+        manifest, results, [f"variant {list(tasks)[place // each]}: {one}" for place, one in defects.items()]
     )
 
 
-def comparison_key(scenario: Scenario, policies: Sequence[str]) -> str:
-    """What identifies a comparison among others: the scenario and the policies in their order."""
-    return blake2b(" ".join((scenario.key, *policies)).encode(), digest_size=8).hexdigest()
+def comparison_key(scenario: Scenario, variants: Variants) -> str:
+    """What identifies a comparison among others: the scenario and the variants in their order."""
+    words = (f"{name}={toml_value(some)}" for name, some in variants.items())
+    return blake2b(" ".join((scenario.key, *words)).encode(), digest_size=8).hexdigest()
 
 
 def known_policies() -> list[str]:
@@ -325,18 +372,20 @@ def _catalogue() -> dict[str, dict[str, Any]]:
     return {policy["name"]: policy for policy in json.loads(_core.policies())}
 
 
-def _of_policy(load: "Callable[[str], pl.DataFrame]", policy: str) -> "Callable[[str], pl.DataFrame]":
-    """What gives the rows of one policy, without its column."""
+def _of_variant(
+    load: "Callable[[str], pl.DataFrame]", column: str, name: str
+) -> "Callable[[str], pl.DataFrame]":
+    """What gives the rows of one variant, without its column."""
 
-    def load_one(name: str) -> "pl.DataFrame":
-        frame = load(name)
-        return frame.filter(policy=policy).drop("policy") if "policy" in frame.columns else frame
+    def load_one(frame_name: str) -> "pl.DataFrame":
+        frame = load(frame_name)
+        return frame.filter(**{column: name}).drop(column) if column in frame.columns else frame
 
     return load_one
 
 
-def _variant(scenario: Scenario, policy: str) -> Scenario:
-    known = known_policies()
-    if policy not in known:
-        raise unknown("policy", policy, known)
-    return scenario.with_({POLICY_KEY: policy})
+def _variant(scenario: Scenario, name: str, settings: Mapping[str, Any]) -> Scenario:
+    try:
+        return scenario.with_(settings)
+    except ScenarioError as error:
+        raise InputError(f"variant {name}: {str(error).removeprefix('--set ')}") from error

@@ -6,7 +6,7 @@ from typing import Any
 
 from celltrain.errors import InputError
 
-__all__ = ["TABLE", "without_sweep"]
+__all__ = ["TABLE", "parsed", "without_sweep"]
 
 TABLE = "sweep"
 
@@ -26,8 +26,8 @@ def without_sweep(text: str) -> tuple[str, dict[str, Any] | None]:
     if TABLE not in text:
         return text, None
     try:
-        content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
+        content = parsed(text)
+    except ValueError:
         return text, None
     sweep = content.pop(TABLE, None)
     if sweep is None:
@@ -44,7 +44,7 @@ def without_sweep(text: str) -> tuple[str, dict[str, Any] | None]:
             head = number
         kept.append("\n" if ours else line)
     rest = "".join(kept)
-    if not _is_toml(rest) or tomllib.loads(rest) != content:
+    if not _is_toml(rest) or parsed(rest) != content:
         raise InputError(
             "the sweep of a scenario is in tables of its own: [sweep], [sweep.grid], [sweep.zip]"
         )
@@ -53,7 +53,19 @@ def without_sweep(text: str) -> tuple[str, dict[str, Any] | None]:
 
 def _is_toml(text: str) -> bool:
     try:
-        tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
+        parsed(text)
+    except ValueError:
         return False
     return True
+
+
+def parsed(text: str) -> dict[str, Any]:
+    """TOML text as a dictionary.
+
+    Raises:
+        ValueError: it is no TOML, or nests deeper or has longer numbers than Python can read.
+    """
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise ValueError("tables or arrays are nested too deeply") from None

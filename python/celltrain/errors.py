@@ -1,20 +1,30 @@
 """Errors of celltrain. The command line turns each into one line on stderr and an exit code.
 
-An `InputError` is for the user to put right (exit code 2), a `Defect` is for those who make celltrain (3).
+An `InputError` or a `ScenarioError` is for the user to put right (exit status 2), a `Defect` is for those who
+make celltrain (3).
+The core raises them too. All of them can be pickled, so what a worker says on another machine arrives here.
 """
 
 from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["Defect", "Error", "InputError", "defect", "unknown"]
+__all__ = ["Cancelled", "Defect", "Error", "InputError", "ScenarioError", "defect", "unknown"]
 
 
 class Error(Exception):
-    """What celltrain raises of its own accord."""
+    """What celltrain raises where it cannot do what it was asked for."""
 
 
 class InputError(Error, ValueError):
     """Input that cannot be used; the message says what was wrong and what was expected."""
+
+
+class ScenarioError(Error):
+    """A scenario that cannot be used; the message names file, line, key and what was expected."""
+
+
+class Cancelled(Error):
+    """A run that was stopped through its `CancelToken`."""
 
 
 class Defect(Error):

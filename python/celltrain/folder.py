@@ -1,33 +1,36 @@
 """The results folder: claimed before a run, written file by file, complete once its manifest says so."""
 
 import errno
-import json
 import os
 import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from functools import cache
-from pathlib import Path
+from contextlib import ExitStack, contextmanager, suppress
+from functools import cache, partial
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from celltrain import text
 from celltrain.errors import InputError
+from celltrain.locking import LOCK, locked
+from celltrain.manifests import FORMAT, LISTS, MANIFEST, digest, load, names_of, sealed
+from celltrain.registry import measures
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Folder", "Parts", "claim", "frame_reader", "read_manifest", "source_revision"]
+__all__ = [
+    "Folder",
+    "Parts",
+    "claim",
+    "source_revision",
+]
 
-MANIFEST = "manifest.json"
-FRAME_SUFFIX = ".parquet"
 
 ROW_GROUP = 65_536
 """Rows of a row group in files written part by part: with a fixed size the bytes depend on the data alone."""
 
-FORMAT = 1
-"""The format of results folders. It grows when what is written can no longer be read by an older version."""
 
 _DISK_ERRORS = {
     getattr(errno, name)
@@ -36,21 +39,28 @@ _DISK_ERRORS = {
 }
 """What a disk says that is full, gone or not ours. Connections fail with other numbers."""
 
+_TEMPORARY = re.compile(r"\..*\.\d+\.part(\.\w+)?")
+"""The names of files on their way (`Folder._replace`)."""
+
 _POLARS_DISK_ERROR = re.compile(r"IO error: (.+) \(os error (\d+)\)")
 
 
 class Folder:
     """A results folder that this process may write.
 
-    Every file is written under a temporary name and renamed. What comes first marks the folder incomplete,
-    `finish` completes it and removes the files of earlier results that were not written again.
+    Every file is written under a temporary name, forced to the disk and renamed. What comes first marks the
+    folder incomplete, `finish` completes it and removes the files of earlier results that were not written
+    again.
     """
 
     def __init__(self, path: Path, kind: str, key: str, earlier: Mapping[str, Any]) -> None:
         self.path = path
         self._identity = {"kind": kind, "key": key}
-        self._earlier: list[str] = list(earlier.get("files", []))
+        self._earlier: list[str] = names_of(earlier)
         self._files: list[str] = []
+        self._checksums: dict[str, str] = {}
+        self.about: dict[str, Any] = {}
+        """What the metadata of Parquet files says of the experiment: its name, key, seed and version."""
 
     def write(self, name: str, writer: Callable[[Path], object]) -> Path:
         """Has `writer` write a temporary file, then gives it its name, which may lie in a sub-folder."""
@@ -74,13 +84,21 @@ class Folder:
     def write_frames(self, frames: "Mapping[str, pl.DataFrame]", formats: Iterable[str] = ()) -> None:
         """Writes each frame as Parquet, and as "csv" or "json" where `formats` asks for it."""
         for name, frame in frames.items():
-            self.write(f"{name}.parquet", frame.write_parquet)
+            metadata = self._metadata(name, frame.columns)
+            self.write(f"{name}.parquet", partial(frame.write_parquet, metadata=metadata))
             for extension in formats:
                 self.write(f"{name}.{extension}", _frame_writer(frame, extension))
 
     def write_parts(self, name: str, parts: "Iterable[pl.DataFrame]", schema: "Mapping[str, Any]") -> None:
         """Writes frames with the columns of `schema`, one below the other, as one Parquet frame."""
-        self.write(f"{name}.parquet", lambda path: _join(path, parts, schema))
+        metadata = self._metadata(name, schema)
+        self.write(f"{name}.parquet", lambda path: _join(path, parts, schema, metadata))
+
+    def _metadata(self, name: str, columns: Iterable[str]) -> dict[str, str]:
+        """The metadata of a Parquet file: what it is of, and the units of its columns."""
+        units = units_of(name)
+        known = {column: units[column] for column in columns if column in units}
+        return {"celltrain": text.json_text({**self._identity, **self.about, "units": known}, None)}
 
     @contextmanager
     def scratch(self, name: str) -> Iterator[Path]:
@@ -102,9 +120,12 @@ class Folder:
         """Removes what earlier results left, then writes the manifest that makes the folder complete."""
         files = [name for name in self._files if name != MANIFEST]
         for name in self._earlier:
-            if name not in files:
+            if name not in files and _is_below(self.path, name):
                 (self.path / name).unlink(missing_ok=True)
-        self._put_manifest({**self._identity, "complete": True, **manifest, "files": files})
+        checksums = {name: self._checksums[name] for name in files if name in self._checksums}
+        self._put_manifest(
+            {**self._identity, "complete": True, **manifest, "files": files, "checksums": checksums}
+        )
 
     def _begin(self) -> None:
         """Marks the folder incomplete, the first time."""
@@ -113,7 +134,7 @@ class Folder:
             self._put_manifest({**self._identity, "complete": False, "files": self._earlier})
 
     def _put_manifest(self, content: Mapping[str, Any]) -> None:
-        content = {"format": FORMAT, **content}
+        content = sealed({**content, "format": FORMAT})
         self._replace(MANIFEST, lambda path: path.write_text(_json(content), encoding="utf-8"))
 
     def _replace(self, name: str, writer: Callable[[Path], object]) -> Path:
@@ -123,7 +144,11 @@ class Folder:
         temporary = target.with_name(f".{target.stem}.{os.getpid()}.part{target.suffix}")
         try:
             writer(temporary)
+            with temporary.open("rb+") as file:
+                self._checksums[name] = digest(file)
+                os.fsync(file.fileno())
             temporary.replace(target)
+            _sync_folder(target.parent)
         finally:
             temporary.unlink(missing_ok=True)
         return target
@@ -175,6 +200,7 @@ def claim(
     kind: str,
     key: str,
     *,
+    asked: Mapping[str, Any] | None = None,
     overwrite: bool = False,
     left: str = "the results there are not whole",
 ) -> Iterator[Folder]:
@@ -184,27 +210,25 @@ def claim(
         path: the folder; it is made when it does not exist, and removed again if an error leaves it empty.
         kind: "run", "compare", "reproduce", "reproduce-all" or "sweep".
         key: what identifies the experiment among its kind.
+        asked: the seed, the number of replications, and lists such as the tables of a paper. Results of
+            another
+            seed, of more replications or of more tables are not replaced.
         overwrite: take a folder that holds something else.
-
         left: what an error says of the folder when the disk is full.
 
     Raises:
-        InputError: the folder cannot be written, also later, or holds something else.
+        InputError: the folder cannot be written, also later, is in use, or holds something else.
     """
     place = Path(path)
     made = [folder for folder in (place, *place.parents) if not folder.exists()]
     try:
-        try:
-            place.mkdir(parents=True, exist_ok=True)
-            probe = place / f".{os.getpid()}.probe"
-            probe.touch()
-            probe.unlink()
-        except OSError as error:
-            raise InputError(f"cannot write results to {place}: {error.strerror or error}") from error
-        earlier = _manifest(place)
-        if not overwrite:
-            _refuse_foreign(place, earlier, kind, key)
-        yield Folder(place, kind, key, earlier or {})
+        with _held(place):
+            earlier = _earlier(place, overwrite)
+            if not overwrite:
+                _refuse_foreign(place, earlier, kind, key)
+                _refuse_to_lose(place, earlier or {}, asked or {})
+            _clear(place)
+            yield Folder(place, kind, key, earlier or {})
     except BaseException as error:
         for folder in made:
             with suppress(OSError):  # not empty
@@ -214,45 +238,28 @@ def claim(
         raise
 
 
-def read_manifest(path: Path, kind: str | None = None) -> dict[str, Any]:
-    """The manifest of a complete results folder.
-
-    Args:
-        path: the folder.
-        kind: the kind of results that it must hold; any by default.
-
-    Raises:
-        InputError: there is no such folder, a newer celltrain wrote it, it is incomplete, one of its frames
-            is gone, or it holds results of another kind.
-    """
-    manifest = _manifest(path)
-    if manifest is None:
-        raise InputError(f"{path} holds no results: there is no {MANIFEST} in it")
-    if manifest.get("format", FORMAT) > FORMAT:
-        raise InputError(
-            f"the results in {path} have format {manifest['format']}, and this version reads up to {FORMAT}: "
-            f"they were written by celltrain {manifest.get('celltrain', 'of a newer version')}"
-        )
-    if not manifest.get("complete"):
-        raise InputError(f"the results in {path} are incomplete: they were interrupted while being written")
-    gone = [name for name in manifest["files"] if name.endswith(FRAME_SUFFIX) and not (path / name).is_file()]
-    if gone:
-        raise InputError(f"the results in {path} are damaged: {', '.join(gone)} is gone; run it again")
-    if kind is not None and manifest["kind"] != kind:
-        raise InputError(f"{path} holds the results of a {manifest['kind']}, not of a {kind}")
-    return manifest
+@contextmanager
+def _held(place: Path) -> Iterator[None]:
+    """Makes the folder and holds its lock; that it can be written shows in that."""
+    with ExitStack() as stack:
+        try:
+            place.mkdir(parents=True, exist_ok=True)
+            stack.enter_context(locked(place))
+        except OSError as error:
+            raise InputError(f"cannot write results to {place}: {error.strerror or error}") from error
+        yield
 
 
-def frame_reader(path: Path) -> "Callable[[str], pl.DataFrame | None]":
-    """What reads the frames of a folder by their names; None for a frame that had no rows to write."""
+def _clear(place: Path) -> None:
+    """Removes what a killed process left half written; nobody else writes here now."""
+    for folder, _, found in os.walk(place):
+        for name in filter(_TEMPORARY.fullmatch, found):
+            Path(folder, name).unlink(missing_ok=True)
 
-    def load(name: str) -> "pl.DataFrame | None":
-        import polars as pl
 
-        file = path / f"{name}{FRAME_SUFFIX}"
-        return pl.read_parquet(file) if file.exists() else None
-
-    return load
+def units_of(frame: str) -> dict[str, str]:
+    """The units of the columns of a frame, of those that have one."""
+    return {one.name: one.unit for one in measures() if one.frame == frame and one.unit}
 
 
 @cache
@@ -279,21 +286,56 @@ def _disk_error(error: BaseException) -> str | None:
     return "the disk may be full" if "thrift: transport error" in str(error) else None
 
 
-def _manifest(path: Path) -> dict[str, Any] | None:
+def _earlier(path: Path, overwrite: bool) -> dict[str, Any] | None:
+    """The manifest of the results that are there; if they may be overwritten it need not be readable."""
     try:
-        content = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except (OSError, ValueError) as error:
-        raise InputError(f"cannot read {path / MANIFEST}: {error}") from error
-    if not isinstance(content, dict):
-        raise InputError(f"{path / MANIFEST} is not the manifest of an experiment")
-    return content
+        return load(path)
+    except InputError:
+        if overwrite:
+            return None
+        raise
+
+
+def _is_below(path: Path, name: str) -> bool:
+    """Whether a name from a manifest is that of a file below the folder, however it was written there."""
+    parts = PurePosixPath(name)
+    if parts.is_absolute() or Path(name).is_absolute() or ".." in parts.parts or not parts.name:
+        return False
+    root, target = path.resolve(), path / name
+    return target.parent.resolve().is_relative_to(root) and (target.is_file() or target.is_symlink())
+
+
+def _sync_folder(path: Path) -> None:
+    """Forces the names in a folder to the disk, where folders can be opened."""
+    with suppress(OSError):
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _refuse_to_lose(path: Path, manifest: Mapping[str, Any], asked: Mapping[str, Any]) -> None:
+    """Refuses to replace whole results by those of another seed, or by fewer of them."""
+    if not manifest.get("complete"):
+        return
+    other = "choose another folder, or replace what is there (--overwrite)"
+    seed, replications = manifest.get("seed"), manifest.get("replications")
+    if "seed" in asked and seed not in (None, asked["seed"]):
+        raise InputError(f"{path} holds results of seed {seed}, and this is seed {asked['seed']}: {other}")
+    if isinstance(replications, int) and asked.get("replications", replications) < replications:
+        raise InputError(
+            f"{path} holds {replications} replications, and this asks for {asked['replications']}: {other}"
+        )
+    for name in LISTS:
+        lost = [one for one in manifest.get(name, ()) if one not in asked.get(name, (one,))]
+        if lost:
+            raise InputError(f"{path} holds {', '.join(lost)} too, which this leaves out: {other}")
 
 
 def _refuse_foreign(path: Path, manifest: Mapping[str, Any] | None, kind: str, key: str) -> None:
     if manifest is None:
-        if any(path.iterdir()):
+        if any(one.name != LOCK and not _TEMPORARY.fullmatch(one.name) for one in path.iterdir()):
             raise InputError(f"{path} is not empty and holds no results of celltrain: choose another folder")
     elif (manifest.get("kind"), manifest.get("key")) != (kind, key):
         name = manifest.get("name", manifest.get("key"))
@@ -303,14 +345,16 @@ def _refuse_foreign(path: Path, manifest: Mapping[str, Any] | None, kind: str, k
         )
 
 
-def _join(path: Path, parts: "Iterable[pl.DataFrame]", schema: "Mapping[str, Any]") -> None:
+def _join(
+    path: Path, parts: "Iterable[pl.DataFrame]", schema: "Mapping[str, Any]", metadata: dict[str, str]
+) -> None:
     """Writes one Parquet file of frames with the columns of `schema`, one of them in memory at a time."""
     from polars.io.plugins import register_io_source
 
     def read(*_: object) -> "Iterator[pl.DataFrame]":
         yield from parts
 
-    register_io_source(read, schema=schema).sink_parquet(path, row_group_size=ROW_GROUP)
+    register_io_source(read, schema=schema).sink_parquet(path, row_group_size=ROW_GROUP, metadata=metadata)
 
 
 def _frame_writer(frame: "pl.DataFrame", extension: str) -> Callable[[Path], object]:

@@ -1,19 +1,63 @@
 """Opening results folders of every kind."""
 
+from glob import glob
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from celltrain import folder
-from celltrain.errors import InputError
+from celltrain import manifests
+from celltrain.errors import InputError, unknown
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from celltrain.comparison import Comparison
     from celltrain.papers.archive import PaperResults
     from celltrain.results import Result
     from celltrain.sweeps import Sweep
 
-__all__ = ["read"]
+__all__ = ["collect", "read"]
+
+ORIGIN = {"experiment": "name", "key": "key", "seed": "seed", "celltrain": "celltrain"}
+"""What `collect` says of the experiment of each row, beside its folder."""
+
+
+def collect(pattern: str | PathLike[str], frame: str = "summary") -> "pl.DataFrame":
+    """One frame of several experiments, one below the other.
+
+        ct.collect("results/**")
+
+    Args:
+        pattern: results folders, with * for any name and ** for any folders between.
+        frame: "summary", "flows", "ports", "series" or "events"; folders that lack it are left out.
+
+    Returns:
+        The rows of every folder with `folder, experiment, key, seed, celltrain` in front. Columns that an
+        experiment does not have are null in its rows.
+
+    Raises:
+        InputError: no folder that matches holds results, or one is damaged.
+    """
+    import polars as pl
+
+    from celltrain.results import FRAMES, read_frames
+
+    if frame not in FRAMES:
+        raise unknown("frame", frame, FRAMES)
+    # A pattern may begin at the root, which `Path.glob` does not take.
+    names = glob(f"{pattern}/{manifests.MANIFEST}", recursive=True)  # noqa: PTH207
+    folders = sorted({Path(name).parent for name in names})
+    parts = []
+    for place in folders:
+        manifest = manifests.read_manifest(place)
+        found = read_frames(place, manifest)(frame)
+        if not found.is_empty():
+            origin = [pl.lit(str(place)).alias("folder")]
+            origin += [pl.lit(manifest.get(key)).alias(column) for column, key in ORIGIN.items()]
+            parts.append(found.select(*origin, pl.all()))
+    if not folders:
+        raise InputError(f"no folder that matches '{pattern}' holds results, as results/** would")
+    return pl.concat(parts, how="diagonal_relaxed") if parts else pl.DataFrame()
 
 
 def read(path: str | PathLike[str]) -> "Result | Comparison | PaperResults | Sweep | dict[str, PaperResults]":
@@ -27,7 +71,7 @@ def read(path: str | PathLike[str]) -> "Result | Comparison | PaperResults | Swe
         InputError: the folder holds no results, they are incomplete or damaged, or a newer one wrote them.
     """
     place = Path(path)
-    manifest = folder.read_manifest(place)
+    manifest = manifests.read_manifest(place)
     match manifest["kind"]:
         case "run":
             from celltrain.results import Result

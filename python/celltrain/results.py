@@ -10,8 +10,9 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from celltrain import _core, folder, statistics
+from celltrain import _core, folder, manifests, statistics
 from celltrain.errors import unknown
+from celltrain.registry import RENAMED, renamed
 from celltrain.scenario import Scenario
 from celltrain.traces import Trace
 
@@ -25,22 +26,29 @@ __all__ = [
     "Frames",
     "Record",
     "Result",
+    "about",
     "combined_fingerprint",
     "combined_provenance",
     "core_version",
+    "has_old_names",
     "provenance",
     "read_frames",
     "record_frame",
+    "todays_names",
 ]
 
 FRAMES = {
-    "summary": "a row a replication and metric: replication, metric, value, unit",
-    "flows": "a row a replication and flow: its group, round trip (s), frames and bytes delivered, losses",
-    "ports": "a row a replication and port: cells arrived, forwarded, discarded, occupancy, delay (s)",
-    "series": "a row a sample of a traced run: replication, t (s), entity, metric, value, unit",
-    "events": "a row an event of a TCP sender: replication, t (s), flow, event, cause, position (B), detail",
+    "summary": "one row per replication and metric: replication, metric, value, unit",
+    "flows": "one row per replication and flow: its group, round trip (s), goodput, losses",
+    "ports": "one row per replication and port: arrived, forwarded, discarded, occupancy, delay (s)",
+    "series": "one row per sample of a traced run: replication, t (s), entity, metric, value, unit",
+    "events": "one row per event of a TCP sender: replication, t (s), flow, event, cause, position (B)",
 }
-"""The frames of a result and what they hold."""
+"""The frames of a result and what they hold; `celltrain.measures()` defines every metric and column."""
+
+
+OLD_NAMES = 1
+"""The last format of results folders with other names of measures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +153,7 @@ class Result(Frames):
             **provenance(records, wall_time),
             "seed": seed,
             "replications": len(records),
+            "bottleneck": scenario.bottleneck,
             "units": records[0].units,
             "scenario": scenario.to_dict(),
             "scenario_toml": scenario.to_toml(),
@@ -159,7 +168,8 @@ class Result(Frames):
             InputError: the folder holds no complete results of a run.
         """
         place = Path(path)
-        return Result(folder.read_manifest(place, "run"), read_frames(place))
+        manifest = manifests.read_manifest(place, "run")
+        return Result(manifest, read_frames(place, manifest))
 
     @property
     def fingerprints(self) -> list[str]:
@@ -182,6 +192,28 @@ class Result(Frames):
     def estimate(self, metric: str, confidence: float = 0.95) -> statistics.Estimate:
         """Mean, standard deviation and Student interval of a summary metric over the replications."""
         return statistics.estimate(self.sample(metric), confidence)
+
+    def fairness(self, reference: Mapping[str, float], confidence: float = 0.95) -> statistics.Estimate:
+        """Jain's index of the goodput of some flows over what each should get.
+
+            result.fairness({"1": 10e6, "2": 20e6})
+
+        Args:
+            reference: what each flow should get, by its name, in any unit: its max-min fair share
+                (`celltrain.max_min`), its minimum rate, a weight. Flows that it does not name do not count.
+            confidence: of the interval over the replications.
+
+        Raises:
+            InputError: there is no such flow.
+        """
+        known = self.flows["flow"].unique(maintain_order=True).to_list()
+        for name in reference:
+            if name not in known:
+                raise unknown("flow", name, known)
+        shares = {name: self.flows.filter(flow=name)["goodput"].to_list() for name in reference}
+        parts = list(reference.values())
+        indices = [statistics.jain(got, parts) for got in zip(*shares.values(), strict=True)]
+        return statistics.estimate(indices, confidence)
 
     def by_flow(self, most: int = 60) -> "list[pl.DataFrame]":
         """The rows of each flow in every replication, of the first flows: as many as a page can show."""
@@ -223,12 +255,14 @@ class Result(Frames):
             formats: "csv" and "json" write each frame in these formats too.
         """
         kind, key = self.manifest["kind"], self.manifest["key"]
-        with folder.claim(path, kind, key, overwrite=overwrite) as target:
+        asked = manifests.asked(self.manifest)
+        with folder.claim(path, kind, key, asked=asked, overwrite=overwrite) as target:
             self.write_to(target, formats)
         return Path(path)
 
     def write_to(self, target: folder.Folder, formats: Iterable[str] = ()) -> None:
         """Writes every frame and the manifest to a folder that was claimed."""
+        target.about = about(self.manifest)
         target.write_frames(self.frames(), formats)
         for name, capture in self.captures.items():
             target.write_bytes(f"captures/{name}", capture)
@@ -242,17 +276,36 @@ class Result(Frames):
         return f"<p>{html.escape(repr(self))}</p>{self.estimates()._repr_html_()}"
 
 
-def read_frames(place: Path) -> "Callable[[str], pl.DataFrame]":
-    """What reads the frames of `FRAMES` in a folder by their names."""
-    load = folder.frame_reader(place)
+def read_frames(place: Path, manifest: Mapping[str, Any]) -> "Callable[[str], pl.DataFrame]":
+    """What reads the frames of `FRAMES` in a folder by their names; names of older formats become today's."""
+    load = manifests.frame_reader(place, manifest)
 
     def known(name: str) -> "pl.DataFrame":
         import polars as pl
 
         found = load(name)
-        return pl.DataFrame(schema=_schema(name)) if found is None else found
+        if found is None:
+            return pl.DataFrame(schema=_schema(name))
+        return todays_names(name, found.lazy(), manifest).collect()
 
     return known
+
+
+def has_old_names(manifest: Mapping[str, Any]) -> bool:
+    """Whether a folder was written when some measures had other names."""
+    return bool(manifest.get("format", manifests.FORMAT) <= OLD_NAMES)
+
+
+def todays_names(name: str, frame: "pl.LazyFrame", manifest: Mapping[str, Any]) -> "pl.LazyFrame":
+    """A frame of a folder with today's names of its metrics and columns."""
+    import polars as pl
+
+    if not has_old_names(manifest):
+        return frame
+    columns = frame.collect_schema().names()
+    if name == "summary":
+        return frame.with_columns(pl.col("metric").replace(RENAMED[name]))
+    return frame.rename(renamed(name, columns))
 
 
 class _Ran(Protocol):
@@ -276,6 +329,11 @@ def provenance(records: Sequence[_Ran], wall_time: float) -> dict[str, Any]:
         "fingerprint": combined_fingerprint(record.fingerprint for record in records),
         "fingerprints": [record.fingerprint for record in records],
     }
+
+
+def about(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """What the metadata of files says of their experiment."""
+    return {name: manifest[name] for name in ("name", "seed", "celltrain", "fingerprint") if name in manifest}
 
 
 def core_version() -> str:

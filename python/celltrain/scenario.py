@@ -10,7 +10,10 @@ from celltrain import _core
 from celltrain.embedded import without_sweep
 from celltrain.errors import InputError
 
-__all__ = ["Scenario", "load", "load_with_sweep", "toml_value"]
+__all__ = ["Scenario", "load", "load_with_sweep", "read_text", "shown", "toml_value"]
+
+MAX_FILE = 16 << 20
+"""Bytes of a scenario or plan file, at most."""
 
 
 class Scenario:
@@ -83,6 +86,14 @@ class Scenario:
         """A hash of every resolved setting but the seed and the number of replications (hexadecimal)."""
         return self.core.key
 
+    @property
+    def bottleneck(self) -> str | None:
+        """The port that occupancy, delay and utilisation of the summary are about; None without a switch.
+
+        It is the switch port with the highest offered load, so it is the same in every replication.
+        """
+        return self.core.bottleneck
+
     def to_toml(self) -> str:
         """Every setting, defaults included, as a scenario file."""
         return self.core.to_toml()
@@ -121,16 +132,35 @@ def load_with_sweep(
     path: str | os.PathLike[str], settings: Iterable[tuple[str, str]] = ()
 ) -> tuple[Scenario, Mapping[str, Any] | None]:
     """As `load`, with the `[sweep]` of the file; None where there is none."""
-    place = os.fspath(path)
+    place = Path(path)
     try:
-        rest, sweep = without_sweep(Path(place).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError):
+        rest, sweep = without_sweep(read_text(place))
+    except (OSError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise InputError(f"{shown(place)}: {error}") from error
         sweep = None  # the core says what is wrong with the file
-    except InputError as error:
-        raise InputError(f"{place}: {error}") from error
     if sweep is None:
         return Scenario(_core.Scenario.load(place, list(settings))), None
-    return Scenario(_core.Scenario.from_toml(rest, place, list(settings))), sweep
+    return Scenario(_core.Scenario.from_toml(rest, shown(place), list(settings))), sweep
+
+
+def read_text(place: Path) -> str:
+    """The text of a scenario or plan file.
+
+    Raises:
+        OSError: it cannot be read.
+        ValueError: it is too large, as a device that never ends is, or no UTF-8.
+    """
+    with place.open("rb") as file:
+        content = file.read(MAX_FILE + 1)
+    if len(content) > MAX_FILE:
+        raise ValueError(f"larger than {MAX_FILE >> 20} MiB")
+    return content.decode("utf-8").replace("\r\n", "\n")
+
+
+def shown(place: Path) -> str:
+    """A path as messages show it, whatever its bytes are."""
+    return os.fsencode(place).decode("utf-8", "backslashreplace")
 
 
 def toml_value(value: object) -> str:

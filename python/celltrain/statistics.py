@@ -65,10 +65,6 @@ class Estimate:
         sd, half_width = (None if width is None else width * factor for width in (self.sd, self.half_width))
         return Estimate(self.mean * factor, sd, half_width, self.n)
 
-    def exceeds(self, threshold: float) -> bool:
-        """Whether the whole interval lies above a threshold; for a single value, whether that value does."""
-        return (self.mean if self.low is None else self.low) > threshold
-
 
 def mean(sample: Sequence[float]) -> float:
     """Arithmetic mean, summed without rounding loss so that it does not depend on the order of the sample."""
@@ -179,13 +175,23 @@ def slope(series: Sequence[float], confidence: float = 0.95) -> Estimate:
     return Estimate(rise, None, t_quantile(0.5 + confidence / 2, n - 2) * sd, n)
 
 
-def jain(shares: Sequence[float]) -> float:
+def jain(shares: Sequence[float], reference: Sequence[float] | None = None) -> float:
     """Jain's fairness index, (sum x)^2 / (n sum x^2): 1 when all shares are equal, 1/n when one takes all.
 
-    Jain, Chiu & Hawe, DEC-TR-301 (1984). Shares that are all zero are equal, so their index is 1.
+    Jain, Chiu & Hawe, DEC-TR-301 (1984). Shares that are all zero are equal, so their index is 1. Only shares
+    of comparable flows say something: TCP connections, or sources of one kind.
+
+    Args:
+        shares: what each flow got.
+        reference: what each should get, such as its max-min fair share (`celltrain.max_min`) or its minimum
+            rate. The index is then that of the shares over these: 1 when each gets the same part.
     """
     if not shares:
         raise ValueError("the fairness index of nobody")
+    if reference is not None:
+        if len(reference) != len(shares) or not all(part > 0 for part in reference):
+            raise ValueError("a reference has a share above zero for each flow")
+        shares = [share / part for share, part in zip(shares, reference, strict=True)]
     squares = math.fsum(x * x for x in shares)
     return 1.0 if squares == 0 else math.fsum(shares) ** 2 / (len(shares) * squares)
 
@@ -194,7 +200,11 @@ def t_cdf(t: float, freedom: float) -> float:
     """Probability that Student's t with `freedom` degrees of freedom is at most `t`."""
     if freedom <= 0:
         raise ValueError("degrees of freedom must be positive")
-    tail = 0.5 * _incomplete_beta(freedom / (freedom + t * t), freedom / 2, 0.5)
+    square = t * t
+    if square < freedom:  # near the middle the other argument is the small one, and so the exact one
+        tail = 0.5 - 0.5 * _incomplete_beta(square / (freedom + square), 0.5, freedom / 2)
+    else:
+        tail = 0.5 * _incomplete_beta(freedom / (freedom + square), freedom / 2, 0.5)
     return tail if t < 0 else 1 - tail
 
 

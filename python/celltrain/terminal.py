@@ -1,5 +1,6 @@
 """What the command line prints: plain tables on stdout, messages and progress on stderr."""
 
+import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -10,25 +11,33 @@ if TYPE_CHECKING:
 
     from celltrain.experiment import Progress
 
-__all__ = ["error", "heading", "note", "print_json", "progress", "say", "table"]
+__all__ = ["error", "heading", "note", "plain", "print_json", "progress", "say", "table"]
+
+_OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Tabs and ends of lines may stay."""
 
 UNBOUNDED = 10_000
 """Columns of a file or pipe: tables there are never folded."""
 
 
+def plain(text: str) -> str:
+    """Text whose control characters are spelled out, so that no terminal obeys them."""
+    return _OBEYED.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
 def say(text: str) -> None:
     """Prints a line on stdout."""
-    _console().print(text, markup=False, soft_wrap=True)
+    _console().print(plain(text), markup=False, soft_wrap=True)
 
 
 def heading(text: str) -> None:
     """Prints a heading on stdout, after an empty line."""
-    _console().print(f"\n{text}", style="bold", markup=False, soft_wrap=True)
+    _console().print(f"\n{plain(text)}", style="bold", markup=False, soft_wrap=True)
 
 
 def note(text: str) -> None:
     """Prints a line on stderr, so that it never mixes with results."""
-    print(text, file=sys.stderr)  # noqa: T201
+    print(plain(text), file=sys.stderr)  # noqa: T201
 
 
 def error(text: str) -> None:
@@ -40,7 +49,8 @@ def print_json(content: object) -> None:
     """Prints one JSON object on stdout."""
     from celltrain.text import json_text
 
-    sys.stdout.write(json_text(content) + "\n")
+    shown = _OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", json_text(content))
+    sys.stdout.write(shown + "\n")
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, text_columns: int = 1) -> None:
@@ -53,9 +63,9 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, text_columns
     shown = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold")
     for index, name in enumerate(columns):
         is_text = index < text_columns
-        shown.add_column(name, justify="left" if is_text else "right", no_wrap=not is_text)
+        shown.add_column(Text(plain(name)), justify="left" if is_text else "right", no_wrap=not is_text)
     for row in rows:
-        shown.add_row(*map(Text, row))
+        shown.add_row(*(Text(plain(cell)) for cell in row))
     console.print(shown)
 
 

@@ -17,6 +17,7 @@ from celltrain.papers.outcomes import Outcomes
 from celltrain.papers.printed import Range
 from celltrain.results import Record
 from celltrain.traces import Trace
+from celltrain.verdicts import Verdict
 
 PAPER = paper.PAPER
 CLAIMS = {claim.id: claim for claim in PAPER.claims}
@@ -158,7 +159,7 @@ def outcomes(value: Callable[[str, str, str], float]) -> Outcomes:
 @pytest.mark.parametrize("claim", CLAIMS)
 def test_claims_hold_on_what_is_printed(claim: str) -> None:
     finding = CLAIMS[claim].judge(outcomes(as_printed))
-    assert finding.holds
+    assert finding.verdict is Verdict.SUPPORTED
     assert finding.evidence
 
 
@@ -179,11 +180,11 @@ CHANGES: dict[str, tuple[str, str, str, float]] = {
 def test_a_claim_fails_when_one_of_its_cells_is_another(claim: str) -> None:
     *cell, other = CHANGES[claim]
     changed = outcomes(lambda *place: other if list(place) == cell else as_printed(*place))
-    assert not CLAIMS[claim].judge(changed).holds
+    assert CLAIMS[claim].judge(changed).verdict is Verdict.CONTRADICTED
 
 
 @pytest.mark.parametrize("cells", [0.8 * paper.WINDOW, paper.WINDOW + 1])
 def test_a_window_means_about_one(cells: float) -> None:
     place = ("Table 1", "100000 cells", paper.SOURCE_QUEUE)
     changed = outcomes(lambda *one: cells if one == place else as_printed(*one))
-    assert not CLAIMS["one-window-at-the-edge"].judge(changed).holds
+    assert CLAIMS["one-window-at-the-edge"].judge(changed).verdict is Verdict.CONTRADICTED

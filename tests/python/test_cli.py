@@ -44,7 +44,7 @@ def test_help_imports_nothing_slow() -> None:
     )
     answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert (answer.returncode, answer.stderr) == (0, "")
-    for command in ("run", "reproduce", "compare", "check", "policies", "schema", "bench"):
+    for command in ("run", "reproduce", "compare", "check", "policies", "measures", "schema", "bench"):
         assert command in answer.stdout
 
 
@@ -67,7 +67,7 @@ def test_version(cli: Cli) -> None:
 def test_run_prints_every_metric(cli: Cli, scenario_file: Path) -> None:
     answer = cli("run", scenario_file, "--replications", "2")
     assert (answer.code, answer.err) == (0, "")
-    for word in ("throughput", "fairness index", "Mbit/s", "±", "fingerprint"):
+    for word in ("goodput", "throughput", "fairness index", "Mbit/s", "±", "fingerprint"):
         assert word in answer.out
     assert "\x1b" not in answer.out, "no colours in a file"
 
@@ -104,7 +104,9 @@ def test_run_again_replaces_and_another_scenario_does_not(
 ) -> None:
     out = tmp_path / "out"
     assert cli("run", scenario_file, "--out", out, "--no-trace").code == 0
-    assert cli("run", scenario_file, "--out", out, "--no-trace", "--seed", "2").code == 0
+    again = ("run", scenario_file, "--out", out, "--no-trace", "--seed", "2")
+    said_once(cli(*again), "holds results of seed 7", "--overwrite")
+    assert cli(*again, "--overwrite").code == 0
     assert ct.Result.read(out).manifest["seed"] == 2
     other = ("run", scenario_file, "--set", "tcp.rto-min='1 s'", "--out", out, "--no-trace")
     said_once(cli(*other), "another experiment", "--overwrite")
@@ -153,12 +155,12 @@ def test_compare(cli: Cli, scenario_file: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     answer = cli("compare", scenario_file, "--policies", "tail-drop,epd,espd", "--out", out)
     assert answer.code == 0
-    assert "Best by throughput:" in answer.out
+    assert "by goodput" in answer.out
     assert "Difference from tail-drop" in answer.out
     assert (out / "plots" / "comparison.svg").exists()
     found = as_json(cli("compare", scenario_file, "--policies", "tail-drop,epd,espd", "--json"))
     assert found["fingerprint"] == ct.Comparison.read(out).manifest["fingerprint"]
-    zero = [row for row in found["rows"] if row["policy"] == "tail-drop"]
+    zero = [row for row in found["rows"] if row["variant"] == "tail-drop"]
     assert all(row["difference"] == 0 for row in zero)
     state = found["state_per_vc"]
     assert list(state) == ["tail-drop", "epd", "espd"]
@@ -193,16 +195,21 @@ def test_reproduce_a_figure(cli: Cli, tmp_path: Path) -> None:
     assert (out / "plots" / "windows.svg").exists()
 
 
-def test_strict_leaves_with_1_when_a_claim_fails(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_strict_exits_with_1_when_a_claim_is_contradicted(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     from celltrain.papers import espd
 
     monkeypatch.setattr(espd, "INSENSITIVE", -1.0)
-    assert cli(*PAPER, "--table", "1").code == 0
-    failed = cli(*PAPER, "--table", "1", "--strict")
+    three = (*PAPER, "--table", "1", "--replications", "3")
+    assert cli(*three).code == 0
+    failed = cli(*three, "--strict")
     assert failed.code == 1
-    assert "DOES NOT HOLD" in failed.out
+    assert "\ncontradicted: EPD's total" in failed.out
+    assert "(n = 3)" in failed.out
+    undecided = cli(*PAPER, "--table", "1", "--strict")
+    assert undecided.code == 0
+    assert "\nundecided: EPD's total" in undecided.out, "two replications decide nothing"
     monkeypatch.setattr(espd, "INSENSITIVE", 1e9)
-    assert cli(*PAPER, "--table", "1", "--strict").code == 0
+    assert cli(*three, "--strict").code == 0
 
 
 @pytest.mark.parametrize(
@@ -343,3 +350,34 @@ def test_an_interrupt_leaves_cleanly(scenario_file: Path, tmp_path: Path) -> Non
     assert "interrupted" in complained
     assert "Traceback" not in complained
     assert not out.exists()
+
+
+def test_values_of_any_setting_can_be_compared(cli: Cli, scenario_file: Path) -> None:
+    varied = ("--vary", "switch.buffer=100 cells,200 cells", "--vary", "tcp.nagle=true,false")
+    found = as_json(cli("compare", scenario_file, *varied, "--replications", "3", "--json"))
+    assert list(dict.fromkeys(row["variant"] for row in found["rows"])) == [
+        "100 cells, true",
+        "100 cells, false",
+        "200 cells, true",
+        "200 cells, false",
+    ]
+    assert {row["n"] for row in found["rows"]} == {3}
+    assert set(found["gain_of_pairing"]) == {row["metric"] for row in found["rows"]}
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ((), ("--policies", "--vary")),
+        (("--policies", "epd,ppd", "--vary", "switch.buffer=1 cells"), ("--policies", "--vary")),
+        (("--vary", "switch.buffer"), ("--vary takes KEY=VALUE",)),
+        (("--vary", "switch.buffer="), ("no values",)),
+        (("--vary", "switch.buffer=100 cells"), ("two different",)),
+        (("--vary", "switch.bufer=1,2"), ("variant 1", 'did you mean "buffer"')),
+        (("--vary", "switch.buffer=" + "9" * 5000 + ",1 cells"), ("variant 999", "switch.buffer")),
+    ],
+)
+def test_bad_variants(
+    cli: Cli, scenario_file: Path, options: tuple[str, ...], words: tuple[str, ...]
+) -> None:
+    said_once(cli("compare", scenario_file, *options), *words)

@@ -102,7 +102,7 @@ def test_a_trace_is_there_for_those_who_ask(scenario_file: Path) -> None:
     assert process.stderr.endswith(END)
 
 
-def test_a_comparison_leaves_the_policy_out(
+def test_a_comparison_leaves_the_variant_out(
     monkeypatch: pytest.MonkeyPatch, scenario_file: Path, cli: Cli, tmp_path: Path
 ) -> None:
     monkeypatch.setenv(PANICS, 'policy = "ppd"')
@@ -110,10 +110,10 @@ def test_a_comparison_leaves_the_policy_out(
     answer = cli("compare", scenario_file, "--policies", "ppd,epd,tail-drop", "--out", out)
     assert answer.code == 3
     lines = answer.err.splitlines()
-    assert [line.startswith(f"error: policy ppd: {REPORT.format(r)}") for r, line in enumerate(lines)] == [
+    assert [line.startswith(f"error: variant ppd: {REPORT.format(r)}") for r, line in enumerate(lines)] == [
         True
     ] * 3
-    assert ct.Comparison.read(out).policies == ["epd", "tail-drop"]
+    assert list(ct.Comparison.read(out).results) == ["epd", "tail-drop"]
 
 
 PLAN = """

@@ -24,6 +24,7 @@ from celltrain.papers.gfr_buffers_tables import (
 from celltrain.papers.locate import find
 from celltrain.papers.outcomes import Cell, Outcomes
 from celltrain.papers.printed import Range
+from celltrain.verdicts import Verdict
 
 PAPER = gfr_buffers.PAPER
 FIGURES = {figure.name: figure for figure in PAPER.figures}
@@ -81,7 +82,7 @@ def test_measures_are_ratios_of_the_counts_of_a_class() -> None:
     for clp, flows in ((0, slice(0, 10)), (1, slice(10, 20))):
         sent, lost = (sum(record.flows[name][flows]) for name in ("cells_sent", "cells_discarded"))
         assert values[f"CLR of CLP{clp}"] == 100 * lost / sent
-        rates = record.flows["throughput"][flows]
+        rates = record.flows["goodput"][flows]
         assert values[f"throughput of CLP{clp}"] == pytest.approx(sum(rates) / 10 / 1e6)
     assert values["CLR of CLP1"] > values["CLR of CLP0"]
     assert values["PRR of CLP1"] > values["PRR of CLP0"]
@@ -134,11 +135,11 @@ def made_up(good: bool) -> Outcomes:
         for column in figure.columns:
             for row in figure.rows:
                 value = _value(figure, column.line, int(column.x), row.name, good)
-                samples[figure.name, column.name, row.name] = [0.999 * value, 1.001 * value]
+                samples[figure.name, column.name, row.name] = [0.999 * value, value, 1.001 * value]
     for table in PAPER.tables:
         for number, column in enumerate(table.columns, 1):
             served = (number in (6, 7, 8)) == good
-            samples[table.name, column.name, WORST] = [120.0, 121.0] if served else [50.0, 51.0]
+            samples[table.name, column.name, WORST] = [120.0, 121.0, 120.5] if served else [50.0, 51.0, 50.5]
     return Outcomes(samples, published)
 
 
@@ -165,12 +166,12 @@ def _value(figure: Table, switch: str, step: int, row: str, good: bool) -> float
 @pytest.mark.parametrize("claim", PAPER.claims, ids=lambda claim: claim.id)
 def test_numbers_as_the_paper_has_them_bear_out_its_claims(claim: Claim) -> None:
     finding = claim.judge(made_up(good=True))
-    assert finding.holds, [evidence.sentence() for evidence in finding.evidence]
+    assert finding.verdict is Verdict.SUPPORTED, [evidence.sentence() for evidence in finding.evidence]
 
 
 @pytest.mark.parametrize("claim", PAPER.claims, ids=lambda claim: claim.id)
 def test_every_claim_fails_on_the_opposite_numbers(claim: Claim) -> None:
-    assert not claim.judge(made_up(good=False)).holds
+    assert claim.judge(made_up(good=False)).verdict is Verdict.CONTRADICTED
 
 
 def test_five_switches_at_every_step() -> None:

@@ -15,6 +15,7 @@ from celltrain.papers.locate import find
 from celltrain.papers.outcomes import Cell, Outcomes
 from celltrain.papers.printed import Printed
 from celltrain.papers.running import select
+from celltrain.verdicts import Verdict
 
 
 def published() -> dict[Cell, Printed]:
@@ -155,7 +156,7 @@ def outcomes(value: Callable[[Cell], float]) -> Outcomes:
         for column in table.columns
         for row in table.rows
     ]
-    return Outcomes({cell: [value(cell), value(cell)] for cell in cells}, published())
+    return Outcomes({cell: [value(cell)] * 3 for cell in cells}, published())
 
 
 def test_a_table_that_is_not_the_paper_s_is_selected_by_its_name() -> None:
@@ -164,13 +165,13 @@ def test_a_table_that_is_not_the_paper_s_is_selected_by_its_name() -> None:
 
 @pytest.mark.parametrize("claim", PAPER.claims, ids=lambda claim: claim.id)
 def test_the_paper_s_own_numbers_bear_out_its_claims(claim: papers.description.Claim) -> None:
-    assert claim.judge(outcomes(made_up)).holds
+    assert claim.judge(outcomes(made_up)).verdict is Verdict.SUPPORTED
 
 
 @pytest.mark.parametrize("claim", PAPER.claims, ids=lambda claim: claim.id)
 def test_every_claim_fails_on_the_opposite_numbers(claim: papers.description.Claim) -> None:
     finding = claim.judge(outcomes(opposite))
-    assert not finding.holds
+    assert finding.verdict is Verdict.CONTRADICTED
     assert finding.evidence
 
 

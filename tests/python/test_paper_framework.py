@@ -15,10 +15,14 @@ from celltrain.papers import judging, printed
 from celltrain.papers.description import Column
 from celltrain.papers.outcomes import Outcomes
 from celltrain.papers.printed import Range
+from celltrain.verdicts import Verdict
 from tiny_paper import BUFFERS, FIXED_START, LINES, TINY
 
 if TYPE_CHECKING:
     from conftest import Cli
+
+
+SUPPORTED, CONTRADICTED, UNDECIDED = Verdict.SUPPORTED, Verdict.CONTRADICTED, Verdict.UNDECIDED
 
 
 @pytest.fixture
@@ -78,36 +82,81 @@ def test_claims_follow_the_numbers(found: papers.Reproduction) -> None:
     cell = found.cell("reno", "Figure 1", "epd, 200 cells", "throughput")
     assert cell.measured is not None
     assert cell.ci95 is not None
-    assert judged["in-range"].holds == (cell.measured + cell.ci95 >= 120)
+    supported = cell.measured - cell.ci95 >= 120
+    contradicted = cell.measured + cell.ci95 < 120
+    decided = SUPPORTED if supported else CONTRADICTED if contradicted else UNDECIDED
+    verdict = decided if found.replications >= 3 else UNDECIDED
+    assert judged["in-range"].verdict is verdict
+    assert judged["in-range"].n == found.replications
     assert "at least 120 Mbit/s" in judged["in-range"].evidence[0].sentence()
     assert set(judged) == {"grows", "in-range"}
 
 
 @pytest.mark.parametrize(
-    ("values", "holds"), [((1, 2, 3), True), ((1, 3, 2), False), ((3, 2, 1), False), ((2, 2, 2), False)]
+    ("values", "verdict"),
+    [
+        ((1, 2, 3), SUPPORTED),
+        ((1, 2.9, 2.8), SUPPORTED),
+        ((1, 3, 2), CONTRADICTED),
+        ((3, 2, 1), CONTRADICTED),
+        ((2, 2, 2), CONTRADICTED),
+    ],
 )
-def test_growth_is_judged_step_by_step(values: tuple[float, ...], holds: bool) -> None:
-    samples = {("T", str(n), "r"): [value, value + 0.01] for n, value in enumerate(values)}
-    assert judging.grows("T", "r", "", ["0", "1", "2"])(Outcomes(samples, {})).holds == holds
+def test_growth_is_judged_step_by_step(values: tuple[float, ...], verdict: Verdict) -> None:
+    samples = {("T", str(n), "r"): [value, value + 0.01, value] for n, value in enumerate(values)}
+    assert judging.grows("T", "r", "", ["0", "1", "2"])(Outcomes(samples, {})).verdict is verdict
+    scattered = {cell: [value - 9, value, value + 9] for cell, (value, *_) in samples.items()}
+    scattered["T", "0", "r"].reverse()
+    assert judging.grows("T", "r", "", ["0", "1", "2"])(Outcomes(scattered, {})).verdict is UNDECIDED
 
 
 def test_more_needs_every_pair_and_pairs_replications() -> None:
-    samples = {("T", "a", "r"): [1.0, 9.0], ("T", "b", "r"): [0.9, 8.9], ("T", "c", "r"): [2.0, 8.0]}
+    samples = {
+        ("T", "a", "r"): [1.0, 9.0, 5.0],
+        ("T", "b", "r"): [0.9, 8.9, 4.9],
+        ("T", "c", "r"): [2.0, 8.0, 5.0],
+    }
     judge = judging.more("r", "s", [("T", "a")], [("T", "b")])
-    assert judge(Outcomes(samples, {})).holds, "the differences are equal though the values are spread"
+    assert judge(Outcomes(samples, {})).verdict is SUPPORTED, "the differences are equal"
     judge = judging.more("r", "s", [("T", "a"), ("T", "a")], [("T", "b"), ("T", "c")])
-    assert not judge(Outcomes(samples, {})).holds
+    assert judge(Outcomes(samples, {})).verdict is UNDECIDED
 
 
-@pytest.mark.parametrize(("low", "high", "holds"), [(0.0, 1.0, True), (None, 0.2, False), (1.5, None, False)])
-def test_a_range_is_met_by_the_interval(low: float | None, high: float | None, holds: bool) -> None:
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"),
+    [
+        (0.0, 1.0, SUPPORTED),
+        (None, 0.2, CONTRADICTED),
+        (1.5, None, CONTRADICTED),
+        (0.5, None, UNDECIDED),
+        (0.48, 0.52, UNDECIDED),
+    ],
+)
+def test_the_interval_is_set_against_a_range(low: float | None, high: float | None, verdict: Verdict) -> None:
     samples = {("T", "a", "r"): [0.49, 0.5, 0.51]}
     outcomes = Outcomes(samples, {("T", "a", "r"): Range(low, high)})
-    assert judging.inside("", [("T", "a", "r")])(outcomes).holds == holds
-    off = outcomes.deviations(("r",), relative=True)[0]
-    assert (off == 0) == holds
-    assert judging.at_least("r", "", [("T", "a")], 0.5)(outcomes).holds
-    assert not judging.at_least("r", "", [("T", "a")], 0.6)(outcomes).holds
+    assert judging.inside("", [("T", "a", "r")])(outcomes).verdict is verdict
+    (off,) = outcomes.deviations(("r",), relative=True)
+    assert (off == [0.0] * 3) == (verdict is not CONTRADICTED)
+    assert judging.at_least("r", "", [("T", "a")], 0.4)(outcomes).verdict is SUPPORTED
+    assert judging.at_least("r", "", [("T", "a")], 0.5)(outcomes).verdict is UNDECIDED
+    assert judging.at_least("r", "", [("T", "a")], 0.6)(outcomes).verdict is CONTRADICTED
+    assert judging.below("r", "", [("T", "a")], 0.6)(outcomes).verdict is SUPPORTED
+    assert judging.below("r", "", [("T", "a")], 0.4)(outcomes).verdict is CONTRADICTED
+
+
+def test_closeness_is_judged_with_its_interval() -> None:
+    """Each replication adds what it deviates by in the direction of the mean."""
+    samples = {("T", "a", "r"): [11.0, 12.0, 10.0], ("T", "b", "r"): [8.9, 9.1, 9.0]}
+    outcomes = Outcomes(samples, dict.fromkeys(samples, 10.0))
+    verdicts = [
+        judging.close("r", "the rows", limit, relative=True)(outcomes).verdict for limit in (60, 10, 2)
+    ]
+    assert verdicts == [SUPPORTED, UNDECIDED, UNDECIDED]
+    finding = judging.close("r", "the rows", 60, relative=True)(outcomes)
+    assert finding.evidence[0].value == pytest.approx(10), "10 % of either"
+    close = Outcomes({cell: [11.0, 11.0, 11.01] for cell in samples}, dict.fromkeys(samples, 10.0))
+    assert judging.close("r", "the rows", 9, relative=True)(close).verdict is CONTRADICTED
 
 
 def test_measures_of_series_see_every_replication(found: papers.Reproduction, scenario: ct.Scenario) -> None:

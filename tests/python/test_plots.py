@@ -103,7 +103,7 @@ def test_flow_bars_are_the_means(scenario: ct.Scenario) -> None:
     (axis,) = plots.flow_bars(result).axes
     heights = [bar.get_height() for bar in axis.patches]  # type: ignore[attr-defined]
     flows = result.flows.partition_by("flow", maintain_order=True)
-    assert heights == pytest.approx([flow["throughput"].mean() / 1e6 for flow in flows])  # type: ignore[operator]
+    assert heights == pytest.approx([flow["goodput"].mean() / 1e6 for flow in flows])  # type: ignore[operator]
 
 
 def test_colours_follow_first_appearance_and_start_again() -> None:

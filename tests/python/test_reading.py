@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import celltrain as ct
+from celltrain import manifests
 
 if TYPE_CHECKING:
     from conftest import Cli
@@ -53,7 +54,7 @@ def test_a_comparison_reads_back_as_it_was(scenario: ct.Scenario, tmp_path: Path
     before = ct.compare(scenario, POLICIES, replications=2, trace=True)
     after = ct.Comparison.read(before.write(tmp_path / "out"))
     assert after.to_json() == before.to_json()
-    assert after.policies == POLICIES
+    assert after.variants == POLICIES
     assert after.scenario == before.scenario
     for policy in POLICIES:
         assert after.results[policy].fingerprints == before.results[policy].fingerprints
@@ -96,7 +97,7 @@ def test_all_papers_are_read_by_id(
 
 def change(path: Path, **entries: Any) -> None:
     manifest = json.loads((path / "manifest.json").read_text())
-    (path / "manifest.json").write_text(json.dumps({**manifest, **entries}))
+    (path / "manifest.json").write_text(json.dumps(manifests.sealed({**manifest, **entries})))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -106,10 +107,10 @@ def test_what_cannot_be_read_says_why(kind: str, scenario: ct.Scenario, tmp_path
     with pytest.raises(ct.InputError, match=r"damaged: flows\.parquet is gone"):
         ct.read(path)
     (tmp_path / "flows.parquet").rename(path / "flows.parquet")
-    change(path, format=2)
-    with pytest.raises(ct.InputError, match="have format 2, and this version reads up to 1"):
+    change(path, format=3)
+    with pytest.raises(ct.InputError, match="have format 3, and this version reads up to 2"):
         ct.read(path)
-    change(path, format=1, complete=False)
+    change(path, format=2, complete=False)
     with pytest.raises(ct.InputError, match="incomplete"):
         ct.read(path)
     change(path, complete=True, kind="dream")

@@ -33,7 +33,7 @@ def test_the_summary_agrees_with_the_flows(result: ct.Result) -> None:
     delivered = result.flows.group_by("replication", maintain_order=True).agg(
         pl.col("frames_delivered").sum()
     )
-    assert result.sample("effective_throughput") == delivered["frames_delivered"].to_list()
+    assert result.sample("frames_delivered") == delivered["frames_delivered"].to_list()
     throughput = result.flows.group_by("replication", maintain_order=True).agg(pl.col("throughput").sum())
     assert result.sample("throughput") == pytest.approx(throughput["throughput"].to_list())
 
@@ -83,7 +83,7 @@ def test_files_of_earlier_results_do_not_stay(
     result: ct.Result, scenario: ct.Scenario, tmp_path: Path
 ) -> None:
     path = result.write(tmp_path / "out", formats=["csv"])
-    ct.run(scenario, replications=1).write(path)
+    ct.run(scenario, replications=1).write(path, overwrite=True)
     assert files(path) == {"manifest.json", "summary.parquet", "flows.parquet", "ports.parquet"}
 
 
@@ -163,3 +163,13 @@ def test_record_frames_name_what_they_are_given(scenario: ct.Scenario) -> None:
         assert frame.filter(pl.col("scheme") == "b").drop("scheme").equals(record_frame(name, records[1:])), (
             name
         )
+
+
+def test_fairness_by_what_each_flow_should_get(result: ct.Result) -> None:
+    equal = result.fairness({"1": 1.0, "2": 1.0})
+    assert equal.mean == pytest.approx(result.estimate("fairness_index").mean)
+    assert equal.n == result.manifest["replications"]
+    assert result.fairness({"1": 1.0, "2": 4.0}).mean < equal.mean
+    assert result.fairness({"2": 7.0}).mean == 1.0
+    with pytest.raises(ct.InputError, match="unknown flow '3'"):
+        result.fairness({"3": 1.0})

@@ -21,6 +21,7 @@ from celltrain.sweeps import run as run_module
 from celltrain.sweeps import store as store_module
 from celltrain.sweeps.entry import TABLES, Entry
 from celltrain.sweeps.work import Batch, work, worker_version
+from celltrain.verdicts import spent_confidence
 
 GRID = {"switch.discard.policy": ["epd", "ppd"], "switch.buffer": "100 cells .. 300 cells step 100 cells"}
 
@@ -35,10 +36,10 @@ def whole(scenario: ct.Scenario) -> ct.Sweep:
 
 
 def test_every_row_names_its_run(whole: ct.Sweep) -> None:
-    identity = ["point", "switch.discard.policy", "switch.buffer", "replication"]
+    identity = ["point", "switch.discard.policy", "switch.buffer", "switch.buffer (cells)", "replication"]
     assert whole.summary.columns == [*identity, "metric", "value", "unit"]
     for frame in (whole.flows, whole.ports, whole.runs):
-        assert frame.columns[:4] == identity
+        assert frame.columns[:5] == identity
     assert whole.runs.height == 6 * 4
     assert whole.runs.select("point", "replication").rows() == [(p, r) for p in range(6) for r in range(4)]
     assert whole.points["replications"].to_list() == [4] * 6
@@ -148,13 +149,17 @@ def test_a_temporary_sweep_goes_with_its_object(scenario: ct.Scenario) -> None:
 
 
 def test_until_stops_at_the_first_look_that_is_narrow_enough(scenario: ct.Scenario) -> None:
-    until = {"metric": "throughput", "rel-ci": "12 %", "max-replications": 20}
+    until = {"metric": "throughput", "rel-ci": "40 %", "max-replications": 20}
     found = [ct.sweep(scenario, grid=GRID, replications=3, until=until, jobs=jobs) for jobs in (1, 4)]
     assert bytes_of(found[0]) == bytes_of(found[1])
     long = ct.sweep(scenario, grid=GRID, replications=20).samples("throughput")
     expected = []
     for sample in long:
-        looks = [n for n in (3, 6, 9, 12, 15, 18, 20) if statistics.estimate(sample[:n]).within(0.12)]
+        looks = [
+            n
+            for look, n in enumerate((3, 6, 9, 12, 15, 18, 20), 1)
+            if statistics.estimate(sample[:n], spent_confidence(0.95, look)).within(0.4)
+        ]
         expected.append(min(looks, default=20))
     assert len(set(expected)) > 1, "a test of stopping in which all points stop alike shows little"
     assert found[0].points["replications"].to_list() == expected
@@ -163,7 +168,7 @@ def test_until_stops_at_the_first_look_that_is_narrow_enough(scenario: ct.Scenar
 
 def test_until_counts_what_it_plans(scenario: ct.Scenario) -> None:
     seen: list[tuple[int, int, int]] = []
-    until = {"metric": "throughput", "rel-ci": "12 %", "max-replications": 20}
+    until = {"metric": "throughput", "rel-ci": "40 %", "max-replications": 20}
     sweep = ct.sweep(scenario, grid=GRID, replications=3, until=until, progress=lambda *now: seen.append(now))
     assert seen[0][1] >= 18
     assert seen[-1] == (sweep.runs.height, sweep.runs.height, sweep.runs["cell_hops"].sum())
@@ -216,7 +221,7 @@ def test_a_sweep_can_be_extended(scenario: ct.Scenario, whole: ct.Sweep, tmp_pat
     )
     assert seen[-1][1] == 24 - 12
     assert bytes_of(sweep) == bytes_of(whole)
-    other_seed = ct.sweep(scenario, grid=GRID, replications=4, seed=99, out=tmp_path)
+    other_seed = ct.sweep(scenario, grid=GRID, replications=4, seed=99, out=tmp_path, overwrite=True)
     assert other_seed.fingerprint != whole.fingerprint
     assert set(other_seed.runs["seed"]) == {99}
 

@@ -10,6 +10,7 @@ import pytest
 
 import celltrain as ct
 from celltrain.sweeps import load_plan, make_plan
+from celltrain.sweeps.axes import quantities
 
 if TYPE_CHECKING:
     from conftest import Answer, Cli
@@ -129,7 +130,7 @@ def test_columns_have_the_kind_of_their_values(scenario: ct.Scenario) -> None:
         ),
         (
             {"grid": {"a": [1]}, "replications": 1, "until": {"metric": "x", "rel-ci": 0.1}},
-            ("at least 2 replications",),
+            ("at least 3 replications",),
         ),
     ],
 )
@@ -212,3 +213,40 @@ def test_plans_of_the_documentation_can_be_run(tmp_path: Path) -> None:
     assert plan.until is not None
     assert plan.most_runs == 32 * 200
     plan.check_metric()
+
+
+@pytest.mark.parametrize(
+    ("values", "unit", "numbers"),
+    [
+        (["200 cells", "350 cells", "50 cells", "500 cells"], "cells", [200, 350, 50, 500]),
+        (["1 ms", "500 us", "2 s"], "ms", [1, 0.5, 2000]),
+        (["64 KiB", "64 kB", "1 MiB"], "KiB", [64, 62.5, 1024]),
+        (["95 %", "100 %"], "%", [95, 100]),
+        (["1 cell", "2 cells"], "cell", [1, 2]),
+    ],
+)
+def test_quantities_are_also_numbers(values: list[str], unit: str, numbers: list[float]) -> None:
+    found = quantities("some.key", values)
+    assert found is not None
+    assert (found.column, found.unit) == (f"some.key ({unit})", unit)
+    assert [found.numbers[value] for value in values] == numbers
+
+
+@pytest.mark.parametrize("values", [["epd", "ppd"], ["1 ms", "5 cells"], [1, 2], ["5 cells", "unlimited"]])
+def test_what_is_no_quantity_has_no_numbers(values: list[Any]) -> None:
+    assert quantities("some.key", values) is None
+
+
+def test_axes_with_units_sort_as_numbers(scenario: ct.Scenario) -> None:
+    grid = {"switch.buffer": ["200 cells", "350 cells", "50 cells", "500 cells"]}
+    sweep = ct.sweep(scenario.with_(duration="60 ms", warm_up="0 s"), grid=grid, replications=1)
+    column = "switch.buffer (cells)"
+    assert sweep.numeric == {column: "cells"}
+    assert sweep.table("goodput").sort(column)["switch.buffer"].to_list() == [
+        "50 cells",
+        "200 cells",
+        "350 cells",
+        "500 cells",
+    ]
+    for frame in (sweep.summary, sweep.flows, sweep.ports, sweep.runs):
+        assert set(frame[column]) == {50.0, 200.0, 350.0, 500.0}

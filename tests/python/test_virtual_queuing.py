@@ -10,6 +10,7 @@ from celltrain.papers import virtual_queuing as paper
 from celltrain.papers.locate import find
 from celltrain.papers.outcomes import Outcomes
 from celltrain.results import Record
+from celltrain.verdicts import Verdict
 
 PAPER = paper.PAPER
 CLAIMS = {claim.id: claim for claim in PAPER.claims}
@@ -72,7 +73,7 @@ def test_published_cells_are_those_of_the_description() -> None:
 def test_rows_are_the_statistics_of_a_run(case: paper.Case) -> None:
     record = run(case, paper.FIXED, duration="200 ms")
     rows = {row.name: row.measure(record) for row in case.described()[0].rows}
-    rates = dict(zip(map(int, record.flows["flow"]), record.flows["throughput"], strict=True))
+    rates = dict(zip(map(int, record.flows["flow"]), record.flows["goodput"], strict=True))
     for one in case.classes:
         assert rows[one.name] == pytest.approx(statistics.mean([rates[vc] / 1e6 for vc in one.vcs]))
     parts = [rates[vc] / 1e6 / share for vc, share in case.shares.items()]
@@ -148,7 +149,7 @@ def as_claimed(table: str, column: str, row: str) -> float:
 @pytest.mark.parametrize("claim", CLAIMS)
 def test_claims_hold_on_numbers_made_for_them(claim: str) -> None:
     finding = CLAIMS[claim].judge(outcomes(as_claimed))
-    assert finding.holds
+    assert finding.verdict is Verdict.SUPPORTED
     assert finding.evidence
 
 
@@ -171,21 +172,21 @@ FALSE: dict[str, Callable[[str, str, str], float]] = {
 @pytest.mark.parametrize("claim", [name for name in CLAIMS if name != "chain-as-good-as-queuing"])
 @pytest.mark.parametrize("numbers", FALSE)
 def test_claims_fail_on_other_numbers(claim: str, numbers: str) -> None:
-    assert not CLAIMS[claim].judge(outcomes(FALSE[numbers])).holds
+    assert CLAIMS[claim].judge(outcomes(FALSE[numbers])).verdict is Verdict.CONTRADICTED
 
 
 def test_a_scheme_that_falls_short_of_queuing_is_not_as_good() -> None:
     def short(table: str, column: str, row: str) -> float:
         return as_claimed(table, column, row) - (0.02 if column == paper.FIXED else 0.0)
 
-    assert not CLAIMS["chain-as-good-as-queuing"].judge(outcomes(short)).holds
+    assert CLAIMS["chain-as-good-as-queuing"].judge(outcomes(short)).verdict is Verdict.CONTRADICTED
 
 
-def test_one_replication_is_judged_by_its_values() -> None:
+def test_one_replication_decides_nothing() -> None:
     single = {
         (table.name, column.name, row.name): [as_claimed(table.name, column.name, row.name)]
         for table in PAPER.tables
         for column in table.columns
         for row in table.rows
     }
-    assert all(claim.judge(Outcomes(single, {})).holds for claim in PAPER.claims)
+    assert {claim.judge(Outcomes(single, {})).verdict for claim in PAPER.claims} == {Verdict.UNDECIDED}

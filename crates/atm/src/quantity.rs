@@ -192,13 +192,13 @@ string_form!(
     Capacity,
     "a buffer size",
     "2000 cells",
-    "^ *([0-9_]+ *(cells?|packets?)|[0-9_.]+ *[kMG]?B|unlimited) *$".to_owned()
+    "^ *([0-9_]+ *(cells?|packets?)|[0-9_.]+ *(k|M|G|Ki|Mi|Gi)?B|unlimited) *$".to_owned()
 );
 string_form!(
     Level,
     "a level of the buffer",
     "95 %",
-    "^ *([0-9_]+ *(cells?|packets?)|[0-9_.]+ *([kMG]?B|%)) *$".to_owned()
+    "^ *([0-9_]+ *(cells?|packets?)|[0-9_.]+ *((k|M|G|Ki|Mi|Gi)?B|%)) *$".to_owned()
 );
 
 /// A rate of cells, kept as the bit rate of the whole cells (424 bits each): `"50 Mbit/s"` or `"10000 cells/s"`.

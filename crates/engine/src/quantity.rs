@@ -1,7 +1,7 @@
-//! Quantities with units, as scenario files write them: `"1 ms"`, `"155.52 Mbit/s"`, `"64 kB"`.
+//! Quantities with units, as scenario files write them: `"1 ms"`, `"155.52 Mbit/s"`, `"64 KiB"`.
 //!
 //! A number without a unit is refused: a file that says `delay = 1` would be read differently by every reader.
-//! Decimal prefixes are powers of ten except for bytes, where TCP's literature means 1024 by `kB`.
+//! Decimal prefixes are powers of ten, also of bytes; `KiB`, `MiB` and `GiB` are powers of 1024 (IEC 80000-13).
 
 use std::{fmt, str::FromStr};
 
@@ -54,10 +54,12 @@ fn parse(text: &str, what: &str, units: &[Unit], example: &str) -> Result<u64, Q
     u64::try_from(value).ok().filter(|value| *value <= MAX).ok_or_else(too_large)
 }
 
-/// Writes a value exactly, in the largest unit in which it is at least one and has a finite decimal form; zero in the
-/// first unit.
+/// Writes a value exactly, in the largest unit in which it is at least one, and whole unless all units are powers of ten;
+/// zero in the first unit.
 fn format(value: u64, units: &[Unit], formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-    let exact = |unit: &&Unit| value.is_multiple_of(unit.1) || is_power_of_ten(unit.1);
+    // With powers of 1024 among the units a fraction would leave open which thousand is meant.
+    let decimal = units.iter().all(|unit| is_power_of_ten(unit.1));
+    let exact = |unit: &&Unit| value.is_multiple_of(unit.1) || decimal;
     let largest = units.iter().filter(|unit| unit.1 <= value).filter(exact).max_by_key(|unit| unit.1);
     let (name, scale) = *largest.unwrap_or(&units[0]);
     let (whole, rest) = (value / scale, value % scale);
@@ -198,9 +200,12 @@ quantity!(
     ]
 );
 quantity!(
-    /// An amount of data in bytes: `"64 kB"` (1024 bytes each, as TCP's literature counts windows).
+    /// An amount of data in bytes: `"64 KiB"`, `"64 kB"` (65 536 and 64 000 bytes).
     Bytes, "an amount of data", "500 B",
-    &[("B", 1), ("kB", 1 << 10), ("MB", 1 << 20), ("GB", 1 << 30)]
+    &[
+        ("B", 1), ("kB", 1_000), ("MB", 1_000_000), ("GB", 1_000_000_000),
+        ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30)
+    ]
 );
 quantity!(
     /// A rate of packets in millipackets a second (so that `"0.5 packet/s"` is exact): `"10500 packet/s"`.
@@ -230,7 +235,9 @@ mod tests {
         assert_eq!("0.5 packet/s".parse(), Ok(PacketRate(500)));
         assert_eq!(".5s".parse(), Ok(Duration(500_000_000_000)));
         assert_eq!("1_000.000 ms".parse(), Ok(Duration(1_000_000_000_000)));
-        assert_eq!("64 kB".parse(), Ok(Bytes(65_536)));
+        assert_eq!("64 KiB".parse(), Ok(Bytes(65_536)));
+        assert_eq!("64 kB".parse(), Ok(Bytes(64_000)));
+        assert_eq!("2 MiB".parse(), Ok(Bytes(2 << 20)));
     }
 
     #[test]
@@ -281,7 +288,9 @@ mod tests {
         );
         assert_eq!(Duration(45_300_000).to_string(), "45.3 us");
         assert_eq!(Bytes(1_500).to_string(), "1500 B");
-        assert_eq!(Bytes(65_536).to_string(), "64 kB");
+        assert_eq!(Bytes(65_536).to_string(), "64 KiB");
+        assert_eq!(Bytes(64_000).to_string(), "64 kB");
+        assert_eq!(Bytes(65_535).to_string(), "65535 B");
         assert_eq!(PacketRate(500).to_string(), "0.5 packet/s");
         assert_eq!(PacketRate(10_500_000).to_string(), "10500 packet/s");
     }

@@ -1,5 +1,7 @@
 //! Tables of results: named columns with units.
 
+use crate::measures::registry::Measure;
+
 /// The values of a column. Equal numbers are the same ones, so that NaN, which stands for no value, equals itself.
 #[derive(Debug, Clone)]
 pub enum Column {
@@ -35,6 +37,27 @@ impl Table {
     #[must_use]
     pub fn new(columns: Vec<(&'static str, &'static str, Column)>) -> Self {
         Self { columns }
+    }
+
+    /// A table whose columns are some measures, in their order and with their units.
+    ///
+    /// # Panics
+    /// If the names of the columns are not those of the measures.
+    #[must_use]
+    pub fn of(measures: &[Measure], columns: Vec<(&'static str, Column)>) -> Self {
+        assert_eq!(measures.len(), columns.len(), "a column for each measure");
+        let column = |(measure, (name, values)): (&Measure, (&'static str, Column))| {
+            assert_eq!(measure.name, name, "columns are in the order of the registry");
+            (name, measure.unit, values)
+        };
+        Self { columns: std::iter::zip(measures, columns).map(column).collect() }
+    }
+
+    /// The same table with another unit for what is measured in `unit`.
+    #[must_use]
+    pub(crate) fn counted_in(mut self, unit: &'static str, other: &'static str) -> Self {
+        self.columns.iter_mut().filter(|column| column.1 == unit).for_each(|column| column.1 = other);
+        self
     }
 
     /// The columns as (name, unit, values).

@@ -15,7 +15,7 @@ topology.sources = 1
 link.rate = "10 Mbit/s"
 link.delay = "10 ms"
 switch.buffer = "unlimited"
-tcp = { stack = "newreno", mss = "1000 B", delayed-ack = "0 s", receive-window = "20 kB" }
+tcp = { stack = "newreno", mss = "1000 B", delayed-ack = "0 s", receive-window = "20 KiB" }
 "#;
 
 fn run(text: &str) -> RunResult {

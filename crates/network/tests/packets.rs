@@ -51,9 +51,9 @@ fn a_packet_takes_the_time_of_its_bytes_without_drift() {
 #[test]
 fn a_buffer_never_holds_more_than_its_limit() {
     let text = FALL_FLOYD.split("[[loss]]").next().unwrap();
-    for (buffer, most) in [("8 packets", 8), ("5 kB", 4 * 1040)] {
+    for (buffer, most) in [("8 packets", 8), ("5 KiB", 4 * 1040)] {
         let result =
-            run(text, &[("switch.buffer", buffer), ("tcp.receive-window", "60 kB"), ("duration", "60 s")]);
+            run(text, &[("switch.buffer", buffer), ("tcp.receive-window", "60 KiB"), ("duration", "60 s")]);
         assert!(result.ports.counts("discarded_buffer_full").iter().sum::<u64>() > 0, "{buffer}");
         let switch = result.ports.counts("switch").iter().position(|&switch| switch == 1).unwrap();
         let fullest = result.ports.counts("occupancy_max");
@@ -94,7 +94,7 @@ fn check_overload(overrides: &[(&str, &str)]) -> RunResult {
 #[test]
 fn every_policy_runs_on_packets() {
     for policy in PolicyName::ALL {
-        for buffer in ["20 packets", "30 kB"] {
+        for buffer in ["20 packets", "30 KiB"] {
             check_overload(&[("switch.discard.policy", policy.name()), ("switch.buffer", buffer)]);
         }
     }
@@ -119,7 +119,7 @@ fn a_reserved_frame_is_a_packet_with_all_its_bytes() {
     // 32 cells carry 1536 bytes, and a packet of 540 is let in only if as many are free.
     let result = check_overload(&[
         ("switch.discard", "{ policy = \"abs-push-out\", abs-push-out.admission = \"whole-frame\" }"),
-        ("switch.buffer", "10 kB"),
+        ("switch.buffer", "10 KiB"),
         ("tcp.mss", "500 B"),
     ]);
     let most = 10 * 1024 - 1536 + 540;

@@ -15,7 +15,7 @@ topology = { kind = "n-source", sources = 1 }
 link = { rate = "10 Gbit/s", delay = "1 ms", access.delay = "500 us", exit.delay = "500 us" }
 [tcp]
 mss = "1000 B"
-receive-window = "50 kB"
+receive-window = "50 KiB"
 delayed-ack = "0 s"
 processing-delay = "1 ms"
 "#;

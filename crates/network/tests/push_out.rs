@@ -48,7 +48,7 @@ fn traffic() -> impl Strategy<Value = String> {
     ]);
     let own = select(vec![
         "kind = \"greedy\"",
-        "kind = \"bursty\", bytes = \"40 kB\", every = \"3 ms\"",
+        "kind = \"bursty\", bytes = \"40 KiB\", every = \"3 ms\"",
         "kind = \"cbr\", rate = \"100 Mbit/s\", frame = 16",
         "kind = \"poisson\", rate = \"100 Mbit/s\", frame = 7",
     ]);

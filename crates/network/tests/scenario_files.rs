@@ -265,7 +265,7 @@ fn errors_say_line_key_and_what_was_expected() {
             "10: host.ip-rate: expected 0.001 packet/s to 1000000000 packet/s",
         ),
         ("[tcp]\nmss = \"0 B\"", "10: tcp.mss: "),
-        ("[aal5]\noverhead = \"1 MB\"", "10: aal5.overhead: expected 0 B to 4 kB, found 1 MB"),
+        ("[aal5]\noverhead = \"1 MB\"", "10: aal5.overhead: expected 0 B to 4 KiB, found 1 MB"),
         ("[traffic]\nkind = \"cbr\"", "9: traffic.rate: this key is required"),
         (
             "[traffic]\nrate = \"1 Mbit/s\"",

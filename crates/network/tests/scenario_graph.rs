@@ -308,7 +308,7 @@ fn abr_that_cannot_be_says_why() {
     );
     says(&(works.clone() + "[abr]\nrif = 2\n"), "abr.rif: expected a factor between 0 and 1, found 2");
     says(
-        &(works.clone() + "[abr]\nsource-buffer = \"2 kB\"\n"),
+        &(works.clone() + "[abr]\nsource-buffer = \"2 KiB\"\n"),
         "abr.source-buffer: expected a number of cells",
     );
     says(

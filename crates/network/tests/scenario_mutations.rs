@@ -43,7 +43,7 @@ mss = "500 B"
 rto-min = "50 ms"
 [traffic]
 kind = "bursty"
-bytes = "520 kB"
+bytes = "520 KiB"
 every = "400 ms"
 start = "0 ms .. 10 ms"
 "#,
@@ -102,7 +102,7 @@ traffic = { kind = "poisson", rate = "1 Mbit/s" }
 [[flow]]
 name = "2"
 start = "1 ms"
-traffic = { kind = "finite", bytes = "10 kB" }
+traffic = { kind = "finite", bytes = "10 KiB" }
 "#,
 ];
 

@@ -45,7 +45,7 @@ topology.link = [
 ]
 link = { rate = "10 Gbit/s", delay = "0 s", framing = "packets" }
 switch.buffer = "unlimited"
-tcp = { mss = "1000 B", receive-window = "16 MB", window-scaling = true, rto-min = "400 ms", limited-transmit = false }
+tcp = { mss = "1000 B", receive-window = "16 MiB", window-scaling = true, rto-min = "400 ms", limited-transmit = false }
 [[flow]]
 name = "1"
 from = "sender"

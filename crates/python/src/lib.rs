@@ -16,8 +16,8 @@ mod _core {
         bench::{bench, bench_workloads},
         panic::Panic,
         rates::max_min,
-        result::{CancelToken, Cancelled, RunResult, run},
-        scenario::{Scenario, ScenarioError, plan_schema, policies, schema},
+        result::{CancelToken, RunResult, run},
+        scenario::{Scenario, measures, plan_schema, policies, schema},
     };
 
     #[pymodule_export]

@@ -12,8 +12,8 @@ use celltrain_network::{
     table::{Column, Table},
 };
 use pyo3::{
-    create_exception,
-    exceptions::{PyException, PyValueError},
+    exceptions::PyValueError,
+    import_exception,
     prelude::*,
     types::{PyBytes, PyDict},
 };
@@ -23,7 +23,7 @@ use crate::{
     scenario::{Scenario, ScenarioError},
 };
 
-create_exception!(_core, Cancelled, PyException, "The run was cancelled by its token.");
+import_exception!(celltrain.errors, Cancelled);
 
 /// Cancels runs from another thread.
 #[pyclass(frozen, module = "celltrain._core")]

@@ -1,13 +1,15 @@
 //! Scenarios and what is known about them.
 
+use std::path::PathBuf;
+
 use celltrain_atm::buffer::PolicyName;
 use celltrain_engine::time::seconds;
-use celltrain_network::scenario;
-use pyo3::{create_exception, exceptions::PyException, prelude::*, types::PyType};
+use celltrain_network::{Experiment, measures::registry, scenario};
+use pyo3::{import_exception, prelude::*, types::PyType};
 
 use crate::panic::caught;
 
-create_exception!(_core, ScenarioError, PyException, "A scenario that cannot be run: where, what and why.");
+import_exception!(celltrain.errors, ScenarioError);
 
 type Overrides = Vec<(String, String)>;
 
@@ -43,8 +45,8 @@ impl Scenario {
     /// Reads a file. `overrides` are (dotted key, TOML value) pairs; a bare string needs no quotes.
     #[classmethod]
     #[pyo3(signature = (path, overrides = Overrides::new()))]
-    fn load(_: &Bound<'_, PyType>, py: Python<'_>, path: &str, overrides: Overrides) -> PyResult<Self> {
-        checked(py, || scenario::Scenario::load(std::path::Path::new(path), &overrides))
+    fn load(_: &Bound<'_, PyType>, py: Python<'_>, path: PathBuf, overrides: Overrides) -> PyResult<Self> {
+        checked(py, || scenario::Scenario::load(&path, &overrides))
     }
 
     /// Reads a text; `name` stands for the file in messages.
@@ -111,6 +113,14 @@ impl Scenario {
         Ok(graph.flows.into_iter().map(|flow| flow.name).collect())
     }
 
+    /// The name of the port that occupancy, delay and utilisation of the summary are about; `None` without a switch.
+    #[getter]
+    fn bottleneck(&self) -> PyResult<Option<String>> {
+        let experiment =
+            Experiment::new(&self.inner).map_err(|error| ScenarioError::new_err(error.to_string()))?;
+        Ok(experiment.bottleneck())
+    }
+
     /// What the results depend on beside seed and replication, as a hash; parameters of unused policies do not count.
     #[getter]
     fn key(&self) -> String {
@@ -138,6 +148,12 @@ pub(crate) fn policies() -> String {
         })
     };
     serde_json::Value::Array(PolicyName::ALL.iter().map(info).collect()).to_string()
+}
+
+/// The registry of measures as JSON: for each its name, title, symbol, unit, formula, and so on.
+#[pyfunction]
+pub(crate) fn measures() -> String {
+    serde_json::json!(registry::all().collect::<Vec<_>>()).to_string()
 }
 
 /// The JSON schema of scenario files.

@@ -26,7 +26,7 @@ pub(crate) const UNSCALED_WINDOW_MAX: u64 = u16::MAX as u64;
 pub enum Stack {
     /// The standards' TCP of today without SACK: NewReno (RFC 6582), byte counting (RFC 5681), limited
     /// transmit (RFC 3042), RTO from 1 s (RFC 6298), every second segment acknowledged or after 200 ms, MSS
-    /// 1460 B, 64 kB window, initial window 3 segments (RFC 5681 section 3.1 for this MSS).
+    /// 1460 B, 64 KiB window, initial window 3 segments (RFC 5681 section 3.1 for this MSS).
     #[default]
     Newreno,
     /// As `newreno` with the recovery of RFC 5681, which the first ACK for new data ends, and no guard
@@ -36,7 +36,7 @@ pub enum Stack {
     Tahoe,
     /// As `newreno` with recovery by selective acknowledgements (RFC 2018, RFC 6675).
     Sack,
-    /// CUBIC (RFC 9438) with SACK recovery, timestamps, window scaling to 1 MB, initial window 10 segments
+    /// CUBIC (RFC 9438) with SACK recovery, timestamps, window scaling to 1 MiB, initial window 10 segments
     /// (RFC 6928).
     Cubic,
     /// A current Linux kernel with its defaults: CUBIC whose estimate of Reno stays slow, RACK-TLP, timestamps, initial window
@@ -55,14 +55,14 @@ pub enum Stack {
     /// RFC 3042, RFC 6298, RFC 7323).
     Rfc,
     /// The `espd` paper's TCP in OPNET 2.4 as far as the paper tells: Reno, RTO from 50 ms, delayed ACK 12.5
-    /// ms, exact timers, window 64 kB, no processing time, MSS 500 B. A hypothesis beyond it: the third
+    /// ms, exact timers, window 64 KiB, no processing time, MSS 500 B. A hypothesis beyond it: the third
     /// duplicate ACK sends again from the lost segment on (`recovery = "go-back-n"`), because this reproduces
     /// the paper's totals where a correct Reno does not. (chosen): no inflation by further duplicate ACKs; no
     /// guard against repeated fast retransmits; halving as 4.3BSD; MSS*MSS/cwnd per ACK; initial window 1; an
     /// ACK every second segment; initial RTO 1 s.
     #[serde(rename = "opnet-1998")]
     Opnet1998,
-    /// TCP of YATS (manual 0.3 and source; `gfr-buffers`): Reno with timestamps and Nagle, MSS 512 B, 64 kB
+    /// TCP of YATS (manual 0.3 and source; `gfr-buffers`): Reno with timestamps and Nagle, MSS 512 B, 64 KiB
     /// window, RTO in whole ticks of 500 ms, 1.5 s to 64 s, initially 3 s, first slow-start threshold half the
     /// receive window, MSS*MSS/cwnd per ACK, 0.3 ms a data packet at either end with up to 10 % more at random, of
     /// which three of a sender may be in the processor (one in service, two that wait), delayed ACK 200 ms; a full
@@ -71,13 +71,13 @@ pub enum Stack {
     /// delays an ACK; and, as without effect here, growth by pure window updates (there are none, as the
     /// application reads at once) and the close after 13 timeouts (a dead connection).
     Yats,
-    /// TCP Reno of the MIT Network Simulator (`virtual-queuing`): 2 kB packets, window 64 kB, first timeout
+    /// TCP Reno of the MIT Network Simulator (`virtual-queuing`): 2 KiB packets, window 64 KiB, first timeout
     /// 500 ms, processing 300 us, 10 us more or less. (chosen): MSS 2048 B; RTO from 500 ms to 64 s with
     /// exact timers; every segment acknowledged at once; halving as 4.3BSD; MSS*MSS/cwnd per ACK; initial
     /// window 1.
     Netsim,
     /// OSU's "vanilla" TCP (`abr-vbr` and the UBR+ papers): slow start and congestion avoidance, no fast
-    /// retransmit, MSS 512 B, window 16 x 64 kB with scaling. Ticks of 100 ms and no delayed ACK (unconfirmed).
+    /// retransmit, MSS 512 B, window 16 x 64 KiB with scaling. Ticks of 100 ms and no delayed ACK (unconfirmed).
     /// (chosen): RTO from two ticks to 64 s, initially 3 s; halving as 4.3BSD; MSS*MSS/cwnd per ACK; initial
     /// window 1.
     Osu,
@@ -199,6 +199,7 @@ const fn standard() -> Params {
     Params {
         mss: 1460,
         receive_window: UNSCALED_WINDOW_MAX,
+        read_rate: None,
         window_scale: None,
         initial_window: 3,
         initial_ssthresh: u64::MAX,

@@ -15,8 +15,8 @@ Every key of a scenario file. [Write a scenario](../how-to/write-a-scenario.md) 
 `schema = 1`; editors that know JSON Schema complete and check it if its first line is
 `#:schema <path or address of schema/celltrain.schema.json>`.
 
-Quantities are strings with a unit. Decimal prefixes are powers of ten, but `kB`, `MB` and `GB` are powers of 1024 bytes,
-as TCP's literature counts windows. A key that is not listed here is an error. `--set switch.buffer=\"500 cells\"` overrides
+Quantities are strings with a unit. Prefixes are powers of ten, also of bytes: `64 kB` are 64000 bytes,
+and `64 KiB` are 65536, TCP's usual window. A key that is not listed here is an error. `--set switch.buffer=\"500 cells\"` overrides
 a key from the command line; elements of arrays are counted from 0 there and in errors (`flow.0.start`).
 
 ";

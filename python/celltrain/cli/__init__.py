@@ -11,7 +11,7 @@ import typer
 
 from celltrain import terminal
 from celltrain.cli import compare, inspect, lab, plot, reproduce, run, sweep
-from celltrain.errors import Defect, InputError, defect
+from celltrain.errors import Defect, Error, defect
 
 __all__ = ["app", "main"]
 
@@ -31,6 +31,7 @@ app.add_typer(plot.app, name="plot")
 app.command("lab")(lab.lab)
 app.command("check")(inspect.check)
 app.command("policies")(inspect.policies)
+app.command("measures")(inspect.measures)
 app.command("schema")(inspect.schema)
 app.command("bench")(inspect.bench)
 
@@ -59,20 +60,19 @@ def main() -> None:
     """Runs the command line and leaves with its exit code."""
     try:
         app()
-    except (InputError, OSError) as error:
-        terminal.error(str(error))
     except Defect as error:
         terminal.error(str(error))
         sys.exit(3)
+    except (Error, OSError) as error:
+        terminal.error(str(error))
     except Exception as error:
-        from celltrain import ScenarioError
         from celltrain._core import Panic
 
-        if isinstance(error, Panic):
-            message, place = error.args
-            terminal.error(defect(f"{message} ({place})"))
-            sys.exit(3)
-        if not isinstance(error, ScenarioError):
+        if not isinstance(error, Panic):
             raise
-        terminal.error(str(error))
+        message, place = error.args
+        terminal.error(defect(f"{message} ({place})"))
+        sys.exit(3)
+    else:
+        return
     sys.exit(2)

@@ -6,9 +6,10 @@ import typer
 
 from celltrain import terminal
 from celltrain.cli import options
+from celltrain.errors import InputError
 
 if TYPE_CHECKING:
-    from celltrain.comparison import Comparison
+    from celltrain.comparison import Comparison, Variants
 
 __all__ = ["compare"]
 
@@ -16,11 +17,20 @@ __all__ = ["compare"]
 def compare(
     scenario: options.Scenario,
     policies: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--policies", metavar="A,B,C", help="Discard policies; the others are compared with the first."
         ),
-    ],
+    ] = None,
+    vary: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--vary",
+            metavar="KEY=A,B,C",
+            help="Values of any setting instead, as in --vary tcp.stack=reno,cubic. "
+            "Repeatable: all combinations.",
+        ),
+    ] = None,
     set_: options.Set = None,
     seed: options.Seed = None,
     replications: options.Replications = None,
@@ -29,12 +39,13 @@ def compare(
     overwrite: options.Overwrite = False,
     json: options.Json = False,
 ) -> None:
-    """Run a scenario under several discard policies with the same seeds and say which is best by what."""
+    """Run a scenario in several variants with the same seeds and say which is best by what."""
     from celltrain import comparison
 
     loaded = options.load_scenario(scenario, set_)
-    names = [name.strip() for name in policies.split(",") if name.strip()]
-    with options.claimed(out, "compare", comparison.comparison_key(loaded, names), overwrite) as folder:
+    names = _variants(policies, vary)
+    key, asked = comparison.comparison_key(loaded, names), options.asked(loaded, seed, replications)
+    with options.claimed(out, "compare", key, overwrite, asked) as folder:
         with options.watched("comparing") as progress:
             found = comparison.compare(
                 loaded,
@@ -61,15 +72,45 @@ def compare(
     options.end_with(found.defects)
 
 
+def _variants(policies: str | None, vary: list[str] | None) -> "Variants":
+    """The variants that the options ask for."""
+    from celltrain import comparison
+
+    if (policies is None) == (not vary):
+        raise InputError("say what to compare: either --policies tail-drop,epd or --vary KEY=A,B")
+    if policies is not None:
+        return comparison.policies(_words(policies))
+    pairs = options.settings(vary, "--vary")
+    return comparison.vary({key: [_value(word) for word in _words(values)] for key, values in pairs})
+
+
+def _value(text: str) -> object:
+    """A value as a scenario file has it; what is no TOML value is text."""
+    from celltrain.embedded import parsed
+
+    try:
+        return parsed(f"value = {text}")["value"]
+    except ValueError:
+        return text
+
+
+def _words(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]
+
+
 def _show(found: "Comparison") -> None:
     m = found.manifest
     titles = [measure.title for measure in found.measures]
-    terminal.say(f"{m['name']}: {m['replications']} replications of each policy, seed {m['seed']}")
+    terminal.say(f"{m['name']}: {m['replications']} replications of each variant, seed {m['seed']}")
+    terminal.say(f"bottleneck: {m['bottleneck'] or 'none, there is no switch'}")
     terminal.heading("Mean ± 95 % interval")
-    terminal.table(("policy", *titles), found.mean_lines())
+    terminal.table(("variant", *titles), found.mean_lines())
     terminal.heading(f"Difference from {found.baseline}, paired by replication")
-    terminal.table(("policy", *titles), found.difference_lines())
-    terminal.heading("State per VC")
-    terminal.table(("policy", "what a switch keeps for each VC"), found.state_lines(), text_columns=2)
+    terminal.table(("variant", *titles), found.difference_lines())
+    terminal.say(found.explanation())
+    if found.state_lines():
+        terminal.heading("State per VC")
+        terminal.table(("policy", "what a switch keeps for each VC"), found.state_lines(), text_columns=2)
+    terminal.say("")
     for sentence in found.sentences():
         terminal.say(sentence)

@@ -1,7 +1,7 @@
-"""`celltrain check`, `policies`, `schema` and `bench`: what the core knows, accepts and can do."""
+"""`celltrain check`, `policies`, `measures`, `schema` and `bench`."""
 
 import json as json_
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -9,7 +9,10 @@ from celltrain import terminal
 from celltrain.cli import options
 from celltrain.errors import InputError, unknown
 
-__all__ = ["bench", "check", "policies", "schema"]
+if TYPE_CHECKING:
+    from celltrain.registry import Measure
+
+__all__ = ["bench", "check", "measures", "policies", "schema"]
 
 
 def check(
@@ -20,7 +23,9 @@ def check(
     ] = False,
     json: options.Json = False,
 ) -> None:
-    """Check a scenario without running it."""
+    """Check a scenario without running it, and say which of its settings have no effect."""
+    from celltrain.notes import notes
+
     loaded = options.load_scenario(scenario, set_)
     if json:
         terminal.print_json(
@@ -31,6 +36,8 @@ def check(
                 "replications": loaded.replications,
                 "duration": loaded.duration,
                 "warm_up": loaded.warm_up,
+                "bottleneck": loaded.bottleneck,
+                "notes": notes(loaded),
                 "scenario": loaded.to_dict(),
             }
         )
@@ -41,6 +48,8 @@ def check(
             f"{scenario} is valid: {loaded.name}, {loaded.replications} replications "
             f"of {loaded.duration:g} s ({loaded.warm_up:g} s warm-up), seed {loaded.seed}, key {loaded.key}"
         )
+        for line in notes(loaded):
+            terminal.say(f"note: {line}")
 
 
 def policies(
@@ -101,6 +110,40 @@ def _resolve(parameter: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any
 
 def _plain(value: object) -> str:
     return "" if value is None else value if isinstance(value, str) else json_.dumps(value)
+
+
+def measures(
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="A measure to define.")] = None,
+    json: options.Json = False,
+) -> None:
+    """List the measures, or say what one of them is: formula, unit, source, and in which frame it is."""
+    from celltrain import registry
+
+    every = registry.measures()
+    if name is not None and name not in [one.name for one in every]:
+        raise unknown("measure", name, dict.fromkeys(one.name for one in every))
+    chosen = [one for one in every if name in (None, one.name)]
+    if json:
+        terminal.print_json({"measures": [one.to_json() for one in chosen]})
+    elif name is None:
+        rows = [(one.name, one.frame, one.unit, one.title) for one in chosen]
+        terminal.table(("measure", "in", "unit", "what it is"), rows, text_columns=4)
+    else:
+        for one in chosen:
+            _define(one)
+
+
+def _define(measure: "Measure") -> None:
+    symbol = f", {measure.symbol}" if measure.symbol else ""
+    place = "a metric" if measure.over in ("run", "time") else "a column"
+    terminal.say(f"{measure.name} ({measure.title}{symbol}): {place} of {measure.frame}")
+    terminal.say(f"  {measure.formula}")
+    terminal.say(f"  unit: {measure.unit or 'none'}; of each {_OVER[measure.over]}; {measure.aggregation}")
+    better = "" if measure.better is None else f"; {measure.better} is better"
+    terminal.say(f"  source: {measure.source}{better}")
+
+
+_OVER = {"run": "run", "flow": "flow", "port": "port", "time": "flow or port at a time"}
 
 
 def schema(

@@ -1,9 +1,9 @@
 """Options that several commands share."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -24,6 +24,7 @@ __all__ = [
     "Scenario",
     "Seed",
     "Set",
+    "asked",
     "claimed",
     "end_with",
     "load_scenario",
@@ -53,12 +54,14 @@ Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace another ex
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout instead of tables.")]
 
 
-def settings(pairs: Sequence[str] | None) -> list[tuple[str, str]]:
-    """The settings of `--set`, as keys and texts of values."""
+def settings(pairs: Sequence[str] | None, option: str = "--set") -> list[tuple[str, str]]:
+    """The settings of an option such as `--set`, as keys and texts of values."""
     split = [pair.partition("=") for pair in pairs or ()]
     for key, equals, _ in split:
         if not equals or not key.strip():
-            raise InputError(f"--set takes KEY=VALUE, as in --set tcp.rto-min='200 ms', not '{key}{equals}'")
+            raise InputError(
+                f"{option} takes KEY=VALUE, as in {option} tcp.rto-min='200 ms', not '{key}{equals}'"
+            )
     return [(key.strip(), value.strip()) for key, _, value in split]
 
 
@@ -82,6 +85,16 @@ def end_with(defects: Sequence[str]) -> None:
         raise typer.Exit(3)
 
 
+def asked(
+    scenario: "ScenarioFile", seed: int | None = None, replications: int | None = None
+) -> dict[str, int]:
+    """The seed and the number of replications that a command asks for."""
+    return {
+        "seed": scenario.seed if seed is None else seed,
+        "replications": scenario.replications if replications is None else replications,
+    }
+
+
 @contextmanager
 def watched(what: str, left: str = "nothing was written") -> "Iterator[Progress | None]":
     """Shows the progress of what runs inside; an interrupt says what is left and ends with exit code 130."""
@@ -94,7 +107,9 @@ def watched(what: str, left: str = "nothing was written") -> "Iterator[Progress 
 
 
 @contextmanager
-def claimed(out: Path | None, kind: str, key: str, overwrite: bool) -> "Iterator[Folder | None]":
+def claimed(
+    out: Path | None, kind: str, key: str, overwrite: bool, asked: Mapping[str, Any] | None = None
+) -> "Iterator[Folder | None]":
     """The folder of `--out`, claimed before anything runs; None when there is none.
 
     An interrupt ends with exit code 130, also before the runs begin and while results are written.
@@ -105,7 +120,7 @@ def claimed(out: Path | None, kind: str, key: str, overwrite: bool) -> "Iterator
     from celltrain.folder import claim
 
     try:
-        with claim(out, kind, key, overwrite=overwrite) as folder:
+        with claim(out, kind, key, asked=asked, overwrite=overwrite) as folder:
             yield folder
     except KeyboardInterrupt:
         terminal.note(f"interrupted: the results in {out} are not whole")

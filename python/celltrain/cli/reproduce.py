@@ -39,16 +39,20 @@ def reproduce(
     overwrite: options.Overwrite = False,
     strict: Annotated[
         bool,
-        typer.Option("--strict", help="Leave with exit code 1 when a claim fails under the first stack."),
+        typer.Option(
+            "--strict", help="Exit with status 1 when a claim is contradicted under the first stack."
+        ),
     ] = False,
     json: options.Json = False,
 ) -> None:
     """Reproduce a paper: its tables beside the published values, its figures, its claims.
 
     With 'all' every paper is reproduced in turn: a folder each, one report of all, and with --json a list.
-    Without --strict a claim that does not hold is a result like any other and the exit code is 0.
+    A claim is supported, contradicted or undecided, by the 95 % intervals of at least three replications.
+    Without --strict a contradicted claim is a result like any other and the exit status is 0.
     """
     from celltrain import papers
+    from celltrain.papers import running
 
     if paper == "all":
         if table or figure or stack:
@@ -56,7 +60,15 @@ def reproduce(
         _reproduce_all(seed, replications, jobs, out, overwrite, strict, json)
         return
     described = papers.describe(paper)
-    with options.claimed(out, "reproduce", described.id, overwrite) as folder:
+    asked = running.asked(
+        paper,
+        tables=table or (),
+        figures=figure or (),
+        stacks=stack or (),
+        replications=replications,
+        seed=seed,
+    )
+    with options.claimed(out, "reproduce", described.id, overwrite, asked) as folder:
         with options.watched(f"reproducing {described.id}") as progress:
             found = papers.reproduce(
                 paper,
@@ -77,7 +89,7 @@ def reproduce(
         if out:
             terminal.say(f"\nresults: {out}, report: {out}/report.html")
     options.end_with(found.defects)
-    if strict and found.failed():
+    if strict and found.contradicted():
         raise typer.Exit(1)
 
 
@@ -91,6 +103,7 @@ def _reproduce_all(
     json: bool,
 ) -> None:
     from celltrain import papers
+    from celltrain.papers import running
     from celltrain.report import PapersReport
     from celltrain.results import combined_provenance
 
@@ -104,7 +117,8 @@ def _reproduce_all(
             folder.write_json("reproductions.json", answers)  # marks the folder as one of ours from the start
         for number, paper in enumerate(papers.PAPERS, 1):
             place = None if out is None else out / paper
-            with options.claimed(place, "reproduce", paper, overwrite) as own:
+            asked = running.asked(paper, replications=replications, seed=seed)
+            with options.claimed(place, "reproduce", paper, overwrite, asked) as own:
                 what = f"reproducing {paper} ({number} of {len(papers.PAPERS)})"
                 with options.watched(what, "the papers before this one are whole") as progress:
                     try:
@@ -120,7 +134,7 @@ def _reproduce_all(
             report.add(found)
             answers.append(found.to_json())
             origins.append(found.provenance)
-            failed |= bool(found.failed())
+            failed |= bool(found.contradicted())
             if not json:
                 _show(found)
         if folder is not None:
@@ -199,6 +213,6 @@ def _show_claims(found: "Reproduction", stack: str) -> None:
         return
     terminal.heading(f"Claims under {stack}")
     for one in judged:
-        terminal.say(f"{'holds' if one.finding.holds else 'DOES NOT HOLD'}: {one.claim.text}")
+        terminal.say(f"{one.finding.verdict}: {one.claim.text} (n = {one.finding.n})")
         for evidence in one.finding.evidence:
             terminal.say(f"    {evidence.sentence()}")

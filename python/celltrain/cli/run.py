@@ -52,11 +52,12 @@ def run(
     """Run a scenario and print what its replications measured."""
     from celltrain import experiment
 
-    if (pcap or cell_pcap) and out is None:
-        raise InputError("captures are files: say with --out where to write them")
+    if out is None:
+        _refuse_files({"--pcap": pcap, "--cell-pcap": cell_pcap, "--plots": plots, "--csv": csv})
     loaded = options.load_scenario(scenario, set_)
     traced = out is not None if trace is None else trace
-    with options.claimed(out, "run", loaded.key, overwrite) as folder:
+    asked = options.asked(loaded, seed, replications)
+    with options.claimed(out, "run", loaded.key, overwrite, asked) as folder:
         with options.watched("running") as progress:
             result = experiment.run(
                 loaded,
@@ -84,6 +85,13 @@ def run(
         _show(result, str(out) if out else None)
 
 
+def _refuse_files(asked: dict[str, object]) -> None:
+    """Refuses options that ask for files where there is no folder for them."""
+    for option, value in asked.items():
+        if value:
+            raise InputError(f"{option} writes files: say where, as in {option} --out results/first")
+
+
 def _names(lists: list[str] | None) -> list[str]:
     """The names in lists with commas."""
     return [name.strip() for words in lists or () for name in words.split(",") if name.strip()]
@@ -96,6 +104,7 @@ def _as_json(result: "Result", out: str | None) -> dict[str, object]:
         "celltrain",
         "seed",
         "replications",
+        "bottleneck",
         "cell_hops",
         "wall_time",
         "fingerprint",
@@ -107,18 +116,23 @@ def _as_json(result: "Result", out: str | None) -> dict[str, object]:
 
 def _show(result: "Result", out: str | None) -> None:
     from celltrain import text
+    from celltrain.notes import advice
+    from celltrain.registry import title
 
     m = result.manifest
     terminal.say(f"{m['name']}: {m['replications']} replications, seed {m['seed']}")
+    terminal.say(f"bottleneck: {m['bottleneck'] or 'none, there is no switch'}")
     rows = []
     for row in result.estimates().to_dicts():
         found = result.estimate(row["metric"])
-        rows.append((row["metric"].replace("_", " "), text.interval(found, row["unit"])))
-    terminal.table(("metric", "mean ± 95 % interval"), rows)
+        rows.append((title(row["metric"]), text.interval(found, row["unit"])))
+    terminal.table(("measure", "mean ± 95 % interval"), rows)
     rate = m["cell_hops"] / max(m["wall_time"], 1e-9) / 1e6
     terminal.say(
         f"{m['cell_hops']:,} cell-hops in {m['wall_time']:.2f} s ({rate:.1f} million a second), "
         f"fingerprint {m['fingerprint']}"
     )
+    for line in advice(result):
+        terminal.say(f"note: {line}")
     if out:
         terminal.say(f"results: {out}, report: {out}/report.html")

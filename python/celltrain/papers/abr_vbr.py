@@ -9,11 +9,11 @@ of the runs over time; the paper has neither.
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
-from celltrain import statistics
+from celltrain import statistics, verdicts
 from celltrain.papers.description import Claim, Column, OverTime, Paper, Row, Table
 from celltrain.papers.judging import Judge, more
 from celltrain.papers.outcomes import Evidence, Finding, Outcomes
-from celltrain.papers.printed import Range
+from celltrain.papers.printed import Printed, Range
 from celltrain.results import Record
 from celltrain.traces import Trace
 
@@ -67,7 +67,13 @@ def diverges(maxima: Sequence[float]) -> bool:
     half, third = len(maxima) // 2, len(maxima) // 3
     if min(maxima[-third:]) <= max(maxima[:third]):
         return False
-    return all(statistics.slope(part).exceeds(0) for part in (maxima, maxima[:half], maxima[half:]))
+    return all((statistics.slope(part).low or 0.0) > 0 for part in (maxima, maxima[:half], maxima[half:]))
+
+
+def tcp_goodput(record: Record) -> float:
+    """What the TCP connections delivered, in Mbit/s; VBR has no part in it."""
+    flows = zip(record.flows["kind"], record.flows["goodput"], strict=True)
+    return sum(float(goodput) for kind, goodput in flows if kind == "tcp") / 1e6
 
 
 def at_port(metric: str) -> Callable[[Record], list[Trace]]:
@@ -110,7 +116,7 @@ def queue_rows(window: float) -> tuple[Row, ...]:
         Row(SWITCH_QUEUE, "cells", switch_queue),
         Row(GROWTH, "cells/s", lambda record: statistics.slope(maxima(record)).mean / window),
         Row(DIVERGES, "", lambda record: float(diverges(maxima(record)))),
-        Row(THROUGHPUT, "Mbit/s", lambda record: record.metric("throughput") / 1e6),
+        Row(THROUGHPUT, "Mbit/s", tcp_goodput),
     )
 
 
@@ -130,7 +136,7 @@ TABLE_1 = Table(
     (
         Row(SOURCE_QUEUE, "cells", lambda record: float(max(record.flows["source_queue_max"]))),
         Row(SWITCH_QUEUE, "cells", switch_queue),
-        Row(THROUGHPUT, "Mbit/s", lambda record: record.metric("throughput") / 1e6),
+        Row(THROUGHPUT, "Mbit/s", tcp_goodput),
         Row(LOST, "cells", lambda record: float(sum(record.flows["cells_dropped_at_source"]))),
     ),
     transposed=True,
@@ -216,17 +222,17 @@ def _figures(first: int, what: str, table: Table, columns: tuple[Column, ...]) -
     )
 
 
-def verdicts(table: str, expected: Mapping[str, bool]) -> Judge:
+def divergence(table: str, expected: Mapping[str, bool]) -> Judge:
     """Every replication of some columns diverges or does not, as expected of each."""
 
     def judge(outcomes: Outcomes) -> Finding:
-        holds, evidence = True, []
+        parts = []
         for column, divergent in expected.items():
-            found = statistics.mean(outcomes.sample(table, column, DIVERGES))
-            holds &= found == float(divergent)
+            sample = outcomes.sample(table, column, DIVERGES)
             name = f"runs that diverge, {table} {column}"
-            evidence.append(Evidence(name, 100 * found, "%", None, 100.0 * divergent))
-        return Finding(holds, tuple(evidence))
+            evidence = Evidence(name, 100 * statistics.mean(sample), "%", None, 100.0 * divergent)
+            parts.append((verdicts.every_run(value == divergent for value in sample), evidence))
+        return Finding.of(parts)
 
     return judge
 
@@ -234,20 +240,22 @@ def verdicts(table: str, expected: Mapping[str, bool]) -> Judge:
 def _one_window(outcomes: Outcomes) -> Finding:
     """With room for a window nothing is lost and about a window is used; with less, cells are lost."""
     columns = outcomes.columns(TABLE_1.name)
-    lost = {name: statistics.estimate(outcomes.sample(TABLE_1.name, name, LOST)) for name in columns}
-    largest = outcomes.sample(TABLE_1.name, columns[-1], SOURCE_QUEUE)
-    windows = statistics.estimate([cells / WINDOW for cells in largest])
-    small = columns[:-1]
-    return Finding(
-        all(lost[name].mean > 0 for name in small)
-        and lost[columns[-1]].mean == 0
-        and min(largest) >= NEARLY_A_WINDOW * WINDOW
-        and max(largest) <= WINDOW,
+    lost = {name: outcomes.sample(TABLE_1.name, name, LOST) for name in columns}
+    windows = [cells / WINDOW for cells in outcomes.sample(TABLE_1.name, columns[-1], SOURCE_QUEUE)]
+    *small, large = columns
+
+    def cells(name: str, printed: Printed) -> Evidence:
+        return Evidence.of(f"lost, {name}", statistics.estimate(lost[name]), "cells", printed)
+
+    return Finding.of(
         (
-            Evidence.of(f"largest source queue, {columns[-1]}", windows, "windows", 0.97),
-            *(Evidence.of(f"lost, {name}", lost[name], "cells", Range(1, None)) for name in small),
-            Evidence.of(f"lost, {columns[-1]}", lost[columns[-1]], "cells", 0.0),
-        ),
+            (
+                verdicts.every_run(NEARLY_A_WINDOW <= value <= 1 for value in windows),
+                Evidence.of(f"largest source queue, {large}", statistics.estimate(windows), "windows", 0.97),
+            ),
+            *((verdicts.every_run(map(bool, lost[name])), cells(name, Range(1, None))) for name in small),
+            (verdicts.every_run(not value for value in lost[large]), cells(large, 0.0)),
+        )
     )
 
 
@@ -255,18 +263,13 @@ def under(limit: float, table: Table, columns: Sequence[str]) -> Judge:
     """The queue at the switch reaches a limit, in round trips of 30 ms, in no replication of some columns."""
 
     def judge(outcomes: Outcomes) -> Finding:
-        most = {name: max(outcomes.sample(table.name, name, SWITCH_QUEUE)) / ROUND_TRIP for name in columns}
-        evidence = (
-            Evidence(
-                f"largest of all replications, {table.name} {name}",
-                value,
-                "round trips",
-                None,
-                Range(None, limit),
-            )
-            for name, value in most.items()
-        )
-        return Finding(max(most.values()) < limit, tuple(evidence))
+        parts = []
+        for column in columns:
+            queues = [cells / ROUND_TRIP for cells in outcomes.sample(table.name, column, SWITCH_QUEUE)]
+            name = f"largest of all replications, {table.name} {column}"
+            evidence = Evidence(name, max(queues), "round trips", limit=Range(None, limit))
+            parts.append((verdicts.every_run(queue < limit for queue in queues), evidence))
+        return Finding.of(parts)
 
     return judge
 
@@ -301,7 +304,7 @@ CLAIMS = (
         "patterns-diverge",
         "The queue diverges under rows 5 and 6 of Table 2 and no other",
         ("Table 2",),
-        verdicts("Table 2", {name: row in "56" for row, name in PATTERN.items()}),
+        divergence("Table 2", {name: row in "56" for row, name in PATTERN.items()}),
     ),
     Claim(
         "patterns-small",
@@ -313,13 +316,13 @@ CLAIMS = (
         "long-feedback-diverges",
         "The queue diverges with a feedback delay of 5 and 10 ms and not with 1 ms",
         ("Table 3",),
-        verdicts("Table 3", {"1 ms": False, "5 ms": True, "10 ms": True}),
+        divergence("Table 3", {"1 ms": False, "5 ms": True, "10 ms": True}),
     ),
     Claim(
         "averaging-converges",
         "With averaged measurements the queue of row 5 of Table 2 does not diverge, either way",
         ("Table 4",),
-        verdicts("Table 4", {AVERAGED: False, LONGER: False}),
+        divergence("Table 4", {AVERAGED: False, LONGER: False}),
     ),
     Claim(
         "averaging-small",
@@ -331,7 +334,7 @@ CLAIMS = (
         "queue-control-needed",
         "With VBR 1 ms on and 1 ms off, ERICA's queue diverges and ERICA+'s does not",
         ("Table 5",),
-        verdicts("Table 5", {"ERICA+": False, "ERICA": True}),
+        divergence("Table 5", {"ERICA+": False, "ERICA": True}),
     ),
 )
 

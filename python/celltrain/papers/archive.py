@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from celltrain import folder
+from celltrain import manifests
 from celltrain.papers.reproduction import KIND
 from celltrain.results import Frames, read_frames
 
@@ -37,7 +37,8 @@ class PaperResults(Frames):
             InputError: the folder holds no complete reproduction.
         """
         place = Path(path)
-        return PaperResults(place, folder.read_manifest(place, KIND), read_frames(place))
+        manifest = manifests.read_manifest(place, KIND)
+        return PaperResults(place, manifest, read_frames(place, manifest))
 
     @property
     def paper(self) -> str:
@@ -51,12 +52,16 @@ class PaperResults(Frames):
 
     @cached_property
     def claims(self) -> "pl.DataFrame":
-        """One row a claim and stack: `id, text, holds, stack`, and `evidence`, a list of named values."""
+        """One row per claim and stack: `id, text, verdict, n, stack`, and `evidence`, a list of named values.
+
+        Results of format 1 knew no verdicts, so theirs are null.
+        """
         import polars as pl
 
+        manifests.verify(self.path, "reproduction.json", self.manifest)
         answer = json.loads((self.path / "reproduction.json").read_text(encoding="utf-8"))
-        schema = {"id": pl.String, "text": pl.String, "holds": pl.Boolean, "stack": pl.String}
-        claims = [{name: claim[name] for name in schema} for claim in answer["claims"]]
+        schema = {"id": pl.String, "text": pl.String, "verdict": pl.String, "n": pl.Int64, "stack": pl.String}
+        claims = [{name: claim.get(name) for name in schema} for claim in answer["claims"]]
         evidence = [
             [{name: one[name] for name in ("name", "value", "ci95", "unit")} for one in claim["evidence"]]
             for claim in answer["claims"]

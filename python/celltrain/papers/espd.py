@@ -4,13 +4,15 @@ Tables 1-8 vary the thresholds of EPD and of ESPD on a parking lot of fifteen gr
 packets of 500 and of 1500 bytes. Figures 2 and 3 show the fifteen windows under either scheme.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import combinations
 
-from celltrain import statistics
+from celltrain import statistics, verdicts
 from celltrain.errors import InputError
 from celltrain.papers.description import Claim, Column, Paper, Row, Table
-from celltrain.papers.judging import close
-from celltrain.papers.outcomes import Evidence, Finding, Outcomes, best, gains
+from celltrain.papers.judging import close, desynchronised, difference, positive
+from celltrain.papers.outcomes import Evidence, Finding, Outcomes, gains
+from celltrain.papers.printed import Range
 from celltrain.results import Record
 
 __all__ = ["PAPER"]
@@ -120,40 +122,49 @@ def _figure(name: str, title: str, column: str, scheme: Column) -> Table:
     return Table(name, f"{title}, 500-byte packets", "base-500.toml", "scheme", columns, rows, view="windows")
 
 
-def _more(
-    outcomes: Outcomes, over: tuple[str, str], under: tuple[str, str], name: str, printed: float
-) -> Evidence:
-    """By how much one column carries more than another, in per cent of what the link can carry.
+def _parts(outcomes: Outcomes, table: str, columns: Iterable[str] = ()) -> dict[str, Sequence[float]]:
+    """The totals of a table's columns in per cent of what the link can carry.
 
     That is how the paper counts: its "16 %" is 94 % less 78 %.
     """
-    first, second = (outcomes.sample(*column, PERCENTAGE) for column in (over, under))
-    return Evidence.of(name, statistics.paired_difference(first, second), "% of the maximum", printed)
+    return {name: outcomes.sample(table, name, PERCENTAGE) for name in columns or outcomes.columns(table)}
+
+
+def _best_of(totals: Mapping[str, Sequence[float]]) -> str:
+    return max(totals, key=lambda column: statistics.mean(totals[column]))
 
 
 def _insensitive(table: str, printed: float) -> Callable[[Outcomes], Finding]:
+    """No two of the thresholds differ by more than `INSENSITIVE`."""
+
     def judge(outcomes: Outcomes) -> Finding:
-        columns = ("95 %", "90 %", "80 %", "70 %")
-        means = {column: outcomes.mean(table, column, TOTAL) for column in columns}
-        top, bottom = max(columns, key=means.__getitem__), min(columns, key=means.__getitem__)
+        totals = _parts(outcomes, table, ("95 %", "90 %", "80 %", "70 %"))
+        differences = [difference(one, other) for one, other in combinations(totals.values(), 2)]
+        top, bottom = _best_of(totals), min(totals, key=lambda column: statistics.mean(totals[column]))
+        spread = statistics.paired_difference(totals[top], totals[bottom])
         name = f"best threshold ({top}) less worst ({bottom})"
-        spread = _more(outcomes, (table, top), (table, bottom), name, printed)
-        return Finding(spread.value <= INSENSITIVE, (spread,))
+        return Finding(
+            verdicts.all_of(verdicts.between(one, -INSENSITIVE, INSENSITIVE) for one in differences),
+            (Evidence.of(name, spread, "% of the maximum", printed, Range(None, INSENSITIVE)),),
+        )
 
     return judge
 
 
-def _best_column(outcomes: Outcomes, table: str) -> tuple[str, str]:
-    return table, best(outcomes.columns(table), lambda column: outcomes.mean(table, column, TOTAL))
-
-
 def _beats(espd: str, epd: str, printed: float) -> Callable[[Outcomes], Finding]:
     def judge(outcomes: Outcomes) -> Finding:
-        over, under = _best_column(outcomes, espd), _best_column(outcomes, epd)
-        found = statistics.estimate(gains(outcomes.sample(*over, TOTAL), outcomes.sample(*under, TOTAL)))
-        name = f"{espd} at {over[1]} less {epd} at {under[1]}, total"
-        more = _more(outcomes, over, under, name, printed)
-        return Finding(found.exceeds(0), (more, Evidence.of("the same as a gain", found, "%")))
+        over, under = _parts(outcomes, espd), _parts(outcomes, epd)
+        first, second = _best_of(over), _best_of(under)
+        more = statistics.paired_difference(over[first], under[second])
+        gain = gains(outcomes.sample(espd, first, TOTAL), outcomes.sample(epd, second, TOTAL))
+        name = f"{espd} at {first} less {epd} at {second}, total"
+        return Finding(
+            verdicts.greatest(list(over.values()), list(under.values())),
+            (
+                Evidence.of(name, more, "% of the maximum", printed),
+                Evidence.of("the same as a gain", statistics.estimate(gain), "%"),
+            ),
+        )
 
     return judge
 
@@ -170,10 +181,10 @@ def _fairer(espd: str, epd: str) -> Callable[[Outcomes], Finding]:
         return statistics.mean([value for value in values if value is not None])
 
     def judge(outcomes: Outcomes) -> Finding:
-        found = statistics.paired_difference(index(outcomes, espd), index(outcomes, epd))
-        difference = printed(outcomes, espd) - printed(outcomes, epd)
+        found = difference(index(outcomes, espd), index(outcomes, epd))
+        published = printed(outcomes, espd) - printed(outcomes, epd)
         name = f"mean fairness index of {espd} less that of {epd}"
-        return Finding(found.exceeds(0), (Evidence.of(name, found, "", difference),))
+        return Finding.of([positive(name, found, "", published)])
 
     return judge
 
@@ -183,13 +194,13 @@ def _lifts_long_round_trips(outcomes: Outcomes) -> Finding:
         gains(outcomes.sample("Table 3", "90 %", group), outcomes.sample("Table 1", "95 %", group))
         for group in (GROUPS[0], GROUPS[2])
     )
-    more = statistics.paired_difference(long, short)
+    more = difference(long, short)
     return Finding(
-        more.exceeds(0),
+        verdicts.above(more),
         (
             Evidence.of("gain of sessions 1-5", statistics.estimate(long), "%", 39.4),
             Evidence.of("gain of sessions 11-15", statistics.estimate(short), "%", 11.7),
-            Evidence.of("difference", more, "percentage points", 39.4 - 11.7),
+            Evidence.of("difference", statistics.estimate(more), "percentage points", 39.4 - 11.7),
         ),
     )
 
@@ -198,15 +209,25 @@ def _gap_of_ten(table: str) -> Callable[[Outcomes], Finding]:
     """A high threshold of 60 % is the best or nearly so, and it beats 90 %."""
 
     def judge(outcomes: Outcomes) -> Finding:
-        _, top = _best_column(outcomes, table)
-        highest, ten, forty = (outcomes.sample(table, column, TOTAL) for column in (top, "60 %", "90 %"))
-        behind, ahead = statistics.estimate(gains(highest, ten)), statistics.estimate(gains(ten, forty))
+        totals = {name: outcomes.sample(table, name, TOTAL) for name in outcomes.columns(table)}
+        top, ten, forty = _best_of(totals), totals["60 %"], totals["90 %"]
+        ahead = gains(ten, forty)
         printed = [outcomes.published(table, column, TOTAL) or 0.0 for column in ("60 %", "90 %")]
+        nearly = [
+            verdicts.between(gains(total, ten), None, NEARLY_BEST)
+            for name, total in totals.items()
+            if name != "60 %"
+        ]
+        behind = statistics.estimate(gains(totals[top], ten))
         return Finding(
-            not behind.exceeds(NEARLY_BEST) and ahead.exceeds(0),
+            verdicts.all_of((*nearly, verdicts.above(ahead))),
             (
-                Evidence.of(f"best high threshold ({top}) over 60 %", behind, "%"),
-                Evidence.of("60 % over 90 %", ahead, "%", *gains(printed[:1], printed[1:])),
+                Evidence.of(
+                    f"best high threshold ({top}) over 60 %", behind, "%", limit=Range(None, NEARLY_BEST)
+                ),
+                Evidence.of(
+                    "60 % over 90 %", statistics.estimate(ahead), "%", gains(printed[:1], printed[1:])[0]
+                ),
             ),
         )
 
@@ -219,16 +240,7 @@ def _desynchronises(outcomes: Outcomes) -> Finding:
         outcomes.sample(figure, outcomes.columns(figure)[0], SYNCHRONISATION)
         for figure in ("Figure 2", "Figure 3")
     )
-    together, apart = statistics.estimate(epd), statistics.estimate(espd)
-    less = statistics.paired_difference(epd, espd)
-    return Finding(
-        together.exceeds(0) and less.exceeds(0) and apart.mean <= TOGETHER * together.mean,
-        (
-            Evidence.of("synchronisation index under EPD", together, ""),
-            Evidence.of("synchronisation index under ESPD", apart, ""),
-            Evidence.of("difference", less, ""),
-        ),
-    )
+    return Finding.of(desynchronised("synchronisation index under", ("EPD", epd), ("ESPD", espd), TOGETHER))
 
 
 TABLES = tuple(_tables())

@@ -6,8 +6,9 @@ rates; here they are run. The exhibits are described in `gfr_buffers_tables`.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import product
 
-from celltrain import statistics
+from celltrain import statistics, verdicts
 from celltrain.papers.description import Claim, Paper, Row
 from celltrain.papers.gfr_buffers_tables import (
     ALTERNATIVES,
@@ -21,8 +22,9 @@ from celltrain.papers.gfr_buffers_tables import (
     THROUGHPUT,
     WORST,
 )
-from celltrain.papers.outcomes import Evidence, Finding, Outcomes, best
-from celltrain.papers.printed import ends
+from celltrain.papers.judging import difference, limited
+from celltrain.papers.outcomes import Evidence, Finding, Outcomes
+from celltrain.papers.printed import Range, ends
 
 __all__ = ["PAPER"]
 
@@ -30,6 +32,8 @@ NEGLIGIBLE = 0.05
 """Part of the CLP1 stream's loss that the CLP0 stream's may reach and still count as negligible."""
 ALIKE = 0.25
 """Part by which two streams may differ, on average over a figure, and still count as treated alike."""
+SIMILAR = 0.1
+"""Part by which a throughput may change and still count as changed little."""
 FACTOR = 2.0
 """Factor within which a measured loss ratio counts as the printed one."""
 GUARANTEED = 95.0
@@ -48,7 +52,7 @@ def _over_steps(outcomes: Outcomes, figure: str, switch: str, rows: Sequence[Row
 
 
 def _protects(losses: str, rates: str) -> Callable[[Outcomes], Finding]:
-    """Each switch that knows of CLP serves CLP0 better than the best of the others, by all three measures.
+    """Each switch that knows of CLP serves CLP0 better than each of the others, by all three measures.
 
     Args:
         losses: the figure of the CLR.
@@ -57,38 +61,34 @@ def _protects(losses: str, rates: str) -> Callable[[Outcomes], Finding]:
     measures = ((losses, LOSS[0], -1), (rates, RETRANSMITTED[0], -1), (rates, THROUGHPUT[0], 1))
 
     def judge(outcomes: Outcomes) -> Finding:
-        found = []
+        parts = []
         for figure, row, sign in measures:
             means = {switch: _over_steps(outcomes, figure, switch, [row]) for switch in SWITCHES}
-            rival = best(BLIND, lambda switch: sign * statistics.mean(means[switch]))  # noqa: B023
-            for switch in MANAGED:
-                ahead = statistics.paired_difference(means[switch], means[rival])
-                evidence = Evidence.of(f"{row.name}, {switch} less {rival}", ahead, row.unit)
-                found.append((ahead.scaled(sign).exceeds(0), evidence))
-        return _all(found)
+            for switch, rival in product(MANAGED, BLIND):
+                ahead = difference(means[switch], means[rival])
+                parts.append(_signed(f"{row.name}, {switch} less {rival}", ahead, row.unit, sign))
+        return Finding.of(parts)
 
     return judge
 
 
-def _all(found: Iterable[tuple[bool, Evidence]]) -> Finding:
-    """Holds if every part does."""
-    parts = list(found)
-    return Finding(all(holds for holds, _ in parts), tuple(evidence for _, evidence in parts))
+def _signed(name: str, sample: Sequence[float], unit: str, sign: int) -> tuple[verdicts.Judgement, Evidence]:
+    """That a mean lies above zero (+1) or below it (-1), and the evidence of it."""
+    towards = verdicts.above if sign > 0 else verdicts.below
+    return towards(sample), Evidence.of(name, statistics.estimate(sample), unit)
 
 
 def _negligible(figure: str) -> Callable[[Outcomes], Finding]:
     """Under the switches that know of CLP the CLP0 stream loses next to nothing beside the CLP1 stream."""
 
     def judge(outcomes: Outcomes) -> Finding:
-        found = []
+        judgements, evidence = [], []
         for switch in MANAGED:
-            high, low = (statistics.mean(_over_steps(outcomes, figure, switch, [row])) for row in LOSS)
-            evidence = (
-                Evidence(f"CLR of CLP0, {switch}", high, "%"),
-                Evidence(f"CLR of CLP1, {switch}", low, "%"),
-            )
-            found += [(high <= NEGLIGIBLE * low, one) for one in evidence]
-        return _all(found)
+            high, low = (_over_steps(outcomes, figure, switch, [row]) for row in LOSS)
+            judgements.append(verdicts.between(difference(high, low, NEGLIGIBLE), None, 0.0))
+            for clp, sample in enumerate((high, low)):
+                evidence.append(Evidence.of(f"CLR of CLP{clp}, {switch}", statistics.estimate(sample), "%"))
+        return Finding(verdicts.all_of(judgements), tuple(evidence))
 
     return judge
 
@@ -97,16 +97,25 @@ def _alike(figure: str) -> Callable[[Outcomes], Finding]:
     """Under the switches that do not know of CLP both streams lose the same."""
 
     def judge(outcomes: Outcomes) -> Finding:
-        found = []
+        parts = []
         for switch in BLIND:
             high, low = (_over_steps(outcomes, figure, switch, [row]) for row in LOSS)
-            difference = statistics.paired_difference(high, low)
-            both = statistics.mean([*high, *low])
-            name = f"CLR of CLP0 less CLR of CLP1, {switch} (mean of both {both:.2g} %)"
-            found.append((abs(difference.mean) <= ALIKE * both, Evidence.of(name, difference, "%")))
-        return _all(found)
+            mean = statistics.mean([*high, *low])
+            name = f"CLR of CLP0 less CLR of CLP1, {switch} (mean of both {mean:.2g} %)"
+            evidence = Evidence.of(name, statistics.paired_difference(high, low), "%")
+            parts.append((_same(high, low, ALIKE), evidence))
+        return Finding.of(parts)
 
     return judge
+
+
+def _same(one: Sequence[float], other: Sequence[float], part: float) -> verdicts.Judgement:
+    """Two means differ by no more than a part of the mean of both, replication by replication."""
+    limits = [part * (a + b) / 2 for a, b in zip(one, other, strict=True)]
+    apart = difference(one, other)
+    return verdicts.all_of(
+        verdicts.between(difference(side, limits), None, 0.0) for side in (apart, [-value for value in apart])
+    )
 
 
 def _epd_over_plain(losses: str, rates: str) -> Callable[[Outcomes], Finding]:
@@ -118,30 +127,33 @@ def _epd_over_plain(losses: str, rates: str) -> Callable[[Outcomes], Finding]:
     )
 
     def judge(outcomes: Outcomes) -> Finding:
-        found = []
+        parts = []
         for figure, name, rows, sign in measures:
             epd, plain = (_over_steps(outcomes, figure, switch, rows) for switch in ("EPD", "plain UBR"))
-            more = statistics.paired_difference(epd, plain)
-            evidence = Evidence.of(f"{name}, EPD less plain UBR", more, rows[0].unit)
-            found.append((more.scaled(sign).exceeds(0), evidence))
-        return _all(found)
+            parts.append(_signed(f"{name}, EPD less plain UBR", difference(epd, plain), rows[0].unit, sign))
+        return Finding.of(parts)
 
     return judge
 
 
 def _wfq_protects_nobody(losses: str, rates: str) -> Callable[[Outcomes], Finding]:
-    """Under WFQ the CLP0 stream loses no less than under plain UBR, and gets no more than the CLP1 stream."""
+    """Under WFQ CLP0 loses about as much as under plain UBR, or more, and gets no more than about CLP1.
+
+    `ALIKE` says what "about" is.
+    """
 
     def judge(outcomes: Outcomes) -> Finding:
         wfq, plain = (_over_steps(outcomes, losses, switch, LOSS[:1]) for switch in ("WFQ", "plain UBR"))
-        less = statistics.paired_difference(plain, wfq)
         high, low = (_over_steps(outcomes, rates, "WFQ", [row]) for row in THROUGHPUT)
-        more = statistics.paired_difference(high, low)
-        return _all(
+        less, more = statistics.paired_difference(plain, wfq), statistics.paired_difference(high, low)
+        return Finding.of(
             (
-                (not less.exceeds(0), Evidence.of("CLR of CLP0, plain UBR less WFQ", less, "%")),
                 (
-                    not more.exceeds(ALIKE * statistics.mean(low)),
+                    verdicts.between(difference(wfq, plain, 1 - ALIKE), 0.0, None),
+                    Evidence.of("CLR of CLP0, plain UBR less WFQ", less, "%"),
+                ),
+                (
+                    verdicts.between(difference(high, low, 1 + ALIKE), None, 0.0),
                     Evidence.of("throughput under WFQ, CLP0 less CLP1", more, "Mbit/s"),
                 ),
             )
@@ -165,13 +177,12 @@ def _trend(figure: str, sign: int) -> Callable[[Outcomes], Finding]:
     """The throughput a connection rises (+1) or falls (-1) from first step to last, at every switch."""
 
     def judge(outcomes: Outcomes) -> Finding:
-        found = []
+        parts = []
         for switch in SWITCHES:
             steps = _steps(outcomes, figure, switch)
-            change = statistics.paired_difference(steps[-1], steps[0])
-            evidence = Evidence.of(f"throughput a connection, last less first, {switch}", change, "Mbit/s")
-            found.append((change.scaled(sign).exceeds(0), evidence))
-        return _all(found)
+            name = f"throughput a connection, last less first, {switch}"
+            parts.append(_signed(name, difference(steps[-1], steps[0]), "Mbit/s", sign))
+        return Finding.of(parts)
 
     return judge
 
@@ -180,18 +191,22 @@ def _near(figure: str, scale: float) -> Callable[[Outcomes], Finding]:
     """Every loss ratio that is printed is met within `FACTOR`; the printed ones are taken times `scale`."""
 
     def judge(outcomes: Outcomes) -> Finding:
-        factors = {}
+        factors: dict[str, float] = {}
+        judgements = []
         for column in outcomes.columns(figure):
             for row in LOSS:
                 low, high = ends(outcomes.printed(figure, column, row.name))
                 if low is not None and high is not None:
-                    measured = outcomes.mean(figure, column, row.name)
+                    sample = outcomes.sample(figure, column, row.name)
+                    measured = statistics.mean(sample)
                     nearest = min(max(measured, scale * low), scale * high)
                     factors[f"{row.name}, {column}"] = measured / nearest
+                    limits = (scale * low / FACTOR, scale * high * FACTOR)
+                    judgements.append(verdicts.between(sample, *limits))
         lowest, highest = (choose(factors, key=factors.__getitem__) for choose in (min, max))
         inside = sum(factor == 1 for factor in factors.values())
         return Finding(
-            factors[lowest] >= 1 / FACTOR and factors[highest] <= FACTOR,
+            verdicts.all_of(judgements),
             (
                 Evidence(f"measured over printed, lowest ({lowest})", factors[lowest], ""),
                 Evidence(f"measured over printed, highest ({highest})", factors[highest], ""),
@@ -206,13 +221,13 @@ def _similar(figure: str) -> Callable[[Outcomes], Finding]:
     """Accounting by VC changes little beside two thresholds alone."""
 
     def judge(outcomes: Outcomes) -> Finding:
-        found = []
+        parts = []
         for row in THROUGHPUT:
             plain, accounting = (_over_steps(outcomes, figure, switch, [row]) for switch in MANAGED)
-            difference = statistics.paired_difference(accounting, plain)
-            evidence = Evidence.of(f"{row.name}, {MANAGED[1]} less {MANAGED[0]}", difference, row.unit)
-            found.append((abs(difference.mean) <= 0.1 * statistics.mean(plain), evidence))
-        return _all(found)
+            change = statistics.paired_difference(accounting, plain)
+            evidence = Evidence.of(f"{row.name}, {MANAGED[1]} less {MANAGED[0]}", change, row.unit)
+            parts.append((_same(accounting, plain, SIMILAR), evidence))
+        return Finding.of(parts)
 
     return judge
 
@@ -221,14 +236,13 @@ def _guarantees(table: str, numbers: Sequence[int], wanted: bool) -> Callable[[O
     """Combinations of Table 1 give every VC its guarantee, or not."""
 
     def judge(outcomes: Outcomes) -> Finding:
-        found = []
+        limits = Range(GUARANTEED, None) if wanted else Range(None, GUARANTEED)
+        parts = []
         for number in numbers:
             column = ALTERNATIVES[number].name
-            share = statistics.estimate(outcomes.sample(table, column, WORST))
-            printed = outcomes.printed(table, column, WORST)
-            evidence = Evidence.of(f"worst served VC, combination {column}", share, "%", printed)
-            found.append(((share.mean >= GUARANTEED) == wanted, evidence))
-        return _all(found)
+            share, printed = outcomes.sample(table, column, WORST), outcomes.printed(table, column, WORST)
+            parts.append(limited(f"worst served VC, combination {column}", share, "%", limits, printed))
+        return Finding.of(parts)
 
     return judge
 

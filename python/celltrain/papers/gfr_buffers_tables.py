@@ -55,7 +55,7 @@ def _throughput(clp: int) -> Row:
     return Row(
         f"throughput of CLP{clp}",
         "Mbit/s",
-        lambda record: statistics.mean(_of_class(record, clp, "throughput")) / 1e6,
+        lambda record: statistics.mean(_of_class(record, clp, "goodput")) / 1e6,
     )
 
 

@@ -4,9 +4,8 @@ Its exhibits are in `gfr_pushout_tables`; here is what it says of them.
 """
 
 from collections.abc import Sequence
-from itertools import pairwise
 
-from celltrain import statistics
+from celltrain import statistics, verdicts
 from celltrain.papers.description import Claim, Paper
 from celltrain.papers.gfr_pushout_tables import (
     CHAIN,
@@ -25,7 +24,17 @@ from celltrain.papers.gfr_pushout_tables import (
     WELL_BEHAVED,
     columns,
 )
-from celltrain.papers.judging import Judge, close, inside
+from celltrain.papers.judging import (
+    Judge,
+    close,
+    desynchronised,
+    difference,
+    inside,
+    limited,
+    more,
+    positive,
+    rises,
+)
 from celltrain.papers.outcomes import Evidence, Finding, Outcomes, gains
 from celltrain.papers.printed import Range
 
@@ -55,8 +64,9 @@ def _whole_frames_only(outcomes: Outcomes) -> Finding:
         min(min(outcomes.sample(*place, GOODPUT)) for place in places(scheme))
         for scheme in (PROPOSED, HARDWARE)
     )
+    every = (outcomes.sample(*place, GOODPUT) for scheme in (PROPOSED, HARDWARE) for place in places(scheme))
     return Finding(
-        least == hardware == ALL_USEFUL,
+        verdicts.all_of(verdicts.every_run(value == ALL_USEFUL for value in sample) for sample in every),
         (
             Evidence("least goodput of any run", least, "%", published=ALL_USEFUL),
             Evidence("as the hardware chooses", hardware, "%", published=ALL_USEFUL),
@@ -65,12 +75,11 @@ def _whole_frames_only(outcomes: Outcomes) -> Finding:
 
 
 def _goodput_grows_to_all(outcomes: Outcomes) -> Finding:
-    """EPD's goodput falls at no step of the excess, and is 100 % with a maximum frame for each VC."""
+    """EPD's goodput rises with the excess, and is 100 % with a maximum frame for each VC."""
     samples = [outcomes.sample("Figure 7", column, GOODPUT) for column in columns("Figure 7", EPD)]
-    whole = statistics.paired_difference(samples[-1], samples[0])
-    falls = [statistics.paired_difference(left, right) for left, right in pairwise(samples)]
+    whole = verdicts.every_run(value == ALL_USEFUL for value in samples[-1])
     return Finding(
-        whole.exceeds(0) and not any(fall.exceeds(0) for fall in falls) and min(samples[-1]) == ALL_USEFUL,
+        verdicts.all_of((rises(samples), whole)),
         (
             Evidence.of("with 1 maximum frame", statistics.estimate(samples[0]), "%"),
             Evidence.of("with 5", statistics.estimate(samples[4]), "%"),
@@ -82,23 +91,9 @@ def _goodput_grows_to_all(outcomes: Outcomes) -> Finding:
 
 
 def _ahead(figure: str, row: str, unit: str, over: str, under: str) -> Judge:
-    """A line lies above another at every step, by more than the interval."""
-
-    def judge(outcomes: Outcomes) -> Finding:
-        pairs = list(zip(columns(figure, over), columns(figure, under), strict=True))
-        found = [
-            statistics.paired_difference(
-                outcomes.sample(figure, first, row), outcomes.sample(figure, second, row)
-            )
-            for first, second in pairs
-        ]
-        evidence = (
-            Evidence.of(f"{first} less {second}", one, unit)
-            for (first, second), one in zip(pairs, found, strict=True)
-        )
-        return Finding(all(one.exceeds(0) for one in found), tuple(evidence))
-
-    return judge
+    """A line lies above another at every step."""
+    above, below = ([(figure, column) for column in columns(figure, line)] for line in (over, under))
+    return more(row, unit, above, below)
 
 
 def _mean_of(outcomes: Outcomes, table: str, column: str, rows: Sequence[str]) -> list[float]:
@@ -107,40 +102,34 @@ def _mean_of(outcomes: Outcomes, table: str, column: str, rows: Sequence[str]) -
     return [statistics.mean(values) for values in zip(*samples, strict=True)]
 
 
-def _saved(outcomes: Outcomes, against: str, sources: Sequence[str]) -> statistics.Estimate:
+def _saved(outcomes: Outcomes, against: str, sources: Sequence[str]) -> list[float]:
     """By how many per cent the proposed scheme retransmits less than another one."""
     ours, theirs = (_mean_of(outcomes, "Figure 10", scheme, sources) for scheme in (PROPOSED, against))
-    return statistics.estimate([-gain for gain in gains(ours, theirs)])
+    return [-gain for gain in gains(ours, theirs)]
 
 
 def _reduced(against: str, printed: Range) -> Judge:
-    """Well-behaved sources clearly retransmit less, by a percentage that meets the printed range."""
+    """Well-behaved sources retransmit less, by a percentage within the printed range."""
 
     def judge(outcomes: Outcomes) -> Finding:
         found = _saved(outcomes, against, WELL_BEHAVED)
-        low, high = (found.mean if end is None else end for end in (found.low, found.high))
-        assert printed.low is not None
-        assert printed.high is not None
-        name = f"reduction against {against}"
-        return Finding(
-            found.exceeds(0) and high >= printed.low and low <= printed.high,
-            (Evidence.of(name, found, "%", printed),),
-        )
+        evidence = Evidence.of(f"reduction against {against}", statistics.estimate(found), "%", printed)
+        return Finding(verdicts.between(found, printed.low, printed.high), (evidence,))
 
     return judge
 
 
 def _fewer_retransmissions(outcomes: Outcomes) -> Finding:
-    found = {against: _saved(outcomes, against, WELL_BEHAVED) for against in (EPD, EPD_PUSH_OUT)}
-    evidence = (Evidence.of(f"reduction against {name}", one, "%") for name, one in found.items())
-    return Finding(all(one.exceeds(0) for one in found.values()), tuple(evidence))
+    return Finding.of(
+        positive(f"reduction against {against}", _saved(outcomes, against, WELL_BEHAVED), "%")
+        for against in (EPD, EPD_PUSH_OUT)
+    )
 
 
 def _greedy_retransmits_as_before(outcomes: Outcomes) -> Finding:
     """The greedy source's retransmissions are within a tenth of those under EPD."""
     found = _saved(outcomes, EPD, (GREEDY,))
-    evidence = Evidence.of("reduction of TCP 10 against EPD", found, "%")
-    return Finding(abs(found.mean) <= SAME, (evidence,))
+    return Finding.of([limited("reduction of TCP 10 against EPD", found, "%", Range(-SAME, SAME))])
 
 
 def _greedy_part(outcomes: Outcomes, scheme: str, distance: str) -> list[float]:
@@ -153,15 +142,15 @@ def _greedy_part(outcomes: Outcomes, scheme: str, distance: str) -> list[float]:
 
 def _punished_more_far_away(outcomes: Outcomes) -> Finding:
     short, long = (_greedy_part(outcomes, PROPOSED, distance) for distance in ("short", "long"))
-    less = statistics.paired_difference(short, long)
+    less = difference(short, long)
     return Finding(
-        less.exceeds(0),
+        verdicts.above(less),
         (
             Evidence.of(
                 "greedy source over the mean of the others, short", statistics.estimate(short), "", 1.593
             ),
             Evidence.of("the same, long", statistics.estimate(long), "", 1.085),
-            Evidence.of("difference", less, ""),
+            Evidence.of("difference", statistics.estimate(less), ""),
         ),
     )
 
@@ -171,12 +160,11 @@ def _fairer(table: str, suffix: str = "") -> Judge:
 
     def judge(outcomes: Outcomes) -> Finding:
         ours, theirs = (outcomes.sample(table, f"{scheme}{suffix}", FAIRNESS) for scheme in (PROPOSED, EPD))
-        more = statistics.paired_difference(ours, theirs)
         printed = [
             outcomes.published(table, f"{scheme}{suffix}", FAIRNESS) or 0.0 for scheme in (PROPOSED, EPD)
         ]
         name = f"index of {table}{suffix}, {PROPOSED} less {EPD}"
-        return Finding(more.exceeds(0), (Evidence.of(name, more, "", printed[0] - printed[1]),))
+        return Finding.of([positive(name, difference(ours, theirs), "", printed[0] - printed[1])])
 
     return judge
 
@@ -190,13 +178,13 @@ def _lessens_round_trip_bias(outcomes: Outcomes) -> Finding:
         return [one - other for one, other in zip(near, far, strict=True)]
 
     epd, ours = lead(EPD), lead(PROPOSED)
-    less = statistics.paired_difference(epd, ours)
+    less = difference(epd, ours)
     return Finding(
-        less.exceeds(0),
+        verdicts.above(less),
         (
             Evidence.of(f"TCP 5-9 less TCP 1-4 under {EPD}", statistics.estimate(epd), "Mbit/s", 3.196),
             Evidence.of(f"under {PROPOSED}", statistics.estimate(ours), "Mbit/s", 1.939),
-            Evidence.of("difference", less, "Mbit/s"),
+            Evidence.of("difference", statistics.estimate(less), "Mbit/s"),
         ),
     )
 
@@ -205,16 +193,7 @@ def _desynchronises(outcomes: Outcomes) -> Finding:
     """EPD's index is above zero and that of the proposed scheme well below it."""
     epd = outcomes.sample("Figure 17", EPD, SYNCHRONISATION)
     ours = outcomes.sample("Figure 18", PROPOSED, SYNCHRONISATION)
-    together, apart = statistics.estimate(epd), statistics.estimate(ours)
-    less = statistics.paired_difference(epd, ours)
-    return Finding(
-        together.exceeds(0) and less.exceeds(0) and apart.mean <= TOGETHER * together.mean,
-        (
-            Evidence.of(f"synchronisation index under {EPD}", together, ""),
-            Evidence.of(f"under {PROPOSED}", apart, ""),
-            Evidence.of("difference", less, ""),
-        ),
-    )
+    return Finding.of(desynchronised("synchronisation index under", (EPD, epd), (PROPOSED, ours), TOGETHER))
 
 
 def _claims_of(table: str, rows: Sequence[str]) -> tuple[Claim, ...]:

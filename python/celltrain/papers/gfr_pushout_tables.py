@@ -91,7 +91,7 @@ def rate(record: Record, flow: int) -> float:
     the schemes by what these save in retransmissions, so it leaves those out, though they fill places on the
     line that the packets lost before it have not had.
     """
-    payload, arrived = (float(record.flows[name][flow]) for name in ("throughput", "bytes_delivered"))
+    payload, arrived = (float(record.flows[name][flow]) for name in ("goodput", "bytes_delivered"))
     if not arrived:  # cells without TCP
         return payload * 53 / 48 / 1e6
     again = SEGMENT * float(record.flows["segments_retransmitted"][flow])
@@ -115,7 +115,7 @@ def throughput(record: Record) -> float:
 
 def delivered(record: Record) -> float:
     """The same with what it took a retransmission to deliver: each packet once, with all its cells."""
-    payload = sum(float(rate) for rate in record.flows["throughput"])
+    payload = sum(float(rate) for rate in record.flows["goodput"])
     return 100 * payload * LINE_BITS / LINK
 
 

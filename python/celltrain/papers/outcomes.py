@@ -1,14 +1,15 @@
 """What the replications of a paper's tables gave, and the findings drawn from it."""
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from celltrain import statistics, text
 from celltrain.papers.printed import Printed, Range, as_json, nearest, shown
+from celltrain.verdicts import Judgement, Verdict, all_of
 
-__all__ = ["Cell", "Evidence", "Finding", "Outcomes", "best", "gains"]
+__all__ = ["Cell", "Evidence", "Finding", "Outcomes", "gains"]
 
 Cell = tuple[str, str, str]
 """A place in a table: (table, column, row)."""
@@ -25,11 +26,19 @@ class Evidence:
     """Half of the width of the 95 % Student interval of `value`, in the same unit."""
     published: Printed | None = None
     """The paper's number or range, where it prints one."""
+    limit: Range | None = None
+    """Where the claim wants the value to lie, if that is not simply above zero."""
 
     @staticmethod
-    def of(name: str, found: statistics.Estimate, unit: str, published: Printed | None = None) -> "Evidence":
+    def of(
+        name: str,
+        found: statistics.Estimate,
+        unit: str,
+        published: Printed | None = None,
+        limit: Range | None = None,
+    ) -> "Evidence":
         """Evidence from an estimate."""
-        return Evidence(name, found.mean, unit, found.half_width, published)
+        return Evidence(name, found.mean, unit, found.half_width, published, limit)
 
     def to_json(self) -> dict[str, Any]:
         """As an object of JSON."""
@@ -39,13 +48,16 @@ class Evidence:
             "ci95": self.ci95,
             "unit": self.unit,
             "published": as_json(self.published),
+            "limit": as_json(self.limit),
         }
 
     def sentence(self) -> str:
         """As people read it: "gain of sessions 1-5: 41.2 ± 1.1 % (published 39.4 %)"."""
         found = statistics.Estimate(self.value, None, self.ci95, 0)
-        printed = "" if self.published is None else f" (published {self._printed()})"
-        return f"{self.name}: {text.interval(found, self.unit)}{printed}"
+        beside = [] if self.published is None else [f"published {self._printed()}"]
+        beside += [] if self.limit is None else [f"wanted: {shown(self.limit, self.unit)}"]
+        added = f" ({'; '.join(beside)})" if beside else ""
+        return f"{self.name}: {text.interval(found, self.unit)}{added}"
 
     def _printed(self) -> str:
         if self.published is None or isinstance(self.published, Range):
@@ -55,10 +67,26 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Whether a claim holds, and the numbers that say so."""
+    """What the data say of a claim, and the numbers from which that follows."""
 
-    holds: bool
+    judgement: Judgement
     evidence: tuple[Evidence, ...]
+
+    @staticmethod
+    def of(parts: Iterable[tuple[Judgement, Evidence]]) -> "Finding":
+        """The finding on a claim that is true if every part is."""
+        judgements, evidence = zip(*parts, strict=True)
+        return Finding(all_of(judgements), evidence)
+
+    @property
+    def verdict(self) -> Verdict:
+        """Supported, contradicted or undecided."""
+        return self.judgement.verdict
+
+    @property
+    def n(self) -> int:
+        """Replications behind it."""
+        return self.judgement.n
 
 
 class Outcomes:
@@ -92,31 +120,29 @@ class Outcomes:
         """What is printed of a cell."""
         return self._published.get((table, column, row))
 
-    def deviations(self, rows: Collection[str], table: str | None = None, *, relative: bool) -> list[float]:
-        """Measured less published in every cell of some rows, of one table or of all.
+    def deviations(
+        self, rows: Collection[str], table: str | None = None, *, relative: bool
+    ) -> list[list[float]]:
+        """Measured less published in every cell of some rows, of one table or all, in each replication.
 
         Relative ones are parts of the published value. Within a published range nothing deviates; outside of
-        it the nearer end counts. There is no relative deviation from a zero.
+        it the end nearer to the mean counts. There is no relative deviation from a zero.
         """
         found = []
         for (place, column, name), sample in self._samples.items():
-            printed = self.printed(place, column, name)
-            if name in rows and place == (table or place) and printed is not None:
-                measured = statistics.mean(sample)
-                compared = nearest(measured, printed)
-                difference = measured - compared
-                if not relative:
-                    found.append(difference)
-                elif compared or not difference:
-                    found.append(difference / compared if compared else 0.0)
+            printed = self._published.get((place, column, name))
+            if name not in rows or place != (table or place) or printed is None:
+                continue
+            measured = statistics.mean(sample)
+            compared = nearest(measured, printed)
+            if compared == measured:
+                found.append([0.0] * len(sample))
+            elif not relative or compared:
+                size = abs(compared) if relative else 1.0
+                found.append([(value - compared) / size for value in sample])
         return found
 
 
 def gains(over: Sequence[float], under: Sequence[float]) -> list[float]:
     """By how many per cent `over` exceeds `under`, replication by replication; NaN where `under` is zero."""
     return [100 * (a / b - 1) if b else math.nan for a, b in zip(over, under, strict=True)]
-
-
-def best(names: Sequence[str], value: Callable[[str], float]) -> str:
-    """The name with the largest value, the first of equals."""
-    return max(names, key=value)

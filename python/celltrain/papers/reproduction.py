@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from celltrain import statistics
 from celltrain.folder import Folder, Parts, claim
+from celltrain.manifests import asked
 from celltrain.papers.description import Claim, Column, Paper, Table
 from celltrain.papers.locate import PaperFolder
 from celltrain.papers.outcomes import Finding
 from celltrain.papers.printed import Printed, Range, as_json, as_point, ends, nearest
 from celltrain.papers.spool import KeptRun
-from celltrain.results import FRAMES, Record, record_frame
+from celltrain.results import FRAMES, Record, about, record_frame
+from celltrain.verdicts import Verdict
 
 if TYPE_CHECKING:
     import polars as pl
@@ -69,7 +71,7 @@ class MeasuredRow:
 
 @dataclass(frozen=True, slots=True)
 class JudgedClaim:
-    """A claim under one TCP stack, and whether it holds."""
+    """A claim under one TCP stack, and what the replications say of it."""
 
     stack: str
     claim: Claim
@@ -133,12 +135,12 @@ class Reproduction:
         """The name of a table or claim under a stack: the bare name under the default one."""
         return name if stack == self.default_stack else f"{name} ({stack})"
 
-    def failed(self) -> list[JudgedClaim]:
-        """The claims that do not hold under the default stack."""
+    def contradicted(self) -> list[JudgedClaim]:
+        """The claims that are contradicted under the default stack."""
         return [
             judged
             for judged in self.claims
-            if judged.stack == self.default_stack and not judged.finding.holds
+            if judged.stack == self.default_stack and judged.finding.verdict is Verdict.CONTRADICTED
         ]
 
     def stack_means(self, row: str) -> list[tuple[str, list[float | None]]]:
@@ -246,6 +248,7 @@ class Reproduction:
         """Writes the frames and the JSON object to a folder that was claimed."""
         import polars as pl
 
+        target.about = about(self.manifest)
         target.write_frames({"rows": self._rows_frame()}, ["csv"])
         with target.scratch("parts") as place:
             for name in RUN_FRAMES:
@@ -270,7 +273,7 @@ class Reproduction:
 
     def write(self, path: str | PathLike[str], *, overwrite: bool = False) -> Path:
         """Writes the folder of the reproduction, without report and pictures, and returns its path."""
-        with claim(path, KIND, self.paper.id, overwrite=overwrite) as target:
+        with claim(path, KIND, self.paper.id, asked=asked(self.manifest), overwrite=overwrite) as target:
             self.write_to(target)
             target.finish(self.manifest)
         return Path(path)
@@ -304,7 +307,8 @@ class Reproduction:
                 {
                     "id": self.label(judged.claim.id, judged.stack),
                     "text": judged.claim.text,
-                    "holds": judged.finding.holds,
+                    "verdict": judged.finding.verdict,
+                    "n": judged.finding.n,
                     "evidence": [evidence.to_json() for evidence in judged.finding.evidence],
                     "stack": judged.stack,
                 }

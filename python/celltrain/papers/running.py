@@ -3,6 +3,7 @@
 import time
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from celltrain import statistics
 from celltrain.errors import Defect, unknown
@@ -14,7 +15,7 @@ from celltrain.papers.reproduction import CellRun, JudgedClaim, MeasuredRow, Rep
 from celltrain.papers.spool import KeptRun, Spool
 from celltrain.results import Record, provenance
 
-__all__ = ["reproduce", "select"]
+__all__ = ["asked", "reproduce", "select"]
 
 RunKey = tuple[str, int]
 """What tells runs of one reproduction apart: the scenario's key and the replication."""
@@ -112,6 +113,29 @@ def _without(
     """The cells of all but some tables, and their tasks."""
     kept = [place for place, (_, table, _) in enumerate(cells) if table.name not in flawed]
     return [cells[place] for place in kept], [plan[place] for place in kept]
+
+
+def asked(
+    paper: str,
+    *,
+    tables: Iterable[str] = (),
+    figures: Iterable[str] = (),
+    stacks: Iterable[str] = (),
+    replications: int | None = None,
+    seed: int | None = None,
+) -> dict[str, Any]:
+    """What `folder.claim` compares with earlier results; the arguments are those of `reproduce`."""
+    from celltrain.papers import describe
+
+    description = describe(paper)
+    selected = select(description, tables, figures)
+    scenario = find(description.id).scenario(selected[0].scenario)
+    return {
+        "seed": scenario.seed if seed is None else seed,
+        "replications": scenario.replications if replications is None else replications,
+        "tables": [table.name for table in selected],
+        "stacks": list(stacks) or list(description.stacks),
+    }
 
 
 def select(paper: Paper, tables: Iterable[str], figures: Iterable[str]) -> tuple[Table, ...]:

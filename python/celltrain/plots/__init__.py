@@ -59,25 +59,23 @@ def draw_run(result: Result, folder: Folder) -> None:
 
 
 def flow_bars(result: Result) -> "Figure":
-    """The throughput of every flow with its interval, coloured by group."""
+    """The goodput of every flow with its interval, coloured by group."""
     by_flow = result.by_flow()
-    heights = [statistics.estimate([value / 1e6 for value in part["throughput"]]) for part in by_flow]
+    heights = [statistics.estimate([value / 1e6 for value in part["goodput"]]) for part in by_flow]
     names = [str(part["flow"][0]) for part in by_flow]
     groups = [str(part["group"][0]) for part in by_flow]
     colours = colour_of(groups)
     return bars(
-        names, heights, [colours[group] for group in groups], "flow, coloured by group", "throughput (Mbit/s)"
+        names, heights, [colours[group] for group in groups], "flow, coloured by group", "goodput (Mbit/s)"
     )
 
 
 def draw_comparison(found: "Comparison", folder: Folder) -> None:
-    """The picture of a comparison: a panel a measure, a point a policy."""
+    """The picture of a comparison: a panel for each measure, a point for each variant."""
     every = []
     for measure in found.measures:
         factor, unit = text.scale(found.size(measure), found.unit(measure))
-        means = [
-            found.results[policy].estimate(measure.metric).scaled(1 / factor) for policy in found.policies
-        ]
+        means = [found.results[name].estimate(measure.name).scaled(1 / factor) for name in found.variants]
         title = text.with_unit(measure.title, unit)
-        every.append(PointPanel(title, found.policies, [PointSeries("mean, 95 % interval", means)]))
+        every.append(PointPanel(title, found.variants, [PointSeries("mean, 95 % interval", means)]))
     save(points(every, columns=3), folder, "comparison")

@@ -1,13 +1,13 @@
-"""Pictures of sweeps: lines with intervals, heat maps, and fairness against throughput."""
+"""Pictures of sweeps: lines with intervals, heat maps, and fairness against goodput."""
 
 import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from celltrain import text
-from celltrain.comparison import Measure
 from celltrain.folder import Folder
 from celltrain.plots.style import COLOURS, MARKERS, panels, save, styled
+from celltrain.registry import Measure
 from celltrain.statistics import Estimate
 from celltrain.sweeps import Sweep
 from celltrain.sweeps.view import View, largest, measures
@@ -26,16 +26,16 @@ MOST_TICKS = 12
 
 
 def draw_sweep(sweep: Sweep, folder: Folder) -> None:
-    """The pictures of a sweep: each measure over the axes, and fairness against throughput."""
+    """The pictures of a sweep: each measure over the axes, and fairness against goodput."""
     view = View.of(sweep)
     for measure in measures(sweep):
-        name = measure.metric.replace("_", "-")
+        name = measure.name.replace("_", "-")
         if not view.has_many_lines:
             save(lines(sweep, measure, view), folder, name)
         if view.is_surface:
             save(heat_map(sweep, measure, view), folder, f"{name}-heat-map")
-    if {"throughput", "fairness_index"} <= set(sweep.units):
-        save(trade_off(sweep, view), folder, "fairness-against-throughput")
+    if {"goodput", "fairness_index"} <= set(sweep.units):
+        save(trade_off(sweep, view), folder, "fairness-against-goodput")
 
 
 def lines(sweep: Sweep, measure: Measure, view: View) -> "Figure":
@@ -83,9 +83,9 @@ def heat_map(sweep: Sweep, measure: Measure, view: View) -> "Figure":
 
 
 def trade_off(sweep: Sweep, view: View) -> "Figure":
-    """Fairness against throughput: a point of the sweep is a point of the picture, with both intervals."""
-    known = {measure.metric: measure for measure in measures(sweep)}
-    across, xlabel = _scaled(sweep, known["throughput"])
+    """Fairness against goodput: a point of the sweep is a point of the picture, with both intervals."""
+    known = {measure.name: measure for measure in measures(sweep)}
+    across, xlabel = _scaled(sweep, known["goodput"])
     up, ylabel = _scaled(sweep, known["fairness_index"])
     with styled():
         figure, axes = _facet_panels(view)
@@ -108,8 +108,8 @@ def trade_off(sweep: Sweep, view: View) -> "Figure":
 
 def _scaled(sweep: Sweep, measure: Measure) -> tuple[list[Estimate], str]:
     """The estimates of every point in a unit of their size, and the label with that unit."""
-    found = sweep.estimates(measure.metric)
-    factor, unit = text.scale(largest(found), sweep.units[measure.metric])
+    found = sweep.estimates(measure.name)
+    factor, unit = text.scale(largest(found), sweep.units[measure.name])
     return [one.scaled(1 / factor) for one in found], text.with_unit(measure.title, unit)
 
 

@@ -110,8 +110,8 @@ class Page:
 
     def chart(self, data: dict[str, Any], caption: str) -> None:
         """An interactive chart, described by the data that `charts.js` draws."""
-        # "</" would end the script element early.
-        text = json_text(data, indent=None).replace("</", "<\\/")
+        # "</script" would end the element early, and "<!--" let it swallow the rest of the page.
+        text = json_text(data, indent=None).replace("<", "\\u003c")
         self._body.append(
             f'<figure class="chart"><script type="application/json">{text}</script>'
             f"<figcaption>{escape(caption)}</figcaption></figure>"

@@ -1,5 +1,6 @@
-"""The report of all papers: what holds and how far off the numbers are, then every paper in full."""
+"""The report of all papers: verdicts and how far off the numbers are, then every paper in full."""
 
+from collections import Counter
 from html import escape
 
 from celltrain import statistics, text
@@ -8,6 +9,7 @@ from celltrain.papers.printed import Range
 from celltrain.papers.reproduction import JudgedClaim, MeasuredRow, Reproduction
 from celltrain.report.page import Page, Safe
 from celltrain.report.reproduction import add_reproduction, verdict
+from celltrain.verdicts import Verdict
 
 __all__ = ["PapersReport"]
 
@@ -34,13 +36,13 @@ class PapersReport:
         self._replications.add(found.replications)
         judged = [one for one in found.claims if one.stack == stack]
         compared = [cell for cell in found.rows if cell.stack == stack and cell.published is not None]
-        holds = sum(one.finding.holds for one in judged)
+        counts = Counter(one.finding.verdict for one in judged)
         self._papers.append(
             (
                 Safe(f'<a href="#section-{_FIRST_CHAPTER + len(self._papers)}">{escape(paper.id)}</a>'),
                 paper.title,
                 _deviations(paper.headline, compared),
-                f"{holds} of {len(judged)}",
+                *(str(counts[one]) for one in Verdict),
                 str(len(compared)),
                 _ranges_met(compared),
             )
@@ -60,7 +62,7 @@ class PapersReport:
             f"{count}, each with the TCP that stands for its own, {often} replications of each",
         )
         page.section("Papers")
-        summary = ("paper", "title", "mean deviation", "claims that hold", "published values", "ranges met")
+        summary = ("paper", "title", "mean deviation", *Verdict, "published values", "ranges met")
         page.table(summary, self._papers, text_columns=3)
         page.text(
             "The mean deviation is that of the measured means from the published values, without signs and "

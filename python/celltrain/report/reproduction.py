@@ -58,13 +58,19 @@ def _asked(page: Page, found: Reproduction) -> None:
 def _claims(page: Page, found: Reproduction) -> None:
     if not found.claims:
         return
-    page.section("What the paper claims, and what holds")
+    page.section("What the paper claims, and what the runs say")
     verdicts = {(judged.claim.id, judged.stack): judged for judged in found.claims}
     claims = list(dict.fromkeys(judged.claim for judged in found.claims))
     page.table(
         ("claim", *(f"with {stack}" for stack in found.stacks)),
         [(claim.text, *(verdict(verdicts[claim.id, stack]) for stack in found.stacks)) for claim in claims],
         text_columns=1 + len(found.stacks),
+    )
+    page.text(
+        "A claim is supported where the whole 95 % interval lies on its side, contradicted where all of it "
+        "lies on the other, and undecided otherwise, or with fewer than three replications. More "
+        "replications decide more claims.",
+        "note",
     )
     for stack in found.stacks:
         with page.folded(f"Evidence with {stack}"):
@@ -73,9 +79,9 @@ def _claims(page: Page, found: Reproduction) -> None:
 
 
 def verdict(judged: JudgedClaim) -> Safe:
-    """Whether a claim holds, as a coloured word."""
-    style, word = ("holds", "holds") if judged.finding.holds else ("fails", "does not hold")
-    return Safe(f'<span class="{style}">{word}</span>')
+    """What the replications say of a claim, as a coloured word, with their number."""
+    word = judged.finding.verdict
+    return Safe(f'<span class="{word}">{word}</span> <small>n = {judged.finding.n}</small>')
 
 
 def _claim_line(judged: JudgedClaim) -> tuple[str, str, str]:

@@ -3,6 +3,8 @@
 import math
 
 from celltrain import statistics, text
+from celltrain.notes import advice
+from celltrain.registry import title
 from celltrain.report import parts
 from celltrain.report.page import Page
 from celltrain.results import Result
@@ -21,12 +23,13 @@ def run_report(result: Result) -> str:
     page.section("What came out")
     units = {row["metric"]: row["unit"] for row in result.estimates().to_dicts()}
     page.table(
-        ("metric", "mean ± 95 % interval"),
-        [
-            (name.replace("_", " "), text.interval(result.estimate(name), unit))
-            for name, unit in units.items()
-        ],
+        ("measure", "mean ± 95 % interval"),
+        [(title(name), text.interval(result.estimate(name), unit)) for name, unit in units.items()],
     )
+    bottleneck = m.get("bottleneck") or "none, as there is no switch"
+    page.text(f"The bottleneck is {bottleneck}. `celltrain measures NAME` defines a measure.", "note")
+    for line in advice(result):
+        page.text(f"Note: {line}.", "note")
     _flows(page, result)
     _guarantees(page, result)
     _series(page, result)
@@ -42,17 +45,17 @@ def run_report(result: Result) -> str:
 def _flows(page: Page, result: Result) -> None:
     by_flow = result.by_flow()
     names = [str(part["flow"][0]) for part in by_flow]
-    throughput = [statistics.estimate([value / 1e6 for value in part["throughput"]]) for part in by_flow]
+    goodput = [statistics.estimate([value / 1e6 for value in part["goodput"]]) for part in by_flow]
     page.section("Flows")
     page.chart(
         parts.points_chart(
             names,
-            [("throughput", throughput, False)],
+            [("goodput", goodput, False)],
             xlabel="flow",
-            ylabel="throughput (Mbit/s)",
+            ylabel="goodput (Mbit/s)",
             unit="Mbit/s",
         ),
-        "Throughput of every flow with its 95 % interval.",
+        "Goodput of every flow with its 95 % interval.",
     )
     columns = ("round_trip", "frames_delivered", "segments_retransmitted", "timeouts", "fast_retransmits")
     known = [column for column in columns if column in result.flows.columns]

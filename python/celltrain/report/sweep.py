@@ -3,7 +3,7 @@
 import math
 
 from celltrain import text
-from celltrain.comparison import Measure
+from celltrain.registry import Measure, title
 from celltrain.report import parts
 from celltrain.report.page import Page, Safe
 from celltrain.statistics import Estimate
@@ -23,8 +23,8 @@ def sweep_report(sweep: Sweep) -> str:
     _asked(page, sweep)
     page.section("What came out")
     view = View.of(sweep)
-    for measure in measures(sweep):
-        _measure(page, sweep, measure, view)
+    for one in measures(sweep):
+        _measure(page, sweep, one, view)
     if view.left_out:
         page.text(
             f"{view.left_out} more panels of each measure are not shown; summary.parquet has all.", "note"
@@ -40,11 +40,11 @@ def _asked(page: Page, sweep: Sweep) -> None:
     page.section("What was asked")
     rows = [(", ".join(axis["keys"]), _listed(axis["steps"])) for axis in sweep.manifest["axes"]]
     page.table(("parameter", "values"), rows, text_columns=2)
-    until = sweep.manifest["until"]
+    until = sweep.until
     if until is not None:
         page.text(
             f"Each point was replicated until half of the {text.percent(until['confidence'])} interval of "
-            f"{until['metric'].replace('_', ' ')} was at most {text.percent(until['rel-ci'])} of the mean, "
+            f"{title(until['metric'])} was at most {text.percent(until['rel-ci'])} of the mean, "
             f"looked at every {sweep.manifest['replications']} replications, at most "
             f"{until['max-replications']} times replicated."
         )
@@ -56,8 +56,8 @@ def _listed(steps: list[str]) -> str:
 
 
 def _measure(page: Page, sweep: Sweep, measure: Measure, view: View) -> None:
-    found = sweep.estimates(measure.metric)
-    factor, unit = text.scale(largest(found), sweep.units[measure.metric])
+    found = sweep.estimates(measure.name)
+    factor, unit = text.scale(largest(found), sweep.units[measure.name])
     scaled = [one.scaled(1 / factor) for one in found]
     label = text.with_unit(measure.title, unit)
     page.heading(label[0].upper() + label[1:])
@@ -102,7 +102,7 @@ def _heat_cell(mean: float, low: float, high: float) -> str:
 
 
 def _table(page: Page, sweep: Sweep) -> None:
-    titles = [measure.title for measure in measures(sweep)]
+    titles = [one.title for one in measures(sweep)]
     page.heading("Mean ± 95 % interval")
     page.table((*sweep.parameters, *titles), mean_lines(sweep, MOST_ROWS), text_columns=len(sweep.parameters))
     if sweep.points.height > MOST_ROWS:

@@ -10,6 +10,7 @@ from celltrain.experiment import Task
 from celltrain.sweeps.entry import Run
 from celltrain.sweeps.plan import Plan
 from celltrain.sweeps.store import Store
+from celltrain.verdicts import spent_confidence
 
 __all__ = ["Agenda"]
 
@@ -107,6 +108,6 @@ class Agenda:
         values = self._values.setdefault(key, [])
         while len(values) < target:
             values += self._store.stretch(key, len(values), target).sample(until.metric)
-        return target >= until.max_replications or statistics.estimate(values, until.confidence).within(
-            until.rel_ci
-        )
+        look = -(-target // self._plan.replications)
+        found = statistics.estimate(values, spent_confidence(until.confidence, look))
+        return target >= until.max_replications or found.within(until.rel_ci)

@@ -8,7 +8,7 @@ from typing import Any
 
 from celltrain.errors import InputError
 
-__all__ = ["Axis", "Value", "grid_axes", "shown", "zip_axis"]
+__all__ = ["Axis", "Quantities", "Value", "grid_axes", "quantities", "shown", "zip_axis"]
 
 Value = str | int | float | bool | tuple["Value", ...]
 """A value of a parameter: text (quantities with their units too), a number, true or false, or a list."""
@@ -21,6 +21,16 @@ _RANGE = re.compile(
     rf"(?P<low>{_NUMBER})\s*(?P<low_unit>\S*)\s*\.\.\s*(?P<high>{_NUMBER})\s*(?P<high_unit>\S*)"
     rf"\s+(?P<kind>step|times)\s+(?P<by>{_NUMBER})\s*(?P<by_unit>\S*)"
 )
+_QUANTITY = re.compile(rf"({_NUMBER})\s*([^\s\d.]+)")
+_PREFIXES = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9}
+_SCALES: dict[str, tuple[str, Decimal]] = {
+    **{name: ("s", Decimal(10) ** power) for name, power in (("s", 0), ("ms", -3), ("ns", -9), ("ps", -12))},
+    **dict.fromkeys(("us", "µs"), ("s", Decimal(10) ** -6)),
+    **{prefix + unit: (unit, Decimal(size)) for prefix, size in _PREFIXES.items() for unit in ("bit/s", "B")},
+    **{f"{prefix}iB": ("B", Decimal(1024**power)) for power, prefix in enumerate("KMG", 1)},
+}
+"""The units that have prefixes: what each is a multiple of, and how much of it."""
+
 _FORMS = '"50 % .. 95 % step 5 %" or "1 ms .. 64 ms times 2"'
 
 
@@ -35,6 +45,43 @@ class Axis:
     def to_dict(self) -> dict[str, Any]:
         """The axis in a manifest: its keys, and the label of every step."""
         return {"keys": list(self.keys), "steps": [", ".join(map(shown, step)) for step in self.steps]}
+
+
+@dataclass(frozen=True, slots=True)
+class Quantities:
+    """The values of a parameter as numbers of one unit."""
+
+    column: str
+    """The column of a frame that has them: "switch.buffer (cells)"."""
+    unit: str
+    numbers: dict[str, float]
+    """The number of each value as it was written."""
+
+
+def quantities(key: str, values: Sequence[Value]) -> Quantities | None:
+    """The values of a parameter as numbers, if all are quantities of one kind; in the unit of the first."""
+    found = {}
+    for value in values:
+        match = _QUANTITY.fullmatch(value.strip()) if isinstance(value, str) else None
+        if match is None:
+            return None
+        found[str(value)] = (Decimal(match[1]), match[2])
+    first = next(iter(found.values()))[1]
+    numbers = {}
+    for written, (number, unit) in found.items():
+        factor = _factor(unit, first)
+        if factor is None:
+            return None
+        numbers[written] = float(number * factor)
+    return Quantities(f"{key} ({first})", first, numbers)
+
+
+def _factor(unit: str, base: str) -> Decimal | None:
+    """How many of one unit another is; None for units of different kinds."""
+    if unit.removesuffix("s") == base.removesuffix("s") and unit not in _SCALES and base not in _SCALES:
+        return Decimal(1)  # cell and cells
+    one, other = (_SCALES.get(name) for name in (unit, base))
+    return one[1] / other[1] if one and other and one[0] == other[0] else None
 
 
 def grid_axes(table: object) -> list[Axis]:

@@ -1,7 +1,6 @@
 """Sweep plans: a scenario, the parameters that vary over it, and how often each point is replicated."""
 
 import os
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,10 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from celltrain import _core
-from celltrain.errors import InputError, unknown
+from celltrain.embedded import parsed
+from celltrain.errors import InputError, ScenarioError, unknown
 from celltrain.experiment import MAX_RUNS, replicate
-from celltrain.scenario import Scenario, load, load_with_sweep, toml_value
-from celltrain.sweeps.axes import Axis, Value, grid_axes, shown, zip_axis
+from celltrain.scenario import Scenario, load, load_with_sweep, read_text, toml_value
+from celltrain.scenario import shown as shown_path
+from celltrain.sweeps.axes import Axis, Quantities, Value, grid_axes, quantities, shown, zip_axis
+from celltrain.verdicts import LEAST
 
 __all__ = ["Plan", "Until", "load_plan", "make_plan"]
 
@@ -38,9 +40,10 @@ class Until:
 
     The interval of the metric's mean is looked at after `Plan.replications` replications of a point, and
     again each time as many more have ended, in the order of their numbers. So the answer depends on the
-    measured values alone, not on which run ended first. Because the interval is looked at more than once, its
-    coverage is a little below the nominal confidence; fewer and larger steps bring it closer (Law,
-    *Simulation Modeling and Analysis*, section 9.4.1).
+    measured values alone, not on which run ended first. Because the interval is looked at more than once,
+    each look has a confidence of its own (`celltrain.verdicts.spent_confidence`), such that the interval at
+    which a point stops covers the mean with the stated confidence. Fewer and larger steps therefore need
+    fewer runs.
     """
 
     metric: str
@@ -110,8 +113,21 @@ class Plan:
 
         A parameter whose values are not all of one kind is a column of text.
         """
-        columns = self._columns
-        return {"point": point} | {key: columns[key](value) for key, value in self.settings(point).items()}
+        columns, settings = self._columns, self.settings(point)
+        named = {"point": point} | {key: columns[key](value) for key, value in settings.items()}
+        return named | {
+            axis.column: axis.numbers[str(settings[key])] for key, axis in self.quantities.items()
+        }
+
+    @cached_property
+    def quantities(self) -> dict[str, Quantities]:
+        """The parameters whose values are quantities: as text, 50 cells come after 200 cells."""
+        found = {}
+        for axis in self.axes:
+            for place, key in enumerate(axis.keys):
+                if (numbers := quantities(key, [step[place] for step in axis.steps])) is not None:
+                    found[key] = numbers
+        return found
 
     @cached_property
     def _columns(self) -> dict[str, Callable[[Value], Any]]:
@@ -154,7 +170,7 @@ class Plan:
         settings = self.settings(point)
         try:
             return self.scenario.with_(settings)
-        except _core.ScenarioError as error:
+        except ScenarioError as error:
             values = ", ".join(f"{key} = {shown(value)}" for key, value in settings.items())
             reason = str(error).removeprefix("--set ")
             raise InputError(f"the point with {values} cannot be run: {reason}") from error
@@ -189,10 +205,10 @@ def load_plan(path: str | os.PathLike[str]) -> Plan:
     """
     place = Path(path)
     try:
-        content = tomllib.loads(place.read_text(encoding="utf-8"))
+        content = parsed(read_text(place))
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
-        raise InputError(f"{place}: cannot read the plan: {reason}") from error
+        raise InputError(f"{shown_path(place)}: cannot read the plan: {reason}") from error
     try:
         if not isinstance(content.get("sweep"), Mapping):
             raise InputError(
@@ -214,8 +230,8 @@ def load_plan(path: str | os.PathLike[str]) -> Plan:
             **content["sweep"],
         )
     except InputError as error:
-        named = str(error).startswith(f"{place}: ")
-        raise InputError(str(error) if named else f"{place}: {error}") from error
+        named = str(error).startswith(f"{shown_path(place)}: ")
+        raise InputError(str(error) if named else f"{shown_path(place)}: {error}") from error
 
 
 def make_plan(
@@ -271,9 +287,7 @@ def _until(given: object, replications: int) -> Until:
         _known_keys("until", given, _UNTIL_KEYS)
         for key in _UNTIL_KEYS[:2]:
             if key not in given:
-                raise InputError(
-                    f'until.{key} is missing: until = {{ metric = "throughput", rel-ci = "2 %" }}'
-                )
+                raise InputError(f'until.{key} is missing: until = {{ metric = "goodput", rel-ci = "2 %" }}')
         until = Until(
             str(given["metric"]),
             _part("until.rel-ci", given["rel-ci"]),
@@ -283,8 +297,10 @@ def _until(given: object, replications: int) -> Until:
     else:
         raise InputError(f"until: expected a table with metric and rel-ci, not {given!r}")
     _expect("until.max-replications", until.max_replications, int, "a whole number")
-    if replications < 2:
-        raise InputError("until needs at least 2 replications to have an interval to look at")
+    if replications < LEAST:
+        raise InputError(
+            f"until looks at intervals of at least {LEAST} replications: write replications = {LEAST} or more"
+        )
     if not replications <= until.max_replications <= MAX_RUNS:
         raise InputError(
             f"until.max-replications must lie between the {replications} replications of a step "

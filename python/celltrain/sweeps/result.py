@@ -7,9 +7,12 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from celltrain import folder, statistics
+from celltrain import manifests, statistics
 from celltrain.errors import Defect, unknown
+from celltrain.registry import RENAMED
+from celltrain.results import has_old_names, todays_names
 from celltrain.sweeps.frames import FRAMES
+from celltrain.verdicts import spent_confidence
 
 if TYPE_CHECKING:
     import polars as pl
@@ -18,6 +21,9 @@ __all__ = ["KIND", "Sweep"]
 
 KIND = "sweep"
 """The kind of results in the manifest of a sweep's folder."""
+
+CONFIDENCE = 0.95
+"""Confidence of every interval."""
 
 STRETCH = 1 << 18
 """Rows of the summary that are read at once."""
@@ -33,6 +39,7 @@ class Sweep:
     def __init__(self, path: Path, manifest: dict[str, Any]) -> None:
         self.path = path
         self.manifest = manifest
+        self._verified: set[str] = set()
 
     @staticmethod
     def read(path: str | PathLike[str]) -> "Sweep":
@@ -41,7 +48,7 @@ class Sweep:
         Raises:
             InputError: the folder holds no complete sweep.
         """
-        return Sweep(Path(path), folder.read_manifest(Path(path), KIND))
+        return Sweep(Path(path), manifests.read_manifest(Path(path), KIND))
 
     @property
     def parameters(self) -> list[str]:
@@ -60,6 +67,15 @@ class Sweep:
             told = Defect(*(one[name] for name in ("scenario", "seed", "replication", "message", "place")))
             lines.append(f"point {point} ({settings}): {told}")
         return lines
+
+    @property
+    def numeric(self) -> dict[str, str]:
+        """The columns that hold the values of parameters with units as numbers, and their units.
+
+        A parameter such as `switch.buffer` is a column of text, as the plan has it, and
+        "switch.buffer (cells)" one of numbers, for sorting and drawing.
+        """
+        return dict(self.manifest.get("numeric", {}))
 
     @property
     def fingerprint(self) -> str:
@@ -91,13 +107,24 @@ class Sweep:
         """One row a point: `point`, the parameters, `replications`."""
         import polars as pl
 
-        runs = self.scan("runs").group_by("point", *self.parameters, maintain_order=True)
+        runs = self.scan("runs").group_by("point", *self.parameters, *self.numeric, maintain_order=True)
         return runs.agg(pl.len().cast(pl.Int64).alias("replications")).collect()
 
     @cached_property
     def units(self) -> dict[str, str]:
         """The unit of every summary metric, in the order of the core."""
-        return dict(self.manifest["metrics"])
+        metrics = dict(self.manifest["metrics"])
+        if not has_old_names(self.manifest):
+            return metrics
+        return {RENAMED["summary"].get(name, name): unit for name, unit in metrics.items()}
+
+    @property
+    def until(self) -> dict[str, Any] | None:
+        """When the replications of a point were enough, if the plan said so."""
+        found: dict[str, Any] | None = self.manifest["until"]
+        if found is None or not has_old_names(self.manifest):
+            return found
+        return {**found, "metric": RENAMED["summary"].get(found["metric"], found["metric"])}
 
     def scan(self, name: str) -> "pl.LazyFrame":
         """A frame that is not in memory, for sweeps whose frames are large."""
@@ -105,7 +132,10 @@ class Sweep:
 
         if name not in FRAMES:
             raise unknown("frame", name, FRAMES)
-        return pl.scan_parquet(self.path / f"{name}.parquet")
+        if name not in self._verified:
+            manifests.verify(self.path, f"{name}.parquet", self.manifest)
+            self._verified.add(name)
+        return todays_names(name, pl.scan_parquet(self.path / f"{name}.parquet"), self.manifest)
 
     def samples(self, metric: str) -> list[list[float]]:
         """A summary metric in every replication of every point, in order.
@@ -118,12 +148,20 @@ class Sweep:
     def estimates(self, metric: str) -> list[statistics.Estimate]:
         """Mean, standard deviation and 95 % Student interval of a summary metric at every point, in order.
 
-        However many runs there are, the samples of one point at a time are in memory.
+        The metric of `until` was looked at several times; its interval has the confidence of all looks
+        together. However many runs there are, the samples of one point at a time are in memory.
 
         Raises:
             InputError: nothing measured it.
         """
-        return [statistics.estimate(sample) for sample in self._samples(metric)]
+        return [statistics.estimate(one, self._confidence(metric, len(one))) for one in self._samples(metric)]
+
+    def _confidence(self, metric: str, n: int) -> float:
+        """The confidence of the interval of a point, so that it covers the mean in 95 of 100 sweeps."""
+        until = self.until
+        if until is None or metric != until["metric"]:
+            return CONFIDENCE
+        return spent_confidence(CONFIDENCE, -(-n // self.manifest["replications"]))
 
     def _samples(self, metric: str) -> Iterator[list[float]]:
         """The samples of a summary metric, point by point."""
@@ -145,14 +183,14 @@ class Sweep:
         yield sample
 
     def table(self, metric: str) -> "pl.DataFrame":
-        """One row a point: the parameters, then `mean, sd, ci95, n` of a summary metric.
+        """One row per point: the parameters, those with units also as numbers, then `mean, sd, ci95, n`.
 
         `ci95` is half of the 95 % Student interval of the mean.
 
         Raises:
             InputError: nothing measured the metric.
         """
-        return self.points.select(self.parameters).hstack(_columns(self.estimates(metric)))
+        return self.points.select(*self.parameters, *self.numeric).hstack(_columns(self.estimates(metric)))
 
     def difference(self, metric: str, parameter: str) -> "pl.DataFrame":
         """What a parameter changes: every point less the one where the parameter has its first value.

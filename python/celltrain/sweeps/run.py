@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
-from celltrain import folder
+from celltrain import _core, folder
 from celltrain.errors import Defect, InputError
 from celltrain.experiment import MAX_RUNS, Progress, drive
 from celltrain.results import core_version, provenance
@@ -63,7 +63,7 @@ def sweep(
             },
             replications=10,
             out="results/buffers",
-        ).table("throughput")
+        ).table("goodput")
 
     Args:
         scenario: what is varied.
@@ -135,8 +135,11 @@ def run_plan(
     plan.check_metric()
     with (
         _place(out) as place,
-        folder.claim(place, KIND, plan.scenario.key, overwrite=overwrite, left=_LEFT) as target,
+        folder.claim(
+            place, KIND, plan.scenario.key, asked={"seed": plan.seed}, overwrite=overwrite, left=_LEFT
+        ) as target,
     ):
+        target.about = {"name": plan.name, "seed": plan.seed, "celltrain": _core.__version__}
         target.write_text("scenario.toml", plan.scenario.to_toml())
         target.write_text("plan.toml", plan.to_toml("scenario.toml"))
         began = time.perf_counter()
@@ -234,6 +237,7 @@ def _manifest(
         "fingerprint": frames.fingerprint,
         "seed": plan.seed,
         "parameters": plan.parameters,
+        "numeric": {one.column: one.unit for one in plan.quantities.values()},
         "axes": [axis.to_dict() for axis in plan.axes],
         "points": plan.points,
         "replications": plan.replications,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from celltrain import text
-from celltrain.comparison import MEASURES, Measure
+from celltrain.registry import Measure, compared, measure
 from celltrain.statistics import Estimate
 from celltrain.sweeps.result import Sweep
 
@@ -92,11 +92,10 @@ class View:
 
 def measures(sweep: Sweep) -> list[Measure]:
     """The measures that a sweep's tables and pictures show."""
-    shown = [measure for measure in MEASURES if measure.metric in sweep.units]
-    until = sweep.manifest["until"]
-    if until is not None and until["metric"] not in [measure.metric for measure in shown]:
-        metric = until["metric"]
-        shown.insert(0, Measure(metric, metric.replace("_", " "), more_is_better=True))
+    shown = compared(sweep.units)
+    until = sweep.until
+    if until is not None and until["metric"] not in [one.name for one in shown]:
+        shown.insert(0, measure(until["metric"]))
     return shown
 
 
@@ -105,10 +104,10 @@ def mean_lines(sweep: Sweep, most: int) -> list[tuple[str, ...]]:
     columns: list[Sequence[str]] = [
         [str(value) for value in sweep.points[key].head(most)] for key in sweep.parameters
     ]
-    for measure in measures(sweep):
-        found = sweep.estimates(measure.metric)
-        size, unit = largest(found), sweep.units[measure.metric]
-        columns.append([text.interval(one, unit, size) for one in found[:most]])
+    for one in measures(sweep):
+        found = sweep.estimates(one.name)
+        size, unit = largest(found), sweep.units[one.name]
+        columns.append([text.interval(mean, unit, size) for mean in found[:most]])
     return list(zip(*columns, strict=True))
 
 

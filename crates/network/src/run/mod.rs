@@ -1,5 +1,6 @@
 //! A run: one replication of a scenario, from the start to its measures.
 
+mod bottleneck;
 mod tables;
 
 use celltrain_atm::{cell::CELL_BITS, contract::Category, policing, quantity::CellRate};
@@ -17,7 +18,7 @@ use crate::{
     channel::Lost,
     events::Events,
     host::IncomingStats,
-    measures::{Excess, Guaranteed, Series},
+    measures::{Excess, Guaranteed, Series, registry},
     network::{Carrier, FlowEnds, Network},
     port::{Location, Port, PortStats},
     scenario::{Flow, Framing, Graph, Scenario, ScenarioError},
@@ -228,6 +229,14 @@ impl<'a> Experiment<'a> {
         }
     }
 
+    /// The name of the port that occupancy, delay and utilisation of the summary are about; `None` without a switch.
+    #[must_use]
+    pub fn bottleneck(&self) -> Option<String> {
+        let link = bottleneck::bottleneck(&self.graph).map(|link| &self.graph.links[link])?;
+        let [from, to] = [link.from, link.to].map(|node| &self.graph.nodes[node].name);
+        Some(format!("{from} > {to}"))
+    }
+
     /// How long a run is measured.
     fn window(&self) -> Time {
         self.scenario.spec().duration.ps() - self.scenario.spec().warm_up.ps()
@@ -279,7 +288,7 @@ impl<'a> Experiment<'a> {
             let mcr = minimum_rate(flow).filter(|_| of_cells && flow.circuit == index)?;
             // A burst of the contract's size still counts as sent at the minimum rate.
             let sends_more = rate(counts.sent) > mcr + rate(flow.contract.mbs.into());
-            let asks = sends_more || (counts.carries_tcp() && counts.discarded > 0);
+            let asks = sends_more || (counts.carrier.is_tcp() && counts.discarded > 0);
             Some(Guaranteed { mcr, rate: rate(counts.incoming.useful_cells), asks })
         };
         std::iter::zip(&self.graph.flows, counts).enumerate().map(of_flow).collect()
@@ -291,49 +300,52 @@ impl<'a> Experiment<'a> {
         let round_trip =
             |flow: &Flow| flow.route.iter().chain(&flow.back).map(|&link| graph.links[link].delay.ps()).sum();
         let count = |get: fn(&FlowCounts) -> u64| Column::Count(counts.iter().map(get).collect());
-        Table::new(vec![
-            ("flow", "", Column::Text(graph.flows.iter().map(|flow| flow.name.clone()).collect())),
-            ("group", "", Column::Count(graph.flows.iter().map(|flow| u64::from(flow.group)).collect())),
-            ("source", "", Column::Text(graph.flows.iter().map(|flow| node(flow.from)).collect())),
-            ("destination", "", Column::Text(graph.flows.iter().map(|flow| node(flow.to)).collect())),
-            (
-                "round_trip",
-                "s",
-                Column::Number(graph.flows.iter().map(|flow| seconds(round_trip(flow))).collect()),
-            ),
-            (
-                "throughput",
-                "bit/s",
-                Column::Number(counts.iter().map(|flow| flow.throughput(window)).collect()),
-            ),
-            ("frames_delivered", "frames", count(FlowCounts::frames_delivered)),
-            ("bytes_delivered", "B", count(|flow| flow.receiver.distinct_bytes)),
-            ("segments_sent", "segments", count(|flow| flow.sender.segments)),
-            ("segments_retransmitted", "segments", count(|flow| flow.sender.retransmitted_segments)),
-            ("timeouts", "", count(|flow| flow.sender.timeouts)),
-            ("fast_retransmits", "", count(|flow| flow.sender.fast_retransmits)),
-            ("duplicates_received", "segments", count(|flow| flow.receiver.duplicate_segments)),
-            ("acks_sent", "segments", count(|flow| flow.receiver.acks)),
-            ("clp", "", Column::Count(graph.flows.iter().map(|flow| u64::from(flow.contract.clp)).collect())),
-            ("cells_sent", "cells", count(|flow| flow.sent)),
-            ("cells_discarded", "cells", count(|flow| flow.discarded)),
-            ("frames_eligible", "frames", count(|flow| flow.policing.frames_eligible)),
-            ("frames_tagged", "frames", count(|flow| flow.policing.frames_tagged)),
-            ("cells_dropped_at_source", "cells", count(|flow| flow.source_dropped)),
-            ("source_queue_max", "cells", count(|flow| flow.source_queue_max)),
-            ("cells_useful", "cells", count(|flow| flow.incoming.useful_cells)),
-            ("cells_useless", "cells", count(|flow| flow.incoming.useless_cells)),
-            (
-                "mcr",
-                "bit/s",
-                Column::Number(
-                    graph.flows.iter().map(|flow| minimum_rate(flow).unwrap_or(f64::NAN)).collect(),
+        let rate = |get: fn(&FlowCounts) -> u64| {
+            Column::Number(counts.iter().map(|flow| bits_per_second(get(flow), window)).collect())
+        };
+        let kinds = graph.flows.iter().map(|flow| kind(flow).to_owned()).collect();
+        Table::of(
+            registry::FLOW,
+            vec![
+                ("flow", Column::Text(graph.flows.iter().map(|flow| flow.name.clone()).collect())),
+                ("group", Column::Count(graph.flows.iter().map(|flow| u64::from(flow.group)).collect())),
+                ("kind", Column::Text(kinds)),
+                ("source", Column::Text(graph.flows.iter().map(|flow| node(flow.from)).collect())),
+                ("destination", Column::Text(graph.flows.iter().map(|flow| node(flow.to)).collect())),
+                (
+                    "round_trip",
+                    Column::Number(graph.flows.iter().map(|flow| seconds(round_trip(flow))).collect()),
                 ),
-            ),
-            ("excess", "bit/s", Column::Number(excess.rates)),
-            ("excess_of_equal_part", "", Column::Number(excess.of_equal)),
-            ("excess_of_weighted_part", "", Column::Number(excess.of_weighted)),
-        ])
+                ("goodput", rate(FlowCounts::bytes)),
+                ("throughput", rate(FlowCounts::bytes_received)),
+                ("frames_delivered", count(FlowCounts::frames_delivered)),
+                ("bytes_delivered", count(|flow| flow.receiver.distinct_bytes)),
+                ("segments_sent", count(|flow| flow.sender.segments)),
+                ("segments_retransmitted", count(|flow| flow.sender.retransmitted_segments)),
+                ("timeouts", count(|flow| flow.sender.timeouts)),
+                ("fast_retransmits", count(|flow| flow.sender.fast_retransmits)),
+                ("duplicates_received", count(|flow| flow.receiver.duplicate_segments)),
+                ("acks_sent", count(|flow| flow.receiver.acks)),
+                ("clp", Column::Count(graph.flows.iter().map(|flow| u64::from(flow.contract.clp)).collect())),
+                ("cells_sent", count(|flow| flow.sent)),
+                ("cells_discarded", count(|flow| flow.discarded)),
+                ("frames_eligible", count(|flow| flow.policing.frames_eligible)),
+                ("frames_tagged", count(|flow| flow.policing.frames_tagged)),
+                ("cells_dropped_at_source", count(|flow| flow.source_dropped)),
+                ("source_queue_max", count(|flow| flow.source_queue_max)),
+                ("cells_useful", count(|flow| flow.incoming.useful_cells)),
+                ("cells_useless", count(|flow| flow.incoming.useless_cells)),
+                (
+                    "mcr",
+                    Column::Number(
+                        graph.flows.iter().map(|flow| minimum_rate(flow).unwrap_or(f64::NAN)).collect(),
+                    ),
+                ),
+                ("excess", Column::Number(excess.rates)),
+                ("excess_of_equal_part", Column::Number(excess.of_equal)),
+                ("excess_of_weighted_part", Column::Number(excess.of_weighted)),
+            ],
+        )
     }
 }
 
@@ -342,6 +354,15 @@ fn free(network: Network) {
     let spawned = std::thread::Builder::new().spawn(move || drop(network));
     // Without a thread it was freed at once.
     drop(spawned);
+}
+
+/// What kind of flow it is, as the tables call it. Flows of one kind are comparable.
+fn kind(flow: &Flow) -> &'static str {
+    if flow.traffic.uses_tcp() { "tcp" } else { "other" }
+}
+
+fn bits_per_second(bytes: u64, window: Time) -> f64 {
+    bytes as f64 * 8.0 / seconds(window)
 }
 
 /// The minimum cell rate of a flow's VC in bit/s.
@@ -421,6 +442,7 @@ impl FlowCounts {
         flow.receiver.distinct_bytes -= receiver.distinct_bytes;
         flow.receiver.distinct_full_segments -= receiver.distinct_full_segments;
         flow.receiver.duplicate_segments -= receiver.duplicate_segments;
+        flow.receiver.duplicate_bytes -= receiver.duplicate_bytes;
         flow.receiver.acks -= receiver.acks;
         flow.incoming.frames -= incoming.frames;
         flow.incoming.useful_cells -= incoming.useful_cells;
@@ -433,21 +455,19 @@ impl FlowCounts {
         flow
     }
 
-    /// Whether TCP carries it, delivered or not.
-    fn carries_tcp(&self) -> bool {
-        self.carrier.is_tcp()
-    }
-
     /// Distinct full segments, or whole frames of bare cells: the effective throughput in frames.
     fn frames_delivered(&self) -> u64 {
-        if self.carries_tcp() { self.receiver.distinct_full_segments } else { self.incoming.frames }
+        if self.carrier.is_tcp() { self.receiver.distinct_full_segments } else { self.incoming.frames }
     }
 
-    /// Payload delivered for the first time, in bit/s; for bare cells the payload of whole frames.
-    fn throughput(&self, window: Time) -> f64 {
-        let bytes =
-            if self.carries_tcp() { self.receiver.distinct_bytes } else { self.incoming.useful_cells * 48 };
-        bytes as f64 * 8.0 / seconds(window)
+    /// Payload bytes delivered for the first time; for bare cells the payload of whole frames.
+    fn bytes(&self) -> u64 {
+        if self.carrier.is_tcp() { self.receiver.distinct_bytes } else { self.incoming.useful_cells * 48 }
+    }
+
+    /// Payload bytes that arrived, repetitions included.
+    fn bytes_received(&self) -> u64 {
+        self.bytes() + self.receiver.duplicate_bytes
     }
 
     /// Cells that brought something new.

@@ -6,10 +6,14 @@ use celltrain_engine::{
     time::{SECOND, seconds},
 };
 
-use super::{Experiment, FlowCounts, Metric, PortCounts};
+use super::{Experiment, FlowCounts, Metric, PortCounts, bits_per_second, bottleneck::bottleneck};
 use crate::{
     channel::LossReason,
-    measures::{Excess, Series, fairness_index, synchronisation_index},
+    measures::{
+        Excess, Series, fairness_index,
+        registry::{self, Measure},
+        synchronisation_index,
+    },
     port::{Location, Port, RateControl},
     scenario::NodeKind,
     table::{Column, Table},
@@ -61,40 +65,73 @@ impl<'a> PortMeasures<'a> {
     fn all_discarded(&self) -> u64 {
         self.discarded.iter().sum()
     }
+
+    /// A quantile of the delay in seconds.
+    fn delay(&self, quantile: f64) -> f64 {
+        self.port.stats().delays.quantile(quantile) / SECOND as f64
+    }
 }
 
 pub(super) fn port_table(ports: &[PortMeasures<'_>]) -> Table {
     let count = |get: &dyn Fn(&PortMeasures<'_>) -> u64| Column::Count(ports.iter().map(get).collect());
     let number = |get: &dyn Fn(&PortMeasures<'_>) -> f64| Column::Number(ports.iter().map(get).collect());
     let mut columns = vec![
-        ("port", "", Column::Text(ports.iter().map(|port| port.port.name.clone()).collect())),
-        ("switch", "", count(&|port| u64::from(port.port.location == Location::Switch))),
-        ("cells_arrived", "cells", count(&|port| port.accepted + port.all_discarded() - port.pushed_out)),
-        ("cells_forwarded", "cells", count(&|port| port.forwarded)),
-        ("cells_discarded", "cells", count(&|port| port.all_discarded())),
+        ("port", Column::Text(ports.iter().map(|port| port.port.name.clone()).collect())),
+        ("switch", count(&|port| u64::from(port.port.location == Location::Switch))),
+        ("counted", Column::Text(ports.iter().map(|port| port.port.unit().to_owned()).collect())),
+        ("cells_arrived", count(&|port| port.accepted + port.all_discarded() - port.pushed_out)),
+        ("cells_forwarded", count(&|port| port.forwarded)),
+        ("cells_discarded", count(&|port| port.all_discarded())),
+        ("cells_accepted_clp1", count(&|port| port.low_priority[0])),
+        ("cells_discarded_clp1", count(&|port| port.low_priority[1])),
     ];
-    columns.extend([
-        ("cells_accepted_clp1", "cells", count(&|port| port.low_priority[0])),
-        ("cells_discarded_clp1", "cells", count(&|port| port.low_priority[1])),
-    ]);
     for reason in Reason::ALL {
-        columns.push((reason.column(), "cells", count(&|port| port.discarded[reason as usize])));
+        columns.push((reason.column(), count(&|port| port.discarded[reason as usize])));
     }
     for reason in LossReason::ALL {
-        columns.push((reason.column(), "cells", count(&|port| port.lost[reason as usize])));
+        columns.push((reason.column(), count(&|port| port.lost[reason as usize])));
     }
     columns.extend([
-        ("frames_marked", "frames", count(&|port| port.marked)),
-        ("utilisation", "", number(&|port| port.utilisation)),
-        ("occupancy_mean", "cells", number(&|port| port.occupancy_mean)),
-        ("occupancy_max", "cells", count(&|port| port.port.occupancy_max())),
-        ("abr_queue_max", "cells", count(&|port| port.port.control().map_or(0, RateControl::most))),
-        ("delay_mean", "s", number(&|port| port.delay_mean)),
-        ("delay_p50", "s", number(&|port| port.port.stats().delays.quantile(0.5) / SECOND as f64)),
-        ("delay_p95", "s", number(&|port| port.port.stats().delays.quantile(0.95) / SECOND as f64)),
-        ("delay_p99", "s", number(&|port| port.port.stats().delays.quantile(0.99) / SECOND as f64)),
+        ("frames_marked", count(&|port| port.marked)),
+        ("utilisation", number(&|port| port.utilisation)),
+        ("occupancy_mean", number(&|port| port.occupancy_mean)),
+        ("occupancy_max", count(&|port| port.port.occupancy_max())),
+        ("abr_queue_max", count(&|port| port.port.control().map_or(0, RateControl::most))),
+        ("delay_mean", number(&|port| port.delay_mean)),
+        ("delay_p50", number(&|port| port.delay(0.5))),
+        ("delay_p95", number(&|port| port.delay(0.95))),
+        ("delay_p99", number(&|port| port.delay(0.99))),
     ]);
-    Table::new(columns)
+    let table = Table::of(registry::PORT, columns);
+    let units = |unit| ports.iter().any(|port| port.port.unit() == unit);
+    match (units("cells"), units("packets")) {
+        (true, true) => table.counted_in("cells", "cells or packets"),
+        (false, true) => table.counted_in("cells", "packets"),
+        _ => table,
+    }
+}
+
+/// The metrics of a run so far. They are in the order of the registry.
+struct Summary {
+    metrics: Vec<Metric>,
+    rest: std::slice::Iter<'static, Measure>,
+}
+
+impl Summary {
+    fn new() -> Self {
+        Self { metrics: Vec::new(), rest: registry::RUN.iter() }
+    }
+
+    /// Adds a metric.
+    ///
+    /// # Panics
+    /// If there is none of this name behind the one added before.
+    fn add(&mut self, name: &'static str, value: f64) -> &mut Metric {
+        let unit =
+            self.rest.find(|measure| measure.name == name).expect("the registry has the metric here").unit;
+        self.metrics.push(Metric { name, value, unit });
+        self.metrics.last_mut().expect("it was just added")
+    }
 }
 
 impl Experiment<'_> {
@@ -106,52 +143,95 @@ impl Experiment<'_> {
         series: &[Series],
         excess: &Excess,
     ) -> Vec<Metric> {
-        let (warm_up, window) = (self.scenario.spec().warm_up.ps(), self.window());
         let total = |get: fn(&FlowCounts) -> u64| flows.iter().map(get).sum::<u64>() as f64;
-        let throughputs: Vec<f64> = flows.iter().map(|flow| flow.throughput(window)).collect();
-        let of_switches = || ports.iter().filter(|port| port.port.location == Location::Switch);
-        // Of the cells whose fate was decided in the window: those that reached a host, and those that a switch discarded.
-        let to_hosts = of_switches()
-            .filter(|port| self.graph.nodes[self.graph.links[port.port.link].to].kind == NodeKind::Host);
-        let arrived: u64 = to_hosts.map(|port| port.forwarded).sum();
-        let lost: u64 = of_switches().map(PortMeasures::all_discarded).sum();
+        let mut summary = Summary::new();
+        self.add_rates(&mut summary, flows);
         let received = total(|flow| flow.incoming.useful_cells + flow.incoming.useless_cells);
-        let new_cells: f64 = flows.iter().map(FlowCounts::new_cells).sum();
-        let busiest = of_switches().max_by(|one, other| one.utilisation.total_cmp(&other.utilisation));
-        let largest = of_switches().map(|port| port.port.occupancy_max()).max();
+        summary.add("frames_delivered", total(FlowCounts::frames_delivered));
+        summary.add("efficiency", flows.iter().map(FlowCounts::new_cells).sum::<f64>() / received);
+        self.add_losses(&mut summary, flows, ports);
+        let again = total(|flow| flow.sender.retransmitted_segments);
+        summary.add("retransmission_ratio", again / total(|flow| flow.sender.segments));
+        summary.add("timeouts", total(|flow| flow.sender.timeouts));
+        summary.add("fast_retransmits", total(|flow| flow.sender.fast_retransmits));
+        self.add_bottleneck(&mut summary, ports);
+        if self.graph.flows.iter().any(|flow| flow.contract.mcr.is_some()) {
+            let [equal, weighted] = excess.indices();
+            summary.add("excess", excess.total());
+            summary.add("excess_fairness_equal", equal);
+            summary.add("excess_fairness_weighted", weighted);
+        }
+        let warm_up = self.scenario.spec().warm_up.ps();
         let windows: Vec<_> = series
             .iter()
             .filter(|series| series.metric == "cwnd")
             .map(|series| series.since(warm_up))
             .collect();
-        let metric = |name, unit, value| Metric { name, value, unit };
-        let mut metrics = vec![
-            metric("effective_throughput", "frames", total(FlowCounts::frames_delivered)),
-            metric("throughput", "bit/s", throughputs.iter().sum()),
-            metric("fairness_index", "", fairness_index(&throughputs)),
-            metric("goodput", "", new_cells / received),
-            metric("utilisation", "", busiest.map_or(f64::NAN, |port| port.utilisation)),
-            metric("cell_loss_ratio", "", lost as f64 / (lost + arrived) as f64),
-            metric(
-                "retransmission_ratio",
-                "",
-                total(|flow| flow.sender.retransmitted_segments) / total(|flow| flow.sender.segments),
-            ),
-            metric("timeouts", "", total(|flow| flow.sender.timeouts)),
-            metric("fast_retransmits", "", total(|flow| flow.sender.fast_retransmits)),
-            metric("occupancy_mean", "cells", busiest.map_or(f64::NAN, |port| port.occupancy_mean)),
-            metric("occupancy_max", "cells", largest.map_or(f64::NAN, |cells| cells as f64)),
-            metric("delay_mean", "s", busiest.map_or(f64::NAN, |port| port.delay_mean)),
-        ];
-        if self.graph.flows.iter().any(|flow| flow.contract.mcr.is_some()) {
-            let [equal, weighted] = excess.indices();
-            metrics.push(metric("excess", "bit/s", excess.total()));
-            metrics.push(metric("excess_fairness_equal", "", equal));
-            metrics.push(metric("excess_fairness_weighted", "", weighted));
-        }
         if !windows.is_empty() {
-            metrics.push(metric("synchronisation_index", "", synchronisation_index(&windows)));
+            summary.add("synchronisation_index", synchronisation_index(&windows));
         }
-        metrics
+        summary.metrics
+    }
+
+    /// Goodput and throughput of all flows, and of each kind where there are both.
+    fn add_rates(&self, summary: &mut Summary, flows: &[FlowCounts]) {
+        let has = |tcp| flows.iter().any(|flow| flow.carrier.is_tcp() == tcp);
+        let comparable = has(true);
+        let mixed = comparable && has(false);
+        let rate = |bytes: fn(&FlowCounts) -> u64, which: &dyn Fn(&&FlowCounts) -> bool| {
+            bits_per_second(flows.iter().filter(which).map(bytes).sum(), self.window())
+        };
+        let kinds = [
+            (["goodput", "goodput_tcp", "goodput_other"], FlowCounts::bytes as fn(&FlowCounts) -> u64),
+            (["throughput", "throughput_tcp", "throughput_other"], FlowCounts::bytes_received),
+        ];
+        for ([all, tcp, other], bytes) in kinds {
+            summary.add(all, rate(bytes, &|_| true));
+            if mixed {
+                summary.add(tcp, rate(bytes, &|flow| flow.carrier.is_tcp()));
+                summary.add(other, rate(bytes, &|flow| !flow.carrier.is_tcp()));
+            }
+        }
+        let shares = flows.iter().filter(|flow| flow.carrier.is_tcp() == comparable);
+        let shares: Vec<_> = shares.map(|flow| bits_per_second(flow.bytes(), self.window())).collect();
+        summary.add("fairness_index", fairness_index(&shares));
+    }
+
+    /// The share of what hosts sent that switches discarded, and of each loss priority where there are both.
+    fn add_losses(&self, summary: &mut Summary, flows: &[FlowCounts], ports: &[PortMeasures<'_>]) {
+        // Of the cells whose fate was decided in the window: those that reached a host, and those that a switch discarded.
+        let of_switches = || ports.iter().filter(|port| port.port.location == Location::Switch);
+        let into_host = |port: &&PortMeasures<'_>| {
+            self.graph.nodes[self.graph.links[port.port.link].to].kind == NodeKind::Host
+        };
+        let arrived: u64 = of_switches().filter(into_host).map(|port| port.forwarded).sum();
+        let lost: u64 = of_switches().map(PortMeasures::all_discarded).sum();
+        summary.add("cell_loss_ratio", lost as f64 / (lost + arrived) as f64);
+        if self.graph.flows.iter().any(|flow| flow.contract.clp) {
+            // By what the host sent, whatever a policer tagged on the way.
+            let ratio = |clp: bool| {
+                let of_class =
+                    std::iter::zip(&self.graph.flows, flows).filter(|(flow, _)| flow.contract.clp == clp);
+                let [sent, lost] = of_class
+                    .fold([0, 0], |[sent, lost], (_, counts)| [sent + counts.sent, lost + counts.discarded]);
+                lost as f64 / sent as f64
+            };
+            summary.add("cell_loss_ratio_clp0", ratio(false));
+            summary.add("cell_loss_ratio_clp1", ratio(true));
+        }
+    }
+
+    fn add_bottleneck(&self, summary: &mut Summary, ports: &[PortMeasures<'_>]) {
+        let link = bottleneck(&self.graph);
+        let port =
+            ports.iter().find(|port| port.port.location == Location::Switch && Some(port.port.link) == link);
+        let value = |get: &dyn Fn(&PortMeasures<'_>) -> f64| port.map_or(f64::NAN, get);
+        let unit = port.map_or("cells", |port| port.port.unit());
+        summary.add("utilisation", value(&|port| port.utilisation));
+        summary.add("occupancy_mean", value(&|port| port.occupancy_mean)).unit = unit;
+        summary.add("occupancy_max", value(&|port| port.port.occupancy_max() as f64)).unit = unit;
+        summary.add("delay_mean", value(&|port| port.delay_mean));
+        summary.add("delay_p95", value(&|port| port.delay(0.95)));
+        summary.add("delay_p99", value(&|port| port.delay(0.99)));
     }
 }

@@ -28,7 +28,7 @@ mss = "1000 B"
 timestamps = true
 window-scaling = true
 syn-exchange = true
-receive-window = "256 kB"
+receive-window = "256 KiB"
 [traffic]
 kind = "greedy"
 [[flow]]

@@ -29,7 +29,7 @@ fn parking_lot(framing: &str, buffer: &str, policy: &str, keys: &str) -> Scenari
 fn a_stored_fifo_is_the_plain_fifo() {
     for policy in PolicyName::ALL.iter().filter(|policy| !policy.pushes_out()) {
         // Virtual queues count packets.
-        let bytes = if policy.name().ends_with("virtual-queuing") { "12 packets" } else { "6 kB" };
+        let bytes = if policy.name().ends_with("virtual-queuing") { "12 packets" } else { "6 KiB" };
         for (framing, buffer) in [("cells", "150 cells"), ("packets", "12 packets"), ("packets", bytes)] {
             let lost = lost_by_both(&parking_lot(framing, buffer, policy.name(), ""));
             assert!(lost > 0.0, "{framing}, {buffer}, {}: something is lost", policy.name());

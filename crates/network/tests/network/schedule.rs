@@ -73,8 +73,8 @@ fn links(place: &'static str) -> impl Strategy<Value = String> {
 const TCP_TRAFFIC: [&str; 4] = [
     "kind = \"greedy\", start = \"0 ms .. 1 ms\"",
     "kind = \"greedy\"",
-    "kind = \"finite\", bytes = \"20 kB\", start = \"0 ms .. 1 ms\"",
-    "kind = \"bursty\", bytes = \"5 kB\", every = \"700 us\"",
+    "kind = \"finite\", bytes = \"20 KiB\", start = \"0 ms .. 1 ms\"",
+    "kind = \"bursty\", bytes = \"5 KiB\", every = \"700 us\"",
 ];
 
 /// Sources of bare cells.

@@ -80,7 +80,7 @@ fn a_small_window_gives_a_window_a_round_trip() {
 fn a_large_window_gives_the_rate_of_the_link() {
     // The round trip is 14 + 30 + 4 + 30 = 78 us, six and a half segments; the window is 127 segments, which wait at the
     // source. A segment leaves every 12 slots: 12 ms bring exactly 1000.
-    let result = run(&connection("10 us", "64 kB", "20 ms", "32 ms"));
+    let result = run(&connection("10 us", "64 KiB", "20 ms", "32 ms"));
     assert_eq!(value(&result.flows, "1", "frames_delivered"), 1000.0);
     assert!((value(&result.ports, "switch1 > switch2", "utilisation") - 1.0).abs() < 1e-12);
     assert_eq!(
@@ -94,7 +94,7 @@ fn a_large_window_gives_the_rate_of_the_link() {
 fn the_series_of_bytes_delivered_grows_with_the_rate_of_the_link() {
     // As above: 100 segments every 1.2 ms, from the second sample on (slow start is over after half a millisecond). The
     // warm-up is no part of it, the series counts from the start.
-    let result = run(&format!("sample = \"1200 us\"\n{}", connection("10 us", "64 kB", "1.2 ms", "12 ms")));
+    let result = run(&format!("sample = \"1200 us\"\n{}", connection("10 us", "64 KiB", "1.2 ms", "12 ms")));
     let series =
         result.series.iter().find(|series| series.metric == "delivered").expect("the series is kept");
     assert_eq!((series.entity.as_str(), series.unit, series.values.len()), ("1", "B", 10));

@@ -1,0 +1,206 @@
+//! The registry of measures: what every column and metric of the results is, defined once.
+//!
+//! The tables of a run take names and units from here, and so do `celltrain measures`, the reference page and the metadata of
+//! files. T is the measured time, from the end of the warm-up to the end of the run.
+
+use serde::Serialize;
+
+/// What a number of the results is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Measure {
+    /// Its name, as in the columns and metrics of the results.
+    pub name: &'static str,
+    /// What people call it.
+    pub title: &'static str,
+    /// How formulas write it.
+    pub symbol: &'static str,
+    /// Its unit; empty for ratios, counts of events and names.
+    pub unit: &'static str,
+    /// What it is, as a formula or a sentence.
+    pub formula: &'static str,
+    /// What one value of it is about.
+    pub over: Over,
+    /// How it adds up over what it is about, and over replications.
+    pub aggregation: &'static str,
+    /// Who defined it.
+    pub source: &'static str,
+    /// Which direction is better, where one is.
+    pub better: Option<Better>,
+}
+
+/// What one value of a measure is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Over {
+    /// A whole run: a metric of the summary.
+    Run,
+    /// A flow: a column of `flows`.
+    Flow,
+    /// An output port: a column of `ports`.
+    Port,
+    /// A flow or port at a time: a metric of `series`.
+    Time,
+}
+
+/// Which direction of a measure is better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Better {
+    /// More of it.
+    More,
+    /// Less of it.
+    Less,
+}
+
+const MEAN: &str = "mean over replications";
+const SUM: &str = "sum over flows";
+const OURS: &str = "celltrain";
+const RFC_5166: &str = "RFC 5166 section 2.1";
+const MORE: Option<Better> = Some(Better::More);
+const LESS: Option<Better> = Some(Better::Less);
+
+/// An entry: over, name, title, symbol, unit, formula, aggregation, source, direction.
+macro_rules! measures {
+    ($over:ident: $(($name:literal, $title:literal, $symbol:literal, $unit:literal, $formula:literal, $how:expr, $source:expr, $better:expr)),* $(,)?) => {
+        &[$(Measure {
+            name: $name, title: $title, symbol: $symbol, unit: $unit, formula: $formula, over: Over::$over,
+            aggregation: $how, source: $source, better: $better,
+        }),*]
+    };
+}
+
+/// Metrics of the summary, in its order. Which of them a run has depends on its flows.
+pub static RUN: &[Measure] = measures![Run:
+    ("goodput", "goodput", "G", "bit/s", "8 x payload bytes that arrived for the first time / T, over all flows; of flows without TCP the payload of whole frames", MEAN, RFC_5166, MORE),
+    ("goodput_tcp", "goodput of TCP", "G_tcp", "bit/s", "goodput over the flows that use TCP; there if other flows are there too", MEAN, RFC_5166, MORE),
+    ("goodput_other", "goodput of other flows", "G_other", "bit/s", "goodput over the flows without TCP; there if TCP flows are there too", MEAN, RFC_5166, MORE),
+    ("throughput", "throughput", "X", "bit/s", "8 x payload bytes that arrived, repetitions included / T, over all flows", MEAN, RFC_5166, MORE),
+    ("throughput_tcp", "throughput of TCP", "X_tcp", "bit/s", "throughput over the flows that use TCP; there if other flows are there too", MEAN, RFC_5166, MORE),
+    ("throughput_other", "throughput of other flows", "X_other", "bit/s", "throughput over the flows without TCP; there if TCP flows are there too", MEAN, RFC_5166, MORE),
+    ("fairness_index", "fairness index", "J", "", "(sum g)^2 / (n sum g^2) of the goodputs g of the n comparable flows: those that use TCP, or all where none does; 1 if all are equal, 1/n if one has all", MEAN, "Jain, Chiu and Hawe, DEC-TR-301, 1984", MORE),
+    ("frames_delivered", "frames delivered", "N", "frames", "distinct full segments that arrived, over all flows; of flows without TCP whole frames", MEAN, "Floyd and Romanow 1995 (effective throughput)", MORE),
+    ("efficiency", "efficiency", "e", "", "cells of whole frames that brought something new / cells that arrived at destinations", MEAN, "Floyd and Romanow 1995; Turner 1996 (goodput as a ratio)", MORE),
+    ("cell_loss_ratio", "cell loss ratio", "CLR", "", "cells discarded by switches / cells that hosts sent; packets where links carry packets", MEAN, "ITU-T I.356 section 6.3", LESS),
+    ("cell_loss_ratio_clp0", "cell loss ratio of CLP = 0", "CLR_0", "", "cells that switches discarded / cells sent, of the flows whose host sends with CLP = 0; there if others send with CLP = 1", MEAN, "ITU-T I.356 section 6.3", LESS),
+    ("cell_loss_ratio_clp1", "cell loss ratio of CLP = 1", "CLR_1", "", "cells that switches discarded / cells sent, of the flows whose host sends with CLP = 1", MEAN, "ITU-T I.356 section 6.3", LESS),
+    ("retransmission_ratio", "retransmission ratio", "R", "", "segments sent again / segments sent, over all TCP senders", MEAN, RFC_5166, LESS),
+    ("timeouts", "timeouts", "", "", "expiries of retransmission timers, over all TCP senders", MEAN, "RFC 6298 section 5", LESS),
+    ("fast_retransmits", "fast retransmits", "", "", "losses answered before a timeout, over all TCP senders", MEAN, "RFC 5681 section 3.2", LESS),
+    ("utilisation", "utilisation of the bottleneck", "rho", "", "time in which the bottleneck's link was busy / T", MEAN, OURS, MORE),
+    ("occupancy_mean", "mean occupancy of the bottleneck", "E[Q]", "cells", "time average of what the bottleneck's buffer held, the cell in service included; packets where its link carries packets", MEAN, OURS, LESS),
+    ("occupancy_max", "largest occupancy of the bottleneck", "max Q", "cells", "the most that the bottleneck's buffer held at any time since the start of the run; packets where its link carries packets", MEAN, OURS, LESS),
+    ("delay_mean", "mean delay at the bottleneck", "E[W]", "s", "occupancy_mean x T / cells accepted: time from arrival at the bottleneck's buffer to the end of transmission (Little's law)", MEAN, "Little 1961", LESS),
+    ("delay_p95", "95th percentile of the delay at the bottleneck", "W_95", "s", "the delay that the last cells of 95 % of the frames did not exceed there, within 1.6 %", MEAN, "RFC 7928 section 2.6", LESS),
+    ("delay_p99", "99th percentile of the delay at the bottleneck", "W_99", "s", "the delay that the last cells of 99 % of the frames did not exceed there, within 1.6 %", MEAN, "RFC 7928 section 2.6", LESS),
+    ("excess", "excess", "E", "bit/s", "sum of max(0, rate - MCR) over the VCs that ask for more than their guarantee; there if a VC has one", MEAN, "ATM Forum TM 4.1 appendix I.3", MORE),
+    ("excess_fairness_equal", "fairness of the excess, equal parts", "J_e", "", "Jain's index of each VC's excess over equal parts of the whole", MEAN, "ATM Forum TM 4.1 appendix I.3", MORE),
+    ("excess_fairness_weighted", "fairness of the excess, parts by MCR", "J_w", "", "Jain's index of each VC's excess over parts of the whole in proportion to MCR", MEAN, "ATM Forum TM 4.1 appendix I.3", MORE),
+    ("synchronisation_index", "synchronisation index", "S", "", "(Var sum w - sum Var w) / ((sum sd w)^2 - sum Var w) of the congestion windows w at the sample times after the warm-up: 1 if all move together, 0 if they are unrelated; traced runs have it", MEAN, OURS, None),
+];
+
+/// Columns of `flows`, in their order.
+pub static FLOW: &[Measure] = measures![Flow:
+    ("flow", "flow", "", "", "name of the flow", "-", OURS, None),
+    ("group", "group", "", "", "number of the group of flows in the scenario", "-", OURS, None),
+    ("kind", "kind", "", "", "tcp, or other for flows without TCP", "-", OURS, None),
+    ("source", "source", "", "", "name of the sending host", "-", OURS, None),
+    ("destination", "destination", "", "", "name of the receiving host", "-", OURS, None),
+    ("round_trip", "round trip", "RTT_0", "s", "delay of all links there and back, without queues and transmission", "-", OURS, None),
+    ("goodput", "goodput", "g", "bit/s", "8 x payload bytes that arrived for the first time / T; without TCP the payload of whole frames", SUM, RFC_5166, MORE),
+    ("throughput", "throughput", "x", "bit/s", "8 x payload bytes that arrived, repetitions included / T", SUM, RFC_5166, MORE),
+    ("frames_delivered", "frames delivered", "", "frames", "distinct full segments that arrived, or whole frames without TCP", SUM, OURS, MORE),
+    ("bytes_delivered", "bytes delivered", "", "B", "payload bytes of TCP that arrived for the first time", SUM, OURS, MORE),
+    ("segments_sent", "segments sent", "", "segments", "segments with data, repetitions included", SUM, OURS, None),
+    ("segments_retransmitted", "segments sent again", "", "segments", "segments with data that had been sent before", SUM, OURS, LESS),
+    ("timeouts", "timeouts", "", "", "expiries of the retransmission timer", SUM, "RFC 6298 section 5", LESS),
+    ("fast_retransmits", "fast retransmits", "", "", "losses answered before a timeout", SUM, "RFC 5681 section 3.2", LESS),
+    ("duplicates_received", "duplicates received", "", "segments", "segments without a new byte", SUM, OURS, LESS),
+    ("acks_sent", "ACKs sent", "", "segments", "acknowledgements that the receiver sent", SUM, OURS, None),
+    ("clp", "CLP", "", "", "cell loss priority of the cells as the host sends them: 0 or 1", "-", "ITU-T I.361", None),
+    ("cells_sent", "cells sent", "", "cells", "cells that the host's network interface took from the flow; packets where the link carries packets", SUM, OURS, None),
+    ("cells_discarded", "cells discarded", "", "cells", "cells of the flow that switches discarded; packets where links carry packets", SUM, OURS, LESS),
+    ("frames_eligible", "eligible frames", "", "frames", "frames that the policer of the VC found eligible for its guarantee", SUM, "ATM Forum TM 4.1 section 4.5.5.2 (F-GCRA)", None),
+    ("frames_tagged", "frames tagged", "", "frames", "frames that the policer tagged (CLP = 1)", SUM, "ATM Forum TM 4.1 section 5.8", None),
+    ("cells_dropped_at_source", "cells dropped at the source", "", "cells", "cells that found the queue of the ABR source full", SUM, OURS, LESS),
+    ("source_queue_max", "largest source queue", "", "cells", "most cells that waited at the ABR source since the start of the run", "largest over flows", OURS, LESS),
+    ("cells_useful", "useful cells", "", "cells", "cells that arrived in whole frames", SUM, OURS, MORE),
+    ("cells_useless", "useless cells", "", "cells", "cells that arrived in broken frames", SUM, OURS, LESS),
+    ("mcr", "minimum cell rate", "m", "bit/s", "MCR of the VC's contract, 424 bits a cell; nothing without a guarantee", SUM, "ATM Forum TM 4.1", None),
+    ("excess", "excess", "e", "bit/s", "max(0, rate of useful cells - MCR), 424 bits a cell, where the VC asks for more than MCR", SUM, "ATM Forum TM 4.1 appendix I.3", MORE),
+    ("excess_of_equal_part", "excess over its equal part", "", "", "excess / (sum of all / number of VCs that ask)", "-", "ATM Forum TM 4.1 appendix I.3", None),
+    ("excess_of_weighted_part", "excess over its part by MCR", "", "", "excess / (sum of all x MCR / sum of MCR)", "-", "ATM Forum TM 4.1 appendix I.3", None),
+];
+
+/// Columns of `ports`, in their order. Counts are of packets where the port's link carries packets: `counted` says so.
+pub static PORT: &[Measure] = measures![Port:
+    ("port", "port", "", "", "name of the output port: node > next node", "-", OURS, None),
+    ("switch", "of a switch", "", "", "1 for the port of a switch, 0 for that of a host", "-", OURS, None),
+    ("counted", "counted", "", "", "what the counts of the port are of: cells or packets", "-", OURS, None),
+    ("cells_arrived", "arrived", "", "cells", "accepted or discarded on arrival", SUM_PORTS, OURS, None),
+    ("cells_forwarded", "forwarded", "", "cells", "handed to the link", SUM_PORTS, OURS, None),
+    ("cells_discarded", "discarded", "", "cells", "discarded for any reason", SUM_PORTS, OURS, LESS),
+    ("cells_accepted_clp1", "accepted of CLP = 1", "", "cells", "accepted with CLP = 1", SUM_PORTS, OURS, None),
+    ("cells_discarded_clp1", "discarded of CLP = 1", "", "cells", "discarded with CLP = 1", SUM_PORTS, OURS, None),
+    ("discarded_buffer_full", "discarded: buffer full", "", "cells", "found no space", SUM_PORTS, OURS, LESS),
+    ("discarded_frame_refused", "discarded: frame refused", "", "cells", "first cells of frames that the policy refused, and what followed", SUM_PORTS, OURS, LESS),
+    ("discarded_frame_broken", "discarded: frame broken", "", "cells", "rest of frames that had lost a cell", SUM_PORTS, OURS, LESS),
+    ("discarded_vc_captured", "discarded: VC captured", "", "cells", "of VCs that a policy had chosen to lose frames", SUM_PORTS, OURS, LESS),
+    ("discarded_pushed_out", "discarded: pushed out", "", "cells", "accepted, then removed for others", SUM_PORTS, OURS, LESS),
+    ("discarded_non_conforming", "discarded: non-conforming", "", "cells", "beyond the VC's contract", SUM_PORTS, OURS, LESS),
+    ("lost_random", "lost at random", "", "cells", "lost on the link behind the port, at random", SUM_PORTS, OURS, LESS),
+    ("lost_scripted", "lost by script", "", "cells", "lost on the link behind the port, as the scenario says", SUM_PORTS, OURS, LESS),
+    ("frames_marked", "frames marked", "", "frames", "frames that got a congestion mark", SUM_PORTS, "RFC 3168", None),
+    ("utilisation", "utilisation", "rho", "", "time in which the link was busy / T", "-", OURS, None),
+    ("occupancy_mean", "mean occupancy", "E[Q]", "cells", "time average of what the buffer held, the cell in service included", "-", OURS, LESS),
+    ("occupancy_max", "largest occupancy", "max Q", "cells", "the most that the buffer held since the start of the run", "-", OURS, LESS),
+    ("abr_queue_max", "largest ABR queue", "", "cells", "most cells of ABR VCs that waited since the start of the run", "-", OURS, LESS),
+    ("delay_mean", "mean delay", "E[W]", "s", "occupancy_mean x T / cells accepted (Little's law)", "-", "Little 1961", LESS),
+    ("delay_p50", "median delay", "W_50", "s", "the delay that the last cells of half of the frames did not exceed, within 1.6 %", "-", OURS, LESS),
+    ("delay_p95", "95th percentile of the delay", "W_95", "s", "the delay that the last cells of 95 % of the frames did not exceed, within 1.6 %", "-", OURS, LESS),
+    ("delay_p99", "99th percentile of the delay", "W_99", "s", "the delay that the last cells of 99 % of the frames did not exceed, within 1.6 %", "-", OURS, LESS),
+];
+
+const SUM_PORTS: &str = "sum over ports";
+
+/// Metrics of `series`: values at the sample times of a traced run.
+pub static TIME: &[Measure] = measures![Time:
+    ("cwnd", "congestion window", "w", "B", "congestion window of a TCP sender", "-", "RFC 5681", None),
+    ("delivered", "delivered", "", "B", "bytes of TCP that arrived for the first time since the start", "-", OURS, None),
+    ("sent", "sent", "", "B", "sequence number of a segment when it is sent for the first time; runs that record events have it", "-", OURS, None),
+    ("retransmitted", "sent again", "", "B", "sequence number of a segment when it is sent again; runs that record events have it", "-", OURS, None),
+    ("acknowledged", "acknowledged", "", "B", "acknowledgement number when it arrives at the sender; runs that record events have it", "-", OURS, None),
+    ("rtt", "round-trip time", "R", "s", "a sample of the round-trip time; runs that record events have it", "-", "RFC 6298 section 3", None),
+    ("ssthresh", "slow-start threshold", "", "B", "slow-start threshold of a TCP sender when it changes; runs that record events have it", "-", "RFC 5681", None),
+    ("acr", "allowed cell rate", "ACR", "cells/s", "rate that the network allows an ABR source", "-", "ATM Forum TM 4.1", None),
+    ("source_queue", "source queue", "", "cells", "cells that wait at an ABR source", "-", OURS, None),
+    ("occupancy", "occupancy", "Q", "cells", "what the buffer of a port holds; packets where its link carries packets", "-", OURS, None),
+    ("utilisation", "utilisation", "rho", "", "share of the sample period in which the port's link was busy", "-", OURS, None),
+    ("abr_queue", "ABR queue", "", "cells", "cells of ABR VCs that wait at a port", "-", OURS, None),
+    ("illegal_occupancy", "occupancy beyond thresholds", "", "cells", "what VCs hold beyond their thresholds at a port", "-", OURS, None),
+];
+
+/// Every measure.
+pub fn all() -> impl Iterator<Item = &'static Measure> {
+    [RUN, FLOW, PORT, TIME].into_iter().flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_measure_is_defined_once_for_what_it_is_about() {
+        let names: BTreeSet<_> = all().map(|measure| (measure.over as u8, measure.name)).collect();
+        assert_eq!(names.len(), all().count());
+        for measure in all() {
+            let said = [measure.title, measure.formula, measure.aggregation, measure.source];
+            assert!(said.iter().all(|text| !text.trim().is_empty()), "{measure:?}");
+            assert!(
+                measure.name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_'),
+                "{measure:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,73 @@
+"""The best of several variants by a measure, and how sure that is."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from celltrain import statistics, text, verdicts
+from celltrain.registry import Measure
+
+__all__ = ["Leader"]
+
+
+@dataclass(frozen=True, slots=True)
+class Leader:
+    """The variant with the best mean of a measure, and whether it can be told from the others."""
+
+    measure: Measure
+    best: str
+    """The variant with the best mean."""
+    tied: tuple[str, ...]
+    """The others that cannot be told from it, the better ones first."""
+    runner_up: str
+    """The variant with the next best mean."""
+    lead: statistics.Estimate
+    """By how much the best is better than the runner-up, over paired replications."""
+
+    @staticmethod
+    def of(measure: Measure, samples: Mapping[str, Sequence[float]], tables: int) -> "Leader":
+        """The leader among some variants.
+
+        Args:
+            measure: what they are compared by.
+            samples: the measure in every replication of each; replications are paired.
+            tables: how many measures are asked the same question; their errors are bounded together.
+        """
+        sign = 1 if measure.more_is_better else -1
+        order = sorted(samples, key=lambda name: -sign * statistics.mean(samples[name]))
+        towards = [[sign * value for value in samples[name]] for name in order]
+        _, tied = verdicts.best(towards, tables)
+        lead = statistics.paired_difference(towards[0], towards[1])
+        return Leader(measure, order[0], tuple(order[place] for place in tied[1:]), order[1], lead)
+
+    @property
+    def verdict(self) -> verdicts.Verdict:
+        """Whether the data support that the best one is best."""
+        return verdicts.Verdict.UNDECIDED if self.tied else verdicts.Verdict.SUPPORTED
+
+    def sentence(self) -> str:
+        """As people read it."""
+        n, what = self.lead.n, self.measure.title
+        lead = text.interval(self.lead, self.measure.unit)
+        if not self.tied:
+            return f"Best by {what}: {self.best}, ahead of {self.runner_up}, the next, by {lead} (n = {n})."
+        if n < verdicts.LEAST:
+            fewest = f"fewer than {verdicts.LEAST} replications decide nothing (n = {n})"
+            return f"By {what} {self.best} has the best mean, but {fewest}."
+        return (
+            f"Undecided by {what}: {self.best} has the best mean, but these replications cannot tell it from "
+            f"{', '.join(self.tied)} (ahead of {self.runner_up} by {lead}, n = {n})."
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """As an object of JSON."""
+        return {
+            "metric": self.measure.name,
+            "best": self.best,
+            "tied": list(self.tied),
+            "runner_up": self.runner_up,
+            "lead": self.lead.mean,
+            "lead_ci95": self.lead.half_width,
+            "n": self.lead.n,
+            "verdict": self.verdict,
+        }

@@ -1,0 +1,164 @@
+"""Manifests of results folders: what they hold, whether it is whole, and whether it is as it was written."""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from functools import partial
+from io import BufferedRandom, BufferedReader
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from celltrain import text
+from celltrain.errors import InputError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = [
+    "FORMAT",
+    "FRAME_SUFFIX",
+    "LISTS",
+    "MANIFEST",
+    "asked",
+    "digest",
+    "frame_reader",
+    "load",
+    "names_of",
+    "read_manifest",
+    "sealed",
+    "verify",
+]
+
+MANIFEST = "manifest.json"
+FRAME_SUFFIX = ".parquet"
+
+FORMAT = 2
+"""The format of results folders. It grows when what is written can no longer be read by an older version."""
+
+LISTS = ("tables", "stacks")
+"""What a reproduction may have more or less of."""
+
+_MANIFEST_TYPES: dict[str, type[Any]] = {
+    "format": int,
+    "kind": str,
+    "key": str,
+    "files": list,
+    "checksums": dict,
+}
+
+
+def read_manifest(path: Path, kind: str | None = None) -> dict[str, Any]:
+    """The manifest of a complete results folder.
+
+    Args:
+        path: the folder.
+        kind: the kind of results that it must hold; any by default.
+
+    Raises:
+        InputError: there is no such folder, a newer celltrain wrote it, it is incomplete, one of its frames
+            is gone, or it holds results of another kind.
+    """
+    manifest = load(path)
+    if manifest is None:
+        raise InputError(f"{path} holds no results: there is no {MANIFEST} in it")
+    for name, kinds in _MANIFEST_TYPES.items():
+        if not isinstance(manifest.get(name, kinds()), kinds):
+            raise InputError(
+                f"the results in {path} are damaged: {name} in {MANIFEST} is not what it should be"
+            )
+    if manifest.get("format", FORMAT) > FORMAT:
+        raise InputError(
+            f"the results in {path} have format {manifest['format']}, and this version reads up to {FORMAT}: "
+            f"they were written by celltrain {manifest.get('celltrain', 'of a newer version')}"
+        )
+    if "kind" not in manifest:
+        raise InputError(f"{path / MANIFEST} is not the manifest of an experiment")
+    if not manifest.get("complete"):
+        raise InputError(f"the results in {path} are incomplete: they were interrupted while being written")
+    if "checksum" in manifest and sealed(manifest)["checksum"] != manifest["checksum"]:
+        raise InputError(
+            f"the results in {path} are damaged: {MANIFEST} is not as it was written; run it again"
+        )
+    frames = [name for name in names_of(manifest) if name.endswith(FRAME_SUFFIX)]
+    gone = [name for name in frames if not (path / name).is_file()]
+    if gone:
+        raise InputError(f"the results in {path} are damaged: {', '.join(gone)} is gone; run it again")
+    if kind is not None and manifest["kind"] != kind:
+        raise InputError(f"{path} holds the results of a {manifest['kind']}, not of a {kind}")
+    return manifest
+
+
+def frame_reader(path: Path, manifest: Mapping[str, Any]) -> "Callable[[str], pl.DataFrame | None]":
+    """What reads the frames of a folder by their names; None for a frame that had no rows to write."""
+
+    def load(name: str) -> "pl.DataFrame | None":
+        import polars as pl
+
+        file = path / f"{name}{FRAME_SUFFIX}"
+        if not file.exists():
+            return None
+        verify(path, file.name, manifest)
+        try:
+            return pl.read_parquet(file)
+        except (pl.exceptions.PolarsError, OSError) as error:
+            raise InputError(
+                f"the results in {path} are damaged: {file.name} cannot be read: {error}"
+            ) from error
+
+    return load
+
+
+def asked(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """What `claim` compares with the results that are there."""
+    return {name: manifest[name] for name in ("seed", "replications", *LISTS) if name in manifest}
+
+
+def verify(path: Path, name: str, manifest: Mapping[str, Any]) -> None:
+    """Makes sure that a file of a results folder is as it was written; older folders have no checksums.
+
+    Raises:
+        InputError: it is not.
+    """
+    wanted = manifest.get("checksums", {}).get(name)
+    if wanted is None:
+        return
+    with (path / name).open("rb") as file:
+        found = digest(file)
+    if found != wanted:
+        raise InputError(f"the results in {path} are damaged: {name} is not as it was written; run it again")
+
+
+def sealed(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """A manifest with the checksum of everything else in it."""
+    rest = {name: value for name, value in manifest.items() if name != "checksum"}
+    plain = json.loads(text.json_text(rest))  # as it is read back
+    content = json.dumps(plain, sort_keys=True, ensure_ascii=False).encode(errors="surrogatepass")
+    return {**rest, "checksum": hashlib.blake2b(content, digest_size=16).hexdigest()}
+
+
+def load(path: Path) -> dict[str, Any] | None:
+    """What the manifest in a folder says, whole or not; None where there is none.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    try:
+        content = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputError(f"cannot read {path / MANIFEST}: {error}") from error
+    if not isinstance(content, dict):
+        raise InputError(f"{path / MANIFEST} is not the manifest of an experiment")
+    return content
+
+
+def names_of(manifest: Mapping[str, Any]) -> list[str]:
+    """The names of files in a manifest, of those that are names."""
+    files = manifest.get("files", [])
+    return [name for name in files if isinstance(name, str)] if isinstance(files, list) else []
+
+
+def digest(file: BufferedReader | BufferedRandom) -> str:
+    """The checksum of a file, as manifests have it."""
+    return hashlib.file_digest(file, partial(hashlib.blake2b, digest_size=16)).hexdigest()

@@ -1,0 +1,102 @@
+"""The registry of measures: what every number of the results is.
+
+The core defines them (`_core.measures`); here they are looked up. `celltrain measures` prints them.
+"""
+
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from celltrain import _core
+from celltrain.errors import unknown
+
+__all__ = ["FRAME_OF", "RENAMED", "Measure", "compared", "measure", "measures", "renamed", "title"]
+
+FRAME_OF = {"run": "summary", "flow": "flows", "port": "ports", "time": "series"}
+"""The frame that has a measure, by what one value of it is about.
+
+In `summary` and `series` it is a row's `metric`, in the others a column."""
+
+COMPARED = ("goodput", "fairness_index", "cell_loss_ratio", "efficiency", "delay_mean")
+"""The measures by which variants and points are compared unless asked otherwise."""
+
+RENAMED: Mapping[str, Mapping[str, str]] = {
+    "summary": {"throughput": "goodput", "goodput": "efficiency", "effective_throughput": "frames_delivered"},
+    "flows": {"throughput": "goodput"},
+}
+"""Names in results of format 1, and today's. Payload that arrived again counted nowhere then."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """What a number of the results is."""
+
+    name: str
+    """As in the columns and metrics of the results."""
+    title: str
+    """What people call it."""
+    symbol: str
+    """How formulas write it; may be empty."""
+    unit: str
+    """Its unit; empty for ratios, counts of events and names."""
+    formula: str
+    """What it is. T is the measured time, from the end of the warm-up to the end of the run."""
+    over: str
+    """What one value of it is about: "run", "flow", "port" or "time"."""
+    aggregation: str
+    """How it adds up."""
+    source: str
+    """Who defined it."""
+    better: str | None
+    """"more" or "less", where one is better."""
+
+    @property
+    def more_is_better(self) -> bool:
+        """Whether more of it is better."""
+        return self.better == "more"
+
+    @property
+    def frame(self) -> str:
+        """The frame of a result that has it."""
+        return FRAME_OF[self.over]
+
+    def to_json(self) -> dict[str, Any]:
+        """As an object of JSON."""
+        names = ("name", "title", "symbol", "unit", "formula", "over", "aggregation", "source", "better")
+        return {**{name: getattr(self, name) for name in names}, "frame": self.frame}
+
+
+@cache
+def measures() -> tuple[Measure, ...]:
+    """Every measure: those of a run, of a flow, of a port, and those over time."""
+    return tuple(Measure(**one) for one in json.loads(_core.measures()))
+
+
+def measure(name: str, over: str = "run") -> Measure:
+    """A measure by its name.
+
+    Raises:
+        InputError: there is none.
+    """
+    every = {one.name: one for one in measures() if one.over == over}
+    if name not in every:
+        raise unknown("measure", name, every)
+    return every[name]
+
+
+def title(metric: str) -> str:
+    """What people call a summary metric; its name in words if a later version made it up."""
+    known = {one.name: one.title for one in measures() if one.over == "run"}
+    return known.get(metric, metric.replace("_", " "))
+
+
+def compared(known: Collection[str]) -> list[Measure]:
+    """The measures by which variants and points are compared, of those that were measured."""
+    return [measure(name) for name in COMPARED if name in known]
+
+
+def renamed(frame: str, names: Collection[str]) -> dict[str, str]:
+    """Today's name of each name in a frame of format 1 that had another."""
+    return {name: new for name, new in RENAMED.get(frame, {}).items() if name in names}

@@ -1,0 +1,125 @@
+"""Comparisons: what they call real and best, on samples whose truth is known and on runs."""
+
+import json
+from html import escape
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import celltrain as ct
+from celltrain.comparison import Comparison, vary
+from celltrain.registry import COMPARED
+from celltrain.report import comparison_report
+from celltrain.verdicts import Verdict
+
+EXPERIMENTS = 400
+
+
+def comparison(samples: np.ndarray) -> Comparison:
+    """A comparison whose variant v has `samples[m, v]` of measure m, without a simulation."""
+    results: dict[str, Any] = {}
+    for number in range(samples.shape[1]):
+        measured = {name: samples[place, number].tolist() for place, name in enumerate(COMPARED)}
+        results[f"variant {number}"] = SimpleNamespace(
+            summary={"metric": list(COMPARED)}, sample=measured.__getitem__
+        )
+    return Comparison({"replications": samples.shape[2]}, results)
+
+
+def experiments(variants: int, n: int, seed: int = 3) -> np.ndarray:
+    """Equal variants that share half of their noise, as common random numbers make them."""
+    random = np.random.default_rng(seed)
+    shape = (EXPERIMENTS, len(COMPARED), variants, n)
+    return 10 + random.standard_normal(shape) + random.standard_normal((*shape[:2], 1, n))
+
+
+@pytest.mark.parametrize("variants", [8, 19])
+@pytest.mark.parametrize("n", [3, 10])
+def test_a_table_of_equal_variants_seldom_shows_a_difference(variants: int, n: int) -> None:
+    """Over the whole table: every variant against the first, by every measure."""
+    most = float(stats.binom.ppf(0.999, EXPERIMENTS, 0.05))
+    tables = best = unadjusted = 0
+    for samples in experiments(variants, n):
+        found = comparison(samples)
+        cells = [(name, measure) for name in found.variants[1:] for measure in found.measures]
+        tables += any(found.differs(*cell) for cell in cells)
+        best += any(found.leader(measure).verdict is Verdict.SUPPORTED for measure in found.measures)
+        if n == 10:
+            first = stats.ttest_rel(samples[0, 1:], samples[0, :1], axis=1).pvalue
+            unadjusted += bool((first < 0.05).any())
+    assert tables <= most
+    assert best <= most
+    assert n == 3 or unadjusted > 0.15 * EXPERIMENTS, "the test can fail"
+
+
+def test_a_real_difference_is_shown_and_the_best_is_named() -> None:
+    samples = experiments(8, 10)[0]
+    samples[0, 2] += 12.0
+    found = comparison(samples)
+    goodput = found.measures[0]
+    assert [name for name in found.variants if found.differs(name, goodput)] == ["variant 2"]
+    leader = found.leader(goodput)
+    assert (leader.best, leader.tied, leader.verdict) == ("variant 2", (), Verdict.SUPPORTED)
+    assert leader.sentence().startswith("Best by goodput: variant 2, ahead of ")
+    assert "n = 10" in leader.sentence()
+    starred = [line[0] for line in found.difference_lines() if line[1].endswith("*")]
+    assert starred == ["variant 2"]
+
+
+def test_what_cannot_be_told_apart_is_named() -> None:
+    samples = experiments(3, 10)[0]
+    samples[0, :2] += 12.0
+    leader = comparison(samples).leader(comparison(samples).measures[0])
+    assert {leader.best, *leader.tied} == {"variant 0", "variant 1"}
+    assert leader.sentence().startswith("Undecided by goodput:")
+    assert leader.tied[0] in leader.sentence()
+
+
+def test_two_replications_decide_nothing() -> None:
+    samples = np.zeros((len(COMPARED), 2, 2))
+    samples[0, 1] = 100.0
+    found = comparison(samples)
+    goodput = found.measures[0]
+    assert not found.differs("variant 1", goodput)
+    assert found.leader(goodput).verdict is Verdict.UNDECIDED
+    assert "decide nothing (n = 2)" in found.leader(goodput).sentence()
+
+
+def test_what_common_random_numbers_gained_is_said() -> None:
+    samples = experiments(2, 400)[0]
+    found = comparison(samples)
+    gain = found.gain_of_pairing(found.measures[0])
+    assert gain == pytest.approx(2, rel=0.2), "half of the variance is common"
+    assert found.difference_lines()[-1][0] == "gain of pairing"
+
+
+def test_anything_can_be_varied(scenario: ct.Scenario, tmp_path: Any) -> None:
+    variants = vary({"tcp.stack": ["reno", "sack"], "switch.buffer": ["200 cells", "400 cells"]})
+    assert list(variants) == ["reno, 200 cells", "reno, 400 cells", "sack, 200 cells", "sack, 400 cells"]
+    found = ct.compare(scenario, variants, replications=3)
+    alone = ct.run(scenario.with_(tcp__stack="sack", switch__buffer="200 cells"), replications=3)
+    assert found.results["sack, 200 cells"].fingerprints == alone.fingerprints
+    again = ct.Comparison.read(found.write(tmp_path / "out"))
+    assert again.variants == list(variants)
+    assert again.to_json() == found.to_json()
+    assert again.manifest["bottleneck"] == scenario.bottleneck
+
+
+def test_a_variant_that_cannot_be_run_is_named(scenario: ct.Scenario) -> None:
+    with pytest.raises(ct.InputError, match=r"variant tiny: .*switch\.buffer"):
+        ct.compare(scenario, {"tiny": {"switch.buffer": "0 cells"}, "other": {}})
+
+
+def test_the_report_draws_differences_sorted(scenario: ct.Scenario) -> None:
+    found = ct.compare(scenario, ["tail-drop", "epd", "ppd"], replications=3)
+    page = comparison_report(found)
+    goodput = found.measures[0]
+    names = sorted(found.variants[1:], key=lambda name: -found.difference(name, goodput).mean)
+    assert f'"categories": {json.dumps(names)}' in page
+    assert page.count("the best first") == len(found.measures)
+    for sentence in found.sentences():
+        assert escape(sentence) in page
+    assert escape(found.explanation()) in page

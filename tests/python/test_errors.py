@@ -1,0 +1,174 @@
+"""Errors of one family, and input that is strange rather than wrong: a sentence, never a traceback."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import celltrain as ct
+from celltrain.notes import notes
+from celltrain.report import run_report
+
+if TYPE_CHECKING:
+    from conftest import Cli
+
+
+def refused(cli: Cli, *words: str | Path) -> str:
+    """What a command says that exits with status 2: one line, and nothing on stdout."""
+    answer = cli(*words)
+    assert (answer.code, answer.out) == (2, ""), answer
+    assert answer.err.startswith("error: ")
+    assert answer.err.count("\n") == 1
+    return answer.err
+
+
+@pytest.mark.parametrize("kind", [ct.Error, ct.InputError, ct.ScenarioError, ct.Cancelled])
+def test_errors_are_a_family_that_can_be_pickled(kind: type[Exception]) -> None:
+    error = pickle.loads(pickle.dumps(kind("what and why")))
+    assert type(error) is kind
+    assert str(error) == "what and why"
+    assert issubclass(kind, ct.Error)
+
+
+def test_what_the_core_raises_can_be_pickled() -> None:
+    with pytest.raises(ct.ScenarioError) as caught:
+        ct.Scenario.from_toml("nonsense = 1")
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
+@pytest.mark.parametrize("command", ["run", "check", "sweep"])
+def test_a_path_that_is_not_utf8(cli: Cli, scenario: ct.Scenario, tmp_path: Path, command: str) -> None:
+    place = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.toml"))
+    assert re.search(r"/caf.+\.toml: ", refused(cli, command, place))
+    place.write_text(scenario.with_(duration="20 ms", warm_up="0 s").to_toml(), encoding="utf-8")
+    if command != "sweep":
+        assert cli(command, place).code == 0
+        place.write_text("name = 5", encoding="utf-8")
+        assert re.search(r"/caf.+\.toml:", refused(cli, command, place))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "seed = " + "9" * 5000,
+        "[sweep]\nx = " + "9" * 5000,
+        "[sweep]\nx = " + "[" * 5000 + "]" * 5000,
+        "[sweep.grid]\n" + "a." * 5000 + "b = 1",
+    ],
+    ids=["a long number", "a long number in a sweep", "deep arrays", "deep keys"],
+)
+@pytest.mark.parametrize("command", ["run", "sweep"])
+def test_content_that_is_too_much_for_a_reader(cli: Cli, tmp_path: Path, command: str, content: str) -> None:
+    place = tmp_path / "much.toml"
+    place.write_text(content, encoding="utf-8")
+    assert "much.toml" in refused(cli, command, place)
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="no device that never ends")
+@pytest.mark.parametrize("command", ["run", "check", "sweep"])
+def test_a_device_that_never_ends(cli: Cli, command: str) -> None:
+    assert "/dev/zero" in refused(cli, command, Path("/dev/zero"))
+
+
+HOSTILE = 'a<!--<script>alert(1)</script>\\u001b[31m\\u009b2J\\u202e"b'
+
+
+@pytest.fixture
+def hostile(scenario: ct.Scenario) -> ct.Scenario:
+    """A scenario whose name would break a page, and colour and clear a terminal."""
+    text = scenario.to_toml()
+    name = HOSTILE.replace('"', '\\"')
+    return ct.Scenario.from_toml(
+        re.sub(r"^name = .*$", lambda _: f'name = "{name}"', text, flags=re.MULTILINE)
+    )
+
+
+def test_names_do_not_break_the_report(hostile: ct.Scenario) -> None:
+    html = run_report(ct.run(hostile, replications=1, trace=True))
+    assert "<!--<script>" not in html
+    assert html.count("<script>") == 1, "the page's own script"
+    assert html.rstrip().endswith("</html>")
+
+
+def test_names_do_not_reach_the_terminal(cli: Cli, hostile: ct.Scenario, tmp_path: Path) -> None:
+    file = tmp_path / "hostile.toml"
+    file.write_text(hostile.to_toml(), encoding="utf-8")
+    for words in (("check",), ("check", "--json"), ("run", "--json"), ("run",), ("check", "--resolved")):
+        answer = cli(*words, file)
+        assert answer.code == 0, answer
+        for forbidden in "\x1b\x9b\u202e":
+            assert forbidden not in answer.out
+    import json
+
+    said = json.loads(cli("run", "--json", file).out)
+    assert said["name"] == hostile.name, "JSON still says what the name is"
+
+
+@pytest.mark.parametrize("option", [("--csv",), ("--plots",), ("--pcap", "all"), ("--cell-pcap", "all")])
+def test_options_that_write_files_need_a_folder(
+    cli: Cli, scenario_file: Path, option: tuple[str, ...]
+) -> None:
+    said = refused(cli, "run", scenario_file, *option)
+    assert f"{option[0]} writes files" in said
+    assert "--out" in said
+
+
+ABR = {"vc.category": "abr"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "word"),
+    [
+        (ABR, "without an allocator"),
+        ({"vc.category": "gfr"}, "without vc.mcr"),
+        ({"tcp.ecn": True}, "no switch marks"),
+    ],
+)
+def test_what_has_no_effect_is_noted(
+    cli: Cli, scenario: ct.Scenario, tmp_path: Path, settings: dict[str, object], word: str
+) -> None:
+    changed = scenario.with_(settings)
+    (note,) = notes(changed)
+    assert word in note
+    assert "write " in note or "choose " in note
+    file = tmp_path / "noted.toml"
+    file.write_text(changed.to_toml(), encoding="utf-8")
+    assert f"note: {note}" in cli("check", file).out
+    assert note.split(":")[0].replace('"', "&quot;") in run_report(ct.run(changed, replications=1))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        ABR | {"switch.allocator": {"algorithm": "erica"}},
+        {"vc.category": "gfr", "vc.mcr": "10 Mbit/s"},
+        {"tcp.ecn": True, "switch.discard.policy": "red", "switch.discard.red.ecn": True},
+    ],
+)
+def test_what_has_an_effect_is_not_noted(scenario: ct.Scenario, settings: dict[str, object]) -> None:
+    assert notes(scenario.with_(settings)) == []
+
+
+def test_experiments_are_collected(scenario: ct.Scenario, tmp_path: Path) -> None:
+    ct.run(scenario, replications=2).write(tmp_path / "one")
+    ct.sweep(scenario, grid={"switch.buffer": ["100 cells"]}, replications=1, out=tmp_path / "deep" / "two")
+    found = ct.collect(tmp_path / "**")
+    assert found["folder"].unique().sort().to_list() == [
+        str(tmp_path / "deep" / "two"),
+        str(tmp_path / "one"),
+    ]
+    assert set(found["experiment"]) == {scenario.name}
+    assert set(found["celltrain"]) == {ct.__version__}
+    assert set(found["seed"]) == {scenario.seed}
+    assert found.filter(folder=str(tmp_path / "one"), metric="goodput").height == 2
+    assert ct.collect(tmp_path / "one", "flows").height == 4
+    with pytest.raises(ct.InputError, match="holds results"):
+        ct.collect(tmp_path / "nothing" / "**")
+    with pytest.raises(ct.InputError, match="unknown frame 'flow'"):
+        ct.collect(tmp_path / "**", "flow")

@@ -1,0 +1,296 @@
+"""Results folders that cannot be mistaken: locked, checked, and nothing outside of them is touched."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+
+import celltrain as ct
+from celltrain import folder, manifests
+from celltrain.report import comparison_report
+
+if TYPE_CHECKING:
+    from conftest import Cli
+
+HOLD = """
+import sys
+from pathlib import Path
+from celltrain.folder import claim
+with claim(sys.argv[1], "run", "0"):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+def manifest_of(path: Path) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads((path / "manifest.json").read_text(encoding="utf-8"))
+    return content
+
+
+def write_manifest(path: Path, content: dict[str, Any]) -> None:
+    (path / "manifest.json").write_text(json.dumps(manifests.sealed(content)), encoding="utf-8")
+
+
+@pytest.fixture
+def written(scenario: ct.Scenario, tmp_path: Path) -> Path:
+    return ct.run(scenario, replications=2, trace=True).write(tmp_path / "out")
+
+
+# The lock.
+
+
+def test_the_second_process_hears_who_holds_the_folder(cli: Cli, scenario_file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    command = [sys.executable, "-c", HOLD, str(out)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        plan = tmp_path / "plan.toml"
+        plan.write_text('scenario = "small.toml"\n[sweep.grid]\n"switch.buffer" = ["100 cells"]\n')
+        for words in (
+            ("run", scenario_file),
+            ("compare", scenario_file, "--policies", "epd,ppd"),
+            ("sweep", plan),
+            ("reproduce", "espd", "--table", "1"),
+        ):
+            answer = cli(*words, "--out", out)
+            assert (answer.code, answer.out) == (2, "")
+            assert f"{out} is in use by process {holder.pid} on " in answer.err
+            assert answer.err.count("\n") == 1
+        holder.kill()
+    assert cli("run", scenario_file, "--out", out).code == 0, "a dead process holds nothing"
+    assert not (out / ".lock").exists()
+
+
+def test_a_folder_is_free_again_after_an_error(scenario: ct.Scenario, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    with pytest.raises(RuntimeError), folder.claim(out, "run", "0"):
+        raise RuntimeError
+    assert not out.exists()
+    ct.run(scenario, replications=1).write(out)
+
+
+KILLED = """
+import sys, threading
+from pathlib import Path
+import celltrain as ct
+from celltrain import folder, manifests
+from celltrain.report import comparison_report
+
+class Writer(folder.Folder):
+    def _replace(self, name, writer):
+        def stop(path):
+            writer(path)
+            print("at", flush=True)
+            sys.stdin.readline()
+
+        return super()._replace(name, stop)
+
+folder.Folder = Writer
+ct.run(ct.load(sys.argv[1]), replications=2, trace=True).write(sys.argv[2])
+"""
+
+
+def test_killed_at_every_file_the_bytes_are_the_same(scenario_file: Path, tmp_path: Path) -> None:
+    """SIGKILL between writing a file and giving it its name, for each file in turn, in one folder."""
+    names = ("summary.parquet", "flows.parquet", "ports.parquet", "series.parquet")
+    whole = ct.run(ct.load(scenario_file), replications=2, trace=True).write(tmp_path / "whole")
+    out = tmp_path / "out"
+    for written in range(len(names) + 2):  # and the manifest, at the beginning and at the end
+        command = [sys.executable, "-c", KILLED, str(scenario_file), str(out)]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            for _ in range(written):
+                assert process.stdout.readline() == "at\n"
+                process.stdin.write("\n")
+                process.stdin.flush()
+            assert process.stdout.readline() == "at\n"
+            process.kill()
+        with pytest.raises(ct.InputError, match=r"incomplete|holds no results"):
+            ct.read(out)
+    ct.run(ct.load(scenario_file), replications=2, trace=True).write(out)
+    assert {file.name for file in out.iterdir()} == {*names, "manifest.json"}, "nothing half written is left"
+    for name in names:
+        assert (out / name).read_bytes() == (whole / name).read_bytes()
+
+
+# Nothing is lost without a word.
+
+
+@pytest.mark.parametrize("command", [("run",), ("compare", "--policies", "epd,ppd")])
+def test_results_of_another_seed_are_not_replaced(
+    cli: Cli, scenario_file: Path, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    words = (*command, scenario_file, "--out", tmp_path / "out", "--replications", "2")
+    assert cli(*words, "--seed", "1").code == 0
+    before = (tmp_path / "out" / "summary.parquet").read_bytes()
+    answer = cli(*words, "--seed", "9")
+    assert (answer.code, answer.out) == (2, "")
+    assert "holds results of seed 1, and this is seed 9" in answer.err
+    assert "--overwrite" in answer.err
+    fewer = cli(*words[:-1], "1", "--seed", "1")
+    assert fewer.code == 2
+    assert "holds 2 replications, and this asks for 1" in fewer.err
+    assert (tmp_path / "out" / "summary.parquet").read_bytes() == before
+    assert cli(*words, "--seed", "1").code == 0, "the same again is no loss"
+    assert cli(*words[:-1], "3", "--seed", "1").code == 0, "nor is more of the same"
+    assert cli(*words, "--seed", "9", "--overwrite").code == 0
+
+
+def test_a_sweep_of_another_seed_is_refused(scenario: ct.Scenario, tmp_path: Path) -> None:
+    grid = {"switch.buffer": ["100 cells"]}
+    ct.sweep(scenario, grid=grid, replications=1, seed=1, out=tmp_path)
+    with pytest.raises(ct.InputError, match="holds results of seed 1, and this is seed 2"):
+        ct.sweep(scenario, grid=grid, replications=1, seed=2, out=tmp_path)
+
+
+# Damage is noticed.
+
+
+def is_noticed(path: Path, name: str) -> bool:
+    try:
+        result = ct.Result.read(path)
+        getattr(result, name.removesuffix(".parquet").replace("manifest.json", "summary"))
+    except ct.InputError:
+        return True
+    return False
+
+
+def test_every_flipped_bit_is_noticed(written: Path) -> None:
+    """In each file that is read back: frames and the manifest itself."""
+    draws = random.Random(4)
+    for name in ("summary.parquet", "flows.parquet", "ports.parquet", "series.parquet", "manifest.json"):
+        file = written / name
+        whole = file.read_bytes()
+        for _ in range(60):
+            place, bit = draws.randrange(len(whole)), 1 << draws.randrange(8)
+            file.write_bytes(whole[:place] + bytes([whole[place] ^ bit]) + whole[place + 1 :])
+            if not is_noticed(written, name):
+                assert json.loads(file.read_text(encoding="utf-8")) == json.loads(whole), (name, place, bit)
+        file.write_bytes(whole)
+    assert ct.Result.read(written).summary.height
+
+
+def test_a_damaged_sweep_is_noticed(scenario: ct.Scenario, tmp_path: Path) -> None:
+    ct.sweep(scenario, grid={"switch.buffer": ["100 cells"]}, replications=2, out=tmp_path)
+    file = tmp_path / "summary.parquet"
+    whole = file.read_bytes()
+    file.write_bytes(whole[:40] + bytes([whole[40] ^ 1]) + whole[41:])
+    with pytest.raises(ct.InputError, match=r"damaged: summary\.parquet is not as it was written"):
+        _ = ct.Sweep.read(tmp_path).summary
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "[" * 100_000,
+        '{"seed": ' + "9" * 5000 + "}",
+        "[]",
+        "{}",
+        '{"format": "x"}',
+        '{"kind": "run", "files": 5}',
+        "\ud800",
+    ],
+)
+def test_a_strange_manifest_is_an_error_of_ours(tmp_path: Path, content: str) -> None:
+    (tmp_path / "manifest.json").write_text(content, encoding="utf-8", errors="surrogatepass")
+    with pytest.raises(ct.InputError, match="manifest"):
+        ct.read(tmp_path)
+
+
+# Nothing outside is touched.
+
+
+@pytest.mark.parametrize("kind", ["relative", "absolute", "through a link", "nonsense"])
+def test_a_hostile_manifest_deletes_nothing(
+    scenario: ct.Scenario, written: Path, tmp_path: Path, kind: str
+) -> None:
+    victim = tmp_path / "elsewhere" / "precious.txt"
+    victim.parent.mkdir()
+    victim.write_text("precious")
+    (written / "door").symlink_to(victim.parent)
+    choices: dict[str, list[Any]] = {
+        "relative": ["../elsewhere/precious.txt", "x/../../elsewhere/precious.txt"],
+        "absolute": [str(victim)],
+        "through a link": ["door/precious.txt"],
+        "nonsense": [5, None, "", ".", "..", ["a"]],
+    }
+    names = choices[kind]
+    content = manifest_of(written)
+    write_manifest(written, {**content, "files": [*content["files"], *names]})
+    ct.run(scenario, replications=2).write(written, overwrite=True)
+    assert victim.read_text() == "precious"
+    assert not (written / "series.parquet").exists(), "what belongs to the earlier results goes"
+
+
+# Files stand alone.
+
+
+def test_parquet_says_what_it_is_of(written: Path, scenario: ct.Scenario) -> None:
+    about = json.loads(pl.read_parquet_metadata(written / "flows.parquet")["celltrain"])
+    assert about["kind"] == "run"
+    assert about["key"] == scenario.key
+    assert about["name"] == scenario.name
+    assert about["seed"] == scenario.seed
+    assert about["celltrain"] == ct.__version__
+    assert about["units"]["goodput"] == "bit/s"
+    assert about["units"]["round_trip"] == "s"
+    units = {one.name: one.unit for one in ct.measures() if one.frame == "flows"}
+    assert set(pl.read_parquet(written / "flows.parquet").columns) == {"replication", *units}
+
+
+def test_renamed_measures_are_read_from_old_results(written: Path) -> None:
+    """Format 1 called the payload that arrived for the first time throughput, and a ratio goodput."""
+    new = ct.Result.read(written)
+    summary = new.summary.filter(pl.col("metric") != "throughput").with_columns(
+        pl.col("metric").replace(
+            {"goodput": "throughput", "efficiency": "goodput", "frames_delivered": "effective_throughput"}
+        )
+    )
+    summary.write_parquet(written / "summary.parquet")
+    flows = new.flows.drop("throughput").rename({"goodput": "throughput"})
+    flows.write_parquet(written / "flows.parquet")
+    content = manifest_of(written)
+    del content["checksums"], content["checksum"]
+    (written / "manifest.json").write_text(json.dumps({**content, "format": 1}))
+    old = ct.Result.read(written)
+    for metric in ("goodput", "efficiency", "frames_delivered"):
+        assert old.sample(metric) == new.sample(metric)
+    assert old.flows["goodput"].equals(new.flows["goodput"])
+    with pytest.raises(ct.InputError, match="unknown metric 'throughput'"):
+        old.sample("throughput")
+
+
+def test_an_old_comparison_is_read(scenario: ct.Scenario, tmp_path: Path) -> None:
+    """Format 1 compared policies alone, and called their column so."""
+    new = ct.compare(scenario, ["epd", "ppd"], replications=3)
+    place = new.write(tmp_path / "out")
+    for file in place.glob("*.parquet"):
+        old_frame = pl.read_parquet(file).rename({"variant": "policy"})
+        if file.name == "flows.parquet":
+            old_frame = old_frame.drop("throughput").rename({"goodput": "throughput"})
+        old_frame.write_parquet(file)
+    content = manifest_of(place)
+    content["policies"] = list(content.pop("variants"))
+    del content["checksums"], content["checksum"]
+    (place / "manifest.json").write_text(json.dumps({**content, "format": 1}))
+    old = ct.Comparison.read(place)
+    assert old.variants == ["epd", "ppd"]
+    assert old.results["ppd"].flows.height == new.results["ppd"].flows.height
+    assert "--policies epd,ppd" in comparison_report(old)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_cannot_be_written(scenario: ct.Scenario, tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    with pytest.raises(ct.InputError, match="cannot write results"):
+        ct.run(scenario, replications=1).write(tmp_path / "out")

@@ -1,0 +1,124 @@
+"""The registry of measures: complete, and what it says is what runs measure."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+import celltrain as ct
+from celltrain import statistics
+from celltrain.experiment import execute, replicate
+from celltrain.results import Record
+
+if TYPE_CHECKING:
+    from conftest import Cli
+
+CBR = [{"name": "3", "traffic": {"kind": "cbr", "rate": "50 Mbit/s"}}]
+
+
+@pytest.fixture(scope="module")
+def mixed(scenario: ct.Scenario) -> ct.Scenario:
+    """Two TCP flows and one of bare cells at a constant rate."""
+    changed = scenario.with_({"topology.sources": 3, "flow": CBR})
+    return changed.with_(duration="1100 ms", warm_up="100 ms")
+
+
+def one(scenario: ct.Scenario, *, trace: bool = False) -> Record:
+    (record,) = execute(replicate(scenario, 1, trace=trace), reduce=lambda _, record: record)
+    return record
+
+
+def test_every_number_of_a_run_is_defined(mixed: ct.Scenario) -> None:
+    record = one(mixed.with_({"vc.category": "gfr", "vc.mcr": "10 Mbit/s"}), trace=True)
+    defined = {(measure.frame, measure.name): measure for measure in ct.measures()}
+    for metric, _, unit in record.summary:
+        assert defined["summary", metric].unit == unit
+    for frame, columns in (("flows", record.flows), ("ports", record.ports)):
+        for column in columns:
+            assert defined[frame, column].unit == record.units[column]
+        assert [name for place, name in defined if place == frame] == list(columns), "in the same order"
+    for _, metric, unit, _, _ in record.series:
+        assert defined["series", metric].unit == unit
+
+
+def test_tcp_other_flows_and_all_are_apart(mixed: ct.Scenario) -> None:
+    record = one(mixed)
+    goodput = dict(zip(record.flows["flow"], record.flows["goodput"], strict=True))
+    assert record.flows["kind"] == ["tcp", "tcp", "other"]
+    assert record.metric("goodput_other") == goodput["3"] == pytest.approx(50e6 * 48 / 53, rel=0.001)
+    assert record.metric("goodput_tcp") == pytest.approx(goodput["1"] + goodput["2"])
+    assert record.metric("goodput") == pytest.approx(sum(goodput.values()))
+    assert record.metric("fairness_index") == pytest.approx(statistics.jain([goodput["1"], goodput["2"]]))
+    for kind in ("tcp", "other"):
+        assert record.metric(f"throughput_{kind}") >= record.metric(f"goodput_{kind}")
+
+
+def test_one_kind_of_flow_is_not_told_twice(scenario: ct.Scenario) -> None:
+    names = {name for name, _, _ in one(scenario).summary}
+    assert not {"goodput_tcp", "goodput_other", "cell_loss_ratio_clp0"} & names
+    alone = scenario.with_({"traffic": {"kind": "cbr", "rate": "50 Mbit/s"}})
+    assert one(alone).metric("fairness_index") == pytest.approx(1), "all are comparable where none uses TCP"
+
+
+def test_throughput_counts_repetitions_and_goodput_does_not(scenario: ct.Scenario) -> None:
+    # Without a guard a timeout sends again what had arrived.
+    record = one(scenario.with_({"switch.buffer": "20 cells", "tcp.rto-min": "10 ms", "duration": "2 s"}))
+    assert sum(record.flows["duplicates_received"]) > 0
+    assert record.metric("throughput") > record.metric("goodput")
+    delivered = zip(record.flows["goodput"], record.flows["bytes_delivered"], strict=True)
+    ratios = {round(goodput / (8 * count), 6) for goodput, count in delivered}
+    assert len(ratios) == 1, "goodput is 8 bits a byte delivered over the measured time"
+
+
+def test_loss_is_told_by_priority(mixed: ct.Scenario) -> None:
+    low = [{**CBR[0], "vc": {"clp": True}, "traffic": {"kind": "cbr", "rate": "100 Mbit/s"}}]
+    record = one(mixed.with_({"flow": low, "switch.buffer": "200 cells"}))
+    flows = pl.DataFrame({name: record.flows[name] for name in ("clp", "cells_sent", "cells_discarded")})
+    for clp in (0, 1):
+        sent, lost = flows.filter(clp=clp).select(pl.col("cells_sent", "cells_discarded").sum()).row(0)
+        assert sent > 0
+        assert record.metric(f"cell_loss_ratio_clp{clp}") == pytest.approx(lost / sent)
+
+
+def test_the_bottleneck_is_the_same_port_everywhere(mixed: ct.Scenario) -> None:
+    assert mixed.bottleneck == "switch1 > switch2"
+    record = one(mixed)
+    place = record.ports["port"].index(mixed.bottleneck)
+    for metric in ("utilisation", "occupancy_mean", "delay_mean", "delay_p95", "delay_p99"):
+        assert record.metric(metric) == record.ports[metric][place]
+    assert record.metric("occupancy_max") == record.ports["occupancy_max"][place]
+
+
+def test_packets_are_not_called_cells(scenario: ct.Scenario) -> None:
+    packets = scenario.with_({"link.framing": "packets", "switch.buffer": "20 packets"})
+    record = one(packets)
+    assert set(record.ports["counted"]) == {"packets"}
+    assert record.units["cells_forwarded"] == "packets"
+    units = {name: unit for name, _, unit in record.summary}
+    assert units["occupancy_mean"] == units["occupancy_max"] == "packets"
+
+
+def test_a_measure_is_explained(cli: Cli) -> None:
+    said = cli("measures", "efficiency").out
+    for word in ("efficiency", "summary", "whole frames", "Floyd", "more is better"):
+        assert word in said
+    listed = cli("measures").out
+    for measure in ct.measures():
+        assert measure.name in listed
+    answer = cli("measures", "goodputt")
+    assert answer.code == 2
+    assert "did you mean 'goodput'?" in answer.err
+
+
+def test_percentiles_are_within_their_error(scenario: ct.Scenario) -> None:
+    """A lone cell waits for nobody, so every delay is one slot: all percentiles are that, to 1.6 %."""
+    alone = scenario.with_({"topology.sources": 1, "traffic": {"kind": "cbr", "rate": "1 Mbit/s"}})
+    record = one(alone)
+    slot = 424 / 155.52e6
+    for metric in ("delay_p95", "delay_p99"):
+        assert record.metric(metric) == pytest.approx(slot, rel=1 / 64)
+    assert record.metric("delay_mean") == pytest.approx(slot, rel=0.001)
+    assert math.isfinite(record.metric("efficiency"))

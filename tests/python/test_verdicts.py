@@ -1,0 +1,192 @@
+"""Verdicts: three values, and how often they are wrong where the truth is known by construction."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from celltrain import statistics, verdicts
+from celltrain.verdicts import Verdict
+
+SUPPORTED, CONTRADICTED, UNDECIDED = Verdict.SUPPORTED, Verdict.CONTRADICTED, Verdict.UNDECIDED
+EXPERIMENTS = 2000
+
+
+def draws(n: int, mean: float = 0.0, *, columns: int = 1, seed: int = 1) -> np.ndarray:
+    """Experiments of n normal replications of some columns that share a part of their noise."""
+    random = np.random.default_rng(seed)
+    common = random.standard_normal((EXPERIMENTS, n, 1))
+    return mean + 0.5 * common + random.standard_normal((EXPERIMENTS, n, columns))
+
+
+def share(count: int) -> float:
+    return count / EXPERIMENTS
+
+
+def most(probability: float) -> float:
+    """What a share of that probability exceeds in one of a thousand such tests."""
+    return float(stats.binom.ppf(0.999, EXPERIMENTS, probability)) / EXPERIMENTS
+
+
+@pytest.mark.parametrize("n", [3, 5, 20])
+@pytest.mark.parametrize("mean", [0.0, -0.2])
+def test_a_false_claim_is_seldom_supported(n: int, mean: float) -> None:
+    samples = draws(n, mean)[:, :, 0].tolist()
+    assert share(sum(verdicts.above(one).verdict is SUPPORTED for one in samples)) <= most(0.025)
+
+
+@pytest.mark.parametrize("n", [3, 5, 20])
+@pytest.mark.parametrize("mean", [0.0, 0.2])
+def test_a_true_claim_is_seldom_contradicted(n: int, mean: float) -> None:
+    samples = draws(n, mean)[:, :, 0].tolist()
+    assert share(sum(verdicts.above(one).verdict is CONTRADICTED for one in samples)) <= most(0.025)
+    inside = [verdicts.between(one, mean, mean + 1).verdict for one in samples]
+    assert share(inside.count(CONTRADICTED)) <= most(0.025), "the mean is at the edge of the range"
+
+
+@pytest.mark.parametrize("n", [3, 5, 20])
+def test_means_at_the_edge_are_seldom_called_equivalent(n: int) -> None:
+    """Two one-sided tests: at the margin itself equivalence is false by construction (Schuirmann 1987)."""
+    samples = draws(n, 1.0)[:, :, 0].tolist()
+    assert share(sum(verdicts.between(one, -1.0, 1.0).verdict is SUPPORTED for one in samples)) <= most(0.025)
+
+
+def test_more_data_decide_more() -> None:
+    """What is true by half a standard deviation is hardly seen with 3 replications."""
+    found = [[verdicts.above(one).verdict for one in draws(n, 0.5)[:, :, 0].tolist()] for n in (3, 10, 60)]
+    supported = [share(some.count(SUPPORTED)) for some in found]
+    assert supported[0] < 0.2 < supported[1] < supported[2]
+    assert supported[2] > 0.9
+    equal = [verdicts.between(one, -1, 1).verdict for one in draws(60, 0.5)[:, :, 0].tolist()]
+    assert share(equal.count(SUPPORTED)) > 0.9, "equivalence is supported too, given the data"
+
+
+@pytest.mark.parametrize("parts", [2, 6])
+def test_combinations_keep_the_bound(parts: int) -> None:
+    """All parts are true at their edge: the whole is true; one is false at its edge: the whole is false."""
+    edge = draws(5, 0.0, columns=parts)
+    every = [verdicts.all_of(verdicts.above(column) for column in one.T.tolist()) for one in edge]
+    assert share(sum(one.verdict is CONTRADICTED for one in every)) <= most(0.025)
+    clear = edge + np.r_[0.0, np.full(parts - 1, 50.0)]
+    every = [verdicts.all_of(verdicts.above(column) for column in one.T.tolist()) for one in clear]
+    assert share(sum(one.verdict is SUPPORTED for one in every)) <= most(0.025)
+    none = [verdicts.any_of(verdicts.above(column) for column in one.T.tolist()) for one in edge]
+    assert share(sum(one.verdict is SUPPORTED for one in none)) <= most(0.025)
+
+
+@pytest.mark.parametrize(("candidates", "rivals"), [(5, 5), (2, 7)])
+def test_the_best_of_equals_seldom_beats_the_best_of_others(candidates: int, rivals: int) -> None:
+    """Choosing the best column by the data that test it would support such a claim in far more cases."""
+    experiments = draws(5, columns=candidates + rivals)
+    naive = claimed = contradicted = 0
+    for one in experiments:
+        columns = one.T.tolist()
+        over, under = columns[:candidates], columns[candidates:]
+        found = verdicts.greatest(over, under).verdict
+        claimed += found is SUPPORTED
+        contradicted += found is CONTRADICTED
+        chosen = max(over, key=statistics.mean), min(under, key=statistics.mean)
+        naive += verdicts.above(np.subtract(*chosen).tolist()).verdict is SUPPORTED
+    assert share(claimed) <= most(0.025)
+    assert share(contradicted) <= most(0.025)
+    assert share(naive) > 0.1, "the test can fail"
+
+
+def test_a_best_one_is_found_where_there_is_one() -> None:
+    experiments = draws(10, columns=8) + np.r_[3.0, np.zeros(7)]
+    found = [verdicts.greatest([one.T.tolist()[0]], one.T.tolist()[1:]).verdict for one in experiments]
+    assert share(found.count(SUPPORTED)) > 0.9
+    named = [verdicts.best(one.T.tolist()) for one in experiments]
+    assert share(named.count((0, [0]))) > 0.9
+
+
+@pytest.mark.parametrize("equal", [8, 19])
+@pytest.mark.parametrize("n", [3, 5])
+def test_a_single_best_of_equals_is_seldom_named(equal: int, n: int) -> None:
+    named = [verdicts.best(one.T.tolist()) for one in draws(n, columns=equal)]
+    assert share(sum(len(tied) == 1 for _, tied in named)) <= most(0.05)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2])
+def test_fewer_than_three_replications_decide_nothing(n: int) -> None:
+    assert verdicts.above([5.0, 5.1][:n] or []).verdict is UNDECIDED
+    assert verdicts.every_run([True] * n).verdict is UNDECIDED
+    assert verdicts.p_two_sided([5.0, 5.1][:n]) == 1.0
+    pair = [[5.0, 5.1][:n], [1.0, 1.1][:n]]
+    if n:
+        assert verdicts.greatest(pair[:1], pair[1:]).verdict is UNDECIDED
+        assert verdicts.best(pair) == (0, [0, 1])
+
+
+def test_what_does_not_vary_is_known() -> None:
+    assert verdicts.above([2.0] * 3).verdict is SUPPORTED
+    assert verdicts.above([0.0] * 3).verdict is CONTRADICTED, "it lies on the threshold in every run"
+    assert verdicts.above([-2.0] * 3).verdict is CONTRADICTED
+    assert verdicts.between([100.0] * 3, 100.0, None).verdict is SUPPORTED, "ranges are closed"
+    assert verdicts.between([99.0] * 3, 100.0, None).verdict is CONTRADICTED
+    assert verdicts.p_two_sided([0.0] * 3) == 1.0
+    assert verdicts.p_two_sided([1.0] * 3) == 0.0
+    assert verdicts.above([math.nan, 1.0, 2.0]).verdict is UNDECIDED
+    assert verdicts.above([0.1 + 0.2, 0.3, 0.3], 0.3).verdict is CONTRADICTED, "rounding is no difference"
+
+
+def test_a_margin_lets_data_contradict_what_is_hardly_so() -> None:
+    close = [0.01, 0.02, -0.01, 0.0, -0.02]
+    assert verdicts.above(close).verdict is UNDECIDED
+    assert verdicts.above(close, margin=1.0).verdict is CONTRADICTED
+    assert verdicts.above([5.01, 5.02, 4.99], margin=1.0).verdict is SUPPORTED
+
+
+def test_verdicts_are_read_off_the_printed_interval() -> None:
+    sample = [1.0, 2.0, 4.0, 3.5, 2.5]
+    found = statistics.estimate(sample)
+    assert found.low is not None
+    for shift, verdict in ((-1e-6, SUPPORTED), (1e-6, UNDECIDED)):
+        assert verdicts.above(sample, found.low + shift).verdict is verdict
+
+
+def test_every_run_is_contradicted_by_one() -> None:
+    assert verdicts.every_run([True] * 3).verdict is SUPPORTED
+    assert verdicts.every_run([True, True, False]).verdict is CONTRADICTED
+
+
+def test_p_values_are_those_of_scipy() -> None:
+    for one in draws(7, 0.3)[:20, :, 0].tolist():
+        assert verdicts.p_two_sided(one) == pytest.approx(stats.ttest_1samp(one, 0).pvalue, rel=1e-9)
+        assert verdicts.above(one, 0.1).p_if_false == pytest.approx(
+            stats.ttest_1samp(one, 0.1, alternative="greater").pvalue, rel=1e-9
+        )
+
+
+def test_holm_of_a_worked_example() -> None:
+    """Step-down by hand: 4 x .005, 3 x .01, 2 x .03 and 1 x .04, each at least the one before."""
+    assert verdicts.holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert verdicts.holm([]) == []
+
+
+@pytest.mark.parametrize("step", [3, 5, 10, 20])
+@pytest.mark.parametrize("width", [0.15, 0.10, 0.07])
+def test_the_interval_at_which_one_stops_covers_the_mean(step: int, width: float) -> None:
+    """Stopping once half of the interval is at most a part of the mean, at every step that is allowed."""
+    random = np.random.default_rng(step)
+    experiments = 1 + 0.2 * random.standard_normal((EXPERIMENTS, 100))
+    covered = 0
+    for runs in experiments.tolist():
+        for look in range(1, 100 // step + 1):
+            found = statistics.estimate(runs[: look * step], verdicts.spent_confidence(0.95, look))
+            if found.within(width):
+                break
+        covered += abs(found.mean - 1) <= (found.half_width or 0.0)
+    assert share(covered) >= 0.94
+
+
+def test_the_gain_of_pairing() -> None:
+    random = np.random.default_rng(5)
+    shared, one, other = random.standard_normal((3, 400))
+    independent = verdicts.gain_of_pairing(one.tolist(), other.tolist())
+    paired = verdicts.gain_of_pairing((3 * shared + one).tolist(), (3 * shared + other).tolist())
+    assert independent == pytest.approx(1, rel=0.1)
+    assert paired == pytest.approx(10, rel=0.15), "2 (9 + 1) / 2"
+    assert verdicts.gain_of_pairing([1.0, 2.0], [3.0, 1.0]) is None
+    assert verdicts.gain_of_pairing([1.0, 2.0, 3.0], [2.0, 3.0, 4.0]) is None

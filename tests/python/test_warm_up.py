@@ -1,0 +1,91 @@
+"""The warm-up judged by time series: what MSER-5 finds, and what the user hears."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+import pytest
+
+import celltrain as ct
+from celltrain.warm_up import settling_times, warnings
+
+if TYPE_CHECKING:
+    from conftest import Cli
+
+PERIOD = 0.01
+
+
+def result(scenario: ct.Scenario, series: list[np.ndarray]) -> ct.Result:
+    """A result whose bottleneck's occupancy is made up, one series for each replication."""
+    assert scenario.bottleneck is not None
+    parts = [
+        pl.DataFrame(
+            {
+                "replication": [number] * len(values),
+                "t": PERIOD * np.arange(1, len(values) + 1),
+                "entity": [scenario.bottleneck] * len(values),
+                "metric": ["occupancy"] * len(values),
+                "value": values,
+                "unit": ["cells"] * len(values),
+            }
+        )
+        for number, values in enumerate(series)
+    ]
+    manifest = {"bottleneck": scenario.bottleneck, "scenario_toml": scenario.to_toml()}
+    return ct.Result(manifest, lambda name: pl.concat(parts))
+
+
+def settling(at: float, length: int = 400, seed: int = 1) -> np.ndarray:
+    """Noise about 100 from a time on, and a ramp up to it before."""
+    t = PERIOD * np.arange(1, length + 1)
+    noise = np.random.default_rng(seed).normal(0, 2, length)
+    return np.asarray(100 * np.minimum(t / at, 1) + noise)
+
+
+def test_the_settling_time_is_that_of_the_series(scenario: ct.Scenario) -> None:
+    found = settling_times(result(scenario, [settling(0.5, seed=n) for n in range(5)]))
+    (times,) = found.values()
+    assert len(times) == 5
+    assert all(0.35 <= time <= 0.65 for time in times)
+
+
+def test_a_short_warm_up_is_named_with_what_to_write(scenario: ct.Scenario) -> None:
+    short = scenario.with_(duration="4 s", warm_up="100 ms")
+    (said,) = warnings(result(short, [settling(0.5, seed=n) for n in range(5)]))
+    assert said.startswith("the occupancy of the bottleneck settles after ")
+    assert "the warm-up is 0.1 s: write warm-up = " in said
+    assert warnings(result(short.with_(warm_up="1 s"), [settling(0.5, seed=n) for n in range(5)])) == []
+
+
+def test_one_odd_replication_is_no_reason_to_warn(scenario: ct.Scenario) -> None:
+    enough = scenario.with_(duration="4 s", warm_up="100 ms")
+    steady = [settling(1e-9, seed=n) for n in range(4)]
+    assert warnings(result(enough, [*steady, settling(0.9)])) == []
+
+
+def test_a_run_that_never_settles_is_too_short(scenario: ct.Scenario) -> None:
+    (said,) = warnings(result(scenario, [settling(40.0, seed=n) for n in range(3)]))
+    assert "the run is too short" in said
+    assert "write a longer duration" in said
+    (times,) = settling_times(result(scenario, [settling(40.0)])).values()
+    assert times == [math.inf]
+
+
+def test_long_series_are_averaged_down(scenario: ct.Scenario) -> None:
+    (times,) = settling_times(result(scenario, [settling(200.0, length=100_000)])).values()
+    assert times[0] == pytest.approx(200, rel=0.3)
+
+
+def test_a_traced_run_is_judged(cli: Cli, scenario: ct.Scenario, tmp_path: Path) -> None:
+    file = tmp_path / "short.toml"
+    file.write_text(scenario.with_(warm_up="0 s", duration="2 s").to_toml(), encoding="utf-8")
+    answer = cli("run", file, "--out", tmp_path / "out")
+    assert answer.code == 0
+    assert "note: the rate at which TCP delivers settles after " in answer.out
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "Note: the rate at which TCP delivers settles after " in page
+    assert settling_times(ct.run(scenario, replications=1)) == {}
