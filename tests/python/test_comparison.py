@@ -1,5 +1,7 @@
 """Comparisons: what they call real and best, on samples whose truth is known and on runs."""
 
+import json
+from html import escape
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,6 +12,7 @@ from scipy import stats
 import celltrain as ct
 from celltrain.comparison import Comparison, vary
 from celltrain.registry import COMPARED
+from celltrain.report import comparison_report
 from celltrain.verdicts import Verdict
 
 EXPERIMENTS = 400
@@ -108,3 +111,15 @@ def test_anything_can_be_varied(scenario: ct.Scenario, tmp_path: Any) -> None:
 def test_a_variant_that_cannot_be_run_is_named(scenario: ct.Scenario) -> None:
     with pytest.raises(ct.InputError, match=r"variant tiny: .*switch\.buffer"):
         ct.compare(scenario, {"tiny": {"switch.buffer": "0 cells"}, "other": {}})
+
+
+def test_the_report_draws_differences_sorted(scenario: ct.Scenario) -> None:
+    found = ct.compare(scenario, ["tail-drop", "epd", "ppd"], replications=3)
+    page = comparison_report(found)
+    goodput = found.measures[0]
+    names = sorted(found.variants[1:], key=lambda name: -found.difference(name, goodput).mean)
+    assert f'"categories": {json.dumps(names)}' in page
+    assert page.count("the best first") == len(found.measures)
+    for sentence in found.sentences():
+        assert escape(sentence) in page
+    assert escape(found.explanation()) in page

@@ -50,9 +50,8 @@ impl Live {
     /// # Errors
     /// What is wrong with the scenario's network.
     pub fn new(scenario: Scenario, seed: u64, replication: u64) -> Result<Self, ScenarioError> {
-        let experiment = Experiment::new(&scenario)?;
-        let mut network = experiment.network(seed, replication, Options::default());
-        let graph = experiment.graph;
+        let graph = scenario.graph()?;
+        let mut network = Experiment::new(&scenario)?.network(seed, replication, Options::default());
         network.watch();
         let vcs = trace(&network);
         let broken = vec![<[BTreeSet<u32>; 2]>::default(); graph.flows.len()];
@@ -133,7 +132,7 @@ impl Live {
     }
 
     fn captured(&self, port: &Port) -> Vec<Vc> {
-        let vc = |label| port.hops(label).next().and_then(|(stream, label)| self.vc(stream, label));
+        let vc = |label| port.hops(label).first().and_then(|&(stream, label)| self.vc(stream, label));
         (0..port.vcs()).filter(|&label| port.captures(label)).filter_map(vc).collect()
     }
 
@@ -185,7 +184,7 @@ impl Live {
         let Noted { at, cell, count, reason } = noted;
         let (link, vc) = match &nodes[process] {
             Node::Port(port) => {
-                let (stream, label) = port.hops(cell.vc).next()?;
+                let &(stream, label) = port.hops(cell.vc).first()?;
                 (port.link, self.vc(stream, label)?)
             }
             Node::Channel(channel) => (channel.link, self.vc(channel.outputs()[0], cell.vc)?),

@@ -322,8 +322,7 @@ impl Network {
     /// If one was: the simulator is wrong then, and so would be every result.
     pub(crate) fn check_conservation(&self) {
         for port in self.all_ports() {
-            let sent: u64 = port.outputs().iter().map(|&output| self.streams[output].pushed()).sum();
-            port.check_conservation(sent);
+            port.check_conservation(&self.streams);
             let came: u64 = port.inputs().iter().map(|&input| self.streams[input].pushed()).sum();
             let coming: u64 = port.inputs().iter().map(|&input| self.streams[input].waiting()).sum();
             let relayed = port.control().map_or(0, RateControl::relayed);

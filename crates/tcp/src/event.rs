@@ -89,6 +89,11 @@ pub enum EventKind {
         /// First byte of the segment.
         seq: u64,
     },
+    /// The receiver's window is closed and was probed (RFC 9293 section 3.8.6.1).
+    WindowProbe {
+        /// The byte sent, which had been acknowledged.
+        seq: u64,
+    },
     /// The probe repaired a loss, and the window was reduced for it (RFC 8985 section 7.4.2).
     ProbeRepaired {
         /// Everything below is acknowledged.

@@ -72,6 +72,8 @@ pub(crate) struct Flow {
 }
 
 impl Flow {
+    // RFC 5681 §3.1: SHOULD begin with an arbitrarily high ssthresh
+    // RFC 5681 §3.1: MUST keep to the bound of IW (3 segments of 1460 B; presets of today take the 10 of RFC 6928)
     pub(crate) fn new(params: &Params) -> Self {
         let mss = u64::from(params.mss);
         Self {
@@ -110,6 +112,8 @@ impl Flow {
         self.max - self.una
     }
 
+    // RFC 5681 §3.2: MUST NOT count what limited transmit sent when ssthresh is computed
+    // RFC 5681 §4.3: MUST lower cwnd and ssthresh twice for losses in two windows or of a retransmission
     /// FlightSize where it decides how far a loss reduces the window: the data outstanding in the network (RFC 5681 section
     /// 3.1). What is not acknowledged is a bound, but while a loss is repaired most of it may have left the network. The
     /// window is another: it lets no more in, except for limited transmit, which does not count (section 3.2 step 2).
@@ -126,6 +130,7 @@ impl Flow {
         self.max == self.offered && flight + self.mss <= self.cwnd
     }
 
+    // RFC 3168 §6.1.2: SHOULD reduce the window once for the drops and marks of one window of data
     /// Whether the first unacknowledged segment was sent before the window was reduced for a mark: its loss is of the
     /// same window of data (RFC 3168 section 6.1.2).
     pub(crate) const fn reduced_for_mark(&self) -> bool {
@@ -168,6 +173,7 @@ impl Flow {
             }
     }
 
+    // RFC 9438 §4.6: MUST reduce cwnd and ssthresh immediately upon entering loss recovery
     /// Reduces the windows for a loss that showed without a timeout. What is sent again is the caller's
     /// business.
     pub(crate) fn fast_retransmit(&mut self, now: Time, cause: LossSign, ssthresh: u64, cwnd: u64) {
@@ -183,6 +189,8 @@ impl Flow {
         self.trace.record(now, || EventKind::FastRetransmit { seq, cause, recover, cwnd, ssthresh });
     }
 
+    // RFC 5681 §3.1: MUST set cwnd to one segment upon a timeout
+    // RFC 8257 §3.5: MUST set cwnd to one segment upon a timeout
     /// Reduces the windows to one segment for a timeout and backs the timer off.
     pub(crate) fn time_out(&mut self, now: Time, ssthresh: u64) {
         self.timed_out_end = self.una + self.in_network();
@@ -198,6 +206,7 @@ impl Flow {
         self.trace.record(now, || EventKind::Timeout { seq, consecutive, rto, next_rto, ssthresh });
     }
 
+    // RFC 9438 §4.6: MUST reduce cwnd for ECN-Echo until it is one segment
     /// Reduces the window to `window` for an echoed congestion mark, but not below a segment, and the threshold not below
     /// two (RFC 3168 section 6.1.2).
     pub(crate) fn answer_mark(&mut self, now: Time, window: u64) {
@@ -241,6 +250,7 @@ impl Flow {
         self.una..(self.una + self.mss).min(self.max)
     }
 
+    // RFC 5681 §2: MUST NOT send beyond the highest acknowledgement plus the smaller of cwnd and rwnd
     /// The segment at `nxt` if the congestion and receive windows allow it and it is worth sending.
     pub(crate) fn next_in_window(&self) -> Option<Range<u64>> {
         let allowance = if self.nxt < self.max { 0 } else { self.allowance };

@@ -52,6 +52,7 @@ mod limits;
 mod pacing;
 mod params;
 mod ranges;
+mod reader;
 mod receiver;
 mod recovery;
 mod registry;

@@ -75,6 +75,8 @@ pub struct Params {
     pub mss: u32,
     /// Receive buffer, which is the advertised window of an application that reads at once.
     pub receive_window: u64,
+    /// Rate at which the application reads, in bit/s; `None` reads at once.
+    pub read_rate: Option<u64>,
     /// Shift of the window field; `None` without window scaling.
     pub window_scale: Option<u8>,
     /// Initial window in segments.

@@ -8,6 +8,7 @@ use crate::{
     congestion::CongestionKind,
     params::Params,
     ranges::Ranges,
+    reader::Reader,
     rto::Clock,
     segment::{
         Ecn, Flags, SACK_BLOCKS_MAX, SACK_BLOCKS_MAX_WITH_TIMESTAMPS, SackBlocks, Segment, SynOptions,
@@ -16,7 +17,7 @@ use crate::{
     stats::ReceiverStats,
 };
 
-/// The receiving end of a connection, with an application that reads at once.
+/// The receiving end of a connection, with an application that reads at once or at a rate.
 ///
 /// Like the [`crate::Sender`] it has no clock and no network, and its owner takes out segments after each
 /// event. An acknowledgement that is due is sent once: poll after every segment, or duplicate ACKs are lost.
@@ -26,6 +27,10 @@ pub struct Receiver {
     clock: Clock,
     /// The window it advertises.
     window: u64,
+    /// The application, if it does not read at once.
+    reader: Option<Reader>,
+    /// Whether there is a slow reader, or each mark is echoed: most receivers need not look further.
+    special: bool,
     /// RCV.NXT: the next byte expected in order.
     next: u64,
     /// What arrived above it.
@@ -59,6 +64,8 @@ impl Receiver {
             params: *params,
             clock: Clock::new(params),
             window: advertised_window(params),
+            reader: Reader::new(params),
+            special: params.read_rate.is_some() || params.congestion_control == CongestionKind::Dctcp,
             next: 0,
             out_of_order: Ranges::default(),
             recent: Vec::new(),
@@ -100,6 +107,7 @@ impl Receiver {
         }
     }
 
+    // RFC 5681 §4.2: MUST NOT generate more than one ACK per segment
     /// The next segment to send, if one is due.
     #[inline]
     pub fn poll_segment(&mut self, now: Time) -> Option<Segment> {
@@ -127,13 +135,15 @@ impl Receiver {
         self.window
     }
 
+    // RFC 5681 §4.2: SHOULD acknowledge at once a segment above a gap or that fills one
+    // RFC 6582 §5: SHOULD acknowledge out-of-order segments at once
     fn on_data(&mut self, now: Time, segment: &Segment) {
         self.stats.segments += 1;
         if segment.end() > self.next + self.window {
             self.stats.beyond_window += 1;
             return self.acknowledge();
         }
-        let news = self.note_mark(segment);
+        let news = self.note_mark(now, segment);
         let in_order = segment.seq <= self.next && segment.end() > self.next;
         let filling = !self.out_of_order.is_empty();
         let new = self.take_in(segment);
@@ -191,14 +201,17 @@ impl Receiver {
         self.stats.out_of_order_segments += u64::from(segment.seq > self.next);
     }
 
+    // RFC 8257 §3.2: MUST set ECE if and only if the last packet was marked
+    // RFC 8257 §3.2: MUST acknowledge at once where that changes
+    // RFC 3168 §6.1.3: MUST echo a mark until CWR arrives
     /// Follows the ECN bits: echo a mark until the sender says it has answered (RFC 3168 section 6.1.3), or echo each packet's
     /// own mark, with an ACK at once where they change (RFC 8257 section 3.2). Returns whether that is so.
-    fn note_mark(&mut self, segment: &Segment) -> bool {
+    fn note_mark(&mut self, now: Time, segment: &Segment) -> bool {
         let marked = segment.ecn == Ecn::Ce;
         self.stats.marked_segments += u64::from(marked);
-        if self.params.congestion_control == CongestionKind::Dctcp {
-            let before = std::mem::replace(&mut self.echoing, self.ecn && marked);
-            return before != self.echoing;
+        let urgent = self.special && self.note_special(now, segment.end(), marked);
+        if self.special && self.params.congestion_control == CongestionKind::Dctcp {
+            return urgent;
         }
         if segment.flags.contains(Flags::CWR) {
             self.echoing = false;
@@ -206,7 +219,32 @@ impl Receiver {
         if marked {
             self.echoing = self.ecn;
         }
-        false
+        urgent
+    }
+
+    /// Lets the application read what was there before a segment that ends at `end`, and follows each packet's own mark, if this
+    /// is DCTCP's receiver. Returns whether an ACK should go at once: the mark changed, or the segment closes the window.
+    fn note_special(&mut self, now: Time, end: u64, marked: bool) -> bool {
+        let mut urgent = false;
+        if let Some(reader) = &mut self.reader {
+            reader.advance(now, self.next);
+            urgent = reader.closed_by(end);
+        }
+        if self.params.congestion_control == CongestionKind::Dctcp {
+            let before = std::mem::replace(&mut self.echoing, self.ecn && marked);
+            urgent |= before != self.echoing;
+        }
+        urgent
+    }
+
+    /// Takes the window that a slow application leaves, and wakes up when it opens again after it was closed (RFC 9293 section
+    /// 3.8.6.2.2).
+    #[inline(never)]
+    fn follow_reader(&mut self, now: Time) {
+        if let Some(reader) = &mut self.reader {
+            self.window = reader.window(now, self.next);
+            self.deadline = reader.opens(self.window).unwrap_or(NEVER);
+        }
     }
 
     /// An ACK goes at once and takes a delayed one along.
@@ -215,14 +253,16 @@ impl Receiver {
         self.deadline = NEVER;
     }
 
+    // RFC 5681 §4.2: SHOULD delay ACKs, but acknowledge every second full segment
+    // RFC 5681 §4.2: MUST acknowledge within 500 ms (key `delayed-ack`)
     /// Acknowledges what arrived in order: every n-th full segment at once, others after the delay (RFC 9293
     /// section 3.8.6.3).
     fn delay_ack(&mut self, now: Time) {
         let enough = u64::from(self.params.ack_every) * u64::from(self.params.mss);
         if self.params.delayed_ack == 0 || self.unacknowledged >= enough {
             self.acknowledge();
-        } else if self.deadline == NEVER {
-            self.deadline = now + self.params.delayed_ack;
+        } else {
+            self.deadline = self.deadline.min(now + self.params.delayed_ack);
         }
     }
 
@@ -255,9 +295,13 @@ impl Receiver {
         blocks
     }
 
+    // RFC 3168 §6.1.4: MUST send pure ACKs without ECT
     fn ack(&mut self, now: Time) -> Segment {
         self.ack_due = false;
         self.unacknowledged = 0;
+        if self.special {
+            self.follow_reader(now);
+        }
         self.last_ack_sent = self.next;
         self.stats.acks += 1;
         let echo = if self.echoing { Flags::ECE } else { Flags::NONE };

@@ -13,6 +13,7 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
+    // RFC 6298 §2: SHOULD set RTO to 1 second before the first sample (2.1)
     pub(crate) const fn new(params: &Params) -> Self {
         Self { tick: params.tick, phase: params.tick_phase, timer_on_ticks: params.timer_on_ticks }
     }
@@ -99,6 +100,9 @@ impl RttEstimator {
         self.sample_of(rtt, 1);
     }
 
+    // RFC 7323 §4.2: SHOULD keep the history of RFC 6298 when one window gives several samples
+    // RFC 6298 §2: SHOULD round RTO up to 1 second (2.4; key `rto-min`)
+    // RFC 6298 §4: MUST round a variance term of zero to G
     /// Takes one of `samples` measurements that a round trip is expected to give: each counts the less, so that the
     /// averages reach back as far as with one (RFC 7323 section 4.2 and appendix G). In whole ticks each counts in full, as
     /// in BSD.
@@ -111,6 +115,9 @@ impl RttEstimator {
         self.rto = rto.clamp(self.min, self.max);
     }
 
+    // RFC 6298 §2: MUST set SRTT, RTTVAR from the first sample (2.2)
+    // RFC 6298 §2: MUST update RTTVAR before SRTT (2.3)
+    // RFC 6298 §2: SHOULD use alpha = 1/8 and beta = 1/4
     /// Averages without rounding, and their timeout.
     fn smooth(&self, rtt: Time, samples: u64) -> (Smoothed, Time) {
         let next = match self.smoothed {
@@ -140,6 +147,7 @@ impl RttEstimator {
         (next, (eighths / 8 + quarters) * self.tick)
     }
 
+    // RFC 6298 §5: MUST double RTO at a timeout (5.5)
     /// Doubles the timeout up to its maximum (rule 5.5).
     pub fn back_off(&mut self) {
         self.rto = (2 * self.rto).min(self.max);
@@ -202,9 +210,18 @@ impl RetransmissionTimer {
         }
     }
 
+    // RFC 6298 §5: MUST NOT retransmit within an RTO of the last transmission by the timer
     /// Starts the timer afresh (rules 5.3 and 5.6).
     pub(crate) const fn restart(&mut self, now: Time) {
         self.deadline = self.clock.expiry(now, self.estimator.rto());
+    }
+
+    /// Starts the timer for the next probe of a closed window, after `probes` of them: the timeout, doubled for each (RFC 9293
+    /// section 3.8.6.1).
+    pub(crate) fn persist(&mut self, now: Time, probes: u32) {
+        let estimator = &self.estimator;
+        let interval = estimator.rto.saturating_mul(1 << probes.min(20)).min(estimator.max);
+        self.deadline = self.clock.expiry(now, interval);
     }
 
     /// Stops the timer (rule 5.2).
@@ -219,6 +236,7 @@ impl RetransmissionTimer {
         }
     }
 
+    // RFC 6298 §3: MUST use Karn's algorithm
     /// Forgets the timed segment: something was sent again, so its ACK would be ambiguous or late (Karn's
     /// algorithm, RFC 6298 section 3).
     pub(crate) const fn forget_timed_segment(&mut self) {

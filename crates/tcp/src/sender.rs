@@ -45,6 +45,8 @@ enum State {
     Established,
     /// The next segment waits for its time.
     Paced,
+    /// The receiver's window is closed, and the timer is for a probe of it (RFC 9293 section 3.8.6.1).
+    Persisting,
     /// A congestion mark came while the window was one segment: nothing goes before the timer expires (RFC 3168 section
     /// 6.1.2).
     Held,
@@ -62,6 +64,9 @@ pub struct Sender {
     congestion: Congestion,
     recovery: AnyRecovery,
     pacer: Pacer,
+    /// Probes of a closed window since it closed, and whether one is due.
+    window_probes: u32,
+    window_probe_due: bool,
     state: State,
     /// Whether the SYN timed out.
     syn_lost: bool,
@@ -80,6 +85,8 @@ impl Sender {
             congestion: Congestion::new(params.congestion_control),
             recovery: AnyRecovery::new(params.recovery),
             pacer: Pacer::default(),
+            window_probes: 0,
+            window_probe_due: false,
             state: if params.syn_exchange { State::Closed } else { State::Established },
             syn_lost: false,
             peer_clock: 0,
@@ -116,6 +123,9 @@ impl Sender {
         }
         if segment.ack > self.flow.una {
             self.on_new_ack(now, segment);
+        } else if self.state == State::Persisting {
+            // The answer to a probe may report it as a duplicate, which says nothing about losses.
+            self.look_at_window(now);
         } else if duplicate {
             self.on_duplicate_ack(now);
         }
@@ -132,6 +142,9 @@ impl Sender {
         }
         if now < self.flow.timer.deadline() {
             return;
+        }
+        if self.state == State::Persisting {
+            return self.probe_window(now);
         }
         if self.release() {
             return;
@@ -187,7 +200,7 @@ impl Sender {
     #[inline]
     pub fn poll_segment(&mut self, now: Time) -> Option<Segment> {
         if self.state != State::Established && !self.wait_is_over(now) {
-            return self.poll_syn(now);
+            return self.poll_other(now);
         }
         let bytes = if self.flow.resend_first {
             self.flow.resend_first = false;
@@ -254,6 +267,7 @@ impl Sender {
         self.flow.trace.take()
     }
 
+    // RFC 6298 §5: RECOMMENDED to restart the timer on an ACK for new data (5.3)
     fn on_new_ack(&mut self, now: Time, segment: &Segment) {
         let acked = segment.ack - self.flow.una;
         self.flow.advance(segment.ack);
@@ -268,6 +282,7 @@ impl Sender {
         self.flow.trace.record(now, || EventKind::Acknowledged { ack: segment.ack, cwnd, ssthresh });
     }
 
+    // RFC 6298 §5: RECOMMENDED to stop the timer when all is acknowledged (5.2)
     /// Stops the timer (RFC 6298 rule 5.2), unless it says when the next segment may go.
     fn on_all_acknowledged(&mut self, now: Time) {
         if self.flow.una == self.flow.offered {
@@ -276,9 +291,60 @@ impl Sender {
         }
         if self.state != State::Held {
             self.flow.timer.stop();
+            self.look_at_window(now);
         }
     }
 
+    /// Begins to probe a window that holds data back when nothing is under way, or ends that when it has opened.
+    fn look_at_window(&mut self, now: Time) {
+        let flow = &self.flow;
+        let closed = flow.una < flow.offered && flow.next_below(flow.una + flow.rwnd).is_none();
+        // What Nagle's algorithm or the application holds back is no matter of the window.
+        let closed = closed && flow.rwnd < flow.mss.min(flow.offered - flow.una);
+        match (closed, self.state) {
+            (true, State::Established | State::Paced) => {
+                self.state = State::Persisting;
+                self.window_probes = 0;
+                self.flow.limits.set(now, Limit::ReceiveWindow);
+                self.flow.timer.restart(now);
+            }
+            (false, State::Persisting) => {
+                self.state = State::Established;
+                if flow.cwnd < flow.rwnd {
+                    self.flow.limits.set(now, Limit::CongestionWindow);
+                }
+                self.flow.timer.stop();
+            }
+            _ => {}
+        }
+    }
+
+    /// The time to probe the window has come; the next probe waits twice as long.
+    fn probe_window(&mut self, now: Time) {
+        self.window_probes += 1;
+        self.window_probe_due = true;
+        self.flow.timer.persist(now, self.window_probes);
+    }
+
+    /// The probe of a closed window: a byte that has been acknowledged, which asks for an ACK.
+    fn window_probe(&mut self, now: Time) -> Option<Segment> {
+        if !std::mem::take(&mut self.window_probe_due) {
+            return None;
+        }
+        let flow = &mut self.flow;
+        flow.stats.segments += 1;
+        flow.stats.bytes += 1;
+        flow.stats.retransmitted_segments += 1;
+        flow.stats.retransmitted_bytes += 1;
+        flow.stats.window_probes += 1;
+        let seq = flow.una - 1;
+        flow.trace.record(now, || EventKind::WindowProbe { seq });
+        Some(Segment { seq, len: 1, flags: Flags::ACK, retransmission: true, ..self.header(now) })
+    }
+
+    // RFC 5681 §3.2: SHOULD send new data on the first and second duplicate ACK
+    // RFC 5681 §3.2: MUST NOT change cwnd for these two segments
+    // RFC 5681 §3.2: MUST NOT send new data under SACK unless the duplicate ACK reports something new
     fn on_duplicate_ack(&mut self, now: Time) {
         self.flow.stats.duplicate_acks += 1;
         self.flow.duplicates += 1;
@@ -290,6 +356,7 @@ impl Sender {
         }
     }
 
+    // RFC 6298 §3: MUST take one round-trip sample per round trip at least
     /// Takes the round-trip measurement that a new ACK gives: from its timestamps, where any segment will do,
     /// or from the timed segment (RFC 7323 section 4.1, RFC 6298 section 3).
     #[inline]
@@ -330,6 +397,8 @@ impl Sender {
         self.congestion.on_feedback(&self.flow, feedback);
     }
 
+    // RFC 3168 §6.1.2: MUST reset the timer on ECN-Echo when the window is one segment, and send when it expires
+    // RFC 9438 §4.6: MUST reduce the rate further at a window of one segment
     /// Reduces the window for an echoed congestion mark, once a round trip, and not on top of a reduction for
     /// a loss (RFC 3168 section 6.1.2).
     fn on_echo(&mut self, now: Time) {
@@ -347,6 +416,7 @@ impl Sender {
         self.flow.answer_mark(now, window);
     }
 
+    // RFC 5681 §4.1: SHOULD set cwnd to no more than RW after an idle RTO
     /// Notes that nothing was outstanding when there is something to send again; closes the window to the initial one if
     /// nothing was sent for longer than the timeout (RFC 5681 section 4.1).
     fn restart_if_idle(&mut self, now: Time) {
@@ -367,6 +437,11 @@ impl Sender {
         flow.trace.record(now, || EventKind::IdleRestart { idle, cwnd });
     }
 
+    // RFC 3168 §6.1.2: SHOULD use ECT(0)
+    // RFC 3168 §6.1.2: SHOULD set CWR only on the first new data packet after a reduction
+    // RFC 3168 §6.1.2: SHOULD NOT set CWR on retransmissions
+    // RFC 3168 §6.1.5: MUST NOT set ECT on retransmissions
+    // Not RFC 8257 §4.1: RECOMMENDED to have a knob for ECT on control packets (no experiment has asked for it)
     /// Makes the segment of `bytes` and counts it as sent.
     fn send(&mut self, now: Time, bytes: Range<u64>) -> Segment {
         let flow = &mut self.flow;
@@ -413,7 +488,14 @@ impl Sender {
         }
     }
 
-    fn poll_syn(&mut self, now: Time) -> Option<Segment> {
+    // RFC 3168 §6.1.1: MUST NOT set ECT on SYN or SYN|ACK
+    // RFC 3168 §6.1.1: SHOULD clear ECE and CWR in the SYN of a host that does not use ECN
+    // Not RFC 8257 §3.6: SHOULD set ECT on SYN and SYN|ACK (RFC 3168 forbids it, and a SYN here is never queued behind data)
+    /// What goes in a state in which data may not: the SYN, or a probe.
+    fn poll_other(&mut self, now: Time) -> Option<Segment> {
+        if self.state == State::Persisting {
+            return self.window_probe(now);
+        }
         if self.state != State::Closed || self.flow.offered == 0 {
             return None;
         }
@@ -428,6 +510,10 @@ impl Sender {
         Some(Segment { flags, syn: Some(SynOptions::new(self.params())), ..self.header(now) })
     }
 
+    // RFC 5681 §3.1: MUST NOT let SYN|ACK and its acknowledgement open the window
+    // RFC 5681 §3.1: MUST begin with one segment after a lost SYN
+    // RFC 6298 §5: MUST raise the RTO to 3 seconds after a lost SYN
+    // RFC 3168 §6.1.1: SHOULD NOT set ECT after a SYN|ACK that does not agree to ECN
     fn on_syn_ack(&mut self, now: Time, segment: &Segment) {
         if self.state >= State::Established {
             return;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use celltrain_engine::{
     Time,
-    quantity::{Bytes, Duration},
+    quantity::{BitRate, Bytes, Duration},
     time::MICROSECOND,
 };
 use schemars::JsonSchema;
@@ -42,11 +42,15 @@ pub struct StackSpec {
     /// section 3.7.1). Standard: 1460 B.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mss: Option<Bytes>,
-    /// Receive buffer, all of which is advertised as the application reads at once. Above 64 KiB it needs
-    /// `window-scaling`; 64 KiB itself is advertised as the 65535 B that the field holds (RFC 9293 section
+    /// Receive buffer, all of which is advertised if the application reads at once (without `read-rate`). Above 64 KiB it
+    /// needs `window-scaling`; 64 KiB itself is advertised as the 65535 B that the field holds (RFC 9293 section
     /// 3.1). Standard: 64 KiB.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub receive_window: Option<Bytes>,
+    /// Rate at which the receiving application reads, so that the window may close; the sender then probes it (RFC 9293 section
+    /// 3.8.6). Standard: it reads at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_rate: Option<BitRate>,
     /// Whether the window field is scaled, by the smallest shift that lets it hold the window (RFC 7323
     /// section 2). Standard: false.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -316,6 +320,10 @@ impl StackSpec {
             format!("{window} B does not hold one segment; give at least the mss, {mss} B, or a smaller mss")
         })?;
         params.receive_window = window;
+        params.read_rate = self.read_rate.map(|rate| rate.0).or(params.read_rate);
+        check(params.read_rate != Some(0), "read-rate", || {
+            "an application that never reads stops the flow; give more than 0, or leave this out".into()
+        })?;
         params.window_scale = scale.filter(|_| scaling);
         params.initial_ssthresh = match self.initial_ssthresh {
             Some(bytes) => bytes.0,
@@ -327,6 +335,8 @@ impl StackSpec {
         })
     }
 
+    // RFC 8985 §4: MUST use SACK with RACK
+    // RFC 8985 §9.2: MUST NOT mix RFC 6675 with RACK
     /// Refuses keys that the chosen algorithms would ignore, and values that contradict each other.
     fn check_combinations(&self, params: &Params) -> Result<(), StackError> {
         let recovery = params.recovery;
@@ -534,7 +544,7 @@ mod tests {
             ("mss = '65496 B'", "mss", "65495 B"),
             ("timestamps = true\nmss = '65484 B'", "mss", "65483 B"),
             ("receive-window = '65 KiB'", "receive-window", "window-scaling = true"),
-            ("receive-window = '1 GB'\nwindow-scaling = true", "receive-window", "1073725440 B at most"),
+            ("receive-window = '2 GB'\nwindow-scaling = true", "receive-window", "1073725440 B at most"),
             ("receive-window = '1000 B'", "receive-window", "at least the mss"),
             ("initial-ssthresh = '1 KiB'", "initial-ssthresh", "at least 2920 B"),
             ("initial-window = 0", "initial-window", "1 to 10"),
@@ -554,6 +564,7 @@ mod tests {
             ("cubic-fast-convergence = false", "cubic-fast-convergence", "cubic"),
             ("cubic-alpha = 'constant'", "cubic-alpha", "cubic"),
             ("congestion-control = 'dctcp'", "congestion-control", "ecn = true"),
+            ("read-rate = '0 bit/s'", "read-rate", "more than 0"),
             ("hystart = true", "hystart", "timestamps = true"),
             ("slow-start-limit = 0", "slow-start-limit", "1 or more"),
             ("stack = 'yats'\nrto-variance-min = '1 s'", "rto-variance-min", "exact"),

@@ -199,6 +199,7 @@ const fn standard() -> Params {
     Params {
         mss: 1460,
         receive_window: UNSCALED_WINDOW_MAX,
+        read_rate: None,
         window_scale: None,
         initial_window: 3,
         initial_ssthresh: u64::MAX,

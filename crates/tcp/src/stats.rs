@@ -23,6 +23,8 @@ pub struct SenderStats {
     pub fast_retransmits: u64,
     /// Loss probes sent (RFC 8985 section 7).
     pub loss_probes: u64,
+    /// Probes of a closed receive window.
+    pub window_probes: u64,
     /// Window reductions that were undone, as nothing had been lost.
     pub undone_reductions: u64,
     /// Window reductions because of ECN-Echo.

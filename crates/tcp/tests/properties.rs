@@ -351,3 +351,30 @@ fn a_flow_knows_what_limits_it() {
     let [application, handshake, ..] = shares("syn-exchange = true", &line(1000), &bursts, 20 * SECOND);
     assert!(application > 0.7 && (0.004..0.006).contains(&handshake), "{application} {handshake}");
 }
+
+/// RFC 9293 section 3.8.6: a receiver that reads slowly sets the pace, also where its window updates are lost.
+#[test]
+fn a_slow_reader_sets_the_pace() {
+    for (table, lossy) in [("", false), ("", true), ("recovery = 'rack'\ntimestamps = true", true)] {
+        let params = params(&format!("{table}\nreceive-window = '20 kB'\nread-rate = '1 Mbit/s'"));
+        let mut random = Random(5);
+        let script = move |_: &mut Segment, data: bool| (data || !lossy || random.below(5) > 0).then_some(0);
+        let mut rig = Rig::new(&params, &[(10_000_000, 5 * MILLISECOND, 100)], Box::new(script));
+        rig.sender.offer(0, 1_000_000);
+        let mut steps = 0;
+        while !rig.sender.is_done() {
+            assert!(!matches!(rig.step(), Step::Quiet), "{table} {lossy}: it stands still");
+            steps += 1;
+            assert!(
+                steps < 100_000,
+                "{table} {lossy}: it does not end, at {} {:?}",
+                rig.now,
+                rig.sender.window()
+            );
+        }
+        let least = (1_000_000 - 20_480) * 8 * (SECOND / 1_000_000);
+        assert!(rig.now >= least, "{table} {lossy}: as fast as it reads, {}", rig.now);
+        assert!(lossy || rig.now < least * 11 / 10, "{table}: {}", rig.now);
+        assert!(rig.sender.limits(rig.now).receive_window > rig.now / 2, "{:?}", rig.sender.limits(rig.now));
+    }
+}

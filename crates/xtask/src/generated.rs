@@ -7,7 +7,7 @@ use std::{
 
 use celltrain_network::scenario::Scenario;
 
-use crate::{catalogue, scenario_page};
+use crate::{catalogue, scenario_page, tcp_conformance};
 
 /// Each derived file: its path in the project and its contents.
 fn files() -> Vec<(&'static str, String)> {
@@ -20,6 +20,7 @@ fn files() -> Vec<(&'static str, String)> {
         ("docs/reference/policies.md", catalogue::policies(&schema)),
         ("docs/reference/schedulers.md", catalogue::schedulers(&schema)),
         ("docs/reference/allocators.md", catalogue::allocators(&schema)),
+        ("docs/reference/tcp-conformance.md", tcp_conformance::render()),
     ]
 }
 

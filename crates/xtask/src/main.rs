@@ -7,6 +7,7 @@ mod generated;
 mod instructions;
 mod markdown;
 mod scenario_page;
+mod tcp_conformance;
 
 use std::process::ExitCode;
 

@@ -4,8 +4,10 @@ from collections.abc import Mapping
 
 from celltrain import text
 from celltrain.comparison import POLICY_KEY, Comparison
+from celltrain.registry import Measure
 from celltrain.report import parts
 from celltrain.report.page import Page
+from celltrain.statistics import Estimate
 from celltrain.traces import flow_groups, windows_of
 
 __all__ = ["comparison_report"]
@@ -67,6 +69,22 @@ def _charts(page: Page, found: Comparison) -> None:
         chart = parts.points_chart(found.variants, series, xlabel="variant", ylabel=label, unit=scaled)
         better = "more" if measure.more_is_better else "less"
         page.chart(chart, f"{measure.title.capitalize()} with its 95 % interval; {better} is better.")
+        names, differences = _sorted(found, measure)
+        series = [(measure.title, [one.scaled(1 / factor) for one in differences], False)]
+        chart = parts.points_chart(names, series, xlabel="variant", ylabel=label, unit=scaled)
+        page.chart(
+            chart,
+            f"The same less that of {found.baseline}, replication by replication, the best first. An "
+            "interval that keeps clear of zero is real only if the table has a star there.",
+        )
+
+
+def _sorted(found: Comparison, measure: Measure) -> tuple[list[str], list[Estimate]]:
+    """The differences from the first variant, the best first."""
+    sign = -1 if measure.more_is_better else 1
+    differences = {name: found.difference(name, measure) for name in found.variants[1:]}
+    names = sorted(differences, key=lambda name: sign * differences[name].mean)
+    return names, [differences[name] for name in names]
 
 
 def _windows(page: Page, found: Comparison) -> None:

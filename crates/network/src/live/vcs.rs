@@ -11,12 +11,14 @@ use crate::{
 };
 
 /// The VC back of a flow, by its number among the outgoing ones of the receiving host.
-pub(super) fn back_outgoing(network: &Network, ends: &FlowEnds) -> Option<u32> {
+fn back_outgoing(network: &Network, ends: &FlowEnds) -> Option<u32> {
     let parts = &network.host(ends.to).parts;
-    match (&parts.incoming[ends.incoming as usize].abr, ends.carrier) {
-        (Some(AbrEnd::Destination(end)), _) => Some(end.outgoing),
-        (_, Carrier::Tcp { receiver, .. }) => Some(parts.endpoints[receiver].outgoing),
-        (_, Carrier::Cells) => None,
+    match &parts.incoming[ends.incoming as usize].abr {
+        Some(AbrEnd::Destination(end)) => Some(end.outgoing),
+        _ => match ends.carrier {
+            Carrier::Tcp { receiver, .. } => Some(parts.endpoints[receiver].outgoing),
+            _ => None,
+        },
     }
 }
 

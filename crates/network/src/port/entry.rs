@@ -11,7 +11,7 @@ pub(crate) struct VcEntry {
     /// The VC's number there.
     pub(super) next_vc: u32,
     /// Where its backward RM cells go first and the VC's number there, if a port stamps them on their way to the next one.
-    pub(super) relay: Option<(StreamId, u32)>,
+    relay: Option<(StreamId, u32)>,
     /// Whether the next cell that the policy is asked about begins a frame.
     pub(super) at_frame_start: bool,
     /// Units accepted, by priority: CLP = 0, CLP = 1.
@@ -27,6 +27,11 @@ impl VcEntry {
     pub(crate) fn new(output: StreamId, next_vc: u32, relay: Option<(StreamId, u32)>) -> Self {
         let (accepted, discarded) = ([0; 2], [0; 2]);
         Self { output, next_vc, relay, at_frame_start: true, accepted, discarded, pushed_out: 0 }
+    }
+
+    /// Where its cells go next, and its backward RM cells if they go elsewhere: what a viewer may read.
+    pub(super) fn next_hops(&self) -> impl Iterator<Item = (StreamId, u32)> {
+        [Some((self.output, self.next_vc)), self.relay].into_iter().flatten()
     }
 
     /// Where a cell of `kind` goes next, and the VC's number there.

@@ -1,8 +1,9 @@
 //! What is measured at a port: counters, occupancies, samples over time.
 
-use celltrain_atm::{buffer::Reason, policing, with_policy};
+use celltrain_atm::{Cell, buffer::Reason, policing, with_policy};
 use celltrain_engine::{
     Fingerprint,
+    stream::Streams,
     time::{Span, SpanSum, seconds},
 };
 
@@ -112,23 +113,21 @@ impl Port {
         with_core!(&self.core, core => core.service.kept())
     }
 
-    /// Checks that no unit was lost track of at this port, in total, by VC and by reason. `sent` is how many units it has put into its
-    /// output streams.
+    /// Checks that no unit was lost track of at this port: in total, by VC and by reason.
     ///
     /// # Panics
     /// If one was: the simulator is wrong then, and so would be every result.
-    pub(crate) fn check_conservation(&self, sent: u64) {
+    pub(crate) fn check_conservation(&self, streams: &Streams<Cell>) {
         let name = &self.name;
         let by_reason: u64 = self.stats().discarded.iter().sum();
         assert_eq!(self.discarded(), by_reason, "{name}: units discarded by VC, by reason");
         let pushed_out: u64 = self.entries().iter().map(|entry| entry.pushed_out).sum();
         assert_eq!(pushed_out, self.pushed_out(), "{name}: units pushed out by VC, in total");
+        assert_eq!(self.arrived, self.arrived(), "{name}: units that arrived, accepted and discarded");
+        let sent: u64 = self.outputs.iter().map(|&output| streams[output].pushed()).sum();
         let relayed = self.control().map_or(0, RateControl::relayed);
-        assert_eq!(
-            self.accepted() + relayed,
-            sent + self.kept() + self.pushed_out(),
-            "{name}: units accepted and sent"
-        );
+        let stays = self.kept() + self.pushed_out();
+        assert_eq!(self.accepted() + relayed, sent + stays, "{name}: units accepted and sent");
         match &self.core {
             AnyCore::Cells(core) => core.service.check(name),
             AnyCore::Packets(core) => core.service.check(name),

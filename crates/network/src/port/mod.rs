@@ -72,6 +72,10 @@ impl PortStats {
     }
 }
 
+/// The books of a port are checked after a visit as soon as this many units have arrived for each of its VCs: the check looks at every
+/// VC, and must not cost more than what it checks.
+const UNITS_A_CHECK: u64 = 16;
+
 /// An output port: its buffer, and the link behind it.
 #[derive(Debug)]
 pub struct Port {
@@ -88,6 +92,9 @@ pub struct Port {
     core: AnyCore,
     pub(crate) location: Location,
     clock: Time,
+    /// Units that have arrived for the link, and how many of them since the books were checked.
+    arrived: u64,
+    unchecked: u64,
     samplers: PortSamplers,
 }
 
@@ -256,6 +263,8 @@ impl Port {
             core,
             location: parts.location,
             clock: 0,
+            arrived: 0,
+            unchecked: 0,
             samplers: parts.samplers,
         }
     }
@@ -315,6 +324,12 @@ impl Port {
         }
         for &output in reverse {
             streams[output].advance_horizon(until);
+        }
+        self.arrived += units;
+        self.unchecked += units;
+        if self.unchecked >= UNITS_A_CHECK * self.flows.len() as u64 {
+            self.unchecked = 0;
+            self.check_conservation(streams);
         }
         units
     }

@@ -125,7 +125,7 @@ impl RateControl {
         }
     }
 
-    /// The reverse paths of its VCs: what a viewer may read.
+    /// The reverse paths on which the port relays RM cells: what a viewer may read.
     pub(super) fn relays(&self) -> &[RmRelay] {
         &self.relays
     }

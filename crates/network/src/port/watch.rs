@@ -1,6 +1,6 @@
 //! What a viewer may read of a port.
 
-use celltrain_atm::{Cell, with_policy};
+use celltrain_atm::{Cell, buffer::BufferPolicy, with_policy};
 use celltrain_engine::{Time, stream::StreamId};
 
 use super::{AnyCore, Port, with_core};
@@ -22,25 +22,27 @@ impl Port {
         (&self.outputs[..self.along_link], with_core!(&self.core, core => core.delay))
     }
 
-    /// VCs that cross the port along the link, by the number of labels.
+    /// How many VCs cross the port along the link.
     pub(crate) fn vcs(&self) -> u32 {
         self.flows.len() as u32
     }
 
-    /// Where the cells of the VC `label` go on to, and the VC's number there: its own way, and that of its backward RM cells if they
-    /// take another.
-    pub(crate) fn hops(&self, label: u32) -> impl Iterator<Item = (StreamId, u32)> {
+    /// Where the cells of the VC `vc` go next, and the VC's number there: its own path, and that of its backward RM cells if they take
+    /// another.
+    pub(crate) fn hops(&self, vc: u32) -> Vec<(StreamId, u32)> {
         let entries = with_core!(&self.core, core => &core.entries);
-        let own = entries.get(label as usize).map(|entry| (entry.output, entry.next_vc));
-        let to_relay = entries.get(label as usize).and_then(|entry| entry.relay);
-        let relayed = (label as usize).checked_sub(entries.len()).and_then(|place| {
-            let relay = self.control()?.relays().get(place)?;
-            Some((relay.output, relay.next_vc))
-        });
-        [own, to_relay, relayed].into_iter().flatten()
+        if let Some(entry) = entries.get(vc as usize) {
+            return entry.next_hops().collect();
+        }
+        let relays = self.control().map_or(&[][..], |control| control.relays());
+        relays
+            .get(vc as usize - entries.len())
+            .map(|relay| (relay.output, relay.next_vc))
+            .into_iter()
+            .collect()
     }
 
-    /// Cells, or packets, that are stored until the scheduler chooses them; where departures are computed everything has been sent on.
+    /// Cells, or packets, that wait until the scheduler chooses them. Where departures are computed all have gone on.
     pub(crate) fn stored(&self) -> Vec<Cell> {
         match &self.core {
             AnyCore::Cells(_) | AnyCore::Packets(_) => Vec::new(),
@@ -48,8 +50,8 @@ impl Port {
         }
     }
 
-    /// Whether the discard policy holds the VC `label` under discard.
-    pub(crate) fn captures(&self, label: u32) -> bool {
-        with_policy!(&self.policy, policy => celltrain_atm::buffer::BufferPolicy::captures(policy, label))
+    /// Whether the discard policy holds the VC `vc` under discard.
+    pub(crate) fn captures(&self, vc: u32) -> bool {
+        with_policy!(&self.policy, policy => policy.captures(vc))
     }
 }

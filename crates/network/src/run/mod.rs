@@ -75,7 +75,7 @@ pub struct RunResult {
 #[derive(Debug)]
 pub struct Experiment<'a> {
     scenario: &'a Scenario,
-    pub(crate) graph: Graph,
+    graph: Graph,
     captures: Places,
 }
 

@@ -7,7 +7,7 @@ use celltrain_atm::{
 use celltrain_engine::time::seconds;
 use celltrain_network::{
     RunResult,
-    scenario::{Distribution, Flow, Framing, Graph, NodeKind, Scenario, TieBreak, Traffic},
+    scenario::{Distribution, Flow, Framing, Graph, Link, NodeKind, Scenario, TieBreak, Traffic},
     table::{Column, Table},
 };
 
@@ -19,7 +19,7 @@ const NEARLY: f64 = 1.0 + 1e-9;
 /// Measures that lie between 0 and 1.
 const RATIOS: [&str; 8] = [
     "fairness_index",
-    "goodput",
+    "efficiency",
     "utilisation",
     "cell_loss_ratio",
     "retransmission_ratio",
@@ -245,7 +245,9 @@ fn work_conserving(graph: &Graph, result: &RunResult, sample: f64) -> Vec<Failur
     let of = |name: &str, metric: &str| {
         result.series.iter().find(|series| series.entity == *name && series.metric == metric)
     };
-    for (index, link) in graph.links.iter().enumerate().filter(|(_, link)| link.framing == Framing::Cells) {
+    // What waits may be pushed out, and a frame that does not fit takes its place.
+    let stays = |link: &Link| link.framing == Framing::Cells && !link.discard.policy.pushes_out();
+    for (index, link) in graph.links.iter().enumerate().filter(|(_, link)| stays(link)) {
         let name = graph.link_name(index);
         let (Some(occupancy), Some(busy)) = (of(&name, "occupancy"), of(&name, "utilisation")) else {
             continue;

@@ -48,6 +48,7 @@ impl Cubic {
         C * x * x * x + self.w_max
     }
 
+    // RFC 9438 §4.8: SHOULD begin the estimate of Reno at the window of the stage
     /// Starts a stage with the window `cwnd`.
     fn begin(&mut self, now: Time, cwnd: f64) -> Epoch {
         if !self.climbs || self.w_max < cwnd {
@@ -56,6 +57,10 @@ impl Cubic {
         Epoch { start: now, last: now, k: libm::cbrt((self.w_max - cwnd) / C), w_est: cwnd }
     }
 
+    // RFC 9438 §4.3: SHOULD set cwnd to the estimate of Reno where that is larger
+    // RFC 9438 §4.3: SHOULD set alpha to 1 beyond the window of the last reduction (key `cubic-alpha`)
+    // RFC 9438 §4.4: MUST add (target - cwnd)/cwnd per segment in the concave region
+    // RFC 9438 §4.5: MUST do so in the convex region
     /// The window after an ACK of `acked` segments in congestion avoidance (sections 4.3 to 4.5).
     fn grown(&mut self, now: Time, rtt: Time, cwnd: f64, acked: f64, reading: CubicAlpha) -> f64 {
         let mut epoch = self.epoch.take().unwrap_or_else(|| self.begin(now, cwnd));
@@ -74,6 +79,8 @@ impl Cubic {
         next
     }
 
+    // RFC 9438 §4.6: SHOULD set beta to 0.7
+    // RFC 9438 §5.1: SHOULD set C to 0.4
     /// What is left of `bytes` after a reduction, which ends the stage (section 4.6).
     fn reduced(&mut self, flow: &Flow, bytes: u64) -> u64 {
         self.cwnd_prior = flow.cwnd as f64 / flow.mss as f64;
@@ -82,6 +89,8 @@ impl Cubic {
         (BETA * bytes as f64) as u64
     }
 
+    // RFC 9438 §4.7: SHOULD implement fast convergence
+    // Not RFC 9438 §4.7: SHOULD disable it with a single flow alone (key `cubic-fast-convergence`; a flow cannot know)
     /// The plateau after a reduction of `cwnd_prior`, to which the next stage climbs back. Section 4.7: a flow whose share
     /// shrinks gives way to others by a lower one.
     fn aim(&mut self, flow: &Flow) {
@@ -124,6 +133,7 @@ impl CongestionControl for Cubic {
         self.reduced(flow, flow.in_network()).max(2 * flow.mss)
     }
 
+    // RFC 9438 §4.2: MUST NOT count time in which the application limits
     fn on_limited(&mut self, now: Time) {
         // Section 4.2: time in which the application kept the window from growing does not count.
         if let Some(epoch) = &mut self.epoch {

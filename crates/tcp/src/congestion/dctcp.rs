@@ -30,6 +30,8 @@ impl CongestionControl for Dctcp {
         self.reno.on_ack(now, flow, acked);
     }
 
+    // RFC 8257 §3.3: SHOULD update alpha once per window, from 1 on
+    // RFC 8257 §3.3: MUST process acceptable ACKs as listed
     fn on_feedback(&mut self, flow: &Flow, feedback: Feedback) {
         self.bytes_acked += feedback.acked;
         self.bytes_marked += if feedback.marked { feedback.acked } else { 0 };
@@ -42,11 +44,13 @@ impl CongestionControl for Dctcp {
         (self.bytes_acked, self.bytes_marked) = (0, 0);
     }
 
+    // RFC 8257 §3.5: MUST react to losses as conventional TCP
     fn on_loss(&mut self, flow: &Flow) -> u64 {
         // Section 3.5: a loss is answered as conventional TCP answers it.
         self.reno.on_loss(flow)
     }
 
+    // RFC 8257 §3.3: SHOULD reduce cwnd by alpha / 2
     fn on_mark(&mut self, flow: &Flow) -> u64 {
         self.reno.on_mark(flow);
         (flow.cwnd as f64 * (1.0 - self.alpha / 2.0)) as u64

@@ -52,6 +52,7 @@ pub(crate) enum Growth {
 }
 
 impl Default for HyStart {
+    // RFC 9406 §4.3: RECOMMENDED constants: 4 ms, 16 ms, 8, 8 samples, 4, 5 rounds
     fn default() -> Self {
         Self { window_end: 0, last_rtt: NEVER, current_rtt: NEVER, samples: 0, conservative: None }
     }
@@ -74,6 +75,7 @@ impl HyStart {
         Growth::By(growth)
     }
 
+    // RFC 9406 §4.2: SHOULD resume slow start when round trips shorten again
     /// Compares this round's shortest round trip with the last one's, or with that at which conservative slow start began.
     fn compare(&mut self) {
         if self.samples < SAMPLES_MIN {

@@ -66,6 +66,8 @@ impl CongestionControl for Congestion {
         dispatch!(self.on_feedback(flow, feedback));
     }
 
+    // RFC 3168 §6.1.2: SHOULD NOT open the window for an ECN-Echo
+    // RFC 9438 §4.6: MUST keep cwnd from growing while less than cwnd is in flight
     /// The window grows neither beyond the receiver's, where it would mean nothing, nor for an ACK that echoes a
     /// congestion mark (RFC 3168 section 6.1.2), nor while the application does not use it (RFC 9438 section 5.8, RFC
     /// 7661).
@@ -101,6 +103,10 @@ impl CongestionControl for Congestion {
     }
 }
 
+// RFC 5681 §3.1: MUST use slow start and congestion avoidance
+// RFC 9438 §4.10: MUST use slow start up to ssthresh
+// RFC 9438 §4.10: SHOULD use HyStart++ (key `hystart`; presets without timestamps cannot)
+// Not RFC 5681 §3.1: SHOULD reduce cwnd when path MTU discovery finds the MSS too large (segments fit every path here)
 /// Slow start: an ACK opens the window by what it covers, a segment at most (RFC 5681 equation 2) or as many as the limit of
 /// byte counting says (RFC 3465 section 2.2).
 fn slow_start(now: Time, flow: &mut Flow, acked: u64) {

@@ -17,6 +17,8 @@ pub(crate) struct Reno {
 }
 
 impl CongestionControl for Reno {
+    // RFC 5681 §3.1: RECOMMENDED to count acknowledged bytes in congestion avoidance
+    // RFC 5681 §3.1: MUST NOT add more than a segment per round trip in congestion avoidance
     fn on_ack(&mut self, now: Time, flow: &mut Flow, acked: u64) {
         if flow.cwnd < flow.ssthresh {
             return slow_start(now, flow, acked);
@@ -38,6 +40,8 @@ impl CongestionControl for Reno {
         }
     }
 
+    // RFC 5681 §3.1: MUST set ssthresh to no more than half of FlightSize, two segments at least
+    // RFC 5681 §3.2: MUST set ssthresh so on the third duplicate ACK
     fn on_loss(&mut self, flow: &Flow) -> u64 {
         self.credit = 0;
         let half = match flow.params.halving {
@@ -56,6 +60,7 @@ impl CongestionControl for Reno {
         }
     }
 
+    // RFC 5681 §3.1: MUST set ssthresh so upon a timeout of a segment not yet sent again by the timer
     fn on_timeout(&mut self, flow: &Flow) -> u64 {
         // RFC 5681 section 3.1: a segment that times out again does not halve again.
         if flow.params.halving == Halving::Flight && flow.consecutive_timeouts > 1 {

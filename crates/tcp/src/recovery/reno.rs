@@ -17,6 +17,9 @@ pub(crate) struct Reno {
 }
 
 impl Recovery for Reno {
+    // RFC 5681 §3.2: SHOULD use fast retransmit
+    // RFC 5681 §3.2: MUST retransmit SND.UNA and set cwnd to ssthresh plus three segments
+    // RFC 5681 §3.2: MUST inflate cwnd by a segment for each further duplicate ACK
     fn on_duplicate_ack(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion) {
         if self.recovering {
             // Step 4: another segment has left the network.
@@ -28,6 +31,7 @@ impl Recovery for Reno {
         }
     }
 
+    // RFC 5681 §3.2: MUST deflate cwnd to ssthresh on the next ACK for new data
     fn on_new_ack(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion, acked: u64) -> bool {
         if self.recovering {
             // Step 6: deflate the window.

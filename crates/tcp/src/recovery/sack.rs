@@ -58,6 +58,7 @@ impl Sack {
         floor
     }
 
+    // RFC 6675 §4: MUST estimate the octets in transit
     /// SetPipe: the bytes thought to be in the network. One that is not lost counts, one sent again counts
     /// (again).
     fn pipe(&self, flow: &Flow) -> u64 {
@@ -97,6 +98,8 @@ impl Sack {
         }
     }
 
+    // RFC 6675 §4: MUST choose the next segment by rules 1 to 5
+    // RFC 6675 §4: MUST NOT update HighRxt for a rescue retransmission
     /// NextSeg, rules 1 to 4.
     fn next_seg(&mut self, flow: &Flow, episode: Episode) -> Option<Range<u64>> {
         if let Some(hole) = self.hole_below(flow, self.lost_below(flow)) {
@@ -119,6 +122,8 @@ impl Sack {
 }
 
 impl Recovery for Sack {
+    // RFC 6675 §5: MUST update the scoreboard from every ACK
+    // RFC 6675 §4: MUST NOT release reported data before it is acknowledged
     /// A duplicate ACK is one that reports something new (section 2).
     fn read(&mut self, _now: Time, flow: &Flow, segment: &Segment) -> bool {
         self.delivered = segment.ack.saturating_sub(flow.una);
@@ -135,6 +140,7 @@ impl Recovery for Sack {
         reported > 0
     }
 
+    // RFC 6675 §5: MUST count duplicate ACKs and look for losses
     fn on_duplicate_ack(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion) {
         self.reduce(flow);
         let lost = self.lost_below(flow) > flow.una;
@@ -159,6 +165,8 @@ impl Recovery for Sack {
         self.rescue_rxt = first.end;
     }
 
+    // RFC 6675 §5: MUST end the recovery when RecoveryPoint is acknowledged
+    // RFC 6675 §5: SHOULD NOT clear what is reported above it
     fn on_new_ack(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion, acked: u64) -> bool {
         let Some(Episode { recovery_point, after_timeout }) = self.episode else {
             congestion.on_ack(now, flow, acked);
@@ -183,6 +191,9 @@ impl Recovery for Sack {
         true
     }
 
+    // RFC 6675 §5.1: MUST set RecoveryPoint to HighData at a timeout, and begin no recovery before it is acknowledged
+    // RFC 6675 §5.1: SHOULD use what was reported to decide what to send after a timeout
+    // Not RFC 6675 §5.1: SHOULD expunge reports at a timeout (receivers here never renege)
     fn on_timeout(&mut self, now: Time, flow: &mut Flow) {
         if self.recovering() {
             trace_exit(now, flow, ExitCause::Timeout);
@@ -192,6 +203,7 @@ impl Recovery for Sack {
         self.episode = Some(Episode { recovery_point: flow.max, after_timeout: true });
     }
 
+    // RFC 6675 §5: SHOULD send while cwnd exceeds pipe by a segment
     fn next(&mut self, _now: Time, flow: &mut Flow) -> Option<Range<u64>> {
         match self.episode {
             None => flow.next_in_window(),

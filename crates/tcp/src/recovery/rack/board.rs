@@ -49,6 +49,7 @@ impl Board {
         self.lost
     }
 
+    // RFC 8985 §4: MUST store the time of the last transmission of each segment
     /// Notes that `bytes` leave: new data behind all others, or a segment of the board again.
     pub(super) fn transmit(&mut self, now: Time, bytes: &Range<u64>) {
         let index = self.segments.partition_point(|sent| sent.end <= bytes.start);

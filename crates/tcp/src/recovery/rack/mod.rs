@@ -48,6 +48,7 @@ struct Episode {
 }
 
 impl Rack {
+    // RFC 8985 §6.2: RECOMMENDED to arm a reordering timer
     /// Takes for lost what is overdue, and sets the alarm for what may yet arrive (RFC 8985 section 6.2 step 5).
     fn detect(&mut self, now: Time, flow: &mut Flow) {
         if self.board.sacked() == 0 && self.episode.is_none() {
@@ -74,6 +75,8 @@ impl Rack {
         self.order.window(srtt, self.episode.is_some(), self.board.sacked())
     }
 
+    // RFC 8985 §7.2: SHOULD schedule a probe after new data and ACKs for new data
+    // RFC 8985 §7.3: MUST skip a probe without a new sample or while one is under way
     /// Schedules a probe, unless losses are being looked for or repaired anyway (section 7.2), or none may go: the
     /// retransmission timer then is not put off (section 7.3).
     fn schedule_probe(&mut self, now: Time, flow: &mut Flow) {
@@ -83,6 +86,7 @@ impl Rack {
         }
     }
 
+    // RFC 8985 §9.3: RECOMMENDED to reduce in proportion (PRR)
     /// What follows every ACK: losses, the windows for them, the next alarm.
     fn proceed(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion) {
         flow.alarm = NEVER;
@@ -119,6 +123,7 @@ impl Rack {
         true
     }
 
+    // Not RFC 9438 §4.9.1: MAY detect spurious timeouts by F-RTO (timestamps and D-SACK do so here)
     /// Undoes the last reduction if nothing had been lost.
     fn reconsider(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion) {
         let Some(undo) = self.undo.take_if(|undo| undo.spurious()) else { return };
@@ -133,6 +138,7 @@ impl Rack {
         flow.trace.record(now, || EventKind::ReductionUndone { ack, cwnd, ssthresh });
     }
 
+    // RFC 8985 §7.4.2: SHOULD answer a loss that a probe repaired
     /// Answers a loss that the probe has repaired as if it had shown otherwise (section 7.4.2).
     fn answer_repair(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion) {
         if !std::mem::take(&mut self.repaired) || self.episode.is_some() {
@@ -143,6 +149,8 @@ impl Rack {
         flow.answer_repair(now, ssthresh);
     }
 
+    // RFC 8985 §7.3: SHOULD probe with new data, else with the last segment
+    // RFC 8985 §7.3: MUST record the transmission of a probe
     /// The probe: new data if there is some, else the last segment again.
     fn next_probe(&mut self, now: Time, flow: &mut Flow) -> Option<Range<u64>> {
         self.probe.due = false;
@@ -157,6 +165,7 @@ impl Rack {
         Some(bytes)
     }
 
+    // RFC 8985 §9.3: MUST NOT retransmit before congestion control lets it
     /// The first lost segment, if the window lets it go.
     fn next_lost(&mut self, now: Time, flow: &Flow) -> Option<Range<u64>> {
         let bytes = self.board.first_lost()?;
@@ -248,6 +257,7 @@ impl Recovery for Rack {
         flow.alarm = NEVER;
     }
 
+    // RFC 8985 §7.3: MUST re-arm the retransmission timer after a probe
     fn on_alarm(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion) {
         flow.alarm = NEVER;
         if self.waits_for_order {

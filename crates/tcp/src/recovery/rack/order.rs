@@ -48,6 +48,7 @@ impl Order {
         self.sampled_ts = 0;
     }
 
+    // Not RFC 8985 §6.2: SHOULD track a windowed minimum of round trips (the minimum of the connection is kept)
     /// Takes a segment that an ACK says has arrived (steps 1 to 3); `echo` is the ACK's timestamp, by `clock`.
     pub(super) fn deliver(&mut self, now: Time, sent: &Sent, echo: Option<Time>, clock: Clock) {
         if sent.end > self.fack {
@@ -69,6 +70,8 @@ impl Order {
         }
     }
 
+    // RFC 8985 §3.3.2: SHOULD widen the reordering window when duplicates are reported
+    // RFC 8985 §4: RECOMMENDED to adapt it so
     /// Widens the reordering window once in a round trip in which a duplicate was reported: a retransmission was not needed
     /// (step 4). `max` is what has been sent.
     pub(super) fn note_duplicate(&mut self, una: u64, max: u64, duplicate: bool) {
@@ -95,6 +98,8 @@ impl Order {
         }
     }
 
+    // RFC 8985 §3.3.2: SHOULD wait for nothing before reordering is seen, in recovery or with three segments reported
+    // RFC 8985 §3.3.2: MUST bound the reordering window, by SRTT
     /// RACK.reo_wnd.
     pub(super) fn window(&self, srtt: Time, recovering: bool, sacked: u32) -> Time {
         if !self.reordering_seen && (recovering || sacked >= DUP_THRESH) {

@@ -17,6 +17,7 @@ pub(super) struct Probe {
 }
 
 impl Probe {
+    // RFC 8985 §7.2: SHOULD probe after 2 SRTT, 1 second without a sample, and not after the RTO
     /// When a probe is due that is scheduled now (section 7.2).
     pub(super) fn deadline(now: Time, flow: &Flow) -> Time {
         let estimator = &flow.timer.estimator;
@@ -44,6 +45,7 @@ impl Probe {
         (self.end_seq, self.due) = (None, false);
     }
 
+    // RFC 8985 §7.4.2: MUST assume a loss unless a duplicate is reported
     /// Reads an ACK, before the flow has taken it in; true if the probe has repaired a loss that nothing else shows (section
     /// 7.4.2).
     pub(super) fn read(&mut self, flow: &Flow, segment: &Segment, duplicate: bool) -> bool {

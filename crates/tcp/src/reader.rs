@@ -1,0 +1,67 @@
+//! An application that reads at a rate of its own, and the window that this leaves to advertise.
+
+use celltrain_engine::{Time, time::SECOND};
+
+use crate::params::Params;
+
+/// The application and the buffer that it reads from.
+#[derive(Debug, Clone)]
+pub(crate) struct Reader {
+    /// In bit/s.
+    rate: u64,
+    buffer: u64,
+    shift: u8,
+    /// The least by which it is worth opening the window: a segment, or half of the buffer if that is less (RFC 9293 section
+    /// 3.8.6.2.2).
+    step: u64,
+    /// Bytes read until `at`.
+    read: u64,
+    at: Time,
+    /// The right edge of the window advertised last.
+    edge: u64,
+}
+
+impl Reader {
+    /// The reader of these parameters, if the application does not read at once.
+    pub(crate) fn new(params: &Params) -> Option<Self> {
+        let shift = params.window_scale.unwrap_or(0);
+        let step = u64::from(params.mss).min(params.receive_window / 2).max(1 << shift);
+        let buffer = params.receive_window;
+        params.read_rate.map(|rate| Self { rate, buffer, shift, step, read: 0, at: 0, edge: buffer })
+    }
+
+    /// Reads until `now` from the `delivered` bytes that have been there since the last call.
+    pub(crate) fn advance(&mut self, now: Time, delivered: u64) {
+        let unit = u128::from(8 * SECOND);
+        let bytes = (u128::from(now - self.at) * u128::from(self.rate) / unit) as u64;
+        if self.read + bytes >= delivered {
+            (self.read, self.at) = (delivered, now);
+        } else {
+            self.read += bytes;
+            // A byte that has been read in part is not lost.
+            self.at += (u128::from(bytes) * unit / u128::from(self.rate)) as Time;
+        }
+    }
+
+    /// The window to advertise for what is expected `next`: its right edge never moves back, and moves on by whole steps.
+    pub(crate) fn window(&mut self, now: Time, next: u64) -> u64 {
+        self.advance(now, next);
+        let edge = self.read + self.buffer;
+        if edge >= self.edge + self.step {
+            self.edge = edge;
+        }
+        self.edge.saturating_sub(next) >> self.shift << self.shift
+    }
+
+    /// Whether data up to `end` leave less than a step of the window: the sender is to know at once.
+    pub(crate) const fn closed_by(&self, end: u64) -> bool {
+        self.edge.saturating_sub(end) < self.step
+    }
+
+    /// When the window opens by a step, if it has less than one left.
+    pub(crate) fn opens(&self, window: u64) -> Option<Time> {
+        let bytes = (self.edge + self.step).saturating_sub(self.buffer + self.read);
+        let wait = (u128::from(bytes) * u128::from(8 * SECOND)).div_ceil(u128::from(self.rate)) as Time;
+        (window < self.step).then_some(self.at + wait)
+    }
+}
