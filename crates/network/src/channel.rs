@@ -13,7 +13,7 @@ use celltrain_engine::{
 };
 use celltrain_tcp::{Flags, Segment};
 
-use crate::{capture::CellTap, flight::InFlight, scenario::LossDirection};
+use crate::{capture::CellTap, flight::InFlight, live::DiscardLog, scenario::LossDirection};
 
 /// Why a link lost a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -151,6 +151,8 @@ pub(crate) struct Channel {
     /// Number of the last cell passed on; the trains of a channel do not join.
     number: u64,
     fingerprint: Fingerprint,
+    /// Losses, if somebody watches.
+    log: Option<Box<DiscardLog>>,
 }
 
 /// What a channel is made of.
@@ -190,7 +192,18 @@ impl Channel {
             lost: Lost::default(),
             number: 0,
             fingerprint: Fingerprint::default(),
+            log: None,
         }
+    }
+
+    /// Keeps a log of the losses from now on.
+    pub(crate) fn watch(&mut self) {
+        self.log.get_or_insert_default();
+    }
+
+    /// The log of the losses, if one is kept: what a viewer may read.
+    pub(crate) fn log(&mut self) -> Option<&mut DiscardLog> {
+        self.log.as_deref_mut()
     }
 
     pub(crate) fn inputs(&self) -> &[StreamId] {
@@ -298,6 +311,9 @@ impl Channel {
     fn note_loss(&mut self, train: &Train<Cell>, reason: LossReason) {
         let place = u64::from(train.car.position) << 32 | u64::from(train.car.vc);
         self.fingerprint.mix(train.first.ps() ^ place << 8 ^ reason as u64);
+        if let Some(log) = &mut self.log {
+            log.add(train.first.ps(), &train.car, reason.column());
+        }
     }
 
     fn pass(&mut self, train: &Train<Cell>, streams: &mut Streams<Cell>, flight: &InFlight) {

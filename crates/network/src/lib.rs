@@ -9,6 +9,7 @@ mod channel;
 mod events;
 mod flight;
 mod host;
+pub mod live;
 pub mod max_min;
 pub mod measures;
 pub mod network;

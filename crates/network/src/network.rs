@@ -16,6 +16,7 @@ use crate::{
     channel::{Channel, Lost},
     flight::InFlight,
     host::{AbrSource, Host},
+    live::DiscardLog,
     port::{Location, Port, RateControl},
     scenario::Graph,
 };
@@ -33,6 +34,15 @@ impl Node {
         match self {
             Self::Host(host) => Some(host),
             Self::Port(_) | Self::Channel(_) => None,
+        }
+    }
+
+    /// Its log of discards, if it keeps one.
+    fn log(&mut self) -> Option<&mut DiscardLog> {
+        match self {
+            Self::Port(port) => port.log(),
+            Self::Channel(channel) => channel.log(),
+            Self::Host(_) => None,
         }
     }
 }
@@ -180,7 +190,7 @@ impl Network {
         self.all_ports().filter(|port| port.location != Location::Shaper)
     }
 
-    fn all_ports(&self) -> impl Iterator<Item = &Port> {
+    pub(crate) fn all_ports(&self) -> impl Iterator<Item = &Port> {
         self.nodes.iter().filter_map(|node| match node {
             Node::Port(port) => Some(&**port),
             Node::Host(_) | Node::Channel(_) => None,
@@ -268,6 +278,28 @@ impl Network {
             Tcp::Receiver(receiver) => Some(receiver),
             Tcp::Sender(_) => panic!("the second endpoint of a flow receives"),
         }
+    }
+
+    /// All processes and the streams between them: what a viewer may read.
+    pub(crate) fn parts(&self) -> (&[Node], &Streams<Cell>) {
+        (&self.nodes, &self.streams)
+    }
+
+    /// Keeps logs of discards and of the senders' events from now on, for a viewer.
+    pub(crate) fn watch(&mut self) {
+        self.record_events();
+        for node in &mut self.nodes {
+            match node {
+                Node::Port(port) => port.watch(),
+                Node::Channel(channel) => channel.watch(),
+                Node::Host(_) => {}
+            }
+        }
+    }
+
+    /// The logs of discards, by the number of their process.
+    pub(crate) fn discard_logs(&mut self) -> impl Iterator<Item = (usize, &mut DiscardLog)> {
+        self.nodes.iter_mut().enumerate().filter_map(|(index, node)| Some((index, node.log()?)))
     }
 
     /// The fingerprint of everything that happened so far.

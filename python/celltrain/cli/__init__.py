@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from celltrain import terminal
-from celltrain.cli import compare, inspect, plot, reproduce, run, sweep
+from celltrain.cli import compare, inspect, lab, plot, reproduce, run, sweep
 from celltrain.errors import Defect, Error, defect
 
 __all__ = ["app", "main"]
@@ -28,6 +28,7 @@ app.command("reproduce")(reproduce.reproduce)
 app.command("sweep")(sweep.sweep)
 app.command("compare")(compare.compare)
 app.add_typer(plot.app, name="plot")
+app.command("lab")(lab.lab)
 app.command("check")(inspect.check)
 app.command("policies")(inspect.policies)
 app.command("measures")(inspect.measures)

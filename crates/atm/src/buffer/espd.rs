@@ -76,6 +76,10 @@ impl BufferPolicy for Espd {
         Verdict::Accept
     }
 
+    fn captures(&self, vc: u32) -> bool {
+        self.red[vc as usize]
+    }
+
     #[inline]
     fn accepts_rest(&self, cell: &Cell) -> bool {
         !self.red[cell.vc as usize]

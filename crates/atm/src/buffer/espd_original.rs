@@ -106,6 +106,10 @@ impl BufferPolicy for EspdOriginal {
         }
     }
 
+    fn captures(&self, vc: u32) -> bool {
+        matches!(self.status[vc as usize], Status::Red { .. })
+    }
+
     #[inline]
     fn accepts_rest(&self, cell: &Cell) -> bool {
         self.status[cell.vc as usize] == Status::Green

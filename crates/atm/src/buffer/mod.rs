@@ -212,6 +212,12 @@ pub trait BufferPolicy: Sized {
         let _ = removed;
     }
 
+    /// Whether `vc` is under discard beyond the frame in progress: what a viewer may read.
+    fn captures(&self, vc: u32) -> bool {
+        let _ = vc;
+        false
+    }
+
     /// What the buffer holds beyond the VCs' own parts of it, for policies that divide it among them.
     fn illegal<S: PortState>(&self, port: &View<'_, Self::Needs, S>) -> Option<u64> {
         let _ = port;

@@ -24,15 +24,20 @@ macro_rules! policies {
         }
 
         impl DiscardParams {
+            /// The levels among the chosen policy's parameters, by key: what a viewer may read.
+            #[must_use]
+            pub fn levels(&self) -> Vec<(&'static str, Level)> {
+                match self.policy {
+                    $(PolicyName::$policy => $module::$policy::levels(&self.$module),)*
+                }
+            }
+
             /// Checks that the chosen policy's levels are shares or in the unit of `buffer`.
             ///
             /// # Errors
             /// The first level that is in another unit.
             pub fn check_units(&self, buffer: Capacity) -> Result<(), ParamError> {
-                let levels = match self.policy {
-                    $(PolicyName::$policy => $module::$policy::levels(&self.$module),)*
-                };
-                for (key, level) in levels {
+                for (key, level) in self.levels() {
                     if let (Some(found), Some(unit)) = (level.unit(), buffer.unit())
                         && found != unit
                     {

@@ -155,6 +155,9 @@ impl<S: Service> PortCore<S> {
         self.stats.discarded[reason as usize] += 1;
         let place = u64::from(cell.position) << 32 | u64::from(cell.vc);
         self.fingerprint.mix(at.ps().wrapping_add(place << 8 | reason as u64));
+        if let Some(log) = &mut self.log {
+            log.add(at.ps(), cell, reason.column());
+        }
     }
 
     /// As [`BufferPolicy::illegal`].

@@ -8,7 +8,7 @@ use celltrain_engine::{
 };
 
 use super::{PortStats, RateControl, VcEntry, service::Service};
-use crate::flight::InFlight;
+use crate::{flight::InFlight, live::DiscardLog};
 
 /// All of a port but the policy that it asks.
 #[derive(Debug)]
@@ -27,13 +27,15 @@ pub(super) struct PortCore<S> {
     pub(super) delay: Time,
     pub(super) stats: PortStats,
     pub(super) fingerprint: Fingerprint,
+    /// Discards, if somebody watches.
+    pub(super) log: Option<Box<DiscardLog>>,
 }
 
 impl PortCore<()> {
     /// The same with a service.
     pub(super) fn serving<S>(self, service: S) -> PortCore<S> {
-        let Self { merge, bursts, entries, policers, control, delay, stats, fingerprint, .. } = self;
-        PortCore { merge, bursts, entries, policers, service, control, delay, stats, fingerprint }
+        let Self { merge, bursts, entries, policers, control, delay, stats, fingerprint, log, .. } = self;
+        PortCore { merge, bursts, entries, policers, service, control, delay, stats, fingerprint, log }
     }
 }
 

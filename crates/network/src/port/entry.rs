@@ -29,6 +29,11 @@ impl VcEntry {
         Self { output, next_vc, relay, at_frame_start: true, accepted, discarded, pushed_out: 0 }
     }
 
+    /// Where its cells go next, and its backward RM cells if they go elsewhere: what a viewer may read.
+    pub(super) fn next_hops(&self) -> impl Iterator<Item = (StreamId, u32)> {
+        [Some((self.output, self.next_vc)), self.relay].into_iter().flatten()
+    }
+
     /// Where a cell of `kind` goes next, and the VC's number there.
     #[inline]
     pub(super) fn next_hop(&self, kind: Kind) -> (StreamId, u32) {

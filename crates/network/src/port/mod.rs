@@ -19,6 +19,7 @@ mod queues;
 mod rate_control;
 mod service;
 mod stored;
+mod watch;
 
 use celltrain_atm::{
     Cell,
@@ -239,6 +240,7 @@ impl Port {
             delay,
             stats: PortStats::default(),
             fingerprint: Fingerprint::default(),
+            log: None,
         };
         let core = match (parts.queuing, parts.line) {
             (Some(queuing), line) => AnyCore::Stored(shared.serving(Stored::new(line, queuing))),

@@ -125,6 +125,11 @@ impl RateControl {
         }
     }
 
+    /// The reverse paths on which the port relays RM cells: what a viewer may read.
+    pub(super) fn relays(&self) -> &[RmRelay] {
+        &self.relays
+    }
+
     /// ABR cells in the buffer.
     pub(crate) fn queue(&self) -> u64 {
         self.queue

@@ -87,6 +87,11 @@ impl Stored {
         }
     }
 
+    /// Units whose transmission has not begun, VC by VC: what a viewer may read.
+    pub(super) fn waiting(&self) -> impl Iterator<Item = &Unit> {
+        self.store.units()
+    }
+
     /// When the unit in transmission leaves.
     pub(super) fn next_event(&self) -> Time {
         self.sending.as_ref().map_or(NEVER, |sending| sending.departure.ps())

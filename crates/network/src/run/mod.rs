@@ -80,12 +80,13 @@ pub struct Experiment<'a> {
 }
 
 /// Counters at one moment; differences of two are what happened between them.
-struct Snapshot {
+#[derive(Debug)]
+pub(crate) struct Snapshot {
     flows: Vec<FlowCounts>,
     ports: Vec<PortCounts>,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 struct FlowCounts {
     carrier: Carrier,
     sender: SenderStats,
@@ -100,6 +101,7 @@ struct FlowCounts {
     source_queue_max: u64,
 }
 
+#[derive(Debug)]
 struct PortCounts {
     accepted: u64,
     /// Units of low priority accepted and discarded.
@@ -192,12 +194,16 @@ impl<'a> Experiment<'a> {
             free(network);
             return None;
         }
-        let begin = Snapshot::of(&network);
-        network.begin_window();
+        let begin = Snapshot::begin_window(&mut network);
         if !network.run_until(spec.duration.ps(), interrupt) {
             free(network);
             return None;
         }
+        Some(self.measure(network, &begin))
+    }
+
+    /// What came out of a run that has reached its end; the measured part of it began at `begin`.
+    pub(crate) fn measure(&self, mut network: Network, begin: &Snapshot) -> RunResult {
         network.check_conservation();
         let mut events = self.events(&mut network);
         let captures = network.take_captures(&self.graph, &self.captures);
@@ -211,7 +217,7 @@ impl<'a> Experiment<'a> {
         let excess = Excess::of(&self.guaranteed(&flows));
         let mut series = self.series(&network);
         series.append(&mut events.series);
-        Some(RunResult {
+        RunResult {
             fingerprint: network.fingerprint(),
             cell_hops: network.ports().map(Port::arrived).sum(),
             summary: self.summary(&flows, &ports, &series, &excess),
@@ -220,7 +226,7 @@ impl<'a> Experiment<'a> {
             series,
             events: events.table(),
             captures,
-        })
+        }
     }
 
     /// The name of the port that occupancy, delay and utilisation of the summary are about; `None` without a switch.
@@ -365,6 +371,13 @@ fn minimum_rate(flow: &Flow) -> Option<f64> {
 }
 
 impl Snapshot {
+    /// The part of a run that is measured begins.
+    pub(crate) fn begin_window(network: &mut Network) -> Self {
+        let begin = Self::of(network);
+        network.begin_window();
+        begin
+    }
+
     fn of(network: &Network) -> Self {
         let cells = cells_of_flows(network);
         let mut policed = vec![policing::Stats::default(); network.flows.len()];

@@ -1,0 +1,212 @@
+//! A run that can be watched: where every cell is between two moments, what ports hold and discard, how windows move.
+//!
+//! After a run up to a time every process stands at that time and streams hold what arrives from then on. So a cell in an
+//! output stream of a port that has still to be sent is in the port's buffer, and any other is on the link. Watching changes nothing:
+//! a watched run has the fingerprint of [`Experiment::run`], however often it is stopped. A run that nobody watches keeps no logs.
+
+mod discards;
+mod rows;
+mod state;
+mod vcs;
+
+use std::collections::BTreeSet;
+
+use celltrain_atm::cell::Kind;
+use celltrain_engine::{Time, stream::StreamId};
+use celltrain_tcp::EventKind;
+
+pub(crate) use self::discards::DiscardLog;
+pub use self::state::{Discard, FlowState, PortState, Reaction, Row, Vc, Whereabouts};
+use self::{discards::Noted, vcs::trace};
+use crate::{
+    Experiment, Options, RunResult,
+    network::{FlowEnds, Network, Node},
+    port::{Location, Port},
+    run::Snapshot,
+    scenario::{Graph, Scenario, ScenarioError},
+};
+
+/// The most frames of a VC that are remembered as broken; more than a path holds.
+const REMEMBERED: usize = 1 << 16;
+
+/// A replication of a scenario that is run step by step and watched.
+#[derive(Debug)]
+pub struct Live {
+    scenario: Scenario,
+    graph: Graph,
+    network: Network,
+    /// Whose cells a stream carries, by stream and label.
+    vcs: Vec<Vec<Option<Vc>>>,
+    /// Frames that have lost a cell, by flow: of the data, and of the VC back.
+    broken: Vec<[BTreeSet<u32>; 2]>,
+    /// What had been counted when the measured part of the run began.
+    begin: Option<Snapshot>,
+    now: Time,
+}
+
+impl Live {
+    /// Replication `replication` of `scenario` under `seed`, at time 0.
+    ///
+    /// # Errors
+    /// What is wrong with the scenario's network.
+    pub fn new(scenario: Scenario, seed: u64, replication: u64) -> Result<Self, ScenarioError> {
+        let graph = scenario.graph()?;
+        let mut network = Experiment::new(&scenario)?.network(seed, replication, Options::default());
+        network.watch();
+        let vcs = trace(&network);
+        let broken = vec![<[BTreeSet<u32>; 2]>::default(); graph.flows.len()];
+        Ok(Self { scenario, graph, network, vcs, broken, begin: None, now: 0 })
+    }
+
+    /// The scenario.
+    #[must_use]
+    pub fn scenario(&self) -> &Scenario {
+        &self.scenario
+    }
+
+    /// Its network.
+    #[must_use]
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// The time up to which everything has happened, in picoseconds.
+    #[must_use]
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// Whether the run has reached its end.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.now == self.scenario.spec().duration.ps()
+    }
+
+    /// Runs until `until`, or to the end if that is earlier; a time that has passed changes nothing. `false` if `interrupt`, which
+    /// is asked now and then, said so: the run can go no further then.
+    pub fn advance(&mut self, until: Time, interrupt: &mut dyn FnMut() -> bool) -> bool {
+        let spec = self.scenario.spec();
+        let (warm_up, until) = (spec.warm_up.ps(), until.min(spec.duration.ps()));
+        if self.begin.is_none() && until >= warm_up {
+            if !self.network.run_until(warm_up, interrupt) {
+                return false;
+            }
+            self.begin = Some(Snapshot::begin_window(&mut self.network));
+        }
+        if until > self.now {
+            if !self.network.run_until(until, interrupt) {
+                return false;
+            }
+            self.now = until;
+        }
+        true
+    }
+
+    /// Runs to the end and measures. The result has no events: they were handed over on the way. `None` if interrupted.
+    #[must_use]
+    pub fn finish(mut self, interrupt: &mut dyn FnMut() -> bool) -> Option<RunResult> {
+        if !self.advance(Time::MAX, interrupt) {
+            return None;
+        }
+        let experiment = Experiment::new(&self.scenario).expect("the network was built before");
+        Some(experiment.measure(self.network, &self.begin?))
+    }
+
+    fn vc(&self, stream: StreamId, label: u32) -> Option<Vc> {
+        *self.vcs[stream].get(label as usize)?
+    }
+
+    /// The ports of switches and the interfaces of hosts.
+    #[must_use]
+    pub fn ports(&self) -> Vec<PortState> {
+        let state = |port: &Port| PortState {
+            link: port.link,
+            in_switch: port.location == Location::Switch,
+            occupancy: port.occupancy(),
+            arrived: port.arrived(),
+            accepted: port.accepted(),
+            discarded: port.discarded(),
+            captured: self.captured(port),
+        };
+        self.network.ports().map(state).collect()
+    }
+
+    fn captured(&self, port: &Port) -> Vec<Vc> {
+        let vc = |label| port.hops(label).first().and_then(|&(stream, label)| self.vc(stream, label));
+        (0..port.vcs()).filter(|&label| port.captures(label)).filter_map(vc).collect()
+    }
+
+    /// The flows.
+    #[must_use]
+    pub fn flows(&self) -> Vec<FlowState> {
+        self.network.flows.iter().map(|ends| self.flow(ends)).collect()
+    }
+
+    fn flow(&self, ends: &FlowEnds) -> FlowState {
+        let acr = self.network.abr_source(ends).map_or(0.0, |source| source.source.acr().cells());
+        let (Some(sender), Some(receiver)) = (self.network.sender(ends), self.network.receiver(ends)) else {
+            let incoming = &self.network.host(ends.to).parts.incoming[ends.incoming as usize];
+            return FlowState { delivered: incoming.stats.useful_cells * 48, acr, ..FlowState::default() };
+        };
+        let window = sender.window();
+        FlowState {
+            cwnd: window.cwnd,
+            ssthresh: window.ssthresh,
+            flight: window.flight,
+            delivered: receiver.stats().distinct_bytes,
+            timeouts: sender.stats().timeouts,
+            retransmitted: sender.stats().retransmitted_segments,
+            acr,
+        }
+    }
+
+    /// Hands over what was discarded or lost since the last call, in the order of time.
+    pub fn drain_discards(&mut self) -> Vec<Discard> {
+        let mut noted = Vec::new();
+        for (index, log) in self.network.discard_logs() {
+            noted.extend(log.take().into_iter().map(|noted| (index, noted)));
+        }
+        let mut discards: Vec<_> =
+            noted.into_iter().filter_map(|(index, noted)| self.discard(index, noted)).collect();
+        discards.sort_by_key(|discard| discard.at);
+        for Discard { vc, cell, .. } in discards.iter().filter(|discard| discard.cell.kind == Kind::Data) {
+            let broken = &mut self.broken[vc.flow][usize::from(vc.back)];
+            broken.insert(cell.frame);
+            if broken.len() > REMEMBERED {
+                broken.pop_first();
+            }
+        }
+        discards
+    }
+
+    fn discard(&self, process: usize, noted: Noted) -> Option<Discard> {
+        let (nodes, _) = self.network.parts();
+        let Noted { at, cell, count, reason } = noted;
+        let (link, vc) = match &nodes[process] {
+            Node::Port(port) => {
+                let &(stream, label) = port.hops(cell.vc).first()?;
+                (port.link, self.vc(stream, label)?)
+            }
+            Node::Channel(channel) => (channel.link, self.vc(channel.outputs()[0], cell.vc)?),
+            Node::Host(_) => return None,
+        };
+        Some(Discard { at, link, vc, cell, count, reason })
+    }
+
+    /// Hands over how senders reacted to losses and marks since the last call, with time and flow, flow by flow.
+    pub fn drain_reactions(&mut self) -> Vec<(Time, usize, Reaction)> {
+        let mut reactions = Vec::new();
+        for flow in 0..self.graph.flows.len() {
+            for event in self.network.take_events(flow) {
+                let reaction = match event.kind {
+                    EventKind::FastRetransmit { .. } => Reaction::FastRetransmit,
+                    EventKind::Timeout { .. } => Reaction::Timeout,
+                    EventKind::EcnReduction { .. } => Reaction::Mark,
+                    _ => continue,
+                };
+                reactions.push((event.at, flow, reaction));
+            }
+        }
+        reactions
+    }
+}

@@ -1,0 +1,37 @@
+//! The log of what a process discards, if somebody watches.
+
+use celltrain_atm::Cell;
+use celltrain_engine::Time;
+
+/// Discards of one process, as it notes them.
+#[derive(Debug, Default)]
+pub(crate) struct DiscardLog(Vec<Noted>);
+
+/// A [`super::Discard`] under the label that the process knows the VC by.
+#[derive(Debug)]
+pub(super) struct Noted {
+    pub(super) at: Time,
+    pub(super) cell: Cell,
+    pub(super) count: u32,
+    pub(super) reason: &'static str,
+}
+
+/// How many entries are searched for the frame that a discarded cell belongs to: those of VCs that take turns.
+const SEARCHED: usize = 32;
+
+impl DiscardLog {
+    /// Notes a cell that is lost.
+    pub(crate) fn add(&mut self, at: Time, cell: &Cell, reason: &'static str) {
+        let key = |noted: &Cell| (noted.vc, noted.frame, noted.kind);
+        let recent = self.0.iter_mut().rev().take(SEARCHED);
+        match recent.into_iter().find(|noted| key(&noted.cell) == key(cell) && noted.reason == reason) {
+            Some(noted) => noted.count += 1,
+            None => self.0.push(Noted { at, cell: *cell, count: 1, reason }),
+        }
+    }
+
+    /// Hands over what was noted since the last call.
+    pub(super) fn take(&mut self) -> Vec<Noted> {
+        std::mem::take(&mut self.0)
+    }
+}

@@ -1,0 +1,55 @@
+//! Whose cells a stream carries: VCs followed from their hosts through the network, label by label.
+
+use std::iter::{once, zip};
+
+use celltrain_engine::{stream::StreamId, visit::Process};
+
+use super::Vc;
+use crate::{
+    host::AbrEnd,
+    network::{Carrier, FlowEnds, Network, Node},
+};
+
+/// The VC back of a flow, by its number among the outgoing ones of the receiving host.
+fn back_outgoing(network: &Network, ends: &FlowEnds) -> Option<u32> {
+    let parts = &network.host(ends.to).parts;
+    match &parts.incoming[ends.incoming as usize].abr {
+        Some(AbrEnd::Destination(end)) => Some(end.outgoing),
+        _ => match ends.carrier {
+            Carrier::Tcp { receiver, .. } => Some(parts.endpoints[receiver].outgoing),
+            _ => None,
+        },
+    }
+}
+
+/// Follows every VC from its host through the network: whose cells each stream carries, by label.
+pub(super) fn trace(network: &Network) -> Vec<Vec<Option<Vc>>> {
+    let (nodes, streams) = network.parts();
+    let mut consumers = vec![0; streams.len()];
+    for (index, node) in nodes.iter().enumerate() {
+        node.inputs().iter().for_each(|&input| consumers[input] = index);
+    }
+    let mut vcs = vec![Vec::new(); streams.len()];
+    let mut follow = |vc: Vc, first: (StreamId, u32)| {
+        let mut open = vec![first];
+        while let Some((stream, label)) = open.pop() {
+            let known: &mut Vec<Option<Vc>> = &mut vcs[stream];
+            known.resize(known.len().max(label as usize + 1), None);
+            known[label as usize] = Some(vc);
+            match &nodes[consumers[stream]] {
+                Node::Port(port) => open.extend(port.hops(label)),
+                Node::Channel(channel) => open.extend(zip(channel.outputs().iter().copied(), once(label))),
+                Node::Host(_) => {}
+            }
+        }
+    };
+    for (flow, ends) in network.flows.iter().enumerate().filter(|(_, ends)| !ends.shares) {
+        let from = &network.host(ends.from).parts.outgoing[ends.outgoing as usize];
+        follow(Vc { flow, back: false }, (from.stream, from.label));
+        if let Some(back) = back_outgoing(network, ends) {
+            let to = &network.host(ends.to).parts.outgoing[back as usize];
+            follow(Vc { flow, back: true }, (to.stream, to.label));
+        }
+    }
+    vcs
+}

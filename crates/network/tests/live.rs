@@ -1,0 +1,139 @@
+//! Runs that are watched: the same bytes as any other run, and every cell accounted for at every stop.
+
+use std::{collections::BTreeMap, fs, path::PathBuf};
+
+use celltrain_engine::{Time, time::MICROSECOND};
+use celltrain_network::{
+    Experiment, Options,
+    live::{Live, Whereabouts},
+    scenario::{Framing, Scenario},
+};
+
+const FOLDERS: [&str; 2] = ["teaching", "regression"];
+
+/// Every shipped scenario, cut to `duration`.
+fn shipped(duration: &str) -> Vec<Scenario> {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let entries = FOLDERS.iter().flat_map(|folder| fs::read_dir(root.join(folder)).unwrap());
+    let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    let cut = [("duration".to_owned(), duration.to_owned()), ("warm-up".to_owned(), "3 ms".to_owned())];
+    paths.iter().map(|path| Scenario::load(path, &cut).unwrap_or_else(|error| panic!("{error}"))).collect()
+}
+
+fn live(scenario: &Scenario) -> Live {
+    Live::new(scenario.clone(), scenario.spec().seed, 0).unwrap()
+}
+
+/// Lengths of steps of all magnitudes, in picoseconds, over and over.
+fn steps() -> impl Iterator<Item = Time> {
+    let magnitudes = [1, 997, 2_726_338, 17 * MICROSECOND, 311 * MICROSECOND, 1_703 * MICROSECOND];
+    magnitudes.into_iter().cycle()
+}
+
+#[test]
+fn a_watched_run_has_the_fingerprint_of_any_other() {
+    for scenario in shipped("40 ms") {
+        let name = &scenario.spec().name;
+        let experiment = Experiment::new(&scenario).unwrap();
+        let run = experiment.run(scenario.spec().seed, 0, Options::default(), &mut || false).unwrap();
+        let mut watched = live(&scenario);
+        for step in steps() {
+            if watched.is_over() {
+                break;
+            }
+            assert!(watched.advance(watched.now() + step, &mut || false));
+            let seen = (watched.rows(), watched.ports(), watched.flows());
+            drop((seen, watched.drain_discards(), watched.drain_reactions()));
+        }
+        let result = watched.finish(&mut || false).unwrap();
+        assert_eq!(result.fingerprint, run.fingerprint, "{name}");
+        assert_eq!(result.cell_hops, run.cell_hops, "{name}");
+        let values = |result: &celltrain_network::RunResult| format!("{:?}", result.summary);
+        assert_eq!(values(&result), values(&run), "{name}");
+    }
+}
+
+#[test]
+fn the_rows_of_a_port_are_its_occupancy() {
+    let (mut full, mut stored, mut packets) = (0, 0, 0);
+    for scenario in shipped("20 ms") {
+        let mut watched = live(&scenario);
+        for step in steps() {
+            if watched.is_over() {
+                break;
+            }
+            watched.advance(watched.now() + step, &mut || false);
+            let mut held: BTreeMap<usize, u64> = BTreeMap::new();
+            for row in watched.rows() {
+                match row.place {
+                    Whereabouts::Buffer | Whereabouts::Stored => {
+                        *held.entry(row.link).or_default() += u64::from(row.count);
+                        stored += u64::from(row.place == Whereabouts::Stored);
+                        packets += u64::from(watched.graph().links[row.link].framing == Framing::Packets);
+                    }
+                    Whereabouts::Link => {
+                        let delay = watched.graph().links[row.link].delay.ps();
+                        let last = row.after + row.step * u64::from(row.count - 1);
+                        assert!(last <= delay, "{}: {row:?} is on the link", scenario.spec().name);
+                    }
+                    Whereabouts::Shaper => {}
+                }
+            }
+            for port in watched.ports() {
+                let rows = held.get(&port.link).copied().unwrap_or(0);
+                assert_eq!(rows, port.occupancy, "{} at {} ps", scenario.spec().name, watched.now());
+                full += port.occupancy;
+            }
+        }
+    }
+    assert!(full > 100_000, "queues that were looked at hold cells: {full}");
+    assert!(stored > 1_000 && packets > 20, "{stored} rows where queues are stored, {packets} of packets");
+}
+
+#[test]
+fn every_discarded_cell_is_told_of_once_and_breaks_its_frame() {
+    let (mut told, mut carried) = (0, 0);
+    for scenario in shipped("60 ms") {
+        let mut watched = live(&scenario);
+        let (mut discards, mut broken) = (0, std::collections::BTreeSet::new());
+        while !watched.is_over() {
+            watched.advance(watched.now() + 150 * MICROSECOND, &mut || false);
+            for discard in watched.drain_discards() {
+                assert!(discard.at < watched.now());
+                let lost = discard.reason.starts_with("lost_");
+                discards += if lost { 0 } else { u64::from(discard.count) };
+                if discard.cell.kind == celltrain_atm::cell::Kind::Data {
+                    broken.insert((discard.vc, discard.cell.frame));
+                }
+            }
+            for row in watched.rows() {
+                let is_data = row.cell.kind == celltrain_atm::cell::Kind::Data;
+                assert_eq!(row.broken, is_data && broken.contains(&(row.vc, row.cell.frame)));
+                carried += u64::from(row.broken);
+            }
+        }
+        let counted: u64 = watched.ports().iter().map(|port| port.discarded).sum();
+        assert_eq!(discards, counted, "{}", scenario.spec().name);
+        told += discards;
+    }
+    assert!(told > 10_000 && carried > 100, "{told} discards, {carried} trains carried for nothing");
+}
+
+#[test]
+fn a_time_that_has_passed_changes_nothing() {
+    let scenario = &shipped("20 ms")[0];
+    let mut watched = live(scenario);
+    watched.advance(9_000 * MICROSECOND, &mut || false);
+    let rows = watched.rows();
+    watched.advance(5_000 * MICROSECOND, &mut || false);
+    assert_eq!(watched.now(), 9_000 * MICROSECOND);
+    assert_eq!(watched.rows(), rows);
+}
+
+#[test]
+fn a_run_can_be_interrupted() {
+    let mut watched = live(&shipped("20 ms")[0]);
+    assert!(!watched.advance(Time::MAX, &mut || true));
+    assert!(watched.now() < 20_000 * MICROSECOND);
+}

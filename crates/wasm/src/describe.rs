@@ -1,0 +1,73 @@
+//! What a page has to know of a scenario to draw it.
+
+use celltrain_atm::{
+    buffer::{PolicyName, Reason},
+    quantity::Capacity,
+};
+use celltrain_network::{
+    live::Live,
+    scenario::{Flow, Framing, Graph, Link, Node, NodeKind},
+};
+use serde_json::{Value, json};
+
+/// Nodes, links with their ports, flows, and the scenario itself.
+pub(crate) fn describe(live: &Live) -> Value {
+    let (spec, graph) = (live.scenario().spec(), live.graph());
+    let links: Vec<_> = (0..graph.links.len()).map(|index| link(graph, index)).collect();
+    json!({
+        "name": spec.name,
+        "duration": spec.duration.ps() as f64,
+        "warm_up": spec.warm_up.ps() as f64,
+        "seed": spec.seed.to_string(),
+        "nodes": graph.nodes.iter().map(node).collect::<Vec<_>>(),
+        "links": links,
+        "flows": graph.flows.iter().map(flow).collect::<Vec<_>>(),
+        "reasons": reasons(),
+        "policies": PolicyName::ALL.iter().map(|name| name.name()).collect::<Vec<_>>(),
+        "scenario": live.scenario().to_json(),
+    })
+}
+
+/// The reasons of discards, in the order of their numbers in views.
+pub(crate) fn reasons() -> Vec<&'static str> {
+    Reason::ALL.iter().map(|reason| reason.column()).chain(["lost_random", "lost_scripted"]).collect()
+}
+
+fn node(node: &Node) -> Value {
+    json!({"name": node.name, "host": node.kind == NodeKind::Host})
+}
+
+fn link(graph: &Graph, index: usize) -> Value {
+    let link: &Link = &graph.links[index];
+    let Capacity(capacity, unit) = link.buffer;
+    let levels = link.discard.levels().into_iter().filter_map(|(key, level)| {
+        let cells = level.cells(link.buffer.units()).ok()?;
+        Some(json!({"key": key, "units": cells, "text": level.to_string()}))
+    });
+    json!({
+        "name": graph.link_name(index),
+        "from": link.from,
+        "to": link.to,
+        "rate": link.rate.0 as f64,
+        "delay": link.delay.ps() as f64,
+        "packets": link.framing == Framing::Packets,
+        "capacity": capacity,
+        "unit": unit.to_string(),
+        "policy": link.discard.policy.name(),
+        "levels": levels.collect::<Vec<_>>(),
+    })
+}
+
+fn flow(flow: &Flow) -> Value {
+    json!({
+        "name": flow.name,
+        "group": flow.group,
+        "from": flow.from,
+        "to": flow.to,
+        "route": flow.route,
+        "back": flow.back,
+        "circuit": flow.circuit,
+        "tcp": flow.traffic.uses_tcp(),
+        "mss": flow.tcp.mss,
+    })
+}

@@ -1,0 +1,150 @@
+//! Tables of numbers for a page: first how many rows each has, then the rows, one after the other.
+//!
+//! All numbers are `f64`: times in picoseconds are exact up to 2^53, two and a half hours. The head is the time and the number of rows
+//! of each table, in the order of [`View`]'s fields.
+
+use celltrain_atm::cell::{Ecn, Kind};
+use celltrain_network::live::{Discard, FlowState, Live, PortState, Reaction, Row, Vc, Whereabouts};
+
+use crate::describe::reasons;
+
+/// The tables of one answer.
+#[derive(Default)]
+pub(crate) struct View {
+    /// link, place, VC, frame, position, length, count, after, step, octets, flags.
+    rows: Table<11>,
+    /// link, in a switch, occupancy, arrived, accepted, discarded, VCs captured.
+    ports: Table<7>,
+    /// cwnd, ssthresh, flight, delivered, timeouts, retransmitted, allowed cell rate.
+    flows: Table<7>,
+    /// The VCs captured by ports: link, VC.
+    captured: Table<2>,
+    /// time, link, VC, frame, position, length, count, reason.
+    discards: Table<8>,
+    /// time, flow, kind.
+    reactions: Table<3>,
+    /// time; then of every switch port the occupancy, then of every flow cwnd and bytes delivered.
+    samples: Vec<f64>,
+    sampled: u64,
+}
+
+/// Rows of as many numbers.
+#[derive(Default)]
+struct Table<const COLUMNS: usize>(Vec<[f64; COLUMNS]>);
+
+/// A VC as one number: twice the flow's, and one more for the VC back.
+fn number(vc: Vc) -> f64 {
+    (2 * vc.flow + usize::from(vc.back)) as f64
+}
+
+impl View {
+    pub(crate) fn rows(&mut self, rows: &[Row]) {
+        self.rows.0.extend(rows.iter().map(row));
+    }
+
+    pub(crate) fn ports(&mut self, ports: &[PortState]) {
+        for port in ports {
+            let link = port.link as f64;
+            self.captured.0.extend(port.captured.iter().map(|&vc| [link, number(vc)]));
+            let counts = [port.occupancy, port.arrived, port.accepted, port.discarded];
+            let [occupancy, arrived, accepted, discarded] = counts.map(|count| count as f64);
+            let in_switch = f64::from(u8::from(port.in_switch));
+            let captured = port.captured.len() as f64;
+            self.ports.0.push([link, in_switch, occupancy, arrived, accepted, discarded, captured]);
+        }
+    }
+
+    pub(crate) fn flows(&mut self, flows: &[FlowState]) {
+        self.flows.0.extend(flows.iter().map(|flow| {
+            let [cwnd, ssthresh, flight, delivered, timeouts, retransmitted] =
+                [flow.cwnd, flow.ssthresh, flow.flight, flow.delivered, flow.timeouts, flow.retransmitted]
+                    .map(|value| value as f64);
+            [cwnd, ssthresh, flight, delivered, timeouts, retransmitted, flow.acr]
+        }));
+    }
+
+    pub(crate) fn discards(&mut self, discards: &[Discard]) {
+        let reasons = reasons();
+        self.discards.0.extend(discards.iter().map(|discard| {
+            let reason = reasons.iter().position(|reason| *reason == discard.reason);
+            let cell = &discard.cell;
+            [
+                discard.at as f64,
+                discard.link as f64,
+                number(discard.vc),
+                f64::from(cell.frame),
+                f64::from(cell.position),
+                f64::from(cell.length),
+                f64::from(discard.count),
+                reason.map_or(-1.0, |reason| reason as f64),
+            ]
+        }));
+    }
+
+    pub(crate) fn reactions(&mut self, reactions: &[(u64, usize, Reaction)]) {
+        self.reactions.0.extend(reactions.iter().map(|&(at, flow, reaction)| {
+            let kind = match reaction {
+                Reaction::FastRetransmit => 0.0,
+                Reaction::Timeout => 1.0,
+                Reaction::Mark => 2.0,
+            };
+            [at as f64, flow as f64, kind]
+        }));
+    }
+
+    pub(crate) fn sample(&mut self, live: &Live) {
+        self.sampled += 1;
+        self.samples.push(live.now() as f64);
+        let ports = live.ports();
+        self.samples.extend(ports.iter().filter(|port| port.in_switch).map(|port| port.occupancy as f64));
+        self.samples.extend(live.flows().iter().flat_map(|flow| [flow.cwnd as f64, flow.delivered as f64]));
+    }
+
+    /// The bytes of all tables, at time `now`.
+    pub(crate) fn finish(self, now: u64) -> Vec<u8> {
+        let mut numbers = vec![now as f64];
+        let lengths = [
+            self.rows.0.len(),
+            self.ports.0.len(),
+            self.flows.0.len(),
+            self.captured.0.len(),
+            self.discards.0.len(),
+            self.reactions.0.len(),
+            self.sampled as usize,
+        ];
+        numbers.extend(lengths.map(|length| length as f64));
+        numbers.extend(self.rows.0.as_flattened());
+        numbers.extend(self.ports.0.as_flattened());
+        numbers.extend(self.flows.0.as_flattened());
+        numbers.extend(self.captured.0.as_flattened());
+        numbers.extend(self.discards.0.as_flattened());
+        numbers.extend(self.reactions.0.as_flattened());
+        numbers.extend(self.samples);
+        numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
+    }
+}
+
+fn row(row: &Row) -> [f64; 11] {
+    let cell = &row.cell;
+    let place = match row.place {
+        Whereabouts::Buffer => 0.0,
+        Whereabouts::Stored => 1.0,
+        Whereabouts::Link => 2.0,
+        Whereabouts::Shaper => 3.0,
+    };
+    let flags = [row.broken, cell.clp, cell.ecn == Ecn::Marked, cell.kind != Kind::Data];
+    let flags = (0..).zip(flags).map(|(bit, flag)| u32::from(flag) << bit).sum::<u32>();
+    [
+        row.link as f64,
+        place,
+        number(row.vc),
+        f64::from(cell.frame),
+        f64::from(cell.position),
+        f64::from(cell.length),
+        f64::from(row.count),
+        row.after as f64,
+        row.step as f64,
+        f64::from(row.octets),
+        f64::from(flags),
+    ]
+}

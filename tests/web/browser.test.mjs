@@ -1,0 +1,281 @@
+/** The page in a real browser, from a file: what somebody does who uses it. Skipped, with a word, where there is no Chromium. */
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import path from "node:path";
+import { after, before, describe, test } from "node:test";
+import { chromium as findChromium, goldenFingerprints, pageUrl, resolved, root } from "./support.mjs";
+
+const executablePath = findChromium();
+const require = createRequire(path.join(root, "web/package.json"));
+
+describe("the page", { skip: executablePath ? false : "no Chromium is installed (CHROMIUM names one)" }, () => {
+  let browser;
+
+  before(async () => {
+    const { chromium } = require("playwright-core");
+    browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+  });
+  after(() => browser?.close());
+
+  /** Opens the lab; `errors` collects what goes wrong in it, `requests` what it asks for. */
+  async function open(fragment = "", options = {}) {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, ...options });
+    const page = await context.newPage();
+    page.errors = [];
+    page.requests = [];
+    page.on("pageerror", (error) => page.errors.push(error.message));
+    page.on("console", (message) => message.type() === "error" && page.errors.push(message.text()));
+    page.on("request", (request) => page.requests.push(request.url()));
+    await page.goto(pageUrl + fragment);
+    await page.waitForSelector("html[data-ready]");
+    return page;
+  }
+
+  /** Waits until an expression holds. The page's own policy forbids `eval`, which the library's way of waiting needs. */
+  async function until(page, expression) {
+    for (let round = 0; round < 4000; round++) {
+      if (await page.evaluate(expression)) return;
+      await new Promise((resolve) => setTimeout(resolve, 25));
+    }
+    throw new Error(`${expression} never holds; now: ${await page.evaluate("lab.run.now")}, ${await page.textContent("#toast")}`);
+  }
+
+  const now = (page) => page.evaluate("lab.run.now");
+  const idle = (page) => until(page, "!lab.run.isBusy");
+  const finished = (page) => until(page, "lab.run.outcome !== undefined");
+  const fingerprint = async (page) => {
+    await finished(page);
+    return page.evaluate("lab.run.outcome.fingerprint");
+  };
+
+  test("nothing leaves the page, and the first visit stands before the first loss with one thing to do", async () => {
+    const page = await open();
+    await finished(page);
+    assert.deepEqual(page.requests.filter((url) => !/^(blob|data):/.test(url)), [pageUrl]);
+    assert.equal(await page.textContent("#story h2"), "One lost cell wastes a train");
+    assert.equal(await page.locator("#story button.primary").count(), 1);
+    assert.equal(await page.evaluate("lab.playing"), false);
+    const first = await page.evaluate("lab.run.discards[0].at");
+    assert.ok((await now(page)) < first && first < 167e9);
+    await page.click("#story button.primary");
+    await until(page, "lab.run.now >= 167e9");
+    await until(page, "document.querySelector('#story .text').textContent.includes('One blue cell')");
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
+  test("scenarios have the fingerprint of a native run", async () => {
+    const page = await open();
+    const golden = goldenFingerprints();
+    const ids = await page.evaluate("[...document.querySelectorAll('#scenarios option')].map((option) => option.value).filter(Boolean)");
+    assert.ok(ids.length >= 4);
+    for (const id of ids) {
+      await page.selectOption("#scenarios", id);
+      await until(page, `lab.scenario.id === "${id}"`);
+      assert.equal(await fingerprint(page), golden.get(id), id);
+    }
+    await page.context().close();
+  });
+
+  test("it runs, pauses, and goes by cell, frame and loss", async () => {
+    const page = await open("#scenario=lost-cell");
+    await page.click("#play");
+    await until(page, "lab.run.now > 0");
+    await page.click("#play");
+    await idle(page);
+    assert.equal(await page.textContent("#play"), "Play");
+    const paused = await now(page);
+    await page.evaluate("lab.seek(150e9)");
+    await page.click("#step-cell");
+    await until(page, "lab.run.now === 150106000000");
+    await page.keyboard.press("f");
+    await until(page, "lab.run.now > 150106000000");
+    await finished(page);
+    await page.keyboard.press("d");
+    await until(page, "lab.run.now === lab.run.discards[0].at + 1");
+    assert.ok(paused < 150e9);
+    await page.click("#restart");
+    await until(page, "lab.run.now === 0");
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
+  test("a threshold that is dragged is another scenario, at the same moment", async () => {
+    const page = await open("#scenario=lost-cell");
+    await page.selectOption("#policy", "epd");
+    await until(page, "lab.run.description.links[lab.port].policy === 'epd'");
+    await page.evaluate("lab.seek(140e9)");
+    const before = await fingerprint(page);
+    const box = await page.locator(".closeup").boundingBox();
+    const height = (units) => box.y + box.height - 30 - (units / 40) * (box.height - 30 - 58);
+    await page.mouse.move(box.x + box.width / 2, height(28));
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width / 2, height(20), { steps: 4 });
+    await page.mouse.move(box.x + box.width / 2, height(12), { steps: 4 });
+    await page.mouse.up();
+    await until(page, "lab.run.description.links[lab.port].levels[0].units === 12");
+    assert.equal(await now(page), 140e9);
+    assert.notEqual(await fingerprint(page), before);
+    assert.match(await page.textContent(".chips"), /switch\.discard\.epd\.threshold = 12 cells/);
+    // The same by keyboard.
+    await page.focus("#level-threshold");
+    await page.keyboard.press("ArrowRight");
+    await until(page, "lab.run.description.links[lab.port].levels[0].units === 13");
+    assert.equal(await page.evaluate("document.activeElement.id"), "level-threshold");
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
+  test("a finger drags a threshold, and the page does not scroll", async () => {
+    const page = await open("#scenario=lost-cell", { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+    await page.selectOption("#policy", "epd");
+    await until(page, "lab.run.description.links[lab.port].policy === 'epd'");
+    await page.locator(".closeup").scrollIntoViewIfNeeded();
+    const box = await page.locator(".closeup").boundingBox();
+    const height = (units) => box.y + box.height - 30 - (units / 40) * (box.height - 30 - 58);
+    const scrolled = await page.evaluate("scrollY");
+    const touch = await page.context().newCDPSession(page);
+    const point = (units) => [{ x: box.x + box.width / 2, y: height(units) }];
+    await touch.send("Input.dispatchTouchEvent", { type: "touchStart", touchPoints: point(28) });
+    for (const units of [24, 20, 16]) await touch.send("Input.dispatchTouchEvent", { type: "touchMove", touchPoints: point(units) });
+    await touch.send("Input.dispatchTouchEvent", { type: "touchEnd", touchPoints: [] });
+    await until(page, "lab.run.description.links[lab.port].levels[0].units === 16");
+    assert.equal(await page.evaluate("scrollY"), scrolled);
+    await page.context().close();
+  });
+
+  test("the time line goes forwards and back", async () => {
+    const page = await open("#scenario=two-sources");
+    const box = await page.locator("#strip").boundingBox();
+    for (const share of [0.8, 0.3]) {
+      await page.mouse.click(box.x + 78 + share * (box.width - 86), box.y + 40);
+      await until(page, `Math.abs(lab.run.now - ${share * 5e12}) < 30e9`);
+    }
+    await page.focus("#strip");
+    const before = await now(page);
+    await page.keyboard.press("ArrowLeft");
+    await until(page, `lab.run.now < ${before}`);
+    await page.context().close();
+  });
+
+  test("a link opens the same moment of the same run", async () => {
+    const page = await open("#scenario=two-sources");
+    await page.fill("#setting", "switch.discard.policy = espd");
+    await page.keyboard.press("Enter");
+    await until(page, "lab.run.description.links[lab.port].policy === 'espd'");
+    await page.evaluate("lab.seek(1234567890123)");
+    const link = await page.evaluate("lab.link()");
+    const other = await open(new URL(link).hash);
+    assert.equal(await now(other), 1234567890123);
+    assert.deepEqual(await other.evaluate("lab.set"), [["switch.discard.policy", "espd"]]);
+    assert.equal(await fingerprint(other), await fingerprint(page));
+    const damaged = await open(`${new URL(link).hash.slice(0, -9)}`);
+    assert.match(await damaged.textContent("#toast"), /This link is damaged/);
+    assert.equal(await damaged.textContent("#story h2"), "One lost cell wastes a train");
+    for (const one of [page, other, damaged]) await one.context().close();
+  });
+
+  const drop = (page, name, text) =>
+    page.evaluate(([name, text]) => {
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File([text], name));
+      dispatchEvent(new DragEvent("drop", { dataTransfer, cancelable: true }));
+    }, [name, text]);
+
+  test("a file that is dropped runs; a broken one is refused, and the old run goes on", async () => {
+    const page = await open("#scenario=lost-cell");
+    await page.evaluate("lab.seek(50e9)");
+    await drop(page, "broken.toml", resolved("two-sources").replace(/^buffer = .*$/m, 'buffer = "many cells"'));
+    await page.waitForSelector("#toast:not([hidden])");
+    assert.match(await page.textContent("#toast"), /^broken\.toml:\d+: switch\.buffer: expected a buffer size/);
+    assert.equal(await now(page), 50e9);
+    assert.equal(await page.evaluate("lab.scenario.id"), "lost-cell");
+    await drop(page, "mine.toml", resolved("two-sources"));
+    await until(page, "lab.scenario.title === 'mine.toml'");
+    assert.equal(await fingerprint(page), goldenFingerprints().get("two-sources"));
+    await page.fill("#buffer", "no number");
+    await page.keyboard.press("Enter");
+    await until(page, "document.querySelector('#toast').textContent.startsWith('--set switch.buffer=no number')");
+    assert.equal(await page.inputValue("#buffer"), "400 cells");
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
+  test("a worker that is lost is replaced, and the run goes on where it was", async () => {
+    const page = await open("#scenario=lost-cell");
+    await page.evaluate("lab.seek(120e9)");
+    await page.evaluate("lab.run.kill()");
+    await page.click("#play");
+    await until(page, "lab.run.now > 120e9");
+    await page.click("#play");
+    await idle(page);
+    assert.ok((await now(page)) < 200e9);
+    await page.context().close();
+  });
+
+  test("what the command line passes on is opened", async (context) => {
+    const command = path.join(root, ".venv/bin/celltrain");
+    if (!existsSync(command)) return context.skip(".venv/bin/celltrain is not built");
+    const file = path.join(root, "scenarios/regression/espd.toml");
+    const address = execFileSync(command, ["lab", file, "--set", "seed=3", "--link"], { encoding: "utf8" }).trim();
+    const page = await open(new URL(address).hash);
+    assert.equal(await page.evaluate("lab.scenario.title"), "espd.toml");
+    assert.equal(await page.evaluate("lab.run.description.seed"), "3");
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
+  test("a tab in the background waits, and goes on where it was", async () => {
+    const page = await open("#scenario=lost-cell");
+    await page.click("#play");
+    await until(page, "lab.run.now > 0");
+    // No pictures are asked for while a tab is hidden, and the first one afterwards makes up for no more than a tenth of a second.
+    await page.evaluate("lab.setSpeed(1e9); lab.lastAsked = performance.now() - 60_000");
+    const before = await now(page);
+    await until(page, `lab.run.now > ${before}`);
+    await page.evaluate("lab.pause()");
+    await idle(page);
+    assert.ok((await now(page)) - before < 30e9);
+    await page.context().close();
+  });
+
+  test("two runs stand side by side at the same moment, and say where they part", async () => {
+    const page = await open("#scenario=lost-cell");
+    await finished(page);
+    await page.click("#pin");
+    await page.selectOption("#policy", "ppd");
+    await until(page, "lab.run.description.links[lab.port].policy === 'ppd' && lab.beside");
+    await page.evaluate("lab.seek(165e9)");
+    assert.equal(await page.locator(".view").count(), 2);
+    assert.equal(await page.evaluate("lab.beside.now"), 165e9);
+    await until(page, "document.querySelector('#measures').textContent.includes('The runs part at 158')");
+    await page.context().close();
+  });
+
+  test("two hundred flows are drawn", async () => {
+    const page = await open();
+    await drop(page, "many.toml", resolved("two-sources").replace("sources = 2", "sources = 200").replace('duration = "5 s"', 'duration = "1200 ms"'));
+    await until(page, "lab.run.description.flows.length === 200");
+    await page.evaluate("lab.seek(300e9)");
+    await page.click("#play");
+    await until(page, "lab.run.now > 300e9");
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
+  for (const [width, colorScheme] of [[390, "light"], [390, "dark"], [1280, "light"], [1280, "dark"]]) {
+    test(`it can be used at ${width} pixels, ${colorScheme}, by everybody`, async () => {
+      const page = await open("", { viewport: { width, height: 844 }, colorScheme, reducedMotion: "reduce" });
+      await finished(page);
+      assert.ok(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "nothing sticks out");
+      await page.addScriptTag({ content: readFileSync(require.resolve("axe-core/axe.min.js"), "utf8") });
+      const { violations } = await page.evaluate("axe.run()");
+      const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+      assert.deepEqual(serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`), []);
+      await page.context().close();
+    });
+  }
+});

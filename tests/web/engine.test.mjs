@@ -1,0 +1,90 @@
+/** The engine as the page holds it, without a browser. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { engineBytes, goldenFingerprints, load, nativeFingerprint, resolved } from "./support.mjs";
+
+const { Engine, Refusal } = await load("engine");
+const { View } = await load("view");
+const module = new WebAssembly.Module(engineBytes());
+const request = (name, set = []) => ({ name: `${name}.toml`, toml: resolved(name), set });
+
+/** All rows of a table. */
+const rows = (table) => Array.from({ length: table.length }, (_, row) => Array.from({ length: table.columns }, (_, column) => table.get(row, column)));
+
+test("every shipped scenario has the fingerprint of a native run, however it is stepped", async (context) => {
+  const golden = goldenFingerprints();
+  assert.ok(golden.size > 30);
+  for (const [name, fingerprint] of golden) {
+    await context.test(name, (one) => {
+      const toml = resolved(name);
+      if (toml === undefined) return one.skip("it extends another file, and .venv/bin/celltrain is not built");
+      const engine = new Engine(module);
+      const { duration } = engine.load({ name: `${name}.toml`, toml, set: [] });
+      for (let stop = 1; stop <= 37; stop++) {
+        engine.advance(Math.floor((duration * stop) / 41), duration / 100);
+        engine.look();
+      }
+      assert.equal(engine.finish().fingerprint, fingerprint);
+    });
+  }
+});
+
+test("a view is of the moment that was asked for, and cells in buffers are those that ports count", () => {
+  const engine = new Engine(module);
+  engine.load(request("two-sources"));
+  engine.advance(48.7e9, 1e9);
+  const view = new View(engine.look());
+  assert.equal(view.now, 48.7e9);
+  const held = new Map();
+  for (const [link, place, , , , , count] of rows(view.rows)) {
+    if (place <= 1) held.set(link, (held.get(link) ?? 0) + count);
+  }
+  const occupied = rows(view.ports).filter(([, , occupancy]) => occupancy > 0);
+  assert.ok(occupied.length > 0);
+  for (const [link, , occupancy] of occupied) assert.equal(held.get(link), occupancy);
+});
+
+test("samples come at every multiple of the period, once", () => {
+  const engine = new Engine(module);
+  engine.load(request("two-sources"));
+  const times = [];
+  for (const until of [0.4e9, 0.9e9, 1e9, 1e9, 3.7e9, 12e9]) times.push(...rows(new View(engine.advance(until, 1e9)).samples).map(([time]) => time));
+  assert.deepEqual(times, Array.from({ length: 12 }, (_, index) => (index + 1) * 1e9));
+});
+
+test("a change of a threshold is another scenario, and its text gives the same fingerprint", () => {
+  const set = [["switch.discard.policy", "epd"], ["switch.discard.epd.threshold", "200 cells"], ["duration", "1500 ms"]];
+  const engine = new Engine(module);
+  const description = engine.load(request("two-sources", set));
+  const level = description.links.find(({ name }) => name === "switch1 > switch2").levels[0];
+  assert.deepEqual([level.key, level.units], ["threshold", 200]);
+  const toml = engine.scenario();
+  const { fingerprint } = engine.finish();
+  engine.load({ name: "copy.toml", toml, set: [] });
+  assert.equal(engine.finish().fingerprint, fingerprint);
+  engine.load(request("two-sources", [["duration", "1500 ms"]]));
+  assert.notEqual(engine.finish().fingerprint, fingerprint);
+});
+
+test("a scenario that is copied gives the same fingerprint on the command line", (context) => {
+  const engine = new Engine(module);
+  engine.load(request("lost-cell", [["switch.discard.policy", "epd"], ["switch.discard.epd.threshold", "17 cells"], ["seed", "11"]]));
+  const native = nativeFingerprint(engine.scenario());
+  if (native === undefined) return context.skip(".venv/bin/celltrain is not built");
+  assert.equal(engine.finish().fingerprint, native);
+});
+
+test("a scenario that is refused says why, and the run before it goes on", () => {
+  const engine = new Engine(module);
+  engine.load(request("two-sources"));
+  engine.advance(10e9, 1e9);
+  const refused = () => engine.load({ name: "mine.toml", toml: resolved("two-sources").replace(/^buffer/m, "bufer"), set: [] });
+  assert.throws(refused, (error) => error instanceof Refusal && /mine\.toml:\d+: switch\.bufer: .*did you mean "buffer"/.test(error.message));
+  assert.throws(() => engine.load({ name: "mine.toml", toml: 'extends = "base.toml"', set: [] }), /mine\.toml:1: extends: "base\.toml"/);
+  assert.equal(new View(engine.look()).now, 10e9);
+});
+
+test("without a scenario there is a sentence, not a crash", () => {
+  assert.throws(() => new Engine(module).look(), /no scenario is loaded/);
+});

@@ -1,0 +1,75 @@
+/** Parts of the page that need no browser. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { scenarios, stories } from "../../web/build.mjs";
+import { engineBytes, load } from "./support.mjs";
+
+const { Engine } = await load("engine");
+const { decode, encode } = await load("share");
+const { readTime, moment, span } = await load("format");
+const { layOut } = await load("layout");
+const module = new WebAssembly.Module(engineBytes());
+
+test("a link gives back the state that it was made of", async () => {
+  const states = [
+    { scenario: "two-sources", set: [], at: 0, port: 3, speed: 1e9 },
+    { scenario: "eigene Datei ü.toml", toml: 'schema = 1\nname = "ü"\n', set: [["seed", "7"], ["tcp.recovery", "sack"]], at: 39_442_328_356, port: 0, speed: 1e6, pinned: [] },
+  ];
+  for (const state of states) {
+    const text = await encode(state);
+    assert.match(text, /^[A-Za-z0-9_-]+$/);
+    assert.deepEqual(await decode(text), state);
+  }
+});
+
+test("a damaged link is refused with a sentence", async () => {
+  for (const text of ["", "abc", "%%%", (await encode({ scenario: "x", set: [], at: 0 })).slice(0, -4), await encode({ set: [["a"]] })]) {
+    await assert.rejects(decode(text), /This link is damaged/);
+  }
+});
+
+test("times are read and written", () => {
+  assert.equal(readTime("39.4 ms"), 39_400_000_000);
+  assert.equal(readTime("250us"), 250_000_000);
+  assert.throws(() => readTime("3 weeks"), /expected a time such as/);
+  assert.equal(moment(39_442_328_356), "39.442 ms");
+  assert.equal(moment(1.5e12), "1.500 000 s");
+  assert.equal(span(2_726_337), "2.7 µs");
+});
+
+test("every story names what its scenario has, and ends within the run", async () => {
+  const library = new Map((await scenarios()).map((scenario) => [scenario.id, scenario]));
+  const all = await stories();
+  assert.equal(all[0].title, "One lost cell wastes a train");
+  for (const story of all) {
+    const { toml } = library.get(story.scenario);
+    for (const [place, step] of story.steps.entries()) {
+      const where = `${story.id}, step ${place + 1}`;
+      const engine = new Engine(module);
+      for (const set of [step.set ?? [], step.beside ?? []]) {
+        const { duration, links, flows } = engine.load({ name: `${story.scenario}.toml`, toml, set });
+        for (const time of [step.at, step.play?.to, ...(step.zoom ?? [])]) {
+          if (time !== undefined) assert.ok(readTime(time) <= duration, `${where}: ${time}`);
+        }
+        if (step.play) assert.ok(readTime(step.play.to) > readTime(step.at ?? "0 ms") && readTime(step.play.speed) > 0, where);
+        if (step.port) assert.ok(links.some(({ name }) => name === step.port), `${where}: ${step.port}`);
+        if (step.focus) assert.ok(flows.some(({ name }) => name === step.focus), `${where}: ${step.focus}`);
+      }
+      assert.ok(step.text.length < 520 && (step.then ?? "").length < 520, `${where}: too long to be read on the way`);
+    }
+  }
+});
+
+test("nodes stand apart, and data go from left to right", async () => {
+  for (const { id, toml } of await scenarios()) {
+    const description = new Engine(module).load({ name: id, toml, set: [] });
+    const places = layOut(description);
+    for (const { x, y } of places) assert.ok(x >= 0 && x <= 1 && y >= 0 && y <= 1, id);
+    const distinct = new Set(places.map(({ x, y }) => `${x.toFixed(4)} ${y.toFixed(4)}`));
+    assert.equal(distinct.size, places.length, `${id}: two nodes at one place`);
+    for (const flow of description.flows) {
+      for (const link of flow.route) assert.ok(places[description.links[link].from].x < places[description.links[link].to].x, `${id}: ${description.links[link].name}`);
+    }
+  }
+});

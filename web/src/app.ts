@@ -1,0 +1,450 @@
+/** The lab: what is loaded, what is shown, and what happens when somebody turns something. */
+
+import type { Client } from "./client.ts";
+import { byId } from "./dom.ts";
+import { moment, readTime, span } from "./format.ts";
+import { Controls, SLOWEST } from "./controls.ts";
+import { type Scenario, type Story, library, tours } from "./library.ts";
+import { Pane } from "./pane.ts";
+import { Panel } from "./panel.ts";
+import { Run } from "./run.ts";
+import { type Scene, slotOf } from "./scene.ts";
+import { decode, encode } from "./share.ts";
+import { StoryGuide } from "./story.ts";
+import { afterCell, afterFrame, mainPort } from "./steps.ts";
+import { Strip } from "./strip.ts";
+import { prefersReducedMotion, readTheme } from "./theme.ts";
+import { MS, US } from "./types.ts";
+
+export type Settings = [string, string][];
+
+/** Milliseconds that a worker may take before it answers. */
+const BUDGET = 12;
+
+export class App {
+  scenario!: Scenario;
+  set: Settings = [];
+  run!: Run;
+  /** The run that stands beside this one. */
+  beside: Run | undefined;
+  /** The run before the last change. */
+  ghost: Run | undefined;
+  port = 0;
+  focus = -1;
+  speed = 1 * MS;
+  playing = false;
+  theme = readTheme();
+  private goal = Number.POSITIVE_INFINITY;
+  private arrived: (() => void) | undefined;
+  private panes: Pane[] = [];
+  private dirty = true;
+  private lastAsked = 0;
+  private wanted: { set: Settings } | undefined;
+  private changing = false;
+  private wantedTime: number | undefined;
+  private toastTimer = 0;
+  private lastPanel = 0;
+  readonly strip: Strip;
+  private readonly panel: Panel;
+  private readonly guide: StoryGuide;
+
+  constructor(private readonly startClient: () => Client) {
+    this.strip = new Strip(byId<HTMLCanvasElement>("strip"), () => this.redraw());
+    this.panel = new Panel(byId("panel"), this);
+    this.guide = new StoryGuide(byId("story"), this);
+    new Controls(this);
+    requestAnimationFrame((time) => this.frame(time));
+  }
+
+  /** Shows what a fragment of an address asks for; the first story if it asks for nothing. */
+  async open(fragment: string): Promise<void> {
+    const [kind, value] = fragment.replace(/^#/, "").split("=", 2) as [string, string | undefined];
+    try {
+      if (kind === "run" && value) {
+        const shared = await decode(value);
+        const known = library.find((one) => one.id === shared.scenario);
+        const scenario = shared.toml !== undefined || !known ? { id: "", title: shared.scenario, toml: shared.toml ?? "" } : known;
+        this.guide.leave();
+        await this.load(scenario, shared.set, shared.at, shared.pinned);
+        [this.port, this.speed] = [shared.port in this.run.description.links ? shared.port : this.port, shared.speed || this.speed];
+        return this.refresh();
+      }
+      const scenario = kind === "scenario" && library.find((one) => one.id === value);
+      if (scenario) return await this.openScenario(scenario);
+      await this.guide.begin(tours.find((story) => kind === "story" && story.id === value) ?? tours[0]);
+    } catch (error) {
+      this.say((error as Error).message);
+      if (!this.run) await this.guide.begin(tours[0]);
+    }
+  }
+
+  async openScenario(scenario: Scenario): Promise<void> {
+    this.guide.leave();
+    await this.load(scenario, [], 0);
+    byId<HTMLSelectElement>("scenarios").value = scenario.id;
+    this.setSpeedFor();
+    this.refresh();
+  }
+
+  beginStory(story: Story): Promise<void> {
+    return this.guide.begin(story);
+  }
+
+  /** Loads a scenario and shows it at a time. If it is refused the old run stays, and the error says why. */
+  async load(scenario: Scenario, set: Settings, at: number, pinned?: Settings): Promise<void> {
+    const run = await this.start(scenario, set, at);
+    const beside = pinned && (await this.start(scenario, pinned, at));
+    const same = this.scenario?.toml === scenario.toml;
+    const before = this.run;
+    [this.run, this.scenario, this.set] = [run, scenario, set];
+    this.ghost?.end();
+    this.beside?.end();
+    before?.end();
+    this.ghost = undefined;
+    this.beside = beside;
+    if (!same || !before) {
+      this.port = mainPort(run);
+      this.focus = -1;
+      this.strip.show(0, run.description.duration, run.description.duration);
+    }
+    this.pause();
+    this.refresh();
+  }
+
+  private async start(scenario: Scenario, set: Settings, at: number): Promise<Run> {
+    const run = new Run(this.startClient, { name: scenario.id ? `${scenario.id}.toml` : scenario.title, toml: scenario.toml, set }, () => this.redraw());
+    try {
+      await run.load(at);
+    } catch (error) {
+      run.end();
+      throw error;
+    }
+    return run;
+  }
+
+  /** Sets keys of the scenario: it runs again from the start, under the same seed, and shows the same moment. Of several changes
+   * in a row only the last counts. */
+  async change(set: Settings): Promise<void> {
+    this.wanted = { set };
+    if (this.changing) return;
+    this.changing = true;
+    try {
+      while (this.wanted) {
+        const { set } = this.wanted;
+        this.wanted = undefined;
+        await this.replace(set);
+      }
+    } finally {
+      this.changing = false;
+    }
+  }
+
+  private async replace(set: Settings): Promise<void> {
+    const before = this.run;
+    try {
+      const run = await this.start(this.scenario, set, before.now);
+      this.run = run;
+      this.set = set;
+      before.end();
+      // What one compares with is the last run that was seen whole.
+      if (before.outcome || !this.ghost) this.ghost = before;
+      this.refresh();
+    } catch (error) {
+      this.say((error as Error).message);
+      this.panel.render();
+    }
+  }
+
+  /** As [`change`], for one key; an empty value takes it back. */
+  changeKey(key: string, value: string): Promise<void> {
+    const set = (this.wanted?.set ?? this.set).filter(([other]) => other !== key);
+    return this.change(value === "" ? set : [...set, [key, value]]);
+  }
+
+  /** Keeps the present run beside what comes next, or takes it away. */
+  async pin(set: Settings | undefined): Promise<void> {
+    this.beside?.end();
+    this.beside = undefined;
+    try {
+      if (set) this.beside = await this.start(this.scenario, set, this.run.now);
+    } catch (error) {
+      this.say((error as Error).message);
+    }
+    this.refresh();
+  }
+
+  play(goal = Number.POSITIVE_INFINITY, arrived?: () => void): void {
+    if (this.run.now >= this.run.description.duration) return void this.seek(0).then(() => this.play(goal, arrived));
+    [this.goal, this.arrived, this.playing, this.lastAsked] = [goal, arrived, true, 0];
+    byId("play").textContent = "Pause";
+    this.redraw();
+  }
+
+  pause(): void {
+    this.playing = false;
+    this.arrived = undefined;
+    byId("play").textContent = "Play";
+    this.announce();
+    this.redraw();
+  }
+
+  toggle(): void {
+    if (this.playing) this.pause();
+    else this.play();
+  }
+
+  /** Goes to a time, forwards or back; of several in a row only the last counts. */
+  async seek(time: number): Promise<void> {
+    const busy = this.wantedTime !== undefined;
+    this.wantedTime = Math.max(0, Math.min(time, this.run.description.duration));
+    if (busy) return;
+    while (this.wantedTime !== undefined) {
+      const time: number = this.wantedTime;
+      const { run, beside } = this;
+      await Promise.all([run.seek(time), beside?.seek(time)]);
+      this.panes.forEach((pane) => pane.clear());
+      if (this.wantedTime === time) this.wantedTime = undefined;
+    }
+    this.announce();
+    this.redraw();
+  }
+
+  stepCell(): Promise<void> {
+    return this.step(afterCell(this.run, this.port));
+  }
+
+  /** To the end of the next frame that leaves the port, or comes to it. */
+  stepFrame(): Promise<void> {
+    return this.step(afterFrame(this.run, this.port));
+  }
+
+  /** To the next discarded cell, which the run ahead has seen already. */
+  async stepDiscard(): Promise<void> {
+    const { discards, now, description, scanned } = this.run;
+    const next = discards.find((discard) => discard.at >= now);
+    if (!next) {
+      this.say(scanned < description.duration ? "The run ahead has found no loss yet." : "No cell is lost from here on.");
+      return;
+    }
+    await this.step(next.at + 1);
+  }
+
+  private async step(time: number): Promise<void> {
+    const from = this.run.now;
+    this.pause();
+    await this.seek(Math.floor(time));
+    const now = performance.now() / 1000;
+    [this.run, this.beside].forEach((run, place) => {
+      const seen = run?.discards.filter((discard) => discard.at >= from && discard.at < run.now) ?? [];
+      this.panes[place]?.spark(seen.slice(-24), now);
+    });
+    this.redraw();
+  }
+
+  choosePort(link: number): void {
+    this.port = link;
+    this.refresh();
+  }
+
+  chooseFlow(flow: number): void {
+    this.focus = this.focus === flow ? -1 : flow;
+    this.refresh();
+  }
+
+  setSpeed(speed: number): void {
+    this.speed = speed;
+    byId<HTMLInputElement>("speed").value = String(Math.round(20 * Math.log10(speed / SLOWEST)));
+    byId("speed-text").textContent = span(speed);
+  }
+
+  /** A speed at which cells of the main port can be followed. */
+  private setSpeedFor(): void {
+    this.setSpeed(Math.max(SLOWEST, slotOf(this.run.description.links[this.port]) * 12));
+  }
+
+  redraw(): void {
+    this.dirty = true;
+  }
+
+  /** Shows a sentence for a while. */
+  say(text: string): void {
+    const toast = byId("toast");
+    toast.textContent = text;
+    toast.hidden = false;
+    clearTimeout(this.toastTimer);
+    this.toastTimer = setTimeout(() => (toast.hidden = true), Math.max(4000, 60 * text.length)) as unknown as number;
+  }
+
+  /** Everything that does not change from frame to frame. */
+  refresh(): void {
+    const runs = [this.run, this.beside].filter((run): run is Run => run !== undefined);
+    const views = byId("views");
+    if (this.panes.length !== runs.length) {
+      const events = {
+        redraw: () => this.redraw(),
+        choosePort: (link: number) => this.choosePort(link),
+        dragLevel: (level: { key: string }, value: number) => void this.dragLevel(level.key, value),
+      };
+      this.panes = runs.map((run, place) => new Pane(run, events, place === 0));
+      views.replaceChildren(...this.panes.map((pane) => pane.root));
+      views.classList.toggle("two", runs.length > 1);
+    }
+    this.panes.forEach((pane, place) => {
+      if (pane.run !== runs[place]) {
+        pane.run = runs[place];
+        pane.clear();
+      }
+      pane.heading.hidden = runs.length === 1;
+      if (runs.length > 1) pane.name(place === 0 ? "This run" : "Beside it", runs[place].request.set, runs[1 - place].request.set);
+    });
+    this.setSpeed(this.speed);
+    byId<HTMLSelectElement>("scenarios").value = this.scenario.id;
+    this.panel.render();
+    this.redraw();
+  }
+
+  dragLevel(key: string, units: number): Promise<void> {
+    const link = this.run.description.links[this.port];
+    return this.changeKey(`switch.discard.${link.policy}.${key}`, `${units} ${link.unit}`);
+  }
+
+  private frame(time: number): void {
+    requestAnimationFrame((next) => this.frame(next));
+    if (!this.run?.view || !this.run.samples) return;
+    if (this.playing && !this.run.isBusy && !this.beside?.isBusy && this.wantedTime === undefined) this.advance(time);
+    if (!this.dirty) return;
+    const now = time / 1000;
+    const scene = (run: Run): Scene => ({
+      run, theme: this.theme, speed: this.playing ? this.speed : 0, port: this.port, focus: this.focus, reducedMotion: prefersReducedMotion(),
+    });
+    this.dirty = this.panes.map((pane) => pane.draw(scene(pane.run), now)).some(Boolean);
+    this.strip.draw(scene(this.run), this.beside ?? this.ghost);
+    this.showTime();
+    if (time - this.lastPanel > 150) {
+      this.lastPanel = time;
+      this.panel.update();
+      this.describe();
+    } else if (!this.playing) this.dirty = true;
+  }
+
+  private showTime(): void {
+    const { now, description } = this.run;
+    byId("clock").textContent = moment(now);
+    const { canvas } = this.strip;
+    canvas.setAttribute("aria-valuemax", String(description.duration / US));
+    canvas.setAttribute("aria-valuenow", String(now / US));
+    canvas.setAttribute("aria-valuetext", moment(now));
+  }
+
+  private advance(time: number): void {
+    const elapsed = this.lastAsked === 0 ? 1 / 60 : Math.min(0.1, (time - this.lastAsked) / 1000);
+    this.lastAsked = time;
+    const { run, beside } = this;
+    const until = Math.min(run.description.duration, this.goal, Math.floor(run.now + this.speed * elapsed) + 1);
+    const runs = [run, beside].filter((one): one is Run => one !== undefined);
+    Promise.all(runs.map((one) => one.advance(until, BUDGET)))
+      .then(() => this.afterAdvance(run))
+      .catch((error: Error) => {
+        this.pause();
+        this.say(error.message);
+      });
+  }
+
+  private afterAdvance(run: Run): void {
+    this.redraw();
+    if (run !== this.run || !this.playing) return;
+    const over = run.now >= run.description.duration;
+    if (run.now < this.goal && !over) return;
+    const { arrived } = this;
+    this.pause();
+    arrived?.();
+  }
+
+  private describe(): void {
+    for (const pane of this.panes) {
+      const { description, scanned, outcome } = pane.run;
+      const link = description.links[this.port];
+      const far = outcome ? `fingerprint ${outcome.fingerprint}` : `running ahead: ${Math.round((100 * scanned) / description.duration)} %`;
+      pane.describe(`Port ${link.name}: ${link.policy}`, far);
+    }
+  }
+
+  private announce(): void {
+    if (!this.run?.view) return;
+    const { description, view, now } = this.run;
+    const link = description.links[this.port];
+    let held = 0;
+    for (let row = 0; row < view.ports.length; row++) if (view.ports.get(row, 0) === this.port) held = view.ports.get(row, 2);
+    byId("status").textContent = `${moment(now)}: port ${link.name} holds ${held}${link.capacity === null ? "" : ` of ${link.capacity}`} ${link.unit}.`;
+  }
+
+  /** The address of what is seen. */
+  async link(): Promise<string> {
+    const own = library.some((one) => one.id === this.scenario.id);
+    const state = {
+      scenario: own ? this.scenario.id : this.scenario.title, toml: own ? undefined : this.scenario.toml, set: this.set,
+      at: this.run.now, port: this.port, speed: this.speed, pinned: this.beside ? (this.beside.request.set as Settings) : undefined,
+    };
+    return `${location.href.split("#")[0]}#run=${await encode(state)}`;
+  }
+
+  leaveStory(): void {
+    this.guide.leave();
+  }
+
+  /** Puts a link to what is seen into the address and on the clipboard. */
+  async share(): Promise<void> {
+    const link = this.link();
+    history.replaceState(null, "", await link);
+    await this.copy(link, "The link is copied: it opens the lab at this moment.");
+  }
+
+  copyScenario(): Promise<void> {
+    return this.copy(this.run.scenario(), "The scenario is copied: save it as a file for celltrain run.");
+  }
+
+  /** Runs a file that somebody has dropped or opened. */
+  async openFile(file: File): Promise<void> {
+    try {
+      await this.openScenario({ id: "", title: file.name, toml: await file.text() });
+    } catch (error) {
+      this.say((error as Error).message);
+    }
+  }
+
+  private async copy(text: Promise<string>, done: string): Promise<void> {
+    const value = await text;
+    try {
+      await navigator.clipboard.writeText(value);
+      this.say(done);
+    } catch {
+      this.say(value);
+    }
+  }
+
+  switchTheme(): void {
+    document.documentElement.dataset.theme = this.theme.dark ? "light" : "dark";
+    this.retheme();
+  }
+
+  retheme(): void {
+    this.theme = readTheme();
+    this.refresh();
+  }
+
+  /** Shows more or less of the run around the present moment. */
+  zoomAtNow(factor: number): void {
+    const half = ((this.strip.to - this.strip.from) * factor) / 2;
+    this.strip.show(this.run.now - half, this.run.now + half, this.run.description.duration);
+    this.redraw();
+  }
+
+  /** The number of the link with a name, such as "switch1 > switch2". */
+  linkNamed(name: string): number {
+    return this.run.description.links.findIndex((link) => link.name === name);
+  }
+
+  timeOf(text: string): number {
+    return readTime(text);
+  }
+}

@@ -1,0 +1,141 @@
+/** What people turn and press: buttons, menus, keys, files, the strip. */
+
+import type { App } from "./app.ts";
+import { byId } from "./dom.ts";
+import { library, tours } from "./library.ts";
+import { S, US } from "./types.ts";
+
+/** The slowest that the speed's slider goes. */
+export const SLOWEST = 10 * US;
+
+export class Controls {
+  constructor(private readonly app: App) {
+    this.fillMenus();
+    this.listen();
+  }
+
+  private fillMenus(): void {
+    const { app } = this;
+    const [stories, scenarios] = [byId<HTMLSelectElement>("stories"), byId<HTMLSelectElement>("scenarios")];
+    stories.append(new Option("No story", ""), ...tours.map((story) => new Option(story.title, story.id)));
+    scenarios.append(new Option("Own file", ""), ...library.map((one) => new Option(one.title, one.id)));
+    const failed = (error: Error) => app.say(error.message);
+    stories.addEventListener("change", () => {
+      const story = tours.find((one) => one.id === stories.value);
+      if (story) app.beginStory(story).catch(failed);
+      else app.leaveStory();
+    });
+    scenarios.addEventListener("change", () => {
+      const scenario = library.find((one) => one.id === scenarios.value);
+      if (scenario) app.openScenario(scenario).catch(failed);
+      else byId("file").click();
+    });
+  }
+
+  private listen(): void {
+    const { app } = this;
+    const click = (id: string, work: () => unknown) => byId(id).addEventListener("click", () => void work());
+    click("play", () => app.toggle());
+    click("restart", () => app.seek(0));
+    click("step-cell", () => app.stepCell());
+    click("step-frame", () => app.stepFrame());
+    click("step-discard", () => app.stepDiscard());
+    click("share", () => app.share());
+    click("open", () => byId("file").click());
+    click("theme", () => app.switchTheme());
+    byId("speed").addEventListener("input", (event) => app.setSpeed(SLOWEST * 10 ** (Number((event.target as HTMLInputElement).value) / 20)));
+    byId("file").addEventListener("change", (event) => {
+      const file = (event.target as HTMLInputElement).files?.[0];
+      if (file) void app.openFile(file);
+    });
+    byId("home").addEventListener("click", (event) => {
+      event.preventDefault();
+      history.replaceState(null, "", location.pathname);
+      void app.open("");
+    });
+    addEventListener("hashchange", () => void app.open(location.hash));
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => app.retheme());
+    addEventListener("keydown", (event) => this.onKey(event));
+    this.listenForFiles();
+    this.listenToStrip(byId<HTMLCanvasElement>("strip"));
+  }
+
+  private onKey(event: KeyboardEvent): void {
+    const { app } = this;
+    const target = event.target as HTMLElement;
+    if (target.closest("input, select, textarea") || event.ctrlKey || event.metaKey || event.altKey) return;
+    const keys: Record<string, () => unknown> = {
+      " ": () => app.toggle(), ".": () => app.stepCell(), f: () => app.stepFrame(), d: () => app.stepDiscard(), Home: () => app.seek(0),
+      "[": () => app.setSpeed(Math.max(SLOWEST, app.speed / 2)), "]": () => app.setSpeed(Math.min(S, app.speed * 2)),
+    };
+    const work = keys[event.key];
+    if (!work || (event.key === " " && target.closest("button, a"))) return;
+    event.preventDefault();
+    void work();
+  }
+
+  private listenForFiles(): void {
+    const { app } = this;
+    const drop = byId("drop");
+    addEventListener("dragover", (event) => {
+      event.preventDefault();
+      drop.hidden = false;
+    });
+    addEventListener("dragleave", (event) => {
+      if (event.relatedTarget === null) drop.hidden = true;
+    });
+    addEventListener("drop", (event) => {
+      event.preventDefault();
+      drop.hidden = true;
+      const file = event.dataTransfer?.files[0];
+      if (file) void app.openFile(file);
+    });
+  }
+
+  private listenToStrip(canvas: HTMLCanvasElement): void {
+    const { app } = this;
+    const down = new Map<number, number>();
+    const duration = () => app.run.description.duration;
+    canvas.addEventListener("pointerdown", (event) => {
+      canvas.setPointerCapture(event.pointerId);
+      down.set(event.pointerId, event.offsetX);
+      if (down.size === 1) void app.seek(app.strip.timeAt(event.offsetX));
+    });
+    canvas.addEventListener("pointermove", (event) => {
+      if (!down.has(event.pointerId)) return;
+      if (down.size === 2) {
+        const [other] = [...down].filter(([id]) => id !== event.pointerId).map(([, x]) => x);
+        const before = Math.abs(down.get(event.pointerId)! - other);
+        const after = Math.max(8, Math.abs(event.offsetX - other));
+        app.strip.zoom((event.offsetX + other) / 2, Math.max(8, before) / after, duration());
+        app.redraw();
+      } else void app.seek(app.strip.timeAt(event.offsetX));
+      down.set(event.pointerId, event.offsetX);
+    });
+    const up = (event: PointerEvent) => down.delete(event.pointerId);
+    canvas.addEventListener("pointerup", up);
+    canvas.addEventListener("pointercancel", up);
+    canvas.addEventListener("wheel", (event) => {
+      event.preventDefault();
+      app.strip.zoom(event.offsetX, Math.exp(event.deltaY / 400), duration());
+      app.redraw();
+    }, { passive: false });
+    canvas.addEventListener("dblclick", () => {
+      app.strip.show(0, duration(), duration());
+      app.redraw();
+    });
+    canvas.addEventListener("keydown", (event) => {
+      const step = (app.strip.to - app.strip.from) / (event.shiftKey ? 20 : 400);
+      const keys: Record<string, () => void> = {
+        ArrowLeft: () => void app.seek(app.run.now - step),
+        ArrowRight: () => void app.seek(app.run.now + step),
+        "+": () => app.zoomAtNow(0.5),
+        "-": () => app.zoomAtNow(2),
+      };
+      if (!keys[event.key]) return;
+      event.preventDefault();
+      event.stopPropagation();
+      keys[event.key]();
+    });
+  }
+}

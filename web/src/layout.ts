@@ -1,0 +1,74 @@
+/** Where nodes stand: switches in the direction of the data, hosts beside the switch that they hang on. */
+
+import type { Description } from "./types.ts";
+
+export interface Point {
+  x: number;
+  y: number;
+}
+
+/** Places in the unit square, by node. */
+export function layOut(description: Description): Point[] {
+  const { nodes, links, flows } = description;
+  const layers = layersOf(description);
+  const depth = Math.max(1, ...layers);
+  const places: Point[] = nodes.map(() => ({ x: 0.5, y: 0.5 }));
+  const sends = new Set(flows.map((flow) => flow.from));
+  const columns = new Map<number, number[]>();
+  nodes.forEach((node, index) => {
+    if (!node.host) columns.set(layers[index], [...(columns.get(layers[index]) ?? []), index]);
+  });
+  const width = depth + 1;
+  columns.forEach((switches, layer) => {
+    switches.forEach((index, place) => {
+      const [top, height] = [place / switches.length, 1 / switches.length];
+      places[index] = { x: layer / width, y: top + height / 2 };
+      placeHosts(index, layer, top, height);
+    });
+  });
+  // A network without switches.
+  if (columns.size === 0) nodes.forEach((_, index) => (places[index] = { x: sends.has(index) ? 0 : 1, y: 0.5 }));
+  return places;
+
+  function placeHosts(at: number, layer: number, top: number, height: number): void {
+    const hosts = [...new Set(links.filter((link) => link.to === at && nodes[link.from].host).map((link) => link.from))];
+    const uses = hosts.filter((host) => flows.some((flow) => flow.from === host || flow.to === host));
+    const [senders, receivers] = [uses.filter((host) => sends.has(host)), uses.filter((host) => !sends.has(host))];
+    const leads = (there: boolean) =>
+      flows.some((flow) =>
+        flow.route.some((link) => (there ? links[link].from === at && !nodes[links[link].to].host : links[link].to === at && !nodes[links[link].from].host)),
+      );
+    spread(senders, leads(false) ? layer - 0.5 : layer - 1, leads(false) ? [top, top + height * 0.3] : [top, top + height]);
+    spread(receivers, leads(true) ? layer + 0.5 : layer + 1, leads(true) ? [top + height * 0.7, top + height] : [top, top + height]);
+  }
+
+  function spread(hosts: number[], layer: number, [top, bottom]: [number, number]): void {
+    hosts.forEach((host, place) => {
+      places[host] = { x: layer / width, y: top + ((place + 0.5) / hosts.length) * (bottom - top) };
+    });
+  }
+}
+
+/** Switches from 1 on: each behind those from which data come, as far as there are no loops. */
+function layersOf({ nodes, links, flows }: Description): number[] {
+  const layers: number[] = nodes.map((node) => (node.host ? 0 : 1));
+  const steps = new Set(flows.flatMap((flow) => flow.route).filter((link) => !nodes[links[link].from].host && !nodes[links[link].to].host));
+  // Two ways of one cable count once, in the direction seen first.
+  const seen = new Set<string>();
+  const ordered = [...steps].filter((link) => {
+    const { from, to } = links[link];
+    if (seen.has(`${to} ${from}`)) return false;
+    seen.add(`${from} ${to}`);
+    return true;
+  });
+  const most = nodes.filter((node) => !node.host).length;
+  for (let round = 0; round < most; round++) {
+    let moved = false;
+    for (const link of ordered) {
+      const { from, to } = links[link];
+      if (layers[to] < layers[from] + 1 && layers[from] < most) [layers[to], moved] = [layers[from] + 1, true];
+    }
+    if (!moved) break;
+  }
+  return layers;
+}

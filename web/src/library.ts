@@ -1,0 +1,40 @@
+/** What comes with the page: scenarios and stories. */
+
+import scenarios from "virtual:scenarios";
+import stories from "virtual:stories";
+
+export interface Scenario {
+  id: string;
+  title: string;
+  toml: string;
+}
+
+/** One stop of a guided tour: how the lab is set up, what is said, and what one button does. */
+export interface Step {
+  text: string;
+  /** Where the run stands when the step begins, as in "39.4 ms". */
+  at?: string;
+  set?: [string, string][];
+  /** The name of the port that is shown close up. */
+  port?: string;
+  /** The name of the flow that stands out. */
+  focus?: string;
+  /** The part of the strip that is seen. */
+  zoom?: [string, string];
+  /** What is set in a second run beside this one. */
+  beside?: [string, string][];
+  play?: { to: string; speed: string; label: string };
+  /** What is said when it has been played. */
+  then?: string;
+}
+
+export interface Story {
+  id: string;
+  title: string;
+  order: number;
+  scenario: string;
+  steps: Step[];
+}
+
+export const library: Scenario[] = scenarios;
+export const tours: Story[] = stories;

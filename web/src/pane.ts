@@ -1,0 +1,122 @@
+/** One run on the stage: the network, one of its ports close up, and the sparks between them. */
+
+import { type Drag, CloseUp } from "./closeup.ts";
+import { h } from "./dom.ts";
+import { Overview } from "./overview.ts";
+import type { Run } from "./run.ts";
+import { Densities, type Scene, Sparks } from "./scene.ts";
+import type { LevelInfo } from "./types.ts";
+
+export interface PaneEvents {
+  redraw(): void;
+  choosePort(link: number): void;
+  /** A threshold is being dragged; `done` when it is let go. */
+  dragLevel(level: LevelInfo, value: number, done: boolean): void;
+}
+
+export class Pane {
+  readonly root: HTMLElement;
+  readonly heading: HTMLElement;
+  private readonly caption: HTMLElement;
+  private readonly overview: Overview;
+  private readonly closeup: CloseUp;
+  private readonly sparks = new Sparks();
+  private readonly densities = new Densities();
+  private scene: Scene | undefined;
+  private drawn = 0;
+
+  constructor(
+    public run: Run,
+    private readonly events: PaneEvents,
+    mayDrag: boolean,
+  ) {
+    const network = h("canvas", { class: "overview", role: "img", "aria-label": "The network and the cells on its links" });
+    const port = h("canvas", { class: "closeup", role: "img", "aria-label": "One port close up: its buffer, and cells that come and go" });
+    this.heading = h("h2");
+    this.caption = h("p", { class: "caption" });
+    this.root = h("div", { class: "view" }, this.heading, network, port, this.caption);
+    this.overview = new Overview(network, events.redraw);
+    this.closeup = new CloseUp(port, events.redraw);
+    network.addEventListener("click", (event) => {
+      const link = this.scene && this.overview.portAt(this.scene, event.offsetX, event.offsetY);
+      if (link !== undefined) events.choosePort(link);
+    });
+    if (mayDrag) this.listen(port);
+  }
+
+  /** Draws the moment that the run shows; returns whether something still moves on its own. */
+  draw(scene: Scene, now: number): boolean {
+    this.scene = scene;
+    this.sparks.add(this.run.takeFresh(), this.run.description.reasons, now);
+    // Shares follow within a fifth of a second, however many pictures that is.
+    const weight = scene.speed > 0 ? 1 - Math.exp(-(now - this.drawn) / 0.2) : 1;
+    this.densities.update(scene, weight);
+    this.drawn = now;
+    const alive = this.sparks.age(now, scene.reducedMotion);
+    this.overview.draw(scene, this.sparks, this.densities, now);
+    this.closeup.draw(scene, this.sparks, this.densities, now);
+    return alive;
+  }
+
+  /** Forgets what was seen: the run stands somewhere else now. */
+  clear(): void {
+    this.sparks.clear();
+    this.densities.clear();
+  }
+
+  /** Shows a discard as if it had just happened. */
+  spark(discards: Parameters<Sparks["add"]>[0], now: number): void {
+    this.sparks.add(discards, this.run.description.reasons, now);
+  }
+
+  /** Says which of two runs this is, by what is set in it alone. */
+  name(title: string, mine: [string, string][], others: [string, string][]): void {
+    const own = mine.filter(([key, value]) => !others.some(([key2, value2]) => key === key2 && value === value2));
+    const text = own.map(([key, value]) => `${key} = ${value}`).join(", ");
+    this.heading.replaceChildren(h("b", {}, title), text || (mine.length > 0 ? "" : "as the scenario says"));
+  }
+
+  describe(text: string, aside: string): void {
+    this.caption.replaceChildren(h("span", {}, text), h("span", {}, aside));
+  }
+
+  private listen(canvas: HTMLCanvasElement): void {
+    const reach = (event: PointerEvent) => (event.pointerType === "mouse" ? 9 : 22);
+    const levelAt = (event: PointerEvent) => this.scene && this.closeup.levelAt(this.scene, event.offsetX, event.offsetY, reach(event));
+    const drag = (): Drag | undefined => this.closeup.drag;
+    canvas.addEventListener("pointerdown", (event) => {
+      const level = levelAt(event);
+      if (!level) return;
+      event.preventDefault();
+      canvas.setPointerCapture(event.pointerId);
+      this.closeup.drag = { level, value: level.units };
+      this.events.redraw();
+    });
+    canvas.addEventListener("pointermove", (event) => {
+      const dragged = drag();
+      if (!dragged || !this.scene) {
+        canvas.style.cursor = levelAt(event) ? "ns-resize" : "";
+        canvas.style.touchAction = levelAt(event) ? "none" : "";
+        return;
+      }
+      dragged.value = this.closeup.unitsAt(this.scene, event.offsetY);
+      this.events.dragLevel(dragged.level, dragged.value, false);
+      this.events.redraw();
+    });
+    // A finger that begins on a threshold must not scroll the page.
+    canvas.addEventListener("touchstart", (event) => {
+      const touch = event.touches[0];
+      const { left, top } = canvas.getBoundingClientRect();
+      if (this.scene && this.closeup.levelAt(this.scene, touch.clientX - left, touch.clientY - top, 22)) event.preventDefault();
+    }, { passive: false });
+    const release = (event: PointerEvent) => {
+      const dragged = drag();
+      if (!dragged) return;
+      this.closeup.drag = undefined;
+      if (event.type === "pointerup") this.events.dragLevel(dragged.level, dragged.value, true);
+      this.events.redraw();
+    };
+    canvas.addEventListener("pointerup", release);
+    canvas.addEventListener("pointercancel", release);
+  }
+}

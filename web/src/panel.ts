@@ -1,0 +1,191 @@
+/** Beside the stage: the port's settings, the flows, the measures. */
+
+import type { App } from "./app.ts";
+import { h } from "./dom.ts";
+import { bytes, count, metric, span } from "./format.ts";
+import type { Run } from "./run.ts";
+import { colourOf } from "./theme.ts";
+import { Flow } from "./view.ts";
+
+/** The measures that are shown first. */
+const SHOWN = 12;
+/** The most flows that have a row. */
+const MOST_FLOWS = 60;
+
+export class Panel {
+  private cells: HTMLElement[][] = [];
+  private tags: HTMLElement[] = [];
+  private shown: unknown;
+
+  constructor(
+    private readonly root: HTMLElement,
+    private readonly app: App,
+  ) {}
+
+  /** Everything anew. */
+  render(): void {
+    const active = document.activeElement?.id;
+    this.root.replaceChildren(this.port(), this.settings(), this.flows(), this.measures(), help());
+    if (active) document.getElementById(active)?.focus();
+    this.shown = undefined;
+    this.update();
+  }
+
+  /** What changes while a run goes on. */
+  update(): void {
+    const { run } = this.app;
+    const captured = new Set<number>();
+    for (let row = 0; row < run.view.captured.length; row++) captured.add(run.view.captured.get(row, 1));
+    this.cells.forEach(([window, delivered, timeouts], flow) => {
+      const get = (column: number) => run.view.flows.get(flow, column);
+      window.textContent = run.description.flows[flow].tcp ? bytes(get(Flow.cwnd)) : "–";
+      delivered.textContent = bytes(get(Flow.delivered));
+      timeouts.textContent = String(get(Flow.timeouts));
+      this.tags[flow].textContent = captured.has(2 * flow) ? "captured" : "";
+    });
+    const state = `${run.outcome?.fingerprint} ${this.other()?.outcome?.fingerprint}`;
+    if (state === this.shown) return;
+    this.shown = state;
+    document.getElementById("measures")?.replaceWith(this.measures());
+  }
+
+  private port(): HTMLElement {
+    const { app } = this;
+    const { links, nodes, flows, policies } = app.run.description;
+    const used = new Set(flows.flatMap((flow) => [...flow.route, ...flow.back]));
+    const link = links[app.port];
+    const ports = h("select", { id: "port", change: (event) => app.choosePort(Number(event.target.value)) });
+    links.forEach((one, index) => {
+      if (used.has(index) && !nodes[one.from].host) ports.append(new Option(one.name, String(index), false, index === app.port));
+    });
+    const policy = h("select", { id: "policy", change: (event) => void app.changeKey("switch.discard.policy", event.target.value) });
+    policies.forEach((name) => policy.append(new Option(name, name, false, name === link.policy)));
+    const buffer = h("input", {
+      id: "buffer", type: "text", value: link.capacity === null ? "unlimited" : `${link.capacity} ${link.unit}`,
+      change: (event) => void app.changeKey("switch.buffer", event.target.value),
+    });
+    const rows: HTMLElement[] = [
+      h("label", { for: "port" }, "Port"), ports, h("label", { for: "policy" }, "Policy"), policy, h("label", { for: "buffer" }, "Buffer"), buffer,
+    ];
+    for (const level of link.levels) {
+      const output = h("output", {}, `${level.units} ${link.unit}`);
+      const slider = h("input", {
+        id: `level-${level.key}`, type: "range", min: "1", max: String(link.capacity ?? level.units * 2), value: String(level.units),
+        input: (event) => {
+          output.textContent = `${event.target.value} ${link.unit}`;
+          void app.dragLevel(level.key, Number(event.target.value));
+        },
+      });
+      rows.push(h("label", { for: `level-${level.key}` }, level.key), h("div", { class: "level" }, slider, output));
+    }
+    return h("section", {}, h("h3", {}, "Port"), h("div", { class: "row" }, ...rows));
+  }
+
+  private settings(): HTMLElement {
+    const { app } = this;
+    const key = h("input", { id: "setting", type: "text", placeholder: "tcp.recovery = sack", "aria-label": "Set a key of the scenario" });
+    const apply = (event: Event) => {
+      event.preventDefault();
+      const [name, ...value] = key.value.split("=");
+      if (value.length === 0) return app.say('Write a key and a value, such as "seed = 7" or "tcp.recovery = sack".');
+      return void app.changeKey(name.trim(), value.join("=").trim());
+    };
+    const chips = app.set.map(([name, value]) =>
+      h("button", { title: "Take this back", click: () => void app.changeKey(name, "") }, `${name} = ${value}  ×`),
+    );
+    const pinned = app.beside !== undefined;
+    return h("section", {},
+      h("h3", {}, "Change anything", h("small", {}, `seed ${app.run.description.seed}`)),
+      h("form", { submit: apply }, key, h("button", {}, "Set")),
+      chips.length > 0 && h("div", { class: "chips" }, ...chips),
+      h("p", { class: "note" }, "A change runs the scenario again from the start, with the same seed, and shows the same moment. The run before it stays on the strip, dashed."),
+      h("div", { class: "chips" }, h("button", { id: "pin", "aria-pressed": String(pinned), click: () => void app.pin(pinned ? undefined : [...app.set]) },
+        pinned ? "Take the other run away" : "Keep this run beside the next"),
+        h("button", { id: "copy", title: "As a TOML file for celltrain run", click: () => void app.copyScenario() }, "Copy scenario")),
+    );
+  }
+
+  private flows(): HTMLElement {
+    const { app } = this;
+    const { flows, nodes } = app.run.description;
+    this.cells = [];
+    this.tags = [];
+    const body = h("tbody");
+    flows.slice(0, MOST_FLOWS).forEach((flow, index) => {
+      const cells = [h("td"), h("td"), h("td")];
+      const tag = h("span", { class: "tag" });
+      const swatch = h("i");
+      swatch.style.background = colourOf(index, app.theme);
+      const name = h("button", { "aria-pressed": String(app.focus === index), title: `Flow ${flow.name}`, click: () => app.chooseFlow(index) }, swatch, `${nodes[flow.from].name} → ${nodes[flow.to].name}`);
+      body.append(h("tr", {}, h("td", {}, name, " ", tag), ...cells));
+      this.cells.push(cells);
+      this.tags.push(tag);
+    });
+    const head = h("tr", {}, ...["Flow", "Window", "Delivered", "RTOs"].map((title) => h("th", { scope: "col" }, title)));
+    const more = flows.length > MOST_FLOWS && h("p", { class: "note" }, `and ${flows.length - MOST_FLOWS} more`);
+    return h("section", {}, h("h3", {}, "Flows", h("small", {}, "choose one to follow it")),
+      h("div", { class: "flows" }, h("table", {}, h("thead", {}, head), body)), more);
+  }
+
+  /** The run that this one is compared with. */
+  private other(): Run | undefined {
+    return this.app.beside ?? this.app.ghost;
+  }
+
+  private measures(): HTMLElement {
+    const { run } = this.app;
+    const { outcome } = run;
+    const section = h("section", { id: "measures" }, h("h3", {}, "Measures", h("small", {}, `${run.description.warm_up === 0 ? "0" : span(run.description.warm_up)} to ${span(run.description.duration)}`)));
+    if (!outcome) {
+      section.append(h("p", { class: "note" }, "The run ahead has not reached the end yet."));
+      return section;
+    }
+    const other = this.other()?.outcome;
+    const body = h("tbody");
+    const known = outcome.summary.filter((one) => one.value !== null);
+    for (const one of known.slice(0, other ? known.length : SHOWN)) {
+      const before = other?.summary.find((same) => same.name === one.name)?.value ?? null;
+      if (other && before === one.value && body.children.length >= SHOWN) continue;
+      const cells = [h("td", {}, one.name.replaceAll("_", " ")), other && h("td", {}, metric(before, one.unit)), h("td", {}, metric(one.value, one.unit)), other && h("td", {}, change(before, one.value))];
+      body.append(h("tr", {}, ...cells));
+    }
+    const titles = other ? ["", this.app.beside ? "beside" : "before", "now", "change"] : ["", ""];
+    section.append(
+      h("table", {}, other && h("thead", {}, h("tr", {}, ...titles.map((title) => h("th", {}, title)))), body),
+      h("p", { class: "note" }, `${count(outcome.cell_hops)} cell-hops. `, this.parted(run)),
+      h("p", { class: "note" }, "Fingerprint ", h("span", { class: "print" }, outcome.fingerprint), ": that of celltrain run."),
+    );
+    return section;
+  }
+
+  /** Since when two runs differ. */
+  private parted(run: Run): string {
+    const other = this.other();
+    if (!other?.outcome || !run.outcome) return "";
+    if (other.outcome.fingerprint === run.outcome.fingerprint) return "Both runs are the same to the last cell.";
+    const columns = (one: Run) => [...one.samples.occupancy, ...one.samples.cwnd, ...one.samples.delivered];
+    const [mine, theirs] = [columns(run), columns(other)];
+    const { times } = run.samples;
+    const first = times.findIndex((_, index) => mine.some((values, column) => values[index] !== theirs[column]?.[index]));
+    return first < 0 ? "" : `The runs part at ${span(times[first])}.`;
+  }
+}
+
+/** By how much a measure differs, in per cent. */
+function change(before: number | null, now: number | null): string {
+  if (before === null || now === null) return "";
+  if (before === now) return "=";
+  if (before === 0) return "new";
+  const share = (100 * (now - before)) / Math.abs(before);
+  return `${share > 0 ? "+" : "−"}${Math.abs(share) >= 1000 ? "999" : Math.abs(share).toFixed(Math.abs(share) < 10 ? 1 : 0)} %`;
+}
+
+function help(): HTMLElement {
+  const keys: [string, string][] = [["space", "run or pause"], [".", "one cell"], ["F", "one frame"], ["D", "next loss"], ["[ ]", "slower, faster"], ["Home", "start"]];
+  const items = keys.flatMap(([key, text]) => [h("kbd", {}, key), ` ${text}  `]);
+  return h("section", {},
+    h("p", { class: "note legend" }, h("b", {}, "Legend. "), "A cell with a dot ends its frame. Hollow cells belong to a frame that has lost a cell: they are carried for nothing. Grey cells manage rates. On the strip, strokes above the queue are losses, and above the windows timeouts."),
+    h("p", { class: "note" }, ...items),
+    h("p", { class: "note" }, "Drop a scenario file on the page to run it. Nothing leaves the page: the simulator runs in it."),
+  );
+}

@@ -1,0 +1,196 @@
+/** A scenario under way: one worker that is watched, and one that runs ahead to the end and fills the strip. */
+
+import { Client, Lost } from "./client.ts";
+import type { Description, Outcome, ScenarioRequest } from "./types.ts";
+import { Discard, Reaction, View } from "./view.ts";
+
+/** Samples of the whole run, column by column. */
+export class Samples {
+  times: number[] = [];
+  /** By switch port, in the order of `ports`. */
+  readonly occupancy: number[][];
+  readonly cwnd: number[][];
+  readonly delivered: number[][];
+
+  constructor(
+    readonly ports: number[],
+    flows: number,
+  ) {
+    const columns = (count: number) => Array.from({ length: count }, () => [] as number[]);
+    [this.occupancy, this.cwnd, this.delivered] = [columns(ports.length), columns(flows), columns(flows)];
+  }
+
+  add(view: View): void {
+    const { samples } = view;
+    const ports = this.occupancy.length;
+    for (let row = 0; row < samples.length; row++) {
+      this.times.push(samples.get(row, 0));
+      for (let port = 0; port < ports; port++) this.occupancy[port].push(samples.get(row, 1 + port));
+      for (let flow = 0; flow < this.cwnd.length; flow++) {
+        this.cwnd[flow].push(samples.get(row, 1 + ports + 2 * flow));
+        this.delivered[flow].push(samples.get(row, 2 + ports + 2 * flow));
+      }
+    }
+  }
+}
+
+export interface DiscardEvent {
+  at: number;
+  link: number;
+  vc: number;
+  frame: number;
+  position: number;
+  length: number;
+  count: number;
+  reason: number;
+}
+
+export interface ReactionEvent {
+  at: number;
+  flow: number;
+  kind: number;
+}
+
+/** The most events that the page keeps of a run. */
+const MOST_EVENTS = 200_000;
+
+export function discardsOf(view: View): DiscardEvent[] {
+  return Array.from({ length: view.discards.length }, (_, row) => {
+    const get = (column: number) => view.discards.get(row, column);
+    return {
+      at: get(Discard.at), link: get(Discard.link), vc: get(Discard.vc), frame: get(Discard.frame),
+      position: get(Discard.position), length: get(Discard.length), count: get(Discard.count), reason: get(Discard.reason),
+    };
+  });
+}
+
+export class Run {
+  description!: Description;
+  /** What the watched worker showed last. */
+  view!: View;
+  samples!: Samples;
+  discards: DiscardEvent[] = [];
+  reactions: ReactionEvent[] = [];
+  outcome: Outcome | undefined;
+  /** How far the worker that runs ahead has come. */
+  scanned = 0;
+  /** Discards since the page last asked. */
+  private fresh: DiscardEvent[] = [];
+  private live: Client;
+  private ahead: Client | undefined;
+  private busy = false;
+  private generation = 0;
+
+  constructor(
+    private readonly start: () => Client,
+    readonly request: ScenarioRequest,
+    private readonly changed: () => void,
+  ) {
+    this.live = start();
+  }
+
+  /** Loads the scenario and shows it at `at`; fails with the engine's words if it is refused. */
+  async load(at: number): Promise<void> {
+    this.description = await this.live.ask<"load">({ do: "load", request: this.request });
+    const { look } = await this.live.ask<"seek">({ do: "seek", until: at, period: this.period });
+    this.view = new View(look);
+    const ports = this.view.ports;
+    const switches = Array.from({ length: ports.length }, (_, row) => row).filter((row) => ports.get(row, 1) > 0);
+    this.samples = new Samples(switches.map((row) => ports.get(row, 0)), this.description.flows.length);
+    void this.scan();
+  }
+
+  /** From one sample of the strip to the next. */
+  get period(): number {
+    return Math.max(1, Math.floor(this.description.duration / 6000));
+  }
+
+  get now(): number {
+    return this.view.now;
+  }
+
+  /** Whether an answer is under way: the page asks for one at a time. */
+  get isBusy(): boolean {
+    return this.busy;
+  }
+
+  /** Discards that happened since the last call. */
+  takeFresh(): DiscardEvent[] {
+    return this.fresh.splice(0);
+  }
+
+  async advance(until: number, budget: number): Promise<void> {
+    await this.exclusively(async () => {
+      const { happened, look } = await this.live.ask<"advance">({ do: "advance", until, period: this.description.duration, budget });
+      happened.forEach((numbers) => this.fresh.push(...discardsOf(new View(numbers))));
+      this.view = new View(look);
+    });
+  }
+
+  async seek(until: number): Promise<void> {
+    await this.exclusively(async () => {
+      const { look } = await this.live.ask<"seek">({ do: "seek", until: Math.floor(until), period: this.description.duration });
+      this.fresh = [];
+      this.view = new View(look);
+    });
+  }
+
+  scenario(): Promise<string> {
+    return this.live.ask<"scenario">({ do: "scenario" });
+  }
+
+  end(): void {
+    this.generation++;
+    this.live.end();
+    this.ahead?.end();
+  }
+
+  /** For tests: the watched worker dies. */
+  kill(): void {
+    this.live.kill();
+  }
+
+  /** Does one thing at a time; a worker that was lost is replaced, and the run goes on where it was. */
+  private async exclusively(work: () => Promise<void>): Promise<void> {
+    while (this.busy) await new Promise((resolve) => setTimeout(resolve, 4));
+    this.busy = true;
+    try {
+      await work();
+    } catch (error) {
+      if (!(error instanceof Lost)) throw error;
+      const at = this.view.now;
+      this.live = this.start();
+      await this.live.ask<"load">({ do: "load", request: this.request });
+      const { look } = await this.live.ask<"seek">({ do: "seek", until: at, period: this.description.duration });
+      this.view = new View(look);
+      if (error.crashed) throw new Error(`The engine has stopped, and was started again at the same moment. Please report this: ${error.message}`);
+    } finally {
+      this.busy = false;
+    }
+  }
+
+  private async scan(): Promise<void> {
+    const generation = this.generation;
+    const ahead = (this.ahead = this.start());
+    const chunk = Math.max(1, Math.floor(this.description.duration / 100));
+    try {
+      await ahead.ask<"load">({ do: "load", request: this.request });
+      this.outcome = await ahead.ask<"scan">({ do: "scan", period: this.period, chunk }, (numbers) => this.note(new View(numbers)));
+    } catch (error) {
+      if (generation === this.generation) console.warn(error);
+    }
+    ahead.end();
+    if (generation === this.generation) this.changed();
+  }
+
+  private note(view: View): void {
+    this.samples.add(view);
+    this.scanned = view.now;
+    if (this.discards.length < MOST_EVENTS) this.discards.push(...discardsOf(view));
+    for (let row = 0; row < view.reactions.length && this.reactions.length < MOST_EVENTS; row++) {
+      const get = (column: number) => view.reactions.get(row, column);
+      this.reactions.push({ at: get(Reaction.at), flow: get(Reaction.flow), kind: get(Reaction.kind) });
+    }
+    this.changed();
+  }
+}

@@ -1,0 +1,37 @@
+/** Where a run has something to show: the next cell, the next frame, the port at which things happen. */
+
+import type { Run } from "./run.ts";
+import { slotOf } from "./scene.ts";
+import { Place } from "./types.ts";
+import { Row } from "./view.ts";
+
+/** One cell time of a port's link further. */
+export function afterCell(run: Run, port: number): number {
+  return run.now + slotOf(run.description.links[port]);
+}
+
+/** Just after the end of the next frame that leaves a port, or comes to it; one link further if there is none. */
+export function afterFrame(run: Run, port: number): number {
+  const { rows, now } = run.view;
+  const { links } = run.description;
+  let next = Number.POSITIVE_INFINITY;
+  for (let index = 0; index < rows.length; index++) {
+    const get = (column: number) => rows.get(index, column);
+    const ends = get(Row.position) + get(Row.count) === get(Row.length);
+    const leaves = get(Row.link) === port && get(Row.place) === Place.Buffer;
+    const comes = links[get(Row.link)].to === links[port].from && get(Row.place) === Place.Link;
+    if (ends && (leaves || comes)) next = Math.min(next, now + get(Row.after) + get(Row.step) * (get(Row.count) - 1));
+  }
+  return Number.isFinite(next) ? next + 1 : now + Math.max(links[port].delay, 12 * slotOf(links[port]));
+}
+
+/** The port where a story most probably happens: of a switch, limited, crossed by many flows, slow. */
+export function mainPort(run: Run): number {
+  const { links, nodes, flows } = run.description;
+  const worth = (index: number) => {
+    const crossing = flows.filter((flow) => flow.route.includes(index)).length;
+    const limited = links[index].capacity !== null ? 1e6 : 0;
+    return nodes[links[index].from].host || crossing === 0 ? -1 : limited + crossing * 100 - links[index].rate / 1e10;
+  };
+  return links.map((_, index) => index).sort((a, b) => worth(b) - worth(a))[0];
+}

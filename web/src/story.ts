@@ -1,0 +1,91 @@
+/** Guided tours: data files that turn the same knobs as everybody else. */
+
+import type { App } from "./app.ts";
+import { byId, h } from "./dom.ts";
+import { type Story, library } from "./library.ts";
+
+export class StoryGuide {
+  private story: Story | undefined;
+  private place = 0;
+  private played = false;
+
+  constructor(
+    private readonly root: HTMLElement,
+    private readonly app: App,
+  ) {}
+
+  async begin(story: Story): Promise<void> {
+    this.story = story;
+    await this.enter(0);
+  }
+
+  leave(): void {
+    this.story = undefined;
+    byId<HTMLSelectElement>("stories").value = "";
+    this.render();
+  }
+
+  private async enter(place: number): Promise<void> {
+    const { story, app } = this;
+    const scenario = library.find((one) => one.id === story?.scenario);
+    const step = story?.steps[place];
+    if (!story || !scenario || !step) return;
+    [this.place, this.played] = [place, false];
+    byId<HTMLSelectElement>("stories").value = story.id;
+    await app.load(scenario, step.set ?? [], step.at ? app.timeOf(step.at) : 0, step.beside);
+    if (step.port !== undefined) app.port = app.linkNamed(step.port);
+    app.focus = step.focus ? app.run.description.flows.findIndex((flow) => flow.name === step.focus) : -1;
+    const { duration } = app.run.description;
+    if (step.zoom) app.strip.show(app.timeOf(step.zoom[0]), app.timeOf(step.zoom[1]), duration);
+    else app.strip.show(0, duration, duration);
+    if (step.play) app.setSpeed(app.timeOf(step.play.speed));
+    app.refresh();
+    this.render();
+  }
+
+  private play(): void {
+    const step = this.story?.steps[this.place];
+    if (!step?.play) return;
+    this.app.setSpeed(this.app.timeOf(step.play.speed));
+    this.app.play(this.app.timeOf(step.play.to), () => {
+      this.played = true;
+      this.render();
+    });
+  }
+
+  private render(): void {
+    const { story } = this;
+    this.root.hidden = !story;
+    // While a story waits for its own button, that is the only one that stands out.
+    document.body.classList.toggle("touring", story !== undefined);
+    if (!story) return;
+    const step = story.steps[this.place];
+    const last = this.place === story.steps.length - 1;
+    const text = this.played && step.then ? step.then : step.text;
+    const playFirst = step.play && !this.played;
+    const go = (place: number) => () => this.enter(place).catch((error: Error) => this.app.say(error.message));
+    this.root.replaceChildren(
+      h("p", { class: "kicker" }, `Story, ${this.place + 1} of ${story.steps.length}`),
+      h("h2", {}, story.title),
+      h("p", { class: "text" }, ...emphasised(text)),
+      h("div", { class: "buttons" },
+        step.play && h("button", { class: playFirst ? "primary" : "", click: () => (this.played ? go(this.place)().then(() => this.play()) : this.play()) }, this.played ? "Again" : step.play.label),
+        !last && h("button", { class: playFirst ? "" : "primary", click: go(this.place + 1) }, "Next"),
+        last && h("button", { class: playFirst ? "" : "primary", click: () => this.leave() }, "Try it yourself"),
+        this.place > 0 && h("button", { class: "quiet", click: go(this.place - 1) }, "Back"),
+        this.dots(story.steps.length),
+      ),
+    );
+  }
+
+  private dots(count: number): HTMLElement {
+    const dots = h("span", { class: "dots", "aria-hidden": "true" });
+    for (let place = 0; place < count; place++) dots.append(h("i", { class: place === this.place ? "now" : "" }));
+    return dots;
+  }
+}
+
+/** `**word**` stands out. */
+function emphasised(text: string): (Node | string)[] {
+  return text.split("**").map((part, place) => (place % 2 === 1 ? h("strong", {}, part) : part));
+}

@@ -1,0 +1,292 @@
+/** The strip: queues, windows and throughput of the whole run over time, with the moment that the stage shows. */
+
+import { SMALL, Surface } from "./canvas.ts";
+import { h } from "./dom.ts";
+import { bytes, rate, tick } from "./format.ts";
+import type { Run } from "./run.ts";
+import type { Scene } from "./scene.ts";
+import { colourOf, type Theme } from "./theme.ts";
+import { S } from "./types.ts";
+
+/** A curve: values at the samples' times. */
+interface Curve {
+  values: ArrayLike<number>;
+  colour: string;
+  faint: boolean;
+  dashed: boolean;
+}
+
+/** Something that happened: a stroke at the top of a panel. */
+interface Mark {
+  at: number;
+  colour: string;
+}
+
+interface Panel {
+  title: string;
+  curves: Curve[];
+  top: number;
+  unit: (value: number) => string;
+  marks: Mark[];
+  levels: number[];
+}
+
+/** The kind of reaction that a timeout is, in the engine's tables. */
+const TIMEOUT = 1;
+const LABELS = 78;
+const AXIS = 20;
+
+export class Strip {
+  private readonly surface: Surface;
+  /** What is seen of the run, in picoseconds. */
+  from = 0;
+  to = 1;
+  /** The moment that the stage shows: an element of its own, so that the curves need not be drawn again to move it. */
+  private readonly cursor: HTMLElement;
+  private drawn: unknown[] = [];
+  private throughput = new WeakMap<Run, { length: number; series: Float64Array[] }>();
+
+  constructor(
+    readonly canvas: HTMLCanvasElement,
+    redraw: () => void,
+  ) {
+    this.surface = new Surface(canvas, () => {
+      this.drawn = [];
+      redraw();
+    });
+    this.cursor = h("div", { class: "cursor", "aria-hidden": "true" });
+    canvas.after(this.cursor);
+  }
+
+  show(from: number, to: number, duration: number): void {
+    const width = Math.min(duration, Math.max(to - from, duration / 4000));
+    this.from = Math.max(0, Math.min(from, duration - width));
+    this.to = this.from + width;
+  }
+
+  /** Zooms by `factor` around a place on the canvas. */
+  zoom(x: number, factor: number, duration: number): void {
+    const centre = this.timeAt(x);
+    this.show(centre - (centre - this.from) * factor, centre + (this.to - centre) * factor, duration);
+  }
+
+  timeAt(x: number): number {
+    const share = (x - LABELS) / Math.max(1, this.surface.width - LABELS - 8);
+    return this.from + Math.max(0, Math.min(1, share)) * (this.to - this.from);
+  }
+
+  private x(time: number): number {
+    return LABELS + ((time - this.from) / (this.to - this.from)) * (this.surface.width - LABELS - 8);
+  }
+
+  /** `ghost` is the run before the last change, or the one beside it, which is drawn dashed. */
+  draw(scene: Scene, ghost: Run | undefined): void {
+    const x = this.x(scene.run.now);
+    this.cursor.style.transform = `translateX(${x}px)`;
+    this.cursor.hidden = x < LABELS - 1 || x > this.surface.width - 6;
+    // The run ahead grows a hundred times; a few of them are enough to see it grow.
+    const { run, theme, port, focus } = scene;
+    const grown = (one: Run | undefined) => (one?.outcome ? one.samples.times.length : Math.floor((one?.samples.times.length ?? 0) / 600));
+    const shown = [run, grown(run), ghost, grown(ghost), theme, port, focus, this.from, this.to];
+    if (shown.every((value, place) => value === this.drawn[place])) return;
+    this.drawn = shown;
+    this.drawAll(scene, ghost);
+  }
+
+  private drawAll(scene: Scene, ghost: Run | undefined): void {
+    const context = this.surface.begin();
+    const panels = [this.queue(scene, ghost), this.windows(scene, ghost), this.rates(scene, ghost)];
+    const height = (this.surface.height - AXIS) / panels.length;
+    panels.forEach((panel, index) => this.drawPanel(context, scene, panel, index * height, height - 8));
+    this.drawAxis(context, scene);
+  }
+
+  private queue(scene: Scene, ghost: Run | undefined): Panel {
+    const { run, theme } = scene;
+    const link = run.description.links[scene.port];
+    const curves: Curve[] = [];
+    const of = (one: Run) => one.samples.occupancy[one.samples.ports.indexOf(scene.port)] ?? [];
+    if (ghost) curves.push({ values: of(ghost), colour: theme.muted, faint: true, dashed: true });
+    curves.push({ values: of(run), colour: theme.ink, faint: false, dashed: false });
+    const marks = run.discards.filter((discard) => discard.link === scene.port).map(({ at }) => ({ at, colour: theme.accent }));
+    const most = Math.max(10, ...curves.map((curve) => this.largest(scene.run, curve.values)));
+    return {
+      title: "Queue", curves, marks, top: link.capacity !== null && link.unit !== "bytes" && link.capacity < 4 * most ? link.capacity : most,
+      unit: (value) => `${Math.round(value)}`, levels: link.levels.map((level) => level.units),
+    };
+  }
+
+  private windows(scene: Scene, ghost: Run | undefined): Panel {
+    const curves: Curve[] = [];
+    const add = (run: Run, dashed: boolean) =>
+      run.samples.cwnd.forEach((values, flow) => {
+        const faint = dashed || (scene.focus >= 0 && scene.focus !== flow);
+        if (run.description.flows[flow]?.tcp) curves.push({ values, colour: colourOf(flow, scene.theme), faint, dashed });
+      });
+    if (ghost && ghost.samples.cwnd.length <= 4) add(ghost, true);
+    add(scene.run, false);
+    const timeouts = scene.run.reactions.filter((reaction) => reaction.kind === TIMEOUT);
+    const marks = timeouts.map(({ at, flow }) => ({ at, colour: colourOf(flow, scene.theme) }));
+    return { title: "Windows", curves, top: Math.max(1000, ...curves.map((curve) => this.largest(scene.run, curve.values))), unit: bytes, marks, levels: [] };
+  }
+
+  private rates(scene: Scene, ghost: Run | undefined): Panel {
+    const curves: Curve[] = [];
+    const add = (run: Run, dashed: boolean) =>
+      this.rated(run).forEach((values, flow) => {
+        const faint = dashed || (scene.focus >= 0 && scene.focus !== flow);
+        curves.push({ values, colour: colourOf(flow, scene.theme), faint, dashed });
+      });
+    if (ghost && ghost.samples.cwnd.length <= 4) add(ghost, true);
+    add(scene.run, false);
+    return { title: "Goodput", curves, top: Math.max(1000, ...curves.map((curve) => this.largest(scene.run, curve.values))), unit: rate, marks: [], levels: [] };
+  }
+
+  /** Bits a second of every flow, over a fiftieth of the run. */
+  private rated(run: Run): Float64Array[] {
+    const { times, delivered } = run.samples;
+    const known = this.throughput.get(run);
+    if (known && known.length === times.length) return known.series;
+    const back = 120;
+    const series = delivered.map((values) =>
+      Float64Array.from(times, (time, index) => {
+        const before = Math.max(0, index - back);
+        const elapsed = time - (index < back ? 0 : times[before]);
+        return elapsed > 0 ? ((values[index] - (index < back ? 0 : values[before])) * 8 * S) / elapsed : 0;
+      }),
+    );
+    this.throughput.set(run, { length: times.length, series });
+    return series;
+  }
+
+  /** The largest value in what is seen. */
+  private largest(run: Run, values: ArrayLike<number>): number {
+    const { times } = run.samples;
+    const last = Math.min(values.length, search(times, this.to) + 1);
+    let most = 0;
+    for (let index = Math.max(0, search(times, this.from) - 1); index < last; index++) most = Math.max(most, values[index]);
+    return most;
+  }
+
+  private drawPanel(context: CanvasRenderingContext2D, scene: Scene, panel: Panel, y: number, height: number): void {
+    const { theme, run } = scene;
+    const { width } = this.surface;
+    const bottom = y + height;
+    const level = (value: number) => bottom - (value / panel.top) * (height - 4);
+    context.font = SMALL;
+    context.textAlign = "left";
+    context.fillStyle = theme.ink;
+    context.textBaseline = "top";
+    context.fillText(panel.title, 0, y);
+    context.fillStyle = theme.muted;
+    context.fillText(panel.unit(panel.top), 0, y + 15);
+    context.textBaseline = "bottom";
+    context.fillText("0", 0, bottom + 1);
+    context.strokeStyle = theme.line;
+    context.lineWidth = 1;
+    context.beginPath();
+    context.moveTo(LABELS, bottom + 0.5);
+    context.lineTo(width - 8, bottom + 0.5);
+    context.stroke();
+    context.save();
+    context.beginPath();
+    context.rect(LABELS, y - 2, width - LABELS - 6, height + 4);
+    context.clip();
+    for (const units of panel.levels) this.horizontal(context, theme, level(units));
+    const order = [...panel.curves].sort((a, b) => Number(b.faint) - Number(a.faint));
+    for (const curve of order) this.drawCurve(context, run.samples.times, curve, level);
+    this.drawMarks(context, panel.marks, y);
+    context.restore();
+  }
+
+  private horizontal(context: CanvasRenderingContext2D, theme: Theme, y: number): void {
+    context.strokeStyle = theme.accent;
+    context.globalAlpha = 0.5;
+    context.setLineDash([3, 3]);
+    context.beginPath();
+    context.moveTo(LABELS, y);
+    context.lineTo(this.surface.width - 8, y);
+    context.stroke();
+    context.setLineDash([]);
+    context.globalAlpha = 1;
+  }
+
+  /** One vertical stroke a pixel, from the least to the most value in it: as exact as the screen, however many samples there are. */
+  private drawCurve(context: CanvasRenderingContext2D, times: number[], curve: Curve, level: (value: number) => number): void {
+    const { values } = curve;
+    const count = Math.min(times.length, values.length);
+    if (count === 0) return;
+    const [first, last] = [Math.max(0, search(times, this.from) - 1), Math.min(count - 1, search(times, this.to) + 1)];
+    context.strokeStyle = curve.colour;
+    context.lineWidth = curve.faint ? 1 : 1.5;
+    context.globalAlpha = curve.faint ? 0.35 : 1;
+    if (curve.dashed) context.setLineDash([4, 3]);
+    context.beginPath();
+    let column = Number.NaN;
+    let [least, most, latest] = [0, 0, 0];
+    const flush = () => {
+      if (Number.isNaN(column)) return;
+      context.lineTo(column, level(most));
+      if (least !== most) context.lineTo(column, level(least));
+      context.lineTo(column, level(latest));
+    };
+    for (let index = first; index <= last; index++) {
+      const x = Math.round(this.x(times[index]) * 2) / 2;
+      const value = values[index];
+      if (x !== column) {
+        flush();
+        [column, least, most] = [x, value, value];
+      }
+      least = Math.min(least, value);
+      most = Math.max(most, value);
+      latest = value;
+    }
+    flush();
+    context.stroke();
+    context.setLineDash([]);
+    context.globalAlpha = 1;
+  }
+
+  private drawMarks(context: CanvasRenderingContext2D, marks: Mark[], y: number): void {
+    let last = "";
+    for (const { at, colour } of marks) {
+      if (at < this.from || at > this.to) continue;
+      const x = Math.round(this.x(at));
+      const place = `${x} ${colour}`;
+      if (place === last) continue;
+      last = place;
+      context.fillStyle = colour;
+      context.fillRect(x - 0.75, y - 1, 1.5, 6);
+    }
+  }
+
+  private drawAxis(context: CanvasRenderingContext2D, scene: Scene): void {
+    const { theme } = scene;
+    const y = this.surface.height - AXIS;
+    context.font = SMALL;
+    context.fillStyle = theme.muted;
+    context.textBaseline = "top";
+    const step = niceStep((this.to - this.from) / Math.max(2, this.surface.width / 130));
+    for (let time = Math.ceil(this.from / step) * step; time <= this.to; time += step) {
+      const x = this.x(time);
+      context.textAlign = x > this.surface.width - 40 ? "right" : "center";
+      context.fillText(tick(time, step), x, y + 4);
+    }
+  }
+}
+
+/** The first sample at or after a time. */
+function search(times: number[], time: number): number {
+  let [low, high] = [0, times.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (times[middle] < time) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function niceStep(least: number): number {
+  const power = 10 ** Math.floor(Math.log10(least));
+  return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= least)!;
+}

@@ -1,0 +1,89 @@
+/** What the engine says of scenarios and runs. Times are in picoseconds. */
+
+export interface ScenarioRequest {
+  name: string;
+  toml: string;
+  set: [string, string][];
+}
+
+export interface NodeInfo {
+  name: string;
+  host: boolean;
+}
+
+export interface LevelInfo {
+  key: string;
+  units: number;
+  text: string;
+}
+
+export interface LinkInfo {
+  name: string;
+  from: number;
+  to: number;
+  rate: number;
+  delay: number;
+  packets: boolean;
+  /** In cells, packets or bytes, as `unit` says; null if unlimited. */
+  capacity: number | null;
+  unit: string;
+  policy: string;
+  levels: LevelInfo[];
+}
+
+export interface FlowInfo {
+  name: string;
+  group: number;
+  from: number;
+  to: number;
+  route: number[];
+  back: number[];
+  /** The flow whose VC it uses. */
+  circuit: number;
+  tcp: boolean;
+  mss: number;
+}
+
+export interface Description {
+  name: string;
+  duration: number;
+  warm_up: number;
+  seed: string;
+  nodes: NodeInfo[];
+  links: LinkInfo[];
+  flows: FlowInfo[];
+  reasons: string[];
+  policies: string[];
+  scenario: Record<string, any>;
+}
+
+export interface Metric {
+  name: string;
+  value: number | null;
+  unit: string;
+}
+
+export interface Outcome {
+  fingerprint: string;
+  cell_hops: number;
+  summary: Metric[];
+}
+
+export const enum Place {
+  Buffer = 0,
+  Stored = 1,
+  Link = 2,
+  Shaper = 3,
+}
+
+export const enum Flag {
+  Broken = 1,
+  LowPriority = 2,
+  Marked = 4,
+  Management = 8,
+}
+
+/** Picoseconds in longer units. */
+export const US = 1e6;
+export const MS = 1e9;
+export const S = 1e12;

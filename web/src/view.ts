@@ -1,0 +1,47 @@
+/** The tables of numbers that the engine answers with, read in place. The order is that of `crates/wasm/src/view.rs`. */
+
+export class Table {
+  constructor(
+    private readonly numbers: Float64Array,
+    private readonly start: number,
+    readonly columns: number,
+    readonly length: number,
+  ) {}
+
+  get(row: number, column: number): number {
+    return this.numbers[this.start + row * this.columns + column];
+  }
+}
+
+export const Row = { link: 0, place: 1, vc: 2, frame: 3, position: 4, length: 5, count: 6, after: 7, step: 8, octets: 9, flags: 10 } as const;
+export const Port = { link: 0, inSwitch: 1, occupancy: 2, arrived: 3, accepted: 4, discarded: 5, captured: 6 } as const;
+export const Flow = { cwnd: 0, ssthresh: 1, flight: 2, delivered: 3, timeouts: 4, retransmitted: 5, acr: 6 } as const;
+export const Discard = { at: 0, link: 1, vc: 2, frame: 3, position: 4, length: 5, count: 6, reason: 7 } as const;
+export const Reaction = { at: 0, flow: 1, kind: 2 } as const;
+
+const COLUMNS = [11, 7, 7, 2, 8, 3];
+
+export class View {
+  readonly now: number;
+  readonly rows: Table;
+  readonly ports: Table;
+  readonly flows: Table;
+  readonly captured: Table;
+  readonly discards: Table;
+  readonly reactions: Table;
+  /** Times, and what was sampled then: occupancies of switch ports, then window and bytes delivered of every flow. */
+  readonly samples: Table;
+
+  constructor(numbers: Float64Array) {
+    this.now = numbers[0];
+    let start = 1 + COLUMNS.length + 1;
+    const tables = COLUMNS.map((columns, index) => {
+      const table = new Table(numbers, start, columns, numbers[1 + index]);
+      start += columns * table.length;
+      return table;
+    });
+    [this.rows, this.ports, this.flows, this.captured, this.discards, this.reactions] = tables as [Table, Table, Table, Table, Table, Table];
+    const sampled = numbers[1 + COLUMNS.length];
+    this.samples = new Table(numbers, start, sampled > 0 ? (numbers.length - start) / sampled : 0, sampled);
+  }
+}

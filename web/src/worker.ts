@@ -1,0 +1,111 @@
+/** The worker that holds an engine: it answers one message after the other and never waits for anything. */
+
+import { Crash, Engine } from "./engine.ts";
+import type { Description, Outcome, ScenarioRequest } from "./types.ts";
+
+export type Ask =
+  | { do: "load"; request: ScenarioRequest }
+  /** Runs towards `until` for at most `budget` milliseconds, then looks. */
+  | { do: "advance"; until: number; period: number; budget: number }
+  /** Starts again if `until` has passed. */
+  | { do: "seek"; until: number; period: number }
+  | { do: "scan"; period: number; chunk: number }
+  | { do: "scenario" };
+
+export interface Answers {
+  load: Description;
+  advance: { happened: Float64Array[]; look: Float64Array };
+  seek: { look: Float64Array };
+  scan: Outcome;
+  scenario: string;
+}
+
+export type Answer =
+  | { id: number; result: unknown }
+  | { id: number; progress: Float64Array }
+  | { id: number; error: string; refused: boolean };
+
+let engine: Engine | undefined;
+let loaded: ScenarioRequest | undefined;
+let now = 0;
+
+function advance(until: number, period: number): Float64Array {
+  const happened = engine!.advance(until, period);
+  now = happened[0];
+  return happened;
+}
+
+function load(request: ScenarioRequest): Description {
+  const description = engine!.load(request);
+  [loaded, now] = [request, 0];
+  return description;
+}
+
+/** Goes on in pieces that take a few milliseconds each, until the time or the budget is used up. */
+function advanceWithin(until: number, period: number, budget: number): Float64Array[] {
+  const begin = performance.now();
+  const happened: Float64Array[] = [];
+  let piece = (until - now) / 16;
+  while (now < until) {
+    const before = now;
+    const started = performance.now();
+    happened.push(advance(Math.min(until, Math.floor(now + Math.max(piece, 1))), period));
+    if (now === before) break;
+    const took = performance.now() - started;
+    if (performance.now() - begin > budget) break;
+    piece *= took < budget / 4 ? 2 : 1;
+  }
+  return happened;
+}
+
+function scan(id: number, period: number, chunk: number, end: number): Outcome {
+  for (let until = chunk; now < end; until += chunk) {
+    const happened = advance(Math.min(until, end), period);
+    postMessage({ id, progress: happened } satisfies Answer, { transfer: [happened.buffer as ArrayBuffer] });
+  }
+  const outcome = engine!.finish();
+  loaded = undefined;
+  return outcome;
+}
+
+let duration = 0;
+
+function answer(id: number, ask: Ask): [unknown, Transferable[]] {
+  switch (ask.do) {
+    case "load": {
+      const description = load(ask.request);
+      duration = description.duration;
+      return [description, []];
+    }
+    case "advance": {
+      const happened = advanceWithin(ask.until, ask.period, ask.budget);
+      const look = engine!.look();
+      return [{ happened, look }, [look.buffer, ...happened.map((table) => table.buffer)] as Transferable[]];
+    }
+    case "seek": {
+      if (ask.until < now && loaded) load(loaded);
+      if (ask.until > now) advance(ask.until, ask.period);
+      const look = engine!.look();
+      return [{ look }, [look.buffer as ArrayBuffer]];
+    }
+    case "scan":
+      return [scan(id, ask.period, ask.chunk, duration), []];
+    case "scenario":
+      return [engine!.scenario(), []];
+  }
+}
+
+onmessage = (event: MessageEvent) => {
+  if (event.data.module) {
+    engine = new Engine(event.data.module);
+    return;
+  }
+  const { id, ...ask } = event.data as { id: number } & Ask;
+  try {
+    const [result, transfer] = answer(id, ask as Ask);
+    postMessage({ id, result } satisfies Answer, { transfer });
+  } catch (error) {
+    const refused = !(error instanceof Crash);
+    postMessage({ id, error: String((error as Error).message ?? error), refused } satisfies Answer);
+  }
+};
