@@ -212,9 +212,11 @@ impl Experiment<'_> {
             let ratio = |clp: bool| {
                 let of_class =
                     std::iter::zip(&self.graph.flows, flows).filter(|(flow, _)| flow.contract.clp == clp);
-                let [sent, lost] = of_class
-                    .fold([0, 0], |[sent, lost], (_, counts)| [sent + counts.sent, lost + counts.discarded]);
-                lost as f64 / sent as f64
+                let [arrived, lost] = of_class.fold([0, 0], |[arrived, lost], (_, counts)| {
+                    let cells = counts.incoming.useful_cells + counts.incoming.useless_cells;
+                    [arrived + cells, lost + counts.discarded]
+                });
+                lost as f64 / (lost + arrived) as f64
             };
             summary.add("cell_loss_ratio_clp0", ratio(false));
             summary.add("cell_loss_ratio_clp1", ratio(true));
