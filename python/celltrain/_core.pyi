@@ -5,6 +5,7 @@ from typing import Any, final
 
 __all__ = [
     "CancelToken",
+    "Panic",
     "RunResult",
     "Scenario",
     "__source__",

@@ -198,7 +198,7 @@ def test_reproduce_a_figure(cli: Cli, tmp_path: Path) -> None:
 def test_strict_exits_with_1_when_a_claim_is_contradicted(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     from celltrain.papers import espd
 
-    monkeypatch.setattr(espd, "INSENSITIVE", -1.0)
+    monkeypatch.setattr(espd, "INSENSITIVE", -100.0)
     three = (*PAPER, "--table", "1", "--replications", "3")
     assert cli(*three).code == 0
     failed = cli(*three, "--strict")

@@ -206,10 +206,13 @@ impl Span {
     #[must_use]
     pub const fn slots(self, slot: Slot) -> u64 {
         // Dividing by the slot's whole part gives an estimate that is not too small, and at most one too large for up to
-        // `slot.ps` slots.
+        // `slot.ps` slots. Where slots are short and many it is too large by what their fractions add up to.
         let mut count = self.ps() / slot.ps;
-        while slot.times(count) > self.0 {
+        if slot.times(count) > self.0 {
             count -= 1;
+            if slot.times(count) > self.0 {
+                count -= (slot.times(count) - self.0).div_ceil(slot.times(1)) as u64;
+            }
         }
         count + (slot.times(count) < self.0) as u64
     }

@@ -58,6 +58,18 @@ fn the_slot_of_a_computed_rate() {
     assert_eq!(Slot::of_rate(1e12), Some(Slot::of_ps(1)));
 }
 
+/// At the fastest rate the fraction is a twentieth of the slot; counting slots down one by one would take a day.
+#[test]
+fn slots_are_counted_at_once_however_many_and_short_they_are() {
+    let slot = Slot::of_bits(424, BitRate(100_000_000_000_000));
+    for cells in [1, 17, 1_000_003, 1 << 50] {
+        let span = Span::of_slots(slot, cells);
+        assert_eq!(span.slots(slot), cells);
+        let longer = span.plus(Span::of_slots(Slot::of_ps(1), 1), 1);
+        assert_eq!(longer.slots(slot), cells + 1, "a slot that has begun");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig {
         failure_persistence: None,

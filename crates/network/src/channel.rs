@@ -324,7 +324,7 @@ impl Channel {
                 tap.record(train, payloads.map(|payloads| &flight.packets[payloads].get(number).segment));
             } else {
                 // As the ports that it has passed have left it.
-                let payloads = rm_payloads.expect("a VC with RM cells has a payloads for them");
+                let payloads = rm_payloads.expect("a VC with RM cells has a payload queue for them");
                 tap.record_rm(train, flight.rm[payloads].get(number));
             }
         }

@@ -112,7 +112,7 @@ mod tests {
     #[should_panic(expected = "frame 3 is not in flight")]
     fn a_stale_number_stops_the_run() {
         let mut queue = PayloadQueue::default();
-        (0..5).for_each(|n| drop(queue.send(&n)));
+        (0..5).for_each(|n| _ = queue.send(&n));
         queue.take(4);
         let _ = queue.get(3);
     }

@@ -6,7 +6,7 @@ use celltrain_engine::{Time, time::MICROSECOND};
 use celltrain_network::{
     Experiment, Options,
     live::{Live, Whereabouts},
-    scenario::Scenario,
+    scenario::{Framing, Scenario},
 };
 
 const FOLDERS: [&str; 2] = ["teaching", "regression"];
@@ -56,7 +56,7 @@ fn a_watched_run_has_the_fingerprint_of_any_other() {
 
 #[test]
 fn the_rows_of_a_port_are_its_occupancy() {
-    let mut full = 0;
+    let (mut full, mut stored, mut packets) = (0, 0, 0);
     for scenario in shipped("20 ms") {
         let mut watched = live(&scenario);
         for step in steps() {
@@ -69,6 +69,8 @@ fn the_rows_of_a_port_are_its_occupancy() {
                 match row.place {
                     Whereabouts::Buffer | Whereabouts::Stored => {
                         *held.entry(row.link).or_default() += u64::from(row.count);
+                        stored += u64::from(row.place == Whereabouts::Stored);
+                        packets += u64::from(watched.graph().links[row.link].framing == Framing::Packets);
                     }
                     Whereabouts::Link => {
                         let delay = watched.graph().links[row.link].delay.ps();
@@ -86,6 +88,7 @@ fn the_rows_of_a_port_are_its_occupancy() {
         }
     }
     assert!(full > 100_000, "queues that were looked at hold cells: {full}");
+    assert!(stored > 1_000 && packets > 20, "{stored} rows where queues are stored, {packets} of packets");
 }
 
 #[test]

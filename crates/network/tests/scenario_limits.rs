@@ -123,3 +123,23 @@ fn the_extremes_that_are_left_come_to_their_end() {
     let bursts = "traffic = { kind = \"bursty\", bytes = \"1 B\", every = \"1 us\" }\n";
     assert!(ends(bursts, &[base], 100_000));
 }
+
+#[test]
+fn the_cells_that_wait_leave_within_the_times_that_there_are() {
+    let source =
+        "traffic = { kind = \"poisson\", rate = \"1 Gbit/s\", frame = 1366 }\nlink.rate = \"1 Gbit/s\"\n";
+    // In a shaper, in front of a slow link, and in a large buffer in front of it: a million seconds of backlog for each second.
+    for slow in [
+        "vc.pcr = \"1 kbit/s\"\n",
+        "link.trunk.rate = \"1 kbit/s\"\nswitch.buffer = \"unlimited\"\n",
+        "link.exit.rate = \"1 kbit/s\"\nswitch.buffer = \"4294967296 cells\"\n",
+    ] {
+        let tables = format!("{source}{slow}");
+        assert_eq!(refusal(&tables, &[]), None, "{slow}");
+        let found = refusal(&tables, &[("duration", "30 s")]).expect(slow);
+        assert!(found.contains("duration") && found.contains("may need"), "{found}");
+    }
+    // What a buffer does not hold does not wait.
+    let limited = format!("{source}link.trunk.rate = \"1 kbit/s\"\nswitch.buffer = \"1000 cells\"\n");
+    assert_eq!(refusal(&limited, &[("duration", "30 s")]), None);
+}

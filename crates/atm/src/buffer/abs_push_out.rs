@@ -91,11 +91,11 @@ impl Space {
     }
 
     /// Whether the cell at hand calls for push-out: it begins a frame of a VC with room below its threshold and there
-    /// is no space, or it continues a frame and the buffer is full.
+    /// is no space, which for a packet in a buffer of bytes is its size, or it continues a frame and the buffer is full.
     pub(super) fn calls_for_push_out<S: PortState>(&self, cell: &Cell, port: &View<'_, PushOut, S>) -> bool {
         if port.is_first() {
             let cells = port.vc_occupancy(cell.vc) as i64;
-            !self.admits(cell, port) && self.limits.has_room(cell.vc, cells)
+            (port.is_full() || !self.admits(cell, port)) && self.limits.has_room(cell.vc, cells)
         } else {
             // A VC may have a limit of its own; other VCs' frames make no room below that.
             port.occupancy() >= port.capacity()

@@ -117,10 +117,10 @@ impl FrameRule for AtRandom {
         }
         let (alpha, scale) = (params.alpha.as_f64(), params.scale.map(Ratio::as_f64));
         Ok(Self {
-                curve: Curve { low, high, alpha, scale },
-                shares: Shares::new(port),
-                generator: port.generator.clone(),
-            })
+            curve: Curve { low, high, alpha, scale },
+            shares: Shares::new(port),
+            generator: port.generator.clone(),
+        })
     }
 
     #[inline]

@@ -2,7 +2,7 @@
 //! takes the place of frames of the VC that is furthest above its own.
 //!
 //! It joins partial buffer sharing (admit below a threshold) with push-out. Frames of the VC with the largest excess
-//! go, last frame first, until the buffer is below the threshold again. A frame of which something has been sent is
+//! go, last frame first, until the buffer is below the threshold again and what arrives finds room. A frame of which something has been sent is
 //! left alone. It helps a FIFO to keep guaranteed rates and to protect VCs that behave from those that do not; the
 //! state is that of EPD, counts of cells by VC, and in the buffer a way to find the last frame of a VC. An overflow in
 //! the middle of a frame breaks it as in EPD: [`super::abs_push_out`] avoids that.
@@ -73,7 +73,7 @@ impl FrameRule for InPlaceOfOthers {
     #[inline]
     fn push_out<S: PortState>(&mut self, cell: &Cell, port: &View<'_, PushOut, S>) -> Option<u32> {
         let calls = port.is_first()
-            && port.occupancy() >= self.threshold
+            && (port.is_full() || port.occupancy() >= self.threshold)
             && self.limits.has_room(cell.vc, port.vc_occupancy(cell.vc) as i64);
         if calls { self.limits.most_over(port, cell.vc) } else { None }
     }

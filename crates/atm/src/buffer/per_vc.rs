@@ -12,8 +12,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ParamError, PortContext, PortState, View, view,
+    ParamError, PortContext, PortState, View,
     frame::{EndMarks, FramePolicy, FrameRule, Levels},
+    view,
 };
 use crate::{Cell, quantity::Level};
 

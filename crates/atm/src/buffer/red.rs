@@ -210,14 +210,14 @@ impl FrameRule for ByAverage {
         let bits = f64::from(params.typical_frame) * CELL_BITS as f64;
         let frame_time = bits * SECOND as f64 / port.rate.0 as f64;
         Ok(Self {
-                average: Average::new(params.weight, frame_time),
-                curve,
-                epd,
-                marks: params.ecn,
-                count: None,
-                certain: false,
-                generator: port.generator.clone(),
-            })
+            average: Average::new(params.weight, frame_time),
+            curve,
+            epd,
+            marks: params.ecn,
+            count: None,
+            certain: false,
+            generator: port.generator.clone(),
+        })
     }
 
     fn admits<S: PortState>(&mut self, _: &Cell, port: &View<'_, PerVc, S>, _: Time) -> bool {

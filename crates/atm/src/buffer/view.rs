@@ -43,7 +43,8 @@ pub trait PortState {
     /// Whether there is no room for the unit at hand, in the buffer or below a limit of its VC.
     fn is_full(&self) -> bool;
 
-    /// Whether the unit at hand would exceed a limit of its VC, so that it finds no room whatever leaves the buffer.
+    /// Whether the unit at hand would exceed a limit of its VC, or is larger than the buffer, so that it finds no room whatever other VCs
+    /// have there.
     fn is_vc_full(&self) -> bool {
         false
     }

@@ -5,7 +5,7 @@ use celltrain_engine::{Instant, Slot, Time};
 /// GCRA(T, L) in the form of virtual scheduling (ITU-T I.371; ATM Forum TM 4.1).
 ///
 /// Each cell is expected one increment T after the cell before was expected, or after it came if it came later. A cell
-/// that comes earlier than expected by more than the limit L does not conform, and changes nothing. T is exact to 2^-64
+/// that comes earlier than expected by more than the limit L does not conform, and changes nothing. T is exact to 2^-44
 /// ps, so that a source that keeps to its rate conforms at L = 0 however long it sends. State: one time.
 #[derive(Debug, Clone)]
 pub struct Gcra {

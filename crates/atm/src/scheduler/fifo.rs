@@ -78,8 +78,8 @@ impl Scheduler for Fifo {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scheduler::ServiceTime;
     use crate::contract::{Category, Contract};
+    use crate::scheduler::ServiceTime;
 
     struct Nothing;
 
@@ -93,7 +93,8 @@ mod tests {
     fn pushing_out_a_frame_touches_the_places_of_its_cells_alone() {
         const FRAME: usize = 12;
         let contracts = [Contract::default(), Contract::default()];
-        let mut fifo = Fifo::new(&Params {}, Vcs::of(Category::default(), &contracts, ServiceTime::default())).unwrap();
+        let mut fifo =
+            Fifo::new(&Params {}, Vcs::of(Category::default(), &contracts, ServiceTime::default())).unwrap();
         let now = Instant::default();
         (0..FRAME).for_each(|_| fifo.enqueue(0, 1, now, &Nothing));
         (0..10_000).for_each(|_| fifo.enqueue(1, 1, now, &Nothing));

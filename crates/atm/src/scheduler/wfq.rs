@@ -87,7 +87,8 @@ impl Scheduler for Wfq {
         let service = vcs.service();
         let shares = params.share.of(vcs)?;
         if shares.iter().map(|&share| u128::from(share)).sum::<u128>() > MAX_SHARES {
-            let message = "the shares sum to more than 2^63: give weights or rates in a simpler ratio".to_owned();
+            let message =
+                "the shares sum to more than 2^63: give weights or rates in a simpler ratio".to_owned();
             return Err(ParamError { key: "share", message });
         }
         Ok(Self {

@@ -186,7 +186,12 @@ impl PortState for Model {
 
     fn is_full(&self) -> bool {
         let room = self.room(&self.hand);
-        self.occupancy() + room > self.capacity || self.vc_occupancy(self.hand.vc) + room > self.vc_capacity
+        self.occupancy() + room > self.capacity || self.is_vc_full()
+    }
+
+    fn is_vc_full(&self) -> bool {
+        let room = self.room(&self.hand);
+        room > self.capacity || self.vc_occupancy(self.hand.vc) + room > self.vc_capacity
     }
 
     fn is_packet(&self) -> bool {

@@ -462,3 +462,24 @@ impl PortState for AtLimit {
         self.snapshot.last_frame(vc)
     }
 }
+
+#[test]
+fn a_packet_takes_the_place_of_as_many_others_as_it_needs() {
+    // A buffer of bytes has some left, below every threshold, but not for a packet as long as this one.
+    for policy in [PolicyName::EpdPushOut, PolicyName::AbsPushOut] {
+        let state = Snapshot {
+            last_frames: vec![None, Some(1)],
+            packets: true,
+            limited: true,
+            ..Snapshot::of(5000, &[0, 3900])
+        };
+        let contracts = contracts(8, &[0, 0]);
+        let mut policy = Policy::new(&DiscardParams::of(policy), &context(5000, &contracts)).unwrap();
+        let packet = Cell { length: 1, octets: 1500, ..Cell::default() };
+        let pushes = with_policy!(&mut policy, policy => {
+            let verdict = policy.on_arrival(&packet, &View::new(&state, true), 0);
+            !matches!(verdict, Verdict::Accept | Verdict::Mark | Verdict::Discard(_))
+        });
+        assert!(pushes, "the packet would be discarded, and so would all that was pushed out for it");
+    }
+}

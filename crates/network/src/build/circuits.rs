@@ -71,7 +71,7 @@ impl Builder<'_> {
         flow.route.iter().zip(labels).skip(1).rev().map(relay).collect()
     }
 
-    /// Puts the ends of an ABR VC into the hosts of its flow: the VC there and back, and their flight for RM cells.
+    /// Puts the ends of an ABR VC into the hosts of its flow: the VC there and back, and their payload queues for RM cells.
     fn rate_control(&mut self, flow: &Flow, ways: [&Laid; 2], rm_queues: [usize; 2]) {
         let Some(params) = &flow.abr else { return };
         let ([there, back], [payloads, back_payloads]) = (ways, rm_queues);

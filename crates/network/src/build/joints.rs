@@ -59,7 +59,7 @@ impl Builder<'_> {
         (stream, 0)
     }
 
-    /// Tells the channels which segments of flow `flow` in one direction, whose VC has the payloads `payloads`, are to be lost.
+    /// Tells the channels which segments of flow `flow` in one direction, whose VC has the payload queue `payloads`, are to be lost.
     pub(super) fn script(&mut self, flow: usize, direction: LossDirection, payloads: Option<usize>) {
         let Some(payloads) = payloads else { return };
         for loss in self.graph.losses.iter().filter(|loss| (loss.flow, loss.direction) == (flow, direction)) {

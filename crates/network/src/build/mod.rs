@@ -59,7 +59,7 @@ struct Builder<'a> {
 struct Circuits {
     outgoing: u32,
     incoming: u32,
-    /// The way back and the flight, where TCP uses them.
+    /// The way back, where TCP uses it.
     ack_outgoing: u32,
 }
 

@@ -1,6 +1,10 @@
 //! Trains at a FIFO of cells: a burst whose first cell is accepted, and whose rest will be, goes on as one.
 
-use celltrain_atm::{Cell, buffer::BufferPolicy, cell::Kind};
+use celltrain_atm::{
+    Cell,
+    buffer::BufferPolicy,
+    cell::{Ecn, Kind},
+};
 use celltrain_engine::{
     Instant,
     stream::{Streams, Train},
@@ -97,7 +101,7 @@ impl PortCore<Computed<CellFifo>> {
         if train.slot > self.service.fifo.slot {
             return self.on_slow_burst(policy, train, tally, streams);
         }
-        let gaps = self.gaps_behind(train);
+        let (gaps, ecn) = (self.gaps_behind(train), train.car.ecn);
         // A frame that is marked is marked in every cell, here by the first for the others.
         let accepted = self.admit::<false, P>(policy, train.first, &mut train.car);
         if accepted
@@ -106,23 +110,25 @@ impl PortCore<Computed<CellFifo>> {
         {
             return self.accept_burst(train, gaps, tally, streams);
         }
-        self.on_parts(policy, train, accepted, tally, streams);
+        self.on_parts(policy, train, accepted, ecn, tally, streams);
     }
 
     /// A train arrives of which not every cell is accepted, or which does not depart in one burst; whether the first was `accepted`
-    /// is known.
+    /// is known. Its mark is not that of the others, which came with `ecn`: the frame may be broken before they come.
     #[cold]
     fn on_parts<P: BufferPolicy>(
         &mut self,
         policy: &mut P,
         train: &mut Train<Cell>,
         accepted: bool,
+        ecn: Ecn,
         tally: &mut Tally,
         streams: &mut Streams<Cell>,
     ) {
         if accepted {
             self.accept(&mut Train::single(train.first, train.car), tally, streams);
         }
+        train.car.ecn = ecn;
         while train.count > 1 {
             train.advance(1);
             self.on_unit::<false, P>(policy, &mut Train::single(train.first, train.car), tally, streams);
@@ -141,11 +147,13 @@ impl PortCore<Computed<CellFifo>> {
     ) {
         loop {
             let idle = self.service.fifo.last_departure <= train.first;
-            if self.admit::<false, P>(policy, train.first, &mut train.car) {
-                if idle && policy.accepts_rest(&train.car) {
+            let mut cell = Train::single(train.first, train.car);
+            if self.admit::<false, P>(policy, cell.first, &mut cell.car) {
+                if idle && policy.accepts_rest(&cell.car) {
+                    train.car = cell.car;
                     return self.accept_slow_burst(train, tally, streams);
                 }
-                self.accept(&mut Train::single(train.first, train.car), tally, streams);
+                self.accept(&mut cell, tally, streams);
             }
             if train.count == 1 {
                 return;

@@ -61,6 +61,8 @@ pub(crate) struct RateControl {
     relays: Vec<RmRelay>,
     /// How many data cells may still arrive before the allocator has to know of those that are not reported yet.
     allowance: u64,
+    /// What the allowance was when all had been reported.
+    granted: u64,
     /// ABR cells in the buffer at the end of the last visit, the one in transmission included.
     queue: u64,
     /// The most of them since the window began.
@@ -95,6 +97,7 @@ impl RateControl {
             next_interval: NEVER,
             allocator,
             allowance: u64::MAX,
+            granted: u64::MAX,
             vcs: roles.into_iter().map(|role| Vc { role, unreported: 0 }).collect(),
             relays,
             queue: 0,
@@ -111,11 +114,16 @@ impl RateControl {
         if let Some(any) = &self.allocator {
             (self.next_interval, self.allowance) =
                 with_allocator!(any, allocator => (allocator.next_interval(), allocator.unheard()));
+            self.granted = self.allowance;
         }
     }
 
     /// Reports the cells that are not reported yet.
     fn report(&mut self) {
+        // An allocator that wants to know of every cell would have all VCs looked through for each.
+        if self.allowance == self.granted {
+            return;
+        }
         if let Some(any) = &mut self.allocator {
             with_allocator!(any, allocator => {
                 for (vc, state) in (0..).zip(&mut self.vcs).filter(|(_, state)| state.unreported > 0) {
@@ -238,7 +246,7 @@ impl RateControl {
                 self.uncontrolled += u64::from(in_time);
                 in_time
             }
-            Role::Lower => burst.count,
+            Role::Lower => in_time,
         }
     }
 

@@ -63,7 +63,7 @@ pub(super) trait Service {
     /// Whether `cell` finds no room at `now`, in the buffer or below a limit of its VC.
     fn is_full(&self, now: Instant, cell: &Cell) -> bool;
 
-    /// Whether `cell` would exceed a limit of its VC.
+    /// Whether `cell` would exceed a limit of its VC, or is larger than the buffer.
     fn is_vc_full(&self, cell: &Cell) -> bool;
 
     /// Whether units are packets.

@@ -173,7 +173,8 @@ impl Service for Stored {
 
     #[inline]
     fn is_vc_full(&self, cell: &Cell) -> bool {
-        self.occupancy.of_vc(cell.vc).saturating_add(self.size(cell).into()) > self.vc_capacity
+        let size = self.size(cell).into();
+        size > self.line.capacity() || self.occupancy.of_vc(cell.vc).saturating_add(size) > self.vc_capacity
     }
 
     fn is_packet(&self) -> bool {

@@ -1,14 +1,22 @@
 //! What a run needs to go on and to come to an end: time that passes on every link, and sources that their links can follow.
 
-use celltrain_atm::{abr::Rate, cell::CELL_BITS};
-use celltrain_engine::{Slot, Time, quantity::BitRate};
+use celltrain_atm::{
+    abr::Rate,
+    cell::CELL_BITS,
+    quantity::{Capacity, CellRate},
+};
+use celltrain_engine::{
+    Slot, Time,
+    quantity::{BitRate, Duration},
+    time::SECOND,
+};
 
 use super::{
     super::{
         error::Problem,
         spec::{Framing, Traffic},
     },
-    Link,
+    Flow, Link, Node,
     generate::Place,
 };
 
@@ -41,15 +49,75 @@ fn shortest_transmission(link: &Link) -> Time {
     Slot::of_bits(bits, link.rate).ps()
 }
 
+/// The largest rate of a source of bare cells, and its key; none if TCP carries the traffic.
+fn source_rate(traffic: &Traffic) -> Option<(&'static str, BitRate)> {
+    match traffic {
+        Traffic::Greedy(_) | Traffic::Finite(_) | Traffic::Bursty(_) => None,
+        Traffic::Cbr(form) => Some(("rate", form.rate.0)),
+        Traffic::Poisson(form) => Some(("rate", form.rate.0)),
+        Traffic::OnOff(form) => Some(("peak", form.peak.0)),
+        Traffic::LongRange(form) => Some(("rate.maximum", form.rate.maximum)),
+    }
+}
+
+/// The longest time that the cells in front of a link may take to leave, so that it and the time of a run fit into 2^64 ps.
+const MOST_BACKLOG: Duration = Duration(4_000_000 * SECOND);
+
+/// Checks that the bare cells that may gather in front of a link or in a shaper by the end of the run leave within [`MOST_BACKLOG`].
+pub(super) fn check_backlog(
+    duration: Duration,
+    nodes: &[Node],
+    links: &[Link],
+    flows: &[Flow],
+) -> Result<(), Problem> {
+    let mut loads = vec![0u128; links.len()];
+    for flow in flows {
+        let Some((_, mut rate)) = source_rate(&flow.traffic) else { continue };
+        if let Some(CellRate(peak)) = flow.contract.pcr {
+            let shaper = (peak, Capacity::UNLIMITED);
+            check_queue(duration, shaper, rate.0.into(), || format!("the shaper of flow \"{}\"", flow.name))?;
+            rate = rate.min(peak);
+        }
+        if flow.abr.is_some() {
+            // The source lets no more go than its link takes.
+            rate = rate.min(links[flow.route[0]].rate);
+        }
+        for &link in &flow.route {
+            loads[link] += u128::from(rate.0);
+            rate = rate.min(links[link].rate);
+        }
+    }
+    std::iter::zip(links, loads).filter(|(_, load)| *load > 0).try_for_each(|(link, load)| {
+        let place = || format!("\"{} > {}\"", nodes[link.from].name, nodes[link.to].name);
+        check_queue(duration, (link.rate, link.buffer), load, place)
+    })
+}
+
+/// Checks the queue of a buffer in front of a line, to which cells come at `load` bit/s.
+fn check_queue(
+    duration: Duration,
+    (rate, buffer): (BitRate, Capacity),
+    load: u128,
+    place: impl Fn() -> String,
+) -> Result<(), Problem> {
+    let times = |bits: u128, by: u64| bits.saturating_mul(by.into()) / u128::from(rate.0);
+    let longest =
+        times(load, duration.0).min(times(u128::from(CELL_BITS) * u128::from(SECOND), buffer.units()));
+    if longest <= u128::from(MOST_BACKLOG.0) {
+        return Ok(());
+    }
+    let message = format!(
+        "by the end of {duration} the cells that wait in {} may need {} s to leave at {rate}, and {MOST_BACKLOG} are the most: \
+         shorten the run, slow the sources down, or limit the buffer",
+        place(),
+        longest / u128::from(SECOND)
+    );
+    Err(Problem::new("duration", message))
+}
+
 /// Checks the rate of a flow's bare cells against its first link.
 pub(super) fn check_source(key: &str, traffic: &Traffic, line: BitRate) -> Result<(), Problem> {
-    let (field, rate) = match traffic {
-        Traffic::Greedy(_) | Traffic::Finite(_) | Traffic::Bursty(_) => return Ok(()),
-        Traffic::Cbr(form) => ("rate", form.rate.0),
-        Traffic::Poisson(form) => ("rate", form.rate.0),
-        Traffic::OnOff(form) => ("peak", form.peak.0),
-        Traffic::LongRange(form) => ("rate.maximum", form.rate.maximum),
-    };
+    let Some((field, rate)) = source_rate(traffic) else { return Ok(()) };
     let most = BitRate(line.0.saturating_mul(MAX_OVERLOAD));
     if rate <= most {
         return Ok(());
