@@ -131,25 +131,35 @@ impl Merge {
         streams: &mut Streams<C>,
         train: &mut Train<C>,
     ) -> bool {
-        let Some((&(mut first), others)) = self.keys.split_last() else { return false };
+        let keys = self.keys.as_mut_slice();
+        let [.., first] = keys else { return false };
+        let mut first = *first;
         if first.arrival().ps() >= until {
             return false;
         }
-        let mut limit = Key::start_of(until);
-        if let Some(&second) = others.last() {
-            limit = limit.min(second);
-            if !self.ties_by_id {
-                // A car that ties with one of another input may lose.
-                limit = limit.instant_only();
-                if second.arrival() == first.arrival() {
-                    (first, limit) = self.break_tie();
-                }
-            }
+        let mut tied = false;
+        if let [.., second, _] = keys
+            && !self.ties_by_id
+            && second.arrival() == first.arrival()
+        {
+            (first, tied) = (break_tie(keys, &mut self.ties), true);
         }
         let stream = &mut streams[self.inputs[first.input() as usize]];
         let Some(head) = stream.first_mut() else { return false };
         *train = *head;
         if head.count > 1 {
+            let mut limit = Key::start_of(until);
+            if let [.., second, _] = keys {
+                limit = if self.ties_by_id {
+                    limit.min(*second)
+                } else if tied {
+                    // It may send all of its cars that arrive at this instant.
+                    Key(first.instant_only().0 + (1 << SPARE_BITS))
+                } else {
+                    // A car that ties with one of another input may lose.
+                    limit.min(second.instant_only())
+                };
+            }
             let second = head.second();
             if first.at(second) >= limit {
                 (train.count, train.gaps) = (1, 0);
@@ -165,7 +175,8 @@ impl Merge {
         }
         self.crossing = false;
         match stream.remove_first() {
-            Some(next) => self.replace_first::<TURNS>(first.at(next)),
+            Some(next) if TURNS => self.replace_first::<TURNS>(first.at(next)),
+            Some(next) => replace_first(keys, first.at(next)),
             None => self.starve(first),
         }
         true
@@ -229,21 +240,6 @@ impl Merge {
     fn starve(&mut self, input: Key) {
         self.keys.pop();
         self.starved.push(input.input());
-    }
-
-    /// Makes one of the inputs whose next cars tie the first, at random. Returns its key and the limit of what it may send then: all
-    /// of its cars that arrive at this instant.
-    #[cold]
-    fn break_tie(&mut self) -> (Key, Key) {
-        let last = self.keys.len() - 1;
-        let instant = self.keys[last].instant_only();
-        if let TieBreak::Random(generator) = &mut self.ties {
-            let tied = self.keys.iter().rev().take_while(|key| key.instant_only() == instant).count();
-            // The order among equals may depend on the visits; by input it does not.
-            self.keys[last + 1 - tied..].sort_unstable_by(|one, other| other.cmp(one));
-            self.keys.swap(last, last - generator.below(tied as u64) as usize);
-        }
-        (self.keys[last], Key(instant.0 + (1 << SPARE_BITS)))
     }
 
     /// Where the cars of several inputs take turns, takes whole rounds of them: `rows` becomes one train an input, of as many
@@ -313,6 +309,20 @@ impl Merge {
         }
         (inputs > 1 && rounds > 1).then_some((inputs, rounds))
     }
+}
+
+/// Makes one of the inputs whose next cars tie the first, at random; returns its key.
+#[cold]
+fn break_tie(keys: &mut [Key], ties: &mut TieBreak) -> Key {
+    let last = keys.len() - 1;
+    let instant = keys[last].instant_only();
+    if let TieBreak::Random(generator) = ties {
+        let tied = keys.iter().rev().take_while(|key| key.instant_only() == instant).count();
+        // The order among equals may depend on the visits; by input it does not.
+        keys[last + 1 - tied..].sort_unstable_by(|one, other| other.cmp(one));
+        keys.swap(last, last - generator.below(tied as u64) as usize);
+    }
+    keys[last]
 }
 
 /// Replaces the first key and restores the order.

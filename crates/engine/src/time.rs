@@ -299,7 +299,7 @@ impl SpanSum {
 /// one, and n of them are at most n 2^-44 ps too long: less than a picosecond after 17 million million back-to-back units, which
 /// is a year of cells at 155.52 Mbit/s. As long as n times the denominator of the slot's fraction stays below 2^44 (it is 243 at
 /// 155.52 Mbit/s), the whole picoseconds are those of the true multiple.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Slot {
     ps: Time,
     fraction: u64,
@@ -382,5 +382,20 @@ impl Slot {
     #[inline]
     const fn times(self, count: u64) -> u128 {
         ((self.ps as u128 * count as u128) << 64) + self.fraction as u128 * count as u128
+    }
+}
+
+impl PartialOrd for Slot {
+    #[inline]
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Slot {
+    // As instants.
+    #[inline]
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.times(1).cmp(&other.times(1))
     }
 }

@@ -32,17 +32,16 @@ impl<T> Default for PayloadQueue<T> {
 }
 
 impl<T: Copy + Default> PayloadQueue<T> {
-    /// Sends a frame or RM cell with these contents; returns its number.
+    /// Sends a frame or RM cell; returns its number, and the place for its contents.
     #[inline]
-    pub(crate) fn send(&mut self, contents: &T) -> u32 {
+    pub(crate) fn send(&mut self) -> (u32, &mut T) {
         let number = self.next;
         if number.wrapping_sub(self.first) as usize == self.ring.len() {
             self.grow();
         }
         self.next = number.wrapping_add(1);
         let place = self.place(number);
-        self.ring[place] = *contents;
-        number
+        (number, &mut self.ring[place])
     }
 
     /// Doubles the ring. Everything is in both halves then, and so at its new place too.
@@ -99,7 +98,13 @@ mod tests {
     fn contents_come_out_under_their_numbers_whatever_was_lost() {
         let mut queue = PayloadQueue::default();
         for round in 0..50u32 {
-            let numbers: Vec<_> = (0..round % 7 + 1).map(|n| queue.send(&(100 * round + n))).collect();
+            let numbers: Vec<_> = (0..round % 7 + 1)
+                .map(|n| {
+                    let (number, contents) = queue.send();
+                    *contents = 100 * round + n;
+                    number
+                })
+                .collect();
             // All but the last of each round are lost.
             for (n, &number) in numbers.iter().enumerate() {
                 assert_eq!(*queue.get(number), 100 * round + n as u32);
@@ -112,7 +117,7 @@ mod tests {
     #[should_panic(expected = "frame 3 is not in flight")]
     fn a_stale_number_stops_the_run() {
         let mut queue = PayloadQueue::default();
-        (0..5).for_each(|n| _ = queue.send(&n));
+        (0..5).for_each(|n| *queue.send().1 = n);
         queue.take(4);
         let _ = queue.get(3);
     }
@@ -121,7 +126,7 @@ mod tests {
     #[should_panic(expected = "frame 1 is not in flight")]
     fn a_number_not_yet_sent_stops_the_run() {
         let mut queue = PayloadQueue::default();
-        queue.send(&0);
+        *queue.send().1 = 0;
         let _ = queue.get(1);
     }
 }

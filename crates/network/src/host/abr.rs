@@ -110,7 +110,8 @@ impl AbrSource {
             Choice::Brm => unreachable!("backward RM cells do not wait here"),
             Choice::Nothing => return None,
         };
-        let number = flight.rm[self.payloads].send(&rm);
+        let (number, contents) = flight.rm[self.payloads].send();
+        *contents = rm;
         Some(Cell::management(label, Kind::ForwardRm, number, tagged))
     }
 
@@ -250,7 +251,8 @@ impl Host {
         self.handle_own(now, streams, flight);
         let Some(AbrEnd::Destination(end)) = &mut self.parts.incoming[vc as usize].abr else { return };
         let Some(rm) = end.destination.take_brm() else { return };
-        let number = flight.rm[end.back_payloads].send(&rm);
+        let (number, contents) = flight.rm[end.back_payloads].send();
+        *contents = rm;
         let Outgoing { stream, label, .. } = self.parts.outgoing[end.outgoing as usize];
         let cell = Cell::management(label, Kind::BackwardRm, number, false);
         streams[stream].push(0, 0, &Train::single(Instant::at(now), cell));

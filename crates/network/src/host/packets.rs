@@ -2,7 +2,7 @@
 
 use celltrain_atm::{Cell, aal5::Delivery};
 use celltrain_engine::{Instant, Time, stream::Streams, time::NEVER};
-use celltrain_tcp::Ecn;
+use celltrain_tcp::{Ecn, Segment};
 
 use super::{Host, IpLayer, Pace, mark_of};
 use crate::{
@@ -33,8 +33,7 @@ pub(super) enum InProcessor {
 pub(super) struct Outbound {
     /// The endpoint that sends it.
     from: u32,
-    /// Addressed to an endpoint of the receiving host.
-    packet: Packet,
+    segment: Segment,
 }
 
 /// Which way a packet goes, where both ways have a time of their own.
@@ -112,7 +111,7 @@ impl Host {
             Some(InIpLayer::In { payloads, number }) => {
                 self.take_in(now, payloads, number, streams, flight);
             }
-            Some(InIpLayer::Out(packet)) => self.transmit(now, &packet, streams, flight),
+            Some(InIpLayer::Out(packet)) => self.transmit(now, packet.from, &packet.segment, streams, flight),
             None => {}
         }
     }
@@ -122,7 +121,7 @@ impl Host {
     pub(super) fn on_processed(&mut self, now: Time, streams: &mut Streams<Cell>, flight: &mut InFlight) {
         match self.processor.leave() {
             Some(InProcessor::Out(packet)) => {
-                self.forward(now, &packet, streams, flight);
+                self.forward(now, packet.from, &packet.segment, streams, flight);
                 self.free_place(now, packet.from, streams, flight);
             }
             Some(InProcessor::In(packet)) => {
@@ -155,17 +154,19 @@ impl Host {
                 self.rate_timers.set(self.parts.abr.len() as u32 + state.outgoing, pace.wait(endpoint));
                 break;
             }
-            let Some(segment) = state.tcp.poll_segment(now) else { break };
+            // Used where it is: to move it would be to copy its 100 octets.
+            let segment = state.tcp.poll_segment(now);
+            let Some(segment) = &segment else { break };
             if let Some(pace) = pace {
                 pace.begin(now, self.parts.aal5.cells(u64::from(segment.ip_bytes())) as u16);
             }
-            let packet = Outbound { from: endpoint, packet: Packet { segment, endpoint: state.peer } };
             match state.processing[Way::Out as usize] {
                 Some(service) => {
                     state.headroom -= 1;
+                    let packet = Outbound { from: endpoint, segment: *segment };
                     self.processor.enter(now, service, InProcessor::Out(Box::new(packet)));
                 }
-                None => self.forward(now, &packet, streams, flight),
+                None => self.forward(now, endpoint, segment, streams, flight),
             }
         }
         let deadline = self.parts.endpoints[endpoint as usize].tcp.next_timeout().unwrap_or(NEVER);
@@ -174,13 +175,23 @@ impl Host {
 
     /// The IP layer takes a packet that goes out.
     #[inline(always)]
-    fn forward(&mut self, now: Time, packet: &Outbound, streams: &mut Streams<Cell>, flight: &mut InFlight) {
+    fn forward(
+        &mut self,
+        now: Time,
+        from: u32,
+        segment: &Segment,
+        streams: &mut Streams<Cell>,
+        flight: &mut InFlight,
+    ) {
         let done = match self.parts.ip.service {
             None => now,
             Some(service) if self.sends_ahead => self.ip.serve(now, service),
-            Some(service) => return self.ip.enter(now, service, InIpLayer::Out(Box::new(*packet))),
+            Some(service) => {
+                let packet = Outbound { from, segment: *segment };
+                return self.ip.enter(now, service, InIpLayer::Out(Box::new(packet)));
+            }
         };
-        self.transmit(done, packet, streams, flight);
+        self.transmit(done, from, segment, streams, flight);
     }
 
     /// A VC may carry its next frame: the endpoints that wait for it have their turn until one of them sends.
@@ -215,26 +226,27 @@ impl Host {
     fn transmit(
         &mut self,
         at: Time,
-        outbound: &Outbound,
+        from: u32,
+        segment: &Segment,
         streams: &mut Streams<Cell>,
         flight: &mut InFlight,
     ) {
-        let Outbound { from, packet } = outbound;
-        let endpoint = &self.parts.endpoints[*from as usize];
+        let endpoint = &self.parts.endpoints[from as usize];
         if let Some(tap) = &mut self.parts.tap {
-            tap.record(at, endpoint.path, &packet.segment);
+            tap.record(at, endpoint.path, segment);
         }
         let vc = &mut self.parts.outgoing[endpoint.outgoing as usize];
         let payloads = vc.payloads.expect("a VC that carries TCP has a payload queue");
-        let number = flight.packets[payloads].send(packet);
+        let (number, packet) = flight.packets[payloads].send();
+        (packet.segment, packet.endpoint) = (*segment, endpoint.peer);
         assert_eq!(number, vc.frames, "frames are numbered as they are sent");
-        let octets = packet.segment.ip_bytes();
+        let octets = segment.ip_bytes();
         let (length, octets) = match vc.framing {
             Framing::Cells => (self.parts.aal5.cells(u64::from(octets)) as u16, 0),
             Framing::Packets => (1, octets),
         };
         let outgoing = endpoint.outgoing;
-        let frame = Cell { length, octets, ecn: mark_of(packet.segment.ecn), ..Cell::default() };
+        let frame = Cell { length, octets, ecn: mark_of(segment.ecn), ..Cell::default() };
         self.send_cells(Instant::at(at), outgoing, frame, length, streams);
     }
 }

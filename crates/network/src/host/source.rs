@@ -111,6 +111,7 @@ impl CellSource {
     }
 
     /// The time of what is sent after `now`.
+    #[inline(always)]
     pub(crate) fn after(&mut self, now: Instant) -> Instant {
         match &mut self.pattern {
             Pattern::Constant { interval } => now.plus(*interval),

@@ -3,7 +3,7 @@
 use celltrain_atm::Cell;
 use celltrain_engine::{
     Instant, Slot, Time,
-    time::{Span, SpanSum},
+    time::{NEVER, Span, SpanSum},
 };
 
 use super::fifo::{APART, Fifo};
@@ -13,7 +13,7 @@ use super::fifo::{APART, Fifo};
 pub(super) struct CellFifo {
     pub(super) slot: Slot,
     capacity: u64,
-    /// A backlog shorter than this leaves room for a cell.
+    /// A backlog shorter than this leaves room for a cell; not so long that a sum with it overflows.
     headroom: Time,
     pub(super) last_departure: Instant,
     /// Number of the last departure.
@@ -22,7 +22,7 @@ pub(super) struct CellFifo {
 
 impl CellFifo {
     pub(super) fn new(slot: Slot, capacity: u64) -> Self {
-        let headroom = capacity.saturating_sub(1).saturating_mul(slot.ps());
+        let headroom = capacity.saturating_sub(1).saturating_mul(slot.ps()).min(NEVER / 2);
         Self { slot, capacity, headroom, last_departure: Instant::default(), last_number: 0 }
     }
 
@@ -69,8 +69,8 @@ impl Fifo for CellFifo {
     #[inline]
     fn is_full(&self, now: Instant, _: &Cell) -> bool {
         // Most cells find a backlog that is obviously short enough; only the others need the division. A backlog of
-        // `headroom` in whole picoseconds may be a fraction of one longer.
-        self.last_departure.ps() >= now.ps().saturating_add(self.headroom)
+        // `headroom` in whole picoseconds may be a fraction of one longer. If the sum overflowed, the division would decide.
+        self.last_departure.ps() >= now.ps().wrapping_add(self.headroom)
             && self.occupancy(now) >= self.capacity
     }
 

@@ -11,7 +11,7 @@ use celltrain_atm::{
     cell::Kind,
 };
 use celltrain_engine::{
-    Instant, Time,
+    Instant, Slot, Time,
     stream::{Streams, Train},
     time::{Span, SpanSum},
 };
@@ -45,26 +45,34 @@ struct PerVc {
 }
 
 /// Sojourn times summed during one visit.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Tally {
+    /// The longest since the window began.
+    longest: Span,
+    /// Up to here a sojourn is short, and not longer than the longest.
+    usual: Span,
     /// The sum of those that are short: so many that it overflows do not come in one visit.
     short: Span,
     /// The sum of the others.
     long: SpanSum,
-    longest: Span,
 }
 
 impl Tally {
-    /// Below this many picoseconds, 17 ms, a sojourn is short: 2^30 of them fit into a span.
-    const SHORT_BITS: u32 = 34;
+    /// The longest sojourn that is short, 17 ms: 2^30 of them fit into a span.
+    const SHORT: Span = Span::of_slots(Slot::of_ps((1 << 34) - 1), 1);
+
+    /// Of a visit before which the longest sojourn was `longest`.
+    fn new(longest: Span) -> Self {
+        let usual = longest.min(Self::SHORT);
+        Self { longest, usual, short: Span::default(), long: SpanSum::default() }
+    }
 
     /// Counts the sojourns of `count` units, which grow evenly from `first` to `last`.
     #[inline(always)]
     pub(super) fn add(&mut self, first: Span, last: Span, count: u64) {
-        if last.ps() >> Self::SHORT_BITS != 0 {
-            return self.add_long(first, last, count);
+        if last > self.usual {
+            return self.add_unusual(first, last, count);
         }
-        self.longest = self.longest.max(last);
         self.short = if first == last {
             self.short.plus(first, count)
         } else {
@@ -72,9 +80,11 @@ impl Tally {
         };
     }
 
+    /// As [`Tally::add`], where the last sojourn is long, or the longest.
     #[inline(never)]
-    fn add_long(&mut self, first: Span, last: Span, count: u64) {
+    fn add_unusual(&mut self, first: Span, last: Span, count: u64) {
         self.longest = self.longest.max(last);
+        self.usual = self.longest.min(Self::SHORT);
         self.long.add_run(first, last, count);
     }
 }
@@ -203,7 +213,8 @@ impl<F: Bursts> PortCore<Computed<F>> {
         streams: &mut Streams<Cell>,
         flight: &mut InFlight,
     ) -> u64 {
-        let (mut units, mut tally, mut train) = (0, Tally::default(), Train::default());
+        let (mut units, mut train) = (0, Train::default());
+        let mut tally = Tally::new(self.service.longest);
         while self.merge.next::<INTERLEAVED, _>(until, streams, &mut train) {
             if OBSERVED {
                 units += if train.count == 1 {
@@ -375,6 +386,7 @@ impl<F: Bursts> PortCore<Computed<F>> {
     }
 
     /// The last cell of a frame, or one that belongs to none, was accepted, to leave at `departure`.
+    #[inline(always)]
     pub(super) fn end_frame(&mut self, departure: Instant, sojourn: Span, vc: u32, kind: Kind) {
         self.note_end(departure.before(sojourn), vc);
         if kind != Kind::Data {
@@ -408,7 +420,7 @@ impl<F: Bursts> PortCore<Computed<F>> {
                 control.note_queue(service.fifo.occupancy(now), fullest);
             }
         }
-        service.longest = service.longest.max(tally.longest);
+        service.longest = tally.longest;
         self.stats.sojourns.add(tally.short);
         self.stats.sojourns.add_sum(tally.long);
         self.advance(policy, now);

@@ -10,8 +10,9 @@ pub(crate) struct VcEntry {
     pub(super) output: StreamId,
     /// The VC's number there.
     pub(super) next_vc: u32,
-    /// Where its backward RM cells go first and the VC's number there, if a port stamps them on their way to the next one.
-    relay: Option<(StreamId, u32)>,
+    /// Where its backward RM cells go first and the VC's number there, if a port stamps them on their way to the next one. In a box,
+    /// so that an entry is as long as a line of the cache.
+    relay: Option<Box<(StreamId, u32)>>,
     /// Whether the next cell that the policy is asked about begins a frame.
     pub(super) at_frame_start: bool,
     /// Units accepted, by priority: CLP = 0, CLP = 1.
@@ -25,20 +26,20 @@ pub(crate) struct VcEntry {
 impl VcEntry {
     /// A VC whose cells go on to `output`, where it has the number `next_vc`; its backward RM cells go to `relay` first.
     pub(crate) fn new(output: StreamId, next_vc: u32, relay: Option<(StreamId, u32)>) -> Self {
-        let (accepted, discarded) = ([0; 2], [0; 2]);
+        let (relay, accepted, discarded) = (relay.map(Box::new), [0; 2], [0; 2]);
         Self { output, next_vc, relay, at_frame_start: true, accepted, discarded, pushed_out: 0 }
     }
 
     /// Where its cells go next, and its backward RM cells if they go elsewhere: what a viewer may read.
     pub(super) fn next_hops(&self) -> impl Iterator<Item = (StreamId, u32)> {
-        [Some((self.output, self.next_vc)), self.relay].into_iter().flatten()
+        [Some((self.output, self.next_vc)), self.relay.as_deref().copied()].into_iter().flatten()
     }
 
     /// Where a cell of `kind` goes next, and the VC's number there.
     #[inline]
     pub(super) fn next_hop(&self, kind: Kind) -> (StreamId, u32) {
-        match self.relay {
-            Some(relay) if kind == Kind::BackwardRm => relay,
+        match &self.relay {
+            Some(relay) if kind == Kind::BackwardRm => **relay,
             _ => (self.output, self.next_vc),
         }
     }
