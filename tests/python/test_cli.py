@@ -345,7 +345,7 @@ def test_an_interrupt_leaves_cleanly(scenario_file: Path, tmp_path: Path) -> Non
             with suppress(subprocess.TimeoutExpired):
                 process.wait(5)
         printed, complained = process.communicate()
-    assert process.returncode == 130
+    assert process.returncode == 130, complained
     assert printed == ""
     assert "interrupted" in complained
     assert "Traceback" not in complained

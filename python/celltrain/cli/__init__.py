@@ -60,6 +60,10 @@ def main() -> None:
     """Runs the command line and leaves with its exit code."""
     try:
         app()
+    except KeyboardInterrupt:
+        # Outside of what a command watches: while it gets ready, or cleans up.
+        terminal.say("interrupted")
+        sys.exit(130)
     except Defect as error:
         terminal.error(str(error))
         sys.exit(3)
@@ -75,4 +79,9 @@ def main() -> None:
         sys.exit(3)
     else:
         return
+    finally:
+        # CPython remembers an interrupt that met it while it ran a source text, as imports of dataclasses do,
+        # and ends by the signal instead of with our exit code, whoever caught the exception. The next source
+        # text makes it forget.
+        exec("")
     sys.exit(2)
