@@ -3,7 +3,7 @@
 use celltrain_atm::cell::Kind;
 use celltrain_engine::stream::StreamId;
 
-/// What a port knows of a VC that crosses it: where its cells go next, and what became of them.
+/// The entry of a VC that crosses a port: where its cells go next, and its counters.
 #[derive(Debug, Clone)]
 pub(crate) struct VcEntry {
     /// The stream to the VC's next port or host.
@@ -13,7 +13,7 @@ pub(crate) struct VcEntry {
     /// Where its backward RM cells go first and the VC's number there, if a port stamps them on their way to the next one. In a box,
     /// so that an entry is as long as a line of the cache.
     relay: Option<Box<(StreamId, u32)>>,
-    /// Whether the next cell that the policy is asked about begins a frame.
+    /// Whether the next cell that reaches the policy begins a frame.
     pub(super) at_frame_start: bool,
     /// Units accepted, by priority: CLP = 0, CLP = 1.
     pub(super) accepted: [u64; 2],
