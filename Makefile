@@ -70,7 +70,7 @@ check-types: $(VENV)/.dev
 	$(BIN)/mypy
 
 .PHONY: check-generated
-check-generated: $(VENV)/.run
+check-generated: build
 	cargo xtask check
 	PYTHONPATH=python $(BIN)/python docs/generate.py --check
 
@@ -88,7 +88,7 @@ format: $(VENV)/.dev ## Format Rust and Python, and apply the lints' safe repair
 	$(BIN)/ruff format .
 
 .PHONY: generate
-generate: $(VENV)/.run ## Write again what is derived from the code: schema, policy tables, reference, notebook.
+generate: build ## Write again what is derived from the code: schema, policy tables, reference, notebook.
 	cargo xtask generate
 	PYTHONPATH=python $(BIN)/python docs/generate.py
 
