@@ -9,6 +9,7 @@
 //!
 //! The engine knows nothing of ATM or TCP.
 
+pub mod alone;
 pub mod fingerprint;
 pub mod merge;
 pub mod quantity;

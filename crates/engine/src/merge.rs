@@ -168,6 +168,7 @@ impl Merge {
                 self.replace_first::<TURNS>(first.at(second));
                 return true;
             }
+            self.crossing = false;
             if first.at(head.last()) >= limit {
                 self.part(first, limit, head, train);
                 return true;
@@ -198,6 +199,29 @@ impl Merge {
         let keys = &self.keys[self.spare..];
         let Some(head) = keys.last().and_then(|&key| self.head(key, streams)) else { return false };
         head.count > 1 && head.second() > keys[keys.len() / 2].arrival() && keys.len() > 4
+    }
+
+    /// The only input that has cars, if there is just one.
+    #[inline]
+    pub(crate) fn only(&self) -> Option<StreamId> {
+        match self.keys[self.spare..] {
+            [key] => Some(self.inputs[key.input() as usize]),
+            _ => None,
+        }
+    }
+
+    /// The only input's next car arrives at `next`, if it has one.
+    #[inline]
+    pub(crate) fn replace_only(&mut self, next: Option<Instant>) {
+        self.crossing = false;
+        let [.., key] = self.keys.as_mut_slice() else { return };
+        match next {
+            Some(next) => *key = key.at(next),
+            None => {
+                let key = *key;
+                self.starve(key);
+            }
+        }
     }
 
     /// The first train of an input.

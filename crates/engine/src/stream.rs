@@ -251,6 +251,23 @@ impl<C: Car> Stream<C> {
         self.trains.get_mut(self.taken)
     }
 
+    /// Lends all trains; those before the place returned with them have been taken.
+    #[inline]
+    pub(crate) fn lend(&mut self) -> (Vec<Train<C>>, usize) {
+        (std::mem::take(&mut self.trains), std::mem::take(&mut self.taken))
+    }
+
+    /// Takes the trains back of which those before `taken` have been taken now.
+    #[inline]
+    pub(crate) fn give_back(&mut self, trains: Vec<Train<C>>, taken: usize) {
+        assert!(self.trains.is_empty(), "a stream was written to while its trains were lent");
+        (self.trains, self.taken) = (trains, taken);
+        if self.taken == self.trains.len() {
+            self.trains.clear();
+            self.taken = 0;
+        }
+    }
+
     /// Removes the first train; returns when the next one arrives.
     #[inline]
     pub(crate) fn remove_first(&mut self) -> Option<Instant> {

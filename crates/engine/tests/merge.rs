@@ -80,12 +80,24 @@ fn merged(mut streams: Streams<Wagon>, ties: TieBreak, stops: &[u64]) -> Vec<Arr
     cars
 }
 
-/// As [`merged`], from one end of the keys or the other by turns; `both` asks the merge which of them.
+/// As [`merged`], from one end of the keys or the other by turns, and without keys where only one input is left; `both` asks the merge
+/// which end.
 fn merged_in_turn(mut streams: Streams<Wagon>, ties: TieBreak, stops: &[u64], both: bool) -> Vec<Arrival> {
     let mut merge = Merge::new(&(0..streams.len()).collect::<Vec<_>>(), ties);
     let (mut cars, mut train) = (Vec::new(), Train::default());
     for &stop in stops {
         merge.refill(&streams);
+        if let Some(mut alone) = merge.lend_alone(&mut streams) {
+            while let Some(train) = alone.next(stop) {
+                let last = train.last();
+                assert!(last.ps() < stop, "a train reaches to {last:?}");
+                cars.extend(
+                    (0..train.count).map(|n| (train.arrival(n), train.car.stream, train.car.place + n)),
+                );
+            }
+            merge.give_back(alone, &mut streams);
+            continue;
+        }
         let turns = !both || merge.takes_turns(&streams);
         while if turns {
             merge.next::<true, _>(stop, &mut streams, &mut train)

@@ -102,9 +102,9 @@ impl Histogram {
     pub fn quantile(&self, quantile: f64) -> f64 {
         let target = quantile * self.counts.iter().sum::<u64>() as f64;
         let mut below = 0.0;
-        for (bin, &count) in self.counts.iter().enumerate() {
+        for (bin, &count) in self.counts.iter().enumerate().filter(|&(_, &count)| count > 0) {
             let count = count as f64;
-            if count > 0.0 && below + count >= target {
+            if below + count >= target {
                 let (low, high) = (Self::lower_edge(bin) as f64, Self::lower_edge(bin + 1) as f64);
                 return low + (high - low) * (target - below) / count;
             }

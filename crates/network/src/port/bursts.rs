@@ -240,7 +240,7 @@ impl PortCore<Computed<CellFifo>> {
     }
 
     /// If all cells of `train` would find room and depart as a burst: the gaps of that burst.
-    #[inline]
+    #[inline(always)]
     fn gaps_behind(&self, train: &Train<Cell>) -> Option<u64> {
         let fifo = &self.service.fifo;
         if fifo.last_departure <= train.first && train.slot == fifo.slot {

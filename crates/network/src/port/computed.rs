@@ -12,6 +12,7 @@ use celltrain_atm::{
 };
 use celltrain_engine::{
     Instant, Slot, Time,
+    alone::Alone,
     stream::{Streams, Train},
     time::{Span, SpanSum},
 };
@@ -195,12 +196,62 @@ impl<F: Bursts> PortCore<Computed<F>> {
         streams: &mut Streams<Cell>,
         flight: &mut InFlight,
     ) -> u64 {
+        let mut tally = Tally::new(self.service.longest);
         let observed = self.control.is_some() || self.observes_units();
-        match (observed, self.merge.takes_turns(streams)) {
-            (false, false) => self.run::<false, false, P>(policy, until, streams, flight),
-            (false, true) => self.run::<false, true, P>(policy, until, streams, flight),
-            (true, _) => self.run::<true, true, P>(policy, until, streams, flight),
+        let units = if let Some(mut alone) = self.merge.lend_alone(streams) {
+            let units = match observed {
+                true => self.run_alone::<true, P>(policy, until, &mut alone, &mut tally, streams, flight),
+                false => self.run_alone::<false, P>(policy, until, &mut alone, &mut tally, streams, flight),
+            };
+            self.merge.give_back(alone, streams);
+            units
+        } else {
+            match (observed, self.merge.takes_turns(streams)) {
+                (false, false) => self.run::<false, false, P>(policy, until, &mut tally, streams, flight),
+                (false, true) => self.run::<false, true, P>(policy, until, &mut tally, streams, flight),
+                (true, _) => self.run::<true, true, P>(policy, until, &mut tally, streams, flight),
+            }
+        };
+        self.settle(policy, &tally, Instant::start_of(until));
+        units
+    }
+
+    /// As [`PortCore::serve`], where only one input has any units. `OBSERVED`: whether anything has to look at every unit.
+    #[inline(never)]
+    fn run_alone<const OBSERVED: bool, P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        until: Time,
+        alone: &mut Alone<Cell>,
+        tally: &mut Tally,
+        streams: &mut Streams<Cell>,
+        flight: &mut InFlight,
+    ) -> u64 {
+        let mut units = 0;
+        while let Some(train) = alone.next(until) {
+            units += self.on_train::<OBSERVED, P>(policy, train, tally, streams, flight);
         }
+        units
+    }
+
+    /// A train arrives, with no unit of another input in between; returns how many units there were for the link.
+    #[inline(always)]
+    fn on_train<const OBSERVED: bool, P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        train: &mut Train<Cell>,
+        tally: &mut Tally,
+        streams: &mut Streams<Cell>,
+        flight: &mut InFlight,
+    ) -> u64 {
+        let count = u64::from(train.count);
+        match (OBSERVED, count > 1) {
+            (false, false) => self.on_unit::<false, P>(policy, train, tally, streams),
+            (false, true) => F::on_burst(self, policy, train, tally, streams),
+            (true, false) => return self.on_observed_unit(policy, train, tally, streams, flight),
+            (true, true) => return self.on_observed_train(policy, train, tally, streams, flight),
+        }
+        count
     }
 
     /// As [`PortCore::serve`]. `OBSERVED`: whether anything has to look at every unit; `INTERLEAVED`: as for
@@ -210,32 +261,21 @@ impl<F: Bursts> PortCore<Computed<F>> {
         &mut self,
         policy: &mut P,
         until: Time,
+        tally: &mut Tally,
         streams: &mut Streams<Cell>,
         flight: &mut InFlight,
     ) -> u64 {
         let (mut units, mut train) = (0, Train::default());
-        let mut tally = Tally::new(self.service.longest);
         while self.merge.next::<INTERLEAVED, _>(until, streams, &mut train) {
-            if OBSERVED {
-                units += if train.count == 1 {
-                    self.on_observed_unit(policy, &mut train, &mut tally, streams, flight)
-                } else {
-                    self.on_observed_train(policy, &mut train, &mut tally, streams, flight)
-                };
-                continue;
-            }
-            units += u64::from(train.count);
-            if train.count > 1 {
-                F::on_burst(self, policy, &mut train, &mut tally, streams);
-                continue;
-            }
-            self.on_unit::<false, P>(policy, &mut train, &mut tally, streams);
-            if !INTERLEAVED && let Some(rounds) = self.merge.rounds(until, streams, &mut self.bursts) {
+            units += self.on_train::<OBSERVED, P>(policy, &mut train, tally, streams, flight);
+            if !OBSERVED
+                && !INTERLEAVED
+                && let Some(rounds) = self.merge.rounds(until, streams, &mut self.bursts)
+            {
                 units += u64::from(rounds) * self.bursts.len() as u64;
-                F::on_rounds(self, policy, rounds, &mut tally, streams);
+                F::on_rounds(self, policy, rounds, tally, streams);
             }
         }
-        self.settle(policy, &tally, Instant::start_of(until));
         units
     }
 
@@ -414,10 +454,13 @@ impl<F: Bursts> PortCore<Computed<F>> {
         let service = &mut self.service;
         if !F::PACKETS {
             // Once a visit is enough: the fullest moment is the one with the longest sojourn.
-            let fullest = tally.longest.slots(service.fifo.slot());
-            assert!(fullest <= service.fifo.capacity(), "the policy accepted a cell into a full buffer");
+            let fullest = || tally.longest.slots(service.fifo.slot());
+            assert!(
+                tally.longest == service.longest || fullest() <= service.fifo.capacity(),
+                "the policy accepted a cell into a full buffer"
+            );
             if let Some(control) = &mut self.control {
-                control.note_queue(service.fifo.occupancy(now), fullest);
+                control.note_queue(service.fifo.occupancy(now), fullest());
             }
         }
         service.longest = tally.longest;

@@ -74,7 +74,7 @@ impl PortStats {
 
 /// The books of a port are checked after a visit as soon as this many units have arrived for each of its VCs: the check looks at every
 /// VC, and must not cost more than what it checks.
-const UNITS_A_CHECK: u64 = 16;
+const UNITS_A_CHECK: u64 = 64;
 
 /// An output port: its buffer, and the link behind it.
 #[derive(Debug)]

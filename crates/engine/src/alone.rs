@@ -1,0 +1,64 @@
+//! A process of whose inputs only one has cars: nothing is merged then.
+
+use crate::{
+    merge::Merge,
+    stream::{Car, StreamId, Streams, Train},
+    time::{Instant, Time},
+};
+
+/// The trains of the only input that has any, lent by [`Merge::lend_alone`] for one visit.
+#[derive(Debug)]
+pub struct Alone<C> {
+    stream: StreamId,
+    trains: Vec<Train<C>>,
+    /// The first train that has not been taken.
+    next: usize,
+    /// What arrives in time of a train whose rest does not.
+    part: Train<C>,
+}
+
+impl<C: Car + Default> Alone<C> {
+    /// What arrives next before `until`, if anything does: as many cars as there are in one train.
+    #[inline(always)]
+    pub fn next(&mut self, until: Time) -> Option<&mut Train<C>> {
+        let train = self.trains.get(self.next)?;
+        if train.first.ps() >= until {
+            return None;
+        }
+        if train.count > 1 && train.last().ps() >= until {
+            return Some(self.part(until));
+        }
+        self.next += 1;
+        self.trains.get_mut(self.next - 1)
+    }
+
+    /// Splits the next train at `until`.
+    #[cold]
+    fn part(&mut self, until: Time) -> &mut Train<C> {
+        let train = &mut self.trains[self.next];
+        self.part = *train;
+        let count = train.cars_before(Instant::start_of(until));
+        self.part.truncate(count);
+        train.advance(count);
+        &mut self.part
+    }
+}
+
+impl Merge {
+    /// Takes the trains of the only input that has any, until [`Merge::give_back`] ends that; `None` if there are none or several.
+    /// Nothing may be pushed into that stream meanwhile, and nothing else taken from the merge.
+    #[inline]
+    pub fn lend_alone<C: Car + Default>(&mut self, streams: &mut Streams<C>) -> Option<Alone<C>> {
+        let stream = self.only()?;
+        let (trains, next) = streams[stream].lend();
+        Some(Alone { stream, trains, next, part: Train::default() })
+    }
+
+    /// Ends what [`Merge::lend_alone`] began.
+    #[inline]
+    pub fn give_back<C: Car>(&mut self, alone: Alone<C>, streams: &mut Streams<C>) {
+        let stream = &mut streams[alone.stream];
+        stream.give_back(alone.trains, alone.next);
+        self.replace_only(stream.next_instant());
+    }
+}
