@@ -38,6 +38,9 @@ pub struct Schedule {
     pub order: Vec<usize>,
     /// The longest stretch of simulated time one visit covers, so that streams stay in cache.
     pub cap: Time,
+    /// How far a visit goes where nothing happens anywhere: less than for ever if processes do work at times that they do not tell of,
+    /// such as the ends of intervals.
+    pub jump: Time,
     /// Draws a new order and a new cap up to `cap` for every round (a test of the engine).
     pub shuffle: Option<Generator>,
 }
@@ -48,7 +51,7 @@ impl Schedule {
     #[must_use]
     pub fn in_order(processes: usize) -> Self {
         let cap = 8 * MILLISECOND * (1 + processes as Time / 1000);
-        Self { order: (0..processes).collect(), cap, shuffle: None }
+        Self { order: (0..processes).collect(), cap, jump: NEVER, shuffle: None }
     }
 
     fn next_round(&mut self) -> Time {
@@ -160,7 +163,8 @@ pub fn run<C: Car, S, P: Process<C, S>>(
         for &index in &schedule.order {
             let known = &plan.processes[index];
             let (horizon, arrival) = plan.arrivals(known, streams);
-            let until = horizon.min(end).min(known.clock.saturating_add(cap).max(idle_until));
+            let jump = idle_until.min(known.clock.saturating_add(schedule.jump));
+            let until = horizon.min(end).min(known.clock.saturating_add(cap).max(jump));
             behind |= until < end;
             if until <= known.clock {
                 continue;

@@ -137,6 +137,10 @@ pub struct Network {
     schedule: Schedule,
 }
 
+/// How many intervals of a rate allocator a port that is idle catches up with in one visit, which nothing interrupts: milliseconds of
+/// work.
+const INTERVALS_A_VISIT: Time = 1 << 14;
+
 impl Network {
     /// A network at time 0 whose nodes are visited in `order`.
     pub(crate) fn new(
@@ -146,7 +150,13 @@ impl Network {
         flight: InFlight,
         flows: Vec<FlowEnds>,
     ) -> Self {
-        let schedule = Schedule { order, ..Schedule::in_order(nodes.len()) };
+        let mut schedule = Schedule { order, ..Schedule::in_order(nodes.len()) };
+        let interval = |node: &Node| match node {
+            Node::Port(port) => port.control().map(RateControl::next_interval),
+            Node::Host(_) | Node::Channel(_) => None,
+        };
+        let shortest = nodes.iter().filter_map(interval).min().unwrap_or(NEVER);
+        schedule.jump = shortest.saturating_mul(INTERVALS_A_VISIT).max(schedule.cap);
         Self { nodes, streams, flight, flows, schedule }
     }
 

@@ -68,3 +68,18 @@ fn a_fast_link_makes_visits_short() {
     let cells = run.unwrap().cell_hops / 3;
     assert!(cells > 2_000_000 && asked >= cells / 250_000, "{asked} questions for {cells} cells");
 }
+
+#[test]
+fn an_idle_port_catches_up_with_its_intervals_in_many_visits() {
+    // One source sends 10 kB and is done: what remains of the 2 s are the two million intervals of the rate allocator.
+    let text = "schema = 1\nname = \"idle\"\nduration = \"2 s\"\ntopology = { kind = \"n-source\", sources = 1 }\n\
+        traffic = { kind = \"finite\", bytes = \"10 kB\" }\nvc.category = \"abr\"\n\
+        switch.allocator = { algorithm = \"erica\", erica = { interval = { time = \"1 us\" } } }\n";
+    let scenario = Scenario::from_toml(text, "test.toml", &[]).unwrap();
+    let mut asked = 0;
+    let run = Experiment::new(&scenario).unwrap().run(1, 0, Options::default(), &mut || {
+        asked += 1;
+        false
+    });
+    assert!(run.is_some() && asked >= 2_000_000 / 20_000, "{asked} questions over two million intervals");
+}

@@ -98,9 +98,15 @@ impl<F: Fifo> Computed<F> {
         Self { fifo, longest, most, runs_until: 0, delays, per_vc: vcs.map(new) }
     }
 
-    pub(super) fn check(&self, port: &str) {
-        if let Some(per_vc) = &self.per_vc {
-            per_vc.occupancy.check(port);
+    /// Units that [`Computed::check`] counts again.
+    pub(super) fn counted_units(&self) -> u64 {
+        self.per_vc.as_ref().map_or(0, |per_vc| per_vc.units.len() as u64)
+    }
+
+    /// As [`VcOccupancy::check`].
+    pub(super) fn check(&self, port: &str, accepted: impl Iterator<Item = u64>) {
+        if let Some(PerVc { occupancy, units }) = self.per_vc.as_deref() {
+            occupancy.check(port, accepted, units.iter().map(|(_, unit)| unit));
         }
     }
 }

@@ -128,10 +128,11 @@ impl Port {
         let relayed = self.control().map_or(0, RateControl::relayed);
         let stays = self.kept() + self.pushed_out();
         assert_eq!(self.accepted() + relayed, sent + stays, "{name}: units accepted and sent");
+        let accepted = self.entries().iter().map(|entry| entry.accepted.iter().sum());
         match &self.core {
-            AnyCore::Cells(core) => core.service.check(name),
-            AnyCore::Packets(core) => core.service.check(name),
-            AnyCore::Stored(core) => core.service.check(name),
+            AnyCore::Cells(core) => core.service.check(name, accepted),
+            AnyCore::Packets(core) => core.service.check(name, accepted),
+            AnyCore::Stored(core) => core.service.check(name, accepted),
         }
     }
 

@@ -72,8 +72,8 @@ impl PortStats {
     }
 }
 
-/// The books of a port are checked after a visit as soon as this many units have arrived for each of its VCs: the check looks at every
-/// VC, and must not cost more than what it checks.
+/// The books of a port are checked after a visit as soon as this many units have arrived for each of its VCs, and as many as are in the
+/// buffer: the check looks at every VC and every unit there, and must not cost more than what it checks.
 const UNITS_A_CHECK: u64 = 64;
 
 /// An output port: its buffer, and the link behind it.
@@ -327,11 +327,21 @@ impl Port {
         }
         self.arrived += units;
         self.unchecked += units;
-        if self.unchecked >= UNITS_A_CHECK * self.flows.len() as u64 {
+        if self.unchecked >= UNITS_A_CHECK * self.flows.len() as u64 && self.unchecked >= self.counted_units()
+        {
             self.unchecked = 0;
             self.check_conservation(streams);
         }
         units
+    }
+
+    /// Units in the buffer that a check counts again.
+    fn counted_units(&self) -> u64 {
+        match &self.core {
+            AnyCore::Cells(core) => core.service.counted_units(),
+            AnyCore::Packets(core) => core.service.counted_units(),
+            AnyCore::Stored(core) => core.service.kept(),
+        }
     }
 
     fn handle(&mut self, until: Time, streams: &mut Streams<Cell>, flight: &mut InFlight) -> u64 {

@@ -1,9 +1,13 @@
 //! Per-VC occupancy of a buffer: an observer of either service.
 
+use super::queues::Unit;
+
 /// What each VC, and each priority, has in a buffer, in the unit of its size.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct VcOccupancy {
     by_vc: Vec<u64>,
+    /// Units of each VC that have left, pushed out or sent.
+    left: Vec<u64>,
     by_clp: [u64; 2],
     total: u64,
     active: u64,
@@ -12,7 +16,7 @@ pub(super) struct VcOccupancy {
 impl VcOccupancy {
     /// Of an empty buffer that `vcs` VCs cross.
     pub(super) fn new(vcs: usize) -> Self {
-        Self { by_vc: vec![0; vcs], by_clp: [0; 2], total: 0, active: 0 }
+        Self { by_vc: vec![0; vcs], left: vec![0; vcs], by_clp: [0; 2], total: 0, active: 0 }
     }
 
     /// A unit of `vc` enters the buffer.
@@ -34,6 +38,7 @@ impl VcOccupancy {
             *sum = sum.checked_sub(size).expect("what leaves the buffer has entered it");
         }
         self.active -= u64::from(*of_vc == 0);
+        self.left[vc as usize] += 1;
     }
 
     /// What is in the buffer.
@@ -60,14 +65,27 @@ impl VcOccupancy {
         self.active
     }
 
-    /// The sum over VCs is the sum over priorities and the total.
+    /// Counts again: what each VC has in the buffer is the sum of its `units` there, and they and those that have left are what was
+    /// `accepted` of it.
     ///
     /// # Panics
-    /// If it is not.
-    pub(super) fn check(&self, port: &str) {
-        let sums = [self.by_vc.iter().sum::<u64>(), self.by_clp.iter().sum()];
-        assert_eq!(sums, [self.total; 2], "{port}: occupancy by VC, by priority, and total");
-        let active = self.by_vc.iter().filter(|&&size| size > 0).count() as u64;
-        assert_eq!(active, self.active, "{port}: VCs in the buffer");
+    /// If it is not so.
+    pub(super) fn check<'a>(
+        &self,
+        port: &str,
+        accepted: impl Iterator<Item = u64>,
+        units: impl Iterator<Item = &'a Unit>,
+    ) {
+        let vcs = self.by_vc.len();
+        let mut again = Self { left: self.left.clone(), ..Self::new(vcs) };
+        let mut counts = self.left.clone();
+        for unit in units {
+            again.enter(unit.cell.vc, unit.cell.clp, unit.size);
+            counts[unit.cell.vc as usize] += 1;
+        }
+        assert_eq!(again, *self, "{port}: what is in the buffer, counted again");
+        for (vc, (accepted, counted)) in accepted.zip(counts).enumerate() {
+            assert_eq!(accepted, counted, "{port}: units of VC {vc} accepted, in the buffer or gone");
+        }
     }
 }

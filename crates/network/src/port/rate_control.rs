@@ -165,7 +165,7 @@ impl RateControl {
 
     /// When the allocator's interval ends.
     #[inline]
-    pub(super) fn next_interval(&self) -> Time {
+    pub(crate) fn next_interval(&self) -> Time {
         self.next_interval
     }
 

@@ -138,8 +138,10 @@ impl Stored {
         Some(self.sending.insert(Sending { unit, start, departure }))
     }
 
-    pub(super) fn check(&self, port: &str) {
-        self.occupancy.check(port);
+    /// As [`VcOccupancy::check`]; and no unit waits while the link is idle.
+    pub(super) fn check(&self, port: &str, accepted: impl Iterator<Item = u64>) {
+        let units = self.store.units().chain(self.sending.as_ref().map(|sending| &sending.unit));
+        self.occupancy.check(port, accepted, units);
         let sending = u64::from(self.sending.is_some());
         assert!(sending == 1 || self.store.waiting() == 0, "{port}: units wait while the link is idle");
         assert_eq!(self.store.units().count() as u64, self.store.waiting(), "{port}: units in queues");
