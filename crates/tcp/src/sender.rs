@@ -137,6 +137,13 @@ impl Sender {
     /// Tells the sender that its timer may have expired; it does nothing before
     /// [`next_timeout`](Self::next_timeout). Poll afterwards.
     pub fn on_timeout(&mut self, now: Time) {
+        self.expire(now);
+        // The time of a paced segment is over even if its owner does not poll for it yet: no timer may stay where it is.
+        self.wait_is_over(now);
+    }
+
+    /// Handles what has expired of the timers that stand for something.
+    fn expire(&mut self, now: Time) {
         if now >= self.flow.alarm {
             self.recovery.on_alarm(now, &mut self.flow, &mut self.congestion);
         }

@@ -27,7 +27,7 @@ use crate::{
 
 /// The seed of the scenarios that every test run looks at, and how many they are.
 const SEED: u64 = 1;
-const SCENARIOS: u64 = 1000;
+const SCENARIOS: u64 = 1500;
 
 #[test]
 fn a_fixed_set_of_scenarios_holds_in_every_respect() {

@@ -87,7 +87,7 @@ fn of_port(graph: &Graph, port: &PortAudit, busy: f64, length: f64) -> Option<Fa
         let detail = format!("{name}: {} in a buffer of {}", port.occupancy, link.buffer);
         return Some(Failure::new("stops: a port holds more than its buffer", detail));
     }
-    if port.pushed_out + port.occupancy > port.accepted {
+    if port.withdrawn + port.occupancy > port.accepted {
         let detail = format!("{name}: {port:?}");
         return Some(Failure::new("stops: a port holds more than it accepted", detail));
     }
@@ -99,8 +99,8 @@ fn along_routes(graph: &Graph, audit: &Audit) -> Vec<Failure> {
     let of = |link: usize, flow: usize| {
         let port = audit.ports.iter().find(|port| port.link == link)?;
         let vc = port.vcs.iter().find(|(other, _)| *other == flow)?;
-        // Cells pushed out count as accepted and as discarded.
-        let discarded = if port.pushed_out > 0 { 0 } else { vc.1[1] };
+        // Cells that were accepted first count as accepted and as discarded.
+        let discarded = if port.withdrawn > 0 { 0 } else { vc.1[1] };
         Some((vc.1[0], vc.1[0] + discarded))
     };
     let mut failures = Vec::new();
