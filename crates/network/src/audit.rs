@@ -27,10 +27,10 @@ pub struct PortAudit {
     pub arrived: u64,
     /// Units accepted.
     pub accepted: u64,
-    /// Units discarded, those pushed out included.
+    /// Units discarded, those accepted first included.
     pub discarded: u64,
     /// Units accepted first and discarded later.
-    pub pushed_out: u64,
+    pub withdrawn: u64,
     /// Units in the buffer.
     pub occupancy: u64,
     /// For how many seconds the link has transmitted.
@@ -64,7 +64,7 @@ impl PortAudit {
             arrived: port.arrived(),
             accepted: port.accepted(),
             discarded: port.discarded(),
-            pushed_out: port.pushed_out(),
+            withdrawn: port.withdrawn(),
             occupancy: port.occupancy(),
             busy: port.busy().seconds(),
             vcs: port.by_flow().collect(),

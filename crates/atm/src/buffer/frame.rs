@@ -9,7 +9,9 @@ use celltrain_engine::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use super::{BufferPolicy, Needs, ParamError, PortContext, PortState, Reason, Removed, Verdict, View};
+use super::{
+    BufferPolicy, Fate, Head, Needs, ParamError, PortContext, PortState, Reason, Removed, Verdict, View,
+};
 use crate::{Cell, cell::Ecn, quantity::Level};
 
 /// What happens to the last cell of a frame that is being discarded.
@@ -100,6 +102,16 @@ pub trait FrameRule: Sized {
         let _ = departure;
     }
 
+    /// What becomes of the frame whose first unit is at the head of its queue, for rules that need [`super::Dequeue`].
+    fn on_head<S: PortState>(
+        &mut self,
+        head: <Self::Needs as Needs>::Head,
+        port: &View<'_, Self::Needs, S>,
+    ) -> Fate {
+        let _ = (head, port);
+        Fate::Send
+    }
+
     /// A frame was pushed out. [`FramePolicy`] discards what is still to come of it.
     fn on_push_out(&mut self, removed: <Self::Needs as Needs>::Removed) {
         let _ = removed;
@@ -133,6 +145,8 @@ pub struct FramePolicy<R> {
     end_marks: EndMarks,
     /// What became of the frame in progress on each VC.
     frames: Vec<Frame>,
+    /// What becomes of the frame of each VC that leaves the queue, where the rule decides about that.
+    heads: Vec<Fate>,
 }
 
 impl<R: FrameRule> FramePolicy<R> {
@@ -194,7 +208,8 @@ impl<R: FrameRule> BufferPolicy for FramePolicy<R> {
 
     fn new(params: &R::Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
         let frames = vec![Frame::default(); port.vcs.len()];
-        Ok(Self { rule: R::new(params, port)?, end_marks: (R::END_MARKS)(params), frames })
+        let heads = vec![Fate::default(); if R::Needs::DEQUEUE { port.vcs.len() } else { 0 }];
+        Ok(Self { rule: R::new(params, port)?, end_marks: (R::END_MARKS)(params), frames, heads })
     }
 
     fn levels(params: &R::Params) -> Vec<(&'static str, Level)> {
@@ -233,6 +248,19 @@ impl<R: FrameRule> BufferPolicy for FramePolicy<R> {
     #[inline]
     fn on_departure(&mut self, departure: <R::Needs as Needs>::Departure) {
         self.rule.on_departure(departure);
+    }
+
+    /// What is decided about the first unit of a frame holds for all of them.
+    fn on_head<S: PortState>(
+        &mut self,
+        head: <R::Needs as Needs>::Head,
+        port: &View<'_, R::Needs, S>,
+    ) -> Fate {
+        let Head { cell, .. } = head.into();
+        if cell.position == 0 {
+            self.heads[cell.vc as usize] = self.rule.on_head(head, port);
+        }
+        self.heads[cell.vc as usize]
     }
 
     /// What is still to come of a frame that was pushed out is discarded, its end mark too, as if it had been refused.

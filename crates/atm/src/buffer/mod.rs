@@ -14,7 +14,7 @@ pub mod turns;
 pub mod view;
 
 pub use snapshot::Snapshot;
-pub use view::{Departure, Needs, Occupancy, PerVc, PortState, PushOut, Removed, View};
+pub use view::{Departure, Dequeue, Fate, Head, Needs, Occupancy, PerVc, PortState, PushOut, Removed, View};
 
 use std::convert::Infallible;
 
@@ -51,6 +51,9 @@ registry::policies! {
     epd_push_out::EpdPushOut => "epd-push-out",
     abs_push_out::AbsPushOut => "abs-push-out",
     abs_push_out_hardware::AbsPushOutHardware => "abs-push-out-hardware",
+    pie::Pie => "pie",
+    codel::Codel => "codel",
+    fq_codel::FqCodel => "fq-codel",
 }
 
 /// Why a cell was discarded.
@@ -69,18 +72,27 @@ pub enum Reason {
     PushedOut,
     /// It is beyond the VC's contract.
     NonConforming,
+    /// It was in the buffer, and the policy dropped its frame at the head of the queue.
+    DroppedAtHead,
 }
 
 impl Reason {
     /// All reasons, in the order of their numbers.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::BufferFull,
         Self::FrameRefused,
         Self::FrameBroken,
         Self::VcCaptured,
         Self::PushedOut,
         Self::NonConforming,
+        Self::DroppedAtHead,
     ];
+
+    /// Whether a unit is discarded for this reason after it was accepted.
+    #[must_use]
+    pub const fn withdraws(self) -> bool {
+        matches!(self, Self::PushedOut | Self::DroppedAtHead)
+    }
 
     /// The name of the column that counts it in results.
     #[must_use]
@@ -92,6 +104,7 @@ impl Reason {
             Self::VcCaptured => "discarded_vc_captured",
             Self::PushedOut => "discarded_pushed_out",
             Self::NonConforming => "discarded_non_conforming",
+            Self::DroppedAtHead => "discarded_at_head",
         }
     }
 }
@@ -205,6 +218,17 @@ pub trait BufferPolicy: Sized {
     /// A cell that the policy accepted has left.
     fn on_departure(&mut self, departure: <Self::Needs as Needs>::Departure) {
         let _ = departure;
+    }
+
+    /// Decides about the unit that is at the head of its queue when the link becomes free: asked of policies that need
+    /// [`Dequeue`]. The unit still counts in the occupancies of `port`.
+    fn on_head<S: PortState>(
+        &mut self,
+        head: <Self::Needs as Needs>::Head,
+        port: &View<'_, Self::Needs, S>,
+    ) -> Fate {
+        let _ = (head, port);
+        Fate::Send
     }
 
     /// A frame was pushed out. If it is not complete, what is still to come of it is the policy's to discard.

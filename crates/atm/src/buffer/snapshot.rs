@@ -47,6 +47,10 @@ impl PortState for Snapshot {
         self.limited || self.occupancy() >= self.capacity
     }
 
+    fn is_vc_full(&self) -> bool {
+        false
+    }
+
     fn is_packet(&self) -> bool {
         self.packets
     }

@@ -45,9 +45,7 @@ pub trait PortState {
 
     /// Whether the unit at hand would exceed a limit of its VC, or is larger than the buffer, so that it finds no room whatever other VCs
     /// have there.
-    fn is_vc_full(&self) -> bool {
-        false
-    }
+    fn is_vc_full(&self) -> bool;
 
     /// Whether units are packets of a packet-framed link: whole frames.
     fn is_packet(&self) -> bool;
@@ -92,16 +90,47 @@ impl From<Infallible> for Removed {
     }
 }
 
+/// The data cell or packet that goes next, as it leaves its queue for the link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Head {
+    /// The unit.
+    pub cell: Cell,
+    /// How long it has waited.
+    pub sojourn: Time,
+    /// The time at which its transmission would begin.
+    pub now: Time,
+}
+
+impl From<Infallible> for Head {
+    fn from(never: Infallible) -> Self {
+        match never {}
+    }
+}
+
+/// What becomes of the unit at the head of its queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Fate {
+    /// It is sent.
+    #[default]
+    Send,
+    /// It is sent with a congestion mark.
+    Mark,
+    /// It is discarded, and the next one is looked at.
+    Drop,
+}
+
 mod sealed {
     pub trait Sealed {}
 }
 
-/// What a policy needs of its port: [`Occupancy`], [`PerVc`] or [`PushOut`]. The less it is, the faster the port.
+/// What a policy needs of its port: [`Occupancy`], [`PerVc`], [`PushOut`] or [`Dequeue`]. The less it is, the faster the port.
 pub trait Needs: sealed::Sealed {
     /// Whether the port keeps occupancies per VC and reports departures.
     const PER_VC: bool;
     /// Whether the port stores its queues, so that frames can be pushed out of them.
     const PUSH_OUT: bool;
+    /// Whether the port asks the policy about each unit that leaves its queue for the link.
+    const DEQUEUE: bool;
 
     /// A VC whose last frame is to be pushed out; [`Infallible`] where none can be.
     type Victim: Copy + Debug + PartialEq;
@@ -109,6 +138,8 @@ pub trait Needs: sealed::Sealed {
     type Departure: Copy;
     /// A push-out as it is reported to the policy; [`Infallible`] where there is none.
     type Removed: Copy + Into<Removed>;
+    /// A unit that goes next as the policy is asked about it; [`Infallible`] where it is not.
+    type Head: Copy + Into<Head>;
 
     /// The label of the VC.
     fn victim(victim: Self::Victim) -> u32;
@@ -118,6 +149,9 @@ pub trait Needs: sealed::Sealed {
 
     /// What to report when `count` data cells or packets of the last frame of `vc` were pushed out.
     fn removed(vc: u32, count: u64, complete: bool) -> Option<Self::Removed>;
+
+    /// What to ask about the unit `head`.
+    fn head(head: Head) -> Option<Self::Head>;
 }
 
 /// Needs that include occupancies per VC.
@@ -132,10 +166,11 @@ pub trait CoveredBy<N: Needs>: Needs {}
 macro_rules! needs {
     ($(
         $(#[$doc:meta])* $needs:ident {
-            per_vc: $per_vc:literal, push_out: $push_out:literal,
+            per_vc: $per_vc:literal, push_out: $push_out:literal, dequeue: $dequeue:literal,
             victim: $victim:ty, |$of:ident| $label:expr,
             departure: $departure:ty, |$cell:ident, $now:ident| $departed:expr,
             removed: $removed:ty, |$vc:ident, $count:ident, $complete:ident| $gone:expr,
+            head: $head:ty, |$next:ident| $asked:expr,
         }
     )*) => { $(
         $(#[$doc])*
@@ -147,10 +182,12 @@ macro_rules! needs {
         impl Needs for $needs {
             const PER_VC: bool = $per_vc;
             const PUSH_OUT: bool = $push_out;
+            const DEQUEUE: bool = $dequeue;
 
             type Victim = $victim;
             type Departure = $departure;
             type Removed = $removed;
+            type Head = $head;
 
             fn victim($of: $victim) -> u32 {
                 $label
@@ -164,6 +201,11 @@ macro_rules! needs {
             fn removed($vc: u32, $count: u64, $complete: bool) -> Option<$removed> {
                 $gone
             }
+
+            #[inline]
+            fn head($next: Head) -> Option<$head> {
+                $asked
+            }
         }
     )* };
 }
@@ -171,30 +213,43 @@ macro_rules! needs {
 needs! {
     /// The total occupancy and nothing else.
     Occupancy {
-        per_vc: false, push_out: false,
+        per_vc: false, push_out: false, dequeue: false,
         victim: Infallible, |never| match never {},
         departure: Infallible, |_cell, _now| None,
         removed: Infallible, |_vc, _count, _complete| None,
+        head: Infallible, |_head| None,
     }
     /// Occupancies per VC and departures.
     PerVc {
-        per_vc: true, push_out: false,
+        per_vc: true, push_out: false, dequeue: false,
         victim: Infallible, |never| match never {},
         departure: Departure, |cell, now| Some(Departure { cell, now }),
         removed: Infallible, |_vc, _count, _complete| None,
+        head: Infallible, |_head| None,
     }
     /// Occupancies per VC, departures, and queues that frames can be pushed out of.
     PushOut {
-        per_vc: true, push_out: true,
+        per_vc: true, push_out: true, dequeue: false,
         victim: u32, |vc| vc,
         departure: Departure, |cell, now| Some(Departure { cell, now }),
         removed: Removed, |vc, count, complete| Some(Removed { vc, count, complete }),
+        head: Infallible, |_head| None,
+    }
+    /// All that, and a say in what leaves its queue for the link: active queue management by the time that units have waited.
+    Dequeue {
+        per_vc: true, push_out: true, dequeue: true,
+        victim: u32, |vc| vc,
+        departure: Departure, |cell, now| Some(Departure { cell, now }),
+        removed: Removed, |vc, count, complete| Some(Removed { vc, count, complete }),
+        head: Head, |head| Some(head),
     }
 }
 
 impl SeesVcs for PerVc {}
 impl SeesVcs for PushOut {}
+impl SeesVcs for Dequeue {}
 impl SeesFrames for PushOut {}
+impl SeesFrames for Dequeue {}
 
 impl<N: Needs> CoveredBy<N> for Occupancy {}
 impl<N: SeesVcs> CoveredBy<N> for PerVc {}

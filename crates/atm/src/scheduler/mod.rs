@@ -29,6 +29,7 @@ registry::disciplines! {
     deficit_round_robin::DeficitRoundRobin => "deficit-round-robin",
     scfq::Scfq => "scfq",
     wfq::Wfq => "wfq",
+    flow_queue::FlowQueue => "flow-queue",
 }
 
 /// The VCs that a discipline serves: those of one category among the VCs of a port.
@@ -119,6 +120,12 @@ pub trait Scheduler: Sized {
     /// The VC whose first unit goes next. Its transmission begins at `now`, and the port takes it out after this call.
     /// `None` if all queues are empty.
     fn next(&mut self, now: Instant, queues: &impl Queues) -> Option<u32>;
+
+    /// The unit of `size` that was taken out last, of `vc`, is not sent: the discard policy has dropped it. A discipline that counts
+    /// what VCs send takes it back; others have given the VC its turn.
+    fn refund(&mut self, vc: u32, size: u32) {
+        let _ = (vc, size);
+    }
 
     /// The last unit of the queue of `vc`, of `size`, was pushed out at `now`.
     fn withdraw(&mut self, vc: u32, size: u32, now: Instant, queues: &impl Queues);

@@ -49,6 +49,11 @@ impl Priority {
         self.classes.iter_mut().find_map(|class| class.next(now, queues))
     }
 
+    /// As [`super::Scheduler::refund`].
+    pub fn refund(&mut self, vc: u32, size: u32) {
+        self.classes[self.class[vc as usize]].refund(vc, size);
+    }
+
     /// As [`super::Scheduler::withdraw`].
     pub fn withdraw(&mut self, vc: u32, size: u32, now: Instant, queues: &impl Queues) {
         self.classes[self.class[vc as usize]].withdraw(vc, size, now, queues);

@@ -37,6 +37,11 @@ macro_rules! disciplines {
                 with_discipline!(self, discipline => discipline.enqueue(vc, size, now, queues));
             }
 
+            /// As [`Scheduler::refund`].
+            pub fn refund(&mut self, vc: u32, size: u32) {
+                with_discipline!(self, discipline => discipline.refund(vc, size));
+            }
+
             /// As [`Scheduler::next`].
             #[inline]
             pub fn next(&mut self, now: Instant, queues: &impl Queues) -> Option<u32> {

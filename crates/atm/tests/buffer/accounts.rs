@@ -75,6 +75,10 @@ impl PortState for Buffer {
         self.occupancy() >= self.capacity
     }
 
+    fn is_vc_full(&self) -> bool {
+        false
+    }
+
     fn is_packet(&self) -> bool {
         false
     }

@@ -1,6 +1,7 @@
 //! Discard policies behind a model of a port that is far simpler than the port: a list of the cells in its buffer.
 
 mod accounts;
+mod aqm;
 mod espd;
 mod fair_share;
 mod model;

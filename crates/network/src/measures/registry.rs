@@ -147,6 +147,7 @@ pub static PORT: &[Measure] = measures![Port:
     ("discarded_vc_captured", "discarded: VC captured", "", "cells", "of VCs that a policy had chosen to lose frames", SUM_PORTS, OURS, LESS),
     ("discarded_pushed_out", "discarded: pushed out", "", "cells", "accepted, then removed for others", SUM_PORTS, OURS, LESS),
     ("discarded_non_conforming", "discarded: non-conforming", "", "cells", "beyond the VC's contract", SUM_PORTS, OURS, LESS),
+    ("discarded_at_head", "discarded: at the head", "", "cells", "accepted, then dropped at the head of the queue by the policy", SUM_PORTS, OURS, LESS),
     ("lost_random", "lost at random", "", "cells", "lost on the link behind the port, at random", SUM_PORTS, OURS, LESS),
     ("lost_scripted", "lost by script", "", "cells", "lost on the link behind the port, as the scenario says", SUM_PORTS, OURS, LESS),
     ("frames_marked", "frames marked", "", "frames", "frames that got a congestion mark", SUM_PORTS, "RFC 3168", None),

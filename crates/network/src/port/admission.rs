@@ -2,17 +2,17 @@
 //!
 //! It is policed. If it belongs to no frame it passes where there is room; otherwise the policy is asked. What the policy
 //! accepts is counted and goes to the service; what it discards is counted for a named reason. Nothing else asks a policy, and
-//! the frame boundary of a VC moves nowhere else.
+//! the frame boundary of a VC moves nowhere else. A policy that has a say in what leaves the queue is asked here too.
 
 use celltrain_atm::{
     Cell,
-    buffer::{BufferPolicy, Needs, PortState, Reason, Verdict, View},
+    buffer::{BufferPolicy, Fate, Head, Needs, PortState, Reason, Verdict, View},
     cell::{Ecn, Kind},
     policing::Action,
 };
 use celltrain_engine::Instant;
 
-use super::{core::PortCore, service::Service};
+use super::{core::PortCore, queues::Unit, service::Service};
 
 /// The buffer as a policy sees it when a unit arrives.
 struct Arrival<'a, S> {
@@ -139,12 +139,45 @@ impl<S: Service> PortCore<S> {
         let (units, complete) = self.service.remove_last_frame(vc, now);
         for unit in &units {
             self.stats.sojourns.add(now.since(unit.at));
-            self.entries[vc as usize].pushed_out += 1;
+            self.entries[vc as usize].withdrawn += 1;
             // It was accepted and is discarded now: it counts as both.
             self.discard(now, &unit.cell, Reason::PushedOut);
         }
         if let Some(removed) = P::Needs::removed(vc, units.len() as u64, complete) {
             policy.on_push_out(removed);
+        }
+    }
+
+    /// Whether the unit that has just left its queue is sent at `now`; its mark is then that with which it goes on. Only policies that need
+    /// it are asked, and only about frames.
+    #[inline]
+    pub(super) fn passes_head<P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        now: Instant,
+        unit: &mut Unit,
+    ) -> bool {
+        if !P::Needs::DEQUEUE || unit.cell.kind != Kind::Data {
+            return true;
+        }
+        let sojourn = now.since(unit.at);
+        let head = Head { cell: unit.cell, sojourn: sojourn.ps(), now: now.ps() };
+        let Some(head) = P::Needs::head(head) else { return true };
+        let first = unit.cell.position == 0;
+        let port = Arrival { service: &self.service, at: now, cell: &unit.cell };
+        match policy.on_head(head, &View::new(&port, first)) {
+            Fate::Send => true,
+            Fate::Mark => {
+                self.stats.marked += u64::from(first);
+                unit.cell.ecn = Ecn::Marked;
+                true
+            }
+            Fate::Drop => {
+                self.stats.sojourns.add(sojourn);
+                self.entries[unit.cell.vc as usize].withdrawn += 1;
+                self.discard(now, &unit.cell, Reason::DroppedAtHead);
+                false
+            }
         }
     }
 

@@ -19,15 +19,15 @@ pub(crate) struct VcEntry {
     pub(super) accepted: [u64; 2],
     /// Units discarded, by priority.
     pub(super) discarded: [u64; 2],
-    /// Of those, units pushed out, which were accepted first.
-    pub(super) pushed_out: u64,
+    /// Of those, units that were accepted first: pushed out, or dropped at the head of the queue.
+    pub(super) withdrawn: u64,
 }
 
 impl VcEntry {
     /// A VC whose cells go on to `output`, where it has the number `next_vc`; its backward RM cells go to `relay` first.
     pub(crate) fn new(output: StreamId, next_vc: u32, relay: Option<(StreamId, u32)>) -> Self {
         let (relay, accepted, discarded) = (relay.map(Box::new), [0; 2], [0; 2]);
-        Self { output, next_vc, relay, at_frame_start: true, accepted, discarded, pushed_out: 0 }
+        Self { output, next_vc, relay, at_frame_start: true, accepted, discarded, withdrawn: 0 }
     }
 
     /// Where its cells go next, and its backward RM cells if they go elsewhere: what a viewer may read.

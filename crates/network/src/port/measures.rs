@@ -1,6 +1,6 @@
 //! What is measured at a port: counters, occupancies, samples over time.
 
-use celltrain_atm::{Cell, buffer::Reason, policing, with_policy};
+use celltrain_atm::{Cell, policing, with_policy};
 use celltrain_engine::{
     Fingerprint,
     stream::Streams,
@@ -27,14 +27,14 @@ impl Port {
         [sum(|entry| entry.accepted[1]), sum(|entry| entry.discarded[1])]
     }
 
-    /// Units pushed out so far, which were accepted first.
-    pub(crate) fn pushed_out(&self) -> u64 {
-        self.stats().discarded[Reason::PushedOut as usize]
+    /// Units accepted first and discarded later so far.
+    pub(crate) fn withdrawn(&self) -> u64 {
+        self.stats().withdrawn()
     }
 
     /// Units that arrived so far.
     pub(crate) fn arrived(&self) -> u64 {
-        self.accepted() + self.stats().discarded.iter().sum::<u64>() - self.pushed_out()
+        self.accepted() + self.stats().discarded.iter().sum::<u64>() - self.withdrawn()
     }
 
     /// Units accepted and discarded so far for each flow whose data crosses the port.
@@ -121,12 +121,12 @@ impl Port {
         let name = &self.name;
         let by_reason: u64 = self.stats().discarded.iter().sum();
         assert_eq!(self.discarded(), by_reason, "{name}: units discarded by VC, by reason");
-        let pushed_out: u64 = self.entries().iter().map(|entry| entry.pushed_out).sum();
-        assert_eq!(pushed_out, self.pushed_out(), "{name}: units pushed out by VC, in total");
+        let withdrawn: u64 = self.entries().iter().map(|entry| entry.withdrawn).sum();
+        assert_eq!(withdrawn, self.withdrawn(), "{name}: units accepted and then discarded, by VC, in total");
         assert_eq!(self.arrived, self.arrived(), "{name}: units that arrived, accepted and discarded");
         let sent: u64 = self.outputs.iter().map(|&output| streams[output].pushed()).sum();
         let relayed = self.control().map_or(0, RateControl::relayed);
-        let stays = self.kept() + self.pushed_out();
+        let stays = self.kept() + self.withdrawn();
         assert_eq!(self.accepted() + relayed, sent + stays, "{name}: units accepted and sent");
         let accepted = self.entries().iter().map(|entry| entry.accepted.iter().sum());
         match &self.core {

@@ -66,6 +66,15 @@ pub struct PortStats {
 }
 
 impl PortStats {
+    /// Units accepted first and discarded later.
+    pub(crate) fn withdrawn(&self) -> u64 {
+        Reason::ALL
+            .iter()
+            .filter(|reason| reason.withdraws())
+            .map(|&reason| self.discarded[reason as usize])
+            .sum()
+    }
+
     /// Forgets the distribution, which cannot be had as a difference: a new window begins.
     fn begin_window(&mut self) {
         self.delays = Histogram::default();

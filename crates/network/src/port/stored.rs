@@ -122,10 +122,20 @@ impl Stored {
         self.abr_queue -= u64::from(self.abr[vc as usize]);
     }
 
-    /// The link is free at `start`: begins to send what the scheduler chooses, if anything waits.
-    fn send_next(&mut self, start: Instant) -> Option<&Sending> {
-        let vc = self.scheduler.next(start, &self.store)?;
-        let unit = self.store.take(vc);
+    /// Takes what the scheduler chooses out of its queue at `now`, if anything waits.
+    fn take_next(&mut self, now: Instant) -> Option<Unit> {
+        let vc = self.scheduler.next(now, &self.store)?;
+        Some(self.store.take(vc))
+    }
+
+    /// The unit that was taken is not sent.
+    fn drop_taken(&mut self, unit: &Unit) {
+        self.leave(unit);
+        self.scheduler.refund(unit.cell.vc, unit.load());
+    }
+
+    /// Begins to send the unit that was taken, at `start`; returns when its last bit is sent.
+    fn send(&mut self, unit: Unit, start: Instant) -> Instant {
         let departure = match self.line {
             Line::Cells { slot, .. } => start.plus(slot),
             Line::Packets { octet, overhead, .. } => {
@@ -135,7 +145,8 @@ impl Stored {
         let in_step = matches!(self.line, Line::Cells { .. }) && start == self.free;
         self.number += if in_step { 1 } else { APART };
         self.free = departure;
-        Some(self.sending.insert(Sending { unit, start, departure }))
+        self.sending = Some(Sending { unit, start, departure });
+        departure
     }
 
     /// As [`VcOccupancy::check`]; and no unit waits while the link is idle.
@@ -299,17 +310,24 @@ impl PortCore<Stored> {
                     policy.on_departure(departure);
                 }
             }
-            self.send_next(departure, streams);
+            self.send_next(policy, departure, streams);
         }
     }
 
-    /// The link is free at `start`: sends what the scheduler chooses, if anything waits.
-    fn send_next(&mut self, start: Instant, streams: &mut Streams<Cell>) {
-        let Some(&Sending { unit, departure, .. }) = self.service.send_next(start) else { return };
-        let (output, vc) = self.entries[unit.cell.vc as usize].next_hop(unit.cell.kind);
-        let (first, number) = (departure.delayed(self.delay), self.service.number);
-        let cell = Train { slot: self.service.line.slot(), ..Train::single(first, Cell { vc, ..unit.cell }) };
-        streams[output].push(number, number, &cell);
+    /// The link is free at `start`: sends what the scheduler chooses and the policy lets pass, if anything waits.
+    fn send_next<P: BufferPolicy>(&mut self, policy: &mut P, start: Instant, streams: &mut Streams<Cell>) {
+        while let Some(mut unit) = self.service.take_next(start) {
+            if !self.passes_head(policy, start, &mut unit) {
+                self.service.drop_taken(&unit);
+                continue;
+            }
+            let departure = self.service.send(unit, start);
+            let (output, vc) = self.entries[unit.cell.vc as usize].next_hop(unit.cell.kind);
+            let (first, number) = (departure.delayed(self.delay), self.service.number);
+            let cell =
+                Train { slot: self.service.line.slot(), ..Train::single(first, Cell { vc, ..unit.cell }) };
+            return streams[output].push(number, number, &cell);
+        }
     }
 
     /// A unit arrives; what is accepted goes into its queue, and on the link if that is free.
@@ -331,7 +349,7 @@ impl PortCore<Stored> {
                 self.note_end(at, cell.vc);
             }
             if self.service.sending.is_none() {
-                self.send_next(at, streams);
+                self.send_next(policy, at, streams);
             }
         }
     }

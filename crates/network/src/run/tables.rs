@@ -25,7 +25,7 @@ pub(super) struct PortMeasures<'a> {
     accepted: u64,
     forwarded: u64,
     /// Accepted and later discarded.
-    pushed_out: u64,
+    withdrawn: u64,
     /// Of low priority: accepted and discarded.
     low_priority: [u64; 2],
     discarded: Vec<u64>,
@@ -41,9 +41,8 @@ pub(super) struct PortMeasures<'a> {
 impl<'a> PortMeasures<'a> {
     pub(super) fn new(port: &'a Port, begin: &PortCounts, end: &PortCounts, window: Time) -> Self {
         let accepted = end.accepted - begin.accepted;
-        let pushed_out = Reason::PushedOut as usize;
-        let pushed_out = end.stats.discarded[pushed_out] - begin.stats.discarded[pushed_out];
-        let forwarded = accepted + begin.occupancy - end.occupancy - pushed_out;
+        let withdrawn = end.stats.withdrawn() - begin.stats.withdrawn();
+        let forwarded = accepted + begin.occupancy - end.occupancy - withdrawn;
         let sojourns = end.integral.minus(begin.integral).ps() as f64;
         let discarded =
             std::iter::zip(end.stats.discarded, begin.stats.discarded).map(|(end, begin)| end - begin);
@@ -51,7 +50,7 @@ impl<'a> PortMeasures<'a> {
             port,
             accepted,
             forwarded,
-            pushed_out,
+            withdrawn,
             low_priority: [0, 1].map(|place| end.low_priority[place] - begin.low_priority[place]),
             discarded: discarded.collect(),
             marked: end.stats.marked - begin.stats.marked,
@@ -79,7 +78,7 @@ pub(super) fn port_table(ports: &[PortMeasures<'_>]) -> Table {
         ("port", Column::Text(ports.iter().map(|port| port.port.name.clone()).collect())),
         ("switch", count(&|port| u64::from(port.port.location == Location::Switch))),
         ("counted", Column::Text(ports.iter().map(|port| port.port.unit().to_owned()).collect())),
-        ("cells_arrived", count(&|port| port.accepted + port.all_discarded() - port.pushed_out)),
+        ("cells_arrived", count(&|port| port.accepted + port.all_discarded() - port.withdrawn)),
         ("cells_forwarded", count(&|port| port.forwarded)),
         ("cells_discarded", count(&|port| port.all_discarded())),
         ("cells_accepted_clp1", count(&|port| port.low_priority[0])),

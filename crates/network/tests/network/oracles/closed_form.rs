@@ -157,7 +157,8 @@ fn the_mean_occupancy_is_rate_times_mean_delay() {
         ));
         let port = |column| value(&result.ports, PORT, column);
         assert!(port("cells_discarded") > 20.0, "{}", policy.name());
-        let accepted = port("cells_arrived") - port("cells_discarded");
+        let withdrawn = port("discarded_pushed_out") + port("discarded_at_head");
+        let accepted = port("cells_arrived") - port("cells_discarded") + withdrawn;
         let integral = occupancies(&result, PORT).iter().sum::<f64>() * 250e-9;
         let sojourns = port("delay_mean") * accepted;
         assert!((integral / sojourns - 1.0).abs() < 1e-12, "{}: {integral} and {sojourns}", policy.name());

@@ -1,0 +1,219 @@
+//! CoDel, controlled delay: frames are dropped or marked at the head of the queue while the time that they have waited stays above a
+//! target for too long.
+//!
+//! A queue that empties within a round trip does its work; one that does not only adds delay. So what is watched is the smallest
+//! sojourn time over an interval of about the longest round trip: as soon as frames have waited `target` or more for a whole `interval`,
+//! one is dropped, and then others, at times that come closer with the square root of their number, until a frame has waited less. No
+//! threshold depends on the rate of the link or on the number of connections.
+//!
+//! State: five numbers for the queue; the frames carry the time of their arrival.
+
+use celltrain_engine::{Time, quantity::Duration, time::MILLISECOND};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Dequeue, Fate, Head, ParamError, PortContext, PortState, View,
+    frame::{EndMarks, FramePolicy, FrameRule},
+};
+use crate::{Cell, cell::Ecn, quantity::Unit};
+
+/// Parameters of CoDel.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub struct Params {
+    /// The time that frames may wait for as long as they like (TARGET, 5 ms).
+    pub target: Duration,
+    /// For how long frames may wait longer than that: about the longest round trip of the connections (INTERVAL, 100 ms).
+    pub interval: Duration,
+    /// Which end marks of frames pass that overflow has broken.
+    pub end_marks: EndMarks,
+    /// Mark the frames of ECN-capable transports instead of dropping them (RFC 8289 section 4.4 leaves that to the implementation).
+    pub ecn: bool,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            target: Duration(5 * MILLISECOND),
+            interval: Duration(100 * MILLISECOND),
+            end_marks: EndMarks::default(),
+            ecn: false,
+        }
+    }
+}
+
+impl Params {
+    /// # Errors
+    /// A target or interval of nothing.
+    pub(super) fn check(&self) -> Result<(), ParamError> {
+        for (key, value) in [("target", self.target), ("interval", self.interval)] {
+            if value.ps() == 0 {
+                return Err(ParamError { key, message: "expected a time above 0".to_owned() });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What the drop just before leaves to be done when the next frame is looked at, at the same time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Dropped {
+    /// Nothing: no frame was dropped before this one.
+    No,
+    /// It was the first: this frame goes whatever it has waited.
+    First,
+    /// It was one of several.
+    Again,
+}
+
+/// CoDel's state for one queue (RFC 8289 section 5).
+#[derive(Debug, Clone)]
+pub struct Control {
+    target: Time,
+    interval: Time,
+    /// When frames will have waited too long for a whole interval, if they do now (`first_above_time_`).
+    first_above: Option<Time>,
+    /// Whether it drops (`dropping_`).
+    dropping: bool,
+    /// When the next frame is to be dropped (`drop_next_`).
+    drop_next: Time,
+    /// Frames dropped since it began to drop (`count_`), and what that was when it last began (`lastcount_`).
+    count: u64,
+    last_count: u64,
+    dropped: Dropped,
+}
+
+impl Control {
+    /// Of an empty queue.
+    #[must_use]
+    pub fn new(params: &Params) -> Self {
+        Self {
+            target: params.target.ps(),
+            interval: params.interval.ps(),
+            first_above: None,
+            dropping: false,
+            drop_next: 0,
+            count: 0,
+            last_count: 0,
+            dropped: Dropped::No,
+        }
+    }
+
+    /// What becomes of a frame at the head of the queue that has waited `sojourn`, where at most one frame waits behind it or more
+    /// (`short`: at most one), and which can be marked or not.
+    pub fn on_head(&mut self, now: Time, sojourn: Time, short: bool, marks: bool) -> Fate {
+        let late = self.is_late(now, sojourn, short);
+        match std::mem::replace(&mut self.dropped, Dropped::No) {
+            Dropped::First => return Fate::Send,
+            Dropped::Again if late => self.drop_next = self.control_law(self.drop_next),
+            Dropped::No if late && !self.dropping => return self.begin(now, marks),
+            Dropped::Again | Dropped::No => {}
+        }
+        self.dropping &= late;
+        if !self.dropping || now < self.drop_next {
+            return Fate::Send;
+        }
+        self.count += 1;
+        if marks {
+            self.drop_next = self.control_law(self.drop_next);
+            return Fate::Mark;
+        }
+        self.dropped = Dropped::Again;
+        Fate::Drop
+    }
+
+    /// Whether frames have waited too long for a whole interval (`dodequeue`, `ok_to_drop`).
+    fn is_late(&mut self, now: Time, sojourn: Time, short: bool) -> bool {
+        if sojourn < self.target || short {
+            self.first_above = None;
+            return false;
+        }
+        let due = *self.first_above.get_or_insert(now.saturating_add(self.interval));
+        now >= due
+    }
+
+    /// Drops the first frame, or marks it. Where it dropped a short while ago it begins at the rate that had controlled the queue then.
+    fn begin(&mut self, now: Time, marks: bool) -> Fate {
+        let delta = self.count - self.last_count;
+        let recent = now.saturating_sub(self.drop_next) < self.interval.saturating_mul(16);
+        self.count = if delta > 1 && recent { delta } else { 1 };
+        self.drop_next = self.control_law(now);
+        self.last_count = self.count;
+        self.dropping = true;
+        if marks {
+            return Fate::Mark;
+        }
+        self.dropped = Dropped::First;
+        Fate::Drop
+    }
+
+    /// When to drop after `time`: the more have been dropped, the sooner (`control_law`).
+    fn control_law(&self, time: Time) -> Time {
+        time.saturating_add((self.interval as f64 / libm::sqrt(self.count as f64)) as Time)
+    }
+}
+
+/// The longest frame that a queue has seen, in the buffer's units: what waits behind a frame counts from there on.
+#[derive(Debug, Clone)]
+pub struct LongestFrame {
+    unit: Unit,
+    longest: u64,
+}
+
+impl LongestFrame {
+    /// In a buffer that is counted in `unit`.
+    #[must_use]
+    pub fn new(unit: Unit) -> Self {
+        Self { unit, longest: 0 }
+    }
+
+    /// Whether no more than one frame waits behind the frame that `cell` begins, which is among the `waiting`
+    /// (`bytes() <= maxpacket`).
+    pub fn is_short(&mut self, cell: &Cell, waiting: u64) -> bool {
+        let size = match self.unit {
+            Unit::Cells => cell.length.into(),
+            Unit::Packets => 1,
+            Unit::Bytes => cell.octets.into(),
+        };
+        self.longest = self.longest.max(size);
+        waiting <= size + self.longest
+    }
+}
+
+/// The CoDel policy.
+pub type Codel = FramePolicy<BySojourn>;
+
+/// Admits every frame, and drops by the time that it has waited.
+#[derive(Debug, Clone)]
+pub struct BySojourn {
+    control: Control,
+    longest: LongestFrame,
+    marks: bool,
+}
+
+impl FrameRule for BySojourn {
+    type Params = Params;
+    type Needs = Dequeue;
+
+    const SUMMARY: &'static str = "Drops or marks frames at the head of the queue while they wait longer than a target for a whole interval.";
+    const REFERENCE: &'static str = "Nichols and Jacobson 2012; RFC 8289";
+    const PER_VC: &'static str = "what becomes of the frames in progress at either end of the queue";
+    const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
+
+    fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
+        params.check()?;
+        Ok(Self { control: Control::new(params), longest: LongestFrame::new(port.unit), marks: params.ecn })
+    }
+
+    #[inline]
+    fn admits<S: PortState>(&mut self, _: &Cell, _: &View<'_, Dequeue, S>, _: Time) -> bool {
+        true
+    }
+
+    fn on_head<S: PortState>(&mut self, head: Head, port: &View<'_, Dequeue, S>) -> Fate {
+        let Head { cell, sojourn, now } = head;
+        let short = self.longest.is_short(&cell, port.occupancy());
+        self.control.on_head(now, sojourn, short, self.marks && cell.ecn != Ecn::NotCapable)
+    }
+}

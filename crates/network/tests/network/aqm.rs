@@ -1,0 +1,68 @@
+//! Active queue management in front of a link of packets: the delay that each keeps, and what it costs.
+
+use celltrain_network::{Experiment, Options, RunResult};
+
+use crate::common::{scenario, value};
+
+/// Four connections into a link of 10 Mbit/s with room for 400 packets, half a second of them.
+fn bottleneck(switch: &str, tcp: &str, flows: &str) -> RunResult {
+    let scenario = scenario(&format!(
+        "duration = \"30 s\"\nwarm-up = \"10 s\"\n[topology]\nkind = \"n-source\"\nsources = 4\n\
+         [link]\nframing = \"packets\"\nrate = \"10 Mbit/s\"\ndelay = \"10 ms\"\naccess.rate = \"100 Mbit/s\"\n\
+         exit.rate = \"100 Mbit/s\"\n[switch]\nbuffer = \"400 packets\"\n{switch}\n[tcp]\nstack = \"newreno\"\n\
+         recovery = \"sack\"\nmss = \"1460 B\"\nreceive-window = \"4 MiB\"\nwindow-scaling = true\n{tcp}\n\
+         [traffic]\nkind = \"greedy\"\nstart = \"0 ms .. 1 s\"\n{flows}"
+    ));
+    let experiment = Experiment::new(&scenario).unwrap_or_else(|error| panic!("{error}"));
+    let mut network = experiment.network(1, 0, Options::default());
+    network.record_events();
+    experiment.run_network(network, &mut || false).expect("nothing interrupts")
+}
+
+fn at_bottleneck(result: &RunResult, column: &str) -> f64 {
+    value(&result.ports, "switch1 > switch2", column)
+}
+
+/// The mean delay in milliseconds, and the utilisation.
+fn delay_and_utilisation(switch: &str) -> (f64, f64) {
+    let result = bottleneck(switch, "", "");
+    (1e3 * at_bottleneck(&result, "delay_mean"), at_bottleneck(&result, "utilisation"))
+}
+
+#[test]
+fn queues_stay_short_where_they_are_managed_and_the_link_busy() {
+    let (unmanaged, busy) = delay_and_utilisation("discard.policy = \"tail-drop\"");
+    assert!(unmanaged > 200.0 && busy > 0.99, "{unmanaged} ms, {busy}");
+    // RFC 8289 section 4.2: the target is 5 ms, and the standing queue is what is controlled. RFC 8033 section 4.2: 15 ms.
+    for (policy, least, most) in [("codel", 2.0, 15.0), ("pie", 8.0, 25.0)] {
+        let (delay, busy) = delay_and_utilisation(&format!("discard.policy = \"{policy}\""));
+        assert!((least..most).contains(&delay) && busy > 0.9, "{policy}: {delay} ms, {busy}");
+        let marks = format!("discard.policy = \"{policy}\"\ndiscard.{policy}.ecn = true");
+        let result = bottleneck(&marks, "ecn = true", "");
+        let (delay, lost) =
+            (1e3 * at_bottleneck(&result, "delay_mean"), at_bottleneck(&result, "cells_discarded"));
+        assert!(
+            (least..most).contains(&delay) && at_bottleneck(&result, "frames_marked") > 20.0,
+            "{policy}: {delay} ms"
+        );
+        assert!(lost < at_bottleneck(&result, "frames_marked"), "{policy} marks more than it drops");
+    }
+}
+
+#[test]
+fn a_sparse_flow_does_not_wait_in_the_queues_of_others() {
+    // RFC 8290 section 1.3: packets of sparse flows are served before those that build queues.
+    let sparse =
+        "[[flow]]\nname = \"1\"\ntraffic = { kind = \"bursty\", bytes = \"100 B\", every = \"50 ms\" }\n";
+    let flow_queue = "discard.policy = \"fq-codel\"\nscheduler.discipline = \"flow-queue\"";
+    let longest_trip = |switch: &str| {
+        let result = bottleneck(switch, "delayed-ack = \"1 ms\"", sparse);
+        let trips = result.series.iter().find(|series| series.entity == "1" && series.metric == "rtt");
+        let trips = &trips.expect("a connection that sends has round trips").values;
+        assert!(trips.len() > 40, "{} samples", trips.len());
+        trips[20..].iter().copied().fold(0.0, f64::max)
+    };
+    let (fifo, fair) = (longest_trip("discard.policy = \"tail-drop\""), longest_trip(flow_queue));
+    // Six links of 10 ms there and back, two services of 1.2 ms at the most, and a packet in transmission.
+    assert!(fair < 0.066 && fifo > 0.2, "{fair} s with flow queuing, {fifo} s without");
+}
