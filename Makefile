@@ -121,8 +121,12 @@ docs: build $(VENV)/.docs ## Build the documentation as a site in docs/_build/ht
 lab: web/dist/index.html ## Build the lab: one page with the engine in it, web/dist/index.html, for any browser.
 	@echo "Open $(CURDIR)/web/dist/index.html in a browser, or run: $(BIN)/celltrain lab SCENARIO"
 
+.PHONY: lab-tools
+lab-tools: web/node_modules/.installed ## Fetch what the lab is built and tested with.
+	@rustup target add $(WASM) >/dev/null 2>&1 || test -d "$$(rustc --print target-libdir --target $(WASM))"
+
 .PHONY: test-lab
-test-lab: lab ## Test the lab in Node, and in Chromium where that is installed.
+test-lab: build lab ## Test the lab in Node, and in Chromium where that is installed.
 	cd web && $(NODE_PATH) npm run --silent check
 	cd web && CELLTRAIN_ENGINE=$(ENGINE) $(NODE_PATH) npm test --silent
 
