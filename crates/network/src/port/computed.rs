@@ -99,7 +99,7 @@ impl<F: Fifo> Computed<F> {
 
     pub(super) fn check(&self, port: &str) {
         if let Some(per_vc) = &self.per_vc {
-            per_vc.occupancy.check(port);
+            per_vc.occupancy.check(port, per_vc.units.iter().map(|(_, unit)| unit));
         }
     }
 }
@@ -158,6 +158,10 @@ impl<F: Fifo> Service for Computed<F> {
     }
 
     fn kept(&self) -> u64 {
+        0
+    }
+
+    fn kept_of(&self, _: u32) -> u64 {
         0
     }
 

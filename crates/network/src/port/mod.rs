@@ -72,8 +72,8 @@ impl PortStats {
     }
 }
 
-/// The books of a port are checked after a visit as soon as this many units have arrived for each of its VCs: the check looks at every
-/// VC, and must not cost more than what it checks.
+/// The books of a port are checked after a visit as soon as this many units have arrived for each of its VCs, and for each unit that
+/// was in the buffer at the check before: the check looks at all of them, and must not cost more than what it checks.
 const UNITS_A_CHECK: u64 = 16;
 
 /// An output port: its buffer, and the link behind it.
@@ -95,6 +95,8 @@ pub struct Port {
     /// Units that have arrived for the link, and how many of them since the books were checked.
     arrived: u64,
     unchecked: u64,
+    /// How many make the next check due.
+    check_after: u64,
     samplers: PortSamplers,
 }
 
@@ -252,6 +254,7 @@ impl Port {
                 AnyCore::Packets(shared.serving(Computed::new(fifo, per_vc)))
             }
         };
+        let check_after = UNITS_A_CHECK * parts.flows.len() as u64;
         Self {
             name: parts.name,
             link: parts.link,
@@ -265,6 +268,7 @@ impl Port {
             clock: 0,
             arrived: 0,
             unchecked: 0,
+            check_after,
             samplers: parts.samplers,
         }
     }
@@ -327,9 +331,10 @@ impl Port {
         }
         self.arrived += units;
         self.unchecked += units;
-        if self.unchecked >= UNITS_A_CHECK * self.flows.len() as u64 {
-            self.unchecked = 0;
+        if self.unchecked >= self.check_after {
             self.check_conservation(streams);
+            (self.unchecked, self.check_after) =
+                (0, UNITS_A_CHECK * (self.flows.len() as u64 + self.occupancy()));
         }
         units
     }

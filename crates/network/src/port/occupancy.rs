@@ -1,5 +1,7 @@
 //! Per-VC occupancy of a buffer: an observer of either service.
 
+use super::queues::Unit;
+
 /// What each VC, and each priority, has in a buffer, in the unit of its size.
 #[derive(Debug, Clone)]
 pub(super) struct VcOccupancy {
@@ -60,14 +62,51 @@ impl VcOccupancy {
         self.active
     }
 
-    /// The sum over VCs is the sum over priorities and the total.
+    /// What each VC has in the buffer is what `units` of it are there; the sum over VCs is the sum over priorities and the total.
     ///
     /// # Panics
     /// If it is not.
-    pub(super) fn check(&self, port: &str) {
+    pub(super) fn check<'a>(&self, port: &str, units: impl Iterator<Item = &'a Unit>) {
+        let mut by_vc = vec![0; self.by_vc.len()];
+        units.for_each(|unit| by_vc[unit.cell.vc as usize] += u64::from(unit.size));
+        assert_eq!(by_vc, self.by_vc, "{port}: occupancy by VC, of the units that are there and as counted");
         let sums = [self.by_vc.iter().sum::<u64>(), self.by_clp.iter().sum()];
         assert_eq!(sums, [self.total; 2], "{port}: occupancy by VC, by priority, and total");
         let active = self.by_vc.iter().filter(|&&size| size > 0).count() as u64;
         assert_eq!(active, self.active, "{port}: VCs in the buffer");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use celltrain_atm::Cell;
+    use celltrain_engine::Instant;
+
+    use super::*;
+
+    /// A buffer of two cells of VC 0 and one of VC 1, and the cells.
+    fn three_cells() -> (VcOccupancy, Vec<Unit>) {
+        let unit = |vc| Unit { cell: Cell { vc, ..Cell::default() }, at: Instant::default(), size: 1 };
+        let (mut occupancy, units) = (VcOccupancy::new(2), [0, 1, 0].map(unit));
+        units.iter().for_each(|unit| occupancy.enter(unit.cell.vc, false, 1));
+        (occupancy, units.into())
+    }
+
+    #[test]
+    fn what_is_there_is_what_was_counted() {
+        let (mut occupancy, mut units) = three_cells();
+        occupancy.check("port", units.iter());
+        occupancy.leave(0, false, 1);
+        units.remove(0);
+        occupancy.check("port", units.iter());
+    }
+
+    #[test]
+    #[should_panic(expected = "occupancy by VC, of the units that are there and as counted")]
+    fn a_departure_booked_to_another_vc_is_found() {
+        let (mut occupancy, mut units) = three_cells();
+        occupancy.leave(1, false, 1);
+        units.remove(0);
+        occupancy.check("port", units.iter());
     }
 }

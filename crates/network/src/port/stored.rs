@@ -139,7 +139,8 @@ impl Stored {
     }
 
     pub(super) fn check(&self, port: &str) {
-        self.occupancy.check(port);
+        let sending = self.sending.iter().map(|sending| &sending.unit);
+        self.occupancy.check(port, self.store.units().chain(sending));
         let sending = u64::from(self.sending.is_some());
         assert!(sending == 1 || self.store.waiting() == 0, "{port}: units wait while the link is idle");
         assert_eq!(self.store.units().count() as u64, self.store.waiting(), "{port}: units in queues");
@@ -210,6 +211,10 @@ impl Service for Stored {
 
     fn kept(&self) -> u64 {
         self.store.waiting()
+    }
+
+    fn kept_of(&self, vc: u32) -> u64 {
+        self.store.waiting_of(vc)
     }
 
     fn abr_queue(&self, _: Instant) -> u64 {
