@@ -3,6 +3,7 @@
 use celltrain_atm::{
     Cell,
     aal5::{Delivery, LLC_SNAP, Params, Reassembly, TRAILER},
+    cell::Ecn,
 };
 use celltrain_engine::quantity::Bytes;
 use proptest::{prelude::*, test_runner::RngSeed};
@@ -112,4 +113,21 @@ fn a_lost_end_mark_costs_two_frames() {
     // Without a cell in the middle only its own frame is lost.
     let arrived = with_losses(&[3, 3, 3], &[false, true]);
     assert_eq!(reassemble(&arrived, 1), [Delivery::Corrupt(2), Delivery::Frame(1), Delivery::Frame(2)]);
+}
+
+/// The mark of a frame is that of any of its cells, as a packet is marked if one of its fragments is (RFC 3168, section 5.3), and the
+/// next frame begins without it.
+#[test]
+fn a_frame_is_marked_if_one_of_its_cells_is() {
+    for marked_cell in [None, Some(0), Some(1), Some(2)] {
+        let mut reassembly = Reassembly::default();
+        for frame in [0, 1] {
+            for position in 0..3 {
+                let marked = frame == 0 && marked_cell == Some(position);
+                let ecn = if marked { Ecn::Marked } else { Ecn::Capable };
+                reassembly.on_cells(&Cell { frame, position, length: 3, ecn, ..Cell::default() }, 1);
+            }
+            assert_eq!(reassembly.marked(), frame == 0 && marked_cell.is_some(), "cell {marked_cell:?}");
+        }
+    }
 }

@@ -124,6 +124,15 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "frame 1 is not in flight")]
+    fn a_frame_is_taken_once() {
+        let mut queue = PayloadQueue::default();
+        (0..3).for_each(|n| *queue.send().1 = n);
+        assert_eq!(*queue.take(1), 1);
+        queue.take(1);
+    }
+
+    #[test]
+    #[should_panic(expected = "frame 1 is not in flight")]
     fn a_number_not_yet_sent_stops_the_run() {
         let mut queue = PayloadQueue::default();
         *queue.send().1 = 0;

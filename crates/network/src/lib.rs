@@ -6,6 +6,7 @@ pub mod audit;
 mod build;
 pub mod capture;
 mod channel;
+mod conservation;
 mod events;
 mod flight;
 mod host;

@@ -60,3 +60,14 @@ fn capable_connections_are_slowed_without_a_loss() {
         }
     }
 }
+
+/// A frame is marked in all of its cells and counts once.
+#[test]
+fn a_frame_is_marked_once() {
+    let marking =
+        [("switch.buffer", "400 cells"), ("switch.discard.epd.threshold", "1 cells"), ("tcp.ecn", "true")];
+    let result = run(&[&marking[..], &[("switch.discard.epd.ecn", "true")]].concat());
+    let (marked, ..) = sums(&result);
+    let sent: u64 = result.flows.counts("segments_sent").iter().sum();
+    assert!(marked > sent / 10 && marked <= sent, "{marked} marked, {sent} sent");
+}

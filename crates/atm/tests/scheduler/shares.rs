@@ -234,6 +234,7 @@ fn shares_that_make_no_sense_are_refused() {
         let (key, message) = refused(&params, &weighted(&[1, 0]));
         assert!(key == "share" && message.starts_with("VC 1 has no share"), "{message}");
     }
+    discipline(&of(DisciplineName::WeightedRoundRobin), &weighted(&[1, 10_000]));
     let (key, message) = refused(&of(DisciplineName::WeightedRoundRobin), &weighted(&[1, 10_001]));
     assert!(key == "share" && message.starts_with("VC 1 would have 10001 cells a cycle"), "{message}");
     let by_rate = SchedulerParams { wfq: wfq::Params { share: Share::Mcr }, ..of(DisciplineName::Wfq) };

@@ -4,12 +4,11 @@ use celltrain_atm::{
     aal5::Reassembly,
     abr::{Destination, Rate},
     cell::CELL_BITS,
-    contract::{Category, Contract, Policing, Spacing},
-    policing::Policer,
+    contract::{Category, Spacing},
 };
 use celltrain_engine::{Slot, stream::StreamId};
 
-use super::{Builder, Circuit, Circuits, Joint, Laid};
+use super::{Builder, Circuit, Circuits, Joint, Laid, VcDraft};
 use crate::{
     capture::Path,
     channel::Vc,
@@ -127,6 +126,14 @@ impl Builder<'_> {
             abr: None,
             pace,
         });
+        let number = self.vcs.len() as u32;
+        self.vcs.push(VcDraft {
+            contract: circuit.contract.clone(),
+            flow: circuit.flow,
+            role: role(circuit),
+            policed_at: route.get(1).copied(),
+            line: self.graph.links[route[0]].rate,
+        });
         let mut labels = Vec::with_capacity(route.len());
         for (place, &link) in route.iter().enumerate() {
             let next = route.get(place + 1).map_or(Joint::Host(to), |&link| Joint::Link(link));
@@ -142,18 +149,11 @@ impl Builder<'_> {
             for (stream, label) in [Some((output, label)), relay].into_iter().flatten() {
                 self.watch(link, stream, label, circuit);
             }
-            // The first switch polices.
-            let line = self.graph.links[route[0]].rate;
-            let policer = if place == 1 { Policer::new(&circuit.contract, line) } else { None };
-            let policing = if place == 1 { circuit.contract.policing } else { Policing::None };
             let port = self.port(link);
-            port.policers.push(policer);
             port.depth = port.depth.max(depth + place);
             labels.push(port.entries.len() as u32);
             port.entries.push(VcEntry::new(output, label, relay));
-            port.roles.push(role(circuit));
-            port.flows.push(circuit.flow);
-            port.contracts.push(Contract { policing, ..circuit.contract.clone() });
+            port.vcs.push(number);
         }
         self.host(to).incoming.push(Incoming {
             reassembly: Reassembly::default(),
@@ -172,7 +172,7 @@ impl Builder<'_> {
         channel.vcs[label as usize] = Vc::new(circuit.payloads, circuit.rm_payloads);
         if let Some(tap) = &mut channel.tap {
             // On the link the VC goes by its number among the VCs of the port.
-            let number = self.ports.get(&link).map_or(0, |port| port.entries.len());
+            let number = self.ports[link].as_ref().map_or(0, |port| port.entries.len());
             tap.add(label, number as u32, circuit.path);
         }
     }

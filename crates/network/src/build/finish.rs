@@ -15,7 +15,7 @@ use crate::{
     channel::Channel,
     host::{Host, HostParts},
     network::{FlowEnds, Network, Node},
-    port::{Location, Port, PortParts, PortSamplers, Queuing, RateControl, Role, ServiceKind},
+    port::{Location, Port, PortParts, PortSamplers, Queuing, RateControl, RmRelay, Role, ServiceKind},
     scenario::{self, Graph, Link},
 };
 
@@ -32,9 +32,10 @@ impl Builder<'_> {
         let ranks = ranks(self.graph);
         let mut places: Vec<(usize, usize, Place)> = Vec::new();
         let (hosts, ports) = (std::mem::take(&mut self.hosts), std::mem::take(&mut self.ports));
+        let depth = |link: usize| ports[link].as_ref().map_or(0, |port| port.depth);
         let channels: Vec<_> = std::mem::take(&mut self.channels)
             .into_values()
-            .map(|channel| (ports[&channel.link].depth + 1, ranks[channel.link] + 1, Place::Channel(channel)))
+            .map(|channel| (depth(channel.link) + 1, ranks[channel.link] + 1, Place::Channel(channel)))
             .collect();
         for (node, parts) in hosts {
             // Where ACKs start is where the data has arrived.
@@ -42,6 +43,7 @@ impl Builder<'_> {
             let depth = if receives { self.graph.links.len() } else { 0 };
             places.push((depth, depth, Place::Host(node, parts)));
         }
+        let ports = ports.into_iter().enumerate().filter_map(|(link, draft)| Some((link, draft?)));
         for (link, draft) in ports {
             places.push((draft.depth + 1, ranks[link] + 1, Place::Port(link, draft)));
         }
@@ -64,7 +66,7 @@ impl Builder<'_> {
                     host_index.insert(node, nodes.len());
                     Node::Host(Box::new(self.finish_host(parts)))
                 }
-                Place::Port(link, draft) => Node::Port(Box::new(self.finish_port(link, draft))),
+                Place::Port(link, draft) => Node::Port(Box::new(self.finish_port(link, *draft))),
                 Place::Channel(parts) => Node::Channel(Box::new(Channel::new(parts))),
                 Place::Shaper(shaper) => Node::Port(shaper),
             });
@@ -82,8 +84,15 @@ impl Builder<'_> {
         Host::new(parts, merge, |part| self.randomness.named(&format!("host {name} {part}")))
     }
 
-    fn finish_port(&self, index: usize, mut draft: PortDraft) -> Port {
+    fn finish_port(&self, index: usize, draft: PortDraft) -> Port {
         let link = &self.graph.links[index];
+        let vcs = || draft.vcs.iter().map(|&vc| &self.vcs[vc as usize]);
+        let contracts: Vec<_> = vcs().map(|vc| vc.contract(index)).collect();
+        let flows: Vec<_> = vcs().map(|vc| vc.flow).collect();
+        let mut policers: Vec<_> = vcs().map(|vc| vc.policer(index)).collect();
+        if policers.iter().all(Option::is_none) {
+            policers = Vec::new();
+        }
         let name = self.graph.link_name(index);
         let ties = match self.scenario.spec().tie_break {
             scenario::TieBreak::PortId => TieBreak::InputId,
@@ -100,24 +109,22 @@ impl Builder<'_> {
             capacity: line.capacity(),
             unit: link.buffer.1,
             rate: link.rate,
-            vcs: &draft.contracts,
+            vcs: &contracts,
             generator: self.randomness.named(&format!("port {name} discard")),
         };
         let policy = Policy::new(&link.discard, &context).expect("the scenario was checked");
         let in_switch = location == Location::Switch;
-        let control = rate_control(self.graph, link, &mut draft).filter(|_| in_switch);
-        let categories = draft.contracts.iter().map(|contract| contract.category);
+        let roles = vcs().map(|vc| vc.role).collect();
+        let control = rate_control(self.graph, link, &flows, roles, draft.relays).filter(|_| in_switch);
+        let categories = contracts.iter().map(|contract| contract.category);
         let service = ServiceKind::of(&link.discard, &link.scheduler, link.vc_buffer, categories);
         let stores = in_switch && (self.options.store_queues || service == ServiceKind::Stored);
         let queuing = stores.then(|| Queuing {
-            scheduler: Priority::new(&link.scheduler, &draft.contracts, line.service())
+            scheduler: Priority::new(&link.scheduler, &contracts, line.service())
                 .expect("the scenario was checked"),
             vc_capacity: link.vc_buffer.units(),
-            abr: draft.contracts.iter().map(|contract| contract.category == Category::Abr).collect(),
+            abr: contracts.iter().map(|contract| contract.category == Category::Abr).collect(),
         });
-        if draft.policers.iter().all(Option::is_none) {
-            draft.policers.clear();
-        }
         Port::new(PortParts {
             name,
             link: index,
@@ -127,8 +134,8 @@ impl Builder<'_> {
             relay_outputs: draft.relay_outputs,
             policy,
             entries: draft.entries,
-            policers: draft.policers,
-            flows: draft.flows,
+            policers,
+            flows,
             line,
             queuing,
             control,
@@ -158,10 +165,15 @@ fn ranks(graph: &Graph) -> Vec<usize> {
 }
 
 /// The rate control of a port, if data of ABR flows cross it.
-fn rate_control(graph: &Graph, link: &Link, draft: &mut PortDraft) -> Option<Box<RateControl>> {
-    let (roles, relays) = (std::mem::take(&mut draft.roles), std::mem::take(&mut draft.relays));
+fn rate_control(
+    graph: &Graph,
+    link: &Link,
+    flows: &[Option<usize>],
+    roles: Vec<Role>,
+    relays: Vec<RmRelay>,
+) -> Option<Box<RateControl>> {
     let minimum = |flow: &Option<usize>| graph.flows[(*flow)?].abr.as_ref().map(|abr| abr.mcr);
-    let minima: Vec<_> = draft.flows.iter().map(|flow| minimum(flow).unwrap_or_default()).collect();
+    let minima: Vec<_> = flows.iter().map(|flow| minimum(flow).unwrap_or_default()).collect();
     let port = celltrain_atm::abr::Port {
         link: Rate::of_bits(link.rate),
         capacity: link.buffer.units(),

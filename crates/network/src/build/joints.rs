@@ -1,5 +1,7 @@
 //! What lies between two processes: streams, shapers, channels of links that lose or are captured.
 
+use std::collections::BTreeMap;
+
 use celltrain_atm::{
     buffer::{DiscardParams, Policy, PolicyName, PortContext},
     cell::CELL_BITS,
@@ -73,11 +75,11 @@ impl Builder<'_> {
 
     /// The stream from one process to the next, made when first asked for.
     pub(super) fn joint(&mut self, from: Joint, to: Joint) -> StreamId {
-        if let Some(&stream) = self.joints.get(&(from, to)) {
+        if let Some(&stream) = self.streams_from(from).get(&to) {
             return stream;
         }
         let stream = self.add_stream();
-        self.joints.insert((from, to), stream);
+        self.streams_from(from).insert(to, stream);
         let mut arriving = stream;
         match from {
             Joint::Host(host) => self.host(host).outputs.push(stream),
@@ -98,6 +100,14 @@ impl Builder<'_> {
         stream
     }
 
+    /// The streams from a process, by what they lead to.
+    fn streams_from(&mut self, from: Joint) -> &mut BTreeMap<Joint, StreamId> {
+        match from {
+            Joint::Link(link) => &mut self.port(link).next,
+            Joint::Host(_) | Joint::Relay { .. } => self.joints.entry(from).or_default(),
+        }
+    }
+
     pub(super) fn add_stream(&mut self) -> StreamId {
         self.streams.push(Stream::default());
         self.streams.len() - 1
@@ -108,10 +118,11 @@ impl Builder<'_> {
         self.graph.links[link].loss > 0.0 || self.graph.losses.iter().any(|loss| loss.link == link)
     }
 
-    fn channel(&self, link: usize, input: StreamId, output: StreamId) -> ChannelParts {
-        let spec = &self.graph.links[link];
+    fn channel(&mut self, link: usize, input: StreamId, output: StreamId) -> ChannelParts {
+        let channels = &mut self.port(link).channels;
         // The first and the second of a link's ways are told apart by their numbers in the order of the flows.
-        let way = self.channels.values().filter(|channel| channel.link == link).count();
+        let way = std::mem::replace(channels, *channels + 1);
+        let spec = &self.graph.links[link];
         let generator = self.randomness.named(&format!("link {} loss {way}", self.graph.link_name(link)));
         let random = RandomLoss::new(spec.loss, spec.loss_unit == LossUnit::Frame, generator);
         let tap = self.captures.links.contains(&link).then(|| CellTap::new(self.scenario.spec().aal5));

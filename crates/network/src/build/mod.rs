@@ -6,9 +6,15 @@ mod joints;
 
 use std::collections::BTreeMap;
 
-use celltrain_atm::{Cell, cell::CELL_BITS, contract::Contract, policing::Policer};
+use celltrain_atm::{
+    Cell,
+    cell::CELL_BITS,
+    contract::{Contract, Policing},
+    policing::Policer,
+};
 use celltrain_engine::{
     Instant, Slot, Time,
+    quantity::BitRate,
     random::{Generator, Randomness},
     stream::{StreamId, Streams},
 };
@@ -42,9 +48,12 @@ struct Builder<'a> {
     flight: InFlight,
     /// How many VCs cross each link; those that only pass its port on their way back have labels from there on.
     crossing: Vec<usize>,
-    /// The streams from a link to the link or host after it.
-    joints: BTreeMap<(Joint, Joint), StreamId>,
-    ports: BTreeMap<usize, PortDraft>,
+    /// The streams from hosts and relays to what is after them; those from links stand with their ports.
+    joints: BTreeMap<Joint, BTreeMap<Joint, StreamId>>,
+    /// By link.
+    ports: Vec<Option<Box<PortDraft>>>,
+    /// The VCs laid so far.
+    vcs: Vec<VcDraft>,
     hosts: BTreeMap<usize, HostParts>,
     /// By the stream that enters them.
     channels: BTreeMap<StreamId, ChannelParts>,
@@ -66,7 +75,7 @@ struct Circuits {
 /// A process in the making, by the number of its node or link.
 enum Place {
     Host(usize, HostParts),
-    Port(usize, PortDraft),
+    Port(usize, Box<PortDraft>),
     Channel(ChannelParts),
     Shaper(Box<Port>),
 }
@@ -110,21 +119,48 @@ enum Joint {
     },
 }
 
+/// A VC that was laid, for the ports that it crosses: they keep its number until they are made, because the routes of a network may
+/// have millions of links together.
+struct VcDraft {
+    contract: Contract,
+    /// The flow whose data it carries; none if it carries ACKs.
+    flow: Option<usize>,
+    /// What it is to rate control.
+    role: Role,
+    /// The first switch polices it: the link behind that, if there is one.
+    policed_at: Option<usize>,
+    /// The rate of its first link.
+    line: BitRate,
+}
+
+impl VcDraft {
+    /// Its policer at the port of `link`.
+    fn policer(&self, link: usize) -> Option<Policer> {
+        (self.policed_at == Some(link)).then(|| Policer::new(&self.contract, self.line)).flatten()
+    }
+
+    /// Its contract with the port of `link`.
+    fn contract(&self, link: usize) -> Contract {
+        let policing = if self.policed_at == Some(link) { self.contract.policing } else { Policing::None };
+        Contract { policing, ..self.contract.clone() }
+    }
+}
+
 #[derive(Default)]
 struct PortDraft {
     inputs: Vec<StreamId>,
     outputs: Vec<StreamId>,
     /// Outputs for the reverse paths on which it relays RM cells.
     relay_outputs: Vec<StreamId>,
+    /// The streams to what is behind its link.
+    next: BTreeMap<Joint, StreamId>,
+    /// How many of them lead through a channel.
+    channels: usize,
     entries: Vec<VcEntry>,
-    /// What the VCs are to rate control, by label.
-    roles: Vec<Role>,
+    /// The numbers of the VCs among all that are laid, by label.
+    vcs: Vec<u32>,
     /// The reverse paths, numbered after `entries`.
     relays: Vec<RmRelay>,
-    /// The contracts of the VCs, by label.
-    contracts: Vec<Contract>,
-    policers: Vec<Option<Policer>>,
-    flows: Vec<Option<usize>>,
     /// The longest way a VC has come before it gets here, in links: orders the processes, whose fingerprints are combined in
     /// their order.
     depth: usize,
@@ -153,7 +189,8 @@ pub(crate) fn build(
         flight: InFlight::default(),
         crossing: crossing(graph),
         joints: BTreeMap::new(),
-        ports: BTreeMap::new(),
+        ports: graph.links.iter().map(|_| None).collect(),
+        vcs: Vec::new(),
         hosts: BTreeMap::new(),
         channels: BTreeMap::new(),
         shapers: Vec::new(),
@@ -248,7 +285,11 @@ impl Builder<'_> {
     }
 
     fn port(&mut self, link: usize) -> &mut PortDraft {
-        self.ports.entry(link).or_default()
+        let vcs = self.crossing[link];
+        self.ports[link].get_or_insert_with(|| {
+            let (entries, numbers) = (Vec::with_capacity(vcs), Vec::with_capacity(vcs));
+            Box::new(PortDraft { entries, vcs: numbers, ..PortDraft::default() })
+        })
     }
 
     fn host(&mut self, node: usize) -> &mut HostParts {

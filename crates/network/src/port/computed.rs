@@ -98,11 +98,6 @@ impl<F: Fifo> Computed<F> {
         Self { fifo, longest, most, runs_until: 0, delays, per_vc: vcs.map(new) }
     }
 
-    /// Units that [`Computed::check`] counts again.
-    pub(super) fn counted_units(&self) -> u64 {
-        self.per_vc.as_ref().map_or(0, |per_vc| per_vc.units.len() as u64)
-    }
-
     /// As [`VcOccupancy::check`].
     pub(super) fn check(&self, port: &str, accepted: impl Iterator<Item = u64>) {
         if let Some(PerVc { occupancy, units }) = self.per_vc.as_deref() {
@@ -165,6 +160,10 @@ impl<F: Fifo> Service for Computed<F> {
     }
 
     fn kept(&self) -> u64 {
+        0
+    }
+
+    fn kept_of(&self, _: u32) -> u64 {
         0
     }
 

@@ -113,6 +113,19 @@ impl Port {
         with_core!(&self.core, core => core.service.kept())
     }
 
+    /// Units of the VC `vc` that arrived so far.
+    pub(crate) fn arrived_of(&self, vc: u32) -> u64 {
+        let VcEntry { accepted, discarded, withdrawn, .. } = &self.entries()[vc as usize];
+        accepted.iter().chain(discarded).sum::<u64>() - withdrawn
+    }
+
+    /// Units of the VC `vc` that have gone into an output stream so far.
+    pub(crate) fn sent_of(&self, vc: u32) -> u64 {
+        let VcEntry { accepted, withdrawn, .. } = &self.entries()[vc as usize];
+        let kept = with_core!(&self.core, core => core.service.kept_of(vc));
+        accepted.iter().sum::<u64>() - withdrawn - kept
+    }
+
     /// Checks that no unit was lost track of at this port: in total, by VC and by reason.
     ///
     /// # Panics

@@ -81,8 +81,8 @@ impl PortStats {
     }
 }
 
-/// The books of a port are checked after a visit as soon as this many units have arrived for each of its VCs, and as many as are in the
-/// buffer: the check looks at every VC and every unit there, and must not cost more than what it checks.
+/// The books of a port are checked after a visit as soon as this many units have arrived for each of its VCs, and one for each unit
+/// that was in the buffer at the check before: the check looks at all of them, and must not cost more than what it checks.
 const UNITS_A_CHECK: u64 = 64;
 
 /// An output port: its buffer, and the link behind it.
@@ -104,6 +104,8 @@ pub struct Port {
     /// Units that have arrived for the link, and how many of them since the books were checked.
     arrived: u64,
     unchecked: u64,
+    /// How many make the next check due.
+    check_after: u64,
     samplers: PortSamplers,
 }
 
@@ -261,6 +263,7 @@ impl Port {
                 AnyCore::Packets(shared.serving(Computed::new(fifo, per_vc)))
             }
         };
+        let check_after = UNITS_A_CHECK * parts.flows.len() as u64;
         Self {
             name: parts.name,
             link: parts.link,
@@ -274,6 +277,7 @@ impl Port {
             clock: 0,
             arrived: 0,
             unchecked: 0,
+            check_after,
             samplers: parts.samplers,
         }
     }
@@ -336,21 +340,12 @@ impl Port {
         }
         self.arrived += units;
         self.unchecked += units;
-        if self.unchecked >= UNITS_A_CHECK * self.flows.len() as u64 && self.unchecked >= self.counted_units()
-        {
-            self.unchecked = 0;
+        if self.unchecked >= self.check_after {
             self.check_conservation(streams);
+            (self.unchecked, self.check_after) =
+                (0, UNITS_A_CHECK * self.flows.len() as u64 + self.occupancy());
         }
         units
-    }
-
-    /// Units in the buffer that a check counts again.
-    fn counted_units(&self) -> u64 {
-        match &self.core {
-            AnyCore::Cells(core) => core.service.counted_units(),
-            AnyCore::Packets(core) => core.service.counted_units(),
-            AnyCore::Stored(core) => core.service.kept(),
-        }
     }
 
     fn handle(&mut self, until: Time, streams: &mut Streams<Cell>, flight: &mut InFlight) -> u64 {

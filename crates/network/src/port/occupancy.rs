@@ -89,3 +89,37 @@ impl VcOccupancy {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use celltrain_atm::Cell;
+    use celltrain_engine::Instant;
+
+    use super::*;
+
+    /// A buffer of two cells of VC 0 and one of VC 1, and the cells.
+    fn three_cells() -> (VcOccupancy, Vec<Unit>) {
+        let unit = |vc| Unit { cell: Cell { vc, ..Cell::default() }, at: Instant::default(), size: 1 };
+        let (mut occupancy, units) = (VcOccupancy::new(2), [0, 1, 0].map(unit));
+        units.iter().for_each(|unit| occupancy.enter(unit.cell.vc, false, 1));
+        (occupancy, units.into())
+    }
+
+    #[test]
+    fn what_is_there_is_what_was_counted() {
+        let (mut occupancy, mut units) = three_cells();
+        occupancy.check("port", [2, 1].into_iter(), units.iter());
+        occupancy.leave(0, false, 1);
+        units.remove(0);
+        occupancy.check("port", [2, 1].into_iter(), units.iter());
+    }
+
+    #[test]
+    #[should_panic(expected = "what is in the buffer, counted again")]
+    fn a_departure_booked_to_another_vc_is_found() {
+        let (mut occupancy, mut units) = three_cells();
+        occupancy.leave(1, false, 1);
+        units.remove(0);
+        occupancy.check("port", [2, 1].into_iter(), units.iter());
+    }
+}

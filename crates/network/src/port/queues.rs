@@ -75,6 +75,11 @@ impl Store {
         self.waiting
     }
 
+    /// Units in the queue of `vc`.
+    pub(super) fn waiting_of(&self, vc: u32) -> u64 {
+        self.queues[vc as usize].units.len() as u64
+    }
+
     /// The units in the queues, VC by VC.
     pub(super) fn units(&self) -> impl Iterator<Item = &Unit> {
         self.queues.iter().flat_map(|queue| &queue.units)

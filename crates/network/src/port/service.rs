@@ -84,6 +84,9 @@ pub(super) trait Service {
     /// Units accepted that are not yet in an output stream.
     fn kept(&self) -> u64;
 
+    /// Of those, units of `vc`.
+    fn kept_of(&self, vc: u32) -> u64;
+
     /// ABR cells in the buffer at `now`.
     fn abr_queue(&self, now: Instant) -> u64;
 

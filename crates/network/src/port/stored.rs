@@ -225,6 +225,10 @@ impl Service for Stored {
         self.store.waiting()
     }
 
+    fn kept_of(&self, vc: u32) -> u64 {
+        self.store.waiting_of(vc)
+    }
+
     fn abr_queue(&self, _: Instant) -> u64 {
         self.abr_queue
     }

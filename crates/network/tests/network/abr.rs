@@ -78,6 +78,15 @@ fn every_allocator_uses_the_link_and_loses_nothing() {
     }
 }
 
+/// The marks of an EFCI switch reach the sources (TM 4.0, source behaviour 8): without them, two sources at the rate of the link put
+/// one cell in two into the queue.
+#[test]
+fn marks_hold_the_queue_of_an_efci_switch() {
+    let result = pairs(2, "efci", "rdf = 0.1\n");
+    let most = value(&result.ports, "switch1 > switch2", "abr_queue_max");
+    assert!(most < 0.2 * OC3 / 4.0, "{most} cells");
+}
+
 #[test]
 fn what_finds_no_room_at_the_source_is_dropped_there() {
     let result = pairs(2, "erica", "");

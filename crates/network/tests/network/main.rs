@@ -1,6 +1,7 @@
 //! Proof that networks of hosts, ports and links do what they should, seen from outside: scenario in, results out.
 
 mod abr;
+mod admission;
 mod aqm;
 mod common;
 mod golden;

@@ -29,6 +29,9 @@ pub(super) struct Router<'a> {
     searched: usize,
 }
 
+/// How many branches of trees are kept at the most, beyond those that a flow at hand needs: 64 MB of them.
+const MAX_BRANCHES: usize = 1 << 23;
+
 /// The shortest ways from one switch to all others: for each, how many links away it is and the last of them.
 type Tree = Vec<Option<Branch>>;
 
@@ -110,6 +113,9 @@ impl<'a> Router<'a> {
     pub(super) fn shortest(&mut self, from: usize, to: usize) -> Option<Vec<usize>> {
         if let Some(direct) = self.link(from, to) {
             return Some(vec![direct]);
+        }
+        if self.trees.len() * self.switches > MAX_BRANCHES {
+            self.trees.clear();
         }
         let mut best: Option<(u32, usize, usize)> = None;
         for first in self.outputs[from].clone() {
