@@ -17,6 +17,7 @@ from celltrain.papers.description import Column
 from celltrain.papers.expression import Expression
 from celltrain.papers.outcomes import Outcomes
 from celltrain.papers.printed import Range
+from celltrain.papers.published import PaperFolder
 from celltrain.verdicts import Verdict
 from tiny_paper import BUFFERS, FIXED_START, ID, LINES, TITLE
 
@@ -99,6 +100,7 @@ def judge(kind: str, subject: str = "", other: str = "", limits: Limits | None =
     assert kind in KINDS
     first, second = (Expression.of(text) if text else None for text in (subject, other))
     unit = options.pop("unit", "")
+    options = {key.rstrip("_"): value for key, value in options.items()}
     return judged([Part(kind, "it", unit, limits or Limits(), first, second, None, options)], {})
 
 
@@ -165,7 +167,7 @@ def test_the_best_column_is_told_from_its_rivals() -> None:
     }
     row = 'row("T", "r")'
     verdicts = [
-        judge("best", row, **{"is": name}, within=within)(Outcomes(samples, {})).verdict
+        judge("best", row, is_=name, within=within)(Outcomes(samples, {})).verdict
         for name, within in (("a", None), ("b", None), ("b", 1.0), ("b", 0.1))
     ]
     assert verdicts == [SUPPORTED, CONTRADICTED, SUPPORTED, CONTRADICTED]
@@ -228,7 +230,7 @@ def test_published_values_are_read_as_they_are_written(content: str, value: Any,
 def test_a_bad_published_value_names_its_cell(line: str, tmp_path: Path) -> None:
     (tmp_path / "published.csv").write_text(f"table,column,row,unit,published,note\n{line}\n")
     with pytest.raises(ct.InputError, match=r"published\.csv: T, [ac], r: "):
-        _ = papers.locate.PaperFolder(tmp_path).published
+        _ = PaperFolder(tmp_path).published
 
 
 def test_reproduce_all_writes_a_folder_a_paper_and_one_report(

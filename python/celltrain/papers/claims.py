@@ -7,9 +7,8 @@ from typing import Any
 from celltrain.errors import unknown
 from celltrain.papers.comparisons import KINDS, Limits, Part, SampleScope, judged
 from celltrain.papers.description import Claim, Table
-from celltrain.papers.exhibits import Names
-from celltrain.papers.expression import Expression, fill
-from celltrain.papers.functions import PLAIN
+from celltrain.papers.exhibits import Names, filled_in
+from celltrain.papers.expression import Expression
 from celltrain.papers.node import Node
 from celltrain.papers.outcomes import Outcomes
 from celltrain.papers.printed import Printed, parse
@@ -56,7 +55,7 @@ def _claim(node: Node, every: Sequence[Table], names: Mapping[str, Any]) -> Clai
 
     def filled(key: str, default: str | None = None) -> str:
         text = node.text(key, default)
-        return str(node.checked(lambda: fill(text, Names(names), PLAIN), key))
+        return str(filled_in(node, text, Names(names), key))
 
     own = [key for kind in KINDS for key in (kind, *OWN_KEYS.get(kind, ()))]
     inline = [key for key in node.values if key not in CLAIM_KEYS]
@@ -85,13 +84,13 @@ def _parts(node: Node, every: Sequence[Table], names: Mapping[str, Any]) -> Iter
         raise node.error(f"expected exactly one of {', '.join(KINDS)}, not {' and '.join(kinds) or 'none'}")
     (kind,) = kinds
     node.known((kind, *SHARED_KEYS, *OWN_KEYS.get(kind, ())))
-    loops = node.checked(lambda: fill(dict(node.mapping("for")), Names(names), PLAIN), "for")
+    loops = filled_in(node, dict(node.mapping("for")), Names(names), "for")
     for key, values in loops.items():
         if not isinstance(values, list):
             raise node.error("expected a list of values", "for", key)
     for chosen in product(*loops.values()):
         scope = Names({**names, **dict(zip(loops, chosen, strict=True))})
-        filled = node.checked(lambda scope=scope: fill(dict(node.values), scope, PLAIN), kind)
+        filled = filled_in(node, dict(node.values), scope, kind)
         yield _part(Node(filled, node.way, node.lines), kind, every)
 
 

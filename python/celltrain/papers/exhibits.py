@@ -15,7 +15,7 @@ from celltrain.results import Record
 from celltrain.scenario import Scenario
 from celltrain.traces import Trace
 
-__all__ = ["Exhibits", "Names"]
+__all__ = ["Exhibits", "Names", "filled_in"]
 
 TABLE_KEYS = (
     "name",
@@ -53,6 +53,11 @@ class Names:
                 "name", name, [key for key, one in self.known.items() if not isinstance(one, Expression)]
             )
         return self.known[name]
+
+
+def filled_in(node: Node, value: Any, names: Names, *keys: str | int) -> Any:
+    """A value with every expression in braces replaced; errors are about a key of its table."""
+    return node.checked(lambda: fill(value, names, PLAIN), *keys)
 
 
 class Exhibits:
@@ -104,9 +109,7 @@ class Exhibits:
         for line in self._listed(node, "lines", names, filled=False):
             for x in self._over(steps, name if steps is not node else "steps", names):
                 own = Names({**names, **_bound(x), name: x})
-                settings = node.checked(
-                    lambda own=own, line=line: fill({**line.settings, **step}, own, PLAIN), "step"
-                )
+                settings = filled_in(node, {**line.settings, **step}, own, "step")
                 shown = _shown(x)
                 yield Column(f"{line.name}, {shown}", settings, line.name, shown)
 
@@ -142,8 +145,8 @@ class Exhibits:
                 name = node.text("name", "{column}" if base.name else None)
                 settings = {**base.settings, **node.mapping("settings")}
                 if filled:
-                    settings = node.checked(lambda own=own, s=settings: fill(s, own, PLAIN), "settings")
-                yield Column(str(node.checked(lambda own=own, n=name: fill(n, own, PLAIN), "name")), settings)
+                    settings = filled_in(node, settings, own, "settings")
+                yield Column(str(filled_in(node, name, own, "name")), settings)
 
     def _over(self, node: Node, key: str, names: Mapping[str, Any]) -> list[Any]:
         """The values that a key lists, or the names of a table of constants that it names."""
@@ -169,10 +172,10 @@ class Exhibits:
             bound = {**names, **_bound(x)}
             own = Names(bound)
             content = row.values.get("value")
-            filled = row.checked(lambda c=content, own=own: fill(c, own, PLAIN), "value")
+            filled = filled_in(row, content, own, "value")
             value = row.expression("value", str(filled) if isinstance(content, str) else None)
             self._check(row, value, bound)
-            name = str(row.checked(lambda own=own: fill(row.text("name", key), own, PLAIN), "name"))
+            name = str(filled_in(row, row.text("name", key), own, "name"))
             yield Row(name, row.text("unit", ""), _Measure(value, bound, row), statistic)  # type: ignore[arg-type]
 
     def _check(self, row: Node, value: Expression, names: Mapping[str, Any]) -> None:

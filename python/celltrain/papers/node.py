@@ -38,11 +38,13 @@ class Node:
 
     def text(self, key: str, default: str | None = None) -> str:
         """A string."""
-        return self._of(key, str, "text", default)
+        found: str = self._of(key, str, "text", default)
+        return found
 
     def flag(self, key: str) -> bool:
         """True or false; false where it is missing."""
-        return self._of(key, bool, "true or false", False)
+        found: bool = self._of(key, bool, "true or false", False)
+        return found
 
     def number(self, key: str) -> float | None:
         """A number; None where it is missing."""
@@ -63,7 +65,8 @@ class Node:
 
     def mapping(self, key: str) -> Mapping[str, Any]:
         """A table as it is; empty where it is missing."""
-        return self._of(key, dict, "a table", {})
+        found: Mapping[str, Any] = self._of(key, dict, "a table", {})
+        return found
 
     def table(self, key: str) -> "Node":
         """A table; empty where it is missing."""

@@ -331,6 +331,12 @@ class Reproduction:
                 }
                 for row in self.rows
             ],
+            "deviations": [
+                {"table": table, "row": row, "stack": stack, "mean": mean}
+                for compared, lines in [self.deviation_table()]
+                for table, row, means in lines
+                for stack, mean in zip(compared, means, strict=True)
+            ],
             "claims": [
                 {
                     "id": self.label(judged.claim.id, judged.stack),
