@@ -11,13 +11,14 @@ import pytest
 
 import celltrain as ct
 from celltrain import papers, statistics
-from celltrain.papers import printed
+from celltrain.papers import printed, statements
 from celltrain.papers.comparisons import KINDS, Limits, Part, judged
 from celltrain.papers.description import Column
 from celltrain.papers.expression import Expression
 from celltrain.papers.outcomes import Outcomes
 from celltrain.papers.printed import Range
 from celltrain.papers.published import PaperFolder
+from celltrain.report import reproduction_report
 from celltrain.verdicts import Verdict
 from tiny_paper import BUFFERS, FIXED_START, ID, LINES, TITLE
 
@@ -262,6 +263,50 @@ def test_reproduce_all_writes_a_folder_a_paper_and_one_report(
     assert again.out == answer.out
     refused = cli("reproduce", "all", "--table", "1")
     assert (refused.code, refused.out) == (2, "")
+
+
+def test_the_page_of_statements_is_made_of_recordings(tiny_paper: None) -> None:
+    described = papers.describe(ID)
+    assert "not run" in statements.page([described])
+    found = ct.reproduce(ID, figures=["1"], candidates=["small-segments"], replications=3)
+    kept = statements.recording(found.to_json())
+    file = described.folder.path / statements.RECORDING
+    file.write_text(json.dumps(kept), encoding="utf-8")
+    page = statements.page([described])
+    file.unlink()
+    grows = {one.stack: one.finding.verdict for one in found.claims if one.claim.id == "grows"}
+    assert set(grows) == {"reno", "small-segments"}
+    line = next(line for line in page.splitlines() if line.startswith("| Throughput grows with the buffer |"))
+    assert "“more buffer, more throughput”, section 1" in line
+    assert line.endswith(f"| {grows['reno']} | {grows['small-segments']} |")
+    assert "Recorded with 3 replications" in page
+    assert "the segment; by Table 1, 2 values or combinations tried" in page
+    compared, lines = found.deviation_table()
+    assert compared == ["reno", "small-segments"]
+    assert [(table, row) for table, row, _ in lines] == [("Figure 1", "throughput")]
+    assert "| Figure 1 | Mbit/s |" in page
+    report = reproduction_report(found)
+    for words in (
+        "“more buffer, more throughput”, section 1",
+        "Calibrated by Table 1, 2 values or combinations tried: the segment.",
+        "small-segments: Segments of 300 bytes.",
+    ):
+        assert words in report
+
+
+def test_a_candidate_is_the_paper_with_other_settings(tiny_paper: None, scenario: ct.Scenario) -> None:
+    found = ct.reproduce(ID, tables=["1"], candidates=["small-segments"], replications=1)
+    assert found.stacks == ("reno", "small-segments")
+    settings = {"tcp.stack": "reno", "tcp.mss": "300 B", **FIXED_START}
+    (alone,) = ct.run(scenario.with_(settings), replications=1).fingerprints
+    fingerprints = {
+        run.kept.fingerprint
+        for run in found.runs
+        if (run.stack, run.column.name) == ("small-segments", "one")
+    }
+    assert fingerprints == {alone}
+    with pytest.raises(ct.InputError, match="unknown candidate 'small'"):
+        ct.reproduce(ID, candidates=["small"])
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no disk is full here")

@@ -98,19 +98,28 @@ def _fitting(paper: Paper) -> Iterator[str]:
 
 
 def _deviations(paper: Paper, recorded: Mapping[str, Any]) -> Iterator[str]:
-    """Mean deviations of every table over its rows, without signs, with a column for each variant."""
-    found: dict[str, dict[str, list[float]]] = {}
+    """Mean deviations of every table over its rows of one unit, without signs, a column for each variant."""
+    units = {
+        (table.name, row.name): row.unit or "ratio"
+        for table in (*paper.tables, *paper.figures)
+        for row in table.rows
+        if row.statistic == "mean"
+    }
+    found: dict[tuple[str, str], dict[str, list[float]]] = {}
     for one in recorded["deviations"]:
-        if one["mean"] is not None:
-            found.setdefault(one["table"], {}).setdefault(one["stack"], []).append(one["mean"])
+        unit = units.get((one["table"], one["row"]))
+        if unit is not None and one["mean"] is not None:
+            place = found.setdefault((one["table"], unit), {})
+            place.setdefault(one["stack"], []).append(one["mean"])
     if not found:
         return
     variants = [name for name in paper.compared if any(name in means for means in found.values())]
-    yield f"\n| mean deviation, without signs | {' | '.join(variants)} |\n|{'---|' * (1 + len(variants))}\n"
-    for table, means in found.items():
+    heads = ("mean deviation, without signs", "rows in", *variants)
+    yield f"\n| {' | '.join(heads)} |\n|{'---|' * len(heads)}\n"
+    for (table, unit), means in found.items():
         note = " (held out)" if table in paper.held_out else ""
         cells = (text.percent(statistics.mean(means[name])) if name in means else "-" for name in variants)
-        yield f"| {table}{note} | {' | '.join(cells)} |\n"
+        yield f"| {table}{note} | {unit} | {' | '.join(cells)} |\n"
 
 
 def _line(claim: Claim, recorded: Mapping[str, Any], variants: list[str]) -> str:
@@ -133,4 +142,4 @@ def _measured(found: Mapping[str, Any]) -> str:
 
 def _published(found: Mapping[str, Any]) -> str:
     value = found.get("published")
-    return shown(Range(*value) if isinstance(value, list) else value)
+    return f"{value:.4g}" if isinstance(value, float) else shown(Range(*value) if value is not None else None)
