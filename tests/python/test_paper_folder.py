@@ -148,6 +148,12 @@ def test_a_paper_of_the_working_directory_is_found_by_its_name(
         ),
         ('value = "delivered"', 'value = "().__class__"', 15, ("rows.throughput.value",)),
         ('value = "delivered"', 'value = "[x for x in flows]"', 15, ("ListComp is not known",)),
+        (
+            "policies = [",
+            'policies = { each = "policies" }\nrest = [',
+            22,
+            ("'policies' build on themselves",),
+        ),
         ("[columns]", "[columns", 21, ("paper.toml",)),
     ],
 )
@@ -171,6 +177,15 @@ def test_a_value_that_cannot_be_worked_out_names_its_row(folder: Path, cli: Cli)
     answer = cli("reproduce", folder, "--replications", "1")
     assert answer.code == 2
     assert "paper.toml:15: rows.throughput.value: 'flows.goodput' is no single number" in answer.err
+
+
+def test_a_definition_by_itself_is_refused(folder: Path, cli: Cli) -> None:
+    circle = PAPER.replace('"sum(flows.goodput) / 1e6"', '"2 * twice"\ntwice = "2 * delivered"')
+    (folder / "paper.toml").write_text(circle, encoding="utf-8")
+    answer = cli("reproduce", folder, "--replications", "1")
+    assert answer.code == 2
+    assert "'delivered' is defined by itself" in answer.err
+    assert answer.err.count("\n") == 1
 
 
 class Names:

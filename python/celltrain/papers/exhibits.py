@@ -68,6 +68,7 @@ class Exhibits:
         self._names = names
         self._folder = folder
         self._rows = root.table("rows")
+        self._open: list[str] = []
 
     def read(self, node: Node, kind: str) -> Table:
         """A table or a figure."""
@@ -124,7 +125,12 @@ class Exhibits:
             wanted = node.text(key)
             if wanted not in named.values:
                 raise node.error(str(unknown("list of columns", wanted, named.values)), key)
-            node, key = named, wanted
+            if wanted in self._open:
+                raise node.error(f"the columns '{wanted}' build on themselves", key)
+            self._open.append(wanted)
+            yield from self._listed(named, wanted, names, filled=filled)
+            self._open.remove(wanted)
+            return
         for one in node.tables(key):
             yield from self._expanded(one, names, filled)
 

@@ -135,7 +135,7 @@ class Expression:
                 return _value(self.tree, scope, functions)
         except InputError as error:
             raise InputError(f"'{self.text}': {error}") from None
-        except (TypeError, ValueError, IndexError, KeyError, ArithmeticError, AttributeError) as error:
+        except (TypeError, ValueError, LookupError, ArithmeticError, AttributeError, RecursionError) as error:
             raise InputError(f"'{self.text}' has no value: {error}") from None
 
 

@@ -187,6 +187,8 @@ class RecordScope:
     names: Mapping[str, Any]
     """Constants, and definitions as expressions."""
     _known: dict[str, Any] = field(default_factory=dict)
+    _open: set[str] = field(default_factory=set)
+    """The definitions that are being worked out."""
 
     def value(self, name: str) -> Any:
         """The value of a name."""
@@ -202,7 +204,12 @@ class RecordScope:
         if name not in self.names:
             raise unknown("name", name, (*RECORD_FRAMES, *self.names))
         found = self.names[name]
-        return found.evaluate(self, record_functions(self)) if isinstance(found, Expression) else found
+        if not isinstance(found, Expression):
+            return found
+        if name in self._open:
+            raise InputError(f"'{name}' is defined by itself")
+        self._open.add(name)
+        return found.evaluate(self, record_functions(self))
 
 
 def setting(scenario: Scenario, key: str) -> float:
