@@ -1,7 +1,8 @@
 """Writes what is derived from the Python side: `make generate`; with --check, fails if something is old.
 
 The reference of the command line comes from the commands themselves, a notebook from the page that has the same
-content.
+content, the page of statements from the papers' folders. `--record FILE` first keeps what a reproduction says in the
+folder of its paper; FILE is what `celltrain reproduce PAPER --candidate all --json` printed.
 """
 
 import inspect
@@ -14,10 +15,13 @@ from typing import Any
 
 import typer.main
 
+from celltrain import papers
 from celltrain.cli import app
+from celltrain.papers import statements
 from celltrain.registry import Measure, measures
 
 DOCS = Path(__file__).parent
+PAPERS = DOCS.parent / "papers"
 NOTEBOOKS = ("how-to/explore",)
 
 HEAD = """# Command line
@@ -132,6 +136,9 @@ def files() -> dict[Path, str]:
     found = {
         DOCS / "reference" / "cli.md": cli_page(),
         DOCS / "reference" / "measures.md": measures_page(),
+        DOCS / "reference" / "statements.md": statements.page(
+            papers.describe(str(PAPERS / paper)) for paper in papers.PAPERS
+        ),
     }
     for name in NOTEBOOKS:
         page = (DOCS / f"{name}.md").read_text(encoding="utf-8")
@@ -139,8 +146,18 @@ def files() -> dict[Path, str]:
     return found
 
 
+def record(files: list[str]) -> None:
+    """Keeps what reproductions say in the folders of their papers."""
+    for file in files:
+        found = statements.recording(json.loads(Path(file).read_text(encoding="utf-8")))
+        place = PAPERS / found["paper"] / statements.RECORDING
+        place.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
 def main(arguments: list[str]) -> int:
     """Writes or checks the files."""
+    if "--record" in arguments:
+        record(arguments[arguments.index("--record") + 1 :])
     old = {
         path: content
         for path, content in files().items()

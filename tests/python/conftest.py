@@ -1,10 +1,8 @@
 """Fixtures: a scenario small enough to run in milliseconds, and the command line as a function."""
 
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
@@ -67,19 +65,17 @@ def scenario_file(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def tiny_paper(scenario: ct.Scenario, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Makes a made-up paper the only one: its module, its folder, its line in the registry."""
+    """Makes a made-up paper the only one: its folder, its place in the list."""
     from celltrain import papers
-    from tiny_paper import PUBLISHED, TINY
+    from tiny_paper import ID, PAPER_TOML, PUBLISHED
 
     place = tmp_path_factory.mktemp("papers")
-    (place / TINY.id).mkdir()
-    (place / TINY.id / "base.toml").write_text(scenario.to_toml(), encoding="utf-8")
-    (place / TINY.id / "published.csv").write_text(PUBLISHED, encoding="utf-8")
-    module = ModuleType(f"celltrain.papers.{TINY.id.replace('-', '_')}")
-    module.PAPER = TINY  # type: ignore[attr-defined]
+    (place / ID).mkdir()
+    (place / ID / "base.toml").write_text(scenario.to_toml(), encoding="utf-8")
+    (place / ID / "published.csv").write_text(PUBLISHED, encoding="utf-8")
+    (place / ID / "paper.toml").write_text(PAPER_TOML, encoding="utf-8")
     with pytest.MonkeyPatch.context() as patched:
-        patched.setitem(sys.modules, module.__name__, module)
-        patched.setattr(papers, "PAPERS", (TINY.id,))
+        patched.setattr(papers, "PAPERS", (ID,))
         patched.setenv("CELLTRAIN_PAPERS", str(place))
         yield
 

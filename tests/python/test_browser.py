@@ -16,7 +16,7 @@ import pytest
 import celltrain as ct
 from celltrain.report import PapersReport, comparison_report, reproduction_report, run_report
 from celltrain.report.sweep import sweep_report
-from tiny_paper import TINY
+from tiny_paper import ID
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
@@ -91,7 +91,7 @@ def pages(scenario: ct.Scenario) -> Iterator[tuple[str, str]]:
     yield "run", run_report(ct.run(scenario, trace=True))
     yield "untraced run", run_report(ct.run(scenario, replications=1))
     yield "comparison", comparison_report(ct.compare(scenario, ["tail-drop", "epd"], trace=True))
-    found = ct.reproduce(TINY.id, replications=2)
+    found = ct.reproduce(ID, replications=2)
     yield "reproduction", reproduction_report(found)
     every = PapersReport()
     every.add(found)

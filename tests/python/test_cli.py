@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -170,6 +171,8 @@ def test_compare(cli: Cli, scenario_file: Path, tmp_path: Path) -> None:
     assert state["espd"] in cli("policies", "espd").out
 
 
+ROOT = Path(__file__).parents[2]
+
 PAPER = ("reproduce", "espd", "--stack", "opnet-1998", "--replications", "2", "--seed", "4")
 
 
@@ -179,7 +182,10 @@ def test_reproduce_one_table(cli: Cli, tmp_path: Path) -> None:
     assert (found["paper"], found["replications"]) == ("espd", 2)
     assert len(found["rows"]) == 5 * 7
     assert {row["table"] for row in found["rows"]} == {"Table 1"}
-    assert [claim["id"] for claim in found["claims"]] == ["epd-insensitive-500"]
+    assert [claim["id"] for claim in found["claims"]] == ["epd-insensitive-500", "epd-groups-unequal"]
+    claim = found["claims"][0]
+    assert (claim["quote"], claim["place"]) == ("not sensitive to buffer threshold", "section 4.2, Table 1")
+    assert {"verdict", "published", "measured", "ci95", "n"} <= set(claim)
     total = next(row for row in found["rows"] if (row["row"], row["column"]) == ("total", "95 %"))
     assert (total["published"], total["unit"]) == (59054, "packets")
     assert json.loads((out / "reproduction.json").read_text()) == found
@@ -195,20 +201,29 @@ def test_reproduce_a_figure(cli: Cli, tmp_path: Path) -> None:
     assert (out / "plots" / "windows.svg").exists()
 
 
-def test_strict_exits_with_1_when_a_claim_is_contradicted(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    from celltrain.papers import espd
+def test_strict_exits_with_1_when_a_claim_is_contradicted(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "papers" / "espd"
+    shutil.copytree(ROOT / "papers" / "espd", folder)
+    text = (folder / "paper.toml").read_text()
 
-    monkeypatch.setattr(espd, "INSENSITIVE", -100.0)
+    def insensitive(limit: float) -> None:
+        changed = text.replace("insensitive = 5.0", f"insensitive = {limit}")
+        (folder / "paper.toml").write_text(changed)
+
+    monkeypatch.setenv("CELLTRAIN_PAPERS", str(tmp_path / "papers"))
+    insensitive(-100.0)
     three = (*PAPER, "--table", "1", "--replications", "3")
     assert cli(*three).code == 0
     failed = cli(*three, "--strict")
     assert failed.code == 1
     assert "\ncontradicted: EPD's total" in failed.out
-    assert "(n = 3)" in failed.out
+    assert "n = 3)" in failed.out
     undecided = cli(*PAPER, "--table", "1", "--strict")
     assert undecided.code == 0
     assert "\nundecided: EPD's total" in undecided.out, "two replications decide nothing"
-    monkeypatch.setattr(espd, "INSENSITIVE", 1e9)
+    insensitive(1e9)
     assert cli(*three, "--strict").code == 0
 
 
@@ -320,7 +335,8 @@ def test_bad_policies_of_compare(
 
 def test_papers_that_are_not_found(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CELLTRAIN_PAPERS", str(tmp_path))
-    said_once(cli("reproduce", "espd"), "CELLTRAIN_PAPERS", str(tmp_path))
+    said_once(cli("reproduce", "espd"), "unknown paper 'espd'", "known: none")
+    said_once(cli("reproduce", tmp_path), "is not the folder of a paper", "paper.toml")
 
 
 def _heed_interrupts() -> None:

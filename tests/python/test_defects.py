@@ -160,9 +160,9 @@ def test_a_sweep_with_a_goal_settles_without_them(
 
 @pytest.mark.usefixtures("tiny_paper")
 def test_a_reproduction_leaves_tables_out(monkeypatch: pytest.MonkeyPatch, cli: Cli, panics: None) -> None:
-    from tiny_paper import TINY
+    from tiny_paper import ID
 
-    answer = cli("reproduce", TINY.id, "--replications", "1")
+    answer = cli("reproduce", ID, "--replications", "1")
     assert answer.code == 3
     assert answer.err.count("\n") == 1
     assert answer.err.endswith(END)

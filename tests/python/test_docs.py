@@ -6,7 +6,6 @@ A comment in front of a block says more about it: `<!-- file: NAME -->` writes t
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
 import shlex
@@ -18,8 +17,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-
-from celltrain import papers
 
 if TYPE_CHECKING:
     from conftest import Cli
@@ -90,21 +87,8 @@ class Reader:
         file = self.place / block.words
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(block.text, encoding="utf-8")
-        if file.suffix == ".py":
-            self.register(file)
-        elif block.language == "toml" and "schema" in tomllib.loads(block.text):
+        if block.language == "toml" and "schema" in tomllib.loads(block.text):
             self.base = f'extends = "{block.words}"\n'
-
-    def register(self, file: Path) -> None:
-        """What a reader does to the package: the module stands in it, and its paper in the list."""
-        name = f"celltrain.papers.{file.stem}"
-        spec = importlib.util.spec_from_file_location(name, file)
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        self.monkeypatch.setitem(sys.modules, name, module)
-        spec.loader.exec_module(module)
-        self.monkeypatch.setattr(papers, "PAPERS", (*papers.PAPERS, module.PAPER.id))
 
     def check(self, text: str) -> None:
         """A part of a scenario, laid over what the page has so far."""

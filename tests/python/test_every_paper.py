@@ -8,8 +8,9 @@ import pytest
 
 from celltrain import papers
 from celltrain.papers.description import Paper
-from celltrain.papers.locate import find
+from celltrain.papers.outcomes import Outcomes
 from celltrain.papers.printed import ends
+from celltrain.verdicts import Verdict
 
 ROOT = Path(__file__).parents[2]
 
@@ -20,7 +21,7 @@ def paper(request: pytest.FixtureRequest) -> Paper:
 
 
 def test_the_registry_names_every_folder() -> None:
-    folders = {path.parent.name for path in (ROOT / "papers").glob("*/published.csv")}
+    folders = {path.parent.name for path in (ROOT / "papers").glob("*/paper.toml")}
     assert set(papers.PAPERS) == folders
     assert [papers.describe(name).id for name in papers.PAPERS] == list(papers.PAPERS)
 
@@ -32,7 +33,7 @@ def test_published_values_stand_in_cells_of_the_description(paper: Paper) -> Non
         for column in table.columns
         for row in table.rows
     }
-    published = find(paper.id).published
+    published = paper.folder.published
     assert published
     for cell, value in published.items():
         assert cell in units
@@ -55,12 +56,13 @@ def test_names_are_not_there_twice(paper: Paper) -> None:
 
 
 def test_every_column_is_a_valid_scenario(paper: Paper) -> None:
-    folder = find(paper.id)
+    folder = paper.folder
+    variants = (*paper.stacks, *(candidate.name for candidate in paper.candidates))
     for table in (*paper.tables, *paper.figures):
         base = folder.scenario(table.scenario)
         for column in table.columns:
-            for stack in paper.stacks:
-                assert base.with_({"tcp.stack": stack, **column.settings}).key
+            for variant in variants:
+                assert base.with_({**paper.settings(variant), **column.settings}).key
 
 
 def test_claims_need_exhibits_that_exist(paper: Paper) -> None:
@@ -79,6 +81,34 @@ def test_curves_have_every_line_at_every_step(paper: Paper) -> None:
 
 
 def test_the_folder_says_what_it_holds(paper: Paper) -> None:
-    text = (find(paper.id).path / "README.md").read_text(encoding="utf-8")
+    text = (paper.folder.path / "README.md").read_text(encoding="utf-8")
     assert f"celltrain reproduce {paper.id}" in text
     assert "published.csv" in text
+
+
+def test_quotations_are_short_and_have_their_place(paper: Paper) -> None:
+    """A statement that the paper makes is quoted in its words; one about this reproduction has none."""
+    for claim in paper.claims:
+        assert len(claim.quote.split()) <= 15, claim.id
+        assert bool(claim.place) >= bool(claim.quote), claim.id
+        assert "{" not in claim.text + claim.id + claim.place
+
+
+def test_what_was_fitted_was_not_held_out(paper: Paper) -> None:
+    assert paper.fitted
+    assert not {name for fitted in paper.fitted for name in fitted.on} & set(paper.held_out)
+
+
+def test_a_single_replication_decides_nothing(paper: Paper) -> None:
+    """Every comparison of every claim can be made, whatever the numbers are."""
+    samples = {
+        (table.name, column.name, row.name): [1.0 + len(column.name)]
+        for table in (*paper.tables, *paper.figures)
+        for column in table.columns
+        for row in table.rows
+    }
+    published = {cell: one.value for cell, one in paper.folder.published.items() if one.value is not None}
+    for claim in paper.claims:
+        finding = claim.judge(Outcomes(samples, published))
+        assert finding.verdict is Verdict.UNDECIDED, claim.id
+        assert finding.evidence

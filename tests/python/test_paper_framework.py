@@ -11,12 +11,16 @@ import pytest
 
 import celltrain as ct
 from celltrain import papers, statistics
-from celltrain.papers import judging, printed
+from celltrain.papers import printed, statements
+from celltrain.papers.comparisons import KINDS, Limits, Part, judged
 from celltrain.papers.description import Column
+from celltrain.papers.expression import Expression
 from celltrain.papers.outcomes import Outcomes
 from celltrain.papers.printed import Range
+from celltrain.papers.published import PaperFolder
+from celltrain.report import reproduction_report
 from celltrain.verdicts import Verdict
-from tiny_paper import BUFFERS, FIXED_START, LINES, TINY
+from tiny_paper import BUFFERS, FIXED_START, ID, LINES, TITLE
 
 if TYPE_CHECKING:
     from conftest import Cli
@@ -27,7 +31,7 @@ SUPPORTED, CONTRADICTED, UNDECIDED = Verdict.SUPPORTED, Verdict.CONTRADICTED, Ve
 
 @pytest.fixture
 def found(tiny_paper: None) -> papers.Reproduction:
-    return ct.reproduce(TINY.id, replications=2)
+    return ct.reproduce(ID, replications=2)
 
 
 def rows(found: papers.Reproduction) -> dict[tuple[str, str, str, str], dict[str, Any]]:
@@ -47,7 +51,7 @@ def test_curves_are_runs_of_the_base_scenario_with_settings(
             row = by_cell["reno", "Figure 1", f"{line}, {buffer}", "throughput"]
             assert row["measured"] == statistics.mean(expected)
             assert row["ci95"] == statistics.estimate(expected).half_width
-    assert [column.name for column in TINY.figures[0].lines()["tail drop"]] == [
+    assert [column.name for column in found.paper.figures[0].lines()["tail drop"]] == [
         f"tail drop, {buffer}" for buffer in BUFFERS
     ]
 
@@ -92,6 +96,15 @@ def test_claims_follow_the_numbers(found: papers.Reproduction) -> None:
     assert set(judged) == {"grows", "in-range"}
 
 
+def judge(kind: str, subject: str = "", other: str = "", limits: Limits | None = None, **options: Any) -> Any:
+    """What judges one comparison."""
+    assert kind in KINDS
+    first, second = (Expression.of(text) if text else None for text in (subject, other))
+    unit = options.pop("unit", "")
+    options = {key.rstrip("_"): value for key, value in options.items()}
+    return judged([Part(kind, "it", unit, limits or Limits(), first, second, None, options)], {})
+
+
 @pytest.mark.parametrize(
     ("values", "verdict"),
     [
@@ -104,22 +117,26 @@ def test_claims_follow_the_numbers(found: papers.Reproduction) -> None:
 )
 def test_growth_is_judged_step_by_step(values: tuple[float, ...], verdict: Verdict) -> None:
     samples = {("T", str(n), "r"): [value, value + 0.01, value] for n, value in enumerate(values)}
-    assert judging.grows("T", "r", "", ["0", "1", "2"])(Outcomes(samples, {})).verdict is verdict
+    rises = judge("rises", 'row("T", "r")')
+    assert rises(Outcomes(samples, {})).verdict is verdict
+    mirrored = {cell: [-value for value in sample] for cell, sample in samples.items()}
+    assert judge("falls", 'row("T", "r")')(Outcomes(mirrored, {})).verdict is verdict
     scattered = {cell: [value - 9, value, value + 9] for cell, (value, *_) in samples.items()}
     scattered["T", "0", "r"].reverse()
-    assert judging.grows("T", "r", "", ["0", "1", "2"])(Outcomes(scattered, {})).verdict is UNDECIDED
+    assert rises(Outcomes(scattered, {})).verdict is UNDECIDED
 
 
-def test_more_needs_every_pair_and_pairs_replications() -> None:
+def test_differences_pair_replications() -> None:
     samples = {
         ("T", "a", "r"): [1.0, 9.0, 5.0],
         ("T", "b", "r"): [0.9, 8.9, 4.9],
         ("T", "c", "r"): [2.0, 8.0, 5.0],
     }
-    judge = judging.more("r", "s", [("T", "a")], [("T", "b")])
-    assert judge(Outcomes(samples, {})).verdict is SUPPORTED, "the differences are equal"
-    judge = judging.more("r", "s", [("T", "a"), ("T", "a")], [("T", "b"), ("T", "c")])
-    assert judge(Outcomes(samples, {})).verdict is UNDECIDED
+    above = Limits(above=0)
+    less = judge("value", 'cell("T", "a", "r") - cell("T", "b", "r")', limits=above)
+    assert less(Outcomes(samples, {})).verdict is SUPPORTED, "the differences are equal"
+    less = judge("value", 'cell("T", "a", "r") - cell("T", "c", "r")', limits=above)
+    assert less(Outcomes(samples, {})).verdict is UNDECIDED
 
 
 @pytest.mark.parametrize(
@@ -135,28 +152,51 @@ def test_more_needs_every_pair_and_pairs_replications() -> None:
 def test_the_interval_is_set_against_a_range(low: float | None, high: float | None, verdict: Verdict) -> None:
     samples = {("T", "a", "r"): [0.49, 0.5, 0.51]}
     outcomes = Outcomes(samples, {("T", "a", "r"): Range(low, high)})
-    assert judging.inside("", [("T", "a", "r")])(outcomes).verdict is verdict
+    assert judge("inside", 'row("T", "r")')(outcomes).verdict is verdict
     (off,) = outcomes.deviations(("r",), relative=True)
     assert (off == [0.0] * 3) == (verdict is not CONTRADICTED)
-    assert judging.at_least("r", "", [("T", "a")], 0.4)(outcomes).verdict is SUPPORTED
-    assert judging.at_least("r", "", [("T", "a")], 0.5)(outcomes).verdict is UNDECIDED
-    assert judging.at_least("r", "", [("T", "a")], 0.6)(outcomes).verdict is CONTRADICTED
-    assert judging.below("r", "", [("T", "a")], 0.6)(outcomes).verdict is SUPPORTED
-    assert judging.below("r", "", [("T", "a")], 0.4)(outcomes).verdict is CONTRADICTED
+    for limit, decided in ((0.4, SUPPORTED), (0.5, UNDECIDED), (0.6, CONTRADICTED)):
+        at_least = judge("value", 'cell("T", "a", "r")', limits=Limits(at_least=limit))
+        assert at_least(outcomes).verdict is decided
+    for limit, decided in ((0.6, SUPPORTED), (0.4, CONTRADICTED)):
+        assert judge("value", 'cell("T", "a", "r")', limits=Limits(below=limit))(outcomes).verdict is decided
+
+
+def test_the_best_column_is_told_from_its_rivals() -> None:
+    samples = {
+        ("T", name, "r"): [value, value + 0.01, value - 0.01] for name, value in (("a", 10), ("b", 9.95))
+    }
+    row = 'row("T", "r")'
+    verdicts = [
+        judge("best", row, is_=name, within=within)(Outcomes(samples, {})).verdict
+        for name, within in (("a", None), ("b", None), ("b", 1.0), ("b", 0.1))
+    ]
+    assert verdicts == [SUPPORTED, CONTRADICTED, SUPPORTED, CONTRADICTED]
+    assert judge("spread", row, limits=Limits(at_most=0.1))(Outcomes(samples, {})).verdict is SUPPORTED
+    assert judge("spread", row, limits=Limits(at_most=0.01))(Outcomes(samples, {})).verdict is CONTRADICTED
+
+
+def test_one_run_contradicts_what_is_said_of_every_run() -> None:
+    samples = {("T", "a", "r"): [1.0, 1.0, 1.0], ("T", "b", "r"): [1.0, 1.0, 0.0]}
+    for column, verdict in (("a", SUPPORTED), ("b", CONTRADICTED)):
+        finding = judge("every-run", f'cell("T", "{column}", "r") == 1')(Outcomes(samples, {}))
+        assert finding.verdict is verdict
+    assert finding.evidence[0].value == pytest.approx(200 / 3)
 
 
 def test_closeness_is_judged_with_its_interval() -> None:
     """Each replication adds what it deviates by in the direction of the mean."""
     samples = {("T", "a", "r"): [11.0, 12.0, 10.0], ("T", "b", "r"): [8.9, 9.1, 9.0]}
     outcomes = Outcomes(samples, dict.fromkeys(samples, 10.0))
-    verdicts = [
-        judging.close("r", "the rows", limit, relative=True)(outcomes).verdict for limit in (60, 10, 2)
-    ]
-    assert verdicts == [SUPPORTED, UNDECIDED, UNDECIDED]
-    finding = judging.close("r", "the rows", 60, relative=True)(outcomes)
+
+    def close(limit: float) -> Any:
+        return judge("close", limits=Limits(at_most=limit), unit="%", rows=["r"], tables=["T"])
+
+    assert [close(limit)(outcomes).verdict for limit in (60, 10, 2)] == [SUPPORTED, UNDECIDED, UNDECIDED]
+    finding = close(60)(outcomes)
     assert finding.evidence[0].value == pytest.approx(10), "10 % of either"
-    close = Outcomes({cell: [11.0, 11.0, 11.01] for cell in samples}, dict.fromkeys(samples, 10.0))
-    assert judging.close("r", "the rows", 9, relative=True)(close).verdict is CONTRADICTED
+    near = Outcomes({cell: [11.0, 11.0, 11.01] for cell in samples}, dict.fromkeys(samples, 10.0))
+    assert close(9)(near).verdict is CONTRADICTED
 
 
 def test_measures_of_series_see_every_replication(found: papers.Reproduction, scenario: ct.Scenario) -> None:
@@ -191,7 +231,7 @@ def test_published_values_are_read_as_they_are_written(content: str, value: Any,
 def test_a_bad_published_value_names_its_cell(line: str, tmp_path: Path) -> None:
     (tmp_path / "published.csv").write_text(f"table,column,row,unit,published,note\n{line}\n")
     with pytest.raises(ct.InputError, match=r"published\.csv: T, [ac], r: "):
-        _ = papers.locate.PaperFolder(tmp_path).published
+        _ = PaperFolder(tmp_path).published
 
 
 def test_reproduce_all_writes_a_folder_a_paper_and_one_report(
@@ -201,17 +241,17 @@ def test_reproduce_all_writes_a_folder_a_paper_and_one_report(
     answer = cli("reproduce", "all", "--replications", "2", "--out", out, "--json")
     assert (answer.code, answer.err) == (0, "")
     (one,) = json.loads(answer.out)
-    assert one["paper"] == TINY.id
+    assert one["paper"] == ID
     assert json.loads((out / "reproductions.json").read_text()) == [one]
-    pictures = {path.stem for path in (out / TINY.id / "plots").iterdir()}
+    pictures = {path.stem for path in (out / ID / "plots").iterdir()}
     assert {"figure-1", "figure-1-sack", "figure-2", "figure-3", "figure-3-sack"} <= pictures
     page = (out / "report.html").read_text()
     titles = re.findall(r'<a href="#section-\d+">(.*?)</a>', page.partition("</nav>")[0])
-    assert titles == ["Papers", "Claims", "Deviations", f"{TINY.id}: {TINY.title}"]
+    assert titles == ["Papers", "Claims", "Deviations", f"{ID}: {TITLE}"]
     assert titles == re.findall(r'<h2 id="section-\d+">(.*?)</h2>', page)
-    linked = re.search(rf'<a href="#(section-\d+)">{TINY.id}</a>', page)
+    linked = re.search(rf'<a href="#(section-\d+)">{ID}</a>', page)
     assert linked is not None
-    assert f'<h2 id="{linked[1]}">{TINY.id}: ' in page
+    assert f'<h2 id="{linked[1]}">{ID}: ' in page
     assert "2 replications of each" in page
     for words in ("at least 120", "the scan is not legible", "Throughput grows with the buffer"):
         assert words in page
@@ -225,11 +265,55 @@ def test_reproduce_all_writes_a_folder_a_paper_and_one_report(
     assert (refused.code, refused.out) == (2, "")
 
 
+def test_the_page_of_statements_is_made_of_recordings(tiny_paper: None) -> None:
+    described = papers.describe(ID)
+    assert "not run" in statements.page([described])
+    found = ct.reproduce(ID, figures=["1"], candidates=["small-segments"], replications=3)
+    kept = statements.recording(found.to_json())
+    file = described.folder.path / statements.RECORDING
+    file.write_text(json.dumps(kept), encoding="utf-8")
+    page = statements.page([described])
+    file.unlink()
+    grows = {one.stack: one.finding.verdict for one in found.claims if one.claim.id == "grows"}
+    assert set(grows) == {"reno", "small-segments"}
+    line = next(line for line in page.splitlines() if line.startswith("| Throughput grows with the buffer |"))
+    assert "“more buffer, more throughput”, section 1" in line
+    assert line.endswith(f"| {grows['reno']} | {grows['small-segments']} |")
+    assert "Recorded with 3 replications" in page
+    assert "the segment; by Table 1, 2 values or combinations tried" in page
+    compared, lines = found.deviation_table()
+    assert compared == ["reno", "small-segments"]
+    assert [(table, row) for table, row, _ in lines] == [("Figure 1", "throughput")]
+    assert "| Figure 1 | Mbit/s |" in page
+    report = reproduction_report(found)
+    for words in (
+        "“more buffer, more throughput”, section 1",
+        "Calibrated by Table 1, 2 values or combinations tried: the segment.",
+        "small-segments: Segments of 300 bytes.",
+    ):
+        assert words in report
+
+
+def test_a_candidate_is_the_paper_with_other_settings(tiny_paper: None, scenario: ct.Scenario) -> None:
+    found = ct.reproduce(ID, tables=["1"], candidates=["small-segments"], replications=1)
+    assert found.stacks == ("reno", "small-segments")
+    settings = {"tcp.stack": "reno", "tcp.mss": "300 B", **FIXED_START}
+    (alone,) = ct.run(scenario.with_(settings), replications=1).fingerprints
+    fingerprints = {
+        run.kept.fingerprint
+        for run in found.runs
+        if (run.stack, run.column.name) == ("small-segments", "one")
+    }
+    assert fingerprints == {alone}
+    with pytest.raises(ct.InputError, match="unknown candidate 'small'"):
+        ct.reproduce(ID, candidates=["small"])
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no disk is full here")
 def test_a_full_disk_ends_a_reproduction(tiny_paper: None, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     full = Path("/dev/full")
     monkeypatch.setattr(papers.spool, "TemporaryFile", lambda **_: full.open("w+b"))
-    answer = cli("reproduce", TINY.id, "--replications", "1")
+    answer = cli("reproduce", ID, "--replications", "1")
     assert answer.code == 2
     assert answer.err.startswith("error: cannot keep what the runs measured in ")
     assert "No space left on device" in answer.err

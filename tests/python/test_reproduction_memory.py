@@ -14,25 +14,31 @@ pytest.importorskip("resource", reason="this system does not say how much memory
 # A paper of one figure with as many columns as asked for. Small parts, so that a few runs fill several.
 REPRODUCE = """
 import resource, sys
-from types import ModuleType
 from celltrain import folder, papers
 from celltrain.papers import reproduction
-from celltrain.papers.description import Column, Paper, Row, Table
 from celltrain.report import reproduction_report
 
-replications, columns, out = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
-row = Row("throughput", "bit/s", lambda record: record.metric("throughput"))
-every = tuple(Column(f"{n} us", {"link.delay": f"{n} us"}) for n in range(1, columns + 1))
-figure = Table("Figure 1", "Windows", "base.toml", "delay", every, (row,), view="windows")
-module = ModuleType("celltrain.papers.many_runs")
-module.PAPER = Paper("many-runs", "Many runs", "Nobody", (), (figure,), (), ("reno",), ())
-sys.modules[module.__name__] = module
-papers.PAPERS = (module.PAPER.id,)
+replications, place, out = int(sys.argv[1]), sys.argv[2], sys.argv[3]
 reproduction.PART_RUNS, folder.ROW_GROUP = 50, 4096
-found = papers.reproduce(module.PAPER.id, replications=replications, jobs=2)
+found = papers.reproduce(place, replications=replications, jobs=2)
 reproduction_report(found)
 found.write(out)
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024))
+"""
+
+PAPER = """
+title = "Many runs"
+reference = "Nobody"
+stacks = ["reno"]
+columns.many = { name = "{x} us", over = "delays", settings = { "link.delay" = "{x} us" } }
+rows.throughput = { unit = "bit/s", value = "run.throughput" }
+[[figure]]
+name = "Figure 1"
+title = "Windows"
+scenario = "base.toml"
+columns = "many"
+rows = "throughput"
+view = "windows"
 """
 
 SETTINGS = {"topology.sources": 8, "switch.buffer": "50 cells", "warm-up": "0 s"}
@@ -45,11 +51,12 @@ def peak(
     (place / "many-runs").mkdir(exist_ok=True)
     (place / "many-runs" / "base.toml").write_text(scenario.to_toml(), encoding="utf-8")
     (place / "many-runs" / "published.csv").write_text("table,column,row,unit,published,note\n")
-    monkeypatch.setenv("CELLTRAIN_PAPERS", str(place))
+    delays = list(range(1, columns + 1))
+    (place / "many-runs" / "paper.toml").write_text(f"constants.delays = {delays}\n{PAPER}")
     out = place / f"out-{replications}-{columns}"
     # The allocator of polars keeps what was freed for seconds unless it is told not to.
     monkeypatch.setenv("_RJEM_MALLOC_CONF", "dirty_decay_ms:0,muzzy_decay_ms:0")
-    command = [sys.executable, "-c", REPRODUCE, str(replications), str(columns), str(out)]
+    command = [sys.executable, "-c", REPRODUCE, str(replications), str(place / "many-runs"), str(out)]
     return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 

@@ -20,7 +20,12 @@ if TYPE_CHECKING:
 jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed")
 
 ROOT = Path(__file__).parents[2]
-FILES = sorted(path for folder in ("scenarios", "papers") for path in (ROOT / folder).rglob("*.toml"))
+FILES = sorted(
+    path
+    for folder in ("scenarios", "papers")
+    for path in (ROOT / folder).rglob("*.toml")
+    if path.name != "paper.toml"
+)
 SCENARIO: dict[str, Any] = json.loads(_core.schema())
 PLAN: dict[str, Any] = json.loads(_core.plan_schema())
 

@@ -1,16 +1,11 @@
 """A paper made up for tests: a table of series, curves, bars, a figure over time, ranges, claims."""
 
-import numpy as np
+__all__ = ["BUFFERS", "FIXED_START", "ID", "LINES", "PAPER_TOML", "PUBLISHED", "TITLE"]
 
-from celltrain.papers import judging
-from celltrain.papers.description import Claim, Column, OverTime, Paper, Row, Table, curves
-from celltrain.results import Record
-from celltrain.traces import Trace
-
-__all__ = ["BUFFERS", "FIXED_START", "LINES", "PUBLISHED", "TINY"]
-
+ID, TITLE = "tiny-paper", "A paper that nobody wrote"
 LINES = {"epd": {"switch.discard.policy": "epd"}, "tail drop": {"switch.discard.policy": "tail-drop"}}
 BUFFERS = ("100 cells", "200 cells", "400 cells")
+FIXED_START = {"traffic": {"kind": "greedy", "start": "0 ms"}}
 PUBLISHED = """table,column,row,unit,published,note
 Figure 1,"epd, 100 cells",throughput,Mbit/s,100 .. 150,read off the figure
 Figure 1,"epd, 200 cells",throughput,Mbit/s,120 ..,
@@ -19,89 +14,107 @@ Figure 2,epd,flow 1,packets,.. 5,
 Table 1,two,start,s,,the scan is not legible
 """
 
+PAPER_TOML = """
+title = "A paper that nobody wrote"
+reference = "Nobody, nowhere"
+stacks = ["reno", "sack"]
+headline = ["throughput"]
 
-def throughput(record: Record) -> float:
-    return record.metric("throughput") / 1e6
+[rows.start]
+unit = "s"
+value = 0
 
+[rows.window]
+name = "largest window"
+unit = "B"
+value = 'largest(traces("cwnd"))'
 
-def delivered(flow: int) -> Row:
-    return Row(f"flow {flow}", "packets", lambda record: float(record.flows["frames_delivered"][flow - 1]))
+[rows.throughput]
+unit = "Mbit/s"
+value = "run.throughput / 1e6"
 
+[rows.loss]
+unit = "%"
+value = "100 * run.cell_loss_ratio"
 
-def largest_window(record: Record) -> float:
-    """A measure of time series: needs a trace, in every replication."""
-    return max(float(trace.value.max()) for trace in record.traces("cwnd"))
+[rows.flow]
+name = "flow {x}"
+over = [1, 2]
+unit = "packets"
+value = "flows.frames_delivered[{x - 1}]"
 
+[columns]
+lines = [
+    { name = "epd", settings = { "switch.discard.policy" = "epd" } },
+    { name = "tail drop", settings = { "switch.discard.policy" = "tail-drop" } },
+]
 
-def cumulative_windows(record: Record) -> list[Trace]:
-    return [Trace(one.entity, one.unit, one.t, np.cumsum(one.value)) for one in record.traces("cwnd")]
+[[table]]
+name = "Table 1"
+title = "Starts"
+scenario = "base.toml"
+parameter = "start"
+columns = [
+    { name = "one", settings = { traffic = { kind = "greedy", start = "0 ms" } } },
+    { name = "two", settings = { "link.delay" = "2 ms", traffic = { kind = "greedy", start = "0 ms" } } },
+]
+rows = ["start", "window"]
+trace = true
+transposed = true
 
+[[figure]]
+name = "Figure 1"
+title = "Throughput by buffer"
+scenario = "base.toml"
+parameter = "buffer"
+lines = "lines"
+steps = ["100 cells", "200 cells", "400 cells"]
+step = { "switch.buffer" = "{x}" }
+rows = ["throughput", "loss"]
 
-THROUGHPUT = Row("throughput", "Mbit/s", throughput)
-FIXED_START = {"traffic": {"kind": "greedy", "start": "0 ms"}}
+[[figure]]
+name = "Figure 2"
+title = "Packets by flow"
+scenario = "base.toml"
+parameter = "policy"
+columns = "lines"
+rows = "flow"
+view = "bars"
 
-TINY = Paper(
-    id="tiny-paper",
-    title="A paper that nobody wrote",
-    reference="Nobody, nowhere",
-    tables=(
-        Table(
-            "Table 1",
-            "Starts",
-            "base.toml",
-            "start",
-            (
-                Column("one", FIXED_START),
-                Column("two", {"link.delay": "2 ms", **FIXED_START}),
-            ),
-            (Row("start", "s", lambda record: 0.0), Row("largest window", "B", largest_window)),
-            trace=True,
-            transposed=True,
-        ),
-    ),
-    figures=(
-        Table(
-            "Figure 1",
-            "Throughput by buffer",
-            "base.toml",
-            "buffer",
-            curves(LINES, "switch.buffer", BUFFERS),
-            (THROUGHPUT, Row("loss", "%", lambda record: 100 * record.metric("cell_loss_ratio"))),
-            view="curves",
-        ),
-        Table(
-            "Figure 2",
-            "Packets by flow",
-            "base.toml",
-            "policy",
-            tuple(Column(name, settings) for name, settings in LINES.items()),
-            (delivered(1), delivered(2)),
-            view="bars",
-        ),
-        Table(
-            "Figure 3",
-            "Windows added up",
-            "base.toml",
-            "policy",
-            tuple(Column(name, settings) for name, settings in LINES.items()),
-            (THROUGHPUT,),
-            view=OverTime(cumulative_windows, "sum of the windows so far"),
-        ),
-    ),
-    claims=(
-        Claim(
-            "grows",
-            "Throughput grows with the buffer",
-            ("Figure 1",),
-            judging.grows("Figure 1", "throughput", "Mbit/s", [f"epd, {buffer}" for buffer in BUFFERS]),
-        ),
-        Claim(
-            "in-range",
-            "It is what the figure shows",
-            ("Figure 1",),
-            judging.inside("Mbit/s", [("Figure 1", "epd, 200 cells", "throughput")]),
-        ),
-    ),
-    stacks=("reno", "sack"),
-    headline=("throughput",),
-)
+[[figure]]
+name = "Figure 3"
+title = "Windows in kilobytes"
+scenario = "base.toml"
+parameter = "policy"
+columns = "lines"
+rows = "throughput"
+series = 'grouped(traces("cwnd"), 1e-3, "kB", groups)'
+series-title = "windows"
+with = { groups = { "both" = "1 .. 2" } }
+
+[[claim]]
+id = "grows"
+text = "Throughput grows with the buffer"
+quote = "more buffer, more throughput"
+place = "section 1"
+rises = 'row("Figure 1", "throughput", "epd")'
+unit = "Mbit/s"
+name = "throughput"
+
+[[claim]]
+id = "in-range"
+text = "It is what the figure shows"
+inside = 'row("Figure 1", "throughput", among=["epd, 200 cells"])'
+unit = "Mbit/s"
+name = "throughput"
+
+[[candidate]]
+name = "small-segments"
+text = "Segments of 300 bytes"
+settings = { "tcp.mss" = "300 B" }
+
+[[fitted]]
+choice = "the segment"
+on = ["Table 1"]
+tried = 2
+"""

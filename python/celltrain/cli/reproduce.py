@@ -19,7 +19,12 @@ __all__ = ["reproduce"]
 
 
 def reproduce(
-    paper: Annotated[str, typer.Argument(metavar="PAPER", help="The paper's id, as in 'espd', or 'all'.")],
+    paper: Annotated[
+        str,
+        typer.Argument(
+            metavar="PAPER", help="The paper's id, as in 'espd', the folder of any paper, or 'all'."
+        ),
+    ],
     table: Annotated[
         list[str] | None, typer.Option("--table", metavar="T", help="Only this table ('1'). Repeatable.")
     ] = None,
@@ -30,6 +35,14 @@ def reproduce(
         list[str] | None,
         typer.Option(
             "--stack", metavar="NAME", help="Only this TCP stack; by default all of the paper's. Repeatable."
+        ),
+    ] = None,
+    candidate: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--candidate",
+            metavar="NAME",
+            help="Beside it with other choices where the paper leaves them open; 'all' of them. Repeatable.",
         ),
     ] = None,
     seed: options.Seed = None,
@@ -49,22 +62,25 @@ def reproduce(
 
     With 'all' every paper is reproduced in turn: a folder each, one report of all, and with --json a list.
     A claim is supported, contradicted or undecided, by the 95 % intervals of at least three replications.
+    The folder of a paper has a paper.toml, scenarios and published values (see the guide "Add a paper").
     Without --strict a contradicted claim is a result like any other and the exit status is 0.
     """
     from celltrain import papers
     from celltrain.papers import running
 
     if paper == "all":
-        if table or figure or stack:
-            raise InputError("--table, --figure and --stack choose among those of one paper, not of all")
+        if table or figure or stack or candidate:
+            raise InputError("--table, --figure, --stack and --candidate are of one paper, not of all")
         _reproduce_all(seed, replications, jobs, out, overwrite, strict, json)
         return
     described = papers.describe(paper)
+    beside = [one.name for one in described.candidates] if candidate == ["all"] else candidate or ()
     asked = running.asked(
         paper,
         tables=table or (),
         figures=figure or (),
         stacks=stack or (),
+        candidates=beside,
         replications=replications,
         seed=seed,
     )
@@ -75,6 +91,7 @@ def reproduce(
                 tables=table or (),
                 figures=figure or (),
                 stacks=stack or (),
+                candidates=beside,
                 replications=replications,
                 seed=seed,
                 jobs=jobs,
@@ -169,6 +186,7 @@ def _show(found: "Reproduction") -> None:
     for table in found.tables:
         _show_table(found, table)
     _show_stacks(found)
+    _show_deviations(found)
     for stack in found.stacks:
         _show_claims(found, stack)
     origin = found.provenance
@@ -207,12 +225,24 @@ def _show_stacks(found: "Reproduction") -> None:
             terminal.table(("", "published", *found.stacks), lines)
 
 
+def _show_deviations(found: "Reproduction") -> None:
+    """How far the measured means lie from the published values, table by table."""
+    from celltrain import text
+
+    compared, lines = found.deviation_table()
+    if lines:
+        terminal.heading("Mean deviation from the published values, without signs")
+        cells = [(f"{name}, {row}", *map(text.percent, values)) for name, row, values in lines]
+        terminal.table(("", *compared), cells)
+
+
 def _show_claims(found: "Reproduction", stack: str) -> None:
     judged = [claim for claim in found.claims if claim.stack == stack]
     if not judged:
         return
     terminal.heading(f"Claims under {stack}")
     for one in judged:
-        terminal.say(f"{one.finding.verdict}: {one.claim.text} (n = {one.finding.n})")
+        place = f"{one.claim.place}; " if one.claim.place else ""
+        terminal.say(f"{one.finding.verdict}: {one.claim.text} ({place}n = {one.finding.n})")
         for evidence in one.finding.evidence:
             terminal.say(f"    {evidence.sentence()}")

@@ -1,26 +1,22 @@
 """Published experiments, described so that they can be run again and set beside what was printed."""
 
-from importlib import import_module
-
-from celltrain.errors import unknown
 from celltrain.papers.archive import PaperResults
 from celltrain.papers.description import Paper
+from celltrain.papers.locate import find
+from celltrain.papers.paper_file import read_paper
 from celltrain.papers.reproduction import Reproduction
 from celltrain.papers.running import reproduce
 
 __all__ = ["PAPERS", "Paper", "PaperResults", "Reproduction", "describe", "reproduce"]
 
 PAPERS: tuple[str, ...] = ("espd", "gfr-buffers", "virtual-queuing", "gfr-pushout", "abr-vbr")
-"""The ids of the papers that can be reproduced; the module of a paper has its id with underscores."""
+"""The ids of the papers that come with the package."""
 
 
 def describe(paper: str) -> Paper:
-    """The description of a paper.
+    """The description of a paper, by its id or the path of its folder.
 
     Raises:
-        InputError: there is no such paper; the message names the nearest.
+        InputError: there is no such paper, or its `paper.toml` cannot be used.
     """
-    if paper not in PAPERS:
-        raise unknown("paper", paper, PAPERS)
-    found: Paper = import_module(f"celltrain.papers.{paper.replace('-', '_')}").PAPER
-    return found
+    return read_paper(find(paper))

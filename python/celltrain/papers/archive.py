@@ -52,7 +52,9 @@ class PaperResults(Frames):
 
     @cached_property
     def claims(self) -> "pl.DataFrame":
-        """One row per claim and stack: `id, text, verdict, n, stack`, and `evidence`, a list of named values.
+        """One row per claim and stack, with the words it rests on and `evidence`, a list of named values.
+
+        The columns are `id, text, quote, place, verdict, n, stack, evidence`.
 
         Results of format 1 knew no verdicts, so theirs are null.
         """
@@ -60,7 +62,8 @@ class PaperResults(Frames):
 
         manifests.verify(self.path, "reproduction.json", self.manifest)
         answer = json.loads((self.path / "reproduction.json").read_text(encoding="utf-8"))
-        schema = {"id": pl.String, "text": pl.String, "verdict": pl.String, "n": pl.Int64, "stack": pl.String}
+        words = dict.fromkeys(("id", "text", "quote", "place", "verdict"), pl.String)
+        schema = {**words, "n": pl.Int64, "stack": pl.String}
         claims = [{name: claim.get(name) for name in schema} for claim in answer["claims"]]
         evidence = [
             [{name: one[name] for name in ("name", "value", "ci95", "unit")} for one in claim["evidence"]]

@@ -1,18 +1,20 @@
-"""How a paper's experiments are described: its tables cell by cell, its figures, its claims.
+"""What a paper's folder describes: its tables cell by cell, its figures, its claims, how it was fitted.
 
-A description names scenario files of the paper's folder and the settings that differ from column to column.
-It holds no measured numbers; published ones are in the folder's `published.csv`.
+`paper_file` reads it from `paper.toml`. A description names scenario files of the folder and the settings
+that differ from column to column. It holds no measured numbers; published ones are in `published.csv`.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from celltrain.papers.outcomes import Finding, Outcomes
+from celltrain.papers.published import PaperFolder
 from celltrain.results import Record
+from celltrain.scenario import Scenario
 from celltrain.traces import Trace
 
-__all__ = ["Claim", "Column", "OverTime", "Paper", "Row", "Table", "View", "curves"]
+__all__ = ["Candidate", "Claim", "Column", "Fitted", "OverTime", "Paper", "Row", "Table", "View"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,9 +23,9 @@ class Row:
 
     name: str
     unit: str
-    measure: Callable[[Record], float]
-    """Sees everything that a replication measured; `Record.frame` gives it as frames, `Record.traces` gives
-    time series. They are there if the table asks for a trace."""
+    measure: Callable[[Record, Scenario], float]
+    """Sees everything that a replication measured, and the scenario that ran. Time series are there if the
+    table asks for a trace."""
     statistic: Literal["mean", "standard deviation"] = "mean"
 
 
@@ -43,31 +45,6 @@ class Column:
     """Of curves, the step of the parameter along the horizontal axis."""
 
 
-def curves(
-    lines: Mapping[str, Mapping[str, Any]],
-    key: str | Callable[[Any], Mapping[str, Any]],
-    steps: Iterable[Any],
-) -> tuple[Column, ...]:
-    """The columns of curves: every line at every step, named "LINE, STEP".
-
-    Args:
-        lines: the settings of each line, by its name.
-        key: the dotted key that takes the steps, or a function that makes settings of a step.
-        steps: the values along the horizontal axis.
-    """
-    chosen = list(steps)
-    return tuple(
-        Column(
-            f"{line}, {step}",
-            {**settings, **({key: step} if isinstance(key, str) else key(step))},
-            line,
-            str(step),
-        )
-        for line, settings in lines.items()
-        for step in chosen
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class OverTime:
     """A view of time series: those of the first replication of every column, a strip each."""
@@ -79,8 +56,8 @@ class OverTime:
 
 
 View = Literal["table", "curves", "bars", "windows"] | OverTime
-"""How the numbers are shown beside the table itself: not at all, as curves over a parameter (see `curves`),
-as bars in a group a column, as the congestion windows of the first replication, or as other series of it."""
+"""How the numbers are shown beside the table itself: not at all, as curves over a parameter, as bars in a
+group for each column, as the congestion windows of the first replication, or as other series of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,9 +110,34 @@ class Claim:
 
     id: str
     text: str
+    quote: str
+    """The words of the paper on which it rests; empty where it is about this reproduction."""
+    place: str
+    """Where they stand in the paper."""
     needs: tuple[str, ...]
     """The tables and figures it is judged by."""
     judge: Callable[[Outcomes], Finding]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """Other choices where the paper leaves them open, run beside those of the scenarios."""
+
+    name: str
+    text: str
+    settings: Mapping[str, Any]
+    """Set in every scenario of the paper, before the settings of the columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """A choice that was made by what it gives."""
+
+    choice: str
+    on: tuple[str, ...]
+    """The tables that it was made by."""
+    tried: int
+    """Values or combinations that were tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +147,7 @@ class Paper:
     id: str
     title: str
     reference: str
+    folder: PaperFolder
     tables: tuple[Table, ...]
     figures: tuple[Table, ...]
     claims: tuple[Claim, ...]
@@ -152,3 +155,20 @@ class Paper:
     """Presets of `tcp.stack`: the first is compared with the published values, the others stand beside."""
     headline: tuple[str, ...]
     """The rows worth comparing between stacks."""
+    candidates: tuple[Candidate, ...] = ()
+    fitted: tuple[Fitted, ...] = ()
+    """What was calibrated; empty where nothing was."""
+    held_out: tuple[str, ...] = ()
+    """Tables and figures that took no part in any choice."""
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """The stacks and candidates that are set beside the published values."""
+        return self.stacks[0], *(candidate.name for candidate in self.candidates)
+
+    def settings(self, variant: str) -> Mapping[str, Any]:
+        """What a stack or a candidate sets in every scenario."""
+        for candidate in self.candidates:
+            if candidate.name == variant:
+                return {"tcp.stack": self.stacks[0], **candidate.settings}
+        return {"tcp.stack": variant}

@@ -1,82 +1,57 @@
-"""Where the folders of the papers are, and what they hold."""
+"""Where the folders of the papers are."""
 
-import csv
 import os
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
-from celltrain.errors import InputError
-from celltrain.papers.outcomes import Cell
-from celltrain.papers.printed import Printed, parse
-from celltrain.scenario import Scenario, load
+from celltrain.errors import InputError, unknown
+from celltrain.papers.published import PaperFolder
 
-__all__ = ["PaperFolder", "Published", "find"]
+__all__ = ["DESCRIPTION", "find", "known"]
 
 VARIABLE = "CELLTRAIN_PAPERS"
 
+DESCRIPTION = "paper.toml"
+"""The file that makes a folder the folder of a paper."""
 
-@dataclass(frozen=True, slots=True)
-class Published:
-    """What is printed in a cell, and what is to be known of it."""
-
-    value: Printed | None
-    """None where the paper has the cell and no number of it can be read; the note then says why."""
-    unit: str
-    note: str
+SHIPPED = Path(__file__).parent / "library"
+"""The papers that come with the package."""
 
 
-@dataclass(frozen=True)
-class PaperFolder:
-    """The folder of a paper: scenarios, `published.csv`, README."""
+def places() -> list[Path]:
+    """Where papers are sought by their ids.
 
-    path: Path
-
-    def scenario(self, name: str) -> Scenario:
-        """A scenario file of the folder."""
-        return load(self.path / name)
-
-    @cached_property
-    def published(self) -> dict[Cell, Published]:
-        """The printed values by (table, column, row), in the order of the file."""
-        file = self.path / "published.csv"
-        found: dict[Cell, Published] = {}
-        line: dict[str, str] = {}
-        try:
-            with file.open(newline="", encoding="utf-8") as stream:
-                for line in csv.DictReader(stream):
-                    cell = line["table"], line["column"], line["row"]
-                    if cell in found:
-                        raise ValueError("the cell is there twice")
-                    found[cell] = Published(parse(line["published"]), line["unit"], line["note"])
-        except (OSError, KeyError, ValueError) as error:
-            where = (
-                ", ".join(line.get(key) or "" for key in ("table", "column", "row")) if line else "the file"
-            )
-            raise InputError(f"cannot read the published values in {file}: {where}: {error}") from error
-        return found
-
-
-def find(paper: str) -> PaperFolder:
-    """The folder of a paper.
-
-    It is sought in $CELLTRAIN_PAPERS where that is set, else in `papers/` of the working directory and of
-    those above it, else beside the source tree of the package.
-
-    Raises:
-        InputError: no such folder; the message says where it was sought.
+    That is $CELLTRAIN_PAPERS where it is set, else `papers/` of the working directory and of those above it,
+    then what came with the package.
     """
     named = os.environ.get(VARIABLE)
     if named:
-        places = [Path(named)]
-    else:
-        here = Path.cwd()
-        beside_source = Path(__file__).resolve().parents[3]
-        places = [place / "papers" for place in (here, *here.parents, beside_source)]
-    for place in places:
-        if (place / paper / "published.csv").is_file():
+        return [Path(named)]
+    here = Path.cwd()
+    return [*(place / "papers" for place in (here, *here.parents)), SHIPPED]
+
+
+def known() -> list[str]:
+    """The ids of all papers that can be found."""
+    found = (path.parent.name for place in places() for path in sorted(place.glob(f"*/{DESCRIPTION}")))
+    return list(dict.fromkeys(found))
+
+
+def find(paper: str) -> PaperFolder:
+    """The folder of a paper, by its id or its path.
+
+    Raises:
+        InputError: there is no such paper; the message names the nearest, or what the folder lacks.
+    """
+    path = Path(paper)
+    if path.is_dir() and (path / DESCRIPTION).is_file():
+        return PaperFolder(path)
+    if len(path.parts) > 1 or paper.startswith("."):
+        raise InputError(
+            f"'{paper}' is not the folder of a paper: expected a folder with a file {DESCRIPTION}"
+        )
+    for place in places():
+        if (place / paper / DESCRIPTION).is_file():
             return PaperFolder(place / paper)
-    sought = named or "papers/ of this folder, of those above it and of the package's source tree"
     raise InputError(
-        f"the folder of paper '{paper}' was not found in {sought}: set {VARIABLE} to the papers folder"
+        f"{unknown('paper', paper, known())}; a folder with a {DESCRIPTION} can be given by its path"
     )

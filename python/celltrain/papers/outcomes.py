@@ -1,6 +1,5 @@
 """What the replications of a paper's tables gave, and the findings drawn from it."""
 
-import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +8,7 @@ from celltrain import statistics, text
 from celltrain.papers.printed import Printed, Range, as_json, nearest, shown
 from celltrain.verdicts import Judgement, Verdict, all_of
 
-__all__ = ["Cell", "Evidence", "Finding", "Outcomes", "gains"]
+__all__ = ["Cell", "Evidence", "Finding", "Outcomes"]
 
 Cell = tuple[str, str, str]
 """A place in a table: (table, column, row)."""
@@ -83,6 +82,11 @@ class Finding:
         """Supported, contradicted or undecided."""
         return self.judgement.verdict
 
+    def headline(self) -> dict[str, Any]:
+        """The number that the claim is about, as JSON has it: that of the first comparison."""
+        first = self.evidence[0]
+        return {"published": as_json(first.published), "measured": first.value, "ci95": first.ci95}
+
     @property
     def n(self) -> int:
         """Replications behind it."""
@@ -106,6 +110,10 @@ class Outcomes:
     def columns(self, table: str) -> list[str]:
         """The columns of a table in their order."""
         return list(dict.fromkeys(column for name, column, _ in self._samples if name == table))
+
+    def places(self, table: str, row: str) -> list[Cell]:
+        """The cells of a row of a table, in the order of the columns."""
+        return [cell for cell in self._samples if cell[0] == table and cell[2] == row]
 
     def mean(self, table: str, column: str, row: str) -> float:
         """The mean of a cell over the replications."""
@@ -141,8 +149,3 @@ class Outcomes:
                 size = abs(compared) if relative else 1.0
                 found.append([(value - compared) / size for value in sample])
         return found
-
-
-def gains(over: Sequence[float], under: Sequence[float]) -> list[float]:
-    """By how many per cent `over` exceeds `under`, replication by replication; NaN where `under` is zero."""
-    return [100 * (a / b - 1) if b else math.nan for a, b in zip(over, under, strict=True)]

@@ -11,9 +11,9 @@ from celltrain import statistics
 from celltrain.folder import Folder, Parts, claim
 from celltrain.manifests import asked
 from celltrain.papers.description import Claim, Column, Paper, Table
-from celltrain.papers.locate import PaperFolder
 from celltrain.papers.outcomes import Finding
 from celltrain.papers.printed import Printed, Range, as_json, as_point, ends, nearest
+from celltrain.papers.published import PaperFolder
 from celltrain.papers.spool import KeptRun
 from celltrain.results import FRAMES, Record, about, record_frame
 from celltrain.verdicts import Verdict
@@ -166,6 +166,34 @@ class Reproduction:
     def _cells(self) -> dict[tuple[str, str, str, str], MeasuredRow]:
         return {(cell.stack, cell.table, cell.column, cell.row): cell for cell in self.rows}
 
+    def deviation_table(self) -> tuple[list[str], list[tuple[str, str, list[float | None]]]]:
+        """Mean deviations from the published values, without signs: a line for each table and row.
+
+        Returns:
+            The stack and the candidates that are compared, and lines of a table, a row, and for each of them
+            the deviation as a part of the published values.
+        """
+        compared = [name for name in self.stacks if name in self.paper.compared]
+        lines = []
+        for table in self.tables:
+            parts = {
+                (row, name): [
+                    abs(cell.deviation)
+                    for cell in self.rows
+                    if (cell.table, cell.row, cell.stack) == (table.name, row, name)
+                    and cell.deviation is not None
+                ]
+                for row in (one.name for one in table.rows)
+                for name in compared
+            }
+            for row in (one.name for one in table.rows):
+                if any(parts[row, name] for name in compared):
+                    means = [
+                        statistics.mean(parts[row, name]) if parts[row, name] else None for name in compared
+                    ]
+                    lines.append((table.name, row, means))
+        return compared, lines
+
     def points(self, table: Table, row: str) -> list[Series]:
         """A row of a table as series for a chart, a point a column: what is published, then every stack."""
         names = [column.name for column in table.columns]
@@ -303,11 +331,20 @@ class Reproduction:
                 }
                 for row in self.rows
             ],
+            "deviations": [
+                {"table": table, "row": row, "stack": stack, "mean": mean}
+                for compared, lines in [self.deviation_table()]
+                for table, row, means in lines
+                for stack, mean in zip(compared, means, strict=True)
+            ],
             "claims": [
                 {
                     "id": self.label(judged.claim.id, judged.stack),
                     "text": judged.claim.text,
+                    "quote": judged.claim.quote,
+                    "place": judged.claim.place,
                     "verdict": judged.finding.verdict,
+                    **judged.finding.headline(),
                     "n": judged.finding.n,
                     "evidence": [evidence.to_json() for evidence in judged.finding.evidence],
                     "stack": judged.stack,

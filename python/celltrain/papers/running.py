@@ -9,13 +9,13 @@ from celltrain import statistics
 from celltrain.errors import Defect, unknown
 from celltrain.experiment import Progress, Task, attempt, replicate
 from celltrain.papers.description import Column, Paper, Row, Table
-from celltrain.papers.locate import PaperFolder, Published, find
 from celltrain.papers.outcomes import Cell, Outcomes
+from celltrain.papers.published import Published
 from celltrain.papers.reproduction import CellRun, JudgedClaim, MeasuredRow, Reproduction
 from celltrain.papers.spool import KeptRun, Spool
 from celltrain.results import Record, provenance
 
-__all__ = ["asked", "reproduce", "select"]
+__all__ = ["asked", "reproduce", "select", "variants"]
 
 RunKey = tuple[str, int]
 """What tells runs of one reproduction apart: the scenario's key and the replication."""
@@ -38,6 +38,7 @@ def reproduce(
     tables: Iterable[str] = (),
     figures: Iterable[str] = (),
     stacks: Iterable[str] = (),
+    candidates: Iterable[str] = (),
     replications: int | None = None,
     seed: int | None = None,
     jobs: int | None = None,
@@ -49,7 +50,8 @@ def reproduce(
         paper: the paper's id, "espd".
         tables: tables to run, "1" or "Table 1"; with `figures` also empty, everything.
         figures: figures to run, "2" or "Figure 2".
-        stacks: presets of `tcp.stack`; all of the paper's by default.
+        stacks: presets of `tcp.stack`; all of the paper's by default, or its first beside candidates.
+        candidates: other choices that the paper's folder describes, run beside its own; none by default.
         replications: replications of every column; the scenarios' own number by default.
         seed: the master seed, the same for every column, so that columns are paired.
         jobs: threads; as many as there are cores by default. Results do not depend on it.
@@ -61,14 +63,11 @@ def reproduce(
     from celltrain.papers import describe
 
     description = describe(paper)
-    folder = find(description.id)
+    folder = description.folder
     selected = select(description, tables, figures)
-    chosen = tuple(stacks) or description.stacks
-    for stack in chosen:
-        if stack not in description.stacks:
-            raise unknown("stack", stack, description.stacks)
+    chosen = variants(description, stacks, candidates)
     cells = [(stack, table, column) for stack in chosen for table in selected for column in table.columns]
-    plan = [_tasks(folder, *cell, replications, seed) for cell in cells]
+    plan = [_tasks(description, *cell, replications, seed) for cell in cells]
     master, each = plan[0][0].seed, len(plan[0])
     began = time.perf_counter()
     runs, defects = _run_once(cells, plan, jobs, progress)
@@ -89,8 +88,8 @@ def reproduce(
     claims: list[JudgedClaim] = []
     for stack in chosen:
         samples = taken[stack]
-        # The printed numbers stand beside the stack that stands for the paper's own TCP.
-        rows += _rows(stack, selected, samples, folder.published if stack == description.stacks[0] else {})
+        # The printed numbers stand beside what stands for the paper's own setting.
+        rows += _rows(stack, selected, samples, folder.published if stack in description.compared else {})
         claims += _judge(description, stack, selected, samples, folder.published)
     return Reproduction(
         paper=description,
@@ -121,6 +120,7 @@ def asked(
     tables: Iterable[str] = (),
     figures: Iterable[str] = (),
     stacks: Iterable[str] = (),
+    candidates: Iterable[str] = (),
     replications: int | None = None,
     seed: int | None = None,
 ) -> dict[str, Any]:
@@ -129,13 +129,27 @@ def asked(
 
     description = describe(paper)
     selected = select(description, tables, figures)
-    scenario = find(description.id).scenario(selected[0].scenario)
+    scenario = description.folder.scenario(selected[0].scenario)
     return {
         "seed": scenario.seed if seed is None else seed,
         "replications": scenario.replications if replications is None else replications,
         "tables": [table.name for table in selected],
-        "stacks": list(stacks) or list(description.stacks),
+        "stacks": list(variants(description, stacks, candidates)),
     }
+
+
+def variants(paper: Paper, stacks: Iterable[str], candidates: Iterable[str]) -> tuple[str, ...]:
+    """The stacks and candidates to run, in the paper's order."""
+    beside, wanted = list(candidates), list(stacks)
+    known = [candidate.name for candidate in paper.candidates]
+    for stack in wanted:
+        if stack not in paper.stacks:
+            raise unknown("stack", stack, paper.stacks)
+    for candidate in beside:
+        if candidate not in known:
+            raise unknown("candidate", candidate, known)
+    wanted = wanted or list(paper.stacks[:1] if beside else paper.stacks)
+    return tuple(name for name in (*paper.stacks, *known) if name in wanted or name in beside)
 
 
 def select(paper: Paper, tables: Iterable[str], figures: Iterable[str]) -> tuple[Table, ...]:
@@ -156,10 +170,10 @@ def _named(kind: str, name: str, tables: Sequence[Table]) -> str:
 
 
 def _tasks(
-    folder: PaperFolder, stack: str, table: Table, column: Column, replications: int | None, seed: int | None
+    paper: Paper, stack: str, table: Table, column: Column, replications: int | None, seed: int | None
 ) -> list[Task]:
-    settings = {"tcp.stack": stack, **column.settings}
-    scenario = folder.scenario(table.scenario).with_(settings)
+    settings = {**paper.settings(stack), **column.settings}
+    scenario = paper.folder.scenario(table.scenario).with_(settings)
     return replicate(scenario, replications, seed, table.traced)
 
 
@@ -186,7 +200,7 @@ def _run_once(
 
     def measured(task: Task, record: Record) -> MeasuredRun:
         key = task.scenario.key
-        values = {row: row.measure(record) for row in rows[key]}
+        values = {row: row.measure(record, task.scenario) for row in rows[key]}
         return MeasuredRun(spool.keep(record, series=key in shown and task.replication == 0), values)
 
     found, defects = attempt(needed.values(), jobs=jobs, progress=progress, reduce=measured)

@@ -74,8 +74,8 @@ class PapersReport:
         page.section("Claims")
         if min(self._replications) < FEW:
             page.text(
-                "Most claims hold only where the 95 % intervals leave no doubt. Those of so few replications "
-                "are wide: a claim that does not hold here may do so with more (--replications).",
+                "A claim is decided only where its 95 % interval leaves no doubt. Those of so few "
+                "replications are wide: more of them (--replications) decide more claims.",
                 "note",
             )
         page.table(("paper", "claim", "", "evidence"), self._claims, text_columns=4)

@@ -4,7 +4,7 @@ from html import escape
 
 from celltrain import text
 from celltrain.papers import printed
-from celltrain.papers.description import OverTime, Table
+from celltrain.papers.description import Claim, OverTime, Table
 from celltrain.papers.layout import grid
 from celltrain.papers.printed import Range
 from celltrain.papers.reproduction import JudgedClaim, MeasuredRow, Reproduction
@@ -34,6 +34,7 @@ def add_reproduction(page: Page, found: Reproduction) -> None:
     _asked(page, found)
     _claims(page, found)
     _stacks(page, found)
+    _fitting(page, found)
     _tables(page, found)
     _figures(page, found)
     m = found.manifest
@@ -63,7 +64,10 @@ def _claims(page: Page, found: Reproduction) -> None:
     claims = list(dict.fromkeys(judged.claim for judged in found.claims))
     page.table(
         ("claim", *(f"with {stack}" for stack in found.stacks)),
-        [(claim.text, *(verdict(verdicts[claim.id, stack]) for stack in found.stacks)) for claim in claims],
+        [
+            (_statement(claim), *(verdict(verdicts[claim.id, stack]) for stack in found.stacks))
+            for claim in claims
+        ],
         text_columns=1 + len(found.stacks),
     )
     page.text(
@@ -76,6 +80,13 @@ def _claims(page: Page, found: Reproduction) -> None:
         with page.folded(f"Evidence with {stack}"):
             lines = [_claim_line(verdicts[claim.id, stack]) for claim in claims]
             page.table(("claim", "", "evidence"), lines, text_columns=3)
+
+
+def _statement(claim: Claim) -> Safe:
+    """A claim with the words that it rests on and their place."""
+    quote = f"“{escape(claim.quote)}”, " if claim.quote else ""
+    beside = f"<br><small>{quote}{escape(claim.place)}</small>" if quote or claim.place else ""
+    return Safe(f"{escape(claim.text)}{beside}")
 
 
 def verdict(judged: JudgedClaim) -> Safe:
@@ -98,6 +109,27 @@ def _stacks(page: Page, found: Reproduction) -> None:
                 ("mean over columns", "published", *found.stacks),
                 [(name, *map(text.number, values)) for name, values in lines],
             )
+
+
+def _fitting(page: Page, found: Reproduction) -> None:
+    """What was calibrated by what, and how far each variant lies from the published values."""
+    compared, lines = found.deviation_table()
+    if not lines:
+        return
+    page.section("How close, and what was fitted")
+    held_out = found.paper.held_out
+    names = (f"{table} (held out)" if table in held_out else table for table, _, _ in lines)
+    page.table(
+        ("mean deviation, without signs", "row", *compared),
+        [(name, row, *map(text.percent, means)) for name, (_, row, means) in zip(names, lines, strict=True)],
+        text_columns=2,
+    )
+    for one in found.paper.fitted:
+        page.text(
+            f"Calibrated by {', '.join(one.on)}, {one.tried} values or combinations tried: {one.choice}."
+        )
+    for candidate in found.paper.candidates:
+        page.text(f"{candidate.name}: {candidate.text}.")
 
 
 def _figures(page: Page, found: Reproduction) -> None:
@@ -139,6 +171,10 @@ def _tables(page: Page, found: Reproduction) -> None:
             for row in found.paper.headline:
                 if table.row(row) is not None:
                     _table_chart(page, found, table, row)
+        for candidate in found.stacks[1:]:
+            if candidate in found.paper.compared:
+                with page.folded(f"{table.name} with {candidate}"):
+                    _grid(page, found, table, candidate)
         notes = [
             f"{cell.row.capitalize()} at {cell.column}: {cell.note}."
             for cell in found.rows
@@ -148,8 +184,8 @@ def _tables(page: Page, found: Reproduction) -> None:
             page.text(note, "note")
 
 
-def _grid(page: Page, found: Reproduction, table: Table) -> None:
-    columns, lines = grid(found, table, found.stacks[0], _cell)
+def _grid(page: Page, found: Reproduction, table: Table, stack: str | None = None) -> None:
+    columns, lines = grid(found, table, stack or found.stacks[0], _cell)
     page.table(columns, lines)
 
 

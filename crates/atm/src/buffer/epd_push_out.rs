@@ -3,9 +3,9 @@
 //!
 //! It joins partial buffer sharing (admit below a threshold) with push-out. Frames of the VC with the largest excess
 //! go, last frame first, until the buffer is below the threshold again and what arrives finds room. A frame of which something has been sent is
-//! left alone. It helps a FIFO to keep guaranteed rates and to protect VCs that behave from those that do not; the
+//! left alone. With `until = "room"` frames go only until a maximum frame of the VC finds room. It helps a FIFO to keep guaranteed rates and to protect VCs that behave from those that do not; the
 //! state is that of EPD, counts of cells by VC, and in the buffer a way to find the last frame of a VC. An overflow in
-//! the middle of a frame breaks it as in EPD: [`super::abs_push_out`] avoids that.
+//! the middle of a frame breaks it as in EPD, unless frames are pushed out then too; [`super::abs_push_out`] avoids that.
 
 use celltrain_engine::Time;
 use schemars::JsonSchema;
@@ -26,14 +26,29 @@ pub struct Params {
     pub threshold: Level,
     /// How the buffer is divided among the VCs.
     pub sharing: Sharing,
+    /// How far frames are pushed out.
+    pub until: Until,
     /// Which end marks of discarded frames pass.
     pub end_marks: EndMarks,
+}
+
+/// How far frames are pushed out for a VC below its part of the buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Until {
+    /// Until the occupancy is below the threshold again, as section 4.1 describes the scheme by itself. An overflow
+    /// within a frame breaks it.
+    #[default]
+    Threshold,
+    /// Until there is room for a maximum frame of the VC, and also where a cell within a frame finds the buffer full:
+    /// the scheme then differs from the proposed one in the threshold, as section 4.2.1 says.
+    Room,
 }
 
 impl Default for Params {
     fn default() -> Self {
         let epd::Params { threshold, end_marks, .. } = epd::Params::default();
-        Self { threshold, sharing: Sharing::default(), end_marks }
+        Self { threshold, sharing: Sharing::default(), until: Until::default(), end_marks }
     }
 }
 
@@ -44,7 +59,15 @@ pub type EpdPushOut = FramePolicy<InPlaceOfOthers>;
 #[derive(Debug, Clone)]
 pub struct InPlaceOfOthers {
     threshold: u64,
+    until: Until,
     limits: Limits,
+}
+
+impl InPlaceOfOthers {
+    /// Whether a maximum frame of a VC finds room in the buffer as it is.
+    fn has_space<S: PortState>(&self, vc: u32, port: &View<'_, PushOut, S>) -> bool {
+        port.occupancy().saturating_add_signed(self.limits.frame(vc)) <= port.capacity()
+    }
 }
 
 impl FrameRule for InPlaceOfOthers {
@@ -62,19 +85,32 @@ impl FrameRule for InPlaceOfOthers {
 
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
         let threshold = port.level("threshold", params.threshold)?;
-        Ok(Self { threshold, limits: Limits::new(params.sharing, port)? })
+        Ok(Self { threshold, until: params.until, limits: Limits::new(params.sharing, port)? })
     }
 
     #[inline]
-    fn admits<S: PortState>(&mut self, _: &Cell, port: &View<'_, PushOut, S>, _: Time) -> bool {
-        port.occupancy() < self.threshold
+    fn admits<S: PortState>(&mut self, cell: &Cell, port: &View<'_, PushOut, S>, _: Time) -> bool {
+        let in_place_of_others = || {
+            self.until == Until::Room
+                && self.limits.has_room(cell.vc, port.vc_occupancy(cell.vc) as i64)
+                && self.has_space(cell.vc, port)
+        };
+        port.occupancy() < self.threshold || in_place_of_others()
     }
 
     #[inline]
     fn push_out<S: PortState>(&mut self, cell: &Cell, port: &View<'_, PushOut, S>) -> Option<u32> {
-        let calls = port.is_first()
-            && (port.is_full() || port.occupancy() >= self.threshold)
-            && self.limits.has_room(cell.vc, port.vc_occupancy(cell.vc) as i64);
+        if !port.is_first() {
+            let overflows = self.until == Until::Room && port.occupancy() >= port.capacity();
+            return if overflows { self.limits.most_over(port, cell.vc) } else { None };
+        }
+        let lacks_space = match self.until {
+            Until::Threshold => port.is_full() || port.occupancy() >= self.threshold,
+            Until::Room => {
+                port.is_full() || (port.occupancy() >= self.threshold && !self.has_space(cell.vc, port))
+            }
+        };
+        let calls = lacks_space && self.limits.has_room(cell.vc, port.vc_occupancy(cell.vc) as i64);
         if calls { self.limits.most_over(port, cell.vc) } else { None }
     }
 

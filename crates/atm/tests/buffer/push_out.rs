@@ -9,7 +9,7 @@ use celltrain_atm::{
         abs_push_out::{self, AbsPushOut, Admission},
         abs_push_out_hardware::AbsPushOutHardware,
         epd,
-        epd_push_out::{self, EpdPushOut},
+        epd_push_out::{self, EpdPushOut, Until},
         push_out::{Limits, Sharing},
     },
     contract::Contract,
@@ -102,6 +102,52 @@ fn epd_with_push_out_by_hand() {
     assert_eq!(part(&mut port, (1, 1), (1, 4), 4), (Verdict::Accept, vec![]));
     assert_eq!(part(&mut port, (1, 2), (0, 1), 4), (REFUSED, vec![]));
     assert_eq!(port.buffer.last_frame(0), Some(3));
+}
+
+/// Sections 4.1 and 4.2.1 of the push-out paper: EPD with push-out differs from the proposed scheme in the threshold.
+#[test]
+fn epd_with_push_out_until_there_is_room() {
+    let params = |until| epd_push_out::Params {
+        threshold: Level::Cells(12),
+        until,
+        ..epd_push_out::Params::default()
+    };
+    // TL is 9 for each of two VCs; M is 4.
+    let filled = |until| {
+        let mut port = Port::<EpdPushOut>::new(&params(until), 18, &contracts(4, &[50, 50]));
+        for frame in 0..3 {
+            assert_eq!(part(&mut port, (0, frame), (0, 4), 4), (Verdict::Accept, vec![]));
+        }
+        port
+    };
+    // At the threshold of 12 cells there is room for 4 more: nothing has to go, and VC 0 is refused all the same.
+    let mut port = filled(Until::Room);
+    assert_eq!(part(&mut port, (0, 3), (0, 4), 4), (REFUSED, vec![]));
+    assert_eq!(part(&mut port, (1, 0), (0, 4), 4), (Verdict::Accept, vec![]));
+    // 16 cells: for the next frame of VC 1 (4 + 4 <= 9) one of VC 0 goes.
+    assert_eq!(part(&mut port, (1, 1), (0, 4), 4), (Verdict::Accept, vec![(0, 4)]));
+    // 16 cells, and VC 1 has 8 of its 9.
+    assert_eq!(part(&mut port, (1, 2), (0, 4), 4), (REFUSED, vec![]));
+    // The other reading pushes out at the threshold.
+    assert_eq!(part(&mut filled(Until::Threshold), (1, 0), (0, 4), 4), (Verdict::Accept, vec![(0, 4)]));
+}
+
+#[test]
+fn an_overflow_within_a_frame_pushes_others_out_where_asked() {
+    for (until, last, pushed_out) in
+        [(Until::Room, Verdict::Accept, vec![(1, 3)]), (Until::Threshold, FULL, vec![])]
+    {
+        let params =
+            epd_push_out::Params { threshold: Level::Cells(16), until, ..epd_push_out::Params::default() };
+        let mut port = Port::<EpdPushOut>::new(&params, 18, &contracts(4, &[50, 50]));
+        for frame in 0..3 {
+            assert_eq!(part(&mut port, (0, frame), (0, 4), 4), (Verdict::Accept, vec![]));
+        }
+        assert_eq!(part(&mut port, (1, 0), (0, 3), 4), (Verdict::Accept, vec![]));
+        // At 15 cells, below the threshold, a frame of VC 0 begins; its last cell finds the buffer full.
+        assert_eq!(part(&mut port, (0, 3), (0, 3), 4), (Verdict::Accept, vec![]));
+        assert_eq!(part(&mut port, (0, 3), (3, 4), 4), (last, pushed_out));
+    }
 }
 
 #[test]

@@ -1,0 +1,238 @@
+"""A paper that the package has never seen: its folder is all that it takes, and errors name their line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import celltrain as ct
+from celltrain.papers import describe
+from celltrain.papers.expression import Expression
+from celltrain.papers.functions import PLAIN
+from celltrain.verdicts import Verdict
+from conftest import SMALL
+
+if TYPE_CHECKING:
+    from conftest import Cli
+
+PAPER = """
+title = "On Buffers"
+reference = "Nobody, never"
+stacks = ["reno"]
+headline = ["throughput"]
+
+[constants]
+useless = 1.0
+
+[define]
+delivered = "sum(flows.goodput) / 1e6"
+
+[rows.throughput]
+unit = "Mbit/s"
+value = "delivered"
+
+[rows.lost]
+unit = "cells"
+value = "sum(ports.cells_discarded)"
+
+[columns]
+policies = [
+    { name = "EPD", settings = { "switch.discard.policy" = "epd" } },
+    { name = "tail drop", settings = { "switch.discard.policy" = "tail-drop" } },
+]
+
+[[table]]
+name = "Table 1"
+title = "Two policies"
+scenario = "base.toml"
+parameter = "policy"
+columns = "policies"
+rows = ["throughput", "lost"]
+
+[[claim]]
+id = "carries"
+text = "EPD carries something"
+quote = "it carries cells"
+place = "section 3"
+value = 'cell("Table 1", "EPD", "throughput")'
+above = 0
+unit = "Mbit/s"
+published = 120
+
+[[candidate]]
+name = "slow"
+text = "A least timeout of 200 ms"
+settings = { "tcp.rto-min" = "200 ms" }
+"""
+PUBLISHED = "table,column,row,unit,published,note\nTable 1,EPD,throughput,Mbit/s,120,\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    place = tmp_path / "somewhere" / "on-buffers"
+    place.mkdir(parents=True)
+    (place / "base.toml").write_text(SMALL, encoding="utf-8")
+    (place / "published.csv").write_text(PUBLISHED, encoding="utf-8")
+    (place / "paper.toml").write_text(PAPER, encoding="utf-8")
+    return place
+
+
+def test_a_folder_is_all_that_a_paper_takes(folder: Path, cli: Cli) -> None:
+    answer = cli("reproduce", folder, "--replications", "3", "--candidate", "slow", "--json")
+    assert (answer.code, answer.err) == (0, "")
+    found = json.loads(answer.out)
+    assert found["paper"] == "on-buffers"
+    scenario = ct.load(folder / "base.toml").with_({"tcp.stack": "reno", "switch.discard.policy": "epd"})
+    alone = ct.run(scenario, replications=3).sample("goodput")
+    row = next(row for row in found["rows"] if (row["table"], row["column"]) == ("Table 1", "EPD"))
+    assert row["measured"] == pytest.approx(sum(alone) / 3e6)
+    claims = {claim["id"]: claim for claim in found["claims"]}
+    assert set(claims) == {"carries", "carries (slow)"}
+    claim = claims["carries"]
+    assert (claim["verdict"], claim["n"], claim["published"]) == (Verdict.SUPPORTED, 3, 120.0)
+    assert (claim["quote"], claim["place"]) == ("it carries cells", "section 3")
+    assert claim["measured"] == row["measured"]
+    assert claim["ci95"] == row["ci95"]
+    slow = next(row for row in found["rows"] if row["stack"] == "slow")
+    assert slow["published"] == 120, "a candidate is set beside the paper"
+
+
+def test_a_paper_of_the_working_directory_is_found_by_its_name(
+    folder: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder.parent.rename(folder.parent.parent / "papers")
+    monkeypatch.chdir(folder.parent.parent)
+    answer = cli("reproduce", "on-buffers", "--replications", "1")
+    assert (answer.code, answer.err) == (0, "")
+    assert "Mean deviation from the published values" in answer.out
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "words"),
+    [
+        ("title =", "titel =", 2, ("titel", "did you mean 'title'")),
+        (
+            'value = "delivered"',
+            'value = "deliverd"',
+            15,
+            ("rows.throughput.value", "did you mean 'delivered'"),
+        ),
+        (
+            "sum(flows.goodput)",
+            "sum(flows.goodputs)",
+            15,
+            ("rows.throughput.value", "did you mean 'goodput'"),
+        ),
+        ("sum(ports", "summ(ports", 19, ("rows.lost.value", "did you mean 'sum'")),
+        ('"sum(flows.goodput) / 1e6"', '"sum(flows.goodput) /"', 11, ("define.delivered", "no expression")),
+        ('columns = "policies"', 'columns = "policy"', 32, ("table.0.columns", "did you mean 'policies'")),
+        ('rows = ["throughput", ', 'rows = ["thruput", ', 33, ("table.0.rows", "did you mean 'throughput'")),
+        (
+            'scenario = "base.toml"',
+            'scenario = "bas.toml"',
+            30,
+            ("table.0.scenario", "no scenario 'bas.toml'"),
+        ),
+        ('"EPD", "throughput")', '"EDP", "throughput")', 40, ("claim.0.value", "did you mean 'EPD'")),
+        ('cell("Table 1"', 'cell("Table 2"', 40, ("claim.0.value", "did you mean 'Table 1'")),
+        ("above = 0", "abov = 0", 41, ("claim.0.abov", "did you mean 'above'")),
+        ("above = 0", "", 40, ("claim.0.value", "expected one of above, below")),
+        (
+            'cell("Table 1", "EPD", "throughput")',
+            '__import__("os")',
+            40,
+            ("claim.0.value", "unknown function '__import__'"),
+        ),
+        ('value = "delivered"', 'value = "().__class__"', 15, ("rows.throughput.value",)),
+        ('value = "delivered"', 'value = "[x for x in flows]"', 15, ("ListComp is not known",)),
+        (
+            "policies = [",
+            'policies = { each = "policies" }\nrest = [',
+            22,
+            ("'policies' build on themselves",),
+        ),
+        ("[columns]", "[columns", 21, ("paper.toml",)),
+    ],
+)
+def test_what_is_wrong_is_named(
+    folder: Path, cli: Cli, old: str, new: str, line: int, words: tuple[str, ...]
+) -> None:
+    assert PAPER.count(old) >= 1
+    (folder / "paper.toml").write_text(PAPER.replace(old, new, 1), encoding="utf-8")
+    answer = cli("reproduce", folder, "--replications", "1")
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err.startswith("error: ")
+    assert answer.err.count("\n") == 1
+    for word in (*words, "paper.toml"):
+        assert word in answer.err
+    if words != ("paper.toml",):  # the parser of TOML names lines in its own way
+        assert f"paper.toml:{line}: " in answer.err
+
+
+def test_a_value_that_cannot_be_worked_out_names_its_row(folder: Path, cli: Cli) -> None:
+    (folder / "paper.toml").write_text(PAPER.replace('"delivered"', '"flows.goodput"'), encoding="utf-8")
+    answer = cli("reproduce", folder, "--replications", "1")
+    assert answer.code == 2
+    assert "paper.toml:15: rows.throughput.value: 'flows.goodput' is no single number" in answer.err
+
+
+def test_a_definition_by_itself_is_refused(folder: Path, cli: Cli) -> None:
+    circle = PAPER.replace('"sum(flows.goodput) / 1e6"', '"2 * twice"\ntwice = "2 * delivered"')
+    (folder / "paper.toml").write_text(circle, encoding="utf-8")
+    answer = cli("reproduce", folder, "--replications", "1")
+    assert answer.code == 2
+    assert "'delivered' is defined by itself" in answer.err
+    assert answer.err.count("\n") == 1
+
+
+class Names:
+    """One name."""
+
+    def value(self, name: str) -> float:
+        assert name == "x"
+        return 3.0
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("2 * x + 1", 7.0),
+        ("x ** 2 // 2", 4.0),
+        ("-x % 2", 1.0),
+        ("1 if x > 2 and not x > 5 else 0", 1),
+        ("max([1, x, 2])", 3.0),
+        ("[1, 2, 3][-1]", 3),
+        ("sum([1, 2, 3][1:])", 5.0),
+        ('"a" == "a"', True),
+    ],
+)
+def test_expressions_are_arithmetic(text: str, value: float) -> None:
+    assert Expression.of(text).evaluate(Names(), PLAIN) == value
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x.real",
+        "lambda: 1",
+        "f'{x}'",
+        "(x := 1)",
+        "x ** 1e9",
+        "'a' * 3",
+        "x()()",
+        "1 < x < 2",
+        "x" * 3000,
+        "{}[0]",
+    ],
+)
+def test_expressions_are_nothing_else(text: str) -> None:
+    with pytest.raises(ct.InputError):
+        Expression.of(text).evaluate(Names(), PLAIN)
+
+
+def test_a_path_that_is_no_paper_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ct.InputError, match=r"expected a folder with a file paper\.toml"):
+        describe(str(tmp_path))
