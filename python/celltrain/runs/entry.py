@@ -173,7 +173,7 @@ def _run(task: Task, record: Record) -> Run:
 
 def _counted(run: tuple[Task, Record]) -> tuple[Any, ...]:
     task, record = run
-    return task.seed, *map(tuple, (record.flows, record.ports, record.events))
+    return task.seed, task.trace, *map(tuple, (record.flows, record.ports, record.events))
 
 
 def _tables(records: Sequence[Record]) -> Iterator[tuple[str, bytes]]:
