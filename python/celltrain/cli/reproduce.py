@@ -144,9 +144,9 @@ def _reproduce_all(
                         defects.append(str(defect))
                         continue
                 defects += found.defects
+                report.add(found)  # as long as the runs can be read
                 if own is not None:
                     _write(found, own)
-            report.add(found)
             answers.append(found.to_json())
             origins.append(found.provenance)
             failed |= bool(found.contradicted())
