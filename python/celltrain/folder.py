@@ -145,6 +145,11 @@ class Folder:
                 self._note(line)
         return self._store
 
+    @property
+    def keeps_runs(self) -> bool:
+        """Whether runs are kept here as they end."""
+        return self._store is not None
+
     def close(self) -> None:
         """Closes the store."""
         if self._store is not None:
@@ -268,6 +273,7 @@ def claim(
     """
     place = Path(path)
     made = [folder for folder in (place, *place.parents) if not folder.exists()]
+    target: Folder | None = None
     try:
         with _held(place):
             earlier = _earlier(place, overwrite)
@@ -287,7 +293,9 @@ def claim(
             with suppress(OSError):  # not empty
                 folder.rmdir()
         if (reason := _disk_error(error)) is not None:
-            raise InputError(f"cannot write results to {place}: {reason}; {LEFT}") from error
+            keeps = target is not None and target.keeps_runs
+            left = LEFT if keeps else "the results there are not whole"
+            raise InputError(f"cannot write results to {place}: {reason}; {left}") from error
         raise
 
 

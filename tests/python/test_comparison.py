@@ -156,15 +156,15 @@ def test_replications_are_added_until_a_winner_is_clear(scenario: ct.Scenario) -
 
 
 def test_many_looks_name_no_more_winners_than_one() -> None:
-    """Eight equal variants, up to ten looks in steps of three replications."""
+    """Two equal variants, up to ten looks in steps of three replications."""
     most = float(stats.binom.ppf(0.999, EXPERIMENTS, 0.05))
     named = naive = 0
-    for samples in experiments(8, 30, seed=5)[:, 0]:
+    for samples in experiments(2, 30, seed=5)[:, 0]:
         looks = [(look, samples[:, : 3 * look].tolist()) for look in range(1, 11)]
         named += any(len(verdicts.best(part, 1, verdicts.spent_share(look))[1]) == 1 for look, part in looks)
         naive += any(len(verdicts.best(part, 1)[1]) == 1 for _, part in looks)
     assert named <= most
-    assert naive > named
+    assert naive > 2 * most, "the test can fail"
 
 
 def test_whole_files_are_variants(cli: Cli, scenario: ct.Scenario, tmp_path: Path) -> None:
