@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, cached_property
 from hashlib import blake2b
 from itertools import product
@@ -9,17 +10,22 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from celltrain import _core, manifests, statistics, text, verdicts
-from celltrain.errors import InputError, ScenarioError, unknown
-from celltrain.experiment import Progress, attempt, replicate
+from celltrain import _core, manifests, registry, statistics, text, verdicts
+from celltrain.errors import Defect, InputError, ScenarioError, unknown
+from celltrain.experiment import Progress, Task, attempt, replicate
 from celltrain.folder import Folder, claim
 from celltrain.leaders import Leader
-from celltrain.registry import Measure, compared
-from celltrain.results import Result, about, has_old_names, provenance, read_frames
+from celltrain.registry import COMPARED, Measure, compared
+from celltrain.results import Record, Result, about, has_old_names, provenance, read_frames
+from celltrain.runs import Store
 from celltrain.scenario import Scenario, toml_value
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     import polars as pl
+
+    from celltrain.runs.executors import Cluster
 
 __all__ = ["Comparison", "Variants", "compare", "comparison_key", "known_policies", "policies", "vary"]
 
@@ -28,8 +34,11 @@ KIND = "compare"
 
 POLICY_KEY = "switch.discard.policy"
 
-Variants = Mapping[str, Mapping[str, Any]]
-"""The settings of each variant, by its name."""
+Variants = Mapping[str, Mapping[str, Any] | Scenario]
+"""The settings of each variant by its name, or a scenario of its own."""
+
+MAX_REPLICATIONS = 100
+"""Replications that a comparison may take until a winner is clear, unless told otherwise."""
 
 FAMILY_ERROR = 0.05
 """Probability that a table of differences calls any difference real that is not."""
@@ -126,11 +135,18 @@ class Comparison:
         At most one table in twenty shows any that is not: the p-values of all its differences are adjusted
         together.
         """
-        return variant != self.baseline and self._p_values[variant, measure.name] <= FAMILY_ERROR
+        error = FAMILY_ERROR * self._share
+        return variant != self.baseline and self._p_values[variant, measure.name] <= error
+
+    @property
+    def _share(self) -> float:
+        """The part of the error that the last look may spend; all of it where there was one look."""
+        until = self.manifest.get("until_clear")
+        return 1.0 if until is None else verdicts.spent_share(until["looks"])
 
     def leader(self, measure: Measure) -> Leader:
         """The best variant by a measure, and those that cannot be told from it."""
-        return Leader.of(measure, self._samples[measure.name], len(self.measures))
+        return Leader.of(measure, self._samples[measure.name], len(self.measures), self._share)
 
     def gain_of_pairing(self, measure: Measure) -> float | None:
         """What common random numbers gained for a measure: the median over the differences."""
@@ -279,7 +295,11 @@ def compare(
     seed: int | None = None,
     jobs: int | None = None,
     trace: bool = False,
+    until_clear: str | None = None,
+    max_replications: int = MAX_REPLICATIONS,
     progress: Progress | None = None,
+    executor: "Executor | Cluster | None" = None,
+    folder: Folder | None = None,
 ) -> Comparison:
     """Runs a scenario in several variants with the same seeds.
 
@@ -290,73 +310,131 @@ def compare(
     Args:
         scenario: what to simulate.
         variants: names of discard policies, or the settings of each variant by a name of its own (see
-            `vary`); at
-            least two. The others are compared with the first.
+            `vary`), or a scenario in their place; at least two. The others are compared with the first.
         replications: independent replications of each; the scenario's own number by default.
         seed: the master seed; the scenario's own by default.
         jobs: threads; as many as there are cores by default. Results do not depend on it.
         trace: also record time series.
+        until_clear: a measure: as many more replications are added, again and again, until a single variant
+            is best by it. Each look at the data spends a part of the error
+            (`celltrain.verdicts.spent_share`), so that looking often names no winner that there is not.
+        max_replications: replications of each at most, clear or not.
         progress: called as replications end.
+        executor: an executor of `concurrent.futures` or a `dask.distributed.Client`; threads by default.
+        folder: a claimed results folder in which every run is kept as soon as it ends, and from which those
+            of an earlier call are taken.
 
     Raises:
+        InputError: there are less than two variants, or no such measure.
         Defect: less than two variants are left without runs that found celltrain wrong.
     """
     settings = variants if isinstance(variants, Mapping) else policies(variants)
     if len(settings) < 2:
         raise InputError("a comparison needs at least two different variants, as in --policies tail-drop,epd")
     varied = {name: _variant(scenario, name, some) for name, some in settings.items()}
-    tasks = {name: replicate(one, replications, seed, trace) for name, one in varied.items()}
-    began = time.perf_counter()
-    found, defects = attempt(
-        [task for group in tasks.values() for task in group],
-        jobs=jobs,
-        progress=progress,
-        reduce=lambda _, record: record,
-    )
-    wall_time = time.perf_counter() - began
-    each = len(found) // len(tasks)
-    runs = {name: found[i * each : (i + 1) * each] for i, name in enumerate(tasks)}
-    # Runs are compared in pairs: a variant that lacks one is left out.
-    whole = {name: [run for run in group if run is not None] for name, group in runs.items()}
+    first = replicate(scenario, replications, seed)
+    step, count, looks = len(first), len(first), 0
+    store = None if folder is None else folder.store(first[0].seed)
+    if until_clear is not None:
+        if until_clear not in COMPARED:
+            raise unknown("measure", until_clear, COMPARED)
+        store = Store(None, first[0].seed) if store is None else store
+    began, before = time.perf_counter(), 0 if store is None else len(store)
+    while True:
+        looks += 1
+        tasks = {name: replicate(one, count, seed, trace) for name, one in varied.items()}
+        found, defects = attempt(
+            [task for group in tasks.values() for task in group],
+            store=store,
+            executor=executor,
+            jobs=jobs,
+            progress=progress,
+            reduce=lambda _, record: record,
+        )
+        made = count * len(tasks) if store is None else len(store) - before
+        runs = _Runs(tasks, found, defects, time.perf_counter() - began, count * len(tasks) - made)
+        until = None if until_clear is None else {"measure": until_clear, "looks": looks}
+        comparison = _compared(scenario, settings, varied, runs, until)
+        if until_clear is None or defects or count >= max_replications:
+            return comparison
+        if not comparison.leader(registry.measure(until_clear)).tied:
+            return comparison
+        count = min(count + step, max_replications)
+
+
+@dataclass(frozen=True)
+class _Runs:
+    """What the replications of every variant gave, one variant behind the other."""
+
+    tasks: Mapping[str, Sequence[Task]]
+    found: Sequence[Record | None]
+    defects: Mapping[int, Defect]
+    wall_time: float
+    reused: int
+
+
+def _compared(
+    scenario: Scenario,
+    settings: Variants,
+    varied: Mapping[str, Scenario],
+    runs: _Runs,
+    until: Mapping[str, Any] | None,
+) -> Comparison:
+    """The comparison of what ran. Runs are compared in pairs: a variant that lacks one is left out."""
+    each = len(runs.found) // len(varied)
+    groups = {name: runs.found[i * each : (i + 1) * each] for i, name in enumerate(varied)}
+    whole = {name: [run for run in group if run is not None] for name, group in groups.items()}
     whole = {name: group for name, group in whole.items() if len(group) == each}
-    if defects and len(whole) < 2:
-        raise next(iter(defects.values()))
-    records = [record for group in whole.values() for record in group]
+    if runs.defects and len(whole) < 2:
+        raise next(iter(runs.defects.values()))
     results = {
-        name: Result.of_records(varied[name], tasks[name][0].seed, group, wall_time)
+        name: Result.of_records(varied[name], runs.tasks[name][0].seed, group, runs.wall_time)
         for name, group in whole.items()
     }
     first = next(iter(results.values())).manifest
-    catalogue = _catalogue()
-    named = {name: some.get(POLICY_KEY) for name, some in settings.items()}
+    records = [record for group in whole.values() for record in group]
     manifest = {
         "kind": KIND,
         "key": comparison_key(scenario, settings),
         "name": scenario.name,
-        **provenance(records, wall_time),
-        "variants": {
-            name: {key: toml_value(value) for key, value in settings[name].items()} for name in whole
-        },
-        "state_per_vc": {
-            name: catalogue[policy]["per_vc"]
-            for name, policy in named.items()
-            if name in whole and policy in catalogue
-        },
+        **provenance(records, runs.wall_time, runs.reused),
+        "variants": {name: _written(settings[name]) for name in whole},
+        "scenarios": {name: some.to_toml() for name, some in settings.items() if isinstance(some, Scenario)},
+        "state_per_vc": _state_per_vc({name: settings[name] for name in whole}),
         "seed": first["seed"],
         "replications": first["replications"],
+        "until_clear": until,
         "bottleneck": first["bottleneck"],
         "units": {column: unit for one in results.values() for column, unit in one.manifest["units"].items()},
-        "scenario": scenario.to_dict(),
+        "resolved": True,
+        "scenario": scenario.resolved(),
         "scenario_toml": scenario.to_toml(),
     }
-    return Comparison(
-        manifest, results, [f"variant {list(tasks)[place // each]}: {one}" for place, one in defects.items()]
-    )
+    lines = [f"variant {list(varied)[place // each]}: {one}" for place, one in runs.defects.items()]
+    return Comparison(manifest, results, lines)
+
+
+def _written(variant: Mapping[str, Any] | Scenario) -> dict[str, str]:
+    """The settings of a variant as TOML values; a scenario of its own has none."""
+    if isinstance(variant, Scenario):
+        return {}
+    return {key: toml_value(value) for key, value in variant.items()}
+
+
+def _state_per_vc(settings: Variants) -> dict[str, str]:
+    """What a switch keeps for each VC under the policy of a variant, where a variant is a policy."""
+    catalogue = _catalogue()
+    named = {name: some.get(POLICY_KEY) for name, some in settings.items() if isinstance(some, Mapping)}
+    return {name: catalogue[policy]["per_vc"] for name, policy in named.items() if policy in catalogue}
 
 
 def comparison_key(scenario: Scenario, variants: Variants) -> str:
     """What identifies a comparison among others: the scenario and the variants in their order."""
-    words = (f"{name}={toml_value(some)}" for name, some in variants.items())
+
+    def text_of(variant: Mapping[str, Any] | Scenario) -> str:
+        return variant.key if isinstance(variant, Scenario) else toml_value(variant)
+
+    words = (f"{name}={text_of(some)}" for name, some in variants.items())
     return blake2b(" ".join((scenario.key, *words)).encode(), digest_size=8).hexdigest()
 
 
@@ -384,7 +462,9 @@ def _of_variant(
     return load_one
 
 
-def _variant(scenario: Scenario, name: str, settings: Mapping[str, Any]) -> Scenario:
+def _variant(scenario: Scenario, name: str, settings: Mapping[str, Any] | Scenario) -> Scenario:
+    if isinstance(settings, Scenario):
+        return settings
     try:
         return scenario.with_(settings)
     except ScenarioError as error:

@@ -11,14 +11,20 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import islice
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
 from celltrain import _core
 from celltrain.errors import Defect, InputError
 from celltrain.results import Record, Result
 from celltrain.scenario import Scenario
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from celltrain.folder import Folder
+    from celltrain.runs.executors import Cluster
+    from celltrain.runs.store import Store
 
 __all__ = [
     "Places",
@@ -32,6 +38,7 @@ __all__ = [
     "replicate",
     "run",
     "simulate",
+    "there",
     "threads",
 ]
 
@@ -75,6 +82,12 @@ class Task:
     events: bool = False
     captures: Places = Places()
 
+    @property
+    def key(self) -> str:
+        """What runs are found by, with their replication: the scenario's key, and what else was recorded."""
+        recorded = (word for word, on in (("trace", self.trace), ("events", self.events)) if on)
+        return " ".join((self.scenario.key, *recorded))
+
 
 def default_jobs() -> int:
     """The number of cores this process may use."""
@@ -91,72 +104,49 @@ def checked_jobs(jobs: int | None) -> int:
 def execute(
     tasks: Iterable[Task],
     *,
+    reduce: Callable[[Task, Record], T],
+    store: "Store | None" = None,
+    executor: "Executor | Cluster | None" = None,
     jobs: int | None = None,
     progress: Progress | None = None,
-    reduce: Callable[[Task, Record], T],
 ) -> list[T]:
-    """Runs every task and returns what `reduce` makes of each record, in the order of the tasks.
-
-    `reduce` is called as soon as a task ends, so that what it does not keep is freed. An interrupt (Ctrl-C)
-    or an error stops the tasks under way, drops the rest, and is raised again once no thread runs any more.
-    """
+    """As `attempt`, but a defect stops the runs under way, drops the rest, and is raised."""
 
     def stop(_: int, defect: Defect) -> None:
         raise defect
 
-    return _execute(tasks, jobs, progress, reduce, stop)  # type: ignore[return-value]  # no place is empty
+    results: list[T] = _made(tasks, reduce, store, executor, jobs, progress, stop)
+    return results
 
 
 def attempt(
     tasks: Iterable[Task],
     *,
+    reduce: Callable[[Task, Record], T],
+    store: "Store | None" = None,
+    executor: "Executor | Cluster | None" = None,
     jobs: int | None = None,
     progress: Progress | None = None,
-    reduce: Callable[[Task, Record], T],
 ) -> tuple[list[T | None], dict[int, Defect]]:
-    """As `execute`, but a task that finds celltrain wrong leaves its place empty, and the others go on.
+    """Makes every task, and returns what `reduce` makes of each record.
+
+    With a store every run is kept there as soon as it ends, and those that it has are not made again; without
+    one `reduce` is called as soon as a run ends, so that what it does not keep is freed. An interrupt
+    (Ctrl-C) or an error stops the runs under way, drops the rest, and is raised once no thread runs any more.
 
     Returns:
-        What `reduce` made of each record, None where there is none; and the defects by the places of their
-        tasks, in order.
+        What `reduce` made of each record in the order of the tasks, None where a task found celltrain wrong;
+        and the defects by the places of their tasks, in order.
     """
     found: dict[int, Defect] = {}
-    results = _execute(tasks, jobs, progress, reduce, found.__setitem__)
+    results = _made(tasks, reduce, store, executor, jobs, progress, found.__setitem__)
     return results, dict(sorted(found.items()))
 
 
-def _execute(
-    tasks: Iterable[Task],
-    jobs: int | None,
-    progress: Progress | None,
-    reduce: Callable[[Task, Record], T],
-    fail: Callable[[int, Defect], None],
-) -> list[T | None]:
-    todo = list(tasks)
-    jobs = min(checked_jobs(jobs), max(len(todo), 1))
-    results: list[T | None] = [None] * len(todo)
-    cell_hops = done = 0
-    waiting = iter(range(len(todo)))
+def _made(*arguments: Any) -> Any:
+    from celltrain.runs.making import make_all  # it needs what is here
 
-    def take_in(index: int, record: Record | Defect) -> None:
-        nonlocal cell_hops, done
-        done += 1
-        if isinstance(record, Defect):
-            fail(index, record)
-        else:
-            results[index] = reduce(todo[index], record)
-            cell_hops += record.cell_hops
-        if progress is not None:
-            progress(done, len(todo), cell_hops)
-
-    with threads(jobs) as (pool, cancel):
-        drive(
-            lambda count: islice(waiting, count),
-            lambda index: pool.submit(_tried, todo[index], cancel),
-            take_in,
-            lambda: jobs,
-        )
-    return results
+    return make_all(*arguments)
 
 
 def drive(
@@ -231,6 +221,8 @@ def run(
     pcap: Iterable[str] = (),
     cell_pcap: Iterable[str] = (),
     progress: Progress | None = None,
+    executor: "Executor | Cluster | None" = None,
+    folder: "Folder | None" = None,
 ) -> Result:
     """Runs the replications of a scenario and returns what they measured.
 
@@ -245,6 +237,9 @@ def run(
         cell_pcap: links whose cells are captured in the first replication, as "switch1 > switch2"; "all" for
             all that carry cells.
         progress: called as replications end.
+        executor: an executor of `concurrent.futures` or a `dask.distributed.Client`; threads by default.
+        folder: a claimed results folder in which every run is kept as soon as it ends, and from which those
+            of an earlier call are taken.
 
     Raises:
         InputError: something cannot be captured.
@@ -252,16 +247,22 @@ def run(
     tasks = [replace(task, events=events) for task in replicate(scenario, replications, seed, trace)]
     tasks[0] = replace(tasks[0], captures=Places(tuple(pcap), tuple(cell_pcap)))
     began = time.perf_counter()
-    records = execute(tasks, jobs=jobs, progress=progress, reduce=lambda _, record: record)
-    return Result.of_records(scenario, tasks[0].seed, records, time.perf_counter() - began)
+    store = None if folder is None else folder.store(tasks[0].seed)
+    reused = there(tasks, store)
+    records = execute(
+        tasks,
+        store=store,
+        executor=executor,
+        jobs=jobs,
+        progress=progress,
+        reduce=lambda _, record: record,
+    )
+    return Result.of_records(scenario, tasks[0].seed, records, time.perf_counter() - began, reused)
 
 
-def _tried(task: Task, cancel: _core.CancelToken | None = None) -> Record | Defect:
-    """Runs one task in this thread; returns the defect that it found, if it found one."""
-    try:
-        return simulate(task, cancel)
-    except Defect as defect:
-        return defect
+def there(tasks: Iterable[Task], store: "Store | None") -> int:
+    """How many of some tasks need not be made: a store has them."""
+    return 0 if store is None else sum(map(store.has, tasks))
 
 
 def simulate(task: Task, cancel: _core.CancelToken | None = None) -> Record:

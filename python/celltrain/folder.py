@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import subprocess
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache, partial
@@ -20,13 +21,21 @@ from celltrain.registry import measures
 if TYPE_CHECKING:
     import polars as pl
 
+    from celltrain.runs.store import Store
+
 __all__ = [
+    "LEFT",
     "Folder",
     "Parts",
     "claim",
     "source_revision",
 ]
 
+
+Note = Callable[[str], None]
+
+LEFT = "the runs that ended are kept, and the same command goes on from there"
+"""What an error says that stops an experiment with a folder."""
 
 ROW_GROUP = 65_536
 """Rows of a row group in files written part by part: with a fixed size the bytes depend on the data alone."""
@@ -53,8 +62,19 @@ class Folder:
     again.
     """
 
-    def __init__(self, path: Path, kind: str, key: str, earlier: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        path: Path,
+        kind: str,
+        key: str,
+        earlier: Mapping[str, Any],
+        asked: Mapping[str, Any] | None = None,
+        note: Note = warnings.warn,
+    ) -> None:
         self.path = path
+        self._note = note
+        self._store: Store | None = None
+        self._asked = {name: value for name, value in (asked or {}).items() if name == "seed"}
         self._identity = {"kind": kind, "key": key}
         self._earlier: list[str] = names_of(earlier)
         self._files: list[str] = []
@@ -112,12 +132,44 @@ class Folder:
         finally:
             shutil.rmtree(place, ignore_errors=True)
 
-    def keep(self, names: Iterable[str]) -> None:
-        """Counts files that were written by other means among the files of the folder."""
-        self._files += [name for name in names if name not in self._files]
+    def store(self, seed: int) -> "Store":
+        """The runs of the experiment that are there; others are kept in it as soon as they end.
+
+        It stays open as long as the folder is claimed.
+        """
+        from celltrain.runs.store import Store
+
+        if self._store is None:
+            self._store = Store(self.path, seed, self._begin)
+            for line in self._store.notes():
+                self._note(line)
+        return self._store
+
+    @property
+    def keeps_runs(self) -> bool:
+        """Whether runs are kept here as they end."""
+        return self._store is not None
+
+    def close(self) -> None:
+        """Closes the store."""
+        if self._store is not None:
+            self._store.close()
+
+    def _seal_store(self) -> None:
+        """Makes the store one of the files of the folder."""
+        from celltrain.runs.store import FILE
+
+        if self._store is not None:
+            # A paper's time series are those of hundreds of runs, of which it shows a few.
+            self._store.seal(series=self._identity["kind"] != "reproduce")
+        if (self.path / FILE).exists():
+            self._files.append(FILE)
+            with (self.path / FILE).open("rb") as file:
+                self._checksums[FILE] = digest(file)
 
     def finish(self, manifest: Mapping[str, Any]) -> None:
         """Removes what earlier results left, then writes the manifest that makes the folder complete."""
+        self._seal_store()
         files = [name for name in self._files if name != MANIFEST]
         for name in self._earlier:
             if name not in files and _is_below(self.path, name):
@@ -131,7 +183,7 @@ class Folder:
         """Marks the folder incomplete, the first time."""
         if not self._files:
             self._files.append(MANIFEST)
-            self._put_manifest({**self._identity, "complete": False, "files": self._earlier})
+            self._put_manifest({**self._identity, **self._asked, "complete": False, "files": self._earlier})
 
     def _put_manifest(self, content: Mapping[str, Any]) -> None:
         content = sealed({**content, "format": FORMAT})
@@ -202,7 +254,7 @@ def claim(
     *,
     asked: Mapping[str, Any] | None = None,
     overwrite: bool = False,
-    left: str = "the results there are not whole",
+    note: Note = warnings.warn,
 ) -> Iterator[Folder]:
     """Makes sure, before anything runs, that the results of an experiment can be written to a folder.
 
@@ -214,26 +266,35 @@ def claim(
             another
             seed, of more replications or of more tables are not replaced.
         overwrite: take a folder that holds something else.
-        left: what an error says of the folder when the disk is full.
+        note: told what a user should know although it is no error.
 
     Raises:
         InputError: the folder cannot be written, also later, is in use, or holds something else.
     """
     place = Path(path)
     made = [folder for folder in (place, *place.parents) if not folder.exists()]
+    target: Folder | None = None
     try:
         with _held(place):
             earlier = _earlier(place, overwrite)
             if not overwrite:
                 _refuse_foreign(place, earlier, kind, key)
                 _refuse_to_lose(place, earlier or {}, asked or {})
+            elif not _is_same(earlier, kind, key):
+                _remove_store(place)
             _clear(place)
-            yield Folder(place, kind, key, earlier or {})
+            target = Folder(place, kind, key, earlier or {}, asked, note)
+            try:
+                yield target
+            finally:
+                target.close()
     except BaseException as error:
         for folder in made:
             with suppress(OSError):  # not empty
                 folder.rmdir()
         if (reason := _disk_error(error)) is not None:
+            keeps = target is not None and target.keeps_runs
+            left = LEFT if keeps else "the results there are not whole"
             raise InputError(f"cannot write results to {place}: {reason}; {left}") from error
         raise
 
@@ -316,13 +377,13 @@ def _sync_folder(path: Path) -> None:
 
 
 def _refuse_to_lose(path: Path, manifest: Mapping[str, Any], asked: Mapping[str, Any]) -> None:
-    """Refuses to replace whole results by those of another seed, or by fewer of them."""
-    if not manifest.get("complete"):
-        return
+    """Refuses to replace results by those of another seed, or whole ones by fewer of them."""
     other = "choose another folder, or replace what is there (--overwrite)"
     seed, replications = manifest.get("seed"), manifest.get("replications")
     if "seed" in asked and seed not in (None, asked["seed"]):
         raise InputError(f"{path} holds results of seed {seed}, and this is seed {asked['seed']}: {other}")
+    if not manifest.get("complete"):
+        return
     if isinstance(replications, int) and asked.get("replications", replications) < replications:
         raise InputError(
             f"{path} holds {replications} replications, and this asks for {asked['replications']}: {other}"
@@ -333,11 +394,23 @@ def _refuse_to_lose(path: Path, manifest: Mapping[str, Any], asked: Mapping[str,
             raise InputError(f"{path} holds {', '.join(lost)} too, which this leaves out: {other}")
 
 
+def _is_same(manifest: Mapping[str, Any] | None, kind: str, key: str) -> bool:
+    """Whether a manifest is of an experiment."""
+    return manifest is not None and (manifest.get("kind"), manifest.get("key")) == (kind, key)
+
+
+def _remove_store(place: Path) -> None:
+    """Removes the runs of another experiment, which would never be asked for."""
+    from celltrain.runs.store import FILE, remove
+
+    remove(place / FILE)
+
+
 def _refuse_foreign(path: Path, manifest: Mapping[str, Any] | None, kind: str, key: str) -> None:
     if manifest is None:
         if any(one.name != LOCK and not _TEMPORARY.fullmatch(one.name) for one in path.iterdir()):
             raise InputError(f"{path} is not empty and holds no results of celltrain: choose another folder")
-    elif (manifest.get("kind"), manifest.get("key")) != (kind, key):
+    elif not _is_same(manifest, kind, key):
         name = manifest.get("name", manifest.get("key"))
         raise InputError(
             f"{path} holds another experiment ({manifest.get('kind')} of '{name}'): "

@@ -25,18 +25,21 @@ class Leader:
     """By how much the best is better than the runner-up, over paired replications."""
 
     @staticmethod
-    def of(measure: Measure, samples: Mapping[str, Sequence[float]], tables: int) -> "Leader":
+    def of(
+        measure: Measure, samples: Mapping[str, Sequence[float]], tables: int, share: float = 1.0
+    ) -> "Leader":
         """The leader among some variants.
 
         Args:
             measure: what they are compared by.
             samples: the measure in every replication of each; replications are paired.
             tables: how many measures are asked the same question; their errors are bounded together.
+            share: the part of the error that this look may spend.
         """
         sign = 1 if measure.more_is_better else -1
         order = sorted(samples, key=lambda name: -sign * statistics.mean(samples[name]))
         towards = [[sign * value for value in samples[name]] for name in order]
-        _, tied = verdicts.best(towards, tables)
+        _, tied = verdicts.best(towards, tables, share)
         lead = statistics.paired_difference(towards[0], towards[1])
         return Leader(measure, order[0], tuple(order[place] for place in tied[1:]), order[1], lead)
 

@@ -122,8 +122,13 @@ def verify(path: Path, name: str, manifest: Mapping[str, Any]) -> None:
     wanted = manifest.get("checksums", {}).get(name)
     if wanted is None:
         return
-    with (path / name).open("rb") as file:
-        found = digest(file)
+    try:
+        with (path / name).open("rb") as file:
+            found = digest(file)
+    except OSError as error:
+        raise InputError(
+            f"the results in {path} are damaged: {name} cannot be read: {error.strerror or error}"
+        ) from error
     if found != wanted:
         raise InputError(f"the results in {path} are damaged: {name} is not as it was written; run it again")
 

@@ -144,18 +144,21 @@ class Result(Frames):
         """Captures of the first replication: pcap files by name. A folder keeps them in `captures/`."""
 
     @staticmethod
-    def of_records(scenario: Scenario, seed: int, records: Sequence[Record], wall_time: float) -> "Result":
-        """The result of replications that have just run; `wall_time` is in seconds."""
+    def of_records(
+        scenario: Scenario, seed: int, records: Sequence[Record], wall_time: float, reused: int = 0
+    ) -> "Result":
+        """The result of replications that took `wall_time` seconds; so many are of an earlier call."""
         manifest = {
             "kind": "run",
             "key": scenario.key,
             "name": scenario.name,
-            **provenance(records, wall_time),
+            **provenance(records, wall_time, reused),
             "seed": seed,
             "replications": len(records),
             "bottleneck": scenario.bottleneck,
             "units": records[0].units,
-            "scenario": scenario.to_dict(),
+            "resolved": True,
+            "scenario": scenario.resolved(),
             "scenario_toml": scenario.to_toml(),
         }
         return Result(manifest, lambda name: record_frame(name, records), records[0].captures)
@@ -317,7 +320,7 @@ class _Ran(Protocol):
     def cell_hops(self) -> int: ...
 
 
-def provenance(records: Sequence[_Ran], wall_time: float) -> dict[str, Any]:
+def provenance(records: Sequence[_Ran], wall_time: float, reused: int = 0) -> dict[str, Any]:
     """What a manifest says of how results came about; `wall_time` is in seconds."""
     return {
         "celltrain": _core.__version__,
@@ -325,6 +328,7 @@ def provenance(records: Sequence[_Ran], wall_time: float) -> dict[str, Any]:
         "revision": folder.source_revision(),
         "platform": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
         "wall_time": round(wall_time, 3),
+        "reused": reused,
         "cell_hops": sum(record.cell_hops for record in records),
         "fingerprint": combined_fingerprint(record.fingerprint for record in records),
         "fingerprints": [record.fingerprint for record in records],

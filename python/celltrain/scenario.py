@@ -94,12 +94,24 @@ class Scenario:
         """
         return self.core.bottleneck
 
+    def resolved_toml(self) -> str:
+        """Every value in force as a scenario file: presets of TCP as their parameters, and all defaults.
+
+        Its runs are the same with every version that has the same models, whatever their defaults are.
+        """
+        return self.core.resolved_toml()
+
+    def resolved(self) -> dict[str, Any]:
+        """As `resolved_toml`, as nested dictionaries."""
+        settings: dict[str, Any] = json.loads(self.core.resolved_json())
+        return settings
+
     def to_toml(self) -> str:
-        """Every setting, defaults included, as a scenario file."""
+        """The settings as a scenario file. Presets stay presets, so that `with_` can change them."""
         return self.core.to_toml()
 
     def to_dict(self) -> dict[str, Any]:
-        """Every setting, defaults included, as nested dictionaries."""
+        """As `to_toml`, as nested dictionaries."""
         settings: dict[str, Any] = json.loads(self.core.to_json())
         return settings
 

@@ -44,6 +44,7 @@ __all__ = [
     "holm",
     "p_two_sided",
     "spent_confidence",
+    "spent_share",
 ]
 
 LEVEL = 0.025
@@ -150,7 +151,7 @@ def greatest(candidates: Sequence[Sequence[float]], rivals: Sequence[Sequence[fl
     return any_of(all_of(above(_differences(one, other)) for other in rivals) for one in candidates)
 
 
-def best(samples: Sequence[Sequence[float]], tables: int = 1) -> tuple[int, list[int]]:
+def best(samples: Sequence[Sequence[float]], tables: int = 1, share: float = 1.0) -> tuple[int, list[int]]:
     """The sample with the largest mean, and all that cannot be told from the best.
 
     Each of k samples that could be best is tested against the others at `2 LEVEL / k`, so at most one in
@@ -159,13 +160,14 @@ def best(samples: Sequence[Sequence[float]], tables: int = 1) -> tuple[int, list
     Args:
         samples: a sample for each name.
         tables: how many such questions the same table asks; the level is divided by it too.
+        share: the part of the level that this look may spend (see `spent_share`).
 
     Returns:
         The index of the largest mean, and the indices of the samples (it is among them) that it does not
         beat.
     """
     leader = max(range(len(samples)), key=lambda index: statistics.mean(samples[index]))
-    level = 2 * LEVEL / (len(samples) * tables)
+    level = 2 * LEVEL * share / (len(samples) * tables)
 
     def beaten(index: int) -> bool:
         differences = _differences(samples[leader], samples[index])
@@ -204,9 +206,14 @@ def spent_confidence(confidence: float, look: int) -> float:
     may miss the mean with probability alpha/(k(k + 1)); these sum to alpha = 1 - confidence, so the interval
     at which one stops covers the mean with the stated confidence, however often it was looked at.
     """
+    return 1 - (1 - confidence) * spent_share(look)
+
+
+def spent_share(look: int) -> float:
+    """The part of the error that look k, counted from 1, may spend: 1/(k(k + 1)). All of them sum to 1."""
     if look < 1:
         raise ValueError("looks are counted from 1")
-    return 1 - (1 - confidence) / (look * (look + 1))
+    return 1 / (look * (look + 1))
 
 
 def gain_of_pairing(left: Sequence[float], right: Sequence[float]) -> float | None:

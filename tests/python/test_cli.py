@@ -96,7 +96,7 @@ def test_run_writes_a_folder(cli: Cli, scenario_file: Path, tmp_path: Path) -> N
     }
     drawn = ("flows", "delivered", "windows", "occupancy")
     pictures = {f"plots/{name}.{kind}" for name in drawn for kind in ("png", "svg", "pdf")}
-    assert names == frames | pictures | {"manifest.json", "report.html"}
+    assert names == frames | pictures | {"manifest.json", "report.html", "runs.sqlite"}
     assert not ct.Result.read(out).series.is_empty()
 
 
@@ -117,8 +117,10 @@ def test_run_again_replaces_and_another_scenario_does_not(
 
 def test_check(cli: Cli, scenario_file: Path) -> None:
     assert "is valid" in cli("check", scenario_file).out
-    resolved = cli("check", scenario_file, "--resolved", "--set", "seed=5").out
-    assert ct.Scenario.from_toml(resolved) == ct.load(scenario_file).with_(seed=5)
+    resolved = ct.Scenario.from_toml(cli("check", scenario_file, "--resolved", "--set", "seed=5").out)
+    written = ct.load(scenario_file).with_(seed=5)
+    assert resolved.resolved_toml() == written.resolved_toml()
+    assert resolved.to_dict()["tcp"]["delayed-ack"] == "200 ms", "what the preset says is written out"
     assert as_json(cli("check", scenario_file, "--json"))["scenario"]["tcp"]["mss"] == "500 B"
 
 

@@ -1,19 +1,26 @@
 """Comparisons: what they call real and best, on samples whose truth is known and on runs."""
 
+from __future__ import annotations
+
 import json
 from html import escape
+from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from scipy import stats
 
 import celltrain as ct
+from celltrain import verdicts
 from celltrain.comparison import Comparison, vary
 from celltrain.registry import COMPARED
 from celltrain.report import comparison_report
 from celltrain.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from conftest import Cli
 
 EXPERIMENTS = 400
 
@@ -123,3 +130,56 @@ def test_the_report_draws_differences_sorted(scenario: ct.Scenario) -> None:
     for sentence in found.sentences():
         assert escape(sentence) in page
     assert escape(found.explanation()) in page
+
+
+def test_replications_are_added_until_a_winner_is_clear(scenario: ct.Scenario) -> None:
+    """The number of looks follows from what was measured; each of them has a part of the error."""
+    small = scenario.with_({"duration": "400 ms", "switch.buffer": "40 cells"})
+    seen: list[int] = []
+    found = ct.compare(
+        small,
+        {"one": {"switch.buffer": "40 cells"}, "other": {"switch.buffer": "300 cells"}},
+        replications=3,
+        until_clear="efficiency",
+        max_replications=12,
+        progress=lambda done, total, hops: seen.append(total),
+    )
+    until, n = found.manifest["until_clear"], found.manifest["replications"]
+    assert n == min(3 * until["looks"], 12)
+    assert sum(dict.fromkeys(seen)) in (6, 6 * until["looks"]), "a look makes only what is missing"
+    again = ct.compare(small, {"one": {}, "other": {"switch.buffer": "300 cells"}}, replications=n)
+    assert found.mean_lines() == again.mean_lines()
+    efficiency = next(m for m in found.measures if m.name == "efficiency")
+    assert n == 12 or found.leader(efficiency).verdict is Verdict.SUPPORTED
+    with pytest.raises(ct.InputError, match="did you mean 'efficiency'"):
+        ct.compare(small, ["epd", "ppd"], until_clear="eficiency")
+
+
+def test_many_looks_name_no_more_winners_than_one() -> None:
+    """Two equal variants, up to ten looks in steps of three replications."""
+    most = float(stats.binom.ppf(0.999, EXPERIMENTS, 0.05))
+    named = naive = 0
+    for samples in experiments(2, 30, seed=5)[:, 0]:
+        looks = [(look, samples[:, : 3 * look].tolist()) for look in range(1, 11)]
+        named += any(len(verdicts.best(part, 1, verdicts.spent_share(look))[1]) == 1 for look, part in looks)
+        naive += any(len(verdicts.best(part, 1)[1]) == 1 for _, part in looks)
+    assert named <= most
+    assert naive > 2 * most, "the test can fail"
+
+
+def test_whole_files_are_variants(cli: Cli, scenario: ct.Scenario, tmp_path: Path) -> None:
+    small = scenario.with_({"duration": "300 ms"})
+    (tmp_path / "base.toml").write_text(small.to_toml(), encoding="utf-8")
+    (tmp_path / "other.toml").write_text(
+        small.with_({"topology.sources": 3, "link.delay": "2 ms"}).to_toml(), encoding="utf-8"
+    )
+    base, out = tmp_path / "base.toml", tmp_path / "out"
+    answer = cli("compare", base, "--with", tmp_path / "other.toml", "--replications", "3", "--out", out)
+    assert (answer.code, answer.err) == (0, "")
+    found = Comparison.read(out)
+    assert found.variants == ["base", "other"]
+    assert found.results["other"].flows["flow"].n_unique() > found.results["base"].flows["flow"].n_unique()
+    assert "--with other.toml" in (out / "report.html").read_text(encoding="utf-8")
+    refused = cli("compare", base, "--with", base)
+    assert refused.code == 2
+    assert "two scenarios are called base" in refused.err

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import celltrain as ct
-from celltrain.notes import notes
+from celltrain.notes import advice, notes
 from celltrain.report import run_report
 
 if TYPE_CHECKING:
@@ -127,6 +127,7 @@ ABR = {"vc.category": "abr"}
         (ABR, "without an allocator"),
         ({"vc.category": "gfr"}, "without vc.mcr"),
         ({"tcp.ecn": True}, "no switch marks"),
+        ({"switch.discard.policy": "red", "switch.discard.red.ecn": True}, "no TCP reads marks"),
     ],
 )
 def test_what_has_no_effect_is_noted(
@@ -153,6 +154,17 @@ def test_what_has_no_effect_is_noted(
 )
 def test_what_has_an_effect_is_not_noted(scenario: ct.Scenario, settings: dict[str, object]) -> None:
     assert notes(scenario.with_(settings)) == []
+
+
+def test_a_receive_window_that_limits_is_noted(scenario: ct.Scenario) -> None:
+    """One flow over an empty line: nothing but its window of 8 segments a round trip holds it."""
+    alone = scenario.with_({"topology.sources": 1, "duration": "2 s", "warm-up": "1 s"})
+    small = ct.run(alone.with_({"tcp.receive-window": "4000 B"}), replications=1)
+    (note,) = (line for line in advice(small) if "receive window" in line)
+    assert "limits 1 of 1 TCP flows" in note
+    assert "4000 B" in note
+    contested = ct.run(scenario, replications=1)
+    assert not [line for line in advice(contested) if "receive window" in line]
 
 
 def test_experiments_are_collected(scenario: ct.Scenario, tmp_path: Path) -> None:

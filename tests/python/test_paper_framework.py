@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +21,7 @@ from celltrain.papers.outcomes import Outcomes
 from celltrain.papers.printed import Range
 from celltrain.papers.published import PaperFolder
 from celltrain.report import reproduction_report
+from celltrain.runs import Store
 from celltrain.verdicts import Verdict
 from tiny_paper import BUFFERS, FIXED_START, ID, LINES, TITLE
 
@@ -309,11 +312,42 @@ def test_a_candidate_is_the_paper_with_other_settings(tiny_paper: None, scenario
         ct.reproduce(ID, candidates=["small"])
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no disk is full here")
 def test_a_full_disk_ends_a_reproduction(tiny_paper: None, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    full = Path("/dev/full")
-    monkeypatch.setattr(papers.spool, "TemporaryFile", lambda **_: full.open("w+b"))
+    opened = Store._open
+
+    def of_one_page(store: Store) -> sqlite3.Connection:
+        connection = opened(store)
+        connection.execute("PRAGMA max_page_count = 1")
+        return connection
+
+    monkeypatch.setattr(Store, "_open", of_one_page)
     answer = cli("reproduce", ID, "--replications", "1")
     assert answer.code == 2
     assert answer.err.startswith("error: cannot keep what the runs measured in ")
     assert "No space left on device" in answer.err
+
+
+def test_a_reproduction_goes_on_where_it_was_stopped(
+    tiny_paper: None, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every run is in the store; what is asked for again is read, what is added is made."""
+    out, whole = tmp_path / "out", tmp_path / "whole"
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("celltrain.cli.reproduce._write", interrupted)
+        stopped = cli("reproduce", ID, "--replications", "2", "--out", out)
+    assert stopped.code == 130
+    assert "the runs that ended are kept" in stopped.err
+    again = cli("reproduce", ID, "--replications", "3", "--out", out)
+    made = re.search(r"(\d+) of (\d+) runs were there already", again.out)
+    assert made is not None
+    assert 3 * int(made[1]) == 2 * int(made[2]), "two replications of three"
+    assert cli("reproduce", ID, "--replications", "3", "--out", whole).code == 0
+    for name in ("rows.parquet", "rows.csv", "summary.parquet", "flows.parquet", "reproduction.json"):
+        assert (out / name).read_bytes() == (whole / name).read_bytes(), name
+    with closing(sqlite3.connect(out / "runs.sqlite")) as store:
+        assert store.execute("SELECT count(*) FROM batches WHERE series IS NOT NULL").fetchone() == (0,)
+        assert store.execute("SELECT count(*) FROM batches").fetchone()[0] > 0

@@ -128,3 +128,19 @@ def test_a_value_that_is_no_setting_is_refused(scenario: ct.Scenario) -> None:
 @given(VALUES)
 def test_toml_value_is_read_back_as_the_same_value(value: object) -> None:
     assert tomllib.loads(f"x = {toml_value(value)}")["x"] == value
+
+
+def test_the_bottleneck_can_be_named(scenario: ct.Scenario) -> None:
+    """Otherwise it is the switch port with the highest offered load."""
+    named = scenario.with_({"measures.bottleneck": "switch2 > switch1"})
+    assert (scenario.bottleneck, named.bottleneck) == ("switch1 > switch2", "switch2 > switch1")
+    result = ct.run(named, replications=1)
+    port = result.ports.filter(port="switch2 > switch1")
+    assert result.sample("utilisation") == port["utilisation"].to_list()
+    assert result.fingerprints == ct.run(scenario, replications=1).fingerprints
+    with pytest.raises(
+        ct.ScenarioError, match='unknown port "swich1 > switch2"; did you mean "switch1 > switch2"'
+    ):
+        scenario.with_({"measures.bottleneck": "swich1 > switch2"})
+    with pytest.raises(ct.ScenarioError, match="unknown port"):
+        scenario.with_({"measures.bottleneck": "src1 > switch1"})

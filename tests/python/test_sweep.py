@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import pickle
+import sqlite3
 import threading
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ProcessPoolExecutor
+from contextlib import closing
 from multiprocessing import get_all_start_methods, get_context
 from pathlib import Path
 from typing import Any
@@ -16,11 +19,11 @@ import celltrain as ct
 from celltrain import experiment, statistics
 from celltrain.experiment import Task
 from celltrain.results import Record
+from celltrain.runs import making
+from celltrain.runs.entry import TABLES
+from celltrain.runs.store import FILE
+from celltrain.runs.work import Batch, work, worker_version
 from celltrain.sweeps import FRAMES, make_plan, run_plan
-from celltrain.sweeps import run as run_module
-from celltrain.sweeps import store as store_module
-from celltrain.sweeps.entry import TABLES, Entry
-from celltrain.sweeps.work import Batch, work, worker_version
 from celltrain.verdicts import spent_confidence
 
 GRID = {"switch.discard.policy": ["epd", "ppd"], "switch.buffer": "100 cells .. 300 cells step 100 cells"}
@@ -109,7 +112,7 @@ def test_policies_that_count_different_things_share_a_frame(
             record.ports["a_rare_count"] = [5] * len(record.ports["port"])
         return record
 
-    monkeypatch.setattr("celltrain.sweeps.work.simulate", simulate)
+    monkeypatch.setattr("celltrain.runs.work.simulate", simulate)
     sweeps = [ct.sweep(scenario, grid=GRID, replications=2, jobs=jobs) for jobs in (1, 3)]
     ports = sweeps[0].ports
     assert ports.select("point", "replication").unique(maintain_order=True).height == 12
@@ -177,12 +180,12 @@ def test_until_counts_what_it_plans(scenario: ct.Scenario) -> None:
 # Going on.
 
 
-def logged(path: Path) -> list[tuple[str, int]]:
-    """Every run that a log of the sweep holds, as often as it does."""
+def kept(path: Path) -> list[tuple[str, int]]:
+    """Every run that the store of the sweep holds, as often as it does."""
     runs = []
-    for log in sorted((path / "runs").glob("*.log")):
-        for _, payload in list(store_module._payloads(log))[1:]:
-            runs += [(run.key, run.replication) for run in Entry.parse(payload).runs]
+    with closing(sqlite3.connect(path / FILE)) as connection:
+        for (about,) in connection.execute("SELECT about FROM batches ORDER BY id"):
+            runs += [(key, replication) for key, replication, *_ in json.loads(about)[0]]
     return runs
 
 
@@ -196,16 +199,16 @@ def test_only_what_is_missing_runs(scenario: ct.Scenario, whole: ct.Sweep, tmp_p
 
     with pytest.raises(Enough):
         ct.sweep(scenario, grid=GRID, replications=4, out=tmp_path, jobs=2, progress=stop)
-    kept = logged(tmp_path)
-    assert 1 <= len(kept) < 24
+    first = kept(tmp_path)
+    assert 1 <= len(first) < 24
     with pytest.raises(ct.InputError, match="incomplete"):
         ct.Sweep.read(tmp_path)
     seen: list[tuple[int, int, int]] = []
     sweep = ct.sweep(
         scenario, grid=GRID, replications=4, out=tmp_path, progress=lambda *now: seen.append(now)
     )
-    assert seen[-1][0] == seen[-1][1] == 24 - len(kept)
-    assert len(set(logged(tmp_path))) == len(logged(tmp_path)) == 24
+    assert seen[-1][0] == seen[-1][1] == 24 - len(first)
+    assert len(set(kept(tmp_path))) == len(kept(tmp_path)) == 24
     assert bytes_of(sweep) == bytes_of(whole)
     seen.clear()
     assert bytes_of(ct.sweep(scenario, grid=GRID, replications=4, out=tmp_path)) == bytes_of(whole)
@@ -230,12 +233,12 @@ def test_another_version_warns_and_is_not_mixed(
     scenario: ct.Scenario, whole: ct.Sweep, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
-        for module in ("store", "run", "work"):
-            patched.setattr(f"celltrain.sweeps.{module}.core_version", lambda: "0.0.1")
+        for module in ("store", "work"):
+            patched.setattr(f"celltrain.runs.{module}.core_version", lambda: "0.0.1")
         ct.sweep(scenario, grid=GRID, replications=1, out=tmp_path)
     with pytest.warns(UserWarning, match=r"6 runs in this folder were made by celltrain 0\.0\.1"):
         sweep = ct.sweep(scenario, grid=GRID, replications=4, out=tmp_path)
-    assert len(logged(tmp_path)) == 6 + 24
+    assert len(kept(tmp_path)) == 6 + 24
     assert bytes_of(sweep) == bytes_of(whole)
 
 
@@ -250,7 +253,7 @@ def test_the_folder_of_another_experiment_is_not_taken(scenario: ct.Scenario, tm
     assert {file: file.read_bytes() for file in path.rglob("*") if file.is_file()} == before
     ct.sweep(other, grid=GRID, replications=1, out=path, overwrite=True)
     ct.run(scenario, replications=1).write(path, overwrite=True)
-    assert not list(path.glob("runs/*.log"))
+    assert not (path / FILE).exists()
 
 
 def test_a_folder_that_cannot_be_written(scenario: ct.Scenario, tmp_path: Path) -> None:
@@ -282,7 +285,7 @@ def test_processes_that_are_forked_do_not_wait_for_threads_of_their_parent(
 def test_results_travel_as_arrow(scenario: ct.Scenario) -> None:
     tasks = [Task(scenario, 7, replication) for replication in range(3)]
     done = pickle.loads(pickle.dumps(work(Batch(tasks, worker_version()))))
-    [entry] = done.entries
+    [entry] = done.parts
     alone = ct.run(scenario, seed=7, replications=3)
     assert [run.fingerprint for run in entry.runs] == alone.fingerprints
     for name in TABLES:
@@ -313,10 +316,10 @@ def test_lost_workers_lose_only_what_was_under_way(
 ) -> None:
     with pytest.raises(ct.InputError, match=r"workers were lost.*a worker was killed.*goes on"):
         ct.sweep(scenario, grid=GRID, replications=4, executor=Dying(3), jobs=1, out=tmp_path)
-    assert len(logged(tmp_path)) >= 2
+    assert len(kept(tmp_path)) >= 2
     sweep = ct.sweep(scenario, grid=GRID, replications=4, executor=Dying(1000), jobs=3, out=tmp_path)
     assert bytes_of(sweep) == bytes_of(whole)
-    assert len(logged(tmp_path)) == 24
+    assert len(kept(tmp_path)) == 24
 
 
 class KilledWorker(Exception):
@@ -357,7 +360,7 @@ def test_an_interrupt_stops_the_threads_and_keeps_the_rest(scenario: ct.Scenario
     with pytest.raises(KeyboardInterrupt):
         run_plan(plan, jobs=2, out=tmp_path, progress=interrupt)
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("celltrain")]
-    assert len(logged(tmp_path)) >= 1
+    assert len(kept(tmp_path)) >= 1
 
 
 def test_batches_grow_with_short_runs_and_shrink_towards_the_end(
@@ -370,7 +373,7 @@ def test_batches_grow_with_short_runs_and_shrink_towards_the_end(
             sizes.append(len(args[0].tasks))
             return super().submit(fn, *args, **kwargs)
 
-    monkeypatch.setattr(run_module, "MAX_BATCH", 50)
+    monkeypatch.setattr(making, "MAX_BATCH", 50)
     ct.sweep(scenario, grid=GRID, replications=200, executor=Watching(10**6), jobs=2)
     assert sum(sizes) == 1200
     assert sizes[:4] == [1, 1, 1, 1]

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 import celltrain as ct
+from celltrain.runs.executors import connect
 from celltrain.sweeps import FRAMES
-from celltrain.sweeps.executors import connect
 
 pytest.importorskip("distributed", reason="the extra 'dask' is not installed")
 
@@ -80,6 +80,9 @@ def test_a_lost_worker_changes_no_byte(
             out=tmp_path / "far",
             progress=kill_one,
         )
+        # What is left of the cluster does for other commands too.
+        alone = ct.run(scenario, replications=5, trace=True, executor=client)
+        both = ct.compare(scenario, ["epd", "ppd"], replications=3, executor=client)
     # Workers share no folder with the sweep: what they measured came back, and they left nothing.
     left = {path.name for path in tmp_path.iterdir()}
     assert left == {"far", "scheduler.json", "scheduler.log", "worker-0.log", "worker-1.log"}
@@ -89,3 +92,7 @@ def test_a_lost_worker_changes_no_byte(
     near = ct.sweep(scenario, grid=GRID, replications=REPLICATIONS, out=tmp_path / "near")
     assert frames(far) == frames(near)
     assert far.fingerprint == near.fingerprint
+    here = ct.run(scenario, replications=5, trace=True)
+    assert alone.fingerprints == here.fingerprints
+    assert alone.series.equals(here.series)
+    assert both.mean_lines() == ct.compare(scenario, ["epd", "ppd"], replications=3).mean_lines()

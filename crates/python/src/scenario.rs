@@ -67,12 +67,22 @@ impl Scenario {
         checked(py, || self.inner.with_overrides(&overrides))
     }
 
-    /// The whole scenario, resolved, as TOML.
+    /// The scenario with every value that is in force, presets of TCP and defaults of algorithms too, as TOML.
+    fn resolved_toml(&self) -> String {
+        self.inner.resolved_toml()
+    }
+
+    /// As `resolved_toml`, as JSON.
+    fn resolved_json(&self) -> String {
+        self.inner.resolved_json().to_string()
+    }
+
+    /// The whole scenario as TOML; presets of TCP stay presets.
     fn to_toml(&self) -> String {
         self.inner.to_toml()
     }
 
-    /// The whole scenario, resolved, as JSON.
+    /// The whole scenario as JSON.
     fn to_json(&self) -> String {
         self.inner.to_json().to_string()
     }

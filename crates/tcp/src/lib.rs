@@ -44,6 +44,7 @@
 //! assert_eq!(receiver.stats().delivered_bytes, 1_000_000);
 //! ```
 
+mod complete;
 mod congestion;
 mod endpoint;
 mod event;

@@ -439,7 +439,7 @@ impl StackSpec {
 }
 
 /// Whether a recovery works with selective acknowledgements.
-fn uses_sack(recovery: RecoveryKind) -> bool {
+pub(crate) fn uses_sack(recovery: RecoveryKind) -> bool {
     matches!(recovery, RecoveryKind::Sack | RecoveryKind::Rack)
 }
 

@@ -1,5 +1,6 @@
 """`celltrain compare`: one scenario, several policies, one table."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,6 +11,7 @@ from celltrain.errors import InputError
 
 if TYPE_CHECKING:
     from celltrain.comparison import Comparison, Variants
+    from celltrain.scenario import Scenario
 
 __all__ = ["compare"]
 
@@ -31,10 +33,30 @@ def compare(
             "Repeatable: all combinations.",
         ),
     ] = None,
+    with_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--with",
+            metavar="FILE",
+            help="Another scenario file, compared with SCENARIO itself. Repeatable.",
+        ),
+    ] = None,
     set_: options.Set = None,
     seed: options.Seed = None,
     replications: options.Replications = None,
+    until_clear: Annotated[
+        str | None,
+        typer.Option(
+            "--until-clear",
+            metavar="MEASURE",
+            help="Add as many replications again and again until one variant is best by this measure.",
+        ),
+    ] = None,
+    max_replications: Annotated[
+        int, typer.Option("--max-replications", metavar="N", help="With --until-clear: at most so many.")
+    ] = 100,
     jobs: options.Jobs = None,
+    scheduler: options.Scheduler = None,
     out: options.Out = None,
     overwrite: options.Overwrite = False,
     json: options.Json = False,
@@ -43,10 +65,12 @@ def compare(
     from celltrain import comparison
 
     loaded = options.load_scenario(scenario, set_)
-    names = _variants(policies, vary)
+    names = _variants(policies, vary) if with_ is None else _files(scenario, loaded, with_, set_)
+    if with_ is not None and (policies is not None or vary):
+        raise InputError("say what to compare: --policies, --vary or --with, and one of them only")
     key, asked = comparison.comparison_key(loaded, names), options.asked(loaded, seed, replications)
     with options.claimed(out, "compare", key, overwrite, asked) as folder:
-        with options.watched("comparing") as progress:
+        with options.cluster(scheduler, jobs) as executor, options.watched("comparing", out) as progress:
             found = comparison.compare(
                 loaded,
                 names,
@@ -54,7 +78,11 @@ def compare(
                 seed=seed,
                 jobs=jobs,
                 trace=folder is not None,
+                until_clear=until_clear,
+                max_replications=max_replications,
                 progress=progress,
+                executor=executor,
+                folder=folder,
             )
         if folder is not None:
             from celltrain.plots import draw_comparison
@@ -77,11 +105,21 @@ def _variants(policies: str | None, vary: list[str] | None) -> "Variants":
     from celltrain import comparison
 
     if (policies is None) == (not vary):
-        raise InputError("say what to compare: either --policies tail-drop,epd or --vary KEY=A,B")
+        raise InputError("say what to compare: --policies tail-drop,epd or --vary KEY=A,B or --with FILE")
     if policies is not None:
         return comparison.policies(_words(policies))
     pairs = options.settings(vary, "--vary")
     return comparison.vary({key: [_value(word) for word in _words(values)] for key, values in pairs})
+
+
+def _files(scenario: str, loaded: "Scenario", others: list[str], set_: list[str] | None) -> "Variants":
+    """A variant for each of some scenario files, named after them."""
+    named = {Path(scenario).stem: loaded}
+    for path in others:
+        if Path(path).stem in named:
+            raise InputError(f"two scenarios are called {Path(path).stem}: variants need names of their own")
+        named[Path(path).stem] = options.load_scenario(path, set_)
+    return named
 
 
 def _value(text: str) -> object:

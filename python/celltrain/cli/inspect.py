@@ -1,6 +1,7 @@
 """`celltrain check`, `policies`, `measures`, `schema` and `bench`."""
 
 import json as json_
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -19,13 +20,19 @@ def check(
     scenario: options.Scenario,
     set_: options.Set = None,
     resolved: Annotated[
-        bool, typer.Option("--resolved", help="Print every setting, defaults included.")
+        bool, typer.Option("--resolved", help="Print every value in force, presets and defaults included.")
     ] = False,
     json: options.Json = False,
 ) -> None:
-    """Check a scenario without running it, and say which of its settings have no effect."""
+    """Check a scenario without running it, and say which of its settings have no effect.
+
+    Of a results folder, check that every file is as it was written, and say which defaults have moved since.
+    """
     from celltrain.notes import notes
 
+    if Path(scenario).is_dir():
+        _check_folder(Path(scenario))
+        return
     loaded = options.load_scenario(scenario, set_)
     if json:
         terminal.print_json(
@@ -38,11 +45,11 @@ def check(
                 "warm_up": loaded.warm_up,
                 "bottleneck": loaded.bottleneck,
                 "notes": notes(loaded),
-                "scenario": loaded.to_dict(),
+                "scenario": loaded.resolved(),
             }
         )
     elif resolved:
-        terminal.say(loaded.to_toml().rstrip())
+        terminal.say(loaded.resolved_toml().rstrip())
     else:
         terminal.say(
             f"{scenario} is valid: {loaded.name}, {loaded.replications} replications "
@@ -50,6 +57,22 @@ def check(
         )
         for line in notes(loaded):
             terminal.say(f"note: {line}")
+
+
+def _check_folder(path: Path) -> None:
+    from celltrain import manifests
+    from celltrain.resolved import moved
+
+    manifest = manifests.read_manifest(path)
+    for name in manifest.get("checksums", {}):
+        manifests.verify(path, name, manifest)
+    count = len(manifest.get("checksums", {}))
+    terminal.say(
+        f"{path} is whole: {manifest['kind']} of {manifest.get('name', manifest.get('key'))}, {count} files "
+        f"as they were written by celltrain {manifest.get('celltrain')}"
+    )
+    for line in moved(manifest):
+        terminal.say(f"note: {line}")
 
 
 def policies(

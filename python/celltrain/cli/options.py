@@ -13,6 +13,7 @@ from celltrain.errors import InputError
 if TYPE_CHECKING:
     from celltrain.experiment import Progress
     from celltrain.folder import Folder
+    from celltrain.runs.executors import Cluster
     from celltrain.scenario import Scenario as ScenarioFile
 
 __all__ = [
@@ -22,11 +23,15 @@ __all__ = [
     "Overwrite",
     "Replications",
     "Scenario",
+    "Scheduler",
     "Seed",
     "Set",
     "asked",
     "claimed",
+    "cluster",
+    "effort",
     "end_with",
+    "kept",
     "load_scenario",
     "settings",
     "watched",
@@ -46,6 +51,10 @@ Replications = Annotated[
 ]
 Jobs = Annotated[
     int | None, typer.Option(metavar="J", help="Threads; one a core by default. Results do not depend on it.")
+]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(metavar="ADDRESS", help="Run on the Dask cluster of this scheduler, as in tcp://head:8786."),
 ]
 Out = Annotated[
     Path | None, typer.Option(metavar="DIR", help="Write results, pictures and report to this folder.")
@@ -96,14 +105,51 @@ def asked(
 
 
 @contextmanager
-def watched(what: str, left: str = "nothing was written") -> "Iterator[Progress | None]":
+def watched(what: str, out: Path | None = None) -> "Iterator[Progress | None]":
     """Shows the progress of what runs inside; an interrupt says what is left and ends with exit code 130."""
+    left = "nothing was written" if out is None else kept(out)
     try:
         with terminal.progress(what) as progress:
             yield progress
     except KeyboardInterrupt:
-        terminal.note(f"interrupted: every run was stopped and {left}")
+        terminal.note(f"interrupted: {left}")
         raise typer.Exit(130) from None
+
+
+def effort(origin: Mapping[str, Any], runs: int) -> str:
+    """What the runs of an experiment took, and their fingerprint."""
+    done = f"{origin['cell_hops']:,} cell-hops"
+    if origin["reused"]:
+        done += f", {origin['reused']} of {runs} runs were there already"
+    else:
+        rate = origin["cell_hops"] / max(origin["wall_time"], 1e-9) / 1e6
+        done += f" in {origin['wall_time']:.2f} s ({rate:.1f} million per second)"
+    return f"{done}, fingerprint {origin['fingerprint']}"
+
+
+def kept(out: Path) -> str:
+    """What becomes of the runs of an experiment that was stopped."""
+    return f"the runs that ended are kept in {out}; the same command goes on from there"
+
+
+@contextmanager
+def cluster(scheduler: str | None, jobs: int | None) -> "Iterator[Cluster | None]":
+    """The Dask cluster of `--scheduler`; None where runs are made on threads.
+
+    Raises:
+        InputError: nothing answers at the address, or `--jobs` was given too.
+    """
+    if scheduler is None:
+        yield None
+        return
+    if jobs is not None:
+        raise InputError("--jobs is for threads of this machine, --scheduler for a cluster: give one of them")
+    from celltrain.runs.executors import connect
+
+    with connect(scheduler) as client:
+        if not client.nthreads():
+            terminal.note("the cluster has no workers yet: waiting for the first")
+        yield client
 
 
 @contextmanager
@@ -120,8 +166,8 @@ def claimed(
     from celltrain.folder import claim
 
     try:
-        with claim(out, kind, key, asked=asked, overwrite=overwrite) as folder:
+        with claim(out, kind, key, asked=asked, overwrite=overwrite, note=terminal.note) as folder:
             yield folder
     except KeyboardInterrupt:
-        terminal.note(f"interrupted: the results in {out} are not whole")
+        terminal.note(f"interrupted: {kept(out)}")
         raise typer.Exit(130) from None

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from celltrain.papers import Reproduction
     from celltrain.papers.description import Table
     from celltrain.papers.reproduction import MeasuredRow
+    from celltrain.runs.executors import Cluster
 
 __all__ = ["reproduce"]
 
@@ -48,6 +49,7 @@ def reproduce(
     seed: options.Seed = None,
     replications: options.Replications = None,
     jobs: options.Jobs = None,
+    scheduler: options.Scheduler = None,
     out: options.Out = None,
     overwrite: options.Overwrite = False,
     strict: Annotated[
@@ -71,7 +73,8 @@ def reproduce(
     if paper == "all":
         if table or figure or stack or candidate:
             raise InputError("--table, --figure, --stack and --candidate are of one paper, not of all")
-        _reproduce_all(seed, replications, jobs, out, overwrite, strict, json)
+        with options.cluster(scheduler, jobs) as executor:
+            _reproduce_all(seed, replications, (jobs, executor), out, overwrite, strict, json)
         return
     described = papers.describe(paper)
     beside = [one.name for one in described.candidates] if candidate == ["all"] else candidate or ()
@@ -85,7 +88,10 @@ def reproduce(
         seed=seed,
     )
     with options.claimed(out, "reproduce", described.id, overwrite, asked) as folder:
-        with options.watched(f"reproducing {described.id}") as progress:
+        with (
+            options.cluster(scheduler, jobs) as executor,
+            options.watched(f"reproducing {described.id}", out) as progress,
+        ):
             found = papers.reproduce(
                 paper,
                 tables=table or (),
@@ -96,6 +102,8 @@ def reproduce(
                 seed=seed,
                 jobs=jobs,
                 progress=progress,
+                executor=executor,
+                folder=folder,
             )
         if folder is not None:
             _write(found, folder)
@@ -113,7 +121,7 @@ def reproduce(
 def _reproduce_all(
     seed: int | None,
     replications: int | None,
-    jobs: int | None,
+    where: "tuple[int | None, Cluster | None]",
     out: Path | None,
     overwrite: bool,
     strict: bool,
@@ -124,6 +132,7 @@ def _reproduce_all(
     from celltrain.report import PapersReport
     from celltrain.results import combined_provenance
 
+    jobs, executor = where
     report = PapersReport()
     answers: list[dict[str, Any]] = []
     origins: list[dict[str, Any]] = []
@@ -137,18 +146,24 @@ def _reproduce_all(
             asked = running.asked(paper, replications=replications, seed=seed)
             with options.claimed(place, "reproduce", paper, overwrite, asked) as own:
                 what = f"reproducing {paper} ({number} of {len(papers.PAPERS)})"
-                with options.watched(what, "the papers before this one are whole") as progress:
+                with options.watched(what, out) as progress:
                     try:
                         found = papers.reproduce(
-                            paper, replications=replications, seed=seed, jobs=jobs, progress=progress
+                            paper,
+                            replications=replications,
+                            seed=seed,
+                            jobs=jobs,
+                            progress=progress,
+                            executor=executor,
+                            folder=own,
                         )
                     except Defect as defect:
                         defects.append(str(defect))
                         continue
                 defects += found.defects
+                report.add(found)  # as long as the runs can be read
                 if own is not None:
                     _write(found, own)
-            report.add(found)
             answers.append(found.to_json())
             origins.append(found.provenance)
             failed |= bool(found.contradicted())
@@ -190,11 +205,7 @@ def _show(found: "Reproduction") -> None:
     for stack in found.stacks:
         _show_claims(found, stack)
     origin = found.provenance
-    rate = origin["cell_hops"] / max(origin["wall_time"], 1e-9) / 1e6
-    terminal.say(
-        f"\n{origin['cell_hops']:,} cell-hops in {origin['wall_time']:.1f} s ({rate:.1f} million a second), "
-        f"fingerprint {origin['fingerprint']}"
-    )
+    terminal.say(f"\n{options.effort(origin, len(origin['fingerprints']))}")
 
 
 def _show_table(found: "Reproduction", table: "Table") -> None:

@@ -20,6 +20,7 @@ def run(
     seed: options.Seed = None,
     replications: options.Replications = None,
     jobs: options.Jobs = None,
+    scheduler: options.Scheduler = None,
     out: options.Out = None,
     overwrite: options.Overwrite = False,
     trace: Annotated[
@@ -58,7 +59,7 @@ def run(
     traced = out is not None if trace is None else trace
     asked = options.asked(loaded, seed, replications)
     with options.claimed(out, "run", loaded.key, overwrite, asked) as folder:
-        with options.watched("running") as progress:
+        with options.cluster(scheduler, jobs) as executor, options.watched("running", out) as progress:
             result = experiment.run(
                 loaded,
                 replications=replications,
@@ -69,6 +70,8 @@ def run(
                 pcap=_names(pcap),
                 cell_pcap=_names(cell_pcap),
                 progress=progress,
+                executor=executor,
+                folder=folder,
             )
         if folder is not None:
             from celltrain.report import run_report
@@ -127,11 +130,7 @@ def _show(result: "Result", out: str | None) -> None:
         found = result.estimate(row["metric"])
         rows.append((title(row["metric"]), text.interval(found, row["unit"])))
     terminal.table(("measure", "mean ± 95 % interval"), rows)
-    rate = m["cell_hops"] / max(m["wall_time"], 1e-9) / 1e6
-    terminal.say(
-        f"{m['cell_hops']:,} cell-hops in {m['wall_time']:.2f} s ({rate:.1f} million a second), "
-        f"fingerprint {m['fingerprint']}"
-    )
+    terminal.say(options.effort(m, m["replications"]))
     for line in advice(result):
         terminal.say(f"note: {line}")
     if out:

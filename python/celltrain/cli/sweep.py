@@ -1,7 +1,5 @@
 """`celltrain sweep`: a plan of points, run where they lack results."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,7 +9,6 @@ from celltrain import terminal
 from celltrain.cli import options
 
 if TYPE_CHECKING:
-    from celltrain.experiment import Progress
     from celltrain.folder import Folder
     from celltrain.sweeps import Sweep
 
@@ -24,12 +21,7 @@ MOST_LINES = 40
 def sweep(
     plan: Annotated[str, typer.Argument(metavar="PLAN", help="A plan file (TOML) that names its scenario.")],
     jobs: options.Jobs = None,
-    scheduler: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ADDRESS", help="Run on the Dask cluster of this scheduler, as in tcp://head:8786."
-        ),
-    ] = None,
+    scheduler: options.Scheduler = None,
     out: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="The folder of the results; results/NAME-OF-THE-PLAN by default."),
@@ -42,20 +34,11 @@ def sweep(
 
     Results that the folder already has are not simulated again, so a plan can also be extended.
     """
-    from celltrain.errors import InputError
     from celltrain.sweeps import load_plan, run_plan
-    from celltrain.sweeps.executors import connect
 
-    if jobs is not None and scheduler is not None:
-        raise InputError("--jobs is for threads of this machine, --scheduler for a cluster: give one of them")
     loaded = load_plan(plan)
     place = Path("results") / Path(plan).stem if out is None else out
-    with (
-        connect(scheduler) if scheduler is not None else nullcontext() as executor,
-        _watched(place) as progress,
-    ):
-        if executor is not None and not executor.nthreads():
-            terminal.note("the cluster has no workers yet: waiting for the first")
+    with options.cluster(scheduler, jobs) as executor, options.watched("sweeping", place) as progress:
         found = run_plan(
             loaded,
             executor=executor,
@@ -72,19 +55,6 @@ def sweep(
     else:
         _show(found, place)
     options.end_with(found.defects)
-
-
-@contextmanager
-def _watched(place: Path) -> "Iterator[Progress | None]":
-    """Shows the progress of what runs inside; an interrupt says how to go on and leaves with code 130."""
-    try:
-        with terminal.progress("sweeping") as progress:
-            yield progress
-    except KeyboardInterrupt:
-        terminal.note(
-            f"interrupted: the runs that ended are kept in {place}; the same command goes on from there"
-        )
-        raise typer.Exit(130) from None
 
 
 def _add_report(found: "Sweep", folder: "Folder") -> None:

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from celltrain import statistics
 from celltrain.errors import Defect, unknown
@@ -12,8 +12,15 @@ from celltrain.papers.description import Column, Paper, Row, Table
 from celltrain.papers.outcomes import Cell, Outcomes
 from celltrain.papers.published import Published
 from celltrain.papers.reproduction import CellRun, JudgedClaim, MeasuredRow, Reproduction
-from celltrain.papers.spool import KeptRun, Spool
+from celltrain.papers.spool import KeptRun
 from celltrain.results import Record, provenance
+from celltrain.runs import Store
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from celltrain.folder import Folder
+    from celltrain.runs.executors import Cluster
 
 __all__ = ["asked", "reproduce", "select", "variants"]
 
@@ -32,6 +39,16 @@ class MeasuredRun:
     values: dict[Row, float]
 
 
+@dataclass(frozen=True, slots=True)
+class _Where:
+    """Where runs are made and kept."""
+
+    store: Store
+    executor: "Executor | Cluster | None"
+    jobs: int | None
+    progress: Progress | None
+
+
 def reproduce(
     paper: str,
     *,
@@ -43,6 +60,8 @@ def reproduce(
     seed: int | None = None,
     jobs: int | None = None,
     progress: Progress | None = None,
+    executor: "Executor | Cluster | None" = None,
+    folder: "Folder | None" = None,
 ) -> Reproduction:
     """Runs the tables and figures of a paper and judges its claims.
 
@@ -56,6 +75,9 @@ def reproduce(
         seed: the master seed, the same for every column, so that columns are paired.
         jobs: threads; as many as there are cores by default. Results do not depend on it.
         progress: called as runs end.
+        executor: an executor of `concurrent.futures` or a `dask.distributed.Client`; threads by default.
+        folder: a claimed results folder in which every run is kept as soon as it ends, and from which those
+            of an earlier call are taken; a temporary file by default.
 
     Raises:
         Defect: no table is left without runs that found celltrain wrong.
@@ -63,14 +85,16 @@ def reproduce(
     from celltrain.papers import describe
 
     description = describe(paper)
-    folder = description.folder
+    own = description.folder
     selected = select(description, tables, figures)
     chosen = variants(description, stacks, candidates)
     cells = [(stack, table, column) for stack in chosen for table in selected for column in table.columns]
     plan = [_tasks(description, *cell, replications, seed) for cell in cells]
     master, each = plan[0][0].seed, len(plan[0])
     began = time.perf_counter()
-    runs, defects = _run_once(cells, plan, jobs, progress)
+    store = Store(None, master) if folder is None else folder.store(master)
+    before = len(store)
+    runs, defects = _run_once(cells, plan, _Where(store, executor, jobs, progress))
     # A table that lacks runs is left out, and with it the claims that need it.
     flawed = {
         cell[1].name
@@ -89,11 +113,11 @@ def reproduce(
     for stack in chosen:
         samples = taken[stack]
         # The printed numbers stand beside what stands for the paper's own setting.
-        rows += _rows(stack, selected, samples, folder.published if stack in description.compared else {})
-        claims += _judge(description, stack, selected, samples, folder.published)
+        rows += _rows(stack, selected, samples, own.published if stack in description.compared else {})
+        claims += _judge(description, stack, selected, samples, own.published)
     return Reproduction(
         paper=description,
-        folder=folder,
+        folder=own,
         tables=selected,
         stacks=chosen,
         seed=master,
@@ -101,7 +125,9 @@ def reproduce(
         rows=rows,
         claims=claims,
         runs=cell_runs,
-        provenance=provenance([run.kept for run in runs.values()], wall_time),
+        provenance=provenance(
+            [run.kept for run in runs.values()], wall_time, len(runs) - (len(store) - before)
+        ),
         defects=tuple(map(str, defects.values())),
     )
 
@@ -178,32 +204,31 @@ def _tasks(
 
 
 def _run_once(
-    cells: Sequence[PaperCell], plan: Sequence[Sequence[Task]], jobs: int | None, progress: Progress | None
+    cells: Sequence[PaperCell], plan: Sequence[Sequence[Task]], where: _Where
 ) -> tuple[dict[RunKey, MeasuredRun], dict[RunKey, Defect]]:
-    """Runs each scenario and replication of the plan once.
-
-    What the rows take of it is taken as soon as it ends; the rest goes to a spool, with time series if a
-    figure shows them.
-    """
+    """Runs each scenario and replication of the plan once, and takes of it what the rows need."""
     needed: dict[RunKey, Task] = {}
     rows: dict[str, dict[Row, None]] = {}
-    shown: set[str] = set()
-    spool = Spool()
     for (_, table, _), tasks in zip(cells, plan, strict=True):
         for task in tasks:
             key = task.scenario.key, task.replication
             earlier = needed.get(key, task)
             needed[key] = replace(earlier, trace=earlier.trace or task.trace)
             rows.setdefault(key[0], {}).update(dict.fromkeys(table.rows))
-            if table.over_time:
-                shown.add(key[0])
 
     def measured(task: Task, record: Record) -> MeasuredRun:
-        key = task.scenario.key
-        values = {row: row.measure(record, task.scenario) for row in rows[key]}
-        return MeasuredRun(spool.keep(record, series=key in shown and task.replication == 0), values)
+        values = {row: row.measure(record, task.scenario) for row in rows[task.scenario.key]}
+        kept = KeptRun(record.replication, record.fingerprint, record.cell_hops, where.store, task.key)
+        return MeasuredRun(kept, values)
 
-    found, defects = attempt(needed.values(), jobs=jobs, progress=progress, reduce=measured)
+    found, defects = attempt(
+        needed.values(),
+        store=where.store,
+        executor=where.executor,
+        jobs=where.jobs,
+        progress=where.progress,
+        reduce=measured,
+    )
     keys = list(needed)
     runs = {key: run for key, run in zip(keys, found, strict=True) if run is not None}
     return runs, {keys[place]: defect for place, defect in defects.items()}

@@ -29,7 +29,8 @@ def comparison_report(found: Comparison) -> str:
     _windows(page, found)
     parts.how_sure(page, m)
     replications = str(m["replications"])
-    command = ["celltrain", "compare", "SCENARIO", *_options(m["variants"])]
+    files = [word for name in list(m.get("scenarios", ()))[1:] for word in ("--with", f"{name}.toml")]
+    command = ["celltrain", "compare", "SCENARIO", *_options(m["variants"]), *files]
     parts.rerun(page, [*command, "--seed", str(m["seed"]), "--replications", replications], m)
     return page.html()
 

@@ -1,8 +1,8 @@
 """Sweeps: a scenario at every point of a grid, on one machine or many, that go on where they were stopped.
 
-`sweep` runs one; a `Plan` is one written down, in a file or with `make_plan`; a `Sweep` is what came out. The
-way of a run: `agenda` hands it out, `work` makes it, an executor of `executors` carries it there and back as
-an `entry`, `store` keeps that, and `frames` makes tables of all that is kept.
+`sweep` runs one; a `Plan` is one written down, in a file or with `make_plan`; a `Sweep` is what came out.
+`agenda` hands out the runs, `celltrain.runs` makes and keeps them, and `frames` makes tables of all that is
+kept.
 """
 
 from celltrain.sweeps.frames import FRAMES

@@ -7,9 +7,9 @@ from itertools import chain, islice
 from celltrain import statistics
 from celltrain.errors import Defect
 from celltrain.experiment import Task
-from celltrain.sweeps.entry import Run
+from celltrain.runs.entry import Run
+from celltrain.runs.store import Store
 from celltrain.sweeps.plan import Plan
-from celltrain.sweeps.store import Store
 from celltrain.verdicts import spent_confidence
 
 __all__ = ["Agenda"]
@@ -62,10 +62,10 @@ class Agenda:
         """Says that the store now has a run."""
         self._end(run.key)
 
-    def fail(self, key: str, defect: Defect) -> None:
-        """Says that the store will not have a run of a scenario."""
-        self.defects[key, defect.replication] = defect
-        self._end(key)
+    def fail(self, task: Task, defect: Defect) -> None:
+        """Says that the store will not have a run."""
+        self.defects[task.key, task.replication] = defect
+        self._end(task.key)
 
     def _end(self, key: str) -> None:
         self._missing[key] -= 1

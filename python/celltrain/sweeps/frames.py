@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from celltrain.folder import Folder, Parts
 from celltrain.results import CombinedFingerprint
+from celltrain.runs.entry import TABLES
+from celltrain.runs.store import Store, Stretch
 from celltrain.sweeps.agenda import Agenda
-from celltrain.sweeps.entry import TABLES
 from celltrain.sweeps.plan import Plan
-from celltrain.sweeps.store import Store, Stretch
 
 if TYPE_CHECKING:
     import polars as pl

@@ -11,7 +11,7 @@ from typing import Any
 from celltrain import _core
 from celltrain.embedded import parsed
 from celltrain.errors import InputError, ScenarioError, unknown
-from celltrain.experiment import MAX_RUNS, replicate
+from celltrain.experiment import MAX_RUNS, Task, replicate
 from celltrain.scenario import Scenario, load, load_with_sweep, read_text, toml_value
 from celltrain.scenario import shown as shown_path
 from celltrain.sweeps.axes import Axis, Quantities, Value, grid_axes, quantities, shown, zip_axis
@@ -176,12 +176,12 @@ class Plan:
             raise InputError(f"the point with {values} cannot be run: {reason}") from error
 
     def keys(self) -> list[str]:
-        """The scenario key of every point. Making them checks that every point can be run.
+        """The key of the runs of every point. Making them checks that every point can be run.
 
         Raises:
             InputError: a point cannot be run.
         """
-        return [self.at(point).key for point in range(self.points)]
+        return [Task(self.at(point), self.seed, 0, self.trace).key for point in range(self.points)]
 
     def check_metric(self) -> None:
         """Makes sure that runs measure the metric of `until`, by a run too short for anything to happen.

@@ -5,8 +5,8 @@ import time
 import warnings
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import BrokenExecutor, CancelledError, Executor
-from contextlib import closing, contextmanager
+from concurrent.futures import Executor
+from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 from tempfile import mkdtemp
@@ -14,26 +14,19 @@ from typing import Any
 
 from celltrain import _core, folder
 from celltrain.errors import Defect, InputError
-from celltrain.experiment import MAX_RUNS, Progress, drive
-from celltrain.results import core_version, provenance
+from celltrain.experiment import MAX_RUNS, Progress
+from celltrain.results import provenance
+from celltrain.runs.entry import Entry, Held
+from celltrain.runs.executors import Cluster, open_backend
+from celltrain.runs.making import make
+from celltrain.runs.store import Store
 from celltrain.scenario import Scenario
 from celltrain.sweeps.agenda import Agenda
-from celltrain.sweeps.executors import Backend, Cluster, open_backend
 from celltrain.sweeps.frames import FrameWriter, frame_writer
 from celltrain.sweeps.plan import Plan, Until, make_plan
 from celltrain.sweeps.result import KIND, Sweep
-from celltrain.sweeps.store import Store
-from celltrain.sweeps.work import Batch, Done, worker_version
 
 __all__ = ["run_plan", "sweep"]
-
-MAX_BATCH = 1000
-"""Runs of one batch, however short they are."""
-
-Note = Callable[[str], None]
-
-_LEFT = "the runs that ended are kept, and the same sweep goes on from there"
-"""What an error says that stops a sweep."""
 
 
 def sweep(
@@ -110,7 +103,7 @@ def run_plan(
     overwrite: bool = False,
     yes: bool = False,
     progress: Progress | None = None,
-    note: Note = warnings.warn,
+    note: folder.Note = warnings.warn,
     finish: "Callable[[Sweep, folder.Folder], None] | None" = None,
 ) -> Sweep:
     """Runs a plan; see `sweep` for the arguments it shares.
@@ -136,20 +129,19 @@ def run_plan(
     with (
         _place(out) as place,
         folder.claim(
-            place, KIND, plan.scenario.key, asked={"seed": plan.seed}, overwrite=overwrite, left=_LEFT
+            place, KIND, plan.scenario.key, asked={"seed": plan.seed}, overwrite=overwrite, note=note
         ) as target,
     ):
         target.about = {"name": plan.name, "seed": plan.seed, "celltrain": _core.__version__}
         target.write_text("scenario.toml", plan.scenario.to_toml())
         target.write_text("plan.toml", plan.to_toml("scenario.toml"))
         began = time.perf_counter()
-        with closing(Store(place, plan.seed, plan.trace)) as store:
-            _tell_of_others(store, note)
-            agenda = Agenda(plan, keys, store)
-            with frame_writer(plan, keys, agenda, store, target) as frames:
-                with open_backend(executor, jobs) as backend:
-                    _run_missing(agenda, store, frames, backend, progress)
-                frames.finish()
+        store = target.store(plan.seed)
+        agenda = Agenda(plan, keys, store)
+        with frame_writer(plan, keys, agenda, store, target) as frames:
+            with open_backend(executor, jobs) as backend:
+                make(agenda, _kept_in(store), backend, progress, after=frames.advance)
+            frames.finish()
         defects = _defects(plan, keys, agenda)
         if defects and not frames.runs:
             raise defects[0][1]
@@ -157,58 +149,18 @@ def run_plan(
         # Pictures and report show every point.
         if finish is not None and not defects:
             finish(found, target)
-        target.keep(store.logs())
         target.finish(found.manifest)
     if out is None:
         weakref.finalize(found, shutil.rmtree, place, ignore_errors=True)
     return found
 
 
-def _run_missing(
-    agenda: Agenda, store: Store, frames: FrameWriter, backend: Backend, progress: Progress | None
-) -> None:
-    """Makes the runs that the store lacks, and keeps each as soon as its batch ends."""
-    version = worker_version()
-    pace = 0.0  # seconds of a run, about
-    cell_hops = done = 0
+def _kept_in(store: Store) -> Callable[[Entry | Held], None]:
+    def keep(part: Entry | Held) -> None:
+        assert isinstance(part, Entry), "no run of a sweep captures packets"
+        store.append(part)
 
-    def take(count: int) -> Iterator[Batch]:
-        # Small batches at the end, so that all workers end together.
-        fair = agenda.waiting // (4 * backend.width())
-        size = min(int(backend.seconds / pace), fair, MAX_BATCH) if pace else 1
-        for _ in range(count):
-            if tasks := agenda.take(max(size, 1)):
-                yield Batch(tasks, version)
-
-    def take_in(batch: Batch, result: Done) -> None:
-        nonlocal pace, cell_hops, done
-        for entry in result.entries:
-            store.append(entry)
-            for run in entry.runs:
-                agenda.done(run)
-                cell_hops += run.cell_hops
-                done += 1
-        for key, defect in result.defects:
-            agenda.fail(key, defect)
-            done += 1
-        latest = result.seconds / len(batch.tasks)
-        pace = (pace + latest) / 2 if pace else latest
-        frames.advance()
-        if progress is not None:
-            progress(done, agenda.planned, cell_hops)
-
-    try:
-        drive(take, backend.submit, take_in, backend.width)
-    except ImportError as error:
-        raise InputError(f"the workers cannot import what they need: {error}") from error
-    except Exception as error:
-        if not isinstance(error, BrokenExecutor | CancelledError) and not _is_of_dask(error):
-            raise
-        raise InputError(f"the workers were lost ({type(error).__name__}: {error}); {_LEFT}") from error
-
-
-def _is_of_dask(error: Exception) -> bool:
-    return type(error).__module__.startswith("distributed.")
+    return keep
 
 
 def _defects(plan: Plan, keys: Sequence[str], agenda: Agenda) -> list[tuple[int, Defect]]:
@@ -227,7 +179,7 @@ def _manifest(
 ) -> dict[str, Any]:
     """What the manifest says of the whole sweep; `wall_time` is that of this session, in seconds."""
     origin = provenance((), wall_time)
-    del origin["fingerprints"]  # there may be very many, and the frame has them
+    del origin["fingerprints"], origin["reused"]  # there may be very many, and the frame has them
     return {
         "kind": KIND,
         "key": plan.scenario.key,
@@ -247,7 +199,8 @@ def _manifest(
             for point, defect in defects
         ],
         "until": None if plan.until is None else plan.until.to_dict(),
-        "scenario": plan.scenario.to_dict(),
+        "resolved": True,
+        "scenario": plan.scenario.resolved(),
         "scenario_toml": plan.scenario.to_toml(),
         "metrics": frames.metrics,
         "units": frames.units,
@@ -266,11 +219,3 @@ def _place(out: str | PathLike[str] | None) -> Iterator[Path]:
     except BaseException:
         shutil.rmtree(place, ignore_errors=True)
         raise
-
-
-def _tell_of_others(store: Store, note: Note) -> None:
-    for version, count in store.others.items():
-        note(
-            f"{count:,} runs in this folder were made by celltrain {version} and this is {core_version()}: "
-            "they are left out and made again"
-        )

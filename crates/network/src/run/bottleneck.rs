@@ -2,12 +2,15 @@
 
 use crate::scenario::{Flow, Graph, NodeKind, Traffic};
 
-/// The link behind the switch port with the highest offered load: what the flows across it would send if nothing else held
+/// The link behind the port that the scenario names, else behind the switch port with the highest offered load: what the flows across it would send if nothing else held
 /// them back, over its rate. Of equals the first in the order of the links.
 ///
 /// It follows from the scenario alone, so all replications, and all variants of a topology, speak of the same port. A TCP
 /// flow offers what its first link carries, a source of cells its mean rate. `None` without a switch.
 pub(super) fn bottleneck(graph: &Graph) -> Option<usize> {
+    if graph.bottleneck.is_some() {
+        return graph.bottleneck;
+    }
     let mut loads = vec![0.0; graph.links.len()];
     for flow in &graph.flows {
         let offered = offered(graph, flow);

@@ -9,6 +9,7 @@ mod error;
 mod graph;
 mod key;
 mod read;
+mod resolved;
 mod schema;
 mod source;
 mod spec;
@@ -30,8 +31,8 @@ pub use source::{MAX_EXTENDS, MAX_FILE};
 pub use spec::{
     Backbone, Bursty, Cbr, CellRate, Chain, Distribution, ExplicitGraph, Finite, FlowSpec, Framing, Greedy,
     HostSpec, IpServes, LinkEntry, LinkOverride, LinkSpec, LongRange, LossDirection, LossSpec, LossUnit,
-    NSource, NodeEntry, NodeKind, OnOff, ParkingLot, Poisson, PortSpec, SCHEMA, Spec, Start, SwitchSpec,
-    TieBreak, Topology, Traffic,
+    MeasuresSpec, NSource, NodeEntry, NodeKind, OnOff, ParkingLot, Poisson, PortSpec, SCHEMA, Spec, Start,
+    SwitchSpec, TieBreak, Topology, Traffic,
 };
 
 use self::{
@@ -125,6 +126,22 @@ impl Scenario {
     #[must_use]
     pub fn to_json(&self) -> serde_json::Value {
         serde_json::to_value(&self.spec).expect("a scenario has only string keys and finite numbers")
+    }
+
+    /// The scenario with every value that is in force, as TOML: presets of TCP as their parameters, the parameters of every
+    /// chosen algorithm, and all tables. Reading it gives a scenario whose runs are the same, also where the defaults have
+    /// changed since. What follows from other values, such as the bottleneck or an ABR source's initial rate, and
+    /// limits that there are not, are left out.
+    #[must_use]
+    pub fn resolved_toml(&self) -> String {
+        toml::to_string(&resolved::resolved(&self.spec)).expect("tables with string keys and finite numbers")
+    }
+
+    /// As [`Scenario::resolved_toml`], as JSON.
+    #[must_use]
+    pub fn resolved_json(&self) -> serde_json::Value {
+        serde_json::to_value(resolved::resolved(&self.spec))
+            .expect("tables with string keys and finite numbers")
     }
 
     /// A key for results: 16 hexadecimal digits that depend on every setting in force but the seed and the number of

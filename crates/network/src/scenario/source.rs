@@ -125,12 +125,18 @@ fn inherit(root: &mut Node, key: &str) {
     let Some(Node { value: Value::Array(flows), .. }) = table.get_mut("flow") else { return };
     for flow in flows {
         if let Value::Table(flow) = &mut flow.value
+            && !stands_alone(flow)
             && let Some(own) = flow.get_mut(key)
         {
             let above = std::mem::replace(own, below.clone());
             own.merge(above);
         }
     }
+}
+
+/// Whether a flow says that its tables are complete.
+fn stands_alone(flow: &Table) -> bool {
+    matches!(flow.get("standalone"), Some(Node { value: Value::Boolean(true), .. }))
 }
 
 /// The value at `key` of a table or array, made if it does not exist.

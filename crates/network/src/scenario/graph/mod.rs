@@ -47,6 +47,8 @@ pub struct Graph {
     pub flows: Vec<Flow>,
     /// Segments that links lose.
     pub losses: Vec<Loss>,
+    /// Index of the link whose port the scenario calls the bottleneck, if it names one.
+    pub bottleneck: Option<usize>,
 }
 
 /// A host or a switch.
@@ -158,7 +160,8 @@ impl Graph {
         abr::check_order(&outline.nodes, &links, &flows)?;
         progress::check_backlog(spec.duration, &outline.nodes, &links, &flows)?;
         let losses = losses::losses(spec, &names, &links, &flows)?;
-        Ok(Self { nodes: outline.nodes, links, flows, losses })
+        let bottleneck = bottleneck(spec, &outline.nodes, &links)?;
+        Ok(Self { nodes: outline.nodes, links, flows, losses, bottleneck })
     }
 
     /// What link number `link` and its port are called: `from > to`.
@@ -168,6 +171,22 @@ impl Graph {
         format!("{} > {}", self.nodes[link.from].name, self.nodes[link.to].name)
     }
 }
+
+/// The link behind the port that the scenario calls the bottleneck.
+fn bottleneck(spec: &Spec, nodes: &[Node], links: &[Link]) -> Result<Option<usize>, Problem> {
+    let Some(wanted) = &spec.measures.bottleneck else { return Ok(None) };
+    let name = |link: &Link| format!("{} > {}", nodes[link.from].name, nodes[link.to].name);
+    let of_switches = || links.iter().filter(|link| nodes[link.from].kind == NodeKind::Switch);
+    if let Some(found) = of_switches().find(|link| name(link) == *wanted) {
+        return Ok(links.iter().position(|link| std::ptr::eq(link, found)));
+    }
+    let known: Vec<_> = of_switches().take(MAX_SUGGESTED_PORTS).map(name).collect();
+    let near = suggestion(wanted, "ports of switches", known.iter().map(String::as_str));
+    Err(Problem::new("measures.bottleneck", format!("unknown port \"{wanted}\"{near}")))
+}
+
+/// The most ports among which the nearest name is looked for.
+const MAX_SUGGESTED_PORTS: usize = 1000;
 
 /// Node indices by name.
 type Names = BTreeMap<String, usize>;

@@ -100,6 +100,19 @@ pub struct Spec {
     /// Single segments that links lose.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub loss: Vec<LossSpec>,
+    /// What measures are about.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub measures: MeasuresSpec,
+}
+
+/// `[measures]`: what measures are about.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub struct MeasuresSpec {
+    /// The port that utilisation, occupancy and delay of the summary are about, as in `"switch1 > switch2"`. If not given, the
+    /// switch port with the highest offered load, the first of equals.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bottleneck: Option<String>,
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
@@ -339,6 +352,10 @@ pub struct FlowSpec {
     /// When it starts; as its traffic says if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<Start>,
+    /// Whether its tables `tcp`, `vc` and `abr` stand alone; otherwise keys that they do not give are those of the scenario's
+    /// tables. Resolved scenarios say so.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub standalone: bool,
     /// Its TCP; keys not given are those of `[tcp]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tcp: Option<StackSpec>,

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from celltrain import _core
 from celltrain.errors import Defect, InputError
-from celltrain.experiment import Task, simulate
-from celltrain.results import core_version
-from celltrain.sweeps.entry import FORMAT, Entry, entries_of
+from celltrain.experiment import Places, Task, simulate
+from celltrain.results import Record, core_version
+from celltrain.runs.entry import FORMAT, Entry, Held, entries_of
 
 __all__ = ["Batch", "Done", "work", "worker_version"]
 
@@ -20,17 +20,19 @@ class Batch:
 
     tasks: Sequence[Task]
     version: str
+    packed: bool = True
+    """Whether they come back as entries for a store; those with captures never do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
     """A batch that has ended."""
 
-    entries: list[Entry]
+    parts: list[Entry | Held]
     seconds: float
     """Time that it took, on the clock of whoever did it."""
-    defects: list[tuple[str, Defect]]
-    """The runs that found celltrain wrong, with the keys of their scenarios."""
+    defects: list[tuple[Task, Defect]]
+    """The runs that found celltrain wrong."""
 
 
 def worker_version() -> str:
@@ -50,11 +52,18 @@ def work(batch: Batch, cancel: _core.CancelToken | None = None) -> Done:
             f"and this is {batch.version}: install the same version on every machine"
         )
     began = time.perf_counter()
-    tasks, records, defects = [], [], []
+    made: list[tuple[Task, Record]] = []
+    held: list[Entry | Held] = []
+    defects = []
     for task in batch.tasks:
         try:
-            records.append(simulate(task, cancel))
-            tasks.append(task)
+            record = simulate(task, cancel)
         except Defect as defect:
-            defects.append((task.scenario.key, defect))
-    return Done(entries_of(tasks, records), time.perf_counter() - began, defects)
+            defects.append((task, defect))
+            continue
+        if batch.packed and task.captures == Places():
+            made.append((task, record))
+        else:
+            held.append(Held(task, record))
+    entries = entries_of([task for task, _ in made], [record for _, record in made])
+    return Done([*entries, *held], time.perf_counter() - began, defects)

@@ -1,4 +1,4 @@
-"""Where the runs of a sweep are made: threads, any executor of `concurrent.futures`, or a Dask cluster."""
+"""Where runs are made: threads, any executor of `concurrent.futures`, or a Dask cluster."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -9,8 +9,8 @@ from importlib import import_module
 from typing import Any, Protocol, runtime_checkable
 
 from celltrain.errors import InputError
-from celltrain.experiment import checked_jobs, threads
-from celltrain.sweeps.work import Batch, Done, work
+from celltrain.experiment import MAX_JOBS, checked_jobs, threads
+from celltrain.runs.work import Batch, Done, work
 
 __all__ = ["Backend", "Cluster", "connect", "open_backend"]
 
@@ -52,16 +52,19 @@ class Backend:
 
 
 @contextmanager
-def open_backend(executor: Executor | Cluster | None, jobs: int | None) -> Iterator[Backend]:
-    """What takes the batches of a sweep.
+def open_backend(
+    executor: Executor | Cluster | None, jobs: int | None, most: int = MAX_JOBS
+) -> Iterator[Backend]:
+    """What takes batches of runs.
 
     Args:
         executor: an executor or a `dask.distributed.Client`, which stays open; None for threads of this
             process.
         jobs: threads, or how many batches an executor works on at once.
+        most: how many runs there are at most: more threads would be idle.
     """
     if executor is None:
-        number = checked_jobs(jobs)
+        number = min(checked_jobs(jobs), most)
         with threads(number) as (pool, cancel):
             yield Backend(lambda batch: pool.submit(work, batch, cancel), lambda: number, LOCAL_SECONDS)
     elif isinstance(executor, Executor):
@@ -99,7 +102,7 @@ def _dask(client: Cluster) -> Backend:
     executor = client.get_executor(pure=False, retries=RETRIES)
 
     def width() -> int:
-        # Workers come and go while a sweep runs. Without any, one batch waits for the first.
+        # Workers come and go meanwhile. Without any, one batch waits for the first.
         return sum(client.nthreads().values()) or 1
 
     return Backend(lambda batch: executor.submit(work, batch), width, REMOTE_SECONDS)

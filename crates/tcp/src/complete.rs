@@ -1,0 +1,112 @@
+//! A `[tcp]` table with nothing left to its preset.
+
+use celltrain_engine::quantity::{BitRate, Bytes, Duration};
+
+use crate::{
+    congestion::CongestionKind,
+    params::{Params, RtoArithmetic},
+    recovery::RecoveryKind,
+    spec::{StackError, StackSpec, uses_sack},
+};
+
+impl StackSpec {
+    /// This table with every value that is in force, so that it means the same whatever a preset says. Left out are keys that
+    /// the chosen algorithms would refuse, and limits that there are not.
+    ///
+    /// # Errors
+    /// As [`StackSpec::resolve`].
+    pub fn complete(&self) -> Result<Self, StackError> {
+        let params = self.resolve()?;
+        let all = self.with_times(&params);
+        let recovery = params.recovery;
+        let reno_growth = params.congestion_control != CongestionKind::Cubic;
+        let guarded = !uses_sack(recovery) && recovery != RecoveryKind::TimeoutOnly;
+        let limited = params.initial_ssthresh <= i64::MAX as u64;
+        Ok(Self {
+            mss: Some(Bytes(u64::from(params.mss))),
+            receive_window: Some(Bytes(params.receive_window)),
+            read_rate: params.read_rate.map(BitRate),
+            window_scaling: Some(params.window_scale.is_some()),
+            initial_window: Some(params.initial_window),
+            initial_ssthresh: limited.then_some(Bytes(params.initial_ssthresh)),
+            congestion_control: Some(params.congestion_control),
+            recovery: Some(recovery),
+            slow_start_limit: Some(params.slow_start_limit),
+            hystart: Some(params.hystart),
+            congestion_avoidance: reno_growth.then_some(params.congestion_avoidance),
+            halving: reno_growth.then_some(params.halving),
+            cubic_fast_convergence: (!reno_growth).then_some(params.cubic_fast_convergence),
+            cubic_alpha: (!reno_growth).then_some(params.cubic_alpha),
+            fast_retransmit_guard: guarded.then_some(params.fast_retransmit_guard),
+            newreno_impatient: (recovery == RecoveryKind::Newreno).then_some(params.newreno_impatient),
+            go_back_n_inflation: (recovery == RecoveryKind::GoBackN).then_some(params.go_back_n_inflation),
+            proportional_rate_reduction: (recovery == RecoveryKind::Sack)
+                .then_some(params.proportional_rate_reduction),
+            limited_transmit: Some(params.limited_transmit),
+            idle_restart: Some(params.idle_restart),
+            nagle: Some(params.nagle),
+            pacing: Some(params.pacing),
+            timestamps: Some(params.timestamps),
+            sack: Some(params.sack),
+            dsack: Some(params.dsack),
+            ecn: Some(params.ecn),
+            syn_exchange: Some(params.syn_exchange),
+            ack_every: Some(params.ack_every),
+            ..all
+        })
+    }
+
+    /// The keys about time, and what hosts do with it.
+    fn with_times(&self, params: &Params) -> Self {
+        let exact = params.rto_arithmetic == RtoArithmetic::Exact;
+        let processes = params.processing_delay > 0;
+        Self {
+            stack: self.stack,
+            delayed_ack: Some(Duration(params.delayed_ack)),
+            rto_min: Some(Duration(params.rto_min)),
+            rto_variance_min: exact.then_some(Duration(params.rto_variance_min)),
+            rto_max: Some(Duration(params.rto_max)),
+            rto_initial: Some(Duration(params.rto_initial)),
+            rto_arithmetic: Some(params.rto_arithmetic),
+            tick: Some(Duration(params.tick)),
+            tick_phase: Some(Duration(params.tick_phase)),
+            timer_on_ticks: (params.tick > 0).then_some(params.timer_on_ticks),
+            processing_delay: Some(Duration(params.processing_delay)),
+            processing_spread: Some(Duration(params.processing_spread)),
+            acks_processed: processes.then_some(params.acks_processed),
+            send_queue: params.send_queue.filter(|_| processes),
+            ..Self::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stack::Stack;
+
+    #[test]
+    fn a_complete_table_means_the_same_and_is_complete() {
+        for &stack in Stack::ALL {
+            let spec = StackSpec { stack, ..StackSpec::default() };
+            let complete = spec.complete().unwrap_or_else(|error| panic!("{stack:?}: {error}"));
+            assert_eq!(complete.resolve(), spec.resolve(), "{stack:?}");
+            assert_eq!(complete.complete().as_ref(), Ok(&complete), "{stack:?}");
+        }
+    }
+
+    /// The preset decides nothing any more, as far as presets differ in what the same algorithms use.
+    #[test]
+    fn a_complete_table_does_not_need_its_preset() {
+        for &stack in Stack::ALL {
+            let spec = StackSpec { stack, ..StackSpec::default() };
+            let complete = spec.complete().unwrap_or_else(|error| panic!("{stack:?}: {error}"));
+            let written = toml::to_string(&complete).expect("a table");
+            for key in
+                ["mss", "receive-window", "initial-window", "recovery", "rto-min", "delayed-ack", "tick"]
+            {
+                assert!(written.contains(&format!("{key} = ")), "{stack:?} lacks {key}:\n{written}");
+            }
+        }
+    }
+}
