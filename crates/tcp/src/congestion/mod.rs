@@ -4,6 +4,7 @@
 //! registry.
 
 mod cubic;
+mod cubic_segments;
 mod dctcp;
 mod hystart;
 mod reno;
