@@ -164,13 +164,13 @@ def draw() -> None:
                     *own_curve(rows[name]), color=COLOURS[1], linewidth=1.0, linestyle="--", label="celltrain"
                 )
                 axis.set_title(f"{'CUBIC' if algorithm == 'cubic' else 'Reno'}, buffer of {buffer} packets")
-                axis.set_ylim(bottom=0)
                 axis.margins(x=0)
         for across in axes:
             across[0].set_ylabel("window (segments)")
+            across[0].set_ylim(bottom=0)
         for axis in axes[-1]:
             axis.set_xlabel("time (s)")
-        axes[0][0].legend(loc="lower right")
+        axes[0][0].legend(loc="upper right")
     write(figure, PICTURE)
 
 

@@ -186,6 +186,7 @@ def main() -> None:
     if reason := obstacle():
         sys.stdout.write(f"kernel runs: SKIPPED, {reason}\n")
         return
+    options.into.mkdir(parents=True, exist_ok=True)
     chosen = [case for case in cases() if options.only in case["name"]]
     with ThreadPoolExecutor(options.jobs) as pool:
         for record in pool.map(measure, chosen):
