@@ -46,8 +46,8 @@ pub enum CubicArithmetic {
     /// As RFC 9438 writes it, to the byte.
     Exact,
     /// Windows and the estimate of Reno in whole segments, rounded down; the curve is looked at one smallest round trip ahead;
-    /// while the window stands, its increment is computed 32 times a second at most: Linux. Windows of a dozen segments fall
-    /// further so, and grow later.
+    /// while the window stands, its increment is computed 32 times a second at most: Linux. Small windows therefore fall
+    /// further and grow later.
     Segments,
 }
 
