@@ -20,7 +20,9 @@ impl StackSpec {
         let all = self.with_times(&params);
         let recovery = params.recovery;
         let reno_growth = params.congestion_control != CongestionKind::Cubic;
-        let guarded = !uses_sack(recovery) && recovery != RecoveryKind::TimeoutOnly;
+        let counts = !uses_sack(recovery) || recovery == RecoveryKind::SackPipe;
+        let guarded = counts && recovery != RecoveryKind::TimeoutOnly;
+        let newreno = recovery == RecoveryKind::Newreno;
         let limited = params.initial_ssthresh <= i64::MAX as u64;
         Ok(Self {
             mss: Some(Bytes(u64::from(params.mss))),
@@ -37,12 +39,18 @@ impl StackSpec {
             halving: reno_growth.then_some(params.halving),
             cubic_fast_convergence: (!reno_growth).then_some(params.cubic_fast_convergence),
             cubic_alpha: (!reno_growth).then_some(params.cubic_alpha),
+            cubic_arithmetic: (!reno_growth).then_some(params.cubic_arithmetic),
             fast_retransmit_guard: guarded.then_some(params.fast_retransmit_guard),
-            newreno_impatient: (recovery == RecoveryKind::Newreno).then_some(params.newreno_impatient),
+            newreno_impatient: newreno.then_some(params.newreno_impatient),
+            newreno_full_ack: newreno.then_some(params.newreno_full_ack),
+            newreno_burst: params.newreno_burst.filter(|_| newreno),
+            recovery_exit_growth: (newreno || recovery == RecoveryKind::Reno)
+                .then_some(params.recovery_exit_growth),
             go_back_n_inflation: (recovery == RecoveryKind::GoBackN).then_some(params.go_back_n_inflation),
             proportional_rate_reduction: (recovery == RecoveryKind::Sack)
                 .then_some(params.proportional_rate_reduction),
             limited_transmit: Some(params.limited_transmit),
+            limited_transmit_resends: Some(params.limited_transmit_resends && params.limited_transmit),
             idle_restart: Some(params.idle_restart),
             nagle: Some(params.nagle),
             pacing: Some(params.pacing),

@@ -253,7 +253,8 @@ impl Flow {
     // RFC 5681 §2: MUST NOT send beyond the highest acknowledgement plus the smaller of cwnd and rwnd
     /// The segment at `nxt` if the congestion and receive windows allow it and it is worth sending.
     pub(crate) fn next_in_window(&self) -> Option<Range<u64>> {
-        let allowance = if self.nxt < self.max { 0 } else { self.allowance };
+        let new = self.nxt == self.max || self.params.limited_transmit_resends;
+        let allowance = if new { self.allowance } else { 0 };
         self.next_below(self.una + (self.cwnd + allowance).min(self.rwnd))
     }
 

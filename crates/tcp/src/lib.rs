@@ -68,7 +68,10 @@ pub use congestion::CongestionKind;
 pub use endpoint::Tcp;
 pub use event::{Event, EventKind, ExitCause, LossSign};
 pub use limits::Limits;
-pub use params::{CongestionAvoidance, CubicAlpha, FastRetransmitGuard, Halving, Params, RtoArithmetic};
+pub use params::{
+    CongestionAvoidance, CubicAlpha, CubicArithmetic, FastRetransmitGuard, Halving, NewrenoFullAck, Params,
+    RtoArithmetic,
+};
 pub use receiver::Receiver;
 pub use recovery::RecoveryKind;
 pub use segment::{

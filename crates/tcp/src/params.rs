@@ -39,6 +39,18 @@ pub enum CubicAlpha {
     Constant,
 }
 
+/// The arithmetic of CUBIC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CubicArithmetic {
+    /// As RFC 9438 writes it, to the byte.
+    Exact,
+    /// Windows and the estimate of Reno in whole segments, rounded down; the curve is looked at one smallest round trip ahead;
+    /// while the window stands, its increment is computed 32 times a second at most: Linux. Small windows therefore fall
+    /// further and grow later.
+    Segments,
+}
+
 /// When three duplicate ACKs do not count as a loss because they may echo an earlier recovery (RFC 6582
 /// section 3.2 step 2; both variants: RFC 2582 section 5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -63,6 +75,21 @@ pub enum RtoArithmetic {
     /// and below three quarters once two measurements differed: where round trips are shorter than a tick, the timeout is
     /// three or four ticks.
     Ticks,
+    /// As `ticks`, but a measurement counts the ticks in it, one at least, where BSD counts the one in which it began as
+    /// well: ns-2.
+    ElapsedTicks,
+}
+
+/// What NewReno's window becomes when everything is acknowledged that was outstanding at the loss (RFC 6582 section 3.2 step
+/// 3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum NewrenoFullAck {
+    /// The slow-start threshold, but no more than a segment above what is in flight, so that no burst follows: the first
+    /// option of the RFC.
+    Flight,
+    /// What is left without the inflation by duplicate ACKs, whatever is in flight: ns-2.
+    Deflated,
 }
 
 /// The parameters of one connection, every one decided. Made by [`crate::StackSpec::resolve`].
@@ -99,16 +126,26 @@ pub struct Params {
     pub cubic_fast_convergence: bool,
     /// CUBIC: growth of its estimate of Reno beyond the old window.
     pub cubic_alpha: CubicAlpha,
+    /// CUBIC: the precision of its windows.
+    pub cubic_arithmetic: CubicArithmetic,
     /// Guard against a second fast retransmit for one loss.
     pub fast_retransmit_guard: FastRetransmitGuard,
     /// NewReno: restart the timer at the first partial ACK only.
     pub newreno_impatient: bool,
+    /// NewReno: the window when the recovery is over.
+    pub newreno_full_ack: NewrenoFullAck,
+    /// NewReno: segments that may follow one ACK in recovery, beside the retransmission; `None` without a limit.
+    pub newreno_burst: Option<u32>,
+    /// Reno and NewReno: the ACK that ends a recovery also grows the window.
+    pub recovery_exit_growth: bool,
     /// Go-back-N: whether the window grows by a segment for each duplicate ACK, as Reno's does.
     pub go_back_n_inflation: bool,
     /// SACK recovery: sends in proportion to what arrives.
     pub proportional_rate_reduction: bool,
     /// New data on the first two duplicate ACKs.
     pub limited_transmit: bool,
+    /// Limited transmit sends again, too, what had been sent before the sender went back.
+    pub limited_transmit_resends: bool,
     /// Restart from the initial window after an idle period.
     pub idle_restart: bool,
     /// Nagle's algorithm.

@@ -10,12 +10,20 @@ pub(crate) struct Clock {
     tick: Time,
     phase: Time,
     timer_on_ticks: bool,
+    /// What is added to an interval between two readings: a tick, or nothing.
+    begun: Time,
 }
 
 impl Clock {
     // RFC 6298 §2: SHOULD set RTO to 1 second before the first sample (2.1)
     pub(crate) const fn new(params: &Params) -> Self {
-        Self { tick: params.tick, phase: params.tick_phase, timer_on_ticks: params.timer_on_ticks }
+        let elapsed = matches!(params.rto_arithmetic, RtoArithmetic::ElapsedTicks);
+        Self {
+            tick: params.tick,
+            phase: params.tick_phase,
+            timer_on_ticks: params.timer_on_ticks,
+            begun: if elapsed { 0 } else { params.tick },
+        }
     }
 
     /// What the clock shows at `now`: a multiple of the tick.
@@ -27,9 +35,9 @@ impl Clock {
     }
 
     /// The time since the clock showed `reading`. A coarse clock counts the tick in which the interval began
-    /// as a whole one, so that no sample is zero and none is too short.
+    /// as a whole one, so that no sample is zero and none is too short; ns-2 does not.
     pub(crate) const fn since(self, reading: Time, now: Time) -> Time {
-        self.read(now).saturating_sub(reading) + self.tick
+        self.read(now).saturating_sub(reading) + self.begun
     }
 
     /// When a timer of `length` set at `now` expires: on a coarse clock that timers follow at the n-th tick from now,
@@ -109,7 +117,7 @@ impl RttEstimator {
     pub fn sample_of(&mut self, rtt: Time, samples: u64) {
         let (next, rto) = match self.arithmetic {
             RtoArithmetic::Exact => self.smooth(rtt, samples),
-            RtoArithmetic::Ticks => self.smooth_in_ticks(rtt),
+            RtoArithmetic::Ticks | RtoArithmetic::ElapsedTicks => self.smooth_in_ticks(rtt),
         };
         self.smoothed = Some(next);
         self.rto = rto.clamp(self.min, self.max);
@@ -134,7 +142,7 @@ impl RttEstimator {
     /// Averages in whole eighths and quarters of a tick, and their timeout in whole ticks.
     fn smooth_in_ticks(&self, rtt: Time) -> (Smoothed, Time) {
         let (eighth, quarter) = (self.tick / 8, self.tick / 4);
-        let rtt = rtt / self.tick;
+        let rtt = (rtt / self.tick).max(1);
         let (eighths, quarters) = match self.smoothed {
             None => (8 * rtt, 2 * rtt),
             Some(Smoothed { srtt, rttvar }) => {
@@ -334,7 +342,7 @@ mod tests {
 
     #[test]
     fn coarse_clock_counts_ticks() {
-        let clock = Clock { tick: 500, phase: 100, timer_on_ticks: true };
+        let clock = Clock { tick: 500, phase: 100, timer_on_ticks: true, begun: 500 };
         assert_eq!([0, 399, 400, 899, 900].map(|now| clock.read(now)), [0, 0, 500, 500, 1000]);
         assert_eq!(clock.since(clock.read(399), 400), 1000, "a tick passed, and the one it began in counts");
         assert_eq!(clock.since(clock.read(0), 399), 500);
@@ -346,7 +354,7 @@ mod tests {
             (500, 901),
             "ticks measure, the timer runs on"
         );
-        let exact = Clock { tick: 0, phase: 0, timer_on_ticks: true };
+        let exact = Clock { tick: 0, phase: 0, timer_on_ticks: true, begun: 0 };
         assert_eq!((exact.read(7), exact.since(3, 7), exact.expiry(7, 5)), (7, 4, 12));
     }
 }

@@ -12,7 +12,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     congestion::CongestionKind,
-    params::{CongestionAvoidance, CubicAlpha, FastRetransmitGuard, Halving, Params, RtoArithmetic},
+    params::{
+        CongestionAvoidance, CubicAlpha, CubicArithmetic, FastRetransmitGuard, Halving, NewrenoFullAck,
+        Params, RtoArithmetic,
+    },
     recovery::RecoveryKind,
     segment::{IP_HEADER_BYTES, TCP_HEADER_BYTES, TIMESTAMPS_BYTES},
     stack::{Stack, UNSCALED_WINDOW_MAX},
@@ -91,6 +94,9 @@ pub struct StackSpec {
     /// (RFC 9438 section 4.3). Standard: `one`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cubic_alpha: Option<CubicAlpha>,
+    /// `congestion-control = "cubic"`: the precision of its windows. Standard: `exact`; `linux`: `segments`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cubic_arithmetic: Option<CubicArithmetic>,
     /// When three duplicate ACKs do not count, as they may echo an earlier loss (RFC 6582 section 3.2). Not
     /// for `recovery = "sack"`, `"rack"` and `"timeout-only"`. Default: `careful` with `recovery = "newreno"` and
     /// `"tahoe"`, `none` else.
@@ -102,6 +108,17 @@ pub struct StackSpec {
     /// Standard: true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub newreno_impatient: Option<bool>,
+    /// `recovery = "newreno"`: the window when the recovery is over. Standard: `flight`; `ns-2`: `deflated`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub newreno_full_ack: Option<NewrenoFullAck>,
+    /// `recovery = "newreno"`: how many segments may follow one ACK in recovery, beside the retransmission that a partial ACK
+    /// asks for, at least 1. Standard: as many as the window lets; `ns-2`: 2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub newreno_burst: Option<u32>,
+    /// `recovery = "reno"` and `"newreno"`: the ACK that ends a recovery also grows the window, as every ACK does outside of
+    /// recovery. Standard: false; `ns-2`: true.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recovery_exit_growth: Option<bool>,
     /// `recovery = "go-back-n"`: the window grows by a segment for each duplicate ACK in recovery, as Reno's.
     /// Standard: false.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -114,6 +131,10 @@ pub struct StackSpec {
     /// makes room. Standard: true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limited_transmit: Option<bool>,
+    /// Limited transmit also where the sender has gone back: it then sends again what was sent before. Needs
+    /// `limited-transmit`. Standard: false; `ns-2`: true.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limited_transmit_resends: Option<bool>,
     /// Back to the initial window when nothing was sent for longer than the timeout (RFC 5681 section 4.1).
     /// Standard: true.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -244,6 +265,7 @@ impl StackSpec {
             params.dsack = recovery == RecoveryKind::Rack;
             params.limited_transmit &= !matches!(recovery, RecoveryKind::TimeoutOnly | RecoveryKind::Rack);
             params.fast_retransmit_guard = match recovery {
+                _ if self.stack == Stack::Ns2 => params.fast_retransmit_guard,
                 RecoveryKind::Newreno | RecoveryKind::Tahoe => FastRetransmitGuard::Careful,
                 _ => FastRetransmitGuard::None,
             };
@@ -252,13 +274,18 @@ impl StackSpec {
         set(&mut params.halving, self.halving);
         set(&mut params.cubic_fast_convergence, self.cubic_fast_convergence);
         set(&mut params.cubic_alpha, self.cubic_alpha);
+        set(&mut params.cubic_arithmetic, self.cubic_arithmetic);
         set(&mut params.hystart, self.hystart);
         set(&mut params.slow_start_limit, self.slow_start_limit);
         set(&mut params.fast_retransmit_guard, self.fast_retransmit_guard);
         set(&mut params.newreno_impatient, self.newreno_impatient);
+        set(&mut params.newreno_full_ack, self.newreno_full_ack);
+        params.newreno_burst = self.newreno_burst.or(params.newreno_burst);
+        set(&mut params.recovery_exit_growth, self.recovery_exit_growth);
         set(&mut params.go_back_n_inflation, self.go_back_n_inflation);
         set(&mut params.proportional_rate_reduction, self.proportional_rate_reduction);
         set(&mut params.limited_transmit, self.limited_transmit);
+        set(&mut params.limited_transmit_resends, self.limited_transmit_resends);
         set(&mut params.idle_restart, self.idle_restart);
         set(&mut params.nagle, self.nagle);
         set(&mut params.pacing, self.pacing);
@@ -349,6 +376,10 @@ impl StackSpec {
         check(params.slow_start_limit >= 1, "slow-start-limit", || {
             "0 would never open the window; give 1 or more".into()
         })?;
+        let segments = params.cubic_arithmetic == CubicArithmetic::Segments;
+        check(!segments || params.cubic_alpha == CubicAlpha::Constant, "cubic-arithmetic", || {
+            "\"segments\" is that of Linux, whose estimate of Reno stays slow; set cubic-alpha = \"constant\" with it".into()
+        })?;
         check(params.sack == uses_sack(recovery), "sack", || {
             let what = if params.sack { "the sender would ignore" } else { "the sender waits for" };
             format!(
@@ -366,7 +397,16 @@ impl StackSpec {
             "recovery = \"timeout-only\" ignores duplicate ACKs; leave this out or choose another recovery"
                 .into()
         })?;
-        let guarded = !uses_sack(recovery) && recovery != RecoveryKind::TimeoutOnly;
+        check(
+            self.limited_transmit_resends != Some(true) || params.limited_transmit,
+            "limited-transmit-resends",
+            || "it widens limited transmit; set limited-transmit = true, or leave this out".into(),
+        )?;
+        check(params.newreno_burst != Some(0), "newreno-burst", || {
+            "0 would send nothing new in a recovery; give 1 or more, or leave this out".into()
+        })?;
+        let counts = !uses_sack(recovery) || recovery == RecoveryKind::SackPipe;
+        let guarded = counts && recovery != RecoveryKind::TimeoutOnly;
         let reno_growth = params.congestion_control != CongestionKind::Cubic;
         check(
             params.ecn || params.congestion_control != CongestionKind::Dctcp,
@@ -392,6 +432,24 @@ impl StackSpec {
                 recovery == RecoveryKind::Newreno,
                 "newreno-impatient",
                 "recovery = \"newreno\"",
+            ),
+            (
+                self.newreno_full_ack.is_some(),
+                recovery == RecoveryKind::Newreno,
+                "newreno-full-ack",
+                "recovery = \"newreno\"",
+            ),
+            (
+                self.newreno_burst.is_some(),
+                recovery == RecoveryKind::Newreno,
+                "newreno-burst",
+                "recovery = \"newreno\"",
+            ),
+            (
+                self.recovery_exit_growth.is_some(),
+                matches!(recovery, RecoveryKind::Reno | RecoveryKind::Newreno),
+                "recovery-exit-growth",
+                "recovery = \"reno\" or \"newreno\"",
             ),
             (
                 self.go_back_n_inflation.is_some(),
@@ -426,6 +484,12 @@ impl StackSpec {
             ),
             (self.cubic_alpha.is_some(), !reno_growth, "cubic-alpha", "congestion-control = \"cubic\""),
             (
+                self.cubic_arithmetic.is_some(),
+                !reno_growth,
+                "cubic-arithmetic",
+                "congestion-control = \"cubic\"",
+            ),
+            (
                 self.rto_variance_min.is_some(),
                 params.rto_arithmetic == RtoArithmetic::Exact,
                 "rto-variance-min",
@@ -440,7 +504,7 @@ impl StackSpec {
 
 /// Whether a recovery works with selective acknowledgements.
 pub(crate) fn uses_sack(recovery: RecoveryKind) -> bool {
-    matches!(recovery, RecoveryKind::Sack | RecoveryKind::Rack)
+    matches!(recovery, RecoveryKind::Sack | RecoveryKind::SackPipe | RecoveryKind::Rack)
 }
 
 /// Refuses times that contradict each other.
@@ -563,6 +627,17 @@ mod tests {
             ("stack = 'cubic'\ncongestion-avoidance = 'per-ack'", "congestion-avoidance", "reno"),
             ("cubic-fast-convergence = false", "cubic-fast-convergence", "cubic"),
             ("cubic-alpha = 'constant'", "cubic-alpha", "cubic"),
+            ("cubic-arithmetic = 'segments'", "cubic-arithmetic", "cubic"),
+            ("stack = 'linux'\ncubic-alpha = 'one'", "cubic-arithmetic", "cubic-alpha"),
+            ("newreno-full-ack = 'deflated'\nrecovery = 'reno'", "newreno-full-ack", "newreno"),
+            ("newreno-burst = 0", "newreno-burst", "1 or more"),
+            ("newreno-burst = 2\nrecovery = 'reno'", "newreno-burst", "newreno"),
+            ("recovery-exit-growth = true\nstack = 'sack'", "recovery-exit-growth", "reno"),
+            (
+                "limited-transmit-resends = true\nlimited-transmit = false",
+                "limited-transmit-resends",
+                "limited-transmit",
+            ),
             ("congestion-control = 'dctcp'", "congestion-control", "ecn = true"),
             ("read-rate = '0 bit/s'", "read-rate", "more than 0"),
             ("hystart = true", "hystart", "timestamps = true"),

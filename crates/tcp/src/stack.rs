@@ -13,7 +13,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     congestion::CongestionKind,
-    params::{CongestionAvoidance, CubicAlpha, FastRetransmitGuard, Halving, Params, RtoArithmetic},
+    params::{
+        CongestionAvoidance, CubicAlpha, CubicArithmetic, FastRetransmitGuard, Halving, NewrenoFullAck,
+        Params, RtoArithmetic,
+    },
     recovery::RecoveryKind,
 };
 
@@ -39,16 +42,17 @@ pub enum Stack {
     /// CUBIC (RFC 9438) with SACK recovery, timestamps, window scaling to 1 MiB, initial window 10 segments
     /// (RFC 6928).
     Cubic,
-    /// A current Linux kernel with its defaults: CUBIC whose estimate of Reno stays slow, RACK-TLP, timestamps, initial window
-    /// 10, byte counting without a limit, Nagle, a variance term of at least 200 ms in the timeout, ACKs after 40 ms, MSS 1448
-    /// B beside timestamps, window 4 MB. HyStart++ (RFC 9406) stands in for the kernel's HyStart. (chosen): every second
-    /// segment acknowledged from the start, where the kernel begins with an ACK for each; SRTT and RTTVAR by RFC 7323 appendix
-    /// G.
+    /// A current Linux kernel with its defaults: CUBIC in whole segments whose estimate of Reno stays slow, RACK-TLP,
+    /// timestamps, initial window 10, byte counting without a limit, Nagle, a variance term of at least 200 ms in the timeout,
+    /// ACKs after 40 ms, MSS 1448 B beside timestamps, window 4 MB. HyStart++ (RFC 9406) stands in for the kernel's HyStart.
+    /// (chosen): every second segment acknowledged from the start, where the kernel begins with an ACK for each; SRTT and RTTVAR
+    /// by RFC 7323 appendix G. Checked against recorded runs of Linux 6.18.
     Linux,
-    /// TCP of ns-2 with its defaults (unconfirmed): 1000 B of data a packet, window of 20 packets, first slow-start threshold
-    /// the same, initial window 1, an ACK for every packet, limited transmit, halving of the window in whole packets, ticks of
-    /// 10 ms, RTO from 200 ms to 60 s, initially 3 s. NewReno; choose its other agents by `recovery`. Not modelled: growth by
-    /// the ACK that ends a recovery, and its count of the pipe under SACK.
+    /// TCP of ns-2 2.35 with its defaults: 1000 B of data a packet, window of 20 packets, first slow-start threshold the same,
+    /// initial window 2, an ACK for every packet, limited transmit, halving of the window in whole packets, careful against a
+    /// second fast retransmit, ticks of 10 ms, RTO from 200 ms to 60 s, initially 3 s. It differs from the RFCs where its keys
+    /// say so: `recovery-exit-growth`, `newreno-full-ack`, `newreno-burst`, `limited-transmit-resends`, `rto-arithmetic`. NewReno; choose its other
+    /// agents by `recovery`: `tahoe`, `reno`, and `sack-pipe` for `Sack1`. Checked against its packets after losses.
     #[serde(rename = "ns-2")]
     Ns2,
     /// What the standards track says and nothing else: as `sack` with timestamps and window scaling to 1 MB (RFC 5681, RFC 6675,
@@ -128,13 +132,18 @@ impl Stack {
                 initial_ssthresh: 20_000,
                 recovery: RecoveryKind::Newreno,
                 fast_retransmit_guard: FastRetransmitGuard::Careful,
+                newreno_full_ack: NewrenoFullAck::Deflated,
+                newreno_burst: Some(2),
+                recovery_exit_growth: true,
+                initial_window: 2,
                 limited_transmit: true,
+                limited_transmit_resends: true,
                 idle_restart: true,
                 tick: 10 * MILLISECOND,
                 rto_min: 200 * MILLISECOND,
                 rto_max: 60 * SECOND,
                 rto_initial: 3 * SECOND,
-                rto_arithmetic: RtoArithmetic::Ticks,
+                rto_arithmetic: RtoArithmetic::ElapsedTicks,
                 timer_on_ticks: false,
                 ..bsd()
             },
@@ -211,11 +220,16 @@ const fn standard() -> Params {
         halving: Halving::Flight,
         cubic_fast_convergence: true,
         cubic_alpha: CubicAlpha::One,
+        cubic_arithmetic: CubicArithmetic::Exact,
         fast_retransmit_guard: FastRetransmitGuard::Careful,
         newreno_impatient: true,
+        newreno_full_ack: NewrenoFullAck::Flight,
+        newreno_burst: None,
+        recovery_exit_growth: false,
         go_back_n_inflation: false,
         proportional_rate_reduction: false,
         limited_transmit: true,
+        limited_transmit_resends: false,
         idle_restart: true,
         nagle: false,
         pacing: false,
@@ -247,6 +261,7 @@ const fn linux() -> Params {
         mss: 1448,
         congestion_control: CongestionKind::Cubic,
         cubic_alpha: CubicAlpha::Constant,
+        cubic_arithmetic: CubicArithmetic::Segments,
         recovery: RecoveryKind::Rack,
         fast_retransmit_guard: FastRetransmitGuard::None,
         sack: true,

@@ -117,7 +117,9 @@ fn check_sent(rig: &Rig<'_>, params: &Params, segment: &Segment, offered: u64) {
     let fast_retransmit = segment.retransmission && segment.seq == una;
     // SACK counts what is in the network, not the distance from the first hole; its own tests check the
     // count.
-    if !matches!(params.recovery, RecoveryKind::Sack | RecoveryKind::Rack) && !fast_retransmit {
+    let counts_network =
+        matches!(params.recovery, RecoveryKind::Sack | RecoveryKind::SackPipe | RecoveryKind::Rack);
+    if !counts_network && !fast_retransmit {
         assert!(
             segment.end() <= una + window.cwnd + allowance,
             "nothing is sent beyond the congestion window"

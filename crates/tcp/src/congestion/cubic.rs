@@ -2,15 +2,18 @@
 
 use celltrain_engine::{Time, time::seconds};
 
-use super::{CongestionControl, slow_start};
-use crate::{flow::Flow, params::CubicAlpha};
+use super::{CongestionControl, cubic_segments::WholeSegments, slow_start};
+use crate::{
+    flow::Flow,
+    params::{CubicAlpha, CubicArithmetic},
+};
 
 /// Growth constant, in segments per cubic second (section 5.1).
-const C: f64 = 0.4;
+pub(super) const C: f64 = 0.4;
 /// Multiplicative decrease (section 4.6).
 const BETA: f64 = 0.7;
 /// Additive increase that makes the Reno-friendly estimate as fast as Reno (section 4.3).
-const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
+pub(super) const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 
 /// State of CUBIC.
 #[derive(Debug, Clone, Default)]
@@ -26,6 +29,8 @@ pub(crate) struct Cubic {
     epoch: Option<Epoch>,
     /// What `flow.cwnd`, in whole bytes, leaves out of the window, in bytes.
     fraction: f64,
+    /// What grows the window instead in the arithmetic of Linux.
+    whole: WholeSegments,
 }
 
 /// One congestion avoidance stage.
@@ -86,6 +91,10 @@ impl Cubic {
         self.cwnd_prior = flow.cwnd as f64 / flow.mss as f64;
         self.epoch = None;
         self.fraction = 0.0;
+        self.whole.stop();
+        if flow.params.cubic_arithmetic == CubicArithmetic::Segments {
+            return (BETA * (bytes / flow.mss) as f64) as u64 * flow.mss;
+        }
         (BETA * bytes as f64) as u64
     }
 
@@ -97,6 +106,10 @@ impl Cubic {
         let shrinking = flow.params.cubic_fast_convergence && self.cwnd_prior < self.w_max;
         self.w_max = if shrinking { self.cwnd_prior * (1.0 + BETA) / 2.0 } else { self.cwnd_prior };
         self.climbs = true;
+        if flow.params.cubic_arithmetic == CubicArithmetic::Segments {
+            self.w_max = libm::floor(self.w_max);
+            self.whole.lose(self.w_max as u64);
+        }
     }
 }
 
@@ -105,9 +118,13 @@ impl CongestionControl for Cubic {
         if flow.cwnd < flow.ssthresh {
             return slow_start(now, flow, acked);
         }
+        let rtt = flow.timer.estimator.srtt().unwrap_or(0);
+        if flow.params.cubic_arithmetic == CubicArithmetic::Segments {
+            flow.cwnd += self.whole.increase(now, rtt, flow.cwnd / flow.mss, acked, flow.mss) * flow.mss;
+            return;
+        }
         let mss = flow.mss as f64;
         let cwnd = (flow.cwnd as f64 + self.fraction) / mss;
-        let rtt = flow.timer.estimator.srtt().unwrap_or(0);
         let bytes = self.grown(now, rtt, cwnd, acked as f64 / mss, flow.params.cubic_alpha) * mss;
         flow.cwnd = bytes as u64;
         self.fraction = bytes - flow.cwnd as f64;
@@ -127,6 +144,7 @@ impl CongestionControl for Cubic {
 
     fn on_timeout(&mut self, flow: &Flow) -> u64 {
         self.climbs = false;
+        self.whole.lose(0);
         if flow.consecutive_timeouts > 1 {
             return flow.ssthresh;
         }
@@ -136,6 +154,7 @@ impl CongestionControl for Cubic {
     // RFC 9438 §4.2: MUST NOT count time in which the application limits
     fn on_limited(&mut self, now: Time) {
         // Section 4.2: time in which the application kept the window from growing does not count.
+        self.whole.on_limited(now);
         if let Some(epoch) = &mut self.epoch {
             epoch.start += now - epoch.last;
             epoch.last = now;

@@ -4,6 +4,7 @@
 //! registry.
 
 mod cubic;
+mod cubic_segments;
 mod dctcp;
 mod hystart;
 mod reno;
@@ -108,9 +109,11 @@ impl CongestionControl for Congestion {
 // RFC 9438 §4.10: SHOULD use HyStart++ (key `hystart`; presets without timestamps cannot)
 // Not RFC 5681 §3.1: SHOULD reduce cwnd when path MTU discovery finds the MSS too large (segments fit every path here)
 /// Slow start: an ACK opens the window by what it covers, a segment at most (RFC 5681 equation 2) or as many as the limit of
-/// byte counting says (RFC 3465 section 2.2).
+/// byte counting says (RFC 3465 section 2.2), but by more than a segment no further than to the threshold: after a timeout one
+/// ACK may cover a whole window, of which only a segment has left the network just now.
 fn slow_start(now: Time, flow: &mut Flow, acked: u64) {
-    let growth = acked.min(u64::from(flow.params.slow_start_limit) * flow.mss);
+    let room = (flow.ssthresh - flow.cwnd).max(flow.mss);
+    let growth = acked.min(u64::from(flow.params.slow_start_limit) * flow.mss).min(room);
     match &mut flow.hystart {
         None => flow.cwnd += growth,
         Some(hystart) => match hystart.on_ack(flow.una, flow.max, growth) {

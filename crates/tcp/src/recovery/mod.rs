@@ -8,6 +8,7 @@ mod prr;
 mod rack;
 mod reno;
 mod sack;
+mod sack_pipe;
 mod tahoe;
 mod timeout_only;
 
@@ -43,6 +44,8 @@ registry! {
         Sack => sack::Sack,
         /// Recovery by times of transmission, with loss probes (RFC 8985) and proportional reductions (RFC 6937).
         Rack => rack::Rack,
+        /// Recovery by selective acknowledgements and a counter of segments in the network (Fall and Floyd 1996; ns-2).
+        SackPipe => sack_pipe::SackPipe,
         /// Halves as Reno does and sends again from the lost segment on, whatever the receiver holds.
         GoBackN => go_back_n::GoBackN,
     }

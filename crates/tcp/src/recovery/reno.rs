@@ -38,6 +38,9 @@ impl Recovery for Reno {
             self.recovering = false;
             flow.cwnd = flow.ssthresh;
             trace_exit(now, flow, ExitCause::NewAck);
+            if flow.params.recovery_exit_growth {
+                congestion.on_ack(now, flow, acked);
+            }
         } else {
             congestion.on_ack(now, flow, acked);
         }
