@@ -34,7 +34,9 @@ impl Builder<'_> {
         let (hosts, ports) = (std::mem::take(&mut self.hosts), std::mem::take(&mut self.ports));
         let channels: Vec<_> = std::mem::take(&mut self.channels)
             .into_values()
-            .map(|channel| (ports[&channel.link].depth + 1, ranks[channel.link] + 1, Place::Channel(channel)))
+            .map(|channel| {
+                (ports[&channel.link].depth + 1, ranks[channel.link] + 1, Place::Channel(Box::new(channel)))
+            })
             .collect();
         for (node, parts) in hosts {
             // Where ACKs start is where the data has arrived.
@@ -65,7 +67,7 @@ impl Builder<'_> {
                     Node::Host(Box::new(self.finish_host(parts)))
                 }
                 Place::Port(link, draft) => Node::Port(Box::new(self.finish_port(link, draft))),
-                Place::Channel(parts) => Node::Channel(Box::new(Channel::new(parts))),
+                Place::Channel(parts) => Node::Channel(Box::new(Channel::new(*parts))),
                 Place::Shaper(shaper) => Node::Port(shaper),
             });
         }
@@ -132,7 +134,7 @@ impl Builder<'_> {
             line,
             queuing,
             control,
-            delay: link.delay.ps(),
+            delay: link.shortest_delay.ps(),
             location,
             samplers: PortSamplers::new(self.sample.filter(|_| in_switch)),
         })

@@ -1,5 +1,7 @@
 //! The bottleneck of a network: the port that the summary's occupancy, delay and utilisation are about.
 
+use celltrain_engine::quantity::Duration;
+
 use crate::scenario::{Flow, Graph, NodeKind, Traffic};
 
 /// The link behind the switch port with the highest offered load: what the flows across it would send if nothing else held
@@ -7,10 +9,10 @@ use crate::scenario::{Flow, Graph, NodeKind, Traffic};
 ///
 /// It follows from the scenario alone, so all replications, and all variants of a topology, speak of the same port. A TCP
 /// flow offers what its first link carries, a source of cells its mean rate. `None` without a switch.
-pub(super) fn bottleneck(graph: &Graph) -> Option<usize> {
+pub(super) fn bottleneck(graph: &Graph, duration: Duration) -> Option<usize> {
     let mut loads = vec![0.0; graph.links.len()];
     for flow in &graph.flows {
-        let offered = offered(graph, flow);
+        let offered = offered(graph, flow, duration);
         flow.route.iter().for_each(|&link| loads[link] += offered / graph.links[link].rate.0 as f64);
     }
     let of_switches =
@@ -25,7 +27,7 @@ pub(super) fn bottleneck(graph: &Graph) -> Option<usize> {
 const ROUNDING: f64 = 1e-9;
 
 /// What a flow would send by itself, in bit/s.
-fn offered(graph: &Graph, flow: &Flow) -> f64 {
+fn offered(graph: &Graph, flow: &Flow, duration: Duration) -> f64 {
     let line = flow.route.first().map_or(0.0, |&link| graph.links[link].rate.0 as f64);
     match &flow.traffic {
         Traffic::Cbr(form) => form.rate.0.0 as f64,
@@ -35,6 +37,7 @@ fn offered(graph: &Graph, flow: &Flow) -> f64 {
             form.peak.0.0 as f64 * on / (on + off)
         }
         Traffic::LongRange(form) => form.rate.mean.0 as f64,
+        Traffic::ShortFlows(form) => form.offered(flow.slowest(&graph.links), duration),
         _ => line,
     }
 }

@@ -111,7 +111,9 @@ fn frame_bits(flow: &Flow) -> f64 {
         Traffic::Poisson(form) => form.frame,
         Traffic::OnOff(form) => form.frame,
         Traffic::LongRange(form) => form.frame,
-        Traffic::Greedy(_) | Traffic::Finite(_) | Traffic::Bursty(_) => return f64::from(flow.tcp.mss) * 8.0,
+        Traffic::Greedy(_) | Traffic::Finite(_) | Traffic::Bursty(_) | Traffic::ShortFlows(_) => {
+            return f64::from(flow.tcp.mss) * 8.0;
+        }
     };
     f64::from(cells) * 48.0 * 8.0
 }
@@ -309,6 +311,7 @@ pub(crate) fn is_random(scenario: &Scenario, graph: &Graph) -> bool {
             Traffic::Poisson(_) | Traffic::LongRange(_) => true,
             Traffic::OnOff(form) => form.distribution == Distribution::Exponential,
             Traffic::Cbr(_) => false,
+            Traffic::ShortFlows(form) => form.trace.is_empty(),
             Traffic::Greedy(_) | Traffic::Finite(_) | Traffic::Bursty(_) => flow.tcp.processing_spread > 0,
         };
         traffic || flow.start.from != flow.start.to
@@ -320,7 +323,8 @@ pub(crate) fn is_random(scenario: &Scenario, graph: &Graph) -> bool {
         || graph.flows.iter().any(of_flow)
         || graph.links.iter().any(|link| {
             let in_switch = graph.nodes[link.from].kind == NodeKind::Switch;
-            link.loss > 0.0 || (in_switch && draws(&link.discard))
+            let by_chance = link.loss > 0.0 || link.burst_loss.is_some() || link.reorder.is_some();
+            by_chance || (in_switch && draws(&link.discard))
         })
 }
 
