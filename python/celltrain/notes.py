@@ -12,6 +12,12 @@ __all__ = ["advice", "notes"]
 
 Settings = Mapping[str, Any]
 
+MOST_OF_THE_TIME = 0.5
+"""The share of the time from which on a limit is worth a note."""
+
+NAMED = 5
+"""The most flows that a note names."""
+
 
 def notes(scenario: Scenario) -> list[str]:
     """A sentence for each setting of a scenario that has no effect, with what to write instead."""
@@ -20,12 +26,31 @@ def notes(scenario: Scenario) -> list[str]:
 
 
 def advice(result: "Result") -> list[str]:
-    """What someone who reads the numbers of a run should know: notes on its scenario, and on its warm-up."""
+    """What someone who reads the numbers of a run should know: its scenario, warm-up and windows."""
     from celltrain.warm_up import warnings
 
     if "scenario_toml" not in result.manifest:
         return []
-    return notes(Scenario.from_toml(result.manifest["scenario_toml"])) + warnings(result)
+    scenario = Scenario.from_toml(result.manifest["scenario_toml"])
+    return notes(scenario) + warnings(result) + [*_windows(result)]
+
+
+def _windows(result: "Result") -> Iterator[str]:
+    """A sentence if receive windows limit flows for most of the time."""
+    import polars as pl
+
+    column = "limited_by_receive_window"
+    if column not in result.flows.columns:
+        return  # an older version wrote these results
+    means = result.flows.group_by("flow", maintain_order=True).agg(pl.col(column).drop_nans().mean())
+    limited = means.filter(pl.col(column) > MOST_OF_THE_TIME)["flow"].to_list()
+    if limited:
+        named = ", ".join(f'"{name}"' for name in limited[:NAMED]) + (", ..." if len(limited) > NAMED else "")
+        flows = "flow" if len(limited) == 1 else f"{len(limited)} flows"
+        yield (
+            f"the receive window limits {flows} {named} for most of the time, not the network: write a "
+            "larger tcp.receive-window if that is not meant"
+        )
 
 
 def _abr(settings: Settings) -> Iterator[str]:
