@@ -99,6 +99,13 @@ impl<T: Copy + Default> PayloadQueue<T> {
         self.forget_lost();
     }
 
+    /// As [`PayloadQueue::lose`], of a frame of several cells, which an earlier link may have broken and taken out of flight.
+    pub(crate) fn lose_broken(&mut self, number: u32) {
+        if number.wrapping_sub(self.first) < self.next.wrapping_sub(self.first) {
+            self.lose(number);
+        }
+    }
+
     /// Takes out of flight what was lost and now is the oldest, and forgets what is older than that.
     #[cold]
     #[inline(never)]
@@ -168,6 +175,16 @@ mod tests {
         assert_eq!((queue.first, queue.lost.len()), (behind[4], 1));
         queue.take(behind[4]);
         assert_eq!((queue.first, queue.lost.len()), (queue.next, 0));
+    }
+
+    #[test]
+    fn a_frame_may_be_broken_twice() {
+        let mut queue = PayloadQueue::<u32>::default();
+        let numbers: Vec<_> = (0..4).map(|_| queue.send().0).collect();
+        for number in [numbers[1], numbers[1], numbers[0], numbers[0], numbers[1]] {
+            queue.lose_broken(number);
+        }
+        assert_eq!((queue.first, queue.lost.len()), (numbers[2], 0));
     }
 
     #[test]

@@ -183,6 +183,21 @@ fn rack_survives_reordering_and_three_duplicate_acks_do_not() {
     assert!(duplicates < 0.75 && go_back < 0.75, "RACK {rack}, duplicates {duplicates}, go-back-N {go_back}");
 }
 
+/// A frame that has lost cells on one link may lose others, or all that is left, on the next.
+#[test]
+fn frames_may_be_broken_on_several_links() {
+    let overrides = [
+        ("duration", "2 s"),
+        ("link.framing", "cells"),
+        ("switch.buffer", "300 cells"),
+        ("link.loss", "0.01"),
+        ("link.loss-unit", "cell"),
+        ("link.exit.loss-unit", "frame"),
+    ];
+    let result = run(PACKETS, &overrides);
+    assert!(total(&result, "lost_random") > 50 && of_flow(&result, "frames_delivered") > 0);
+}
+
 #[test]
 fn any_schedule_of_visits_gives_the_same_run() {
     let changes = "[{ at = \"300 ms\", delay = \"30 ms\" }, { at = \"700 ms\", delay = \"2 ms\" }]";

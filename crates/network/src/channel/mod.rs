@@ -22,7 +22,11 @@ pub(crate) use self::{
     order::Reordering,
     schedule::{DarkPeriods, VaryingDelay},
 };
-use crate::{capture::CellTap, flight::InFlight, live::DiscardLog};
+use crate::{
+    capture::CellTap,
+    flight::{InFlight, Packet, PayloadQueue},
+    live::DiscardLog,
+};
 
 /// Where the cells of a VC go on to: one of the channel's outputs, and the VC's label there.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -244,7 +248,7 @@ impl Channel {
         if let Some(reason) = lost {
             self.note_loss(train, reason);
             if let Some(payloads) = vc.payloads {
-                flight.packets[payloads].lose(train.car.frame);
+                lose_frame(&mut flight.packets[payloads], &train.car);
             }
         }
         lost
@@ -303,7 +307,7 @@ impl Channel {
         } else if !vc.frame.broken && (cell.length == 1 || !self.parts.keeps_broken) {
             // AAL5 delivers no frame of which a cell is missing.
             vc.frame.broken = true;
-            vc.payloads.iter().for_each(|&payloads| flight.packets[payloads].lose(cell.frame));
+            vc.payloads.iter().for_each(|&payloads| lose_frame(&mut flight.packets[payloads], cell));
         }
     }
 
@@ -405,6 +409,11 @@ impl Channel {
         let sent: u64 = self.parts.outputs.iter().map(|&output| streams[output].pushed()).sum();
         assert_eq!(self.passed, sent, "link {link}: cells passed");
     }
+}
+
+/// The frame of `cell` arrives nowhere. Of a longer one an earlier link may have lost cells, which took it out of flight.
+fn lose_frame(payloads: &mut PayloadQueue<Packet>, cell: &Cell) {
+    if cell.length > 1 { payloads.lose_broken(cell.frame) } else { payloads.lose(cell.frame) }
 }
 
 /// Takes a train apart: `take` says how many of the first cells of what is left it has taken.

@@ -190,7 +190,8 @@ fn sends_and_deliveries(graph: &Graph, result: &RunResult) -> Vec<Failure> {
 
 /// Where nothing is lost, frames arrive whole and in order: TCP sends nothing again but for a timeout.
 fn without_losses(graph: &Graph, result: &RunResult) -> Vec<Failure> {
-    let of_ports = ["cells_discarded", "lost_random", "lost_scripted"];
+    let of_ports =
+        ["cells_discarded", "lost_random", "lost_scripted", "lost_burst", "lost_dark", "held_back"];
     let lost = of_ports.iter().flat_map(|name| column(&result.ports, name)).sum::<f64>();
     let get = |name| column(&result.flows, name);
     if lost + get("cells_dropped_at_source").iter().sum::<f64>() > 0.0 {
