@@ -14,6 +14,12 @@ __all__ = ["advice", "notes"]
 
 Settings = Mapping[str, Any]
 
+MOST_OF_THE_TIME = 0.5
+"""The share of the time from which on a limit is worth a note."""
+
+NAMED = 5
+"""The most flows that a note names."""
+
 
 def notes(scenario: Scenario) -> list[str]:
     """A sentence for each setting of a scenario that has no effect, with what to write instead."""
@@ -22,7 +28,7 @@ def notes(scenario: Scenario) -> list[str]:
 
 
 def advice(result: "Result") -> list[str]:
-    """What someone who reads the numbers of a run should know: notes on its scenario, and on its warm-up."""
+    """What someone who reads the numbers of a run should know: its scenario, warm-up and windows."""
     from celltrain.resolved import moved
     from celltrain.warm_up import warnings
 
@@ -31,41 +37,25 @@ def advice(result: "Result") -> list[str]:
     lines = moved(result.manifest)
     with suppress(ScenarioError):  # then the line before says so
         lines += notes(Scenario.from_toml(result.manifest["scenario_toml"]))
-    return lines + list(_window(result)) + warnings(result)
+    return lines + warnings(result) + [*_windows(result)]
 
 
-FULL = 0.9
-"""Part of what its receive window allows that a flow has to reach to be called limited by it."""
-
-
-def _window(result: "Result") -> Iterator[str]:
-    """Whether receive windows are what limits the flows of a run: then switches have little to do."""
+def _windows(result: "Result") -> Iterator[str]:
+    """A sentence if receive windows limit flows for most of the time."""
     import polars as pl
 
-    window = _bytes(result.manifest["scenario"].get("tcp", {}).get("receive-window"))
-    flows = result.flows
-    if window is None or not {"kind", "round_trip", "goodput", "flow"} <= set(flows.columns):
-        return
-    per_flow = (
-        flows.filter(pl.col("kind") == "tcp", pl.col("round_trip") > 0)
-        .group_by("flow", maintain_order=True)
-        .agg(pl.col("goodput").mean(), pl.col("round_trip").mean())
-    )
-    full = per_flow.filter(pl.col("goodput") * pl.col("round_trip") >= FULL * 8 * window)
-    if not full.is_empty():
+    column = "limited_by_receive_window"
+    if column not in result.flows.columns:
+        return  # an older version wrote these results
+    means = result.flows.group_by("flow", maintain_order=True).agg(pl.col(column).drop_nans().mean())
+    limited = means.filter(pl.col(column) > MOST_OF_THE_TIME)["flow"].to_list()
+    if limited:
+        named = ", ".join(f'"{name}"' for name in limited[:NAMED]) + (", ..." if len(limited) > NAMED else "")
+        flows = "flow" if len(limited) == 1 else f"{len(limited)} flows"
         yield (
-            f"the receive window limits {full.height} of {per_flow.height} TCP flows: they have at least "
-            f"{FULL:.0%} of a window of {window:.0f} B per round trip; raise tcp.receive-window (above "
-            "64 KiB with window-scaling = true) if the network is to be the limit"
+            f"the receive window limits {flows} {named} for most of the time, not the network: write a "
+            "larger tcp.receive-window if that is not meant"
         )
-
-
-def _bytes(size: object) -> float | None:
-    """A size in a scenario, in bytes."""
-    from celltrain.sweeps.axes import quantities
-
-    found = quantities("", ["1 B", size]) if isinstance(size, str) else None
-    return None if found is None else found.numbers[size]  # type: ignore[index]
 
 
 def _abr(settings: Settings) -> Iterator[str]:

@@ -91,7 +91,7 @@ impl Live {
             if !self.network.run_until(warm_up, interrupt) {
                 return false;
             }
-            self.begin = Some(Snapshot::begin_window(&mut self.network));
+            self.begin = Some(Snapshot::begin_window(&mut self.network, warm_up));
         }
         if until > self.now {
             if !self.network.run_until(until, interrupt) {
@@ -187,7 +187,10 @@ impl Live {
                 let &(stream, label) = port.hops(cell.vc).first()?;
                 (port.link, self.vc(stream, label)?)
             }
-            Node::Channel(channel) => (channel.link, self.vc(channel.outputs()[0], cell.vc)?),
+            Node::Channel(channel) => {
+                let (stream, label) = channel.hops(cell.vc).next()?;
+                (channel.link(), self.vc(stream, label)?)
+            }
             Node::Host(_) => return None,
         };
         Some(Discard { at, link, vc, cell, count, reason })

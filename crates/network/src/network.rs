@@ -9,13 +9,13 @@ use celltrain_engine::{
     time::NEVER,
     visit::{self, Process, Schedule},
 };
-use celltrain_tcp::{Event, Receiver, Sender, Tcp};
+use celltrain_tcp::{Event, Receiver, ReceiverStats, Sender, SenderStats, Tcp};
 
 use crate::{
     capture::{Capture, Content, Places, merged},
     channel::{Channel, Lost},
     flight::InFlight,
-    host::{AbrSource, Host},
+    host::{AbrSource, Had, Host, Pool},
     live::DiscardLog,
     port::{Location, Port, RateControl},
     scenario::Graph,
@@ -67,6 +67,8 @@ pub(crate) struct FlowEnds {
 pub(crate) enum Carrier {
     /// TCP: sender and receiver among their hosts' endpoints.
     Tcp { sender: usize, receiver: usize },
+    /// TCP connections that come and go: the pool of the sending host, and where the endpoints of the pool begin in their hosts.
+    Pool { pool: usize, sender: usize, receiver: usize, size: usize },
     /// Frames of bare cells.
     Cells,
 }
@@ -74,7 +76,7 @@ pub(crate) enum Carrier {
 impl Carrier {
     /// Whether it is TCP.
     pub(crate) fn is_tcp(self) -> bool {
-        matches!(self, Self::Tcp { .. })
+        !matches!(self, Self::Cells)
     }
 }
 
@@ -122,7 +124,7 @@ impl Process<Cell, InFlight> for Node {
         match self {
             Self::Host(host) => host.next_event(),
             Self::Port(port) => port.next_event(),
-            Self::Channel(_) => NEVER,
+            Self::Channel(channel) => channel.next_event(),
         }
     }
 }
@@ -229,10 +231,15 @@ impl Network {
     pub(crate) fn lost(&self) -> BTreeMap<usize, Lost> {
         let mut losses: BTreeMap<usize, Lost> = BTreeMap::new();
         for channel in self.channels() {
-            let sum = losses.entry(channel.link).or_default();
+            let sum = losses.entry(channel.link()).or_default();
             std::iter::zip(sum, channel.lost()).for_each(|(sum, lost)| *sum += lost);
         }
         losses
+    }
+
+    /// Packets that links have held back, by the number of the link.
+    pub(crate) fn held_back(&self) -> BTreeMap<usize, u64> {
+        self.channels().map(|channel| (channel.link(), channel.held_back())).collect()
     }
 
     /// The sender of flow `flow`, if TCP carries it.
@@ -242,6 +249,38 @@ impl Network {
             Tcp::Sender(sender) => Some(sender),
             Tcp::Receiver(_) => panic!("the first endpoint of a flow sends"),
         }
+    }
+
+    /// What the senders of flow `flow` have done.
+    pub(crate) fn sender_stats(&self, flow: &FlowEnds) -> SenderStats {
+        match flow.carrier {
+            Carrier::Pool { pool, sender, size, .. } => {
+                self.host(flow.from).pool_sent(pool, sender..sender + size)
+            }
+            _ => self.sender(flow).map(|sender| *sender.stats()).unwrap_or_default(),
+        }
+    }
+
+    /// What the receivers of flow `flow` have seen and done.
+    pub(crate) fn receiver_stats(&self, flow: &FlowEnds) -> ReceiverStats {
+        match flow.carrier {
+            Carrier::Pool { receiver, size, .. } => {
+                self.host(flow.to).pool_received(receiver..receiver + size)
+            }
+            _ => self.receiver(flow).map(|receiver| *receiver.stats()).unwrap_or_default(),
+        }
+    }
+
+    /// The short flows of flow `flow`, if there are any.
+    pub(crate) fn pool(&self, flow: &FlowEnds) -> Option<&Pool> {
+        let Carrier::Pool { pool, .. } = flow.carrier else { return None };
+        Some(&self.host(flow.from).parts.pools[pool])
+    }
+
+    /// What the receivers of flow `flow` have had of each short flow.
+    pub(crate) fn had(&self, flow: &FlowEnds) -> Vec<Had> {
+        let Carrier::Pool { receiver, size, .. } = flow.carrier else { return Vec::new() };
+        self.host(flow.to).pool_had(receiver..receiver + size).collect()
     }
 
     /// The ABR source of flow `flow`, if its VC is ABR and its own.
@@ -274,7 +313,7 @@ impl Network {
             captures.push(Capture { place: place.clone(), content: Content::Packets, bytes });
         }
         for &link in &places.links {
-            let channels = self.channels().filter(|channel| channel.link == link);
+            let channels = self.channels().filter(|channel| channel.link() == link);
             let bytes = merged(channels.filter_map(Channel::tap));
             captures.push(Capture { place: graph.link_name(link), content: Content::Cells, bytes });
         }

@@ -15,6 +15,9 @@ __all__ = ["run_report"]
 GUARANTEES = {"mcr": "bit/s", "excess": "bit/s", "excess_of_equal_part": "", "excess_of_weighted_part": ""}
 """The columns of flows that say what VCs got beyond their guarantees, with their units."""
 
+LIMIT = "limited_by_"
+"""How the columns of flows begin that say what limited a sender."""
+
 
 def run_report(result: Result) -> str:
     """The report of a run as one HTML file."""
@@ -31,6 +34,7 @@ def run_report(result: Result) -> str:
     for line in advice(result):
         page.text(f"Note: {line}.", "note")
     _flows(page, result)
+    _limits(page, result)
     _guarantees(page, result)
     _series(page, result)
     parts.how_sure(page, m)
@@ -73,6 +77,20 @@ def _flows(page: Page, result: Result) -> None:
         f"{result.flows['flow'].n_unique()} flows; flows.parquet has all of them by replication.",
         "note",
     )
+
+
+def _limits(page: Page, result: Result) -> None:
+    """What kept each TCP flow from sending more, as shares of the time."""
+    limits = [column for column in result.flows.columns if column.startswith(LIMIT)]
+    flows = [part for part in result.by_flow() if limits and math.isfinite(part[limits[0]][0])]
+    if not flows:
+        return
+    page.section("What limited the flows")
+    rows = [
+        (str(part["flow"][0]), *(_mean(part[column].to_list(), "") for column in limits)) for part in flows
+    ]
+    page.table(("flow", *(column.removeprefix(LIMIT).replace("_", " ") for column in limits)), rows)
+    page.text("Shares of the measured time, means over the replications.", "note")
 
 
 def _guarantees(page: Page, result: Result) -> None:

@@ -11,7 +11,7 @@ use celltrain_engine::{Slot, stream::StreamId};
 use super::{Builder, Circuit, Circuits, Joint, Laid, VcDraft};
 use crate::{
     capture::Path,
-    channel::Vc,
+    channel::{NextHop, Vc},
     flight::PayloadQueue,
     host::{AbrDestination, AbrEnd, AbrSource, CellQueue, Incoming, IncomingStats, Outgoing, Pace},
     measures::Sampler,
@@ -102,7 +102,7 @@ impl Builder<'_> {
 
     /// Lays a VC along `route`.
     fn circuit(&mut self, circuit: &Circuit, route: &[usize], depth: usize) -> Laid {
-        let Circuit { from, to, payloads, .. } = *circuit;
+        let Circuit { from, to, mut payloads, .. } = *circuit;
         let mut stream = self.joint(Joint::Host(from), Joint::Link(route[0]));
         let mut label = self.port(route[0]).entries.len() as u32;
         let (framing, clp) = (self.graph.links[route[0]].framing, circuit.contract.clp);
@@ -141,18 +141,16 @@ impl Builder<'_> {
                 Joint::Host(host) => self.host(host).incoming.len(),
                 Joint::Link(next) | Joint::Relay { port: next, .. } => self.port(next).entries.len(),
             } as u32;
-            let output = self.joint(Joint::Link(link), next);
-            let relay = circuit.relays.get(place).copied().flatten().map(|(port, vc)| {
-                let there = self.relay(Joint::Relay { port, link }, next, label, vc, circuit.rm_payloads);
-                (self.joint(Joint::Link(link), Joint::Link(port)), there)
-            });
-            for (stream, label) in [Some((output, label)), relay].into_iter().flatten() {
-                self.watch(link, stream, label, circuit);
-            }
+            let relay = circuit.relays.get(place).copied().flatten();
+            let entry = if self.graph.links[link].is_impaired() {
+                self.impaired_hop(link, (next, label), relay, circuit, &mut payloads)
+            } else {
+                self.hop(link, (next, label), relay, circuit, payloads)
+            };
             let port = self.port(link);
             port.depth = port.depth.max(depth + place);
             labels.push(port.entries.len() as u32);
-            port.entries.push(VcEntry::new(output, label, relay));
+            port.entries.push(entry);
             port.vcs.push(number);
         }
         self.host(to).incoming.push(Incoming {
@@ -165,14 +163,63 @@ impl Builder<'_> {
         Laid { outgoing, incoming: self.host(to).incoming.len() as u32 - 1, labels }
     }
 
-    /// Tells the channel behind `stream`, if there is one, of a VC that takes this way along `link` and is called `label` there.
-    fn watch(&mut self, link: usize, stream: StreamId, label: u32, circuit: &Circuit) {
-        let Some(channel) = self.channels.get_mut(&stream) else { return };
+    /// The entry of a VC at the port of `link`, from where it goes on to `next`, and its backward RM cells through the port that relays
+    /// them as the reverse path of its VC.
+    fn hop(
+        &mut self,
+        link: usize,
+        (next, label): (Joint, u32),
+        relay: Option<(usize, u32)>,
+        circuit: &Circuit,
+        payloads: Option<usize>,
+    ) -> VcEntry {
+        let output = self.joint(Joint::Link(link), next);
+        let relay = relay.map(|(port, vc)| {
+            let there = self.relay(Joint::Relay { port, link }, next, label, vc, circuit.rm_payloads);
+            (self.joint(Joint::Link(link), Joint::Link(port)), there)
+        });
+        for (stream, label) in [Some((output, label)), relay].into_iter().flatten() {
+            if self.channels.contains_key(&stream) {
+                let next = NextHop { output: 0, label };
+                let vc = Vc { next, payloads, ..vc_of(circuit) };
+                self.watch(link, stream, label, circuit, vc);
+            }
+        }
+        VcEntry::new(output, label, relay)
+    }
+
+    /// As [`Builder::hop`], where all cells pass one channel. On the link the VC goes by its number among those of the port, and
+    /// behind a link that reorders its frames have payloads of their own.
+    fn impaired_hop(
+        &mut self,
+        link: usize,
+        (next, label): (Joint, u32),
+        relay: Option<(usize, u32)>,
+        circuit: &Circuit,
+        payloads: &mut Option<usize>,
+    ) -> VcEntry {
+        let stream = self.impaired(link);
+        let number = self.port(link).entries.len() as u32;
+        let behind = self.graph.links[link].reorder.and(*payloads).map(|_| self.add_payloads());
+        let hop = self.next_hop(stream, link, next, label);
+        let relay = relay.map(|(port, vc)| {
+            let there = self.relay(Joint::Relay { port, link }, next, label, vc, circuit.rm_payloads);
+            self.next_hop(stream, link, Joint::Link(port), there)
+        });
+        let vc = Vc { next: hop, relay, payloads: *payloads, payloads_behind: behind, ..vc_of(circuit) };
+        self.watch(link, stream, number, circuit, vc);
+        *payloads = behind.or(*payloads);
+        VcEntry::new(stream, number, None)
+    }
+
+    /// Tells the channel behind `stream` of a VC on `link` that is called `label` there.
+    fn watch(&mut self, link: usize, stream: StreamId, label: u32, circuit: &Circuit, vc: Vc) {
+        // In a capture the VC goes by its number among the VCs of the port.
+        let number = self.ports[link].as_ref().map_or(0, |port| port.entries.len());
+        let channel = self.channel_at(stream);
         channel.vcs.resize(channel.vcs.len().max(label as usize + 1), Vc::default());
-        channel.vcs[label as usize] = Vc::new(circuit.payloads, circuit.rm_payloads);
+        channel.vcs[label as usize] = vc;
         if let Some(tap) = &mut channel.tap {
-            // On the link the VC goes by its number among the VCs of the port.
-            let number = self.ports[link].as_ref().map_or(0, |port| port.entries.len());
             tap.add(label, number as u32, circuit.path);
         }
     }
@@ -188,6 +235,11 @@ impl Builder<'_> {
         relays.push(RmRelay { output, next_vc: label, vc, payloads });
         (first + relays.len() - 1) as u32
     }
+}
+
+/// What a channel knows of a VC wherever it is.
+fn vc_of(circuit: &Circuit) -> Vc {
+    Vc { origin: circuit.payloads, rm_payloads: circuit.rm_payloads, ..Vc::default() }
 }
 
 /// What a VC is to the rate control of the ports that it crosses.

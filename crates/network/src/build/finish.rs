@@ -35,7 +35,9 @@ impl Builder<'_> {
         let depth = |link: usize| ports[link].as_ref().map_or(0, |port| port.depth);
         let channels: Vec<_> = std::mem::take(&mut self.channels)
             .into_values()
-            .map(|channel| (depth(channel.link) + 1, ranks[channel.link] + 1, Place::Channel(channel)))
+            .map(|channel| {
+                (depth(channel.link) + 1, ranks[channel.link] + 1, Place::Channel(Box::new(channel)))
+            })
             .collect();
         for (node, parts) in hosts {
             // Where ACKs start is where the data has arrived.
@@ -67,7 +69,7 @@ impl Builder<'_> {
                     Node::Host(Box::new(self.finish_host(parts)))
                 }
                 Place::Port(link, draft) => Node::Port(Box::new(self.finish_port(link, *draft))),
-                Place::Channel(parts) => Node::Channel(Box::new(Channel::new(parts))),
+                Place::Channel(parts) => Node::Channel(Box::new(Channel::new(*parts))),
                 Place::Shaper(shaper) => Node::Port(shaper),
             });
         }
@@ -139,7 +141,7 @@ impl Builder<'_> {
             line,
             queuing,
             control,
-            delay: link.delay.ps(),
+            delay: link.shortest_delay.ps(),
             location,
             samplers: PortSamplers::new(self.sample.filter(|_| in_switch)),
         })

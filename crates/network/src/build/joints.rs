@@ -17,9 +17,12 @@ use celltrain_engine::{
 use super::{Builder, Joint};
 use crate::{
     capture::CellTap,
-    channel::{ChannelParts, RandomLoss, ScriptedLoss},
+    channel::{
+        ChanceLoss, ChannelParts, DarkPeriods, GilbertElliott, NextHop, RandomLoss, Reordering, ScriptedLoss,
+        VaryingDelay,
+    },
     port::{Line, Location, PacketLimit, Port, PortParts, PortSamplers, VcEntry},
-    scenario::{Framing, Link, Loss, LossDirection, LossUnit},
+    scenario::{Framing, Link, Loss, LossDirection, LossUnit, NodeKind},
 };
 
 impl Builder<'_> {
@@ -88,15 +91,12 @@ impl Builder<'_> {
                 self.port(link).outputs.push(stream);
                 if self.loses(link) || self.captures.links.contains(&link) {
                     arriving = self.add_stream();
-                    let channel = self.channel(link, stream, arriving);
+                    let channel = self.channel(link, stream, vec![arriving]);
                     self.channels.insert(stream, channel);
                 }
             }
         }
-        match to {
-            Joint::Host(host) => self.host(host).inputs.push(arriving),
-            Joint::Link(link) | Joint::Relay { port: link, .. } => self.port(link).inputs.push(arriving),
-        }
+        self.enter(to, arriving);
         stream
     }
 
@@ -108,26 +108,94 @@ impl Builder<'_> {
         }
     }
 
+    /// What comes on a stream reaches a process.
+    fn enter(&mut self, to: Joint, stream: StreamId) {
+        match to {
+            Joint::Host(host) => self.host(host).inputs.push(stream),
+            Joint::Link(link) | Joint::Relay { port: link, .. } => self.port(link).inputs.push(stream),
+        }
+    }
+
+    /// The stream into the channel that all cells of an impaired link pass, made when first asked for.
+    pub(super) fn impaired(&mut self, link: usize) -> StreamId {
+        if let Some(&stream) = self.impaired.get(&link) {
+            return stream;
+        }
+        let stream = self.add_stream();
+        self.impaired.insert(link, stream);
+        self.port(link).outputs.push(stream);
+        let channel = self.channel(link, stream, Vec::new());
+        self.channels.insert(stream, channel);
+        stream
+    }
+
+    /// Where the channel that `stream` enters sends on to `to`, made when first asked for, under `label`.
+    pub(super) fn next_hop(&mut self, stream: StreamId, link: usize, to: Joint, label: u32) -> NextHop {
+        let leaving = match self.streams_from(Joint::Link(link)).get(&to) {
+            Some(&leaving) => leaving,
+            None => {
+                let leaving = self.add_stream();
+                self.streams_from(Joint::Link(link)).insert(to, leaving);
+                self.enter(to, leaving);
+                self.channel_at(stream).outputs.push(leaving);
+                leaving
+            }
+        };
+        let place = self.channel_at(stream).outputs.iter().position(|&output| output == leaving);
+        NextHop { output: place.expect("the channel has this output"), label }
+    }
+
+    /// The channel that `stream` enters.
+    pub(super) fn channel_at(&mut self, stream: StreamId) -> &mut ChannelParts {
+        self.channels.get_mut(&stream).expect("the stream enters a channel")
+    }
+
     pub(super) fn add_stream(&mut self) -> StreamId {
         self.streams.push(Stream::default());
         self.streams.len() - 1
     }
 
-    /// Whether anything is to be lost on a link.
+    /// Whether single frames or cells are to be lost on a link.
     fn loses(&self, link: usize) -> bool {
         self.graph.links[link].loss > 0.0 || self.graph.losses.iter().any(|loss| loss.link == link)
     }
 
-    fn channel(&mut self, link: usize, input: StreamId, output: StreamId) -> ChannelParts {
+    fn channel(&mut self, link: usize, input: StreamId, outputs: Vec<StreamId>) -> ChannelParts {
         let channels = &mut self.port(link).channels;
         // The first and the second of a link's ways are told apart by their numbers in the order of the flows.
         let way = std::mem::replace(channels, *channels + 1);
         let spec = &self.graph.links[link];
-        let generator = self.randomness.named(&format!("link {} loss {way}", self.graph.link_name(link)));
-        let random = RandomLoss::new(spec.loss, spec.loss_unit == LossUnit::Frame, generator);
-        let tap = self.captures.links.contains(&link).then(|| CellTap::new(self.scenario.spec().aal5));
-        let loses = self.loses(link);
-        ChannelParts { link, input, output, vcs: Vec::new(), loses, random, scripted: Vec::new(), tap }
+        let name = self.graph.link_name(link);
+        let generator = |what: &str| self.randomness.named(&format!("link {name} {what}"));
+        let chance = ChanceLoss {
+            random: RandomLoss::new(spec.loss, generator(&format!("loss {way}"))),
+            bursts: spec.burst_loss.map(|params| GilbertElliott::new(params, generator("bursts"))),
+            frames: spec.loss_unit == LossUnit::Frame,
+        };
+        ChannelParts {
+            link,
+            input,
+            outputs,
+            vcs: Vec::new(),
+            acts: self.loses(link) || spec.is_impaired(),
+            chance,
+            scripted: Vec::new(),
+            dark: spec.dark.map(|dark| DarkPeriods::new(&dark, spec.shortest_delay.ps())),
+            delay: self.varying_delay(spec),
+            reordering: spec.reorder.map(|params| Reordering::new(params, generator("reordering"))),
+            keeps_broken: !self.captures.links.is_empty() || !self.graph.losses.is_empty(),
+            tap: self.captures.links.contains(&link).then(|| CellTap::new(self.scenario.spec().aal5)),
+        }
+    }
+
+    fn varying_delay(&self, link: &Link) -> Option<VaryingDelay> {
+        if link.delay_changes.is_empty() {
+            return None;
+        }
+        let in_switch = self.graph.nodes[link.to].kind == NodeKind::Switch;
+        let processing = if in_switch { self.scenario.spec().switch.delay.ps() } else { 0 };
+        let (delay, shortest) = (link.delay.ps(), link.shortest_delay.ps());
+        Some(VaryingDelay::new(link.delay_changes.clone(), delay, shortest, processing))
     }
 }
 

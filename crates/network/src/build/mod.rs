@@ -8,14 +8,13 @@ use std::collections::BTreeMap;
 
 use celltrain_atm::{
     Cell,
-    cell::CELL_BITS,
     contract::{Contract, Policing},
     policing::Policer,
 };
 use celltrain_engine::{
     Instant, Slot, Time,
     quantity::BitRate,
-    random::{Generator, Randomness},
+    random::Randomness,
     stream::{StreamId, Streams},
 };
 use celltrain_tcp::{Receiver, Sender, Tcp};
@@ -24,16 +23,16 @@ use crate::{
     capture::{PacketTap, Path, Places},
     channel::ChannelParts,
     flight::{InFlight, PayloadQueue},
-    host::{
-        Endpoint, HostParts, IpLayer, Service,
-        source::{CellSource, Kind, Pattern, Source, VaryingRate},
-    },
+    host::{Endpoint, HostParts, IpLayer, Member, Pool, Service},
     measures::Sampler,
     network::{Carrier, FlowEnds, Network},
     port::{Port, RmRelay, Role, VcEntry},
     run::Options,
-    scenario::{self, Flow, Graph, IpServes, Scenario, Traffic},
-    traffic::long_range::LongRange,
+    scenario::{self, ArrivalTimes, Flow, Graph, IpServes, Scenario, ShortFlows, Traffic},
+    traffic::{
+        arrivals::{ArrivalProcess, Arrivals},
+        source::{CellSource, Kind, Source},
+    },
 };
 
 /// Ports and hosts in the making.
@@ -48,7 +47,8 @@ struct Builder<'a> {
     flight: InFlight,
     /// How many VCs cross each link; those that only pass its port on their way back have labels from there on.
     crossing: Vec<usize>,
-    /// The streams from hosts and relays to what is after them; those from links stand with their ports.
+    /// The streams from hosts and relays to what is after them; those from links, or behind an impaired link from its channel, stand with
+    /// their ports.
     joints: BTreeMap<Joint, BTreeMap<Joint, StreamId>>,
     /// By link.
     ports: Vec<Option<Box<PortDraft>>>,
@@ -57,6 +57,8 @@ struct Builder<'a> {
     hosts: BTreeMap<usize, HostParts>,
     /// By the stream that enters them.
     channels: BTreeMap<StreamId, ChannelParts>,
+    /// The streams into the channels of impaired links, by link.
+    impaired: BTreeMap<usize, StreamId>,
     /// What spaces the cells of VCs that have a peak rate, in front of their host's interface.
     shapers: Vec<Port>,
     /// The VCs of each flow.
@@ -76,7 +78,7 @@ struct Circuits {
 enum Place {
     Host(usize, HostParts),
     Port(usize, Box<PortDraft>),
-    Channel(ChannelParts),
+    Channel(Box<ChannelParts>),
     Shaper(Box<Port>),
 }
 
@@ -193,6 +195,7 @@ pub(crate) fn build(
         vcs: Vec::new(),
         hosts: BTreeMap::new(),
         channels: BTreeMap::new(),
+        impaired: BTreeMap::new(),
         shapers: Vec::new(),
         circuits: Vec::new(),
     };
@@ -223,7 +226,7 @@ impl Builder<'_> {
         let start = Instant::at(generator.uniform(flow.start.from.ps(), flow.start.to.ps()));
         if !flow.traffic.uses_tcp() {
             let generator = self.randomness.named(&format!("{name} cells"));
-            let mut cells = cell_source(&flow.traffic, outgoing, generator, start);
+            let mut cells = CellSource::new(&flow.traffic, outgoing, generator, start);
             let next = cells.begin(start);
             self.host(flow.from).sources.push(Source { kind: Kind::Cells(Box::new(cells)), next });
             return FlowEnds {
@@ -235,48 +238,88 @@ impl Builder<'_> {
                 carrier: Carrier::Cells,
             };
         }
-        let sender = Tcp::Sender(Box::new(Sender::new(&flow.tcp)));
-        let receiver = Tcp::Receiver(Box::new(Receiver::new(&flow.tcp)));
-        let sampler = Sampler::new(self.sample);
+        let size = match &flow.traffic {
+            Traffic::ShortFlows(form) => form.most_active as usize,
+            _ => 1,
+        };
+        let (sender, receiver) = self.endpoints(flow, path, [outgoing, ack_outgoing], size);
+        let (kind, next, carrier) = match &flow.traffic {
+            Traffic::ShortFlows(form) => {
+                let mut arrivals = self.arrivals(form, flow);
+                let next = arrivals.begin(start.ps());
+                let endpoints = sender as u32..(sender + size) as u32;
+                let pools = &mut self.host(flow.from).pools;
+                pools.push(Pool::new(arrivals, flow.tcp, endpoints));
+                let pool = pools.len() - 1;
+                let kind = Kind::Arrivals { pool: pool as u32 };
+                (kind, Instant::at(next), Carrier::Pool { pool, sender, receiver, size })
+            }
+            traffic => {
+                let (bytes, every) = match traffic {
+                    Traffic::Finite(finite) => (finite.bytes.0, None),
+                    Traffic::Bursty(bursty) => (bursty.bytes.0, Some(bursty.every.ps())),
+                    _ => (u64::MAX, None),
+                };
+                let kind = Kind::Application { endpoint: sender as u32, bytes, every };
+                (kind, start, Carrier::Tcp { sender, receiver })
+            }
+        };
+        self.host(flow.from).sources.push(Source { kind, next });
+        FlowEnds { from: flow.from, to: flow.to, outgoing, incoming, shares, carrier }
+    }
+
+    /// Puts endpoints into both hosts of a flow, one or as many as a pool has; returns the numbers of the first ones.
+    fn endpoints(&mut self, flow: &Flow, path: Path, vcs: [u32; 2], count: usize) -> (usize, usize) {
         let processing = (flow.tcp.processing_delay > 0).then(|| Service {
             mean: Slot::of_ps(flow.tcp.processing_delay),
             spread: flow.tcp.processing_spread,
         });
         let of_acks = processing.filter(|_| flow.tcp.acks_processed);
-        let (at_sender, at_receiver) =
-            (self.host(flow.from).endpoints.len(), self.host(flow.to).endpoints.len());
-        let at_receiver = if flow.from == flow.to { at_sender + 1 } else { at_receiver };
-        let endpoint = Endpoint {
-            tcp: sender,
-            outgoing,
-            peer: at_receiver as u32,
-            path,
-            processing: [of_acks, processing],
-            headroom: flow.tcp.send_queue.unwrap_or(u32::MAX),
-            sampler,
+        let pooled = matches!(flow.traffic, Traffic::ShortFlows(_));
+        let sampler = Sampler::new(self.sample.filter(|_| !pooled));
+        let first = (self.host(flow.from).endpoints.len(), self.host(flow.to).endpoints.len());
+        for number in 0..count {
+            self.host(flow.from).endpoints.push(Endpoint {
+                tcp: Tcp::Sender(Box::new(Sender::new(&flow.tcp))),
+                outgoing: vcs[0],
+                peer: (first.1 + number) as u32,
+                path,
+                processing: [of_acks, processing],
+                headroom: flow.tcp.send_queue.unwrap_or(u32::MAX),
+                flow: 0,
+                member: None,
+                sampler: sampler.clone(),
+            });
+            self.host(flow.to).endpoints.push(Endpoint {
+                tcp: Tcp::Receiver(Box::new(Receiver::new(&flow.tcp))),
+                outgoing: vcs[1],
+                peer: (first.0 + number) as u32,
+                path: path.reversed(),
+                processing: [processing, of_acks],
+                // An ACK that waited would take the next one's place.
+                headroom: u32::MAX,
+                flow: 0,
+                member: pooled.then(|| Member::receiver(&flow.tcp)),
+                sampler: sampler.clone(),
+            });
+        }
+        first
+    }
+
+    /// The short flows that arrive for a flow.
+    fn arrivals(&self, form: &ShortFlows, flow: &Flow) -> Arrivals {
+        let interval = form.interval(flow.slowest(&self.graph.links));
+        let interval = interval.map(|interval| (libm::round(interval) as Time).max(1));
+        let process = match (interval, form.arrivals) {
+            (None, _) => {
+                let flows = form.trace.iter().map(|flow| (flow.at.ps(), flow.bytes.0)).collect();
+                ArrivalProcess::Trace { flows, next: 0 }
+            }
+            (Some(mean), ArrivalTimes::Poisson) => ArrivalProcess::Poisson { mean },
+            (Some(every), ArrivalTimes::Regular) => ArrivalProcess::Regular { every },
         };
-        self.host(flow.from).endpoints.push(endpoint);
-        let sampler = Sampler::new(self.sample);
-        let endpoint = Endpoint {
-            tcp: receiver,
-            outgoing: ack_outgoing,
-            peer: at_sender as u32,
-            path: path.reversed(),
-            processing: [processing, of_acks],
-            // An ACK that waited would take the next one's place.
-            headroom: u32::MAX,
-            sampler,
-        };
-        self.host(flow.to).endpoints.push(endpoint);
-        let (bytes, every) = match &flow.traffic {
-            Traffic::Finite(finite) => (finite.bytes.0, None),
-            Traffic::Bursty(bursty) => (bursty.bytes.0, Some(bursty.every.ps())),
-            _ => (u64::MAX, None),
-        };
-        let kind = Kind::Application { endpoint: at_sender as u32, bytes, every };
-        self.host(flow.from).sources.push(Source { kind, next: start });
-        let carrier = Carrier::Tcp { sender: at_sender, receiver: at_receiver };
-        FlowEnds { from: flow.from, to: flow.to, outgoing, incoming, shares, carrier }
+        let generator = |what: &str| self.randomness.named(&format!("flow {} {what}", flow.name));
+        Arrivals { process, size: form.size.clone(), times: generator("arrivals"), sizes: generator("sizes") }
     }
 
     fn add_payloads(&mut self) -> usize {
@@ -302,6 +345,7 @@ impl Builder<'_> {
             endpoints: Vec::new(),
             sources: Vec::new(),
             abr: Vec::new(),
+            pools: Vec::new(),
             outgoing: Vec::new(),
             incoming: Vec::new(),
             ip: ip_layer(&spec.host),
@@ -326,33 +370,4 @@ fn ip_layer(spec: &scenario::HostSpec) -> IpLayer {
         Service { mean, spread: (mean.ps() as f64 * spec.ip_spread) as Time }
     });
     IpLayer { service, serves_arrivals: spec.ip_serves == IpServes::Both }
-}
-
-fn cell_source(traffic: &Traffic, outgoing: u32, generator: Generator, start: Instant) -> CellSource {
-    let interval = |rate: scenario::CellRate| Slot::of_bits(CELL_BITS, rate.0);
-    let (frame, pattern) = match traffic {
-        Traffic::Cbr(cbr) => (cbr.frame, Pattern::Constant { interval: interval(cbr.rate) }),
-        Traffic::Poisson(poisson) => {
-            let mean = interval(poisson.rate).ps() * u64::from(poisson.frame);
-            (poisson.frame, Pattern::Poisson { mean })
-        }
-        Traffic::OnOff(on_off) => {
-            let pattern = Pattern::OnOff {
-                interval: interval(on_off.peak),
-                on: on_off.on.ps(),
-                off: on_off.off.ps(),
-                exponential: on_off.distribution == scenario::Distribution::Exponential,
-                on_until: start,
-            };
-            (on_off.frame, pattern)
-        }
-        Traffic::LongRange(form) => {
-            let steps = LongRange::new(&form.rate, generator.clone()).expect("the scenario was checked");
-            (form.frame, Pattern::Varying(VaryingRate::new(steps, start.ps())))
-        }
-        Traffic::Greedy(_) | Traffic::Finite(_) | Traffic::Bursty(_) => {
-            unreachable!("TCP carries this traffic")
-        }
-    };
-    CellSource { outgoing, frame, position: 0, pattern, generator }
 }

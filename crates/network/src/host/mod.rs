@@ -7,8 +7,8 @@
 mod abr;
 mod pace;
 mod packets;
+mod pool;
 mod server;
-pub(crate) mod source;
 mod timers;
 
 use celltrain_atm::{
@@ -27,7 +27,6 @@ use celltrain_tcp::{Ecn, Tcp};
 use self::{
     packets::{InIpLayer, InProcessor},
     server::Server,
-    source::{Kind, Source},
     timers::{Earliest, Timers},
 };
 use crate::{
@@ -35,11 +34,13 @@ use crate::{
     flight::InFlight,
     measures::Sampler,
     scenario::Framing,
+    traffic::source::{Kind, Source},
 };
 
 pub(crate) use self::{
     abr::{AbrDestination, AbrEnd, AbrSource, CellQueue},
     pace::Pace,
+    pool::{Had, Member, Pool},
     server::Service,
 };
 
@@ -57,6 +58,9 @@ pub(crate) struct Endpoint {
     pub(crate) processing: [Option<Service>; 2],
     /// Segments that it may still hand to the processor.
     pub(crate) headroom: u32,
+    /// The number of the present flow, where there is one after the other; then the endpoint is a member of a pool.
+    pub(crate) flow: u32,
+    pub(crate) member: Option<Member>,
     /// Congestion window over time (senders), or bytes delivered so far (receivers).
     pub(crate) sampler: Sampler,
 }
@@ -148,6 +152,8 @@ pub(crate) struct Host {
     /// else does, which might come before, and nobody looks at them on the way.
     sends_ahead: bool,
     clock: Time,
+    /// When the next samples are due.
+    next_sample: Time,
     pub(crate) fingerprint: Fingerprint,
 }
 
@@ -161,6 +167,8 @@ pub(crate) struct HostParts {
     pub(crate) endpoints: Vec<Endpoint>,
     pub(crate) sources: Vec<Source>,
     pub(crate) abr: Vec<AbrSource>,
+    /// The short flows that arrive here.
+    pub(crate) pools: Vec<Pool>,
     pub(crate) outgoing: Vec<Outgoing>,
     pub(crate) incoming: Vec<Incoming>,
     pub(crate) ip: IpLayer,
@@ -173,7 +181,7 @@ impl HostParts {
     /// Whether all cells that it sends are of TCP's packets, as they leave the IP layer: no bare cells, no RM cells, no
     /// cells at a rate of their own.
     fn sends_only_packets(&self) -> bool {
-        self.sources.iter().all(|source| matches!(source.kind, Kind::Application { .. }))
+        self.sources.iter().all(|source| !matches!(source.kind, Kind::Cells(_)))
             && self.incoming.iter().all(|incoming| incoming.abr.is_none())
             && self.abr.is_empty()
     }
@@ -199,6 +207,7 @@ impl Host {
             rate_timers: Earliest::new(parts.abr.len() + if paced { parts.outgoing.len() } else { 0 }),
             sends_ahead: parts.sends_only_packets() && parts.tap.is_none(),
             clock: 0,
+            next_sample: next_sample(&parts),
             fingerprint: Fingerprint::default(),
             parts,
         }
@@ -230,9 +239,11 @@ impl Host {
     pub(crate) fn visit(&mut self, until: Time, streams: &mut Streams<Cell>, flight: &mut InFlight) -> u64 {
         self.merge.refill(streams);
         let mut events = 0;
-        while let Some(due) = self.next_sample().filter(|&due| due <= until) {
+        while self.next_sample <= until {
+            let due = self.next_sample;
             events += self.handle(due, streams, flight);
             self.sample(due);
+            self.next_sample = next_sample(&self.parts);
         }
         events += self.handle(until, streams, flight);
         self.clock = until;
@@ -240,11 +251,6 @@ impl Host {
             streams[output].advance_horizon(until);
         }
         events
-    }
-
-    fn next_sample(&self) -> Option<Time> {
-        let endpoints = self.parts.endpoints.iter().map(|endpoint| endpoint.sampler.due());
-        endpoints.chain(self.parts.abr.iter().map(|source| source.queue_sampler.due())).min()
     }
 
     fn sample(&mut self, due: Time) {
@@ -379,6 +385,10 @@ impl Host {
     ) -> Time {
         let source = &mut self.parts.sources[index as usize];
         match &mut source.kind {
+            Kind::Arrivals { pool } => {
+                let pool = *pool;
+                self.on_arrival(now, pool, streams, flight)
+            }
             Kind::Application { endpoint, bytes, every } => {
                 let (endpoint, bytes, every) = (*endpoint, *bytes, *every);
                 source.next = source.next.delayed(every.unwrap_or(0));
@@ -396,4 +406,10 @@ impl Host {
             }
         }
     }
+}
+
+/// When the next samples of a host are due.
+fn next_sample(parts: &HostParts) -> Time {
+    let endpoints = parts.endpoints.iter().map(|endpoint| endpoint.sampler.due());
+    endpoints.chain(parts.abr.iter().map(|source| source.queue_sampler.due())).fold(NEVER, Time::min)
 }

@@ -28,11 +28,17 @@ pub(super) enum InProcessor {
     Out(Box<Outbound>),
 }
 
+/// The endpoint that sends a packet, and the number of its flow.
+#[derive(Debug, Clone, Copy)]
+struct Origin {
+    endpoint: u32,
+    flow: u32,
+}
+
 /// A packet on its way out.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Outbound {
-    /// The endpoint that sends it.
-    from: u32,
+    from: Origin,
     segment: Segment,
 }
 
@@ -98,6 +104,10 @@ impl Host {
         let (index, endpoint) = (packet.endpoint, &mut self.parts.endpoints[packet.endpoint as usize]);
         match endpoint.processing[Way::In as usize] {
             Some(service) => self.processor.enter(now, service, InProcessor::In(Box::new(*packet))),
+            None if endpoint.member.is_some() => {
+                let packet = *packet;
+                self.on_member(now, &packet, streams, flight);
+            }
             None => {
                 endpoint.tcp.on_segment(now, &packet.segment);
                 self.send_due(now, index, streams, flight);
@@ -122,7 +132,12 @@ impl Host {
         match self.processor.leave() {
             Some(InProcessor::Out(packet)) => {
                 self.forward(now, packet.from, &packet.segment, streams, flight);
-                self.free_place(now, packet.from, streams, flight);
+                self.free_place(now, packet.from.endpoint, streams, flight);
+            }
+            Some(InProcessor::In(packet))
+                if self.parts.endpoints[packet.endpoint as usize].member.is_some() =>
+            {
+                self.on_member(now, &packet, streams, flight);
             }
             Some(InProcessor::In(packet)) => {
                 self.parts.endpoints[packet.endpoint as usize].tcp.on_segment(now, &packet.segment);
@@ -160,13 +175,14 @@ impl Host {
             if let Some(pace) = pace {
                 pace.begin(now, self.parts.aal5.cells(u64::from(segment.ip_bytes())) as u16);
             }
+            let from = Origin { endpoint, flow: state.flow };
             match state.processing[Way::Out as usize] {
                 Some(service) => {
                     state.headroom -= 1;
-                    let packet = Outbound { from: endpoint, segment: *segment };
+                    let packet = Outbound { from, segment: *segment };
                     self.processor.enter(now, service, InProcessor::Out(Box::new(packet)));
                 }
-                None => self.forward(now, endpoint, segment, streams, flight),
+                None => self.forward(now, from, segment, streams, flight),
             }
         }
         let deadline = self.parts.endpoints[endpoint as usize].tcp.next_timeout().unwrap_or(NEVER);
@@ -178,7 +194,7 @@ impl Host {
     fn forward(
         &mut self,
         now: Time,
-        from: u32,
+        from: Origin,
         segment: &Segment,
         streams: &mut Streams<Cell>,
         flight: &mut InFlight,
@@ -226,19 +242,19 @@ impl Host {
     fn transmit(
         &mut self,
         at: Time,
-        from: u32,
+        from: Origin,
         segment: &Segment,
         streams: &mut Streams<Cell>,
         flight: &mut InFlight,
     ) {
-        let endpoint = &self.parts.endpoints[from as usize];
+        let endpoint = &self.parts.endpoints[from.endpoint as usize];
         if let Some(tap) = &mut self.parts.tap {
             tap.record(at, endpoint.path, segment);
         }
         let vc = &mut self.parts.outgoing[endpoint.outgoing as usize];
         let payloads = vc.payloads.expect("a VC that carries TCP has a payload queue");
         let (number, packet) = flight.packets[payloads].send();
-        (packet.segment, packet.endpoint) = (*segment, endpoint.peer);
+        (packet.segment, packet.endpoint, packet.flow) = (*segment, endpoint.peer, from.flow);
         assert_eq!(number, vc.frames, "frames are numbered as they are sent");
         let octets = segment.ip_bytes();
         let (length, octets) = match vc.framing {

@@ -1,7 +1,5 @@
 //! Whose cells a stream carries: VCs followed from their hosts through the network, label by label.
 
-use std::iter::{once, zip};
-
 use celltrain_engine::{stream::StreamId, visit::Process};
 
 use super::Vc;
@@ -16,7 +14,9 @@ fn back_outgoing(network: &Network, ends: &FlowEnds) -> Option<u32> {
     match &parts.incoming[ends.incoming as usize].abr {
         Some(AbrEnd::Destination(end)) => Some(end.outgoing),
         _ => match ends.carrier {
-            Carrier::Tcp { receiver, .. } => Some(parts.endpoints[receiver].outgoing),
+            Carrier::Tcp { receiver, .. } | Carrier::Pool { receiver, .. } => {
+                Some(parts.endpoints[receiver].outgoing)
+            }
             _ => None,
         },
     }
@@ -38,7 +38,7 @@ pub(super) fn trace(network: &Network) -> Vec<Vec<Option<Vc>>> {
             known[label as usize] = Some(vc);
             match &nodes[consumers[stream]] {
                 Node::Port(port) => open.extend(port.hops(label)),
-                Node::Channel(channel) => open.extend(zip(channel.outputs().iter().copied(), once(label))),
+                Node::Channel(channel) => open.extend(channel.hops(label)),
                 Node::Host(_) => {}
             }
         }

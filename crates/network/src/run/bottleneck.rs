@@ -1,19 +1,21 @@
 //! The bottleneck of a network: the port that the summary's occupancy, delay and utilisation are about.
 
+use celltrain_engine::quantity::Duration;
+
 use crate::scenario::{Flow, Graph, NodeKind, Traffic};
 
-/// The link behind the port that the scenario names, else behind the switch port with the highest offered load: what the flows across it would send if nothing else held
-/// them back, over its rate. Of equals the first in the order of the links.
+/// The link behind the port that the scenario names, else behind the switch port with the highest offered load: what the flows
+/// across it would send if nothing else held them back, over its rate. Of equals the first in the order of the links.
 ///
 /// It follows from the scenario alone, so all replications, and all variants of a topology, speak of the same port. A TCP
 /// flow offers what its first link carries, a source of cells its mean rate. `None` without a switch.
-pub(super) fn bottleneck(graph: &Graph) -> Option<usize> {
+pub(super) fn bottleneck(graph: &Graph, duration: Duration) -> Option<usize> {
     if graph.bottleneck.is_some() {
         return graph.bottleneck;
     }
     let mut loads = vec![0.0; graph.links.len()];
     for flow in &graph.flows {
-        let offered = offered(graph, flow);
+        let offered = offered(graph, flow, duration);
         flow.route.iter().for_each(|&link| loads[link] += offered / graph.links[link].rate.0 as f64);
     }
     let of_switches =
@@ -28,7 +30,7 @@ pub(super) fn bottleneck(graph: &Graph) -> Option<usize> {
 const ROUNDING: f64 = 1e-9;
 
 /// What a flow would send by itself, in bit/s.
-fn offered(graph: &Graph, flow: &Flow) -> f64 {
+fn offered(graph: &Graph, flow: &Flow, duration: Duration) -> f64 {
     let line = flow.route.first().map_or(0.0, |&link| graph.links[link].rate.0 as f64);
     match &flow.traffic {
         Traffic::Cbr(form) => form.rate.0.0 as f64,
@@ -38,6 +40,7 @@ fn offered(graph: &Graph, flow: &Flow) -> f64 {
             form.peak.0.0 as f64 * on / (on + off)
         }
         Traffic::LongRange(form) => form.rate.mean.0 as f64,
+        Traffic::ShortFlows(form) => form.offered(flow.slowest(&graph.links), duration),
         _ => line,
     }
 }

@@ -1,6 +1,7 @@
 //! A run: one replication of a scenario, from the start to its measures.
 
 mod bottleneck;
+mod completions;
 mod tables;
 
 use celltrain_atm::{cell::CELL_BITS, contract::Category, policing, quantity::CellRate};
@@ -9,9 +10,12 @@ use celltrain_engine::{
     random::Randomness,
     time::{Span, SpanSum, seconds},
 };
-use celltrain_tcp::{ReceiverStats, SenderStats};
+use celltrain_tcp::{Limits, ReceiverStats, SenderStats};
 
-use self::tables::{PortMeasures, port_table};
+use self::{
+    completions::{Completions, empty_network},
+    tables::{PortMeasures, port_table},
+};
 use crate::{
     build::build,
     capture::{Capture, CaptureError, Places},
@@ -96,6 +100,10 @@ struct FlowCounts {
     sent: u64,
     discarded: u64,
     policing: policing::Stats,
+    /// Short flows that found no endpoint free.
+    turned_away: u64,
+    /// What has limited the sender until now, if it is one sender.
+    limits: Option<Limits>,
     /// Cells dropped at the ABR source for want of room, and the most that waited there.
     source_dropped: u64,
     source_queue_max: u64,
@@ -111,6 +119,8 @@ struct PortCounts {
     /// The time integral of the occupancy.
     integral: SpanSum,
     lost: Lost,
+    /// Packets that the link behind it has held back.
+    held_back: u64,
     /// How long the link was busy.
     busy: Span,
 }
@@ -194,7 +204,7 @@ impl<'a> Experiment<'a> {
             free(network);
             return None;
         }
-        let begin = Snapshot::begin_window(&mut network);
+        let begin = Snapshot::begin_window(&mut network, spec.warm_up.ps());
         if !network.run_until(spec.duration.ps(), interrupt) {
             free(network);
             return None;
@@ -207,7 +217,7 @@ impl<'a> Experiment<'a> {
         network.check_conservation();
         let mut events = self.events(&mut network);
         let captures = network.take_captures(&self.graph, &self.captures);
-        let end = Snapshot::of(&network);
+        let end = Snapshot::of(&network, self.scenario.spec().duration.ps());
         let window = self.window();
         let flows: Vec<_> =
             std::iter::zip(&begin.flows, &end.flows).map(|(begin, end)| end.since(begin)).collect();
@@ -220,7 +230,13 @@ impl<'a> Experiment<'a> {
         RunResult {
             fingerprint: network.fingerprint(),
             cell_hops: network.ports().map(Port::arrived).sum(),
-            summary: self.summary(&flows, &ports, &series, &excess),
+            summary: self.summary(
+                &flows,
+                &ports,
+                &series,
+                &excess,
+                self.completions(&network, &flows).as_ref(),
+            ),
             flows: self.flow_table(&flows, excess),
             ports: port_table(&ports),
             series,
@@ -232,7 +248,8 @@ impl<'a> Experiment<'a> {
     /// The name of the port that occupancy, delay and utilisation of the summary are about; `None` without a switch.
     #[must_use]
     pub fn bottleneck(&self) -> Option<String> {
-        let link = bottleneck::bottleneck(&self.graph).map(|link| &self.graph.links[link])?;
+        let link = bottleneck::bottleneck(&self.graph, self.scenario.spec().duration)
+            .map(|link| &self.graph.links[link])?;
         let [from, to] = [link.from, link.to].map(|node| &self.graph.nodes[node].name);
         Some(format!("{from} > {to}"))
     }
@@ -252,6 +269,20 @@ impl<'a> Experiment<'a> {
             }
         }
         events
+    }
+
+    /// What became of the short flows that arrived in the measured part, if there are any.
+    fn completions(&self, network: &Network, counts: &[FlowCounts]) -> Option<Completions> {
+        let spec = self.scenario.spec();
+        let mut completions = None;
+        for ((flow, ends), counts) in self.graph.flows.iter().zip(&network.flows).zip(counts) {
+            let Some(pool) = network.pool(ends) else { continue };
+            let empty = |bytes| empty_network(&self.graph, flow, &spec.aal5, bytes);
+            let all = completions.get_or_insert_with(Completions::default);
+            all.add(pool, network.had(ends), spec.warm_up.ps(), empty);
+            all.turned_away += counts.turned_away;
+        }
+        completions
     }
 
     fn series(&self, network: &Network) -> Vec<Series> {
@@ -304,6 +335,12 @@ impl<'a> Experiment<'a> {
             Column::Number(counts.iter().map(|flow| bits_per_second(get(flow), window)).collect())
         };
         let kinds = graph.flows.iter().map(|flow| kind(flow).to_owned()).collect();
+        let limited = |get: fn(&Limits) -> Time| {
+            let share = |flow: &FlowCounts| {
+                flow.limits.map_or(f64::NAN, |limits| get(&limits) as f64 / window as f64)
+            };
+            Column::Number(counts.iter().map(share).collect())
+        };
         Table::of(
             registry::FLOW,
             vec![
@@ -341,6 +378,12 @@ impl<'a> Experiment<'a> {
                         graph.flows.iter().map(|flow| minimum_rate(flow).unwrap_or(f64::NAN)).collect(),
                     ),
                 ),
+                ("limited_by_application", limited(|limits| limits.application)),
+                ("limited_by_handshake", limited(|limits| limits.handshake)),
+                ("limited_by_receive_window", limited(|limits| limits.receive_window)),
+                ("limited_by_congestion_window", limited(|limits| limits.congestion_window)),
+                ("limited_by_recovery", limited(|limits| limits.recovery)),
+                ("limited_by_timeout", limited(|limits| limits.timeout)),
                 ("excess", Column::Number(excess.rates)),
                 ("excess_of_equal_part", Column::Number(excess.of_equal)),
                 ("excess_of_weighted_part", Column::Number(excess.of_weighted)),
@@ -354,6 +397,26 @@ fn free(network: Network) {
     let spawned = std::thread::Builder::new().spawn(move || drop(network));
     // Without a thread it was freed at once.
     drop(spawned);
+}
+
+/// What has limited a sender between two moments. A silence that ends in a timeout is known for one only then: what of it was counted
+/// as another limit's before the first moment is taken back.
+fn limits_since(end: Limits, begin: Limits) -> Limits {
+    let mut taken_back = 0;
+    let mut since = |end: Time, begin: Time| {
+        taken_back += begin.saturating_sub(end);
+        end.saturating_sub(begin)
+    };
+    let mut limits = Limits {
+        application: since(end.application, begin.application),
+        handshake: since(end.handshake, begin.handshake),
+        receive_window: since(end.receive_window, begin.receive_window),
+        congestion_window: since(end.congestion_window, begin.congestion_window),
+        recovery: since(end.recovery, begin.recovery),
+        timeout: end.timeout - begin.timeout,
+    };
+    limits.timeout -= taken_back;
+    limits
 }
 
 /// What kind of flow it is, as the tables call it. Flows of one kind are comparable.
@@ -371,14 +434,14 @@ fn minimum_rate(flow: &Flow) -> Option<f64> {
 }
 
 impl Snapshot {
-    /// The part of a run that is measured begins.
-    pub(crate) fn begin_window(network: &mut Network) -> Self {
-        let begin = Self::of(network);
+    /// The part of a run that is measured begins, at `now`.
+    pub(crate) fn begin_window(network: &mut Network, now: Time) -> Self {
+        let begin = Self::of(network, now);
         network.begin_window();
         begin
     }
 
-    fn of(network: &Network) -> Self {
+    fn of(network: &Network, now: Time) -> Self {
         let cells = cells_of_flows(network);
         let mut policed = vec![policing::Stats::default(); network.flows.len()];
         network.ports().flat_map(Port::policed).for_each(|(flow, stats)| policed[flow] = stats);
@@ -389,10 +452,12 @@ impl Snapshot {
                 sent,
                 discarded,
                 policing,
+                limits: network.sender(ends).map(|sender| sender.limits(now)),
+                turned_away: network.pool(ends).map_or(0, |pool| pool.turned_away),
                 source_dropped: network.abr_source(ends).map_or(0, |source| source.queue.dropped),
                 source_queue_max: network.abr_source(ends).map_or(0, |source| source.queue.most),
-                sender: network.sender(ends).map(|sender| *sender.stats()).unwrap_or_default(),
-                receiver: network.receiver(ends).map(|receiver| *receiver.stats()).unwrap_or_default(),
+                sender: network.sender_stats(ends),
+                receiver: network.receiver_stats(ends),
                 // What flows share counts once, with the flow whose VC it is.
                 incoming: if ends.shares {
                     IncomingStats::default()
@@ -400,13 +465,14 @@ impl Snapshot {
                     network.host(ends.to).parts.incoming[ends.incoming as usize].stats
                 },
             };
-        let losses = network.lost();
+        let (losses, held_back) = (network.lost(), network.held_back());
         let port = |port: &Port| PortCounts {
             accepted: port.accepted(),
             low_priority: port.low_priority(),
             stats: port.stats().clone(),
             occupancy: port.occupancy(),
             lost: losses.get(&port.link).copied().unwrap_or_default(),
+            held_back: held_back.get(&port.link).copied().unwrap_or_default(),
             integral: port.occupancy_integral(),
             busy: port.busy(),
         };
@@ -452,6 +518,8 @@ impl FlowCounts {
         flow.policing.frames_eligible -= begin.policing.frames_eligible;
         flow.policing.frames_tagged -= begin.policing.frames_tagged;
         flow.source_dropped -= begin.source_dropped;
+        flow.turned_away -= begin.turned_away;
+        flow.limits = flow.limits.zip(begin.limits).map(|(end, begin)| limits_since(end, begin));
         flow
     }
 

@@ -6,7 +6,11 @@ use celltrain_engine::{
     time::{SECOND, seconds},
 };
 
-use super::{Experiment, FlowCounts, Metric, PortCounts, bits_per_second, bottleneck::bottleneck};
+use super::{
+    Experiment, FlowCounts, Metric, PortCounts, bits_per_second,
+    bottleneck::bottleneck,
+    completions::{CLASSES, Completion, Completions},
+};
 use crate::{
     channel::LossReason,
     measures::{
@@ -33,6 +37,7 @@ pub(super) struct PortMeasures<'a> {
     marked: u64,
     /// On the link behind the port, by reason.
     lost: Vec<u64>,
+    held_back: u64,
     occupancy_mean: f64,
     utilisation: f64,
     delay_mean: f64,
@@ -55,6 +60,7 @@ impl<'a> PortMeasures<'a> {
             discarded: discarded.collect(),
             marked: end.stats.marked - begin.stats.marked,
             lost: std::iter::zip(end.lost, begin.lost).map(|(end, begin)| end - begin).collect(),
+            held_back: end.held_back - begin.held_back,
             occupancy_mean: sojourns / window as f64,
             utilisation: end.busy.minus(begin.busy).seconds() / seconds(window),
             delay_mean: sojourns / accepted.max(1) as f64 / SECOND as f64,
@@ -91,6 +97,7 @@ pub(super) fn port_table(ports: &[PortMeasures<'_>]) -> Table {
         columns.push((reason.column(), count(&|port| port.lost[reason as usize])));
     }
     columns.extend([
+        ("held_back", count(&|port| port.held_back)),
         ("frames_marked", count(&|port| port.marked)),
         ("utilisation", number(&|port| port.utilisation)),
         ("occupancy_mean", number(&|port| port.occupancy_mean)),
@@ -133,6 +140,41 @@ impl Summary {
     }
 }
 
+/// Completion times of short flows and slowdowns: of all, and by size.
+fn add_completions(summary: &mut Summary, flows: &Completions) {
+    summary.add("short_flows_completed", flows.done.len() as f64);
+    summary.add("short_flows_unfinished", flows.unfinished as f64);
+    summary.add("short_flows_turned_away", flows.turned_away as f64);
+    let (time, slowdown) = (|flow: &Completion| flow.time, |flow: &Completion| flow.slowdown);
+    summary.add("fct_mean", flows.mean(None, time));
+    for (name, quantile) in [("fct_p50", 0.5), ("fct_p95", 0.95), ("fct_p99", 0.99)] {
+        summary.add(name, flows.quantile(None, quantile, time));
+    }
+    summary.add("slowdown_mean", flows.mean(None, slowdown));
+    for (name, quantile) in [("slowdown_p50", 0.5), ("slowdown_p95", 0.95), ("slowdown_p99", 0.99)] {
+        summary.add(name, flows.quantile(None, quantile, slowdown));
+    }
+    const BY_CLASS: [[&str; 5]; CLASSES.len() + 1] = [
+        ["fct_p50_tiny", "fct_p99_tiny", "slowdown_mean_tiny", "slowdown_p50_tiny", "slowdown_p99_tiny"],
+        ["fct_p50_small", "fct_p99_small", "slowdown_mean_small", "slowdown_p50_small", "slowdown_p99_small"],
+        [
+            "fct_p50_medium",
+            "fct_p99_medium",
+            "slowdown_mean_medium",
+            "slowdown_p50_medium",
+            "slowdown_p99_medium",
+        ],
+        ["fct_p50_large", "fct_p99_large", "slowdown_mean_large", "slowdown_p50_large", "slowdown_p99_large"],
+    ];
+    for (class, [fct_p50, fct_p99, mean, p50, p99]) in BY_CLASS.into_iter().enumerate() {
+        summary.add(fct_p50, flows.quantile(Some(class), 0.5, time));
+        summary.add(fct_p99, flows.quantile(Some(class), 0.99, time));
+        summary.add(mean, flows.mean(Some(class), slowdown));
+        summary.add(p50, flows.quantile(Some(class), 0.5, slowdown));
+        summary.add(p99, flows.quantile(Some(class), 0.99, slowdown));
+    }
+}
+
 impl Experiment<'_> {
     /// The metrics of a run. Ratios without a denominator are NaN.
     pub(super) fn summary(
@@ -141,6 +183,7 @@ impl Experiment<'_> {
         ports: &[PortMeasures<'_>],
         series: &[Series],
         excess: &Excess,
+        completions: Option<&Completions>,
     ) -> Vec<Metric> {
         let total = |get: fn(&FlowCounts) -> u64| flows.iter().map(get).sum::<u64>() as f64;
         let mut summary = Summary::new();
@@ -168,6 +211,9 @@ impl Experiment<'_> {
             .collect();
         if !windows.is_empty() {
             summary.add("synchronisation_index", synchronisation_index(&windows));
+        }
+        if let Some(completions) = completions {
+            add_completions(&mut summary, completions);
         }
         summary.metrics
     }
@@ -223,7 +269,7 @@ impl Experiment<'_> {
     }
 
     fn add_bottleneck(&self, summary: &mut Summary, ports: &[PortMeasures<'_>]) {
-        let link = bottleneck(&self.graph);
+        let link = bottleneck(&self.graph, self.scenario.spec().duration);
         let port =
             ports.iter().find(|port| port.port.location == Location::Switch && Some(port.port.link) == link);
         let value = |get: &dyn Fn(&PortMeasures<'_>) -> f64| port.map_or(f64::NAN, get);

@@ -19,20 +19,23 @@ mod tree;
 use std::path::Path;
 
 pub use check::{
-    MAX_DELAY, MAX_DURATION, MAX_FRAME_CELLS, MAX_OVERHEAD, MAX_PACKET_RATE, MAX_RATE, MAX_REPLICATIONS,
-    MAX_SAMPLES, MAX_TRANSFER, MIN_PERIOD, MIN_RATE,
+    MAX_DELAY, MAX_DELAY_CHANGES, MAX_DURATION, MAX_FRAME_CELLS, MAX_OVERHEAD, MAX_PACKET_RATE, MAX_RATE,
+    MAX_REPLICATIONS, MAX_SAMPLES, MAX_TRANSFER, MIN_PERIOD, MIN_RATE,
 };
 pub use error::ScenarioError;
 pub(crate) use error::suggestion;
 pub use graph::{
-    Flow, Graph, Link, Loss, MAX_FLOWS, MAX_NODES, MAX_OVERLOAD, MAX_ROUTE_LINKS, Node, WORK_BETWEEN_POLLS,
+    Flow, Graph, Link, Loss, MAX_ACTIVE, MAX_FLOWS, MAX_NODES, MAX_OVERLOAD, MAX_ROUTE_LINKS,
+    MAX_SHORT_FLOWS, Node, WORK_BETWEEN_POLLS,
 };
 pub use source::{MAX_EXTENDS, MAX_FILE};
+pub(crate) use spec::forms;
 pub use spec::{
-    Backbone, Bursty, Cbr, CellRate, Chain, Distribution, ExplicitGraph, Finite, FlowSpec, Framing, Greedy,
-    HostSpec, IpServes, LinkEntry, LinkOverride, LinkSpec, LongRange, LossDirection, LossSpec, LossUnit,
-    MeasuresSpec, NSource, NodeEntry, NodeKind, OnOff, ParkingLot, Poisson, PortSpec, SCHEMA, Spec, Start,
-    SwitchSpec, TieBreak, Topology, Traffic,
+    ArrivalTimes, Backbone, BurstLoss, Bursty, Cbr, CellRate, Chain, Dark, DelayChange, DelayChanges,
+    Distribution, ExplicitGraph, Finite, FlowSpec, Framing, Greedy, HostSpec, IpServes, LinkEntry,
+    LinkOverride, LinkSpec, LongRange, LossDirection, LossSpec, LossUnit, MeasuresSpec, NSource, NodeEntry,
+    NodeKind, OnOff, ParkingLot, Poisson, PortSpec, Reorder, SCHEMA, ShortFlows, Spec, Start, SwitchSpec,
+    TieBreak, Topology, TraceFlow, Traffic,
 };
 
 use self::{

@@ -1,3 +1,7 @@
 //! Models of traffic: when and how much sources send, whatever carries it.
 
+pub(crate) mod arrivals;
 pub mod long_range;
+pub mod sizes;
+pub(crate) mod source;
+mod varying;

@@ -5,6 +5,8 @@ use toml::{Table, Value};
 
 /// Draws for one scenario.
 pub(crate) struct Draw {
+    /// The seed and the number of the scenario.
+    key: (u64, u64),
     generator: Generator,
     /// How likely an optional feature is in this scenario: some have few, some nearly all.
     density: f64,
@@ -20,12 +22,20 @@ impl Draw {
     /// The draws of scenario number `index` under `seed`.
     pub(crate) fn new(seed: u64, index: u64, extremes: bool) -> Self {
         let generator = Randomness { seed, replication: index }.named("composed");
-        let mut draw = Self { generator, density: 0.5, extremes, scale: 1e9, rate: 155.52e6 };
+        let mut draw =
+            Self { key: (seed, index), generator, density: 0.5, extremes, scale: 1e9, rate: 155.52e6 };
         draw.density = *draw.pick(&[0.15, 0.4, 0.7]);
         // A bus, a LAN, a city, a continent, a satellite.
         draw.scale = *draw.pick(&[2e6, 2e7, 2e8, 2e9, 2e10, 5e11]);
         draw.rate = draw.line_rate();
         draw
+    }
+
+    /// Draws for another part of the same scenario, which leave those of the others as they are.
+    pub(crate) fn beside(&self, part: &str) -> Self {
+        let (seed, replication) = self.key;
+        let generator = Randomness { seed, replication }.named(&format!("composed {part}"));
+        Self { generator, ..*self }
     }
 
     /// A whole number from `low` to `high`.

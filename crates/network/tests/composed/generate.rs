@@ -60,6 +60,14 @@ pub(crate) fn case(schema: &Schema, seed: u64, index: u64, extremes: bool) -> Ca
         put(&mut scenario, "loss", losses);
         found = repaired(&mut scenario).unwrap_or(found);
     }
+    let before = scenario.clone();
+    let impaired = topology::impair(&mut draw.beside("links"), &mut scenario, packets);
+    if traffic::shorten(&mut draw.beside("short flows"), &mut scenario) || impaired {
+        match repaired(&mut scenario) {
+            Ok(graph) => found = graph,
+            Err(_) => scenario = before,
+        }
+    }
     times(draw, &mut scenario, &found);
     Case { text: text(&scenario), redrawn }
 }
@@ -165,7 +173,7 @@ pub(crate) fn remove(scenario: &mut Table, path: &[&str]) -> bool {
 
 /// A duration that is worth a number of cell-hops, and a warm-up.
 fn times(draw: &mut Draw, scenario: &mut Table, graph: &Graph) {
-    let rate: f64 = graph.flows.iter().map(|flow| hop_rate(graph, flow) + event_rate(flow)).sum();
+    let rate: f64 = graph.flows.iter().map(|flow| hop_rate(graph, flow) + event_rate(graph, flow)).sum();
     let rate = rate + graph.links.iter().map(interval_rate).sum::<f64>();
     let hops = draw.magnitude(2e3, MOST_HOPS);
     let round_trips = draw.scale / 1e12 * draw.magnitude(1.0, 10.0);
@@ -195,7 +203,7 @@ fn hop_rate(graph: &Graph, flow: &Flow) -> f64 {
         Traffic::Poisson(form) => form.rate.0.0 as f64 / interval,
         Traffic::OnOff(form) => form.peak.0.0 as f64 / interval,
         Traffic::LongRange(form) => form.rate.maximum.0 as f64 / interval,
-        Traffic::Greedy(_) | Traffic::Finite(_) | Traffic::Bursty(_) => {
+        Traffic::Greedy(_) | Traffic::Finite(_) | Traffic::Bursty(_) | Traffic::ShortFlows(_) => {
             let way = flow.route.iter().chain(&flow.back);
             let round_trip: f64 = way.map(|&link| seconds(graph.links[link].delay.ps())).sum();
             let window =
@@ -217,11 +225,14 @@ fn per_second(period: Time) -> f64 {
 }
 
 /// Events of a source that are no cells, a second.
-fn event_rate(flow: &Flow) -> f64 {
+fn event_rate(graph: &Graph, flow: &Flow) -> f64 {
+    let rates = flow.route.iter().map(|&link| graph.links[link].rate);
+    let slowest = rates.min().expect("a route has a link");
     match &flow.traffic {
         Traffic::Bursty(form) => per_second(form.every.ps()),
         Traffic::OnOff(form) => per_second(form.on.ps() + form.off.ps()),
         Traffic::LongRange(form) => 2.0 * f64::from(form.rate.sources) * per_second(form.rate.cycle.ps()),
+        Traffic::ShortFlows(form) => form.interval(slowest).map_or(0.0, |period| 1e12 / period),
         Traffic::Greedy(_) | Traffic::Finite(_) | Traffic::Cbr(_) | Traffic::Poisson(_) => 0.0,
     }
 }

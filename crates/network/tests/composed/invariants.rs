@@ -260,8 +260,11 @@ impl Trial {
         let record = |network: &mut Network| network.record_events();
         if let Some(other) = self.run_as(RECORDING, &[], (0, 0), |_| {}, record, &captured) {
             self.same(RECORDING, usual, &other);
-            let failures = captures::in_order(&self.graph, &other);
-            self.failures.extend(failures);
+            // Only a link that is told so lets packets overtake each other.
+            if self.graph.links.iter().all(|link| link.reorder.is_none()) {
+                let failures = captures::in_order(&self.graph, &other);
+                self.failures.extend(failures);
+            }
         }
     }
 

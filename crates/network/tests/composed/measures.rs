@@ -10,7 +10,6 @@ use celltrain_network::{
     scenario::{Distribution, Flow, Framing, Graph, Link, NodeKind, Scenario, TieBreak, Traffic},
     table::{Column, Table},
 };
-
 use celltrain_tcp::RecoveryKind;
 
 use crate::invariants::Failure;
@@ -113,7 +112,9 @@ fn frame_bits(flow: &Flow) -> f64 {
         Traffic::Poisson(form) => form.frame,
         Traffic::OnOff(form) => form.frame,
         Traffic::LongRange(form) => form.frame,
-        Traffic::Greedy(_) | Traffic::Finite(_) | Traffic::Bursty(_) => return f64::from(flow.tcp.mss) * 8.0,
+        Traffic::Greedy(_) | Traffic::Finite(_) | Traffic::Bursty(_) | Traffic::ShortFlows(_) => {
+            return f64::from(flow.tcp.mss) * 8.0;
+        }
     };
     f64::from(cells) * 48.0 * 8.0
 }
@@ -191,7 +192,8 @@ fn sends_and_deliveries(graph: &Graph, result: &RunResult) -> Vec<Failure> {
 /// Where nothing is lost, frames arrive whole and in order: TCP sends nothing again but for a timeout, to probe the window of a receiver
 /// that reads slowly, or to probe for a loss of the last segment (RFC 8985 section 7).
 fn without_losses(graph: &Graph, result: &RunResult) -> Vec<Failure> {
-    let of_ports = ["cells_discarded", "lost_random", "lost_scripted"];
+    let of_ports =
+        ["cells_discarded", "lost_random", "lost_scripted", "lost_burst", "lost_dark", "held_back"];
     let lost = of_ports.iter().flat_map(|name| column(&result.ports, name)).sum::<f64>();
     let get = |name| column(&result.flows, name);
     if lost + get("cells_dropped_at_source").iter().sum::<f64>() > 0.0 {
@@ -315,6 +317,7 @@ pub(crate) fn is_random(scenario: &Scenario, graph: &Graph) -> bool {
             Traffic::Poisson(_) | Traffic::LongRange(_) => true,
             Traffic::OnOff(form) => form.distribution == Distribution::Exponential,
             Traffic::Cbr(_) => false,
+            Traffic::ShortFlows(form) => form.trace.is_empty(),
             Traffic::Greedy(_) | Traffic::Finite(_) | Traffic::Bursty(_) => flow.tcp.processing_spread > 0,
         };
         traffic || flow.start.from != flow.start.to
@@ -326,7 +329,8 @@ pub(crate) fn is_random(scenario: &Scenario, graph: &Graph) -> bool {
         || graph.flows.iter().any(of_flow)
         || graph.links.iter().any(|link| {
             let in_switch = graph.nodes[link.from].kind == NodeKind::Switch;
-            link.loss > 0.0 || (in_switch && draws(&link.discard))
+            let by_chance = link.loss > 0.0 || link.burst_loss.is_some() || link.reorder.is_some();
+            by_chance || (in_switch && draws(&link.discard))
         })
 }
 

@@ -3,7 +3,7 @@
 use toml::{Table, Value};
 
 use crate::{
-    draw::{Draw, bits_per_second, put, tables},
+    draw::{Draw, bits_per_second, picoseconds, put, tables},
     schema::Schema,
 };
 
@@ -110,6 +110,71 @@ fn losses(draw: &mut Draw, table: &mut Table) {
     put(table, "loss", (loss * 1e5).round() / 1e5);
     if draw.chance(0.5) {
         put(table, "loss-unit", *draw.pick(&["cell", "frame"]));
+    }
+}
+
+/// Makes links behave badly in some scenarios; whether it did.
+pub(crate) fn impair(draw: &mut Draw, scenario: &mut Table, packets: bool) -> bool {
+    if !draw.chance(0.3) {
+        return false;
+    }
+    let places = ["link", "link.access", "link.trunk", "link.exit"];
+    for place in places.into_iter().filter(|_| draw.chance(0.4)).collect::<Vec<_>>() {
+        impairments(draw, scenario, place, packets);
+    }
+    if let Some(links) = scenario["topology"].get("link").and_then(Value::as_array).map(Vec::len) {
+        let link = draw.whole(0, links as u64 - 1) as usize;
+        let mut own = Table::new();
+        impairments(draw, &mut own, "link", packets);
+        if let Some(own) = own.remove("link")
+            && let Some(Value::Array(links)) = scenario["topology"].get_mut("link")
+            && let (Some(link), Value::Table(own)) = (links[link].as_table_mut(), own)
+        {
+            link.extend(own);
+        }
+    }
+    true
+}
+
+/// What is wrong with the links of a place.
+fn impairments(draw: &mut Draw, scenario: &mut Table, place: &str, packets: bool) {
+    let probability = |number: f64| (number * 1e5).round().max(1.0) / 1e5;
+    let scale = draw.scale;
+    if draw.chance(0.4) {
+        let key = format!("{place}.burst-loss");
+        put(scenario, &format!("{key}.p"), probability(draw.magnitude(1e-4, 0.3)));
+        put(scenario, &format!("{key}.r"), probability(draw.magnitude(1e-3, 1.0)));
+        if draw.chance(0.5) {
+            put(scenario, &format!("{key}.loss-good"), probability(draw.magnitude(1e-4, 0.1)));
+            put(scenario, &format!("{key}.loss-bad"), probability(draw.unit()));
+        }
+    }
+    if packets && draw.chance(0.5) {
+        put(scenario, &format!("{place}.reorder.share"), probability(draw.magnitude(1e-3, 1.0)));
+        let delay = picoseconds((scale * draw.magnitude(0.001, 3.0)).max(1.0));
+        put(scenario, &format!("{place}.reorder.delay"), delay);
+    }
+    if draw.chance(0.3) {
+        let key = format!("{place}.dark");
+        let length = scale * draw.magnitude(0.01, 5.0);
+        put(scenario, &format!("{key}.from"), picoseconds(scale * draw.magnitude(0.1, 10.0)));
+        put(scenario, &format!("{key}.length"), picoseconds(length));
+        if draw.chance(0.6) {
+            let every = (length * draw.magnitude(1.1, 10.0)).max(2e6);
+            put(scenario, &format!("{key}.every"), picoseconds(every));
+        }
+    }
+    if draw.chance(0.3) {
+        let mut at = 0.0;
+        let mut changes = Vec::new();
+        for _ in 0..draw.whole(1, 4) {
+            at += scale * draw.magnitude(0.1, 5.0) + 1.0;
+            let mut change = Table::new();
+            put(&mut change, "at", picoseconds(at));
+            put(&mut change, "delay", draw.delay());
+            changes.push(change);
+        }
+        put(scenario, &format!("{place}.delay-changes"), tables(changes));
     }
 }
 

@@ -8,9 +8,9 @@ use celltrain_tcp::Params;
 use super::{
     super::{
         error::Problem,
-        spec::{FlowSpec, Framing, NodeKind, Spec, Traffic},
+        spec::{FlowSpec, Framing, NodeKind, ShortFlows, Spec, Traffic},
     },
-    Flow, Link, MAX_FLOWS, MAX_ROUTE_LINKS, Names, Node, Poll, Stop, abr, find,
+    Flow, Link, MAX_ACTIVE, MAX_FLOWS, MAX_ROUTE_LINKS, MAX_SHORT_FLOWS, Names, Node, Poll, Stop, abr, find,
     generate::{Outline, OutlineFlow},
     progress,
     route::Router,
@@ -28,7 +28,8 @@ pub(super) fn flows(
     poll.after(drafts.len())?;
     let router = Router::new(&outline.nodes, links, poll)?;
     let circuits = BTreeMap::new();
-    Builder { spec, nodes: &outline.nodes, names, router, route_links: 0, circuits }.flows(drafts, poll)
+    Builder { spec, nodes: &outline.nodes, names, router, route_links: 0, circuits, arriving: 0.0, active: 0 }
+        .flows(drafts, poll)
 }
 
 /// A flow before its route is known, and the number of the `[[flow]]` about it.
@@ -117,6 +118,9 @@ struct Builder<'a> {
     route_links: usize,
     /// The flows that set up VCs with a name.
     circuits: BTreeMap<String, usize>,
+    /// Short flows that will arrive, about, and that may be under way at once.
+    arriving: f64,
+    active: u64,
 }
 
 impl Builder<'_> {
@@ -171,6 +175,9 @@ impl Builder<'_> {
             None => "traffic".to_owned(),
         };
         progress::check_source(&table, &traffic, self.router.links()[route[0]].rate)?;
+        if let Traffic::ShortFlows(form) = &traffic {
+            self.count_short_flows(&table, form, &route)?;
+        }
         self.route_links += route.len() + back.len();
         if self.route_links > MAX_ROUTE_LINKS {
             let message = format!("the routes of all flows together pass more than {MAX_ROUTE_LINKS} links");
@@ -202,6 +209,33 @@ impl Builder<'_> {
             flow.circuit = self.circuit(&format!("{key}.circuit"), &circuit, &flow, flows)?;
         }
         Ok(flow)
+    }
+
+    /// Checks that all short flows together are no more than a run can keep.
+    fn count_short_flows(&mut self, table: &str, form: &ShortFlows, route: &[usize]) -> Result<(), Problem> {
+        let links = self.router.links();
+        let slowest = route.iter().map(|&link| links[link].rate).min().unwrap_or(links[route[0]].rate);
+        let interval = form.interval(slowest);
+        self.arriving +=
+            interval.map_or(form.trace.len() as f64, |time| self.spec.duration.ps() as f64 / time);
+        self.active += u64::from(form.most_active);
+        if self.arriving > MAX_SHORT_FLOWS as f64 {
+            let message = format!(
+                "about {:.0} short flows arrive in a run, and {MAX_SHORT_FLOWS} are the most: shorten the run, or let them come less often",
+                self.arriving
+            );
+            let key = ["load", "every", "trace"]
+                [usize::from(form.load.is_none()) + usize::from(interval.is_none())];
+            return Err(Problem::new(format!("{table}.{key}"), message));
+        }
+        if self.active > MAX_ACTIVE {
+            let message = format!(
+                "{} short flows may be under way at once, over all flows, and {MAX_ACTIVE} are the most",
+                self.active
+            );
+            return Err(Problem::new(format!("{table}.most-active"), message));
+        }
+        Ok(())
     }
 
     /// The flow that set up the VC called `name`; `flow` itself if it is the first to use it.

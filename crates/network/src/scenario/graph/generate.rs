@@ -162,9 +162,9 @@ fn row(spec: &Spec, switches: u32, groups: impl IntoIterator<Item = Group>) -> O
     let (first_switch, first_destination) = (flows, flows + switches);
     let wire = |from, to, place: Place| {
         let link = match place {
-            Place::Access => spec.link.access,
-            Place::Exit => spec.link.exit,
-            Place::Trunk | Place::Entry(_) => spec.link.trunk,
+            Place::Access => spec.link.access.clone(),
+            Place::Exit => spec.link.exit.clone(),
+            Place::Trunk | Place::Entry(_) => spec.link.trunk.clone(),
         };
         Wire { from, to, link, simplex: false, place }
     };

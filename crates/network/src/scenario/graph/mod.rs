@@ -21,18 +21,25 @@ use celltrain_atm::{
 use celltrain_engine::quantity::{BitRate, Bytes, Duration};
 use celltrain_tcp::Params;
 
-use self::generate::Outline;
+use self::generate::{Outline, Wire};
 pub(super) use self::poll::{Poll, Stop};
 pub use self::{poll::WORK_BETWEEN_POLLS, progress::MAX_OVERLOAD};
 use super::{
     error::{Problem, suggestion},
-    spec::{Framing, LossDirection, LossUnit, NodeKind, Spec, Start, SwitchSpec, Traffic},
+    spec::{
+        BurstLoss, Dark, DelayChanges, Framing, LossDirection, LossUnit, NodeKind, Reorder, Spec, Start,
+        SwitchSpec, Traffic,
+    },
 };
 
 /// The most nodes, and the most links, of a network.
 pub const MAX_NODES: u64 = 1_000_000;
 /// The most flows.
 pub const MAX_FLOWS: u64 = 1_000_000;
+/// The most short flows that arrive in a run, and the most that may be under way at once.
+pub const MAX_SHORT_FLOWS: u64 = 5_000_000;
+/// See [`MAX_SHORT_FLOWS`].
+pub const MAX_ACTIVE: u64 = 200_000;
 /// The most links on the routes of all flows together, there and back.
 pub const MAX_ROUTE_LINKS: usize = 10_000_000;
 
@@ -79,6 +86,16 @@ pub struct Link {
     pub loss: f64,
     /// What it loses at random.
     pub loss_unit: LossUnit,
+    /// What it loses in bursts.
+    pub burst_loss: Option<BurstLoss>,
+    /// Which packets it holds back.
+    pub reorder: Option<Reorder>,
+    /// When it loses everything.
+    pub dark: Option<Dark>,
+    /// How its delay changes.
+    pub delay_changes: DelayChanges,
+    /// The shortest that its delay is at any time, as [`Link::delay`] is at the start of the run.
+    pub shortest_delay: Duration,
     /// Buffer of the output port; a host's is unlimited.
     pub buffer: Capacity,
     /// Discard policy of the output port.
@@ -135,7 +152,24 @@ pub struct Loss {
     pub occurrence: u32,
 }
 
+impl Link {
+    /// Whether it does something to what it carries that is not each cell's or frame's own fate.
+    #[must_use]
+    pub fn is_impaired(&self) -> bool {
+        self.burst_loss.is_some()
+            || self.reorder.is_some()
+            || self.dark.is_some()
+            || !self.delay_changes.is_empty()
+    }
+}
+
 impl Flow {
+    /// The rate of the slowest link on the way of its data.
+    pub(crate) fn slowest(&self, links: &[Link]) -> BitRate {
+        let rates = self.route.iter().map(|&link| links[link].rate);
+        rates.min().expect("a route has a link")
+    }
+
     /// The contract of its VC back: what it carries is as urgent as the data are, and nothing is guaranteed or policed.
     #[must_use]
     pub fn back_contract(&self) -> Contract {
@@ -211,6 +245,16 @@ fn find(names: &Names, key: impl Fn() -> String, name: &str) -> Result<usize, Pr
     })
 }
 
+/// Checks that a link which reorders carries packets.
+fn check_order(wire: &Wire, link: &Link) -> Result<(), Problem> {
+    if link.reorder.is_none() || link.framing == Framing::Packets {
+        return Ok(());
+    }
+    let key = wire.link.reorder.map_or_else(|| "link".to_owned(), |_| wire.place.key());
+    let message = "the cells of a VC stay in order on every ATM link (ITU-T I.150): give `framing = \"packets\"`, or leave it out";
+    Err(Problem::new(format!("{key}.reorder"), message))
+}
+
 /// The directed links and their ports.
 fn links(spec: &Spec, outline: &Outline, names: &Names, poll: &mut Poll<'_>) -> Result<Vec<Link>, Stop> {
     let mut links = Vec::with_capacity(2 * outline.wires.len());
@@ -223,6 +267,8 @@ fn links(spec: &Spec, outline: &Outline, names: &Names, poll: &mut Poll<'_>) -> 
             let switch = if host { &unlimited } else { &spec.switch };
             let processing = if outline.nodes[to].kind == NodeKind::Switch { spec.switch.delay.0 } else { 0 };
             let delay = wire.link.delay.unwrap_or(spec.link.delay).0;
+            let delay_changes = wire.link.delay_changes.as_ref().unwrap_or(&spec.link.delay_changes);
+            let shortest = delay_changes.iter().map(|change| change.delay.0).fold(delay, Ord::min);
             let link = Link {
                 from,
                 to,
@@ -232,6 +278,11 @@ fn links(spec: &Spec, outline: &Outline, names: &Names, poll: &mut Poll<'_>) -> 
                 overhead: wire.link.overhead.unwrap_or(spec.link.overhead),
                 loss: wire.link.loss.unwrap_or(spec.link.loss),
                 loss_unit: wire.link.loss_unit.unwrap_or(spec.link.loss_unit),
+                burst_loss: wire.link.burst_loss.or(spec.link.burst_loss),
+                reorder: wire.link.reorder.or(spec.link.reorder),
+                dark: wire.link.dark.or(spec.link.dark),
+                delay_changes: delay_changes.clone(),
+                shortest_delay: Duration(shortest.0 + processing),
                 buffer: switch.buffer,
                 discard: switch.discard.clone(),
                 vc_buffer: switch.vc_buffer.unwrap_or(Capacity::UNLIMITED),
@@ -239,6 +290,7 @@ fn links(spec: &Spec, outline: &Outline, names: &Names, poll: &mut Poll<'_>) -> 
                 allocator: switch.allocator.clone(),
             };
             progress::check_lookahead(wire.place, &link)?;
+            check_order(wire, &link)?;
             links.push(link);
         }
     }

@@ -29,7 +29,7 @@ pub const MAX_OVERLOAD: u64 = 10;
 /// Every cycle of the network leads along links, so that every cycle then has lookahead (Chandy and Misra 1979: a network
 /// of processes that wait for each other goes on exactly if each cycle of it has some).
 pub(super) fn check_lookahead(place: Place, link: &Link) -> Result<(), Problem> {
-    if shortest_transmission(link) + link.delay.ps() > 0 {
+    if shortest_transmission(link) + link.shortest_delay.ps() > 0 {
         return Ok(());
     }
     let message = format!(
@@ -52,7 +52,7 @@ fn shortest_transmission(link: &Link) -> Time {
 /// The largest rate of a source of bare cells, and its key; none if TCP carries the traffic.
 fn source_rate(traffic: &Traffic) -> Option<(&'static str, BitRate)> {
     match traffic {
-        Traffic::Greedy(_) | Traffic::Finite(_) | Traffic::Bursty(_) => None,
+        Traffic::Greedy(_) | Traffic::Finite(_) | Traffic::Bursty(_) | Traffic::ShortFlows(_) => None,
         Traffic::Cbr(form) => Some(("rate", form.rate.0)),
         Traffic::Poisson(form) => Some(("rate", form.rate.0)),
         Traffic::OnOff(form) => Some(("peak", form.peak.0)),

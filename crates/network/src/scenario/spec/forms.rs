@@ -28,4 +28,4 @@ macro_rules! forms {
     };
 }
 
-pub(super) use forms;
+pub(crate) use forms;

@@ -3,6 +3,7 @@
 //! These types are the one schema: reading, the JSON schema and the reference pages all come from them.
 
 mod forms;
+mod link;
 mod topology;
 mod traffic;
 
@@ -15,7 +16,7 @@ use celltrain_atm::{
     scheduler::SchedulerParams,
 };
 use celltrain_engine::{
-    quantity::{BitRate, Bytes, Delay, Duration, PacketRate},
+    quantity::{Duration, PacketRate},
     time::MILLISECOND,
 };
 use celltrain_tcp::StackSpec;
@@ -23,10 +24,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use celltrain_atm::quantity::CellRate;
+pub(crate) use forms::forms;
+pub use link::{
+    BurstLoss, Dark, DelayChange, DelayChanges, Framing, LinkOverride, LinkSpec, LossUnit, Reorder,
+};
 pub use topology::{
     Backbone, Chain, ExplicitGraph, LinkEntry, NSource, NodeEntry, NodeKind, ParkingLot, Topology,
 };
-pub use traffic::{Bursty, Cbr, Distribution, Finite, Greedy, LongRange, OnOff, Poisson, Start, Traffic};
+pub use traffic::{
+    ArrivalTimes, Bursty, Cbr, Distribution, Finite, Greedy, LongRange, OnOff, Poisson, ShortFlows, Start,
+    TraceFlow, Traffic,
+};
 
 /// The version of the scenario format.
 pub const SCHEMA: u32 = 1;
@@ -140,107 +148,6 @@ pub enum TieBreak {
     /// Drawn anew each time.
     #[default]
     Random,
-}
-
-/// `[link]`: links.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
-pub struct LinkSpec {
-    /// Line rate; a cell takes 424 bits. 1 kbit/s to 100 Tbit/s.
-    pub rate: BitRate,
-    /// Propagation delay, up to an hour, or the length of the link in kilometres, of 5 us each. Above 0 where packets travel
-    /// at more than 8 Tbit/s.
-    pub delay: Delay,
-    /// Whether the link carries cells or packets. All links on the way of a flow must have the same framing.
-    pub framing: Framing,
-    /// Bytes that a packet-framed link adds to each IP packet (frame header, preamble, gap).
-    pub overhead: Bytes,
-    /// Share of what the link loses at random, after its transmission: 0 to 1.
-    #[schemars(range(min = 0, max = 1))]
-    pub loss: f64,
-    /// What is lost at random, each on its own.
-    pub loss_unit: LossUnit,
-    /// Links from a source host to its switch (and back), where they differ.
-    #[serde(skip_serializing_if = "LinkOverride::is_empty")]
-    pub access: LinkOverride,
-    /// Links between switches, where they differ.
-    #[serde(skip_serializing_if = "LinkOverride::is_empty")]
-    pub trunk: LinkOverride,
-    /// Links from a switch to a destination host (and back), where they differ.
-    #[serde(skip_serializing_if = "LinkOverride::is_empty")]
-    pub exit: LinkOverride,
-}
-
-impl Default for LinkSpec {
-    /// OC-3c over 200 km.
-    fn default() -> Self {
-        let none = LinkOverride::default();
-        Self {
-            rate: BitRate(155_520_000),
-            delay: Delay(Duration(MILLISECOND)),
-            framing: Framing::Cells,
-            overhead: Bytes(0),
-            loss: 0.0,
-            loss_unit: LossUnit::Frame,
-            access: none,
-            trunk: none,
-            exit: none,
-        }
-    }
-}
-
-/// How the links of one place differ from `[link]`.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
-pub struct LinkOverride {
-    /// Line rate; that of `[link]` if not given.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rate: Option<BitRate>,
-    /// Propagation delay; that of `[link]` if not given.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub delay: Option<Delay>,
-    /// Whether the link carries cells or packets; as `[link]` says if not given.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub framing: Option<Framing>,
-    /// Bytes that a packet-framed link adds to each packet; those of `[link]` if not given.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub overhead: Option<Bytes>,
-    /// Share of what is lost at random; that of `[link]` if not given.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0, max = 1))]
-    pub loss: Option<f64>,
-    /// What is lost at random; that of `[link]` if not given.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub loss_unit: Option<LossUnit>,
-}
-
-/// What a link carries.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Framing {
-    /// Cells of 53 bytes, into which AAL5 cuts every frame.
-    #[default]
-    Cells,
-    /// IP packets, each in one piece: its transmission takes the time of its bytes, and a buffer takes it or discards it
-    /// as a whole. Buffers are in packets or bytes.
-    Packets,
-}
-
-/// What a link loses at random.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum LossUnit {
-    /// Whole frames.
-    #[default]
-    Frame,
-    /// Single cells; on a packet-framed link, packets.
-    Cell,
-}
-
-impl LinkOverride {
-    fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
 }
 
 /// `[switch]`: output-buffered switches.

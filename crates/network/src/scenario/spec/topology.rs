@@ -4,7 +4,7 @@ use celltrain_engine::quantity::{BitRate, Bytes, Delay};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Framing, LinkOverride, LossUnit, forms::forms};
+use super::{BurstLoss, Dark, DelayChanges, Framing, LinkOverride, LossUnit, Reorder, forms::forms};
 
 forms! {
     /// `[topology]`: nodes, links between them, and flows across them.
@@ -137,6 +137,18 @@ pub struct LinkEntry {
     /// What is lost at random; that of `[link]` if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss_unit: Option<LossUnit>,
+    /// Loss in bursts; as `[link]` says if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub burst_loss: Option<BurstLoss>,
+    /// Which packets arrive late; as `[link]` says if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reorder: Option<Reorder>,
+    /// When it loses everything; as `[link]` says if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dark: Option<Dark>,
+    /// How its propagation delay changes; as `[link]` says if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delay_changes: Option<DelayChanges>,
     /// Whether the link carries cells in the direction `from` to `to` only.
     #[serde(default)]
     pub simplex: bool,
@@ -152,6 +164,10 @@ impl LinkEntry {
             overhead: self.overhead,
             loss: self.loss,
             loss_unit: self.loss_unit,
+            burst_loss: self.burst_loss,
+            reorder: self.reorder,
+            dark: self.dark,
+            delay_changes: self.delay_changes.clone(),
         }
     }
 }

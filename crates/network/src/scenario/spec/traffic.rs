@@ -4,14 +4,15 @@ use std::{fmt, str::FromStr};
 
 use celltrain_atm::quantity::CellRate;
 use celltrain_engine::{
-    quantity::{Bytes, Duration},
+    quantity::{BitRate, Bytes, Duration},
     string_form,
+    time::SECOND,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::forms::forms;
-use crate::traffic::long_range;
+use crate::traffic::{long_range, sizes::FlowSize};
 
 forms! {
     /// `[traffic]`: what a flow carries.
@@ -22,6 +23,8 @@ forms! {
         Finite(Finite),
         /// TCP that is given an amount of data at regular times, whether or not the last has been sent.
         Bursty(Bursty),
+        /// TCP connections that come one after the other, each with an amount of data of its own.
+        ShortFlows(ShortFlows),
         /// Cells at a constant rate, without TCP.
         Cbr(Cbr),
         /// Frames of cells at exponentially distributed distances, without TCP. The cells of a frame follow each other at
@@ -48,6 +51,7 @@ impl Traffic {
             Self::Greedy(form) => form.start,
             Self::Finite(form) => form.start,
             Self::Bursty(form) => form.start,
+            Self::ShortFlows(form) => form.start,
             Self::Cbr(form) => form.start,
             Self::Poisson(form) => form.start,
             Self::OnOff(form) => form.start,
@@ -58,7 +62,7 @@ impl Traffic {
     /// Whether TCP carries the flow.
     #[must_use]
     pub fn uses_tcp(&self) -> bool {
-        matches!(self, Self::Greedy(_) | Self::Finite(_) | Self::Bursty(_))
+        matches!(self, Self::Greedy(_) | Self::Finite(_) | Self::Bursty(_) | Self::ShortFlows(_))
     }
 }
 
@@ -92,6 +96,81 @@ pub struct Bursty {
     /// When the first burst is given.
     #[serde(default)]
     pub start: Start,
+}
+
+/// `kind = "short-flows"`. Each flow is a TCP connection of its own, from its arrival until all its data are acknowledged. How often
+/// flows arrive is said by `load` or `every`, or by `trace`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ShortFlows {
+    /// How much data each flow carries; required without a trace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<FlowSize>,
+    /// The payload that arrives, as a share of what the slowest link on the way carries, headers not counted: above 0, up to 10.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 10))]
+    pub load: Option<f64>,
+    /// Mean time from one arrival to the next, 1 us or more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub every: Option<Duration>,
+    /// How the times between arrivals are distributed.
+    #[serde(default)]
+    pub arrivals: ArrivalTimes,
+    /// The flows themselves, in the order of time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub trace: Vec<TraceFlow>,
+    /// The most flows that are under way at once, 1 to 100 000. One that arrives when there are as many is turned away, and
+    /// counted.
+    #[serde(default = "usual_most_active")]
+    #[schemars(range(min = 1, max = 100_000))]
+    pub most_active: u32,
+    /// When the first flow may arrive.
+    #[serde(default)]
+    pub start: Start,
+}
+
+fn usual_most_active() -> u32 {
+    100
+}
+
+/// How the times between the arrivals of short flows are distributed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ArrivalTimes {
+    /// Exponentially: a Poisson process.
+    #[default]
+    Poisson,
+    /// Always the same time.
+    Regular,
+}
+
+/// `[[trace]]`: a short flow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct TraceFlow {
+    /// When it arrives, counted from `start`.
+    pub at: Duration,
+    /// Its payload: 1 B to 1 TB.
+    pub bytes: Bytes,
+}
+
+impl ShortFlows {
+    /// Mean time between arrivals in picoseconds, behind a slowest link of rate `slowest`; `None` with a trace.
+    #[must_use]
+    pub fn interval(&self, slowest: BitRate) -> Option<f64> {
+        let of_load =
+            |load| Some(self.size.as_ref()?.mean() * 8.0 / (load * slowest.0 as f64) * SECOND as f64);
+        self.every.map(|every| every.ps() as f64).or_else(|| self.load.and_then(of_load))
+    }
+
+    /// Mean payload in bit/s; of a trace over `duration`.
+    #[must_use]
+    pub fn offered(&self, slowest: BitRate, duration: Duration) -> f64 {
+        let bytes: f64 = self.trace.iter().map(|flow| flow.bytes.0 as f64).sum();
+        let of_interval = |interval| self.size.as_ref().map(|size| size.mean() / interval);
+        let bytes = self.interval(slowest).and_then(of_interval).unwrap_or(bytes / duration.ps() as f64);
+        bytes * 8.0 * SECOND as f64
+    }
 }
 
 /// `kind = "cbr"`.

@@ -1,14 +1,10 @@
 //! What sets traffic off: applications that give data to TCP, and cell-level sources that need no TCP.
 
 use celltrain_atm::cell::CELL_BITS;
-use celltrain_engine::{
-    Instant, Slot, Time,
-    quantity::BitRate,
-    random::Generator,
-    time::{NEVER, SECOND},
-};
+use celltrain_engine::{Instant, Slot, Time, random::Generator};
 
-use crate::traffic::long_range::LongRange;
+use super::{long_range::LongRange, varying::VaryingRate};
+use crate::scenario::{self, Traffic};
 
 /// A source of traffic inside a host; it acts at times of its own.
 #[derive(Debug)]
@@ -23,6 +19,8 @@ pub(crate) struct Source {
 pub(crate) enum Kind {
     /// Offers `bytes` bytes to a TCP sender, once, or again every `every`. `u64::MAX` bytes: a greedy source.
     Application { endpoint: u32, bytes: u64, every: Option<Time> },
+    /// Opens a connection for a flow that arrives, of the pool number `pool` of the host.
+    Arrivals { pool: u32 },
     /// Sends a frame of cells and draws the time of the next one.
     Cells(Box<CellSource>),
 }
@@ -53,53 +51,37 @@ pub(crate) enum Pattern {
     Varying(VaryingRate),
 }
 
-/// A rate that varies by steps, and what of it is not yet in cells.
-#[derive(Debug)]
-pub(crate) struct VaryingRate {
-    steps: LongRange,
-    /// When the process of the rate starts.
-    start: Time,
-    /// In bit/s, until the next step.
-    rate: BitRate,
-    next_step: (Time, BitRate),
-    /// What is missing to the next cell, in bits times picoseconds a second.
-    missing: u128,
-}
-
-/// The bits of a cell in the same unit.
-const CELL: u128 = CELL_BITS as u128 * SECOND as u128;
-
-impl VaryingRate {
-    /// A rate that follows `steps` from `start` on. The cell after the first, which goes at the start,
-    /// comes when the rate has come to one.
-    pub(crate) fn new(mut steps: LongRange, start: Time) -> Self {
-        let mut step = || steps.next().expect("the rate varies for ever");
-        let ((_, rate), next_step) = (step(), step());
-        Self { steps, start, rate, next_step, missing: CELL }
-    }
-
-    /// The time of the cell after `now`, when the last one was sent.
-    fn after(&mut self, mut now: Time) -> Time {
-        loop {
-            let (rate, change) = (u128::from(self.rate.0), self.start.saturating_add(self.next_step.0));
-            let until_change = rate * u128::from(change - now);
-            if rate > 0 && until_change >= self.missing {
-                let time = self.missing.div_ceil(rate);
-                self.missing = CELL + self.missing - time * rate;
-                return now + time as Time;
-            }
-            // Far beyond the end of any run.
-            if change > NEVER / 2 {
-                return NEVER;
-            }
-            self.missing -= until_change;
-            (now, self.rate) = (change, self.next_step.1);
-            self.next_step = self.steps.next().expect("the rate varies for ever");
-        }
-    }
-}
-
 impl CellSource {
+    /// A source of what `traffic` says, which TCP does not carry, from `start` on; it sends on the host's VC `outgoing`.
+    pub(crate) fn new(traffic: &Traffic, outgoing: u32, generator: Generator, start: Instant) -> Self {
+        let interval = |rate: scenario::CellRate| Slot::of_bits(CELL_BITS, rate.0);
+        let (frame, pattern) = match traffic {
+            Traffic::Cbr(cbr) => (cbr.frame, Pattern::Constant { interval: interval(cbr.rate) }),
+            Traffic::Poisson(poisson) => {
+                let mean = interval(poisson.rate).ps() * u64::from(poisson.frame);
+                (poisson.frame, Pattern::Poisson { mean })
+            }
+            Traffic::OnOff(on_off) => {
+                let pattern = Pattern::OnOff {
+                    interval: interval(on_off.peak),
+                    on: on_off.on.ps(),
+                    off: on_off.off.ps(),
+                    exponential: on_off.distribution == scenario::Distribution::Exponential,
+                    on_until: start,
+                };
+                (on_off.frame, pattern)
+            }
+            Traffic::LongRange(form) => {
+                let steps = LongRange::new(&form.rate, generator.clone()).expect("the scenario was checked");
+                (form.frame, Pattern::Varying(VaryingRate::new(steps, start.ps())))
+            }
+            Traffic::Greedy(_) | Traffic::Finite(_) | Traffic::Bursty(_) | Traffic::ShortFlows(_) => {
+                unreachable!("TCP carries this traffic")
+            }
+        };
+        Self { outgoing, frame, position: 0, pattern, generator }
+    }
+
     /// How many cells go at once, and where in the frame the first of them stands.
     pub(crate) fn send(&mut self) -> (u16, u16) {
         if matches!(self.pattern, Pattern::Poisson { .. }) {
@@ -146,42 +128,9 @@ impl CellSource {
 
 #[cfg(test)]
 mod tests {
-    use celltrain_engine::{quantity::Duration, random::Randomness, time::MILLISECOND};
+    use celltrain_engine::{random::Randomness, time::MILLISECOND};
 
     use super::*;
-    use crate::traffic::long_range::Params;
-
-    #[test]
-    fn the_cells_of_a_varying_rate_are_its_integral() {
-        let params = Params {
-            minimum: BitRate(0),
-            mean: BitRate(40_000_000),
-            maximum: BitRate(150_000_000),
-            hurst: 0.8,
-            sources: 3,
-            cycle: Duration(MILLISECOND),
-        };
-        let generator = Randomness { seed: 1, replication: 0 }.named("test");
-        let steps = || LongRange::new(&params, generator.clone()).unwrap();
-        let (mut rate, start) = (VaryingRate::new(steps(), 500), 500);
-        let times: Vec<_> =
-            std::iter::successors(Some(start), |&now| Some(rate.after(now))).take(20_000).collect();
-        let (mut bits, mut at, mut cells) = (0u128, start, times[1..].iter().enumerate().peekable());
-        let mut process = steps().peekable();
-        while let (Some((_, rate)), Some(&(change, _))) = (process.next(), process.peek()) {
-            let end = start + change;
-            while let Some((number, &time)) = cells.next_if(|cell| *cell.1 <= end) {
-                let bits = bits + u128::from(rate.0) * u128::from(time - at);
-                let due = CELL * (number as u128 + 1);
-                assert!((due..due + u128::from(rate.0)).contains(&bits), "cell {number} to the picosecond");
-            }
-            if cells.peek().is_none() {
-                return;
-            }
-            bits += u128::from(rate.0) * u128::from(end - at);
-            at = end;
-        }
-    }
 
     /// The exponential distribution has no memory, so that an observer who starts at any time waits as long for the first
     /// arrival as others do between two (L. Kleinrock, "Queueing Systems", volume 1, 1975, section 2.4).

@@ -1,5 +1,8 @@
 //! What types cannot say: ranges, limits and thresholds.
 
+mod link;
+mod short_flows;
+
 use std::fmt;
 
 use celltrain_atm::{
@@ -16,6 +19,7 @@ use celltrain_engine::{
 };
 use celltrain_tcp::StackSpec;
 
+pub use self::link::MAX_DELAY_CHANGES;
 use super::{
     error::Problem,
     spec::{FlowSpec, LinkOverride, LinkSpec, OnOff, PortSpec, SCHEMA, Spec, Start, Traffic},
@@ -47,7 +51,7 @@ pub(super) const MAX_WEIGHT: u32 = 1_000_000;
 /// The fastest IP service.
 pub const MAX_PACKET_RATE: PacketRate = PacketRate(1_000_000_000_000);
 
-type Checked = Result<(), Problem>;
+pub(super) type Checked = Result<(), Problem>;
 
 /// Checks all that can be said without the network itself.
 pub(super) fn check(spec: &Spec) -> Checked {
@@ -93,10 +97,23 @@ fn time(spec: &Spec) -> Checked {
 }
 
 fn links(link: &LinkSpec) -> Checked {
-    let whole =
-        LinkOverride { rate: Some(link.rate), delay: Some(link.delay), loss: Some(link.loss), ..link.trunk };
-    let places =
-        [("link", whole), ("link.access", link.access), ("link.trunk", link.trunk), ("link.exit", link.exit)];
+    let whole = LinkOverride {
+        rate: Some(link.rate),
+        delay: Some(link.delay),
+        overhead: Some(link.overhead),
+        loss: Some(link.loss),
+        burst_loss: link.burst_loss,
+        reorder: link.reorder,
+        dark: link.dark,
+        delay_changes: Some(link.delay_changes.clone()),
+        ..LinkOverride::default()
+    };
+    let places = [
+        ("link", &whole),
+        ("link.access", &link.access),
+        ("link.trunk", &link.trunk),
+        ("link.exit", &link.exit),
+    ];
     places.iter().try_for_each(|(key, part)| one_link(key, part))
 }
 
@@ -114,7 +131,7 @@ pub(super) fn one_link(key: &str, link: &LinkOverride) -> Checked {
     if let Some(loss) = link.loss {
         within(&format!("{key}.loss"), loss, 0.0, 1.0)?;
     }
-    Ok(())
+    link::check(key, link)
 }
 
 fn check_port(index: usize, port: &PortSpec, spec: &Spec) -> Checked {
@@ -174,6 +191,7 @@ fn traffic(key: &str, traffic: &Traffic) -> Checked {
             within(&at("bytes"), form.bytes, Bytes(1), MAX_TRANSFER)?;
             within(&at("every"), form.every, MIN_PERIOD, MAX_DURATION)
         }
+        Traffic::ShortFlows(form) => short_flows::check(key, form),
         Traffic::Cbr(form) => {
             within(&at("rate"), form.rate.0, MIN_RATE, MAX_RATE)?;
             frame(&at("frame"), form.frame)
@@ -229,7 +247,7 @@ fn contract(key: &str, contract: &Contract) -> Checked {
 }
 
 /// Checks that `low <= value <= high`.
-fn within<T: PartialOrd + fmt::Display>(key: &str, value: T, low: T, high: T) -> Checked {
+pub(super) fn within<T: PartialOrd + fmt::Display>(key: &str, value: T, low: T, high: T) -> Checked {
     if low <= value && value <= high {
         return Ok(());
     }

@@ -1,0 +1,434 @@
+//! What happens to cells on their way along a link: some links lose some of them, go dark, change their delay, or let packets overtake
+//! each other.
+//!
+//! A channel stands between a port and what receives its cells, on links that do such things or are captured. The port has
+//! transmitted the cells, so that queues and utilisations do not depend on the losses. A capture of a link is taken there too,
+//! of the cells that pass.
+
+mod loss;
+mod order;
+mod schedule;
+
+use celltrain_atm::{Cell, cell::Kind};
+use celltrain_engine::{
+    Fingerprint, Instant, Time,
+    merge::{Merge, TieBreak},
+    stream::{StreamId, Streams, Train},
+    time::NEVER,
+};
+
+pub(crate) use self::{
+    loss::{ChanceLoss, GilbertElliott, LossReason, Lost, RandomLoss, ScriptedLoss},
+    order::Reordering,
+    schedule::{DarkPeriods, VaryingDelay},
+};
+use crate::{
+    capture::CellTap,
+    flight::{InFlight, Packet, PayloadQueue},
+    live::DiscardLog,
+};
+
+/// Where the cells of a VC go on to: one of the channel's outputs, and the VC's label there.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct NextHop {
+    pub(crate) output: usize,
+    pub(crate) label: u32,
+}
+
+/// A VC on the link.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Vc {
+    pub(crate) next: NextHop,
+    /// Where its backward RM cells go first, if a port stamps them on the way.
+    pub(crate) relay: Option<NextHop>,
+    /// The payload queue of the VC's first link, by which scripts know it.
+    pub(crate) origin: Option<usize>,
+    /// Where the contents of its frames and of its RM cells wait, if they have any.
+    pub(crate) payloads: Option<usize>,
+    pub(crate) rm_payloads: Option<usize>,
+    /// Where the contents of its frames wait behind the link, if the link does not keep their order.
+    pub(crate) payloads_behind: Option<usize>,
+    /// What is known of the frame of its last cell.
+    pub(crate) frame: FrameFate,
+}
+
+/// What becomes of a VC's present frame.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct FrameFate {
+    /// The frame, if there was one.
+    number: Option<u32>,
+    /// Why it is lost as a whole, if it is.
+    lost: Option<LossReason>,
+    /// Whether cells of it were lost.
+    broken: bool,
+}
+
+impl Vc {
+    /// Where a cell of `kind` goes next.
+    fn next_hop(&self, kind: Kind) -> NextHop {
+        self.relay.filter(|_| kind == Kind::BackwardRm).unwrap_or(self.next)
+    }
+}
+
+/// A link, or its way to one of the processes behind it where each cell has its fate for itself.
+#[derive(Debug)]
+pub(crate) struct Channel {
+    parts: ChannelParts,
+    input: [StreamId; 1],
+    merge: Merge,
+    clock: Time,
+    /// When the last cell arrives, on a link whose delay changes.
+    last: Instant,
+    passed: u64,
+    lost: Lost,
+    /// Number of the last cell passed on; the trains of a channel do not join.
+    number: u64,
+    fingerprint: Fingerprint,
+    /// Losses, if somebody watches.
+    log: Option<Box<DiscardLog>>,
+}
+
+/// What a channel is made of.
+#[derive(Debug)]
+pub(crate) struct ChannelParts {
+    /// The link, by its number in the graph.
+    pub(crate) link: usize,
+    pub(crate) input: StreamId,
+    pub(crate) outputs: Vec<StreamId>,
+    /// By label.
+    pub(crate) vcs: Vec<Vc>,
+    /// Whether the link does anything to its cells; one that is only captured does nothing.
+    pub(crate) acts: bool,
+    pub(crate) chance: ChanceLoss,
+    pub(crate) scripted: Vec<ScriptedLoss>,
+    pub(crate) dark: Option<DarkPeriods>,
+    pub(crate) delay: Option<VaryingDelay>,
+    pub(crate) reordering: Option<Reordering>,
+    /// Whether somebody may look at the contents of frames of which cells were lost: captures and scripts.
+    pub(crate) keeps_broken: bool,
+    /// Records the cells that pass, if the link is captured.
+    pub(crate) tap: Option<CellTap>,
+}
+
+/// Between the numbers of cells that are not on one grid of slots.
+const APART: u64 = 1 << 32;
+
+impl Channel {
+    pub(crate) fn new(parts: ChannelParts) -> Self {
+        let input = [parts.input];
+        Self {
+            merge: Merge::new(&input, TieBreak::InputId),
+            input,
+            parts,
+            clock: 0,
+            last: Instant::default(),
+            passed: 0,
+            lost: Lost::default(),
+            number: 0,
+            fingerprint: Fingerprint::default(),
+            log: None,
+        }
+    }
+
+    /// The link, by its number in the graph.
+    pub(crate) fn link(&self) -> usize {
+        self.parts.link
+    }
+
+    /// Keeps a log of the losses from now on.
+    pub(crate) fn watch(&mut self) {
+        self.log.get_or_insert_default();
+    }
+
+    /// The log of the losses, if one is kept: what a viewer may read.
+    pub(crate) fn log(&mut self) -> Option<&mut DiscardLog> {
+        self.log.as_deref_mut()
+    }
+
+    pub(crate) fn inputs(&self) -> &[StreamId] {
+        &self.input
+    }
+
+    pub(crate) fn outputs(&self) -> &[StreamId] {
+        &self.parts.outputs
+    }
+
+    /// Where the cells of VC `label` go next, and what it is called there: what a viewer may read.
+    pub(crate) fn hops(&self, label: u32) -> impl Iterator<Item = (StreamId, u32)> {
+        let vc = self.parts.vcs[label as usize];
+        let hops = [Some(vc.next), vc.relay].into_iter().flatten();
+        hops.map(|next| (self.parts.outputs[next.output], next.label))
+    }
+
+    pub(crate) fn clock(&self) -> Time {
+        self.clock
+    }
+
+    /// When the next packet arrives that was held back.
+    pub(crate) fn next_event(&self) -> Time {
+        self.parts.reordering.as_ref().map_or(NEVER, Reordering::next)
+    }
+
+    /// What happened, where anything can: what only watches a link leaves no trace in a run.
+    pub(crate) fn fingerprint(&self) -> Option<Fingerprint> {
+        self.parts.acts.then_some(self.fingerprint)
+    }
+
+    /// What the link's capture is made of, if it is captured.
+    pub(crate) fn tap(&self) -> Option<&CellTap> {
+        self.parts.tap.as_ref()
+    }
+
+    /// Cells lost so far.
+    pub(crate) fn lost(&self) -> Lost {
+        self.lost
+    }
+
+    /// Packets held back so far.
+    pub(crate) fn held_back(&self) -> u64 {
+        self.parts.reordering.as_ref().map_or(0, Reordering::held_back)
+    }
+
+    /// Handles what arrives before `until`.
+    pub(crate) fn visit(&mut self, until: Time, streams: &mut Streams<Cell>, flight: &mut InFlight) -> u64 {
+        self.merge.refill(streams);
+        let (mut cells, mut train) = (0, Train::default());
+        loop {
+            let due = until.min(self.next_event());
+            if self.merge.next::<false, _>(due, streams, &mut train) {
+                cells += u64::from(train.count);
+                self.on_train(train, streams, flight);
+            } else if due < until {
+                cells += 1;
+                self.let_go(until, streams, flight);
+            } else {
+                break;
+            }
+        }
+        self.clock = until;
+        for &output in &self.parts.outputs {
+            streams[output].advance_horizon(until);
+        }
+        cells
+    }
+
+    fn on_train(&mut self, train: Train<Cell>, streams: &mut Streams<Cell>, flight: &mut InFlight) {
+        if train.car.kind == Kind::Data
+            && let Some(reason) = self.frame_fate(&train, flight)
+        {
+            self.lost[reason as usize] += u64::from(train.count);
+            return;
+        }
+        if self.parts.dark.is_none() {
+            return self.on_lit(train, streams, flight);
+        }
+        in_pieces(train, |piece| {
+            let dark = self.parts.dark.map_or((false, NEVER), |dark| dark.at(piece.first.ps()));
+            let piece_until = before(piece, dark.1);
+            let mut head = *piece;
+            head.truncate(piece_until);
+            if dark.0 {
+                self.lose(&head, LossReason::Dark, flight);
+            } else {
+                self.on_lit(head, streams, flight);
+            }
+            piece_until
+        });
+    }
+
+    /// Why the frame of a train's cells is lost as a whole, if it is: drawn when its first cell comes.
+    fn frame_fate(&mut self, train: &Train<Cell>, flight: &mut InFlight) -> Option<LossReason> {
+        let vc = self.parts.vcs[train.car.vc as usize];
+        if vc.frame.number == Some(train.car.frame) {
+            return vc.frame.lost;
+        }
+        let lost = self.on_frame(&vc, train.car.frame, flight);
+        self.parts.vcs[train.car.vc as usize].frame =
+            FrameFate { number: Some(train.car.frame), lost, broken: false };
+        if let Some(reason) = lost {
+            self.note_loss(train, reason);
+            if let Some(payloads) = vc.payloads {
+                lose_frame(&mut flight.packets[payloads], &train.car);
+            }
+        }
+        lost
+    }
+
+    /// A frame begins: whether and why it is lost as a whole.
+    fn on_frame(&mut self, vc: &Vc, frame: u32, flight: &InFlight) -> Option<LossReason> {
+        let mut lost = if self.parts.chance.frames { self.parts.chance.one() } else { None };
+        for scripted in &mut self.parts.scripted {
+            if let Some(payloads) = vc.payloads.filter(|_| Some(scripted.payloads) == vc.origin)
+                && scripted.strikes(&flight.packets[payloads].get(frame).segment)
+            {
+                lost = Some(LossReason::Scripted);
+            }
+        }
+        lost
+    }
+
+    /// Cells that come while the link is not dark.
+    fn on_lit(&mut self, train: Train<Cell>, streams: &mut Streams<Cell>, flight: &mut InFlight) {
+        // An RM cell stands for itself among frames and among cells.
+        if self.parts.chance.frames && train.car.kind == Kind::Data {
+            return self.carry(&train, streams, flight);
+        }
+        in_pieces(train, |piece| {
+            let (passing, reason) = self.parts.chance.pass(piece.count);
+            if passing > 0 {
+                let mut head = *piece;
+                head.truncate(passing);
+                self.carry(&head, streams, flight);
+            }
+            let Some(reason) = reason else { return passing };
+            let mut struck = *piece;
+            if passing > 0 {
+                struck.advance(passing);
+            }
+            struck.truncate(1);
+            self.lose(&struck, reason, flight);
+            passing + 1
+        });
+    }
+
+    /// The cells of a train are lost one by one.
+    fn lose(&mut self, train: &Train<Cell>, reason: LossReason, flight: &mut InFlight) {
+        for place in 0..train.count {
+            let mut cell = *train;
+            if place > 0 {
+                cell.advance(place);
+            }
+            self.note_loss(&cell, reason);
+        }
+        self.lost[reason as usize] += u64::from(train.count);
+        let (vc, cell) = (&mut self.parts.vcs[train.car.vc as usize], &train.car);
+        if cell.kind != Kind::Data {
+            vc.rm_payloads.iter().for_each(|&payloads| flight.rm[payloads].lose(cell.frame));
+        } else if !vc.frame.broken && (cell.length == 1 || !self.parts.keeps_broken) {
+            // AAL5 delivers no frame of which a cell is missing.
+            vc.frame.broken = true;
+            vc.payloads.iter().for_each(|&payloads| lose_frame(&mut flight.packets[payloads], cell));
+        }
+    }
+
+    /// Mixes a loss into the fingerprint: of the first cell of `train`, once for a frame that is lost as a whole. How many
+    /// trains its cells come in depends on the visits.
+    fn note_loss(&mut self, train: &Train<Cell>, reason: LossReason) {
+        let place = u64::from(train.car.position) << 32 | u64::from(train.car.vc);
+        self.fingerprint.mix(train.first.ps() ^ place << 8 ^ reason as u64);
+        if let Some(log) = &mut self.log {
+            log.add(train.first.ps(), &train.car, reason.column());
+        }
+    }
+
+    /// The link carries cells to its other end, in the time that it takes then.
+    fn carry(&mut self, train: &Train<Cell>, streams: &mut Streams<Cell>, flight: &mut InFlight) {
+        if self.parts.delay.is_none() {
+            return self.arrive(*train, streams, flight);
+        }
+        in_pieces(*train, |piece| {
+            let delay = self.parts.delay.as_ref();
+            let (extra, until) = delay.map_or((0, NEVER), |delay| delay.at(piece.first.ps()));
+            let mut head = *piece;
+            head.first = head.first.delayed(extra);
+            let together = if head.first < self.last {
+                // A link keeps the order: it arrives together with what it would overtake.
+                head.first = self.last;
+                1
+            } else {
+                before(piece, until)
+            };
+            head.truncate(together);
+            self.last = head.last();
+            self.arrive(head, streams, flight);
+            together
+        });
+    }
+
+    /// Cells arrive at the other end, unless they are held back.
+    fn arrive(&mut self, train: Train<Cell>, streams: &mut Streams<Cell>, flight: &mut InFlight) {
+        let Some(reordering) = &mut self.parts.reordering else { return self.pass(&train, streams, flight) };
+        let payloads = self.parts.vcs[train.car.vc as usize].payloads;
+        let payloads = payloads.expect("packets of TCP alone travel on packet-framed links");
+        let packet = *flight.packets[payloads].take(train.car.frame);
+        let time = train.first.ps();
+        if reordering.enter(time, train.car, packet) {
+            self.fingerprint.mix(time ^ u64::from(train.car.vc) << 40);
+        }
+    }
+
+    /// Lets packets go on whose time has come before `until`, the first of them at least; in the order in which they arrive now they
+    /// get their numbers.
+    fn let_go(&mut self, until: Time, streams: &mut Streams<Cell>, flight: &mut InFlight) {
+        let Some(reordering) = &mut self.parts.reordering else { return };
+        let next = reordering.next();
+        let Some((time, mut cell, packet)) = reordering.leave(until.min(next + 1)) else { return };
+        let payloads = self.parts.vcs[cell.vc as usize].payloads_behind;
+        let payloads = payloads.expect("a VC has a payload queue behind a link that reorders");
+        let (number, contents) = flight.packets[payloads].send();
+        (*contents, cell.frame) = (packet, number);
+        self.pass(&Train::single(Instant::at(time), cell), streams, flight);
+    }
+
+    fn pass(&mut self, train: &Train<Cell>, streams: &mut Streams<Cell>, flight: &InFlight) {
+        let vc = self.parts.vcs[train.car.vc as usize];
+        if let Some(tap) = &mut self.parts.tap {
+            let number = train.car.frame;
+            if train.car.kind == Kind::Data {
+                let payloads = vc.payloads_behind.or(vc.payloads);
+                tap.record(train, payloads.map(|payloads| &flight.packets[payloads].get(number).segment));
+            } else {
+                // As the ports that it has passed have left it.
+                let payloads = vc.rm_payloads.expect("a VC with RM cells has a payload queue for them");
+                tap.record_rm(train, flight.rm[payloads].get(number));
+            }
+        }
+        self.passed += u64::from(train.count);
+        self.number = self.number.wrapping_add(APART);
+        let first = self.number;
+        self.number += train.slots_to(train.count - 1);
+        let next = vc.next_hop(train.car.kind);
+        let car = Cell { vc: next.label, ..train.car };
+        streams[self.parts.outputs[next.output]].push(first, self.number, &Train { car, ..*train });
+    }
+
+    /// Checks that no cell was lost track of.
+    ///
+    /// # Panics
+    /// If one was.
+    pub(crate) fn check_conservation(&self, streams: &Streams<Cell>) {
+        let input = &streams[self.input[0]];
+        let lost: u64 = self.lost.iter().sum();
+        let held = self.parts.reordering.as_ref().map_or(0, Reordering::waiting);
+        let link = self.parts.link;
+        assert_eq!(
+            input.pushed(),
+            input.waiting() + self.passed + lost + held,
+            "link {link}: cells passed and lost"
+        );
+        let sent: u64 = self.parts.outputs.iter().map(|&output| streams[output].pushed()).sum();
+        assert_eq!(self.passed, sent, "link {link}: cells passed");
+    }
+}
+
+/// The frame of `cell` arrives nowhere. Of a longer one an earlier link may have lost cells, which took it out of flight.
+fn lose_frame(payloads: &mut PayloadQueue<Packet>, cell: &Cell) {
+    if cell.length > 1 { payloads.lose_broken(cell.frame) } else { payloads.lose(cell.frame) }
+}
+
+/// Takes a train apart: `take` says how many of the first cells of what is left it has taken.
+fn in_pieces(mut train: Train<Cell>, mut take: impl FnMut(&Train<Cell>) -> u32) {
+    loop {
+        let taken = take(&train);
+        if taken >= train.count {
+            return;
+        }
+        train.advance(taken);
+    }
+}
+
+/// How many cells of a train arrive before `time`; the first one does.
+fn before(train: &Train<Cell>, time: Time) -> u32 {
+    let limit = Instant::start_of(time);
+    if train.last() < limit { train.count } else { train.cars_before(limit) }
+}

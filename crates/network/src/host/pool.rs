@@ -1,0 +1,234 @@
+//! Flows that come and go: those that arrive for one destination use a pool of endpoints, one after the other.
+//!
+//! A flow has a number, which its segments carry. An endpoint that hears a new number begins anew; segments of an older flow are
+//! dropped, as TCP's ports and sequence numbers would have it.
+
+use celltrain_atm::Cell;
+use celltrain_engine::{Time, stream::Streams};
+use celltrain_tcp::{Params, Receiver, ReceiverStats, Sender, SenderStats, Tcp};
+
+use super::Host;
+use crate::{
+    flight::{InFlight, Packet},
+    traffic::arrivals::Arrivals,
+};
+
+/// A flow that has begun.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Begun {
+    pub(crate) at: Time,
+    pub(crate) bytes: u64,
+}
+
+/// What a receiver has had of a flow.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Had {
+    /// The flow's number.
+    pub(crate) flow: u32,
+    /// Distinct bytes, and when the last of them came.
+    pub(crate) bytes: u64,
+    pub(crate) at: Time,
+}
+
+/// The flows that arrive at a host for one destination.
+#[derive(Debug)]
+pub(crate) struct Pool {
+    arrivals: Arrivals,
+    params: Params,
+    /// Endpoints not in use; the last is the next to be.
+    free: Vec<u32>,
+    /// Flow number n is at n - 1.
+    pub(crate) begun: Vec<Begun>,
+    /// Flows that found no endpoint free.
+    pub(crate) turned_away: u64,
+    /// What the senders of earlier flows did.
+    past: SenderStats,
+}
+
+impl Pool {
+    /// A pool of endpoints of the host, none of which is in use.
+    pub(crate) fn new(arrivals: Arrivals, params: Params, endpoints: std::ops::Range<u32>) -> Self {
+        Self {
+            arrivals,
+            params,
+            free: endpoints.rev().collect(),
+            begun: Vec::new(),
+            turned_away: 0,
+            past: SenderStats::default(),
+        }
+    }
+}
+
+/// What an endpoint of a pool is to it.
+#[derive(Debug)]
+pub(crate) enum Member {
+    /// It sends one flow after the other.
+    Sender {
+        /// The pool among the host's.
+        pool: u32,
+        /// Whether a flow is under way.
+        busy: bool,
+    },
+    /// It receives them.
+    Receiver(Box<Receiving>),
+}
+
+/// The receiving end of one flow after the other.
+#[derive(Debug)]
+pub(crate) struct Receiving {
+    params: Params,
+    /// What it has had of the present flow, and of earlier ones.
+    had: Had,
+    earlier: Vec<Had>,
+    /// What the receivers of earlier flows did.
+    past: ReceiverStats,
+}
+
+impl Member {
+    /// A receiver that waits for the first flow.
+    pub(crate) fn receiver(params: &Params) -> Self {
+        let (had, past) = (Had::default(), ReceiverStats::default());
+        Self::Receiver(Box::new(Receiving { params: *params, had, earlier: Vec::new(), past }))
+    }
+}
+
+/// Adds what tables of results count.
+fn add_sent(sum: &mut SenderStats, stats: &SenderStats) {
+    sum.segments += stats.segments;
+    sum.retransmitted_segments += stats.retransmitted_segments;
+    sum.timeouts += stats.timeouts;
+    sum.fast_retransmits += stats.fast_retransmits;
+}
+
+/// Adds what tables of results count.
+fn add_received(sum: &mut ReceiverStats, stats: &ReceiverStats) {
+    sum.segments += stats.segments;
+    sum.distinct_bytes += stats.distinct_bytes;
+    sum.distinct_full_segments += stats.distinct_full_segments;
+    sum.duplicate_segments += stats.duplicate_segments;
+    sum.duplicate_bytes += stats.duplicate_bytes;
+    sum.acks += stats.acks;
+}
+
+impl Host {
+    /// What the senders of a pool, the endpoints `endpoints`, have done.
+    pub(crate) fn pool_sent(&self, pool: usize, endpoints: std::ops::Range<usize>) -> SenderStats {
+        let mut sum = self.parts.pools[pool].past;
+        for endpoint in &self.parts.endpoints[endpoints] {
+            if let Tcp::Sender(sender) = &endpoint.tcp {
+                add_sent(&mut sum, sender.stats());
+            }
+        }
+        sum
+    }
+
+    /// What the receivers of a pool, the endpoints `endpoints`, have seen and done.
+    pub(crate) fn pool_received(&self, endpoints: std::ops::Range<usize>) -> ReceiverStats {
+        let mut sum = ReceiverStats::default();
+        for endpoint in &self.parts.endpoints[endpoints] {
+            if let (Tcp::Receiver(receiver), Some(member)) = (&endpoint.tcp, &endpoint.member) {
+                add_received(&mut sum, receiver.stats());
+                if let Member::Receiver(receiving) = member {
+                    add_received(&mut sum, &receiving.past);
+                }
+            }
+        }
+        sum
+    }
+
+    /// What the receivers of a pool have had of each flow.
+    pub(crate) fn pool_had(&self, endpoints: std::ops::Range<usize>) -> impl Iterator<Item = Had> {
+        self.parts.endpoints[endpoints].iter().flat_map(|endpoint| match &endpoint.member {
+            Some(Member::Receiver(receiving)) => {
+                [receiving.earlier.as_slice(), std::slice::from_ref(&receiving.had)].concat()
+            }
+            _ => Vec::new(),
+        })
+    }
+
+    /// A flow arrives; returns when the next one does.
+    #[inline(never)]
+    pub(super) fn on_arrival(
+        &mut self,
+        now: Time,
+        index: u32,
+        streams: &mut Streams<Cell>,
+        flight: &mut InFlight,
+    ) -> Time {
+        let pool = &mut self.parts.pools[index as usize];
+        let (bytes, next) = pool.arrivals.arrive(now);
+        let Some(place) = pool.free.pop() else {
+            pool.turned_away += 1;
+            return next;
+        };
+        pool.begun.push(Begun { at: now, bytes });
+        let endpoint = &mut self.parts.endpoints[place as usize];
+        if let Tcp::Sender(sender) = &endpoint.tcp {
+            add_sent(&mut pool.past, sender.stats());
+        }
+        let mut sender = Sender::new(&pool.params);
+        sender.offer(now, bytes);
+        endpoint.tcp = Tcp::Sender(Box::new(sender));
+        endpoint.flow = pool.begun.len() as u32;
+        endpoint.member = Some(Member::Sender { pool: index, busy: true });
+        self.fingerprint.mix(now ^ bytes << 32);
+        self.send_due(now, place, streams, flight);
+        next
+    }
+
+    /// A packet reaches an endpoint of a pool.
+    #[inline(never)]
+    pub(super) fn on_member(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        streams: &mut Streams<Cell>,
+        flight: &mut InFlight,
+    ) {
+        let index = packet.endpoint;
+        let endpoint = &mut self.parts.endpoints[index as usize];
+        let Some(member) = &mut endpoint.member else { return };
+        match member {
+            Member::Receiver(receiving) => {
+                if packet.flow < endpoint.flow {
+                    return;
+                }
+                if packet.flow > endpoint.flow {
+                    if let Tcp::Receiver(receiver) = &endpoint.tcp
+                        && endpoint.flow > 0
+                    {
+                        add_received(&mut receiving.past, receiver.stats());
+                        receiving.earlier.push(receiving.had);
+                    }
+                    endpoint.tcp = Tcp::Receiver(Box::new(Receiver::new(&receiving.params)));
+                    endpoint.flow = packet.flow;
+                    receiving.had = Had { flow: packet.flow, ..Had::default() };
+                }
+                endpoint.tcp.on_segment(now, &packet.segment);
+                if let Tcp::Receiver(receiver) = &endpoint.tcp
+                    && receiver.stats().distinct_bytes > receiving.had.bytes
+                {
+                    receiving.had.bytes = receiver.stats().distinct_bytes;
+                    receiving.had.at = now;
+                }
+                self.send_due(now, index, streams, flight);
+            }
+            Member::Sender { pool, busy } => {
+                if packet.flow != endpoint.flow || !*busy {
+                    return;
+                }
+                let pool = *pool as usize;
+                endpoint.tcp.on_segment(now, &packet.segment);
+                self.send_due(now, index, streams, flight);
+                let endpoint = &mut self.parts.endpoints[index as usize];
+                if let Tcp::Sender(sender) = &endpoint.tcp
+                    && sender.is_done()
+                    && let Some(Member::Sender { busy, .. }) = &mut endpoint.member
+                {
+                    *busy = false;
+                    self.parts.pools[pool].free.push(index);
+                }
+            }
+        }
+    }
+}

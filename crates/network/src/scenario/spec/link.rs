@@ -1,0 +1,250 @@
+//! `[link]`: links, and what they do to what they carry.
+
+use std::{ops::Deref, sync::Arc};
+
+use celltrain_engine::{
+    quantity::{BitRate, Bytes, Delay, Duration},
+    time::MILLISECOND,
+};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// `[link]`: links.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub struct LinkSpec {
+    /// Line rate; a cell takes 424 bits. 1 kbit/s to 100 Tbit/s.
+    pub rate: BitRate,
+    /// Propagation delay, up to an hour, or the length of the link in kilometres, of 5 us each. Above 0 where packets travel
+    /// at more than 8 Tbit/s.
+    pub delay: Delay,
+    /// Whether the link carries cells or packets. All links on the way of a flow must have the same framing.
+    pub framing: Framing,
+    /// Bytes that a packet-framed link adds to each IP packet (frame header, preamble, gap).
+    pub overhead: Bytes,
+    /// Share of what the link loses at random, after its transmission: 0 to 1.
+    #[schemars(range(min = 0, max = 1))]
+    pub loss: f64,
+    /// What is lost at random, each on its own.
+    pub loss_unit: LossUnit,
+    /// Loss in bursts, after the same transmission, beside what is lost each on its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub burst_loss: Option<BurstLoss>,
+    /// Which packets arrive late, so that others overtake them; packet-framed links only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reorder: Option<Reorder>,
+    /// When the link loses everything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dark: Option<Dark>,
+    /// How its propagation delay changes in the course of a run: in the order of time, 10 000 changes at most.
+    #[serde(skip_serializing_if = "DelayChanges::is_empty")]
+    pub delay_changes: DelayChanges,
+    /// Links from a source host to its switch (and back), where they differ.
+    #[serde(skip_serializing_if = "LinkOverride::is_empty")]
+    pub access: LinkOverride,
+    /// Links between switches, where they differ.
+    #[serde(skip_serializing_if = "LinkOverride::is_empty")]
+    pub trunk: LinkOverride,
+    /// Links from a switch to a destination host (and back), where they differ.
+    #[serde(skip_serializing_if = "LinkOverride::is_empty")]
+    pub exit: LinkOverride,
+}
+
+impl Default for LinkSpec {
+    /// OC-3c over 200 km.
+    fn default() -> Self {
+        let none = LinkOverride::default();
+        Self {
+            rate: BitRate(155_520_000),
+            delay: Delay(Duration(MILLISECOND)),
+            framing: Framing::Cells,
+            overhead: Bytes(0),
+            loss: 0.0,
+            loss_unit: LossUnit::Frame,
+            burst_loss: None,
+            reorder: None,
+            dark: None,
+            delay_changes: DelayChanges::default(),
+            access: none.clone(),
+            trunk: none.clone(),
+            exit: none,
+        }
+    }
+}
+
+/// How the links of one place differ from `[link]`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub struct LinkOverride {
+    /// Line rate; that of `[link]` if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<BitRate>,
+    /// Propagation delay; that of `[link]` if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delay: Option<Delay>,
+    /// Whether the link carries cells or packets; as `[link]` says if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub framing: Option<Framing>,
+    /// Bytes that a packet-framed link adds to each packet; those of `[link]` if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overhead: Option<Bytes>,
+    /// Share of what is lost at random; that of `[link]` if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 1))]
+    pub loss: Option<f64>,
+    /// What is lost at random; that of `[link]` if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loss_unit: Option<LossUnit>,
+    /// Loss in bursts; as `[link]` says if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub burst_loss: Option<BurstLoss>,
+    /// Which packets arrive late; as `[link]` says if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reorder: Option<Reorder>,
+    /// When it loses everything; as `[link]` says if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dark: Option<Dark>,
+    /// How its propagation delay changes; as `[link]` says if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delay_changes: Option<DelayChanges>,
+}
+
+/// What a link carries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Framing {
+    /// Cells of 53 bytes, into which AAL5 cuts every frame.
+    #[default]
+    Cells,
+    /// IP packets, each in one piece: its transmission takes the time of its bytes, and a buffer takes it or discards it
+    /// as a whole. Buffers are in packets or bytes.
+    Packets,
+}
+
+/// What a link loses at random.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LossUnit {
+    /// Whole frames.
+    #[default]
+    Frame,
+    /// Single cells; on a packet-framed link, packets.
+    Cell,
+}
+
+impl LinkOverride {
+    pub(super) fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// `burst-loss`: losses in bursts. The link is in a good or a bad state, loses a unit with the probability of its state, and
+/// then changes it or not (E. N. Gilbert, 1960; E. O. Elliott, 1963). Units are those of `loss-unit`. A run begins in the good
+/// state; the share of units that find the bad one is p/(p + r), and a stay in it is 1/r units long on average.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct BurstLoss {
+    /// Probability of a change from the good state to the bad one after a unit: 0 to 1.
+    #[schemars(range(min = 0, max = 1))]
+    pub p: f64,
+    /// Probability of a change back: above 0, up to 1.
+    #[schemars(range(min = 0, max = 1))]
+    pub r: f64,
+    /// Probability that a unit is lost in the good state: 0 to 1.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 1))]
+    pub loss_good: f64,
+    /// Probability that a unit is lost in the bad state: 0 to 1.
+    #[serde(default = "certain")]
+    #[schemars(range(min = 0, max = 1))]
+    pub loss_bad: f64,
+}
+
+fn certain() -> f64 {
+    1.0
+}
+
+/// `reorder`: packets that arrive late, as over several paths. The others overtake them.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Reorder {
+    /// Share of the packets that are held back, drawn for each on its own: 0 to 1.
+    #[schemars(range(min = 0, max = 1))]
+    pub share: f64,
+    /// How much later they arrive: above 0, up to an hour.
+    pub delay: Duration,
+}
+
+/// `dark`: periods in which the link loses all that enters it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Dark {
+    /// When the first period begins.
+    pub from: Duration,
+    /// How long a period lasts: above 0.
+    pub length: Duration,
+    /// Time from the beginning of one period to that of the next, 1 us or more and above `length`; one period only if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub every: Option<Duration>,
+}
+
+/// An element of `delay-changes`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct DelayChange {
+    /// When it changes, for what enters the link from then on; later than the change before.
+    pub at: Duration,
+    /// Propagation delay from then on, up to an hour, or the length of the link in kilometres. A link keeps the order: what
+    /// would overtake something arrives together with it.
+    pub delay: Delay,
+}
+
+/// The changes of a link's delay. Many links may have the same: they share them.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct DelayChanges(Arc<Vec<DelayChange>>);
+
+impl DelayChanges {
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl From<Vec<DelayChange>> for DelayChanges {
+    fn from(changes: Vec<DelayChange>) -> Self {
+        Self(Arc::new(changes))
+    }
+}
+
+impl Deref for DelayChanges {
+    type Target = [DelayChange];
+
+    fn deref(&self) -> &[DelayChange] {
+        &self.0
+    }
+}
+
+impl Serialize for DelayChanges {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.as_slice().serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for DelayChanges {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Vec::deserialize(deserializer).map(Self::from)
+    }
+}
+
+impl JsonSchema for DelayChanges {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "DelayChanges".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Vec::<DelayChange>::json_schema(generator)
+    }
+}

@@ -1,0 +1,154 @@
+//! Flows that come one after the other: arrivals, sizes, completion times.
+
+use celltrain_engine::{random::Randomness, time::MILLISECOND};
+use celltrain_network::{
+    run::{Experiment, Options, RunResult},
+    scenario::Scenario,
+};
+
+/// Flows of 50 kB on average over a line of 10 Mbit/s. Each has a window of two packets and next to no round trip, so that flows which
+/// are under way together wait with two packets each in the queue: it serves them in turn.
+const SHARED: &str = r#"
+schema = 1
+name = "shared line"
+duration = "1200 s"
+warm-up = "10 s"
+topology.kind = "n-source"
+topology.sources = 2
+link = { rate = "1 Gbit/s", delay = "1 us", framing = "packets", trunk = { rate = "10 Mbit/s" } }
+switch.buffer = "unlimited"
+tcp = { stack = "newreno", mss = "1000 B", receive-window = "2000 B", initial-window = 2, delayed-ack = "0 s" }
+[traffic]
+kind = "short-flows"
+load = 0.25
+size = { kind = "exponential", mean = "50 kB" }
+"#;
+
+fn load(text: &str, overrides: &[(&str, &str)]) -> Scenario {
+    let overrides: Vec<_> =
+        overrides.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+    Scenario::from_toml(text, "test.toml", &overrides).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn run(text: &str, overrides: &[(&str, &str)]) -> RunResult {
+    let scenario = load(text, overrides);
+    Experiment::new(&scenario).unwrap().run(1, 0, Options::default(), &mut || false).unwrap()
+}
+
+fn metric(result: &RunResult, name: &str) -> f64 {
+    result.summary.iter().find(|metric| metric.name == name).unwrap_or_else(|| panic!("no {name}")).value
+}
+
+/// The processor-sharing queue M/G/1: a flow takes 1/(1 - load) times as long as alone, on average and whatever its size
+/// (L. Kleinrock, "Queueing Systems", volume 2, 1976, section 4.4). The load is that of packets with their headers. Flows of a
+/// packet or two, which the queue serves first come first served, take longer, so that the mean slowdown of all is above it.
+#[test]
+fn a_shared_line_is_a_queue_with_processor_sharing() {
+    let result = run(SHARED, &[]);
+    let load = 0.5 * 1040.0 / 1000.0;
+    let flows = metric(&result, "short_flows_completed");
+    // 12.5 flows a second for 1190 s.
+    assert!((flows - 14_875.0).abs() < 4.0 * 14_875f64.sqrt(), "{flows}");
+    assert_eq!(metric(&result, "short_flows_turned_away"), 0.0);
+    // The mean number of flows under way has a standard deviation of 3 % in such a run.
+    let time = 50e3 * 1.04 * 8.0 / 1e7 / (1.0 - load);
+    let mean = metric(&result, "fct_mean");
+    assert!((mean / time - 1.0).abs() < 0.06, "{mean} s, expected {time} s");
+    for class in ["small", "medium"] {
+        let slowdown = metric(&result, &format!("slowdown_mean_{class}"));
+        assert!((slowdown * (1.0 - load) - 1.0).abs() < 0.1, "{class}: {slowdown}");
+    }
+}
+
+/// One flow after the other through an empty network: its packets follow each other on the slowest link.
+#[test]
+fn a_flow_alone_takes_the_time_of_an_empty_network() {
+    let overrides = [
+        ("traffic.load", "0.001"),
+        ("traffic.arrivals", "regular"),
+        ("traffic.size", "{ kind = \"fixed\", bytes = \"2000 B\" }"),
+        ("topology.sources", "1"),
+        ("duration", "100 s"),
+    ];
+    let result = run(SHARED, &overrides);
+    // Two packets of 1040 bytes on the trunk, one on each of the other two links, and three delays.
+    let time = 2.0 * 8320.0 / 1e7 + 2.0 * 8320.0 / 1e9 + 3e-6;
+    assert!((metric(&result, "fct_mean") - time).abs() < 1e-11, "{}", metric(&result, "fct_mean"));
+    assert!((metric(&result, "slowdown_mean") - 1.0).abs() < 1e-9);
+    // Every 1.6 s, from 11.2 s to 99.2 s.
+    assert_eq!(metric(&result, "short_flows_completed"), 56.0);
+    assert!(metric(&result, "slowdown_p99_small").is_nan() && !metric(&result, "slowdown_p99_tiny").is_nan());
+}
+
+#[test]
+fn a_trace_is_what_arrives() {
+    let trace = r#"[{ at = "20 s", bytes = "1500 B" }, { at = "20 s", bytes = "1 B" }, { at = "30 s", bytes = "2 MB" }]"#;
+    let text = SHARED.split("[traffic]").next().unwrap();
+    let text = format!("{text}[traffic]\nkind = \"short-flows\"\ntrace = {trace}\nstart = \"1 s\"\n");
+    let result = run(&text, &[("topology.sources", "1"), ("duration", "60 s")]);
+    assert_eq!(metric(&result, "short_flows_completed"), 3.0);
+    assert_eq!(result.flows.counts("bytes_delivered"), [2_001_501]);
+    assert!(metric(&result, "slowdown_p50_large") >= 1.0);
+}
+
+#[test]
+fn flows_beyond_the_most_that_may_be_under_way_are_turned_away() {
+    let result = run(SHARED, &[("traffic.load", "2"), ("traffic.most-active", "3"), ("duration", "30 s")]);
+    let [done, away] = ["short_flows_completed", "short_flows_turned_away"].map(|name| metric(&result, name));
+    assert!(done > 100.0 && away > done, "{done} done, {away} turned away");
+    assert!(metric(&result, "short_flows_unfinished") <= 6.0);
+}
+
+#[test]
+fn losses_and_any_schedule_of_visits_leave_every_flow_its_bytes() {
+    let overrides = [
+        ("duration", "30 s"),
+        ("tcp.receive-window", "20 kB"),
+        ("link.trunk.loss", "0.02"),
+        ("tcp.stack", "linux"),
+        ("link.trunk.reorder", "{ share = 0.02, delay = \"5 ms\" }"),
+    ];
+    let scenario = load(SHARED, &overrides);
+    let experiment = Experiment::new(&scenario).unwrap();
+    let result = |shuffle: bool| {
+        let mut network = experiment.network(1, 0, Options::default());
+        network.set_schedule(|schedule| {
+            if shuffle {
+                schedule.cap = 20 * MILLISECOND;
+                schedule.shuffle = Some(Randomness { seed: 3, replication: 0 }.named("schedule"));
+            }
+        });
+        experiment.run_network(network, &mut || false).unwrap()
+    };
+    let usual = result(false);
+    assert_eq!(format!("{usual:?}"), format!("{:?}", result(true)));
+    assert!(metric(&usual, "short_flows_completed") > 200.0 && metric(&usual, "retransmission_ratio") > 0.01);
+    assert!(metric(&usual, "short_flows_unfinished") < 20.0);
+}
+
+#[test]
+fn impossible_short_flows_are_errors() {
+    let cases = [
+        ("traffic.load", "0", "traffic.load: expected a number above 0"),
+        ("traffic.every", "1 s", "traffic.every: give `load` or `every`, not both"),
+        ("traffic.most-active", "0", "traffic.most-active: expected 1 to 100000"),
+        ("traffic.most-active", "100_000", "traffic.most-active: 300000 short flows may be under way"),
+        (
+            "traffic.size",
+            "{ kind = \"pareto\", shape = 1.2, minimum = \"10 kB\", maximum = \"1 kB\" }",
+            "traffic.size.maximum",
+        ),
+        ("traffic.size.mean", "10 B", "traffic.load: about"),
+        ("traffic.trace", "[{ at = \"1 s\", bytes = \"1 B\" }]", "traffic.size: a trace says"),
+    ];
+    // Pools of three flows together.
+    let three = ("topology.sources", "3");
+    for (key, value, expected) in cases {
+        let overrides = [three, (key, value)].map(|(key, value)| (key.to_owned(), value.to_owned()));
+        let found = match Scenario::from_toml(SHARED, "test.toml", &overrides) {
+            Ok(scenario) => scenario.graph().map(|_| String::new()).unwrap_or_else(|error| error.to_string()),
+            Err(error) => error.to_string(),
+        };
+        assert!(found.contains(expected), "{key} = {value}: {found}");
+    }
+}
