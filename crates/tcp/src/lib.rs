@@ -45,6 +45,7 @@
 //! ```
 
 mod congestion;
+mod delivery;
 mod endpoint;
 mod event;
 mod flow;
@@ -55,7 +56,6 @@ mod ranges;
 mod reader;
 mod receiver;
 mod recovery;
-mod registry;
 pub mod rto;
 mod segment;
 mod sender;
@@ -65,7 +65,7 @@ mod stats;
 
 pub use congestion::CongestionKind;
 pub use endpoint::Tcp;
-pub use event::{Event, EventKind, ExitCause, LossSign};
+pub use event::{BbrPhase, Event, EventKind, ExitCause, LossSign};
 pub use limits::Limits;
 pub use params::{CongestionAvoidance, CubicAlpha, FastRetransmitGuard, Halving, Params, RtoArithmetic};
 pub use receiver::Receiver;

@@ -45,6 +45,9 @@ pub enum Stack {
     /// segment acknowledged from the start, where the kernel begins with an ACK for each; SRTT and RTTVAR by RFC 7323 appendix
     /// G.
     Linux,
+    /// As `linux` with BBRv3 (draft-ietf-ccwg-bbr) in place of CUBIC and HyStart++, paced, and without a restart after idle
+    /// periods. (chosen): segments leave one by one, where the kernel sends bursts of up to a millisecond.
+    LinuxBbr,
     /// TCP of ns-2 with its defaults (unconfirmed): 1000 B of data a packet, window of 20 packets, first slow-start threshold
     /// the same, initial window 1, an ACK for every packet, limited transmit, halving of the window in whole packets, ticks of
     /// 10 ms, RTO from 200 ms to 60 s, initially 3 s. NewReno; choose its other agents by `recovery`. Not modelled: growth by
@@ -92,6 +95,7 @@ impl Stack {
         Self::Sack,
         Self::Cubic,
         Self::Linux,
+        Self::LinuxBbr,
         Self::Ns2,
         Self::Rfc,
         Self::Opnet1998,
@@ -122,11 +126,18 @@ impl Stack {
                 ..standard()
             },
             Self::Linux => linux(),
+            Self::LinuxBbr => Params {
+                congestion_control: CongestionKind::Bbr,
+                pacing: true,
+                hystart: false,
+                idle_restart: false,
+                ..linux()
+            },
             Self::Ns2 => Params {
                 mss: 1000,
                 receive_window: 20_000,
                 initial_ssthresh: 20_000,
-                recovery: RecoveryKind::Newreno,
+                recovery: RecoveryKind::NewReno,
                 fast_retransmit_guard: FastRetransmitGuard::Careful,
                 limited_transmit: true,
                 idle_restart: true,
@@ -204,7 +215,7 @@ const fn standard() -> Params {
         initial_window: 3,
         initial_ssthresh: u64::MAX,
         congestion_control: CongestionKind::Reno,
-        recovery: RecoveryKind::Newreno,
+        recovery: RecoveryKind::NewReno,
         slow_start_limit: 1,
         hystart: false,
         congestion_avoidance: CongestionAvoidance::ByteCounting,

@@ -198,7 +198,9 @@ impl Builder<'_> {
                 carrier: Carrier::Cells,
             };
         }
-        let sender = Tcp::Sender(Box::new(Sender::new(&flow.tcp)));
+        let mut sender = Sender::new(&flow.tcp);
+        sender.seed(self.randomness.named(&format!("{name} congestion control")));
+        let sender = Tcp::Sender(Box::new(sender));
         let receiver = Tcp::Receiver(Box::new(Receiver::new(&flow.tcp)));
         let sampler = Sampler::new(self.sample);
         let processing = (flow.tcp.processing_delay > 0).then(|| Service {
