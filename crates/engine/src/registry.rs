@@ -33,7 +33,7 @@ pub fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 /// Declares a set of plug-ins from one line for each, `module::Type => "name"`:
 ///
 /// - `names`: the enum of their names, as scenario files write them, with `ALL` and `name()`;
-/// - `any`: the enum that holds one of them;
+/// - `any`: the enum that holds one of them; with `: Default`, for plug-ins without parameters, `new()` for the one of a name;
 /// - `dispatch`: a macro `with!(any, bound => body)` that runs `body` with `bound` bound to the plug-in inside `any`;
 /// - with `tables`, for plug-ins that have parameters: the table of a scenario file that names one of them and holds the
 ///   parameters of each, `new()` for the one it chooses, and `info()`, its entry in the catalogue.
@@ -86,6 +86,28 @@ macro_rules! registry {
                     $($root::$folder::$Any::$plugin($bound) => $body,)*
                 }
             };
+        }
+    };
+    (
+        $(#[$names_meta:meta])* names $Names:ident;
+        $(#[$any_meta:meta])* any $vis:vis $Any:ident: Default;
+        $(#[$with_meta:meta])* dispatch $with:ident in $root:tt::$folder:ident;
+        { $($(#[$doc:meta])* $module:ident::$plugin:ident => $text:literal,)* }
+    ) => {
+        $crate::registry! {
+            $(#[$names_meta])* names $Names;
+            $(#[$any_meta])* any $vis $Any;
+            $(#[$with_meta])* dispatch $with in $root::$folder;
+            { $($(#[$doc])* $module::$plugin => $text,)* }
+        }
+
+        impl $Any {
+            /// The one of this name in its initial state.
+            $vis fn new(name: $Names) -> Self {
+                match name {
+                    $($Names::$plugin => Self::$plugin(<$module::$plugin>::default()),)*
+                }
+            }
         }
     };
     (

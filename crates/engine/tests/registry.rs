@@ -32,7 +32,7 @@ mod shapes {
         /// The names of the shapes.
         names ShapeName;
         /// Any shape.
-        any pub(crate) Any;
+        any pub(crate) Any: Default;
         /// Calls the shape.
         dispatch with_shape in crate::shapes;
         {
@@ -60,6 +60,7 @@ fn one_line_makes_the_name_and_the_dispatch() {
         ["triangle", "long-square"]
     );
     assert_eq!([Any::Triangle(Triangle), Any::LongSquare(LongSquare)].map(|any| any.corners()), [3, 4]);
+    assert_eq!(ShapeName::ALL.iter().map(|&name| Any::new(name).corners()).collect::<Vec<_>>(), [3, 4]);
     // What scenario files and their schema call them, and what the schema says of them.
     let schema = schemars::schema_for!(ShapeName);
     let entry = |place: usize| &schema.as_value()["oneOf"][place];

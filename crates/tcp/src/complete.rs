@@ -6,7 +6,7 @@ use crate::{
     congestion::CongestionKind,
     params::{Params, RtoArithmetic},
     recovery::RecoveryKind,
-    spec::{StackError, StackSpec, uses_sack},
+    spec::{StackError, StackSpec, is_guarded},
 };
 
 impl StackSpec {
@@ -19,10 +19,10 @@ impl StackSpec {
         let params = self.resolve()?;
         let all = self.with_times(&params);
         let recovery = params.recovery;
-        let reno_growth = params.congestion_control != CongestionKind::Cubic;
-        let counts = !uses_sack(recovery) || recovery == RecoveryKind::SackPipe;
-        let guarded = counts && recovery != RecoveryKind::TimeoutOnly;
-        let newreno = recovery == RecoveryKind::Newreno;
+        let control = params.congestion_control;
+        let reno_growth = matches!(control, CongestionKind::Reno | CongestionKind::Dctcp);
+        let cubic_growth = control == CongestionKind::Cubic;
+        let newreno = recovery == RecoveryKind::NewReno;
         let limited = params.initial_ssthresh <= i64::MAX as u64;
         Ok(Self {
             mss: Some(Bytes(u64::from(params.mss))),
@@ -33,14 +33,14 @@ impl StackSpec {
             initial_ssthresh: limited.then_some(Bytes(params.initial_ssthresh)),
             congestion_control: Some(params.congestion_control),
             recovery: Some(recovery),
-            slow_start_limit: Some(params.slow_start_limit),
+            slow_start_limit: (!control.sets_window()).then_some(params.slow_start_limit),
             hystart: Some(params.hystart),
             congestion_avoidance: reno_growth.then_some(params.congestion_avoidance),
             halving: reno_growth.then_some(params.halving),
-            cubic_fast_convergence: (!reno_growth).then_some(params.cubic_fast_convergence),
-            cubic_alpha: (!reno_growth).then_some(params.cubic_alpha),
-            cubic_arithmetic: (!reno_growth).then_some(params.cubic_arithmetic),
-            fast_retransmit_guard: guarded.then_some(params.fast_retransmit_guard),
+            cubic_fast_convergence: cubic_growth.then_some(params.cubic_fast_convergence),
+            cubic_alpha: cubic_growth.then_some(params.cubic_alpha),
+            cubic_arithmetic: cubic_growth.then_some(params.cubic_arithmetic),
+            fast_retransmit_guard: is_guarded(recovery).then_some(params.fast_retransmit_guard),
             newreno_impatient: newreno.then_some(params.newreno_impatient),
             newreno_full_ack: newreno.then_some(params.newreno_full_ack),
             newreno_burst: params.newreno_burst.filter(|_| newreno),

@@ -37,6 +37,26 @@ pub enum ExitCause {
     Timeout,
 }
 
+/// The phases of BBR (draft-ietf-ccwg-bbr section 3.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BbrPhase {
+    /// Doubles its rate each round trip to find the bandwidth.
+    Startup,
+    /// Drains the queue that this has left.
+    Drain,
+    /// Sends more slowly than the network delivers.
+    ProbeBwDown,
+    /// Sends as fast as it delivers.
+    ProbeBwCruise,
+    /// Fills the pipe again before it probes.
+    ProbeBwRefill,
+    /// Sends faster, to find more bandwidth.
+    ProbeBwUp,
+    /// Keeps little in flight, to see the shortest round trip.
+    ProbeRtt,
+}
+
 /// The kinds of events. Positions are byte offsets, windows are in bytes, times in picoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
@@ -165,6 +185,21 @@ pub enum EventKind {
         ack: u64,
         /// Congestion window and slow-start threshold after it.
         cwnd: u64,
+    },
+    /// BBR entered a phase.
+    PhaseEntered {
+        /// Which.
+        phase: BbrPhase,
+        /// Estimated bandwidth, in bit/s.
+        bandwidth: u64,
+        /// Shortest round trip.
+        min_rtt: Time,
+        /// Congestion window.
+        cwnd: u64,
+        /// Long-term bound of what is in flight, if there is one.
+        inflight_longterm: Option<u64>,
+        /// Short-term bound of what is in flight, if there is one.
+        inflight_shortterm: Option<u64>,
     },
     /// The receiver echoed a congestion mark and the window was reduced (RFC 3168).
     EcnReduction {

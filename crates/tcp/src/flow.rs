@@ -7,6 +7,7 @@ use celltrain_engine::{Time, time::NEVER};
 
 use crate::{
     congestion::HyStart,
+    delivery::Delivery,
     event::{EventKind, LossSign, Trace},
     limits::{Limit, LimitClock},
     params::{FastRetransmitGuard, Params},
@@ -66,6 +67,10 @@ pub(crate) struct Flow {
     pub(crate) alarm: Time,
     /// What watches the first slow start, until it ends.
     pub(crate) hystart: Option<HyStart>,
+    /// The sampler of delivery rates, if the congestion control asks for samples.
+    pub(crate) delivery: Option<Box<Delivery>>,
+    /// The rate at which segments leave, in bit/s, if the congestion control sets it.
+    pub(crate) pacing_rate: Option<u64>,
     pub(crate) limits: LimitClock,
     pub(crate) stats: SenderStats,
     pub(crate) trace: Trace,
@@ -101,6 +106,8 @@ impl Flow {
             timer: RetransmissionTimer::new(params),
             alarm: NEVER,
             hystart: params.hystart.then(HyStart::default),
+            delivery: params.congestion_control.samples().then(Box::default),
+            pacing_rate: None,
             limits: LimitClock::default(),
             stats: SenderStats::default(),
             trace: Trace::default(),

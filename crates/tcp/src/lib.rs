@@ -46,6 +46,7 @@
 
 mod complete;
 mod congestion;
+mod delivery;
 mod endpoint;
 mod event;
 mod flow;
@@ -56,7 +57,6 @@ mod ranges;
 mod reader;
 mod receiver;
 mod recovery;
-mod registry;
 pub mod rto;
 mod segment;
 mod sender;
@@ -66,7 +66,7 @@ mod stats;
 
 pub use congestion::CongestionKind;
 pub use endpoint::Tcp;
-pub use event::{Event, EventKind, ExitCause, LossSign};
+pub use event::{BbrPhase, Event, EventKind, ExitCause, LossSign};
 pub use limits::Limits;
 pub use params::{
     CongestionAvoidance, CubicAlpha, CubicArithmetic, FastRetransmitGuard, Halving, NewrenoFullAck, Params,

@@ -48,11 +48,14 @@ pub enum Stack {
     /// (chosen): every second segment acknowledged from the start, where the kernel begins with an ACK for each; SRTT and RTTVAR
     /// by RFC 7323 appendix G. Checked against recorded runs of Linux 6.18.
     Linux,
+    /// As `linux` with BBRv3 (draft-ietf-ccwg-bbr) in place of CUBIC and HyStart++, paced, and without a restart after idle
+    /// periods. (chosen): segments leave one by one, where the kernel sends bursts of up to a millisecond.
+    LinuxBbr,
     /// TCP of ns-2 2.35 with its defaults: 1000 B of data a packet, window of 20 packets, first slow-start threshold the same,
     /// initial window 2, an ACK for every packet, limited transmit, halving of the window in whole packets, careful against a
     /// second fast retransmit, ticks of 10 ms, RTO from 200 ms to 60 s, initially 3 s. It differs from the RFCs where its keys
-    /// say so: `recovery-exit-growth`, `newreno-full-ack`, `newreno-burst`, `limited-transmit-resends`, `rto-arithmetic`. NewReno; choose its other
-    /// agents by `recovery`: `tahoe`, `reno`, and `sack-pipe` for `Sack1`. Checked against its packets after losses.
+    /// say so: `recovery-exit-growth`, `newreno-full-ack`, `newreno-burst`, `limited-transmit-resends`,
+    /// `rto-arithmetic`. NewReno; choose its other agents by `recovery`: `tahoe`, `reno`, and `sack-pipe` for `Sack1`. Checked against its packets after losses.
     #[serde(rename = "ns-2")]
     Ns2,
     /// What the standards track says and nothing else: as `sack` with timestamps and window scaling to 1 MB (RFC 5681, RFC 6675,
@@ -96,6 +99,7 @@ impl Stack {
         Self::Sack,
         Self::Cubic,
         Self::Linux,
+        Self::LinuxBbr,
         Self::Ns2,
         Self::Rfc,
         Self::Opnet1998,
@@ -126,11 +130,18 @@ impl Stack {
                 ..standard()
             },
             Self::Linux => linux(),
+            Self::LinuxBbr => Params {
+                congestion_control: CongestionKind::Bbr,
+                pacing: true,
+                hystart: false,
+                idle_restart: false,
+                ..linux()
+            },
             Self::Ns2 => Params {
                 mss: 1000,
                 receive_window: 20_000,
                 initial_ssthresh: 20_000,
-                recovery: RecoveryKind::Newreno,
+                recovery: RecoveryKind::NewReno,
                 fast_retransmit_guard: FastRetransmitGuard::Careful,
                 newreno_full_ack: NewrenoFullAck::Deflated,
                 newreno_burst: Some(2),
@@ -213,7 +224,7 @@ const fn standard() -> Params {
         initial_window: 3,
         initial_ssthresh: u64::MAX,
         congestion_control: CongestionKind::Reno,
-        recovery: RecoveryKind::Newreno,
+        recovery: RecoveryKind::NewReno,
         slow_start_limit: 1,
         hystart: false,
         congestion_avoidance: CongestionAvoidance::ByteCounting,

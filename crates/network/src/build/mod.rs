@@ -248,8 +248,9 @@ impl Builder<'_> {
                 let mut arrivals = self.arrivals(form, flow);
                 let next = arrivals.begin(start.ps());
                 let endpoints = sender as u32..(sender + size) as u32;
+                let seeds = self.randomness.named(&format!("{name} congestion control"));
                 let pools = &mut self.host(flow.from).pools;
-                pools.push(Pool::new(arrivals, flow.tcp, endpoints));
+                pools.push(Pool::new(arrivals, flow.tcp, seeds, endpoints));
                 let pool = pools.len() - 1;
                 let kind = Kind::Arrivals { pool: pool as u32 };
                 (kind, Instant::at(next), Carrier::Pool { pool, sender, receiver, size })
@@ -279,8 +280,10 @@ impl Builder<'_> {
         let sampler = Sampler::new(self.sample.filter(|_| !pooled));
         let first = (self.host(flow.from).endpoints.len(), self.host(flow.to).endpoints.len());
         for number in 0..count {
+            let mut sender = Sender::new(&flow.tcp);
+            sender.seed(self.randomness.named(&format!("flow {} congestion control", flow.name)));
             self.host(flow.from).endpoints.push(Endpoint {
-                tcp: Tcp::Sender(Box::new(Sender::new(&flow.tcp))),
+                tcp: Tcp::Sender(Box::new(sender)),
                 outgoing: vcs[0],
                 peer: (first.1 + number) as u32,
                 path,

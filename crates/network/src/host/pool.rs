@@ -4,7 +4,11 @@
 //! dropped, as TCP's ports and sequence numbers would have it.
 
 use celltrain_atm::Cell;
-use celltrain_engine::{Time, stream::Streams};
+use celltrain_engine::{
+    Time,
+    random::{Generator, Randomness},
+    stream::Streams,
+};
 use celltrain_tcp::{Params, Receiver, ReceiverStats, Sender, SenderStats, Tcp};
 
 use super::Host;
@@ -35,6 +39,8 @@ pub(crate) struct Had {
 pub(crate) struct Pool {
     arrivals: Arrivals,
     params: Params,
+    /// Gives each flow the seed of what its congestion control draws.
+    seeds: Generator,
     /// Endpoints not in use; the last is the next to be.
     free: Vec<u32>,
     /// Flow number n is at n - 1.
@@ -47,10 +53,16 @@ pub(crate) struct Pool {
 
 impl Pool {
     /// A pool of endpoints of the host, none of which is in use.
-    pub(crate) fn new(arrivals: Arrivals, params: Params, endpoints: std::ops::Range<u32>) -> Self {
+    pub(crate) fn new(
+        arrivals: Arrivals,
+        params: Params,
+        seeds: Generator,
+        endpoints: std::ops::Range<u32>,
+    ) -> Self {
         Self {
             arrivals,
             params,
+            seeds,
             free: endpoints.rev().collect(),
             begun: Vec::new(),
             turned_away: 0,
@@ -167,6 +179,8 @@ impl Host {
             add_sent(&mut pool.past, sender.stats());
         }
         let mut sender = Sender::new(&pool.params);
+        let flow = Randomness { seed: pool.seeds.below(u64::MAX), replication: 0 };
+        sender.seed(flow.named("congestion control"));
         sender.offer(now, bytes);
         endpoint.tcp = Tcp::Sender(Box::new(sender));
         endpoint.flow = pool.begun.len() as u32;

@@ -3,32 +3,55 @@
 //! A new algorithm is one file with a type that implements [`CongestionControl`], and one line in the
 //! registry.
 
+mod bbr;
 mod cubic;
 mod cubic_segments;
 mod dctcp;
 mod hystart;
 mod reno;
+#[cfg(test)]
+#[path = "../../tests/how_to/westwood.rs"]
+mod westwood;
 
-use celltrain_engine::Time;
+use celltrain_engine::{Time, random::Generator, registry};
 
-use crate::{event::EventKind, flow::Flow, limits::Limit, registry::registry};
+use crate::{
+    delivery::{Lost, Sample},
+    event::EventKind,
+    flow::Flow,
+    limits::Limit,
+};
 
 use self::hystart::Growth;
 pub(crate) use self::hystart::HyStart;
 
 registry! {
-    $
     /// How the congestion window grows outside of loss recovery.
-    CongestionKind
+    names CongestionKind;
     /// The congestion control of one connection.
-    Congestion
+    any pub(crate) Congestion: Default;
+    dispatch with_congestion in crate::congestion;
     {
         /// Slow start and congestion avoidance (RFC 5681), a loss halves.
-        Reno => reno::Reno,
+        reno::Reno => "reno",
         /// A cubic function of the time since the last loss (RFC 9438), a loss takes 30 %.
-        Cubic => cubic::Cubic,
+        cubic::Cubic => "cubic",
         /// Reno whose reaction to marks is in proportion to their share (RFC 8257).
-        Dctcp => dctcp::Dctcp,
+        dctcp::Dctcp => "dctcp",
+        /// A model of the path from delivery rates and round trips, probed at times (BBRv3, draft-ietf-ccwg-bbr).
+        bbr::Bbr => "bbr",
+    }
+}
+
+impl CongestionKind {
+    /// Whether it asks for a sample of each ACK.
+    pub(crate) fn samples(self) -> bool {
+        Congestion::new(self).samples()
+    }
+
+    /// Whether it sets window and pacing rate from a model of the path.
+    pub(crate) fn sets_window(self) -> bool {
+        Congestion::new(self).sets_window()
     }
 }
 
@@ -60,11 +83,48 @@ pub(crate) trait CongestionControl {
 
     /// Since the last ACK the window has not been used in full: the application had nothing to send.
     fn on_limited(&mut self, _now: Time) {}
+
+    /// Whether it asks for a [`Sample`] of each ACK, and for each loss.
+    fn samples(&self) -> bool {
+        false
+    }
+
+    /// Takes what an ACK tells that delivers something, last of all that hear of it. Only if it asks for samples.
+    fn on_sample(&mut self, _now: Time, _flow: &mut Flow, _sample: &Sample) {}
+
+    /// A segment was taken for lost. Only if it asks for samples.
+    fn on_lost(&mut self, _now: Time, _flow: &mut Flow, _lost: &Lost) {}
+
+    /// Whether it sets `flow.cwnd` and `flow.pacing_rate` from a model of the path at each sample, also while losses are
+    /// repaired: recovery then decides only what is sent again.
+    fn sets_window(&self) -> bool {
+        false
+    }
+
+    /// The connection opens; a round trip may have been measured.
+    fn begin(&mut self, _flow: &mut Flow) {}
+
+    /// Takes the generator of the random numbers that it draws.
+    fn seed(&mut self, _generator: Generator) {}
+
+    /// Something is about to be sent when nothing is in flight.
+    fn on_restart(&mut self, _now: Time, _flow: &mut Flow) {}
+
+    /// A recovery has ended. Only if it sets the window.
+    fn on_recovered(&mut self, _flow: &mut Flow) {}
+
+    /// A probe has repaired a loss (RFC 8985 section 7.4.2). Only if it sets the window.
+    fn on_repaired(&mut self, _flow: &mut Flow) {}
+
+    /// The last loss was none. False if a copy of its state from before the loss is to be restored.
+    fn on_spurious(&mut self, _now: Time, _flow: &mut Flow) -> bool {
+        false
+    }
 }
 
 impl CongestionControl for Congestion {
     fn on_feedback(&mut self, flow: &Flow, feedback: Feedback) {
-        dispatch!(self.on_feedback(flow, feedback));
+        with_congestion!(self, control => control.on_feedback(flow, feedback));
     }
 
     // RFC 3168 §6.1.2: SHOULD NOT open the window for an ECN-Echo
@@ -83,24 +143,64 @@ impl CongestionControl for Congestion {
         if flow.cwnd >= flow.rwnd {
             return flow.limits.set(now, Limit::ReceiveWindow);
         }
-        dispatch!(self.on_ack(now, flow, acked));
+        with_congestion!(self, control => control.on_ack(now, flow, acked));
         flow.cwnd = flow.cwnd.min(flow.rwnd);
     }
 
     fn on_loss(&mut self, flow: &Flow) -> u64 {
-        dispatch!(self.on_loss(flow))
+        with_congestion!(self, control => control.on_loss(flow))
     }
 
     fn on_mark(&mut self, flow: &Flow) -> u64 {
-        dispatch!(self.on_mark(flow))
+        with_congestion!(self, control => control.on_mark(flow))
     }
 
     fn on_timeout(&mut self, flow: &Flow) -> u64 {
-        dispatch!(self.on_timeout(flow))
+        with_congestion!(self, control => control.on_timeout(flow))
     }
 
     fn on_limited(&mut self, now: Time) {
-        dispatch!(self.on_limited(now));
+        with_congestion!(self, control => control.on_limited(now));
+    }
+
+    fn samples(&self) -> bool {
+        with_congestion!(self, control => control.samples())
+    }
+
+    fn on_sample(&mut self, now: Time, flow: &mut Flow, sample: &Sample) {
+        with_congestion!(self, control => control.on_sample(now, flow, sample));
+    }
+
+    fn on_lost(&mut self, now: Time, flow: &mut Flow, lost: &Lost) {
+        with_congestion!(self, control => control.on_lost(now, flow, lost));
+    }
+
+    fn sets_window(&self) -> bool {
+        with_congestion!(self, control => control.sets_window())
+    }
+
+    fn begin(&mut self, flow: &mut Flow) {
+        with_congestion!(self, control => control.begin(flow));
+    }
+
+    fn seed(&mut self, generator: Generator) {
+        with_congestion!(self, control => control.seed(generator));
+    }
+
+    fn on_restart(&mut self, now: Time, flow: &mut Flow) {
+        with_congestion!(self, control => control.on_restart(now, flow));
+    }
+
+    fn on_recovered(&mut self, flow: &mut Flow) {
+        with_congestion!(self, control => control.on_recovered(flow));
+    }
+
+    fn on_repaired(&mut self, flow: &mut Flow) {
+        with_congestion!(self, control => control.on_repaired(flow));
+    }
+
+    fn on_spurious(&mut self, now: Time, flow: &mut Flow) -> bool {
+        with_congestion!(self, control => control.on_spurious(now, flow))
     }
 }
 
@@ -129,4 +229,18 @@ fn leave_slow_start(now: Time, flow: &mut Flow) {
     flow.ssthresh = flow.cwnd;
     let (ack, cwnd) = (flow.una, flow.cwnd);
     flow.trace.record(now, || EventKind::SlowStartExited { ack, cwnd });
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_how_to_shows_this_algorithm() {
+        let page = include_str!("../../../../docs/how-to/add-a-congestion-control.md");
+        let (algorithm, tests) = include_str!("../../tests/how_to/westwood.rs")
+            .split_once("\n#[cfg(test)]")
+            .expect("it has tests");
+        for part in [algorithm.to_owned(), format!("#[cfg(test)]{tests}")] {
+            assert!(page.contains(&format!("```rust\n{part}```")), "the page does not show\n{part}");
+        }
+    }
 }

@@ -14,40 +14,39 @@ mod timeout_only;
 
 use std::ops::Range;
 
-use celltrain_engine::Time;
+use celltrain_engine::{Time, registry};
 
 use crate::{
     congestion::{Congestion, CongestionControl},
     event::{EventKind, ExitCause, LossSign},
     flow::Flow,
     limits::Limit,
-    registry::registry,
     segment::Segment,
 };
 
 registry! {
-    $
     /// What a sender does about a loss.
-    RecoveryKind
+    names RecoveryKind;
     /// The loss recovery of one connection.
-    AnyRecovery
+    any pub(crate) AnyRecovery: Default;
+    dispatch with_recovery in crate::recovery;
     {
         /// Waits for the timeout; duplicate ACKs mean nothing ("vanilla" in the OSU papers).
-        TimeoutOnly => timeout_only::TimeoutOnly,
+        timeout_only::TimeoutOnly => "timeout-only",
         /// Slow start from the lost segment on the third duplicate ACK (Jacobson 1988).
-        Tahoe => tahoe::Tahoe,
+        tahoe::Tahoe => "tahoe",
         /// Fast retransmit and fast recovery, left with the first ACK for new data (RFC 5681).
-        Reno => reno::Reno,
+        reno::Reno => "reno",
         /// Fast recovery that a partial ACK does not end (RFC 6582).
-        Newreno => newreno::NewReno,
+        newreno::NewReno => "newreno",
         /// Recovery by a scoreboard of selective acknowledgements (RFC 6675).
-        Sack => sack::Sack,
+        sack::Sack => "sack",
         /// Recovery by times of transmission, with loss probes (RFC 8985) and proportional reductions (RFC 6937).
-        Rack => rack::Rack,
+        rack::Rack => "rack",
         /// Recovery by selective acknowledgements and a counter of segments in the network (Fall and Floyd 1996; ns-2).
-        SackPipe => sack_pipe::SackPipe,
+        sack_pipe::SackPipe => "sack-pipe",
         /// Halves as Reno does and sends again from the lost segment on, whatever the receiver holds.
-        GoBackN => go_back_n::GoBackN,
+        go_back_n::GoBackN => "go-back-n",
     }
 }
 
@@ -93,35 +92,35 @@ pub(crate) trait Recovery {
 
 impl Recovery for AnyRecovery {
     fn read(&mut self, now: Time, flow: &Flow, segment: &Segment) -> bool {
-        dispatch!(self.read(now, flow, segment))
+        with_recovery!(self, recovery => recovery.read(now, flow, segment))
     }
 
     fn on_duplicate_ack(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion) {
-        dispatch!(self.on_duplicate_ack(now, flow, congestion));
+        with_recovery!(self, recovery => recovery.on_duplicate_ack(now, flow, congestion));
     }
 
     fn on_new_ack(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion, acked: u64) -> bool {
-        dispatch!(self.on_new_ack(now, flow, congestion, acked))
+        with_recovery!(self, recovery => recovery.on_new_ack(now, flow, congestion, acked))
     }
 
     fn on_timeout(&mut self, now: Time, flow: &mut Flow) {
-        dispatch!(self.on_timeout(now, flow));
+        with_recovery!(self, recovery => recovery.on_timeout(now, flow));
     }
 
     fn remember(&mut self, flow: &Flow, congestion: &Congestion) {
-        dispatch!(self.remember(flow, congestion));
+        with_recovery!(self, recovery => recovery.remember(flow, congestion));
     }
 
     fn on_alarm(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion) {
-        dispatch!(self.on_alarm(now, flow, congestion));
+        with_recovery!(self, recovery => recovery.on_alarm(now, flow, congestion));
     }
 
     fn next(&mut self, now: Time, flow: &mut Flow) -> Option<Range<u64>> {
-        dispatch!(self.next(now, flow))
+        with_recovery!(self, recovery => recovery.next(now, flow))
     }
 
     fn recovering(&self) -> bool {
-        dispatch!(self.recovering())
+        with_recovery!(self, recovery => recovery.recovering())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::{cmp::Reverse, collections::BinaryHeap};
 
-use celltrain_engine::{Time, time::NEVER};
+use celltrain_engine::{Time, random::Randomness, time::NEVER};
 use celltrain_tcp::{Ecn, Params, Receiver, Segment, Sender};
 
 use super::Link;
@@ -51,7 +51,8 @@ impl Dumbbell {
 
     /// Adds a flow whose way takes `round_trip` beside the bottleneck's own time.
     pub fn add(&mut self, params: &Params, round_trip: Time) {
-        let (sender, receiver) = (Sender::new(params), Receiver::new(params));
+        let (mut sender, receiver) = (Sender::new(params), Receiver::new(params));
+        sender.seed(Randomness { seed: self.flows.len() as u64, replication: 0 }.named("sender"));
         self.flows.push(Flow { sender, receiver, delay: round_trip / 2 });
     }
 

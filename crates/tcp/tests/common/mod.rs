@@ -59,6 +59,11 @@ impl Link {
         Self { rate, delay, limit, departures: VecDeque::new() }
     }
 
+    /// From now on it carries `rate` bit/s.
+    pub fn set_rate(&mut self, rate: u64) {
+        self.rate = rate;
+    }
+
     /// Packets that it holds at `now`.
     pub fn length(&mut self, now: Time) -> usize {
         while self.departures.front().is_some_and(|&departure| departure <= now) {

@@ -14,6 +14,7 @@ use self::{board::Board, order::Order, probe::Probe, undo::Undo};
 use super::{Recovery, prr::Prr, reduced, trace_exit};
 use crate::{
     congestion::{Congestion, CongestionControl},
+    delivery::Delivery,
     event::{EventKind, ExitCause, LossSign},
     flow::Flow,
     limits::Limit,
@@ -43,7 +44,9 @@ pub(crate) struct Rack {
 struct Episode {
     /// What had been sent when it began.
     recovery_point: u64,
-    /// The proportional reduction of a fast recovery; none after a timeout, which slow start follows.
+    /// Whether a timeout began it, which slow start follows.
+    after_timeout: bool,
+    /// The proportional reduction of a fast recovery, unless congestion control sets the window itself.
     prr: Option<Prr>,
 }
 
@@ -55,10 +58,13 @@ impl Rack {
             return;
         }
         let window = self.window(flow);
-        let (order, mut wait) = (&self.order, 0);
+        let (order, delivery, mut wait) = (&self.order, &mut flow.delivery, 0);
         self.board.mark_lost(|sent| match order.remaining(now, sent, window) {
             None => false,
-            Some(0) => true,
+            Some(0) => {
+                report_lost(delivery, sent);
+                true
+            }
             Some(remaining) => {
                 wait = wait.max(remaining);
                 false
@@ -102,22 +108,30 @@ impl Rack {
     fn begin(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion) {
         self.undo = Some(Undo::new(flow, congestion));
         let (ssthresh, flight) = (reduced(flow, congestion), flow.in_network());
-        flow.fast_retransmit(now, LossSign::LaterDelivered, ssthresh, ssthresh);
-        self.episode = Some(Episode { recovery_point: flow.max, prr: Some(Prr::begin(flight)) });
+        let owned = congestion.sets_window();
+        let cwnd = if owned { flow.cwnd } else { ssthresh };
+        flow.fast_retransmit(now, LossSign::LaterDelivered, ssthresh, cwnd);
+        flow.limits.set(now, Limit::Recovery);
+        let prr = (!owned).then(|| Prr::begin(flight));
+        self.episode = Some(Episode { recovery_point: flow.max, after_timeout: false, prr });
         self.forced = true;
         self.probe.reset();
     }
 
     /// Ends an episode whose data is all acknowledged; false if there is none or it goes on.
-    fn finish(&mut self, now: Time, flow: &mut Flow) -> bool {
+    fn finish(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion) -> bool {
         let Some(episode) = self.episode.filter(|episode| flow.una >= episode.recovery_point) else {
             return false;
         };
         self.episode = None;
         self.forced = false;
         self.order.end_recovery();
-        if episode.prr.is_some() {
+        if congestion.sets_window() {
+            congestion.on_recovered(flow);
+        } else if !episode.after_timeout {
             flow.cwnd = flow.ssthresh;
+        }
+        if !episode.after_timeout {
             trace_exit(now, flow, ExitCause::FullAck);
         }
         true
@@ -127,9 +141,12 @@ impl Rack {
     /// Undoes the last reduction if nothing had been lost.
     fn reconsider(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion) {
         let Some(undo) = self.undo.take_if(|undo| undo.spurious()) else { return };
-        undo.restore(flow, congestion);
+        undo.restore(now, flow, congestion);
         self.order.note_late();
         self.board.forgive();
+        if let Some(delivery) = &mut flow.delivery {
+            delivery.forgive();
+        }
         self.episode = None;
         self.forced = false;
         flow.stats.undone_reductions += 1;
@@ -143,6 +160,9 @@ impl Rack {
     fn answer_repair(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion) {
         if !std::mem::take(&mut self.repaired) || self.episode.is_some() {
             return;
+        }
+        if congestion.sets_window() {
+            return congestion.on_repaired(flow);
         }
         // What was in flight then has been acknowledged: the window says how much it was.
         let ssthresh = congestion.on_mark(flow).max(2 * flow.mss);
@@ -189,6 +209,13 @@ impl Rack {
     }
 }
 
+/// Tells the sampler of delivery rates, if there is one, that a segment is taken for lost.
+fn report_lost(delivery: &mut Option<Box<Delivery>>, sent: &board::Sent) {
+    if let Some(delivery) = delivery {
+        delivery.on_lost(sent.start);
+    }
+}
+
 impl Recovery for Rack {
     fn read(&mut self, now: Time, flow: &Flow, segment: &Segment) -> bool {
         let echo = segment.timestamps.map(|timestamps| timestamps.echo);
@@ -225,7 +252,7 @@ impl Recovery for Rack {
         self.reconsider(now, flow, congestion);
         self.answer_repair(now, flow, congestion);
         let recovering = self.recovering();
-        let finished = self.finish(now, flow);
+        let finished = self.finish(now, flow, congestion);
         self.proceed(now, flow, congestion);
         if !recovering && !self.recovering() {
             congestion.on_ack(now, flow, acked);
@@ -250,8 +277,15 @@ impl Recovery for Rack {
         }
         let window = self.window(flow);
         let (order, una) = (&self.order, flow.una);
-        self.board.mark_lost(|sent| sent.start <= una || order.overdue(now, sent, window));
-        self.episode = Some(Episode { recovery_point: flow.max, prr: None });
+        let delivery = &mut flow.delivery;
+        self.board.mark_lost(|sent| {
+            let lost = sent.start <= una || order.overdue(now, sent, window);
+            if lost {
+                report_lost(delivery, sent);
+            }
+            lost
+        });
+        self.episode = Some(Episode { recovery_point: flow.max, after_timeout: true, prr: None });
         self.forced = true;
         self.probe.reset();
         flow.alarm = NEVER;
@@ -285,6 +319,6 @@ impl Recovery for Rack {
     }
 
     fn recovering(&self) -> bool {
-        self.episode.is_some_and(|episode| episode.prr.is_some())
+        self.episode.is_some_and(|episode| !episode.after_timeout)
     }
 }

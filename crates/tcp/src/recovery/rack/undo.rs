@@ -5,7 +5,11 @@ use std::ops::Range;
 use celltrain_engine::Time;
 
 use super::board::Sent;
-use crate::{congestion::Congestion, flow::Flow, rto::Clock};
+use crate::{
+    congestion::{Congestion, CongestionControl},
+    flow::Flow,
+    rto::Clock,
+};
 
 /// What there was before the windows were reduced.
 #[derive(Debug, Clone)]
@@ -60,8 +64,10 @@ impl Undo {
     }
 
     /// Restores the windows and the congestion control (RFC 9438 section 4.9.2).
-    pub(super) fn restore(self, flow: &mut Flow, congestion: &mut Congestion) {
-        *congestion = self.congestion;
+    pub(super) fn restore(self, now: Time, flow: &mut Flow, congestion: &mut Congestion) {
+        if !congestion.on_spurious(now, flow) {
+            *congestion = self.congestion;
+        }
         flow.cwnd = flow.cwnd.max(self.cwnd);
         flow.ssthresh = self.ssthresh;
         flow.timed_out_end = 0;

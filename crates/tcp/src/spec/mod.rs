@@ -1,12 +1,11 @@
 //! The `[tcp]` table of a scenario, and how it becomes [`Params`].
 
+mod check;
+mod resolve;
+
 use std::fmt;
 
-use celltrain_engine::{
-    Time,
-    quantity::{BitRate, Bytes, Duration},
-    time::MICROSECOND,
-};
+use celltrain_engine::quantity::{BitRate, Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -14,23 +13,13 @@ use crate::{
     congestion::CongestionKind,
     params::{
         CongestionAvoidance, CubicAlpha, CubicArithmetic, FastRetransmitGuard, Halving, NewrenoFullAck,
-        Params, RtoArithmetic,
+        RtoArithmetic,
     },
     recovery::RecoveryKind,
-    segment::{IP_HEADER_BYTES, TCP_HEADER_BYTES, TIMESTAMPS_BYTES},
-    stack::{Stack, UNSCALED_WINDOW_MAX},
+    stack::Stack,
 };
 
-/// Largest shift of window scaling (RFC 7323 section 2.3).
-const WINDOW_SCALE_MAX: u8 = 14;
-/// Largest initial window in segments (RFC 6928).
-const INITIAL_WINDOW_MAX: u32 = 10;
-/// Smallest tick that can be counted in, as SRTT is kept in eighths of it.
-const TICK_MIN: Time = 8;
-/// Smallest `rto-min`: a sender whose timer expires more often does little else.
-const RTO_MIN_MIN: Time = MICROSECOND;
-/// Largest IP packet in bytes (RFC 791).
-const IP_PACKET_MAX: u64 = 65_535;
+pub(crate) use self::resolve::is_guarded;
 
 /// The TCP stack of a scenario: a preset and what differs from it.
 ///
@@ -232,326 +221,12 @@ impl fmt::Display for StackError {
 
 impl std::error::Error for StackError {}
 
-/// Fails with `message` at `key` unless `condition` holds.
-fn check(condition: bool, key: &'static str, message: impl FnOnce() -> String) -> Result<(), StackError> {
-    if condition { Ok(()) } else { Err(StackError { key, message: message() }) }
-}
-
-impl StackSpec {
-    /// The parameters of this table: the preset's, changed by every key that is given.
-    ///
-    /// # Errors
-    /// If a value is out of range or contradicts another; the message says what to do.
-    pub fn resolve(&self) -> Result<Params, StackError> {
-        let mut params = self.stack.params();
-        self.override_algorithms(&mut params);
-        self.override_times(&mut params);
-        self.resolve_sizes(&mut params)?;
-        self.check_combinations(&params)?;
-        check_times(&params)?;
-        Ok(params)
-    }
-
-    fn override_algorithms(&self, params: &mut Params) {
-        fn set<T: Copy>(field: &mut T, value: Option<T>) {
-            *field = value.unwrap_or(*field);
-        }
-        set(&mut params.initial_window, self.initial_window);
-        set(&mut params.congestion_control, self.congestion_control);
-        if let Some(recovery) = self.recovery {
-            params.recovery = recovery;
-            // These follow the recovery unless they are given.
-            params.sack = uses_sack(recovery);
-            params.dsack = recovery == RecoveryKind::Rack;
-            params.limited_transmit &= !matches!(recovery, RecoveryKind::TimeoutOnly | RecoveryKind::Rack);
-            params.fast_retransmit_guard = match recovery {
-                _ if self.stack == Stack::Ns2 => params.fast_retransmit_guard,
-                RecoveryKind::Newreno | RecoveryKind::Tahoe => FastRetransmitGuard::Careful,
-                _ => FastRetransmitGuard::None,
-            };
-        }
-        set(&mut params.congestion_avoidance, self.congestion_avoidance);
-        set(&mut params.halving, self.halving);
-        set(&mut params.cubic_fast_convergence, self.cubic_fast_convergence);
-        set(&mut params.cubic_alpha, self.cubic_alpha);
-        set(&mut params.cubic_arithmetic, self.cubic_arithmetic);
-        set(&mut params.hystart, self.hystart);
-        set(&mut params.slow_start_limit, self.slow_start_limit);
-        set(&mut params.fast_retransmit_guard, self.fast_retransmit_guard);
-        set(&mut params.newreno_impatient, self.newreno_impatient);
-        set(&mut params.newreno_full_ack, self.newreno_full_ack);
-        params.newreno_burst = self.newreno_burst.or(params.newreno_burst);
-        set(&mut params.recovery_exit_growth, self.recovery_exit_growth);
-        set(&mut params.go_back_n_inflation, self.go_back_n_inflation);
-        set(&mut params.proportional_rate_reduction, self.proportional_rate_reduction);
-        set(&mut params.limited_transmit, self.limited_transmit);
-        set(&mut params.limited_transmit_resends, self.limited_transmit_resends);
-        set(&mut params.idle_restart, self.idle_restart);
-        set(&mut params.nagle, self.nagle);
-        set(&mut params.pacing, self.pacing);
-        set(&mut params.timestamps, self.timestamps);
-        set(&mut params.sack, self.sack);
-        set(&mut params.dsack, self.dsack);
-        set(&mut params.ecn, self.ecn);
-        set(&mut params.syn_exchange, self.syn_exchange);
-        set(&mut params.rto_arithmetic, self.rto_arithmetic);
-        set(&mut params.timer_on_ticks, self.timer_on_ticks);
-        set(&mut params.acks_processed, self.acks_processed);
-        params.send_queue = self.send_queue.or(params.send_queue);
-        if self.delayed_ack == Some(Duration(0)) {
-            params.ack_every = 1;
-        }
-        set(&mut params.ack_every, self.ack_every);
-    }
-
-    fn override_times(&self, params: &mut Params) {
-        for (field, value) in [
-            (&mut params.delayed_ack, self.delayed_ack),
-            (&mut params.rto_min, self.rto_min),
-            (&mut params.rto_variance_min, self.rto_variance_min),
-            (&mut params.rto_max, self.rto_max),
-            (&mut params.rto_initial, self.rto_initial),
-            (&mut params.tick, self.tick),
-            (&mut params.tick_phase, self.tick_phase),
-            (&mut params.processing_delay, self.processing_delay),
-            (&mut params.processing_spread, self.processing_spread),
-        ] {
-            *field = value.map_or(*field, Duration::ps);
-        }
-    }
-
-    fn resolve_sizes(&self, params: &mut Params) -> Result<(), StackError> {
-        let mss = self.mss.map_or(u64::from(params.mss), |bytes| bytes.0);
-        let options = if params.timestamps { TIMESTAMPS_BYTES } else { 0 };
-        let mss_max = IP_PACKET_MAX - u64::from(IP_HEADER_BYTES + TCP_HEADER_BYTES + options);
-        check((1..=mss_max).contains(&mss), "mss", || {
-            format!("{mss} B is no segment size; give 1 B to {mss_max} B, which an IP packet can hold")
-        })?;
-        params.mss = mss as u32;
-
-        let window = self.receive_window.map_or(params.receive_window, |bytes| bytes.0);
-        let scaling = self.window_scaling.unwrap_or(params.window_scale.is_some());
-        let unscaled_name = UNSCALED_WINDOW_MAX + 1;
-        check(scaling || window <= unscaled_name, "receive-window", || {
-            format!(
-                "{window} B exceeds the 16-bit window field; set window-scaling = true, or give 64 KiB at most"
-            )
-        })?;
-        let window = if scaling { window } else { window.min(UNSCALED_WINDOW_MAX) };
-        let scale = (0..=WINDOW_SCALE_MAX).find(|scale| window >> scale <= UNSCALED_WINDOW_MAX);
-        check(scale.is_some(), "receive-window", || {
-            let largest = UNSCALED_WINDOW_MAX << WINDOW_SCALE_MAX;
-            format!("{window} B is more than window scaling can say; give {largest} B at most")
-        })?;
-        check(window >= mss, "receive-window", || {
-            format!("{window} B does not hold one segment; give at least the mss, {mss} B, or a smaller mss")
-        })?;
-        params.receive_window = window;
-        params.read_rate = self.read_rate.map(|rate| rate.0).or(params.read_rate);
-        check(params.read_rate != Some(0), "read-rate", || {
-            "an application that never reads stops the flow; give more than 0, or leave this out".into()
-        })?;
-        params.window_scale = scale.filter(|_| scaling);
-        params.initial_ssthresh = match self.initial_ssthresh {
-            Some(bytes) => bytes.0,
-            None if self.stack == Stack::Yats => window / 2,
-            None => params.initial_ssthresh,
-        };
-        check(params.initial_ssthresh >= 2 * mss, "initial-ssthresh", || {
-            format!("{} B is less than two segments; give at least {} B", params.initial_ssthresh, 2 * mss)
-        })
-    }
-
-    // RFC 8985 §4: MUST use SACK with RACK
-    // RFC 8985 §9.2: MUST NOT mix RFC 6675 with RACK
-    /// Refuses keys that the chosen algorithms would ignore, and values that contradict each other.
-    fn check_combinations(&self, params: &Params) -> Result<(), StackError> {
-        let recovery = params.recovery;
-        check((1..=INITIAL_WINDOW_MAX).contains(&params.initial_window), "initial-window", || {
-            format!("{} segments; give 1 to {INITIAL_WINDOW_MAX}", params.initial_window)
-        })?;
-        check(!params.hystart || params.timestamps, "hystart", || {
-            "one sample a round trip does not show a queue; set timestamps = true, or leave this out".into()
-        })?;
-        check(params.slow_start_limit >= 1, "slow-start-limit", || {
-            "0 would never open the window; give 1 or more".into()
-        })?;
-        let segments = params.cubic_arithmetic == CubicArithmetic::Segments;
-        check(!segments || params.cubic_alpha == CubicAlpha::Constant, "cubic-arithmetic", || {
-            "\"segments\" is that of Linux, whose estimate of Reno stays slow; set cubic-alpha = \"constant\" with it".into()
-        })?;
-        check(params.sack == uses_sack(recovery), "sack", || {
-            let what = if params.sack { "the sender would ignore" } else { "the sender waits for" };
-            format!(
-                "{what} selective acknowledgements; leave this key out, or choose recovery = \"sack\" or \"rack\" with \
-                 it"
-            )
-        })?;
-        check(params.sack || !params.dsack, "dsack", || {
-            "duplicates are reported in SACK blocks; choose recovery = \"sack\" or \"rack\", or leave this out".into()
-        })?;
-        check(!params.limited_transmit || recovery != RecoveryKind::Rack, "limited-transmit", || {
-            "recovery = \"rack\" sends whatever its count of the network allows; leave this out".into()
-        })?;
-        check(!params.limited_transmit || recovery != RecoveryKind::TimeoutOnly, "limited-transmit", || {
-            "recovery = \"timeout-only\" ignores duplicate ACKs; leave this out or choose another recovery"
-                .into()
-        })?;
-        check(
-            self.limited_transmit_resends != Some(true) || params.limited_transmit,
-            "limited-transmit-resends",
-            || "it widens limited transmit; set limited-transmit = true, or leave this out".into(),
-        )?;
-        check(params.newreno_burst != Some(0), "newreno-burst", || {
-            "0 would send nothing new in a recovery; give 1 or more, or leave this out".into()
-        })?;
-        let counts = !uses_sack(recovery) || recovery == RecoveryKind::SackPipe;
-        let guarded = counts && recovery != RecoveryKind::TimeoutOnly;
-        let reno_growth = params.congestion_control != CongestionKind::Cubic;
-        check(
-            params.ecn || params.congestion_control != CongestionKind::Dctcp,
-            "congestion-control",
-            || "\"dctcp\" answers marks; set ecn = true, and a buffer that marks".into(),
-        )?;
-        for (given, used, key, by) in [
-            (
-                self.send_queue.is_some_and(|limit| limit > 0),
-                params.processing_delay > 0,
-                "send-queue",
-                "a host with a processing-delay",
-            ),
-            (
-                self.acks_processed.is_some(),
-                params.processing_delay > 0,
-                "acks-processed",
-                "a host with a processing-delay",
-            ),
-            (self.timer_on_ticks.is_some(), params.tick > 0, "timer-on-ticks", "a clock with a tick"),
-            (
-                self.newreno_impatient.is_some(),
-                recovery == RecoveryKind::Newreno,
-                "newreno-impatient",
-                "recovery = \"newreno\"",
-            ),
-            (
-                self.newreno_full_ack.is_some(),
-                recovery == RecoveryKind::Newreno,
-                "newreno-full-ack",
-                "recovery = \"newreno\"",
-            ),
-            (
-                self.newreno_burst.is_some(),
-                recovery == RecoveryKind::Newreno,
-                "newreno-burst",
-                "recovery = \"newreno\"",
-            ),
-            (
-                self.recovery_exit_growth.is_some(),
-                matches!(recovery, RecoveryKind::Reno | RecoveryKind::Newreno),
-                "recovery-exit-growth",
-                "recovery = \"reno\" or \"newreno\"",
-            ),
-            (
-                self.go_back_n_inflation.is_some(),
-                recovery == RecoveryKind::GoBackN,
-                "go-back-n-inflation",
-                "recovery = \"go-back-n\"",
-            ),
-            (
-                self.proportional_rate_reduction.is_some(),
-                recovery == RecoveryKind::Sack,
-                "proportional-rate-reduction",
-                "recovery = \"sack\"",
-            ),
-            (
-                self.fast_retransmit_guard.is_some(),
-                guarded,
-                "fast-retransmit-guard",
-                "a recovery that counts duplicate ACKs",
-            ),
-            (
-                self.congestion_avoidance.is_some(),
-                reno_growth,
-                "congestion-avoidance",
-                "congestion-control = \"reno\"",
-            ),
-            (self.halving.is_some(), reno_growth, "halving", "congestion-control = \"reno\""),
-            (
-                self.cubic_fast_convergence.is_some(),
-                !reno_growth,
-                "cubic-fast-convergence",
-                "congestion-control = \"cubic\"",
-            ),
-            (self.cubic_alpha.is_some(), !reno_growth, "cubic-alpha", "congestion-control = \"cubic\""),
-            (
-                self.cubic_arithmetic.is_some(),
-                !reno_growth,
-                "cubic-arithmetic",
-                "congestion-control = \"cubic\"",
-            ),
-            (
-                self.rto_variance_min.is_some(),
-                params.rto_arithmetic == RtoArithmetic::Exact,
-                "rto-variance-min",
-                "rto-arithmetic = \"exact\"",
-            ),
-        ] {
-            check(!given || used, key, || format!("only {by} uses it; leave it out or choose that"))?;
-        }
-        Ok(())
-    }
-}
-
-/// Whether a recovery works with selective acknowledgements.
-pub(crate) fn uses_sack(recovery: RecoveryKind) -> bool {
-    matches!(recovery, RecoveryKind::Sack | RecoveryKind::SackPipe | RecoveryKind::Rack)
-}
-
-/// Refuses times that contradict each other.
-fn check_times(params: &Params) -> Result<(), StackError> {
-    let ms = |time: u64| format!("{}", Duration(time));
-    check(params.rto_min >= RTO_MIN_MIN, "rto-min", || {
-        format!("{} is less than {}; give at least a round trip", ms(params.rto_min), ms(RTO_MIN_MIN))
-    })?;
-    check(params.rto_min <= params.rto_max, "rto-min", || {
-        format!(
-            "{} is above rto-max; give {} at most, or raise rto-max",
-            ms(params.rto_min),
-            ms(params.rto_max)
-        )
-    })?;
-    check((1..=params.rto_max).contains(&params.rto_initial), "rto-initial", || {
-        format!("{} must be positive and at most rto-max, {}", ms(params.rto_initial), ms(params.rto_max))
-    })?;
-    check(
-        params.rto_arithmetic == RtoArithmetic::Exact || params.tick >= TICK_MIN,
-        "rto-arithmetic",
-        || format!("\"ticks\" counts in a tick of {}; give a tick, or \"exact\"", ms(params.tick)),
-    )?;
-    check(params.tick_phase < params.tick.max(1), "tick-phase", || {
-        format!("{} must be less than the tick, {}", ms(params.tick_phase), ms(params.tick))
-    })?;
-    check(params.ack_every >= 1, "ack-every", || "0 would never acknowledge; give 1 or more".into())?;
-    check(params.ack_every == 1 || params.delayed_ack > 0, "ack-every", || {
-        format!(
-            "an ACK for every {} segments needs a timer for the last ones; set delayed-ack, or ack-every = 1",
-            params.ack_every
-        )
-    })?;
-    check(params.send_queue != Some(0), "send-queue", || "0 would never send; give 1 or more".into())?;
-    check(params.processing_spread <= params.processing_delay, "processing-spread", || {
-        format!(
-            "{} is above processing-delay; the time must not become negative",
-            ms(params.processing_spread)
-        )
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use celltrain_engine::time::MILLISECOND;
 
     use super::*;
+    use crate::params::Params;
 
     fn resolve(table: &str) -> Result<Params, StackError> {
         toml::from_str::<StackSpec>(table).unwrap_or_else(|error| panic!("{table}: {error}")).resolve()
@@ -587,6 +262,9 @@ mod tests {
         assert_eq!(guard("recovery = 'reno'"), FastRetransmitGuard::None);
         assert_eq!(guard("stack = 'reno'\nrecovery = 'newreno'"), FastRetransmitGuard::Careful);
         assert_eq!(resolve("delayed-ack = '0 s'").unwrap().ack_every, 1);
+        let bbr = resolve("stack = 'linux'\ncongestion-control = 'bbr'").unwrap();
+        assert!(bbr.pacing && !bbr.hystart && !bbr.idle_restart);
+        assert_eq!(bbr, resolve("stack = 'linux-bbr'").unwrap());
     }
 
     #[test]
@@ -639,6 +317,23 @@ mod tests {
                 "limited-transmit",
             ),
             ("congestion-control = 'dctcp'", "congestion-control", "ecn = true"),
+            ("congestion-control = 'bbr'", "congestion-control", "recovery = \"rack\""),
+            (
+                "recovery = 'go-back-n'\ncongestion-control = 'bbr'",
+                "congestion-control",
+                "recovery = \"rack\"",
+            ),
+            ("stack = 'linux-bbr'\nrecovery = 'sack'", "congestion-control", "recovery = \"rack\""),
+            ("stack = 'linux-bbr'\npacing = false", "pacing", "leave this out"),
+            ("stack = 'linux-bbr'\nhystart = true", "hystart", "leave this out"),
+            ("stack = 'linux-bbr'\nidle-restart = true", "idle-restart", "leave this out"),
+            (
+                "stack = 'linux'\ncongestion-control = 'bbr'\nslow-start-limit = 2",
+                "slow-start-limit",
+                "leave this",
+            ),
+            ("stack = 'linux-bbr'\nhalving = 'window'", "halving", "reno"),
+            ("stack = 'linux-bbr'\ncubic-alpha = 'one'", "cubic-alpha", "cubic"),
             ("read-rate = '0 bit/s'", "read-rate", "more than 0"),
             ("hystart = true", "hystart", "timestamps = true"),
             ("slow-start-limit = 0", "slow-start-limit", "1 or more"),

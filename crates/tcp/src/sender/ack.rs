@@ -1,0 +1,133 @@
+//! What ACKs do.
+
+use celltrain_engine::Time;
+
+use super::{Sender, State};
+use crate::{
+    congestion::{CongestionControl, Feedback},
+    event::EventKind,
+    limits::Limit,
+    recovery::Recovery,
+    segment::{Flags, Segment},
+};
+
+impl Sender {
+    // RFC 6298 §5: RECOMMENDED to restart the timer on an ACK for new data (5.3)
+    pub(super) fn on_new_ack(&mut self, now: Time, segment: &Segment) {
+        let acked = segment.ack - self.flow.una;
+        self.flow.advance(segment.ack);
+        self.measure(now, segment, acked);
+        let restarts = self.recovery.on_new_ack(now, &mut self.flow, &mut self.congestion, acked);
+        if self.flow.flight() == 0 {
+            self.on_all_acknowledged(now);
+        } else if restarts {
+            self.flow.timer.restart(now);
+        }
+        if self.flow.delivery.is_some() {
+            self.report_delivery(now, segment);
+        }
+        let (cwnd, ssthresh) = (self.flow.cwnd, self.flow.ssthresh);
+        self.flow.trace.record(now, || EventKind::Acknowledged { ack: segment.ack, cwnd, ssthresh });
+    }
+
+    /// An ACK that acknowledges nothing new: it may be a duplicate, or open the window.
+    #[cold]
+    pub(super) fn on_old_ack(&mut self, now: Time, segment: &Segment, duplicate: bool) {
+        if self.state == State::Persisting {
+            // The answer to a probe may report it as a duplicate, which says nothing about losses.
+            self.look_at_window(now);
+        } else if duplicate {
+            self.on_duplicate_ack(now);
+        }
+        if self.flow.delivery.is_some() {
+            self.report_delivery(now, segment);
+        }
+    }
+
+    // RFC 6298 §5: RECOMMENDED to stop the timer when all is acknowledged (5.2)
+    /// Stops the timer (RFC 6298 rule 5.2), unless it says when the next segment may go.
+    pub(super) fn on_all_acknowledged(&mut self, now: Time) {
+        if self.flow.una == self.flow.offered {
+            self.flow.limits.set(now, Limit::Application);
+            self.state = State::Established;
+        }
+        if self.state != State::Held {
+            self.flow.timer.stop();
+            self.look_at_window(now);
+        }
+    }
+
+    // RFC 5681 §3.2: SHOULD send new data on the first and second duplicate ACK
+    // RFC 5681 §3.2: MUST NOT change cwnd for these two segments
+    // RFC 5681 §3.2: MUST NOT send new data under SACK unless the duplicate ACK reports something new
+    pub(super) fn on_duplicate_ack(&mut self, now: Time) {
+        self.flow.stats.duplicate_acks += 1;
+        self.flow.duplicates += 1;
+        let (ack, count) = (self.flow.una, self.flow.duplicates);
+        self.flow.trace.record(now, || EventKind::DuplicateAck { ack, count });
+        self.recovery.on_duplicate_ack(now, &mut self.flow, &mut self.congestion);
+        if self.flow.params.limited_transmit && count <= 2 && !self.recovery.recovering() {
+            self.flow.allowance = u64::from(count) * self.flow.mss;
+        }
+    }
+
+    // RFC 6298 §3: MUST take one round-trip sample per round trip at least
+    /// Takes the round-trip measurement that a new ACK gives: from its timestamps, where any segment will do,
+    /// or from the timed segment (RFC 7323 section 4.1, RFC 6298 section 3).
+    #[inline]
+    pub(super) fn measure(&mut self, now: Time, segment: &Segment, acked: u64) {
+        let timer = &mut self.flow.timer;
+        if let Some(timestamps) = segment.timestamps {
+            let rtt = timer.clock.since(timestamps.echo, now);
+            // Every second segment is acknowledged, as a rule (RFC 7323 appendix G).
+            let samples = (self.flow.flight() + acked).div_ceil(2 * self.flow.mss).max(1);
+            self.on_sample(now, rtt, samples);
+        } else if let Some(rtt) = timer.finish_timing(now, segment.ack) {
+            self.on_sample(now, rtt, 1);
+        }
+    }
+
+    #[inline(never)]
+    pub(super) fn on_sample(&mut self, now: Time, rtt: Time, samples: u64) {
+        let timer = &mut self.flow.timer;
+        timer.estimator.sample_of(rtt, samples);
+        self.flow.stats.rtt_samples += 1;
+        let estimator = timer.estimator;
+        if let Some(hystart) = &mut self.flow.hystart {
+            hystart.on_sample(rtt);
+        }
+        self.flow.trace.record(now, || EventKind::RttSample {
+            rtt,
+            srtt: estimator.srtt().unwrap_or(rtt),
+            rttvar: estimator.rttvar().unwrap_or(0),
+            rto: estimator.rto(),
+        });
+    }
+
+    /// Reads the ECN-Echo bit of an ACK.
+    pub(super) fn read_echo(&mut self, segment: &Segment) {
+        let feedback =
+            Feedback { acked: segment.ack - self.flow.una, marked: segment.flags.contains(Flags::ECE) };
+        self.flow.echoed = feedback.marked;
+        self.congestion.on_feedback(&self.flow, feedback);
+    }
+
+    // RFC 3168 §6.1.2: MUST reset the timer on ECN-Echo when the window is one segment, and send when it expires
+    // RFC 9438 §4.6: MUST reduce the rate further at a window of one segment
+    /// Reduces the window for an echoed congestion mark, once a round trip, and not on top of a reduction for
+    /// a loss (RFC 3168 section 6.1.2).
+    pub(super) fn on_echo(&mut self, now: Time) {
+        self.flow.echoed = false;
+        let news = self.flow.reduced_at.is_none_or(|sent| self.flow.una > sent);
+        if !news || self.recovery.recovering() {
+            return;
+        }
+        if self.flow.cwnd == self.flow.mss && self.flow.una < self.flow.offered {
+            // Less than a segment a round trip: the next one waits for the timer.
+            self.state = State::Held;
+            self.flow.timer.restart(now);
+        }
+        let window = self.congestion.on_mark(&self.flow);
+        self.flow.answer_mark(now, window);
+    }
+}

@@ -1,0 +1,62 @@
+//! SYN and SYN|ACK.
+
+use celltrain_engine::{Time, time::SECOND};
+
+use super::{Sender, State};
+use crate::{
+    congestion::CongestionControl,
+    limits::Limit,
+    segment::{Flags, Segment, SynOptions},
+};
+
+/// Smallest timeout for the first data after a SYN had to be repeated (RFC 6298 rule 5.7).
+const RTO_AFTER_SYN_LOSS: Time = 3 * SECOND;
+
+impl Sender {
+    // RFC 3168 §6.1.1: MUST NOT set ECT on SYN or SYN|ACK
+    // RFC 3168 §6.1.1: SHOULD clear ECE and CWR in the SYN of a host that does not use ECN
+    // Not RFC 8257 §3.6: SHOULD set ECT on SYN and SYN|ACK (RFC 3168 forbids it, and a SYN here is never queued behind data)
+    /// What goes in a state in which data may not: the SYN, or a probe.
+    pub(super) fn poll_other(&mut self, now: Time) -> Option<Segment> {
+        if self.state == State::Persisting {
+            return self.window_probe(now);
+        }
+        if self.state != State::Closed || self.flow.offered == 0 {
+            return None;
+        }
+        self.state = State::SynSent;
+        self.flow.limits.set(now, Limit::Handshake);
+        self.flow.timer.restart(now);
+        if !self.syn_lost {
+            self.flow.timer.time_segment(now, 0);
+        }
+        let setup = if self.flow.ecn { Flags::ECN_SETUP } else { Flags::NONE };
+        let flags = Flags::SYN | setup;
+        Some(Segment { flags, syn: Some(SynOptions::new(self.params())), ..self.header(now) })
+    }
+
+    // RFC 5681 §3.1: MUST NOT let SYN|ACK and its acknowledgement open the window
+    // RFC 5681 §3.1: MUST begin with one segment after a lost SYN
+    // RFC 6298 §5: MUST raise the RTO to 3 seconds after a lost SYN
+    // RFC 3168 §6.1.1: SHOULD NOT set ECT after a SYN|ACK that does not agree to ECN
+    pub(super) fn on_syn_ack(&mut self, now: Time, segment: &Segment) {
+        if self.state >= State::Established {
+            return;
+        }
+        self.state = State::Established;
+        self.flow.limits.set(now, Limit::CongestionWindow);
+        // The answer to an ECN setup has ECE alone; both bits would be a reflection by a host that ignores them.
+        self.flow.ecn &= segment.flags.contains(Flags::ECE) && !segment.flags.contains(Flags::CWR);
+        self.flow.rwnd = segment.window;
+        self.flow.rwnd_max = segment.window;
+        self.flow.consecutive_timeouts = 0;
+        self.flow.timer.stop();
+        self.measure(now, segment, 0);
+        self.congestion.begin(&mut self.flow);
+        if self.syn_lost {
+            // RFC 6298 rule 5.7 and RFC 5681 section 3.1.
+            self.flow.timer.estimator.raise(RTO_AFTER_SYN_LOSS);
+            self.flow.cwnd = self.flow.mss;
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! Samples for a congestion control that asks for them.
+
+use celltrain_engine::Time;
+
+use super::Sender;
+use crate::{
+    congestion::CongestionControl,
+    segment::{Flags, Segment},
+};
+
+impl Sender {
+    /// Takes what an ACK reports as delivered, before anything else reads it.
+    #[cold]
+    pub(super) fn read_delivery(&mut self, now: Time, segment: &Segment) {
+        self.flow.check_app_limited();
+        if let Some(delivery) = &mut self.flow.delivery {
+            delivery.on_ack(now, segment);
+        }
+    }
+
+    /// Reports the losses that an ACK has shown, then what it has delivered.
+    #[cold]
+    pub(super) fn report_delivery(&mut self, now: Time, segment: &Segment) {
+        self.report_losses(now);
+        let Some(delivery) = &mut self.flow.delivery else { return };
+        let echo = segment.timestamps.map(|timestamps| timestamps.echo);
+        let marked = self.flow.ecn && segment.flags.contains(Flags::ECE);
+        if let Some(sample) = delivery.sample(now, echo, marked) {
+            self.congestion.on_sample(now, &mut self.flow, &sample);
+        }
+    }
+
+    /// Reports what has been taken for lost.
+    pub(super) fn report_losses(&mut self, now: Time) {
+        let Some(delivery) = &mut self.flow.delivery else { return };
+        for lost in delivery.take_losses() {
+            self.congestion.on_lost(now, &mut self.flow, &lost);
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! What leaves.
+
+use std::ops::Range;
+
+use celltrain_engine::{Time, time::NEVER};
+
+use super::{Sender, State};
+use crate::{
+    congestion::CongestionControl,
+    event::EventKind,
+    segment::{Ecn, Flags, Segment, Timestamps},
+};
+
+impl Sender {
+    // RFC 5681 §4.1: SHOULD set cwnd to no more than RW after an idle RTO
+    /// Notes that nothing was outstanding when there is something to send again; closes the window to the initial one if
+    /// nothing was sent for longer than the timeout (RFC 5681 section 4.1).
+    pub(super) fn restart_if_idle(&mut self, now: Time) {
+        let flow = &mut self.flow;
+        if flow.flight() > 0 || flow.offered == flow.max || self.last_sent == NEVER {
+            return;
+        }
+        self.congestion.on_limited(now);
+        self.congestion.on_restart(now, flow);
+        let idle = now - self.last_sent;
+        if !flow.params.idle_restart || idle <= flow.timer.estimator.rto() {
+            return;
+        }
+        flow.cwnd = flow.cwnd.min(u64::from(flow.params.initial_window) * flow.mss);
+        flow.stats.idle_restarts += 1;
+        // One restart an idle period, even if what is there is not worth sending yet.
+        self.last_sent = NEVER;
+        let cwnd = flow.cwnd;
+        flow.trace.record(now, || EventKind::IdleRestart { idle, cwnd });
+    }
+
+    // RFC 3168 §6.1.2: SHOULD use ECT(0)
+    // RFC 3168 §6.1.2: SHOULD set CWR only on the first new data packet after a reduction
+    // RFC 3168 §6.1.2: SHOULD NOT set CWR on retransmissions
+    // RFC 3168 §6.1.5: MUST NOT set ECT on retransmissions
+    // Not RFC 8257 §4.1: RECOMMENDED to have a knob for ECT on control packets (no experiment has asked for it)
+    /// Makes the segment of `bytes` and counts it as sent.
+    pub(super) fn send(&mut self, now: Time, bytes: Range<u64>) -> Segment {
+        let flow = &mut self.flow;
+        let len = (bytes.end - bytes.start) as u32;
+        let retransmission = bytes.start < flow.max;
+        flow.stats.segments += 1;
+        flow.stats.bytes += u64::from(len);
+        if retransmission {
+            flow.stats.retransmitted_segments += 1;
+            flow.stats.retransmitted_bytes += bytes.end.min(flow.max) - bytes.start;
+            flow.timer.forget_timed_segment();
+        } else if !flow.params.timestamps {
+            flow.timer.time_segment(now, bytes.end);
+        }
+        if let Some(delivery) = &mut flow.delivery {
+            delivery.on_sent(now, &bytes, flow.mss, flow.cwnd);
+        }
+        flow.nxt = flow.nxt.max(bytes.end);
+        flow.max = flow.max.max(bytes.end);
+        flow.timer.start(now);
+        self.last_sent = now;
+        if flow.params.pacing && self.pacer.on_sent(now, flow, u64::from(len)) {
+            self.state = State::Paced;
+        }
+        let seq = bytes.start;
+        flow.trace.record(now, || EventKind::Sent { seq, len, retransmission });
+        if flow.allowance > 0 && bytes.end > flow.una + flow.cwnd {
+            flow.trace.record(now, || EventKind::LimitedTransmit { seq });
+        }
+        // New data only is ECN-capable and tells of a reduction (RFC 3168 sections 6.1.2 and 6.1.5).
+        let ecn = if flow.ecn && !retransmission { Ecn::Ect0 } else { Ecn::NotEct };
+        let mut flags = Flags::ACK;
+        if !retransmission && std::mem::take(&mut flow.cwr_owed) {
+            flags |= Flags::CWR;
+        }
+        Segment { seq, len, flags, ecn, retransmission, ..self.header(now) }
+    }
+
+    /// What every segment of this end carries.
+    pub(super) fn header(&self, now: Time) -> Segment {
+        let params = &self.flow.params;
+        let timestamps = Timestamps { value: self.flow.timer.clock.read(now), echo: self.peer_clock };
+        Segment {
+            window: params.receive_window,
+            timestamps: params.timestamps.then_some(timestamps),
+            ..Segment::default()
+        }
+    }
+}

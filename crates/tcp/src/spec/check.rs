@@ -1,0 +1,239 @@
+//! What cannot be, and what to do about it.
+
+use celltrain_engine::{Time, quantity::Duration, time::MICROSECOND};
+
+use super::{
+    StackError, StackSpec,
+    resolve::{is_guarded, uses_sack},
+};
+use crate::{
+    congestion::CongestionKind,
+    params::{CubicAlpha, CubicArithmetic, Params, RtoArithmetic},
+    recovery::RecoveryKind,
+};
+
+/// Largest initial window in segments (RFC 6928).
+const INITIAL_WINDOW_MAX: u32 = 10;
+/// Smallest tick that can be counted in, as SRTT is kept in eighths of it.
+const TICK_MIN: Time = 8;
+/// Smallest `rto-min`: a sender whose timer expires more often does little else.
+const RTO_MIN_MIN: Time = MICROSECOND;
+
+/// Fails with `message` at `key` unless `condition` holds.
+pub(super) fn check(
+    condition: bool,
+    key: &'static str,
+    message: impl FnOnce() -> String,
+) -> Result<(), StackError> {
+    if condition { Ok(()) } else { Err(StackError { key, message: message() }) }
+}
+
+impl StackSpec {
+    // RFC 8985 §4: MUST use SACK with RACK
+    // RFC 8985 §9.2: MUST NOT mix RFC 6675 with RACK
+    /// Refuses keys that the chosen algorithms would ignore, and values that contradict each other.
+    pub(super) fn check_combinations(&self, params: &Params) -> Result<(), StackError> {
+        let recovery = params.recovery;
+        check((1..=INITIAL_WINDOW_MAX).contains(&params.initial_window), "initial-window", || {
+            format!("{} segments; give 1 to {INITIAL_WINDOW_MAX}", params.initial_window)
+        })?;
+        check(!params.hystart || params.timestamps, "hystart", || {
+            "one sample a round trip does not show a queue; set timestamps = true, or leave this out".into()
+        })?;
+        check(params.slow_start_limit >= 1, "slow-start-limit", || {
+            "0 would never open the window; give 1 or more".into()
+        })?;
+        let segments = params.cubic_arithmetic == CubicArithmetic::Segments
+            && params.congestion_control == CongestionKind::Cubic;
+        check(!segments || params.cubic_alpha == CubicAlpha::Constant, "cubic-arithmetic", || {
+            "\"segments\" is that of Linux, whose estimate of Reno stays slow; set cubic-alpha = \"constant\" with it".into()
+        })?;
+        check(params.sack == uses_sack(recovery), "sack", || {
+            let what = if params.sack { "the sender would ignore" } else { "the sender waits for" };
+            format!(
+                "{what} selective acknowledgements; leave this key out, or choose recovery = \"sack\" or \"rack\" with \
+                 it"
+            )
+        })?;
+        check(params.sack || !params.dsack, "dsack", || {
+            "duplicates are reported in SACK blocks; choose recovery = \"sack\" or \"rack\", or leave this out".into()
+        })?;
+        check(!params.limited_transmit || recovery != RecoveryKind::Rack, "limited-transmit", || {
+            "recovery = \"rack\" sends whatever its count of the network allows; leave this out".into()
+        })?;
+        check(!params.limited_transmit || recovery != RecoveryKind::TimeoutOnly, "limited-transmit", || {
+            "recovery = \"timeout-only\" ignores duplicate ACKs; leave this out or choose another recovery"
+                .into()
+        })?;
+        check(
+            self.limited_transmit_resends != Some(true) || params.limited_transmit,
+            "limited-transmit-resends",
+            || "it widens limited transmit; set limited-transmit = true, or leave this out".into(),
+        )?;
+        check(params.newreno_burst != Some(0), "newreno-burst", || {
+            "0 would send nothing new in a recovery; give 1 or more, or leave this out".into()
+        })?;
+        let reno_growth = matches!(params.congestion_control, CongestionKind::Reno | CongestionKind::Dctcp);
+        let cubic_growth = params.congestion_control == CongestionKind::Cubic;
+        check(
+            params.ecn || params.congestion_control != CongestionKind::Dctcp,
+            "congestion-control",
+            || "\"dctcp\" answers marks; set ecn = true, and a buffer that marks".into(),
+        )?;
+        check_samples(params)?;
+        self.check_model(params)?;
+        for (given, used, key, by) in [
+            (
+                self.send_queue.is_some_and(|limit| limit > 0),
+                params.processing_delay > 0,
+                "send-queue",
+                "a host with a processing-delay",
+            ),
+            (
+                self.acks_processed.is_some(),
+                params.processing_delay > 0,
+                "acks-processed",
+                "a host with a processing-delay",
+            ),
+            (self.timer_on_ticks.is_some(), params.tick > 0, "timer-on-ticks", "a clock with a tick"),
+            (
+                self.newreno_impatient.is_some(),
+                recovery == RecoveryKind::NewReno,
+                "newreno-impatient",
+                "recovery = \"newreno\"",
+            ),
+            (
+                self.newreno_full_ack.is_some(),
+                recovery == RecoveryKind::NewReno,
+                "newreno-full-ack",
+                "recovery = \"newreno\"",
+            ),
+            (
+                self.newreno_burst.is_some(),
+                recovery == RecoveryKind::NewReno,
+                "newreno-burst",
+                "recovery = \"newreno\"",
+            ),
+            (
+                self.recovery_exit_growth.is_some(),
+                matches!(recovery, RecoveryKind::Reno | RecoveryKind::NewReno),
+                "recovery-exit-growth",
+                "recovery = \"reno\" or \"newreno\"",
+            ),
+            (
+                self.go_back_n_inflation.is_some(),
+                recovery == RecoveryKind::GoBackN,
+                "go-back-n-inflation",
+                "recovery = \"go-back-n\"",
+            ),
+            (
+                self.proportional_rate_reduction.is_some(),
+                recovery == RecoveryKind::Sack,
+                "proportional-rate-reduction",
+                "recovery = \"sack\"",
+            ),
+            (
+                self.fast_retransmit_guard.is_some(),
+                is_guarded(recovery),
+                "fast-retransmit-guard",
+                "a recovery that counts duplicate ACKs",
+            ),
+            (
+                self.congestion_avoidance.is_some(),
+                reno_growth,
+                "congestion-avoidance",
+                "congestion-control = \"reno\"",
+            ),
+            (self.halving.is_some(), reno_growth, "halving", "congestion-control = \"reno\""),
+            (
+                self.cubic_fast_convergence.is_some(),
+                cubic_growth,
+                "cubic-fast-convergence",
+                "congestion-control = \"cubic\"",
+            ),
+            (self.cubic_alpha.is_some(), cubic_growth, "cubic-alpha", "congestion-control = \"cubic\""),
+            (
+                self.cubic_arithmetic.is_some(),
+                cubic_growth,
+                "cubic-arithmetic",
+                "congestion-control = \"cubic\"",
+            ),
+            (
+                self.rto_variance_min.is_some(),
+                params.rto_arithmetic == RtoArithmetic::Exact,
+                "rto-variance-min",
+                "rto-arithmetic = \"exact\"",
+            ),
+        ] {
+            check(!given || used, key, || format!("only {by} uses it; leave it out or choose that"))?;
+        }
+        Ok(())
+    }
+
+    /// Refuses what a congestion control with a model of the path has no use for.
+    fn check_model(&self, params: &Params) -> Result<(), StackError> {
+        let name = params.congestion_control.name();
+        for (given, key, reason) in [
+            (!params.pacing, "pacing", "sets the rate of sending"),
+            (params.hystart, "hystart", "has no slow start"),
+            (params.idle_restart, "idle-restart", "goes on from its model after idle periods"),
+            (self.slow_start_limit.is_some(), "slow-start-limit", "has no slow start"),
+        ] {
+            let refused = given && params.congestion_control.sets_window();
+            check(!refused, key, || format!("congestion-control = \"{name}\" {reason}; leave this out"))?;
+        }
+        Ok(())
+    }
+}
+
+/// Refuses a congestion control that asks for samples beside a recovery that cannot give them.
+fn check_samples(params: &Params) -> Result<(), StackError> {
+    let control = params.congestion_control;
+    check(!control.samples() || params.recovery == RecoveryKind::Rack, "congestion-control", || {
+        format!(
+            "\"{}\" measures what becomes of each transmission, which only recovery = \"rack\" knows; set that, or \
+             choose another congestion control",
+            control.name()
+        )
+    })
+}
+
+/// Refuses times that contradict each other.
+pub(super) fn check_times(params: &Params) -> Result<(), StackError> {
+    let ms = |time: u64| format!("{}", Duration(time));
+    check(params.rto_min >= RTO_MIN_MIN, "rto-min", || {
+        format!("{} is less than {}; give at least a round trip", ms(params.rto_min), ms(RTO_MIN_MIN))
+    })?;
+    check(params.rto_min <= params.rto_max, "rto-min", || {
+        format!(
+            "{} is above rto-max; give {} at most, or raise rto-max",
+            ms(params.rto_min),
+            ms(params.rto_max)
+        )
+    })?;
+    check((1..=params.rto_max).contains(&params.rto_initial), "rto-initial", || {
+        format!("{} must be positive and at most rto-max, {}", ms(params.rto_initial), ms(params.rto_max))
+    })?;
+    check(
+        params.rto_arithmetic == RtoArithmetic::Exact || params.tick >= TICK_MIN,
+        "rto-arithmetic",
+        || format!("\"ticks\" counts in a tick of {}; give a tick, or \"exact\"", ms(params.tick)),
+    )?;
+    check(params.tick_phase < params.tick.max(1), "tick-phase", || {
+        format!("{} must be less than the tick, {}", ms(params.tick_phase), ms(params.tick))
+    })?;
+    check(params.ack_every >= 1, "ack-every", || "0 would never acknowledge; give 1 or more".into())?;
+    check(params.ack_every == 1 || params.delayed_ack > 0, "ack-every", || {
+        format!(
+            "an ACK for every {} segments needs a timer for the last ones; set delayed-ack, or ack-every = 1",
+            params.ack_every
+        )
+    })?;
+    check(params.send_queue != Some(0), "send-queue", || "0 would never send; give 1 or more".into())?;
+    check(params.processing_spread <= params.processing_delay, "processing-spread", || {
+        format!(
+            "{} is above processing-delay; the time must not become negative",
+            ms(params.processing_spread)
+        )
+    })
+}

@@ -1,0 +1,164 @@
+//! How a table becomes parameters.
+
+use celltrain_engine::quantity::Duration;
+
+use super::{
+    StackError, StackSpec,
+    check::{check, check_times},
+};
+use crate::{
+    params::{FastRetransmitGuard, Params},
+    recovery::RecoveryKind,
+    segment::{IP_HEADER_BYTES, TCP_HEADER_BYTES, TIMESTAMPS_BYTES},
+    stack::{Stack, UNSCALED_WINDOW_MAX},
+};
+
+/// Largest shift of window scaling (RFC 7323 section 2.3).
+const WINDOW_SCALE_MAX: u8 = 14;
+/// Largest IP packet in bytes (RFC 791).
+const IP_PACKET_MAX: u64 = 65_535;
+
+impl StackSpec {
+    /// The parameters of this table: the preset's, changed by every key that is given.
+    ///
+    /// # Errors
+    /// If a value is out of range or contradicts another; the message says what to do.
+    pub fn resolve(&self) -> Result<Params, StackError> {
+        let mut params = self.stack.params();
+        self.override_algorithms(&mut params);
+        self.override_times(&mut params);
+        self.resolve_sizes(&mut params)?;
+        self.check_combinations(&params)?;
+        check_times(&params)?;
+        Ok(params)
+    }
+
+    fn override_algorithms(&self, params: &mut Params) {
+        fn set<T: Copy>(field: &mut T, value: Option<T>) {
+            *field = value.unwrap_or(*field);
+        }
+        set(&mut params.initial_window, self.initial_window);
+        set(&mut params.congestion_control, self.congestion_control);
+        if params.congestion_control.sets_window() {
+            // A model of the path has no slow start, and a rate.
+            params.pacing = true;
+            params.hystart = false;
+            params.idle_restart = false;
+        }
+        if let Some(recovery) = self.recovery {
+            params.recovery = recovery;
+            // These follow the recovery unless they are given.
+            params.sack = uses_sack(recovery);
+            params.dsack = recovery == RecoveryKind::Rack;
+            params.limited_transmit &= !matches!(recovery, RecoveryKind::TimeoutOnly | RecoveryKind::Rack);
+            params.fast_retransmit_guard = match recovery {
+                _ if self.stack == Stack::Ns2 => params.fast_retransmit_guard,
+                RecoveryKind::NewReno | RecoveryKind::Tahoe => FastRetransmitGuard::Careful,
+                _ => FastRetransmitGuard::None,
+            };
+        }
+        set(&mut params.congestion_avoidance, self.congestion_avoidance);
+        set(&mut params.halving, self.halving);
+        set(&mut params.cubic_fast_convergence, self.cubic_fast_convergence);
+        set(&mut params.cubic_alpha, self.cubic_alpha);
+        set(&mut params.cubic_arithmetic, self.cubic_arithmetic);
+        set(&mut params.hystart, self.hystart);
+        set(&mut params.slow_start_limit, self.slow_start_limit);
+        set(&mut params.fast_retransmit_guard, self.fast_retransmit_guard);
+        if !is_guarded(params.recovery) {
+            params.fast_retransmit_guard = FastRetransmitGuard::None;
+        }
+        set(&mut params.newreno_impatient, self.newreno_impatient);
+        set(&mut params.newreno_full_ack, self.newreno_full_ack);
+        params.newreno_burst = self.newreno_burst.or(params.newreno_burst);
+        set(&mut params.recovery_exit_growth, self.recovery_exit_growth);
+        set(&mut params.go_back_n_inflation, self.go_back_n_inflation);
+        set(&mut params.proportional_rate_reduction, self.proportional_rate_reduction);
+        set(&mut params.limited_transmit, self.limited_transmit);
+        set(&mut params.limited_transmit_resends, self.limited_transmit_resends);
+        set(&mut params.idle_restart, self.idle_restart);
+        set(&mut params.nagle, self.nagle);
+        set(&mut params.pacing, self.pacing);
+        set(&mut params.timestamps, self.timestamps);
+        set(&mut params.sack, self.sack);
+        set(&mut params.dsack, self.dsack);
+        set(&mut params.ecn, self.ecn);
+        set(&mut params.syn_exchange, self.syn_exchange);
+        set(&mut params.rto_arithmetic, self.rto_arithmetic);
+        set(&mut params.timer_on_ticks, self.timer_on_ticks);
+        set(&mut params.acks_processed, self.acks_processed);
+        params.send_queue = self.send_queue.or(params.send_queue);
+        if self.delayed_ack == Some(Duration(0)) {
+            params.ack_every = 1;
+        }
+        set(&mut params.ack_every, self.ack_every);
+    }
+
+    fn override_times(&self, params: &mut Params) {
+        for (field, value) in [
+            (&mut params.delayed_ack, self.delayed_ack),
+            (&mut params.rto_min, self.rto_min),
+            (&mut params.rto_variance_min, self.rto_variance_min),
+            (&mut params.rto_max, self.rto_max),
+            (&mut params.rto_initial, self.rto_initial),
+            (&mut params.tick, self.tick),
+            (&mut params.tick_phase, self.tick_phase),
+            (&mut params.processing_delay, self.processing_delay),
+            (&mut params.processing_spread, self.processing_spread),
+        ] {
+            *field = value.map_or(*field, Duration::ps);
+        }
+    }
+
+    fn resolve_sizes(&self, params: &mut Params) -> Result<(), StackError> {
+        let mss = self.mss.map_or(u64::from(params.mss), |bytes| bytes.0);
+        let options = if params.timestamps { TIMESTAMPS_BYTES } else { 0 };
+        let mss_max = IP_PACKET_MAX - u64::from(IP_HEADER_BYTES + TCP_HEADER_BYTES + options);
+        check((1..=mss_max).contains(&mss), "mss", || {
+            format!("{mss} B is no segment size; give 1 B to {mss_max} B, which an IP packet can hold")
+        })?;
+        params.mss = mss as u32;
+
+        let window = self.receive_window.map_or(params.receive_window, |bytes| bytes.0);
+        let scaling = self.window_scaling.unwrap_or(params.window_scale.is_some());
+        let unscaled_name = UNSCALED_WINDOW_MAX + 1;
+        check(scaling || window <= unscaled_name, "receive-window", || {
+            format!(
+                "{window} B exceeds the 16-bit window field; set window-scaling = true, or give 64 KiB at most"
+            )
+        })?;
+        let window = if scaling { window } else { window.min(UNSCALED_WINDOW_MAX) };
+        let scale = (0..=WINDOW_SCALE_MAX).find(|scale| window >> scale <= UNSCALED_WINDOW_MAX);
+        check(scale.is_some(), "receive-window", || {
+            let largest = UNSCALED_WINDOW_MAX << WINDOW_SCALE_MAX;
+            format!("{window} B is more than window scaling can say; give {largest} B at most")
+        })?;
+        check(window >= mss, "receive-window", || {
+            format!("{window} B does not hold one segment; give at least the mss, {mss} B, or a smaller mss")
+        })?;
+        params.receive_window = window;
+        params.read_rate = self.read_rate.map(|rate| rate.0).or(params.read_rate);
+        check(params.read_rate != Some(0), "read-rate", || {
+            "an application that never reads stops the flow; give more than 0, or leave this out".into()
+        })?;
+        params.window_scale = scale.filter(|_| scaling);
+        params.initial_ssthresh = match self.initial_ssthresh {
+            Some(bytes) => bytes.0,
+            None if self.stack == Stack::Yats => window / 2,
+            None => params.initial_ssthresh,
+        };
+        check(params.initial_ssthresh >= 2 * mss, "initial-ssthresh", || {
+            format!("{} B is less than two segments; give at least {} B", params.initial_ssthresh, 2 * mss)
+        })
+    }
+}
+
+/// Whether a recovery works with selective acknowledgements.
+pub(crate) fn uses_sack(recovery: RecoveryKind) -> bool {
+    matches!(recovery, RecoveryKind::Sack | RecoveryKind::SackPipe | RecoveryKind::Rack)
+}
+
+/// Whether a recovery counts duplicate ACKs, so that the guard against those of an earlier one is of use.
+pub(crate) fn is_guarded(recovery: RecoveryKind) -> bool {
+    !matches!(recovery, RecoveryKind::Sack | RecoveryKind::Rack | RecoveryKind::TimeoutOnly)
+}
