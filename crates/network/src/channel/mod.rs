@@ -247,7 +247,9 @@ impl Channel {
             FrameFate { number: Some(train.car.frame), lost, broken: false };
         if let Some(reason) = lost {
             self.note_loss(train, reason);
-            if let Some(payloads) = vc.payloads {
+            // The last cells of a longer frame may not have passed earlier links yet.
+            if let Some(payloads) = vc.payloads.filter(|_| train.car.length == 1 || !self.parts.keeps_broken)
+            {
                 lose_frame(&mut flight.packets[payloads], &train.car);
             }
         }
