@@ -94,8 +94,8 @@ def test_without_sack_reno_settles_where_the_kernel_does(row: Row) -> None:
 
 @pytest.mark.parametrize("row", BBR, ids=names(BBR))
 def test_bbr_carries_what_the_kernels_first_version_carries(row: Row) -> None:
-    # BBRv3 bounds what is in flight by losses (draft-ietf-ccwg-bbr), which the first version ignores. So it carries
-    # as much where the buffer holds a round of probing, and sends far less again where it does not.
+    # BBRv3 bounds what is in flight by losses (draft-ietf-ccwg-bbr), which the first version ignores. So it
+    # carries as much where the buffer holds a round of probing, and sends far less again where it does not.
     ours = run(scenario(row))[0]
     if row.buffer >= SHALLOW:
         assert ours.throughput == pytest.approx(row.throughput, rel=LOSSLESS)
