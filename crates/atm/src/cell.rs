@@ -84,7 +84,7 @@ impl Cell {
     }
 }
 
-impl celltrain_engine::stream::Car for Cell {
+impl celltrain_engine::stream::Item for Cell {
     fn advance(&mut self, count: u32) {
         self.position += count as u16;
     }

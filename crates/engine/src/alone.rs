@@ -1,8 +1,8 @@
-//! A process of whose inputs only one has cars: nothing is merged then.
+//! A process of whose inputs only one has items: nothing is merged then.
 
 use crate::{
     merge::Merge,
-    stream::{Car, StreamId, Streams, Train},
+    stream::{Item, StreamId, Streams, Train},
     time::{Instant, Time},
 };
 
@@ -17,8 +17,8 @@ pub struct Alone<C> {
     part: Train<C>,
 }
 
-impl<C: Car + Default> Alone<C> {
-    /// What arrives next before `until`, if anything does: as many cars as there are in one train.
+impl<C: Item + Default> Alone<C> {
+    /// What arrives next before `until`, if anything does: as many items as there are in one train.
     #[inline(always)]
     pub fn next(&mut self, until: Time) -> Option<&mut Train<C>> {
         let train = self.trains.get(self.next)?;
@@ -37,7 +37,7 @@ impl<C: Car + Default> Alone<C> {
     fn part(&mut self, until: Time) -> &mut Train<C> {
         let train = &mut self.trains[self.next];
         self.part = *train;
-        let count = train.cars_before(Instant::start_of(until));
+        let count = train.items_before(Instant::start_of(until));
         self.part.truncate(count);
         train.advance(count);
         &mut self.part
@@ -48,7 +48,7 @@ impl Merge {
     /// Takes the trains of the only input that has any, until [`Merge::give_back`] ends that; `None` if there are none or several.
     /// Nothing may be pushed into that stream meanwhile, and nothing else taken from the merge.
     #[inline]
-    pub fn lend_alone<C: Car + Default>(&mut self, streams: &mut Streams<C>) -> Option<Alone<C>> {
+    pub fn lend_alone<C: Item + Default>(&mut self, streams: &mut Streams<C>) -> Option<Alone<C>> {
         let stream = self.only()?;
         let (trains, next) = streams[stream].lend();
         Some(Alone { stream, trains, next, part: Train::default() })
@@ -56,7 +56,7 @@ impl Merge {
 
     /// Ends what [`Merge::lend_alone`] began.
     #[inline]
-    pub fn give_back<C: Car>(&mut self, alone: Alone<C>, streams: &mut Streams<C>) {
+    pub fn give_back<C: Item>(&mut self, alone: Alone<C>, streams: &mut Streams<C>) {
         let stream = &mut streams[alone.stream];
         stream.give_back(alone.trains, alone.next);
         self.replace_only(stream.next_instant());

@@ -2,11 +2,11 @@
 
 use crate::{
     random::Generator,
-    stream::{Car, StreamId, Streams, Train},
+    stream::{Item, StreamId, Streams, Train},
     time::{Instant, SPARE_BITS, Slot, Time},
 };
 
-/// Which of several cars that arrive at the same instant comes first.
+/// Which of several items that arrive at the same instant comes first.
 #[derive(Debug, Clone)]
 pub enum TieBreak {
     /// That of the input with the smallest index.
@@ -17,26 +17,26 @@ pub enum TieBreak {
 
 /// The inputs of a process, merged by arrival time.
 ///
-/// The inputs that have cars are kept sorted by the arrival of their next car, the first one last: it is replaced and
-/// removed the most. Serving a car replaces its key by that input's next arrival. Mostly this passes only the inputs that are
-/// due within the slot. Where the cars of many inputs come one by one and take turns it passes most others, and its place is
+/// The inputs that have items are kept sorted by the arrival of their next item, the first one last: it is replaced and
+/// removed the most. Serving an item replaces its key by that input's next arrival. Mostly this passes only the inputs that are
+/// due within the slot. Where the items of many inputs come one by one and take turns it passes most others, and its place is
 /// better sought from the other end.
 #[derive(Debug, Clone)]
 pub struct Merge {
     inputs: Vec<StreamId>,
-    /// Every input with cars, in descending order of arrival; below `spare` there is room for what comes after all of them.
+    /// Every input with items, in descending order of arrival; below `spare` there is room for what comes after all of them.
     keys: Vec<Key>,
     spare: usize,
-    /// Inputs without cars, to be looked at again at the next visit.
+    /// Inputs without items, to be looked at again at the next visit.
     starved: Vec<u32>,
     ties: TieBreak,
     /// Whether ties go by input.
     ties_by_id: bool,
-    /// Whether the car taken last was cut off its train because one of another input comes in between, and rounds may follow.
+    /// Whether the item taken last was cut off its train because one of another input comes in between, and rounds may follow.
     crossing: bool,
 }
 
-/// When the next car of an input arrives, and which input it is, in one number: the grid of instants leaves the lowest bits free
+/// When the next item of an input arrives, and which input it is, in one number: the grid of instants leaves the lowest bits free
 /// for the input. The order of arrivals, with ties by input, is the order of these numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Key(u128);
@@ -69,7 +69,7 @@ impl Key {
         (self.0 & INPUT) as u32
     }
 
-    /// The key of the same input's car that arrives at `arrival`.
+    /// The key of the same input's item that arrives at `arrival`.
     #[inline]
     fn at(self, arrival: Instant) -> Self {
         Self(arrival.bits() | self.0 & INPUT)
@@ -81,7 +81,7 @@ impl Key {
         Self(self.0 & !INPUT)
     }
 
-    /// The first instant at which a car of `input` is not before this key.
+    /// The first instant at which an item of `input` is not before this key.
     #[inline]
     fn limit_of(self, input: Self) -> Instant {
         let wins_tie = input.0 & INPUT < self.0 & INPUT;
@@ -109,7 +109,7 @@ impl Merge {
     }
 
     /// Looks again at the inputs that had run dry. Call it first in every visit.
-    pub fn refill<C: Car>(&mut self, streams: &Streams<C>) {
+    pub fn refill<C: Item>(&mut self, streams: &Streams<C>) {
         let (inputs, keys) = (&self.inputs, &mut self.keys);
         self.starved.retain(|&input| {
             let Some(arrival) = streams[inputs[input as usize]].next_instant() else { return true };
@@ -120,12 +120,12 @@ impl Merge {
         });
     }
 
-    /// Takes what arrives next before `until` into `train`, if anything does: as many cars as follow one another in one train with
+    /// Takes what arrives next before `until` into `train`, if anything does: as many items as follow one another in one train with
     /// none of another input in between. `TURNS`: whether the places of keys are sought from the far end, see
     /// [`Merge::takes_turns`]; no rounds follow then.
-    // Inlined by force: a call for every car that stands alone would cost as much as what it does.
+    // Inlined by force: a call for every item that stands alone would cost as much as what it does.
     #[inline(always)]
-    pub fn next<const TURNS: bool, C: Car>(
+    pub fn next<const TURNS: bool, C: Item>(
         &mut self,
         until: Time,
         streams: &mut Streams<C>,
@@ -153,10 +153,10 @@ impl Merge {
                 limit = if self.ties_by_id {
                     limit.min(*second)
                 } else if tied {
-                    // It may send all of its cars that arrive at this instant.
+                    // It may send all of its items that arrive at this instant.
                     Key(first.instant_only().0 + (1 << SPARE_BITS))
                 } else {
-                    // A car that ties with one of another input may lose.
+                    // An item that ties with one of another input may lose.
                     limit.min(second.instant_only())
                 };
             }
@@ -185,23 +185,23 @@ impl Merge {
 
     /// Keeps of `train`, a copy of the first train of `input`, what arrives before `limit`, and leaves the rest in `head`.
     #[inline(never)]
-    fn part<C: Car>(&mut self, input: Key, limit: Key, head: &mut Train<C>, train: &mut Train<C>) {
-        let count = head.cars_before(limit.limit_of(input));
+    fn part<C: Item>(&mut self, input: Key, limit: Key, head: &mut Train<C>, train: &mut Train<C>) {
+        let count = head.items_before(limit.limit_of(input));
         train.truncate(count);
         head.advance(count);
         replace_first(&mut self.keys, input.at(head.first));
     }
 
-    /// Whether the next car's input will come after most others then, so that its place is sooner found from the far end. It says
+    /// Whether the next item's input will come after most others then, so that its place is sooner found from the far end. It says
     /// nothing of those that follow, but they are often alike.
     #[must_use]
-    pub fn takes_turns<C: Car>(&self, streams: &Streams<C>) -> bool {
+    pub fn takes_turns<C: Item>(&self, streams: &Streams<C>) -> bool {
         let keys = &self.keys[self.spare..];
         let Some(head) = keys.last().and_then(|&key| self.head(key, streams)) else { return false };
         head.count > 1 && head.second() > keys[keys.len() / 2].arrival() && keys.len() > 4
     }
 
-    /// The only input that has cars, if there is just one.
+    /// The only input that has items, if there is just one.
     #[inline]
     pub(crate) fn only(&self) -> Option<StreamId> {
         match self.keys[self.spare..] {
@@ -210,7 +210,7 @@ impl Merge {
         }
     }
 
-    /// The only input's next car arrives at `next`, if it has one.
+    /// The only input's next item arrives at `next`, if it has one.
     #[inline]
     pub(crate) fn replace_only(&mut self, next: Option<Instant>) {
         self.crossing = false;
@@ -226,7 +226,7 @@ impl Merge {
 
     /// The first train of an input.
     #[inline]
-    fn head<'a, C: Car>(&self, key: Key, streams: &'a Streams<C>) -> Option<&'a Train<C>> {
+    fn head<'a, C: Item>(&self, key: Key, streams: &'a Streams<C>) -> Option<&'a Train<C>> {
         streams[self.inputs[key.input() as usize]].first()
     }
 
@@ -266,15 +266,15 @@ impl Merge {
         self.starved.push(input.input());
     }
 
-    /// Where the cars of several inputs take turns, takes whole rounds of them: `rows` becomes one train an input, of as many
-    /// cars as there are rounds, at least two, in the order of a round; all have one slot. Returns the number of rounds. To be
-    /// asked after [`Merge::next`] gave a single car.
+    /// Where the items of several inputs take turns, takes whole rounds of them: `bursts` becomes one train an input, of as many
+    /// items as there are rounds, at least two, in the order of a round; all have one slot. Returns the number of rounds. To be
+    /// asked after [`Merge::next`] gave a single item.
     #[inline]
-    pub fn rounds<C: Car>(
+    pub fn rounds<C: Item>(
         &mut self,
         until: Time,
         streams: &mut Streams<C>,
-        rows: &mut Vec<Train<C>>,
+        bursts: &mut Vec<Train<C>>,
     ) -> Option<u32> {
         if !self.crossing {
             return None;
@@ -284,32 +284,32 @@ impl Merge {
         if !head.makes_rounds() {
             return None;
         }
-        self.take_rounds(until, head.slot, streams, rows)
+        self.take_rounds(until, head.slot, streams, bursts)
     }
 
     #[inline(never)]
-    fn take_rounds<C: Car>(
+    fn take_rounds<C: Item>(
         &mut self,
         until: Time,
         slot: Slot,
         streams: &mut Streams<C>,
-        rows: &mut Vec<Train<C>>,
+        bursts: &mut Vec<Train<C>>,
     ) -> Option<u32> {
         let (inputs, rounds) = self.count_rounds(until, slot, streams)?;
-        rows.clear();
+        bursts.clear();
         for _ in 0..inputs {
             let first = *self.keys.last()?;
             let head = streams[self.inputs[first.input() as usize]].first_mut()?;
-            rows.push(Train { count: rounds, ..*head });
+            bursts.push(Train { count: rounds, ..*head });
             head.advance(rounds);
             replace_first(&mut self.keys, first.at(head.first));
         }
         Some(rounds)
     }
 
-    /// How many inputs take turns, and how many whole rounds there are of them, at least two of each. The last car of each
+    /// How many inputs take turns, and how many whole rounds there are of them, at least two of each. The last item of each
     /// train stays.
-    fn count_rounds<C: Car>(&self, until: Time, slot: Slot, streams: &Streams<C>) -> Option<(usize, u32)> {
+    fn count_rounds<C: Item>(&self, until: Time, slot: Slot, streams: &Streams<C>) -> Option<(usize, u32)> {
         let first = *self.keys.last()?;
         let round_end = first.at(first.arrival().plus(slot));
         let (mut inputs, mut rounds, mut limit, mut last) = (0, MAX_ROUNDS, Key::start_of(until), None);
@@ -326,7 +326,7 @@ impl Merge {
             rounds = rounds.min(head.count - 1);
             (inputs, last) = (inputs + 1, Some(key));
         }
-        // The last car of the last round arrives before the limit.
+        // The last item of the last round arrives before the limit.
         let last = last.filter(|&last| last < limit)?;
         if last.at(last.arrival().plus_slots(slot, u64::from(rounds - 1))) >= limit {
             rounds = limit.limit_of(last).since(last.arrival()).slots(slot) as u32;
@@ -335,7 +335,7 @@ impl Merge {
     }
 }
 
-/// Makes one of the inputs whose next cars tie the first, at random; returns its key.
+/// Makes one of the inputs whose next items tie the first, at random; returns its key.
 #[cold]
 fn break_tie(keys: &mut [Key], ties: &mut TieBreak) -> Key {
     let last = keys.len() - 1;
@@ -361,5 +361,5 @@ fn replace_first(keys: &mut [Key], key: Key) {
     *place = key;
 }
 
-/// The most rounds taken at once: as many cars as can stand apart in a train.
+/// The most rounds taken at once: as many items as can stand apart in a train.
 const MAX_ROUNDS: u32 = 16;

@@ -4,54 +4,54 @@ use std::fmt::Debug;
 
 use crate::time::{Instant, Slot, Time};
 
-/// What a train is made of (a cell). Only the first car is stored; the others follow from it.
-pub trait Car: Copy + Debug {
-    /// Makes this the car `count` places further back in its train.
+/// What a train is made of (a cell). Only the first item is stored; the others follow from it.
+pub trait Item: Copy + Debug {
+    /// Makes this the item `count` places further back in its train.
     fn advance(&mut self, count: u32);
 
-    /// Whether this car can stand `count` places behind `head` in one train.
+    /// Whether this item can stand `count` places behind `head` in one train.
     fn follows(&self, head: &Self, count: u32) -> bool;
 }
 
-/// Cars that arrive in a row, whole numbers of slots apart.
+/// Items that arrive in a row, whole numbers of slots apart: a train, as in packet trains (Jain and Routhier 1986).
 ///
-/// Cars that a port sends back to back are one slot of its link apart. Where the cars of several frames take turns on a link,
+/// Items that a port sends back to back are one slot of its link apart. Where the items of several frames take turns on a link,
 /// those of one frame are further apart, but still on the link's grid; `gaps` says how far, so that they stay one train when
-/// they part from the others. What a rate has spaced has a slot of its own. Only where streams interleave does a car stand alone.
+/// they part from the others. What a rate has spaced has a slot of its own. Only where streams interleave does an item stand alone.
 #[derive(Debug, Clone, Copy)]
 pub struct Train<C> {
-    /// Arrival of the first car.
+    /// Arrival of the first item.
     pub first: Instant,
-    /// The usual distance of a car to the next; zero if they come all at once.
+    /// The usual distance of an item to the next; zero if they come all at once.
     pub slot: Slot,
-    /// Slots beyond the usual one between a car and the next: four bits each, the first car's the lowest. From the
-    /// seventeenth car on there are none.
+    /// Slots beyond the usual one between an item and the next: four bits each, the first item's the lowest. From the
+    /// seventeenth item on there are none.
     pub gaps: u64,
-    /// Number of cars, at least one.
+    /// Number of items, at least one.
     pub count: u32,
-    /// The first car.
-    pub car: C,
+    /// The first item.
+    pub item: C,
 }
 
-/// The most extra slots between two cars of a train.
+/// The most extra slots between two items of a train.
 const MAX_GAP: u64 = 15;
-/// How many cars may have extra slots behind them.
+/// How many items may have extra slots behind them.
 const MAX_GAPS: u32 = 16;
 
-impl<C: Car + Default> Default for Train<C> {
+impl<C: Item + Default> Default for Train<C> {
     fn default() -> Self {
         Self::single(Instant::default(), C::default())
     }
 }
 
-impl<C: Car> Train<C> {
-    /// One car.
+impl<C: Item> Train<C> {
+    /// One item.
     #[inline]
-    pub fn single(first: Instant, car: C) -> Self {
-        Self { first, slot: Slot::ZERO, gaps: 0, count: 1, car }
+    pub fn single(first: Instant, item: C) -> Self {
+        Self { first, slot: Slot::ZERO, gaps: 0, count: 1, item }
     }
 
-    /// Slots from the first car to car number `place`.
+    /// Slots from the first item to item number `place`.
     #[inline]
     #[must_use]
     pub fn slots_to(&self, place: u32) -> u64 {
@@ -62,21 +62,21 @@ impl<C: Car> Train<C> {
         u64::from(place) + sum_of_nibbles(gaps)
     }
 
-    /// Arrival of car number `place`.
+    /// Arrival of item number `place`.
     #[inline]
     #[must_use]
     pub fn arrival(&self, place: u32) -> Instant {
         self.first.plus_slots(self.slot, self.slots_to(place))
     }
 
-    /// Arrival of the last car.
+    /// Arrival of the last item.
     #[inline]
     #[must_use]
     pub fn last(&self) -> Instant {
         self.arrival(self.count - 1)
     }
 
-    /// Arrival of the second car, whether there is one or not.
+    /// Arrival of the second item, whether there is one or not.
     #[inline]
     #[must_use]
     pub fn second(&self) -> Instant {
@@ -86,7 +86,7 @@ impl<C: Car> Train<C> {
         }
     }
 
-    /// The gaps of a train of `count` cars, at most seventeen, that are `slots` slots apart, at most sixteen.
+    /// The gaps of a train of `count` items, at most seventeen, that are `slots` slots apart, at most sixteen.
     #[inline]
     #[must_use]
     pub const fn even_gaps(slots: u64, count: u32) -> u64 {
@@ -94,10 +94,10 @@ impl<C: Car> Train<C> {
         if count > MAX_GAPS { gaps } else { gaps & ((1 << (4 * (count - 1))) - 1) }
     }
 
-    /// How many cars arrive before `limit`: at least the first, and not all of them.
+    /// How many items arrive before `limit`: at least the first, and not all of them.
     #[inline]
     #[must_use]
-    pub fn cars_before(&self, limit: Instant) -> u32 {
+    pub fn items_before(&self, limit: Instant) -> u32 {
         let (slot, mut last, mut gaps, mut count) = (self.slot, self.first, self.gaps, 1);
         while gaps != 0 {
             last = last.plus_slots(slot, (gaps & MAX_GAP) + 1);
@@ -110,25 +110,25 @@ impl<C: Car> Train<C> {
         count + (covered - 1).min(u64::from(self.count - count)) as u32
     }
 
-    /// Removes the first `count` cars.
+    /// Removes the first `count` items.
     #[inline]
     pub fn advance(&mut self, count: u32) {
         self.first = self.arrival(count);
         self.gaps = if count < MAX_GAPS { self.gaps >> (4 * count) } else { 0 };
         self.count -= count;
-        self.car.advance(count);
+        self.item.advance(count);
     }
 
-    /// Removes the first car; `second` is when the second one arrives.
+    /// Removes the first item; `second` is when the second one arrives.
     #[inline]
     pub fn drop_first(&mut self, second: Instant) {
         self.first = second;
         self.gaps >>= 4;
         self.count -= 1;
-        self.car.advance(1);
+        self.item.advance(1);
     }
 
-    /// Keeps the first `count` cars only.
+    /// Keeps the first `count` items only.
     #[inline]
     pub fn truncate(&mut self, count: u32) {
         self.count = count;
@@ -137,23 +137,23 @@ impl<C: Car> Train<C> {
         }
     }
 
-    /// Whether it can give two cars to rounds and keep one, evenly spaced.
+    /// Whether it can give two items to rounds and keep one, evenly spaced.
     #[inline]
     pub(crate) fn makes_rounds(&self) -> bool {
         self.count > 2 && self.gaps == 0
     }
 
-    /// Adds the cars of `other` at the end, the first of them `slots` slots after the last one here, if they can be part of
+    /// Adds the items of `other` at the end, the first of them `slots` slots after the last one here, if they can be part of
     /// this train.
     #[inline]
     fn join(&mut self, slots: u64, other: &Self) -> bool {
         let gap = slots.wrapping_sub(1);
-        if gap > MAX_GAP || !other.car.follows(&self.car, self.count) {
+        if gap > MAX_GAP || !other.item.follows(&self.item, self.count) {
             return false;
         }
         if gap != 0 || other.gaps != 0 {
             let place = self.count - 1;
-            // The gap before the cars of `other` and those between them move to their places, if these exist.
+            // The gap before the items of `other` and those between them move to their places, if these exist.
             let gaps = other.gaps << 4 | gap;
             if place >= MAX_GAPS || other.gaps >> (60 - 4 * place) != 0 {
                 return false;
@@ -178,17 +178,17 @@ pub type StreamId = usize;
 
 /// What travels between two processes.
 ///
-/// Arrivals never go back in time. A train may still grow while its first cars are being taken.
-/// The horizon is the sender's promise: no car will be added that arrives before it.
+/// Arrivals never go back in time. A train may still grow while its first items are being taken.
+/// The horizon is the sender's promise: no item will be added that arrives before it.
 #[derive(Debug, Clone)]
 pub struct Stream<C> {
     horizon: Time,
     trains: Vec<Train<C>>,
     /// Trains before this one have been taken.
     taken: usize,
-    /// Number of the last car on the sender's grid of slots.
+    /// Number of the last item on the sender's grid of slots.
     last: u64,
-    /// Cars appended since the start.
+    /// Items appended since the start.
     pushed: u64,
 }
 
@@ -198,8 +198,8 @@ impl<C> Default for Stream<C> {
     }
 }
 
-impl<C: Car> Stream<C> {
-    /// No car will be added that arrives before this time.
+impl<C: Item> Stream<C> {
+    /// No item will be added that arrives before this time.
     #[must_use]
     pub fn horizon(&self) -> Time {
         self.horizon
@@ -210,7 +210,7 @@ impl<C: Car> Stream<C> {
         self.horizon = self.horizon.max(horizon);
     }
 
-    /// Uses the room of trains that were taken again, before it outgrows the cache. To be called when cars were taken: fewer
+    /// Uses the room of trains that were taken again, before it outgrows the cache. To be called when items were taken: fewer
     /// wait then than after the sender's next visit, and they have to be moved.
     #[inline]
     pub(crate) fn reuse_room(&mut self) {
@@ -222,8 +222,8 @@ impl<C: Car> Stream<C> {
 
     /// Appends a train; it joins the last one where it continues it and that one has not been taken yet.
     ///
-    /// `first` and `last` are the places of its ends on the grid of the sender's link: cars whose numbers differ by n are exactly n
-    /// slots apart, and those slots are the train's. Cars that are on no grid have the same number, and never join.
+    /// `first` and `last` are the places of its ends on the grid of the sender's link: items whose numbers differ by n are exactly n
+    /// slots apart, and those slots are the train's. Items that are on no grid have the same number, and never join.
     #[inline(always)]
     pub fn push(&mut self, first: u64, last: u64, train: &Train<C>) {
         assert!(train.first.ps() >= self.horizon, "a train arrives before the horizon of its stream");
@@ -280,13 +280,13 @@ impl<C: Car> Stream<C> {
         None
     }
 
-    /// Cars appended since the start.
+    /// Items appended since the start.
     #[must_use]
     pub fn pushed(&self) -> u64 {
         self.pushed
     }
 
-    /// Cars not yet taken.
+    /// Items not yet taken.
     #[must_use]
     pub fn waiting(&self) -> u64 {
         self.trains[self.taken..].iter().map(|train| u64::from(train.count)).sum()
@@ -298,13 +298,13 @@ impl<C: Car> Stream<C> {
         &self.trains[self.taken..]
     }
 
-    /// Arrival of the first car not yet taken, in whole picoseconds.
+    /// Arrival of the first item not yet taken, in whole picoseconds.
     #[must_use]
     pub fn next_arrival(&self) -> Option<Time> {
         self.next_instant().map(Instant::ps)
     }
 
-    /// Arrival of the first car not yet taken.
+    /// Arrival of the first item not yet taken.
     #[inline]
     #[must_use]
     pub fn next_instant(&self) -> Option<Instant> {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::{
     random::Generator,
-    stream::{Car, Stream, StreamId, Streams},
+    stream::{Item, Stream, StreamId, Streams},
     time::{MILLISECOND, NEVER, Time, seconds},
 };
 
@@ -107,8 +107,8 @@ impl Plan {
         plan
     }
 
-    /// How far the inputs of a process are known, and when the next car arrives on one of them.
-    fn arrivals<C: Car>(&self, known: &Known, streams: &Streams<C>) -> (Time, Time) {
+    /// How far the inputs of a process are known, and when the next item arrives on one of them.
+    fn arrivals<C: Item>(&self, known: &Known, streams: &Streams<C>) -> (Time, Time) {
         let inputs = self.inputs[known.inputs.clone()].iter().map(|&input| &streams[input]);
         inputs.fold((NEVER, NEVER), |(horizon, next), input| {
             (horizon.min(input.horizon()), next.min(input.next_arrival().unwrap_or(NEVER)))
@@ -145,7 +145,7 @@ impl<I: FnMut() -> bool> Poll<I> {
 ///
 /// # Panics
 /// If no process can advance before the end: a cycle of the network has no lookahead then.
-pub fn run<C: Car, S, P: Process<C, S>>(
+pub fn run<C: Item, S, P: Process<C, S>>(
     processes: &mut [P],
     streams: &mut Streams<C>,
     shared: &mut S,
@@ -211,7 +211,7 @@ pub fn run<C: Car, S, P: Process<C, S>>(
 
 /// Nothing happened in a whole round. Nothing can then happen anywhere before the earliest event that any process knows
 /// of, so all horizons jump there instead of creeping by a link delay a round.
-fn skip_idle_time<C: Car>(plan: &Plan, streams: &mut Streams<C>, end: Time) -> Time {
+fn skip_idle_time<C: Item>(plan: &Plan, streams: &mut Streams<C>, end: Time) -> Time {
     let own = plan.processes.iter().map(|known| known.next_event);
     let arrivals = streams.iter().filter_map(Stream::next_arrival);
     let next = own.chain(arrivals).fold(end, Time::min);

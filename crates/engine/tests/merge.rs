@@ -5,18 +5,18 @@ use celltrain_engine::{
     merge::{Merge, TieBreak},
     quantity::BitRate,
     random::Randomness,
-    stream::{Car, Stream, Streams, Train},
+    stream::{Item, Stream, Streams, Train},
 };
 use proptest::{prelude::*, test_runner::RngSeed};
 
-/// A car that knows its stream and its place in it.
+/// An item that knows its stream and its place in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct Wagon {
+struct Parcel {
     stream: usize,
     place: u32,
 }
 
-impl Car for Wagon {
+impl Item for Parcel {
     fn advance(&mut self, count: u32) {
         self.place += count;
     }
@@ -26,41 +26,41 @@ impl Car for Wagon {
     }
 }
 
-/// A car as it arrives: when, on which stream, and its place there.
+/// An item as it arrives: when, on which stream, and its place there.
 type Arrival = (Instant, usize, u32);
 
-/// Streams of trains given as (gap before, cars) and what a sort makes of them. Gaps are in thirds of a picosecond, so that cars of
+/// Streams of trains given as (gap before, items) and what a sort makes of them. Gaps are in thirds of a picosecond, so that items of
 /// several streams arrive within one.
-fn streams(trains: &[Vec<(u64, u32)>], slots: &[Slot]) -> (Streams<Wagon>, Vec<Arrival>) {
-    let (mut streams, mut cars) = (Vec::new(), Vec::new());
+fn streams(trains: &[Vec<(u64, u32)>], slots: &[Slot]) -> (Streams<Parcel>, Vec<Arrival>) {
+    let (mut streams, mut items) = (Vec::new(), Vec::new());
     let third = Slot::of_bits(1, BitRate(3_000_000_000_000));
     for (index, (trains, &slot)) in trains.iter().zip(slots).enumerate() {
         let (mut stream, mut time, mut place) = (Stream::default(), Instant::at(0), 0);
         for &(gap, count) in trains {
             time = time.plus_slots(third, gap);
-            let car = Wagon { stream: index, place };
-            stream.push(0, 0, &Train { slot, count, ..Train::single(time, car) });
+            let item = Parcel { stream: index, place };
+            stream.push(0, 0, &Train { slot, count, ..Train::single(time, item) });
             for _ in 0..count {
-                cars.push((time, index, place));
+                items.push((time, index, place));
                 time = time.plus(slot);
                 place += 1;
             }
         }
         streams.push(stream);
     }
-    cars.sort_unstable();
-    (streams, cars)
+    items.sort_unstable();
+    (streams, items)
 }
 
 /// Takes everything out of a merge in visits that end at `stops`, with whole rounds.
-fn merged(mut streams: Streams<Wagon>, ties: TieBreak, stops: &[u64]) -> Vec<Arrival> {
+fn merged(mut streams: Streams<Parcel>, ties: TieBreak, stops: &[u64]) -> Vec<Arrival> {
     let inputs: Vec<_> = (0..streams.len()).collect();
     let mut merge = Merge::new(&inputs, ties);
-    let (mut cars, mut train, mut rows) = (Vec::new(), Train::default(), Vec::new());
-    let mut take = |train: &Train<Wagon>, n, stop| {
+    let (mut items, mut train, mut bursts) = (Vec::new(), Train::default(), Vec::new());
+    let mut take = |train: &Train<Parcel>, n, stop| {
         let time = train.arrival(n);
         assert!(time.ps() < stop);
-        cars.push((time, train.car.stream, train.car.place + n));
+        items.push((time, train.item.stream, train.item.place + n));
     };
     for &stop in stops {
         merge.refill(&streams);
@@ -69,30 +69,30 @@ fn merged(mut streams: Streams<Wagon>, ties: TieBreak, stops: &[u64]) -> Vec<Arr
             if train.count > 1 {
                 continue;
             }
-            if let Some(rounds) = merge.rounds(stop, &mut streams, &mut rows) {
-                assert!(rounds > 1 && rows.len() > 1 && rows.iter().all(|row| row.count == rounds));
+            if let Some(rounds) = merge.rounds(stop, &mut streams, &mut bursts) {
+                assert!(rounds > 1 && bursts.len() > 1 && bursts.iter().all(|burst| burst.count == rounds));
                 for n in 0..rounds {
-                    rows.iter().for_each(|row| take(row, n, stop));
+                    bursts.iter().for_each(|burst| take(burst, n, stop));
                 }
             }
         }
     }
-    cars
+    items
 }
 
 /// As [`merged`], from one end of the keys or the other by turns, and without keys where only one input is left; `both` asks the merge
 /// which end.
-fn merged_in_turn(mut streams: Streams<Wagon>, ties: TieBreak, stops: &[u64], both: bool) -> Vec<Arrival> {
+fn merged_in_turn(mut streams: Streams<Parcel>, ties: TieBreak, stops: &[u64], both: bool) -> Vec<Arrival> {
     let mut merge = Merge::new(&(0..streams.len()).collect::<Vec<_>>(), ties);
-    let (mut cars, mut train) = (Vec::new(), Train::default());
+    let (mut items, mut train) = (Vec::new(), Train::default());
     for &stop in stops {
         merge.refill(&streams);
         if let Some(mut alone) = merge.lend_alone(&mut streams) {
             while let Some(train) = alone.next(stop) {
                 let last = train.last();
                 assert!(last.ps() < stop, "a train reaches to {last:?}");
-                cars.extend(
-                    (0..train.count).map(|n| (train.arrival(n), train.car.stream, train.car.place + n)),
+                items.extend(
+                    (0..train.count).map(|n| (train.arrival(n), train.item.stream, train.item.place + n)),
                 );
             }
             merge.give_back(alone, &mut streams);
@@ -104,16 +104,16 @@ fn merged_in_turn(mut streams: Streams<Wagon>, ties: TieBreak, stops: &[u64], bo
         } else {
             merge.next::<false, _>(stop, &mut streams, &mut train)
         } {
-            let car = |n| (train.arrival(n), train.car.stream, train.car.place + n);
-            cars.extend((0..train.count).map(car));
+            let item = |n| (train.arrival(n), train.item.stream, train.item.place + n);
+            items.extend((0..train.count).map(item));
         }
     }
-    cars
+    items
 }
 
 fn trains() -> impl Strategy<Value = (Vec<Vec<(u64, u32)>>, Vec<Slot>)> {
     let stream = prop::collection::vec((0u64..60, 1u32..9), 0..12);
-    // Slots of all sizes, whole picoseconds or not, or one for all, so that cars take turns.
+    // Slots of all sizes, whole picoseconds or not, or one for all, so that items take turns.
     let slot = || prop_oneof![(1u64..12).prop_map(Slot::of_ps), (1u64..90).prop_map(sevenths)];
     let slots = move |count| {
         prop_oneof![prop::collection::vec(slot(), count), slot().prop_map(move |slot| vec![slot; count])]
@@ -163,30 +163,30 @@ proptest! {
 
 #[test]
 fn whole_rounds_are_taken_at_once() {
-    // A car every 10 ps each: stream 1 begins 4 ps after the second car of stream 0, and a car of stream 2 ends the turns.
+    // An item every 10 ps each: stream 1 begins 4 ps after the second item of stream 0, and an item of stream 2 ends the turns.
     let (mut streams, _) = streams(&[vec![(0, 9)], vec![(42, 9)], vec![(171, 1)]], &[Slot::of_ps(10); 3]);
     let mut merge = Merge::new(&[0, 1, 2], TieBreak::InputId);
     merge.refill(&streams);
-    let (mut train, mut rows) = (Train::default(), Vec::new());
+    let (mut train, mut bursts) = (Train::default(), Vec::new());
     let counts = [2, 1].map(|_| {
         merge.next::<false, _>(1000, &mut streams, &mut train);
-        (train.car.stream, train.count)
+        (train.item.stream, train.count)
     });
     assert_eq!(counts, [(0, 2), (1, 1)]);
-    let rounds = merge.rounds(1000, &mut streams, &mut rows);
+    let rounds = merge.rounds(1000, &mut streams, &mut bursts);
     assert_eq!(rounds, Some(4));
-    let first = |row: &Train<Wagon>| (row.first.ps(), row.car.stream, row.car.place);
-    assert_eq!(rows.iter().map(first).collect::<Vec<_>>(), [(20, 0, 2), (24, 1, 1)]);
+    let first = |burst: &Train<Parcel>| (burst.first.ps(), burst.item.stream, burst.item.place);
+    assert_eq!(bursts.iter().map(first).collect::<Vec<_>>(), [(20, 0, 2), (24, 1, 1)]);
 }
 
 #[test]
 fn gaps_join_as_trains_do() {
-    // The same cars, 3 and 2 slots apart and then one after another, come one by one, or in three trains.
+    // The same items, 3 and 2 slots apart and then one after another, come one by one, or in three trains.
     let (slot, numbers) = (Slot::of_ps(10), [0u64, 3, 6, 8, 10, 12, 13, 14]);
     let train = |place: usize, slots, count| {
-        let car = Wagon { stream: 0, place: place as u32 };
-        let gaps = Train::<Wagon>::even_gaps(slots, count);
-        Train { slot, gaps, count, ..Train::single(Instant::at(0).plus_slots(slot, numbers[place]), car) }
+        let item = Parcel { stream: 0, place: place as u32 };
+        let gaps = Train::<Parcel>::even_gaps(slots, count);
+        Train { slot, gaps, count, ..Train::single(Instant::at(0).plus_slots(slot, numbers[place]), item) }
     };
     let (mut one_by_one, mut in_trains) = (Stream::default(), Stream::default());
     for (place, &number) in numbers.iter().enumerate() {
@@ -210,14 +210,14 @@ fn gaps_join_as_trains_do() {
 fn cars_before_a_time_are_counted() {
     let slot = Slot::of_bits(424, BitRate(155_520_000));
     for gaps in [0, 0x0, 0x3, 0x1202, 0xf00f, 0x1111_1111_1111_1111] {
-        let train = Train { slot, gaps, count: 20, ..Train::single(Instant::at(7), Wagon::default()) };
+        let train = Train { slot, gaps, count: 20, ..Train::single(Instant::at(7), Parcel::default()) };
         for place in 1..20 {
             let arrival = train.arrival(place);
             let (floor, next) = (Instant::start_of(arrival.ps()), Instant::start_of(arrival.ps() + 1));
             for limit in [floor, arrival, next] {
                 let before = (0..20).filter(|&place| train.arrival(place) < limit).count() as u32;
                 if before < 20 {
-                    assert_eq!(train.cars_before(limit), before, "gaps {gaps:x} before {limit:?}");
+                    assert_eq!(train.items_before(limit), before, "gaps {gaps:x} before {limit:?}");
                 }
             }
         }

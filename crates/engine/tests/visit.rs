@@ -2,7 +2,7 @@
 
 use celltrain_engine::{
     Time,
-    stream::{Car, Stream, StreamId, Streams},
+    stream::{Item, Stream, StreamId, Streams},
     time::NEVER,
     visit::{Process, Schedule, WORK_BETWEEN_POLLS, run},
 };
@@ -10,7 +10,7 @@ use celltrain_engine::{
 #[derive(Debug, Clone, Copy)]
 struct Token;
 
-impl Car for Token {
+impl Item for Token {
     fn advance(&mut self, _: u32) {}
 
     fn follows(&self, _: &Self, _: u32) -> bool {

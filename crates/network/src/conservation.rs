@@ -75,7 +75,7 @@ impl Network {
         let mut cells = BTreeMap::new();
         for (stream, trains) in streams.iter().map(|stream| stream.trains()).enumerate() {
             for train in trains {
-                *cells.entry((stream, train.car.vc)).or_default() += u64::from(train.count);
+                *cells.entry((stream, train.item.vc)).or_default() += u64::from(train.count);
             }
         }
         cells

@@ -149,7 +149,7 @@ pub struct Guaranteed {
 
 /// How the VCs with a guarantee share what they get beyond it.
 ///
-/// The excess of a VC is its rate less its minimum cell rate, or nought. Two divisions of the whole excess E among the VCs
+/// The excess of a VC is its rate less its minimum cell rate, or zero. Two divisions of the whole excess E among the VCs
 /// that ask for some count as fair (ATM Forum TM 4.1, appendix I.3): equal parts, and parts in proportion to the minimum
 /// rates m, E m_i/Σm. A VC that asks for no more than its guarantee takes no part: its numbers are NaN.
 #[derive(Debug, Clone)]

@@ -24,7 +24,7 @@ struct Outcome {
 /// Runs the stack of `table` over a buffer of `packets` and checks each reduction on the way.
 fn run(table: &str, packets: usize) -> Outcome {
     let params = common::params(&format!("{table}\nwindow-scaling = true\nreceive-window = '4 MB'"));
-    // The link holds the packet in service beside the buffer; the way back of the ACKs is never full.
+    // The link holds the packet in service beside the buffer; the reverse path of the ACKs is never full.
     let links = [(RATE, 50 * MILLISECOND, packets + 1)];
     let mut rig = Rig::new(&params, &links, Box::new(|_, _| Some(0)));
     rig.sender.trace(true);

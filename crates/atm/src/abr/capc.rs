@@ -105,7 +105,7 @@ impl RateAllocator for Capc {
         false
     }
 
-    fn unheard(&self) -> u64 {
+    fn allowance(&self) -> u64 {
         self.interval.left()
     }
 

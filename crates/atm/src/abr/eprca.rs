@@ -78,7 +78,7 @@ impl RateAllocator for Eprca {
         false
     }
 
-    fn unheard(&self) -> u64 {
+    fn allowance(&self) -> u64 {
         u64::MAX
     }
 

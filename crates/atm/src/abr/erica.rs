@@ -381,7 +381,7 @@ impl<P: Variant> RateAllocator for EricaOf<P> {
         false
     }
 
-    fn unheard(&self) -> u64 {
+    fn allowance(&self) -> u64 {
         if self.activity.is_immediate() { 0 } else { self.interval.left() }
     }
 

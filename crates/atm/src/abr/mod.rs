@@ -20,7 +20,7 @@ pub use destination::Destination;
 pub use params::{Params, SourceDiscard};
 pub use rate::{MAX, Rate, RateCoding, decode, encode};
 pub use rm::RmCell;
-pub use source::{Choice, Row, Source, Waiting};
+pub use source::{Burst, Choice, Source, Waiting};
 
 use celltrain_engine::{Time, time::NEVER};
 use schemars::JsonSchema;
@@ -103,14 +103,14 @@ pub trait RateAllocator: Sized {
     /// An ABR cell arrives for the link, data or RM cell (`is_rm`). Whether to set its EFCI mark, which RM cells lack.
     fn on_cell(&mut self, now: Time, vc: u32, is_rm: bool, port: &impl PortView) -> bool;
 
-    /// How many data cells may come unheard: told of that many later by [`on_cells`](Self::on_cells) instead of one by one by
+    /// How many data cells may come unreported: told of that many later by [`on_cells`](Self::on_cells) instead of one by one by
     /// [`on_cell`](Self::on_cell), but before the interval ends and before it is told of an RM cell that goes forward, the
     /// allocator answers the same, and would have marked none. [`on_backward_rm`](Self::on_backward_rm) does not change it.
-    fn unheard(&self) -> u64 {
+    fn allowance(&self) -> u64 {
         0
     }
 
-    /// As many data cells of `vc` have come, of those that might come unheard.
+    /// As many data cells of `vc` have come, of those that might come unreported.
     fn on_cells(&mut self, _vc: u32, _cells: u64) {}
 
     /// A forward RM cell arrives; its VC has been told to [`on_cell`](Self::on_cell).

@@ -45,7 +45,7 @@ pub enum Choice {
 
 /// Data cells sent at an unchanged rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Row {
+pub struct Burst {
     /// When the first of them goes.
     pub first: Instant,
     /// From each to the next.
@@ -172,7 +172,7 @@ impl Source {
     /// As if [`Source::send`] were asked at `now` and then at the time of every cell before `until`, for at most `most` data cells,
     /// which must wait, and no BRM with them: sends those that go one after another before any other cell; none if another
     /// cell is first.
-    pub fn send_row(&mut self, now: Time, most: u32, until: Time) -> Option<Row> {
+    pub fn send_burst(&mut self, now: Time, most: u32, until: Time) -> Option<Burst> {
         let (due, spacing) = (self.due()?, self.state.spacing?);
         let first = if due.ps() < now { Instant::at(now) } else { due };
         let count = self.count_row(now, first, spacing, most, until);
@@ -182,7 +182,7 @@ impl Source {
         self.state.last_cell = Some(first.plus_slots(spacing, u64::from(count - 1)));
         self.state.since_frm += count;
         self.stats.data += u64::from(count);
-        Some(Row { first, spacing, count })
+        Some(Burst { first, spacing, count })
     }
 
     fn count_row(&self, now: Time, first: Instant, spacing: Slot, most: u32, until: Time) -> u32 {

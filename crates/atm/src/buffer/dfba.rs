@@ -73,7 +73,7 @@ pub struct Curve {
 
 impl Curve {
     /// The probability P that a frame with CLP = 0 is refused while its VC holds `held` of `occupancy` cells, from L on
-    /// and below H, and its weight is `weight` of `total`: with f = W_i/W, nought if Y <= X f, else Z (α (Y - X f)/(X
+    /// and below H, and its weight is `weight` of `total`: with f = W_i/W, zero if Y <= X f, else Z (α (Y - X f)/(X
     /// (1 - f)) + (1 - α)(X - L)/(H - L)).
     ///
     /// It is above 1 where Z is: such a frame is refused for certain.

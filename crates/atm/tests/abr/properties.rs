@@ -120,10 +120,10 @@ fn drive_rows<A: RateAllocator>(allocator: &mut A, steps: &[Step], rows: bool) -
             now += 20 * MICROSECOND;
             let mut times = &times[..];
             while let [first, rest @ ..] = times {
-                let unheard = if rows { allocator.unheard().min(times.len() as u64) } else { 0 };
-                if unheard > 0 {
-                    allocator.on_cells(vc, unheard);
-                    times = &times[unheard as usize..];
+                let allowance = if rows { allocator.allowance().min(times.len() as u64) } else { 0 };
+                if allowance > 0 {
+                    allocator.on_cells(vc, allowance);
+                    times = &times[allowance as usize..];
                 } else {
                     allocator.on_cell(*first, vc, false, &PortState::default());
                     times = rest;
@@ -148,7 +148,7 @@ fn drive_source(mut source: Source, steps: &[(u64, u32, u8, f64)], rows: bool) -
         let until = now + gap * MICROSECOND / 16;
         waits += data;
         loop {
-            if rows && let Some(row) = source.send_row(now, waits, until) {
+            if rows && let Some(row) = source.send_burst(now, waits, until) {
                 waits -= row.count;
                 let time = |place| row.first.plus_slots(row.spacing, place).ps();
                 sent.extend((0..u64::from(row.count)).map(time));

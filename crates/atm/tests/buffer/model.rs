@@ -40,7 +40,7 @@ pub(crate) fn contracts(vcs: usize) -> Vec<Contract> {
     vec![Contract::default(); vcs]
 }
 
-/// A contract for each minimum cell rate; nought is none.
+/// A contract for each minimum cell rate; zero is none.
 pub(crate) fn guarantees(rates: &[u64]) -> Vec<Contract> {
     let contract =
         |&rate: &u64| Contract { mcr: (rate > 0).then_some(CellRate(BitRate(rate))), ..Contract::default() };

@@ -23,7 +23,7 @@ use crate::{
 const NODES_BETWEEN_POLLS: usize = 64;
 
 impl Builder<'_> {
-    /// Makes the processes, in the direction of the data: sending hosts, ports, receiving hosts, ports of the way back.
+    /// Makes the processes, in the direction of the data: sending hosts, ports, receiving hosts, ports of the reverse path.
     pub(super) fn finish(
         mut self,
         flows: Vec<FlowEnds>,
@@ -148,7 +148,7 @@ impl Builder<'_> {
     }
 }
 
-/// Where the port of each link stands in a round of visits: behind the ports that send to it, and on the way back behind
+/// Where the port of each link stands in a round of visits: behind the ports that send to it, and on the reverse path behind
 /// those of the way there. A round then goes once round the loop that TCP closes.
 fn ranks(graph: &Graph) -> Vec<usize> {
     let mut ranks = vec![0; graph.links.len()];

@@ -70,7 +70,7 @@ struct Builder<'a> {
 struct Circuits {
     outgoing: u32,
     incoming: u32,
-    /// The way back, where TCP uses it.
+    /// The reverse path, where TCP uses it.
     ack_outgoing: u32,
 }
 

@@ -78,17 +78,17 @@ impl CellTap {
 
     /// Records the cells of a train, of a frame that carries `segment`.
     pub(crate) fn record(&mut self, train: &Train<Cell>, segment: Option<&Segment>) {
-        let Some(circuit) = self.circuits.get_mut(&train.car.vc) else { return };
-        if circuit.frame != Some(train.car.frame) {
-            circuit.bytes = frame(&self.aal5, circuit.path, segment, usize::from(train.car.length));
-            circuit.frame = Some(train.car.frame);
+        let Some(circuit) = self.circuits.get_mut(&train.item.vc) else { return };
+        if circuit.frame != Some(train.item.frame) {
+            circuit.bytes = frame(&self.aal5, circuit.path, segment, usize::from(train.item.length));
+            circuit.frame = Some(train.item.frame);
         }
-        let congestion = if train.car.ecn == Ecn::Marked { payload_type::CONGESTION } else { 0 };
+        let congestion = if train.item.ecn == Ecn::Marked { payload_type::CONGESTION } else { 0 };
         for place in 0..train.count {
-            let position = usize::from(train.car.position) + place as usize;
+            let position = usize::from(train.item.position) + place as usize;
             let end =
-                if position + 1 == usize::from(train.car.length) { payload_type::END_OF_MESSAGE } else { 0 };
-            let header = header(circuit.number, congestion | end, train.car.clp);
+                if position + 1 == usize::from(train.item.length) { payload_type::END_OF_MESSAGE } else { 0 };
+            let header = header(circuit.number, congestion | end, train.item.clp);
             let payload = &circuit.bytes[position * PAYLOAD..][..PAYLOAD];
             self.cells.push((train.arrival(place).ps(), cell(header, payload)));
         }
@@ -96,8 +96,8 @@ impl CellTap {
 
     /// Records an RM cell, which stands between the cells of frames.
     pub(crate) fn record_rm(&mut self, train: &Train<Cell>, rm: &RmCell) {
-        let Some(circuit) = self.circuits.get(&train.car.vc) else { return };
-        let header = header(circuit.number, payload_type::RESOURCE_MANAGEMENT, train.car.clp);
+        let Some(circuit) = self.circuits.get(&train.item.vc) else { return };
+        let header = header(circuit.number, payload_type::RESOURCE_MANAGEMENT, train.item.clp);
         self.cells.push((train.first.ps(), cell(header, &rm::payload(rm))));
     }
 }

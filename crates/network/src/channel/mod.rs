@@ -213,7 +213,7 @@ impl Channel {
     }
 
     fn on_train(&mut self, train: Train<Cell>, streams: &mut Streams<Cell>, flight: &mut InFlight) {
-        if train.car.kind == Kind::Data
+        if train.item.kind == Kind::Data
             && let Some(reason) = self.frame_fate(&train, flight)
         {
             self.lost[reason as usize] += u64::from(train.count);
@@ -238,19 +238,19 @@ impl Channel {
 
     /// Why the frame of a train's cells is lost as a whole, if it is: drawn when its first cell comes.
     fn frame_fate(&mut self, train: &Train<Cell>, flight: &mut InFlight) -> Option<LossReason> {
-        let vc = self.parts.vcs[train.car.vc as usize];
-        if vc.frame.number == Some(train.car.frame) {
+        let vc = self.parts.vcs[train.item.vc as usize];
+        if vc.frame.number == Some(train.item.frame) {
             return vc.frame.lost;
         }
-        let lost = self.on_frame(&vc, train.car.frame, flight);
-        self.parts.vcs[train.car.vc as usize].frame =
-            FrameFate { number: Some(train.car.frame), lost, broken: false };
+        let lost = self.on_frame(&vc, train.item.frame, flight);
+        self.parts.vcs[train.item.vc as usize].frame =
+            FrameFate { number: Some(train.item.frame), lost, broken: false };
         if let Some(reason) = lost {
             self.note_loss(train, reason);
             // The last cells of a longer frame may not have passed earlier links yet.
-            if let Some(payloads) = vc.payloads.filter(|_| train.car.length == 1 || !self.parts.keeps_broken)
+            if let Some(payloads) = vc.payloads.filter(|_| train.item.length == 1 || !self.parts.keeps_broken)
             {
-                lose_frame(&mut flight.packets[payloads], &train.car);
+                lose_frame(&mut flight.packets[payloads], &train.item);
             }
         }
         lost
@@ -272,7 +272,7 @@ impl Channel {
     /// Cells that come while the link is not dark.
     fn on_lit(&mut self, train: Train<Cell>, streams: &mut Streams<Cell>, flight: &mut InFlight) {
         // An RM cell stands for itself among frames and among cells.
-        if self.parts.chance.frames && train.car.kind == Kind::Data {
+        if self.parts.chance.frames && train.item.kind == Kind::Data {
             return self.carry(&train, streams, flight);
         }
         in_pieces(train, |piece| {
@@ -303,7 +303,7 @@ impl Channel {
             self.note_loss(&cell, reason);
         }
         self.lost[reason as usize] += u64::from(train.count);
-        let (vc, cell) = (&mut self.parts.vcs[train.car.vc as usize], &train.car);
+        let (vc, cell) = (&mut self.parts.vcs[train.item.vc as usize], &train.item);
         if cell.kind != Kind::Data {
             vc.rm_payloads.iter().for_each(|&payloads| flight.rm[payloads].lose(cell.frame));
         } else if !vc.frame.broken && (cell.length == 1 || !self.parts.keeps_broken) {
@@ -316,10 +316,10 @@ impl Channel {
     /// Mixes a loss into the fingerprint: of the first cell of `train`, once for a frame that is lost as a whole. How many
     /// trains its cells come in depends on the visits.
     fn note_loss(&mut self, train: &Train<Cell>, reason: LossReason) {
-        let place = u64::from(train.car.position) << 32 | u64::from(train.car.vc);
+        let place = u64::from(train.item.position) << 32 | u64::from(train.item.vc);
         self.fingerprint.mix(train.first.ps() ^ place << 8 ^ reason as u64);
         if let Some(log) = &mut self.log {
-            log.add(train.first.ps(), &train.car, reason.column());
+            log.add(train.first.ps(), &train.item, reason.column());
         }
     }
 
@@ -350,12 +350,12 @@ impl Channel {
     /// Cells arrive at the other end, unless they are held back.
     fn arrive(&mut self, train: Train<Cell>, streams: &mut Streams<Cell>, flight: &mut InFlight) {
         let Some(reordering) = &mut self.parts.reordering else { return self.pass(&train, streams, flight) };
-        let payloads = self.parts.vcs[train.car.vc as usize].payloads;
+        let payloads = self.parts.vcs[train.item.vc as usize].payloads;
         let payloads = payloads.expect("packets of TCP alone travel on packet-framed links");
-        let packet = *flight.packets[payloads].take(train.car.frame);
+        let packet = *flight.packets[payloads].take(train.item.frame);
         let time = train.first.ps();
-        if reordering.enter(time, train.car, packet) {
-            self.fingerprint.mix(time ^ u64::from(train.car.vc) << 40);
+        if reordering.enter(time, train.item, packet) {
+            self.fingerprint.mix(time ^ u64::from(train.item.vc) << 40);
         }
     }
 
@@ -373,10 +373,10 @@ impl Channel {
     }
 
     fn pass(&mut self, train: &Train<Cell>, streams: &mut Streams<Cell>, flight: &InFlight) {
-        let vc = self.parts.vcs[train.car.vc as usize];
+        let vc = self.parts.vcs[train.item.vc as usize];
         if let Some(tap) = &mut self.parts.tap {
-            let number = train.car.frame;
-            if train.car.kind == Kind::Data {
+            let number = train.item.frame;
+            if train.item.kind == Kind::Data {
                 let payloads = vc.payloads_behind.or(vc.payloads);
                 tap.record(train, payloads.map(|payloads| &flight.packets[payloads].get(number).segment));
             } else {
@@ -389,9 +389,9 @@ impl Channel {
         self.number = self.number.wrapping_add(APART);
         let first = self.number;
         self.number += train.slots_to(train.count - 1);
-        let next = vc.next_hop(train.car.kind);
-        let car = Cell { vc: next.label, ..train.car };
-        streams[self.parts.outputs[next.output]].push(first, self.number, &Train { car, ..*train });
+        let next = vc.next_hop(train.item.kind);
+        let item = Cell { vc: next.label, ..train.item };
+        streams[self.parts.outputs[next.output]].push(first, self.number, &Train { item, ..*train });
     }
 
     /// Checks that no cell was lost track of.
@@ -432,5 +432,5 @@ fn in_pieces(mut train: Train<Cell>, mut take: impl FnMut(&Train<Cell>) -> u32) 
 /// How many cells of a train arrive before `time`; the first one does.
 fn before(train: &Train<Cell>, time: Time) -> u32 {
     let limit = Instant::start_of(time);
-    if train.last() < limit { train.count } else { train.cars_before(limit) }
+    if train.last() < limit { train.count } else { train.items_before(limit) }
 }

@@ -11,7 +11,7 @@ use celltrain_atm::{
 };
 use celltrain_engine::{
     Instant, Time,
-    stream::{Car, Stream, Streams, Train},
+    stream::{Item, Stream, Streams, Train},
 };
 
 use super::{Host, Outgoing};
@@ -36,10 +36,10 @@ pub(crate) struct AbrSource {
     pub(crate) queue_sampler: Sampler,
 }
 
-/// Cells in a queue, as the rows in which they came, and what became of those that found no room.
+/// Cells in a queue, as the bursts in which they came, and what became of those that found no room.
 #[derive(Debug, Default)]
 pub(crate) struct CellQueue {
-    rows: VecDeque<(Cell, u32)>,
+    bursts: VecDeque<(Cell, u32)>,
     cells: u64,
     /// The most cells since the window began.
     pub(crate) most: u64,
@@ -68,24 +68,24 @@ impl CellQueue {
         self.cells += accepted;
         self.most = self.most.max(self.cells);
         if accepted > 0 {
-            self.rows.push_back((head, accepted as u32));
+            self.bursts.push_back((head, accepted as u32));
         }
     }
 
     /// Takes the first cell.
     fn leave(&mut self) -> Cell {
-        let (head, _) = *self.rows.front().expect("a source sends data only while some waits");
+        let (head, _) = *self.bursts.front().expect("a source sends data only while some waits");
         self.remove(1);
         head
     }
 
-    /// Removes the first `count` cells, which are of one row.
+    /// Removes the first `count` cells, which are of one burst.
     fn remove(&mut self, count: u32) {
-        let (head, cells) = self.rows.front_mut().expect("only cells that wait are removed");
+        let (head, cells) = self.bursts.front_mut().expect("only cells that wait are removed");
         *cells -= count;
         head.advance(count);
         if *cells == 0 {
-            self.rows.pop_front();
+            self.bursts.pop_front();
         }
         self.cells -= u64::from(count);
     }
@@ -115,17 +115,17 @@ impl AbrSource {
         Some(Cell::management(label, Kind::ForwardRm, number, tagged))
     }
 
-    /// Sends the data cells that go from `now` on and before `until`, before any other cell, row by row as they came.
+    /// Sends the data cells that go from `now` on and before `until`, before any other cell, burst by burst as they came.
     fn send_rows(&mut self, now: Time, until: Time, stream: &mut Stream<Cell>) {
-        while let Some(&(car, waiting)) = self.queue.rows.front() {
-            let Some(row) = self.source.send_row(now, waiting, until) else { return };
+        while let Some(&(item, waiting)) = self.queue.bursts.front() {
+            let Some(burst) = self.source.send_burst(now, waiting, until) else { return };
             stream.push(
                 0,
                 0,
-                &Train { slot: row.spacing, count: row.count, ..Train::single(row.first, car) },
+                &Train { slot: burst.spacing, count: burst.count, ..Train::single(burst.first, item) },
             );
-            self.queue.remove(row.count);
-            if row.count < waiting {
+            self.queue.remove(burst.count);
+            if burst.count < waiting {
                 return;
             }
         }
@@ -206,7 +206,7 @@ impl Host {
         streams: &mut Streams<Cell>,
         flight: &mut InFlight,
     ) {
-        let (cell, now) = (train.car, train.first.ps());
+        let (cell, now) = (train.item, train.first.ps());
         match cell.kind {
             Kind::Data => self.on_marks(train, streams, flight),
             Kind::ForwardRm => {
@@ -231,10 +231,10 @@ impl Host {
 
     /// Data cells arrive for an ABR destination: only the last mark counts, but a marked cell may call for a backward RM cell.
     fn on_marks(&mut self, train: &Train<Cell>, streams: &mut Streams<Cell>, flight: &mut InFlight) {
-        let vc = train.car.vc;
+        let vc = train.item.vc;
         for place in 0..train.count {
             let Some(AbrEnd::Destination(end)) = &mut self.parts.incoming[vc as usize].abr else { return };
-            if train.car.ecn != Ecn::Marked {
+            if train.item.ecn != Ecn::Marked {
                 return end.destination.on_data(train.first.ps(), false);
             }
             let now = train.arrival(place).ps();

@@ -90,11 +90,11 @@ impl Outgoing {
     /// The first of `count` cells that are being sent, from the one that `frame` describes on: it belongs to the current frame of the
     /// VC.
     fn next(&mut self, frame: Cell, count: u16) -> Cell {
-        let car = Cell { vc: self.label, frame: self.frames, clp: self.clp, ..frame };
+        let item = Cell { vc: self.label, frame: self.frames, clp: self.clp, ..frame };
         if frame.position + count == frame.length {
             self.frames = self.frames.wrapping_add(1);
         }
-        car
+        item
     }
 }
 
@@ -278,21 +278,21 @@ impl Host {
                     break None;
                 }
                 events += 1;
-                let mut incoming = &mut self.parts.incoming[train.car.vc as usize];
+                let mut incoming = &mut self.parts.incoming[train.item.vc as usize];
                 if incoming.abr.is_some() {
                     self.on_abr_cells(&train, streams, flight);
-                    if train.car.kind != cell::Kind::Data {
+                    if train.item.kind != cell::Kind::Data {
                         continue;
                     }
-                    incoming = &mut self.parts.incoming[train.car.vc as usize];
+                    incoming = &mut self.parts.incoming[train.item.vc as usize];
                 }
-                if let Some(delivery) = incoming.reassembly.on_cells(&train.car, train.count) {
+                if let Some(delivery) = incoming.reassembly.on_cells(&train.item, train.count) {
                     break Some((train.last().ps(), delivery));
                 }
             };
             events += self.handle_own(delivery.map_or(until, |(now, _)| now), streams, flight);
             let Some((now, delivery)) = delivery else { return events };
-            self.on_delivery(now, &train.car, delivery, streams, flight);
+            self.on_delivery(now, &train.item, delivery, streams, flight);
         }
     }
 
@@ -368,10 +368,10 @@ impl Host {
         streams: &mut Streams<Cell>,
     ) {
         let outgoing = &mut self.parts.outgoing[outgoing as usize];
-        let (car, count) = (outgoing.next(frame, count), u32::from(count));
+        let (item, count) = (outgoing.next(frame, count), u32::from(count));
         match outgoing.abr {
-            Some(source) => self.enqueue(at.ps(), source, car, count),
-            None => streams[outgoing.stream].push(0, 0, &Train { count, ..Train::single(at, car) }),
+            Some(source) => self.enqueue(at.ps(), source, item, count),
+            None => streams[outgoing.stream].push(0, 0, &Train { count, ..Train::single(at, item) }),
         }
     }
 

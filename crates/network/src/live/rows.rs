@@ -6,7 +6,7 @@ use celltrain_atm::{
 };
 use celltrain_engine::{
     Instant, Time,
-    stream::{Car, Train},
+    stream::{Item, Train},
 };
 
 use super::{Live, Row, Vc, Whereabouts};
@@ -32,7 +32,7 @@ impl Live {
         let (outputs, delay) = port.along_link();
         for &output in outputs {
             for train in streams[output].trains() {
-                let Some(vc) = self.vc(output, train.car.vc) else { continue };
+                let Some(vc) = self.vc(output, train.item.vc) else { continue };
                 // Its first cells may be on the link while the last are in the buffer.
                 let sent = Instant::start_of(self.now + delay);
                 for (first, last, step) in even_parts(train, sent) {
@@ -42,7 +42,7 @@ impl Live {
                         (_, true) => (Whereabouts::Buffer, self.now + delay),
                         (_, false) => (Whereabouts::Link, self.now),
                     };
-                    let mut cell = train.car;
+                    let mut cell = train.item;
                     cell.advance(first);
                     rows.push(Row {
                         after: arrival.ps() - base,

@@ -101,12 +101,12 @@ impl PortCore<Computed<CellFifo>> {
         if train.slot > self.service.fifo.slot {
             return self.on_slow_burst(policy, train, tally, streams);
         }
-        let (gaps, ecn) = (self.gaps_behind(train), train.car.ecn);
+        let (gaps, ecn) = (self.gaps_behind(train), train.item.ecn);
         // A frame that is marked is marked in every cell, here by the first for the others.
-        let accepted = self.admit::<false, P>(policy, train.first, &mut train.car);
+        let accepted = self.admit::<false, P>(policy, train.first, &mut train.item);
         if accepted
             && let Some(gaps) = gaps
-            && policy.accepts_rest(&train.car)
+            && policy.accepts_rest(&train.item)
         {
             return self.accept_burst(train, gaps, tally, streams);
         }
@@ -126,12 +126,12 @@ impl PortCore<Computed<CellFifo>> {
         streams: &mut Streams<Cell>,
     ) {
         if accepted {
-            self.accept(&mut Train::single(train.first, train.car), tally, streams);
+            self.accept(&mut Train::single(train.first, train.item), tally, streams);
         }
-        train.car.ecn = ecn;
+        train.item.ecn = ecn;
         while train.count > 1 {
             train.advance(1);
-            self.on_unit::<false, P>(policy, &mut Train::single(train.first, train.car), tally, streams);
+            self.on_unit::<false, P>(policy, &mut Train::single(train.first, train.item), tally, streams);
         }
     }
 
@@ -147,10 +147,10 @@ impl PortCore<Computed<CellFifo>> {
     ) {
         loop {
             let idle = self.service.fifo.last_departure <= train.first;
-            let mut cell = Train::single(train.first, train.car);
-            if self.admit::<false, P>(policy, cell.first, &mut cell.car) {
-                if idle && policy.accepts_rest(&cell.car) {
-                    train.car = cell.car;
+            let mut cell = Train::single(train.first, train.item);
+            if self.admit::<false, P>(policy, cell.first, &mut cell.item) {
+                if idle && policy.accepts_rest(&cell.item) {
+                    train.item = cell.item;
                     return self.accept_slow_burst(train, tally, streams);
                 }
                 self.accept(&mut cell, tally, streams);
@@ -179,9 +179,9 @@ impl PortCore<Computed<CellFifo>> {
             <= Instant::default().plus_slots(fifo.slot, cells)
             && fifo.has_room(bursts[0].first, u64::from(rounds) * cells);
         for burst in &mut bursts {
-            if self.admit::<false, P>(policy, burst.first, &mut burst.car) {
-                whole &= policy.accepts_rest(&burst.car);
-                self.accept(&mut Train::single(burst.first, burst.car), tally, streams);
+            if self.admit::<false, P>(policy, burst.first, &mut burst.item) {
+                whole &= policy.accepts_rest(&burst.item);
+                self.accept(&mut Train::single(burst.first, burst.item), tally, streams);
             } else {
                 whole = false;
             }
@@ -192,7 +192,7 @@ impl PortCore<Computed<CellFifo>> {
         } else {
             for _ in 1..rounds {
                 for burst in &mut bursts {
-                    let mut cell = Train::single(burst.first, burst.car);
+                    let mut cell = Train::single(burst.first, burst.item);
                     if whole {
                         self.accept(&mut cell, tally, streams);
                     } else {
@@ -207,7 +207,7 @@ impl PortCore<Computed<CellFifo>> {
 
     /// Whether every burst goes another way, in one train: its cells may not be too far apart for that.
     fn parts(&self, bursts: &[Train<Cell>]) -> bool {
-        let output = |burst: &Train<Cell>| self.entries[burst.car.vc as usize].output;
+        let output = |burst: &Train<Cell>| self.entries[burst.item.vc as usize].output;
         let different =
             |place: usize| bursts[..place].iter().all(|other| output(other) != output(&bursts[place]));
         bursts.len() <= 16 && (1..bursts.len()).all(different)
@@ -228,12 +228,12 @@ impl PortCore<Computed<CellFifo>> {
             let slots = turns * u64::from(rounds - 1);
             let last = first.plus_slots(fifo.slot, slots).since(burst.arrival(rounds - 1));
             tally.add(first.since(burst.first), last, u64::from(rounds));
-            let entry = &mut self.entries[burst.car.vc as usize];
-            entry.accepted[usize::from(burst.car.clp)] += u64::from(rounds);
-            let car = Cell { vc: entry.next_vc, ..burst.car };
+            let entry = &mut self.entries[burst.item.vc as usize];
+            entry.accepted[usize::from(burst.item.clp)] += u64::from(rounds);
+            let item = Cell { vc: entry.next_vc, ..burst.item };
             let gaps = Train::<Cell>::even_gaps(turns, rounds);
             let first = first.delayed(self.delay);
-            let burst = Train { first, slot: fifo.slot, gaps, count: rounds, car };
+            let burst = Train { first, slot: fifo.slot, gaps, count: rounds, item };
             streams[entry.output].push(number, number + slots, &burst);
         }
         fifo.extend(turns * u64::from(rounds - 1));
@@ -261,7 +261,7 @@ impl PortCore<Computed<CellFifo>> {
         streams: &mut Streams<Cell>,
     ) {
         let (fifo, count, at) = (&mut self.service.fifo, train.count, train.first);
-        fifo.accept(at, &train.car);
+        fifo.accept(at, &train.item);
         let (first, number) = (fifo.last_departure, fifo.last_number);
         let mut sojourn = first.since(at);
         if train.slot == fifo.slot {
@@ -281,7 +281,7 @@ impl PortCore<Computed<CellFifo>> {
     /// comes, and they go on as they came.
     fn accept_slow_burst(&mut self, train: &mut Train<Cell>, tally: &mut Tally, streams: &mut Streams<Cell>) {
         let (fifo, at) = (&mut self.service.fifo, train.first);
-        fifo.accept(at, &train.car);
+        fifo.accept(at, &train.item);
         let first = fifo.last_departure;
         let sojourn = first.since(at);
         tally.add(sojourn, sojourn, u64::from(train.count));
@@ -304,13 +304,13 @@ impl PortCore<Computed<CellFifo>> {
         sojourn: Span,
         streams: &mut Streams<Cell>,
     ) {
-        let (vc, count) = (train.car.vc, train.count);
+        let (vc, count) = (train.item.vc, train.count);
         let entry = &mut self.entries[vc as usize];
-        entry.accepted[usize::from(train.car.clp)] += u64::from(count);
+        entry.accepted[usize::from(train.item.clp)] += u64::from(count);
         train.first = first.delayed(self.delay);
-        train.car.vc = entry.next_vc;
+        train.item.vc = entry.next_vc;
         streams[entry.output].push(number, self.service.fifo.last_number, train);
-        if u32::from(train.car.position) + count == u32::from(train.car.length) {
+        if u32::from(train.item.position) + count == u32::from(train.item.length) {
             entry.at_frame_start = true;
             let departure = self.service.fifo.last_departure;
             self.end_frame(departure, sojourn, vc, Kind::Data);

@@ -300,11 +300,11 @@ impl<F: Bursts> PortCore<Computed<F>> {
         flight: &mut InFlight,
     ) -> u64 {
         self.advance(policy, unit.first);
-        if self.is_relayed(&unit.car) {
+        if self.is_relayed(&unit.item) {
             self.relay(unit, streams, flight);
             return 0;
         }
-        self.notify_allocator(unit.first, &mut unit.car, flight);
+        self.notify_allocator(unit.first, &mut unit.item, flight);
         self.on_unit::<true, P>(policy, unit, tally, streams);
         1
     }
@@ -384,7 +384,7 @@ impl<F: Bursts> PortCore<Computed<F>> {
         streams: &mut Streams<Cell>,
     ) {
         self.service.fifo.advance(cell.first);
-        if self.admit::<OBSERVED, P>(policy, cell.first, &mut cell.car) {
+        if self.admit::<OBSERVED, P>(policy, cell.first, &mut cell.item) {
             if OBSERVED && self.service.per_vc.is_some() {
                 self.accept_observed(*cell, tally, streams);
             } else {
@@ -395,7 +395,7 @@ impl<F: Bursts> PortCore<Computed<F>> {
 
     /// Queues an accepted unit, and keeps it in the per-VC occupancy until it leaves.
     fn accept_observed(&mut self, mut unit: Train<Cell>, tally: &mut Tally, streams: &mut Streams<Cell>) {
-        let (cell, at) = (unit.car, unit.first);
+        let (cell, at) = (unit.item, unit.first);
         self.accept(&mut unit, tally, streams);
         let Computed { fifo, per_vc: Some(per_vc), .. } = &mut self.service else { return };
         let size = fifo.size(&cell);
@@ -407,7 +407,7 @@ impl<F: Bursts> PortCore<Computed<F>> {
     #[inline(always)]
     pub(super) fn accept(&mut self, unit: &mut Train<Cell>, tally: &mut Tally, streams: &mut Streams<Cell>) {
         let fifo = &mut self.service.fifo;
-        fifo.accept(unit.first, &unit.car);
+        fifo.accept(unit.first, &unit.item);
         let (departure, number, slot) = (fifo.last_departure(), fifo.last_number(), fifo.slot());
         if F::PACKETS {
             let occupancy = fifo.occupancy(unit.first);
@@ -416,18 +416,18 @@ impl<F: Bursts> PortCore<Computed<F>> {
         }
         let sojourn = departure.since(unit.first);
         tally.add(sojourn, sojourn, 1);
-        let vc = unit.car.vc;
+        let vc = unit.item.vc;
         let entry = &mut self.entries[vc as usize];
-        entry.accepted[usize::from(unit.car.clp)] += 1;
+        entry.accepted[usize::from(unit.item.clp)] += 1;
         (unit.first, unit.slot) = (departure.delayed(self.delay), slot);
-        if !unit.car.is_last() {
-            unit.car.vc = entry.next_vc;
+        if !unit.item.is_last() {
+            unit.item.vc = entry.next_vc;
             return streams[entry.output].push(number, number, unit);
         }
-        let (output, next_vc) = entry.next_hop(unit.car.kind);
-        unit.car.vc = next_vc;
+        let (output, next_vc) = entry.next_hop(unit.item.kind);
+        unit.item.vc = next_vc;
         streams[output].push(number, number, unit);
-        self.end_frame(departure, sojourn, vc, unit.car.kind);
+        self.end_frame(departure, sojourn, vc, unit.item.kind);
     }
 
     /// The last cell of a frame, or one that belongs to none, was accepted, to leave at `departure`.

@@ -88,7 +88,7 @@ impl<S: Service> PortCore<S> {
 
     /// Relays a backward RM cell.
     pub(super) fn relay(&mut self, cell: &Train<Cell>, streams: &mut Streams<Cell>, flight: &mut InFlight) {
-        let place = cell.car.vc as usize - self.entries.len();
+        let place = cell.item.vc as usize - self.entries.len();
         let queue = self.service.abr_queue(cell.first);
         let control = self.control.as_mut().expect("only ports with rate control relay RM cells");
         control.relay(place, cell, queue, streams, flight, &mut self.fingerprint);

@@ -113,7 +113,7 @@ impl RateControl {
     fn refresh(&mut self) {
         if let Some(any) = &self.allocator {
             (self.next_interval, self.allowance) =
-                with_allocator!(any, allocator => (allocator.next_interval(), allocator.unheard()));
+                with_allocator!(any, allocator => (allocator.next_interval(), allocator.allowance()));
             self.granted = self.allowance;
         }
     }
@@ -231,10 +231,10 @@ impl RateControl {
     /// A burst of data cells of one frame arrives: notes as many as need not be reported one by one, and returns how many; none if the
     /// allocator has to know of the first.
     pub(super) fn on_burst(&mut self, burst: &Train<Cell>) -> u32 {
-        let vc = &mut self.vcs[burst.car.vc as usize];
+        let vc = &mut self.vcs[burst.item.vc as usize];
         let whole = burst.last().ps() < self.next_interval;
         let in_time =
-            if whole { burst.count } else { burst.cars_before(Instant::start_of(self.next_interval)) };
+            if whole { burst.count } else { burst.items_before(Instant::start_of(self.next_interval)) };
         match vc.role {
             Role::Controlled { .. } => {
                 let count = self.allowance.min(u64::from(in_time));
@@ -261,17 +261,17 @@ impl RateControl {
         flight: &mut InFlight,
         fingerprint: &mut Fingerprint,
     ) {
-        assert!(cell.count == 1 && cell.car.kind == Kind::BackwardRm, "only backward RM cells are relayed");
+        assert!(cell.count == 1 && cell.item.kind == Kind::BackwardRm, "only backward RM cells are relayed");
         let RmRelay { output, next_vc, vc, payloads } = self.relays[place];
         let now = cell.first.ps();
         if let Some(any) = &mut self.allocator {
             let view = View { queue: || queue, priority_cells: self.uncontrolled };
-            let rm = flight.rm[payloads].get_mut(cell.car.frame);
+            let rm = flight.rm[payloads].get_mut(cell.item.frame);
             with_allocator!(any, allocator => allocator.on_backward_rm(now, vc, rm, &view));
             fingerprint.mix(now ^ rm.er().cells().to_bits() ^ u64::from(vc) << 48);
         }
         self.relayed += 1;
-        let cell = Train { car: Cell { vc: next_vc, ..cell.car }, ..*cell };
+        let cell = Train { item: Cell { vc: next_vc, ..cell.item }, ..*cell };
         // RM cells join no train, whatever their numbers.
         streams[output].push(0, 0, &cell);
     }

@@ -270,11 +270,11 @@ impl PortCore<Stored> {
         while self.merge.next::<false, _>(until, streams, &mut train) {
             loop {
                 self.advance(policy, train.first, streams);
-                if self.is_relayed(&train.car) {
+                if self.is_relayed(&train.item) {
                     self.relay(&train, streams, flight);
                 } else {
                     units += 1;
-                    self.on_unit(policy, train.first, train.car, streams, flight);
+                    self.on_unit(policy, train.first, train.item, streams, flight);
                 }
                 if train.count == 1 {
                     break;

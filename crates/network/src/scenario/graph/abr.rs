@@ -1,4 +1,4 @@
-//! What ABR needs of the network: a way back by the same switches, and rate allocators that do not wait for each other.
+//! What ABR needs of the network: a reverse path by the same switches, and rate allocators that do not wait for each other.
 
 use celltrain_atm::abr::{Allocator, Port, Rate, Source};
 
@@ -67,7 +67,7 @@ pub(super) fn check_allocators(
     Ok(())
 }
 
-/// Checks that no two ports wait for each other: a port with an allocator takes the cells of the way back on to the port
+/// Checks that no two ports wait for each other: a port with an allocator takes the cells of the reverse path on to the port
 /// that sends them, without delay.
 pub(super) fn check_order(nodes: &[Node], links: &[Link], flows: &[Flow]) -> Result<(), Problem> {
     let mut next: Vec<Vec<(usize, usize)>> = vec![Vec::new(); links.len()];

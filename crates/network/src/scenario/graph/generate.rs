@@ -15,13 +15,13 @@ use super::{
 #[derive(Debug, Default)]
 pub(super) struct Outline {
     pub(super) nodes: Vec<Node>,
-    pub(super) wires: Vec<Wire>,
+    pub(super) links: Vec<LinkOutline>,
     pub(super) flows: Vec<OutlineFlow>,
 }
 
 /// A link, duplex unless `simplex`.
 #[derive(Debug)]
-pub(super) struct Wire {
+pub(super) struct LinkOutline {
     pub(super) from: usize,
     pub(super) to: usize,
     /// How it differs from `[link]`.
@@ -160,23 +160,23 @@ fn row(spec: &Spec, switches: u32, groups: impl IntoIterator<Item = Group>) -> O
         .chain(named("dest", flows, NodeKind::Host));
     let mut outline = Outline { nodes: nodes.collect(), ..Outline::default() };
     let (first_switch, first_destination) = (flows, flows + switches);
-    let wire = |from, to, place: Place| {
+    let link_outline = |from, to, place: Place| {
         let link = match place {
             Place::Access => spec.link.access.clone(),
             Place::Exit => spec.link.exit.clone(),
             Place::Trunk | Place::Entry(_) => spec.link.trunk.clone(),
         };
-        Wire { from, to, link, simplex: false, place }
+        LinkOutline { from, to, link, simplex: false, place }
     };
     for trunk in 1..switches {
-        outline.wires.push(wire(first_switch + trunk - 1, first_switch + trunk, Place::Trunk));
+        outline.links.push(link_outline(first_switch + trunk - 1, first_switch + trunk, Place::Trunk));
     }
     for (group, number) in groups.iter().zip(1..) {
         for _ in 0..group.flows {
             let source = outline.flows.len();
             let destination = first_destination + source;
-            outline.wires.push(wire(source, first_switch + group.enter as usize, Place::Access));
-            outline.wires.push(wire(first_switch + group.leave as usize, destination, Place::Exit));
+            outline.links.push(link_outline(source, first_switch + group.enter as usize, Place::Access));
+            outline.links.push(link_outline(first_switch + group.leave as usize, destination, Place::Exit));
             let name = (source + 1).to_string();
             outline.flows.push(OutlineFlow {
                 name,
@@ -198,7 +198,7 @@ fn written_out(graph: &ExplicitGraph) -> Result<Outline, Problem> {
         graph.node.iter().map(|node| Node { name: node.name.clone(), kind: node.kind }).collect();
     let names: BTreeMap<_, _> =
         nodes.iter().enumerate().map(|(index, node)| (node.name.as_str(), index)).collect();
-    let mut wires = Vec::with_capacity(graph.link.len());
+    let mut links = Vec::with_capacity(graph.link.len());
     for (index, link) in graph.link.iter().enumerate() {
         let key = format!("topology.link.{index}");
         let end = |end: &str, name: &str| {
@@ -213,7 +213,7 @@ fn written_out(graph: &ExplicitGraph) -> Result<Outline, Problem> {
         }
         one_link(&key, &link.overrides())?;
         let place = Place::Entry(index);
-        wires.push(Wire { from, to, link: link.overrides(), simplex: link.simplex, place });
+        links.push(LinkOutline { from, to, link: link.overrides(), simplex: link.simplex, place });
     }
-    Ok(Outline { nodes, wires, flows: Vec::new() })
+    Ok(Outline { nodes, links, flows: Vec::new() })
 }

@@ -21,7 +21,7 @@ use celltrain_atm::{
 use celltrain_engine::quantity::{BitRate, Bytes, Duration};
 use celltrain_tcp::Params;
 
-use self::generate::{Outline, Wire};
+use self::generate::{LinkOutline, Outline};
 pub(super) use self::poll::{Poll, Stop};
 pub use self::{poll::WORK_BETWEEN_POLLS, progress::MAX_OVERLOAD};
 use super::{
@@ -246,41 +246,41 @@ fn find(names: &Names, key: impl Fn() -> String, name: &str) -> Result<usize, Pr
 }
 
 /// Checks that a link which reorders carries packets.
-fn check_order(wire: &Wire, link: &Link) -> Result<(), Problem> {
+fn check_order(link_outline: &LinkOutline, link: &Link) -> Result<(), Problem> {
     if link.reorder.is_none() || link.framing == Framing::Packets {
         return Ok(());
     }
-    let key = wire.link.reorder.map_or_else(|| "link".to_owned(), |_| wire.place.key());
+    let key = link_outline.link.reorder.map_or_else(|| "link".to_owned(), |_| link_outline.place.key());
     let message = "the cells of a VC stay in order on every ATM link (ITU-T I.150): give `framing = \"packets\"`, or leave it out";
     Err(Problem::new(format!("{key}.reorder"), message))
 }
 
 /// The directed links and their ports.
 fn links(spec: &Spec, outline: &Outline, names: &Names, poll: &mut Poll<'_>) -> Result<Vec<Link>, Stop> {
-    let mut links = Vec::with_capacity(2 * outline.wires.len());
-    for wire in &outline.wires {
+    let mut links = Vec::with_capacity(2 * outline.links.len());
+    for link_outline in &outline.links {
         poll.after(1)?;
-        let directions = [(wire.from, wire.to), (wire.to, wire.from)];
-        for &(from, to) in &directions[..if wire.simplex { 1 } else { 2 }] {
+        let directions = [(link_outline.from, link_outline.to), (link_outline.to, link_outline.from)];
+        for &(from, to) in &directions[..if link_outline.simplex { 1 } else { 2 }] {
             let host = outline.nodes[from].kind == NodeKind::Host;
             let unlimited = SwitchSpec { buffer: Capacity::UNLIMITED, ..SwitchSpec::default() };
             let switch = if host { &unlimited } else { &spec.switch };
             let processing = if outline.nodes[to].kind == NodeKind::Switch { spec.switch.delay.0 } else { 0 };
-            let delay = wire.link.delay.unwrap_or(spec.link.delay).0;
-            let delay_changes = wire.link.delay_changes.as_ref().unwrap_or(&spec.link.delay_changes);
+            let delay = link_outline.link.delay.unwrap_or(spec.link.delay).0;
+            let delay_changes = link_outline.link.delay_changes.as_ref().unwrap_or(&spec.link.delay_changes);
             let shortest = delay_changes.iter().map(|change| change.delay.0).fold(delay, Ord::min);
             let link = Link {
                 from,
                 to,
-                rate: wire.link.rate.unwrap_or(spec.link.rate),
+                rate: link_outline.link.rate.unwrap_or(spec.link.rate),
                 delay: Duration(delay.0 + processing),
-                framing: wire.link.framing.unwrap_or(spec.link.framing),
-                overhead: wire.link.overhead.unwrap_or(spec.link.overhead),
-                loss: wire.link.loss.unwrap_or(spec.link.loss),
-                loss_unit: wire.link.loss_unit.unwrap_or(spec.link.loss_unit),
-                burst_loss: wire.link.burst_loss.or(spec.link.burst_loss),
-                reorder: wire.link.reorder.or(spec.link.reorder),
-                dark: wire.link.dark.or(spec.link.dark),
+                framing: link_outline.link.framing.unwrap_or(spec.link.framing),
+                overhead: link_outline.link.overhead.unwrap_or(spec.link.overhead),
+                loss: link_outline.link.loss.unwrap_or(spec.link.loss),
+                loss_unit: link_outline.link.loss_unit.unwrap_or(spec.link.loss_unit),
+                burst_loss: link_outline.link.burst_loss.or(spec.link.burst_loss),
+                reorder: link_outline.link.reorder.or(spec.link.reorder),
+                dark: link_outline.link.dark.or(spec.link.dark),
                 delay_changes: delay_changes.clone(),
                 shortest_delay: Duration(shortest.0 + processing),
                 buffer: switch.buffer,
@@ -289,8 +289,8 @@ fn links(spec: &Spec, outline: &Outline, names: &Names, poll: &mut Poll<'_>) -> 
                 scheduler: switch.scheduler.clone(),
                 allocator: switch.allocator.clone(),
             };
-            progress::check_lookahead(wire.place, &link)?;
-            check_order(wire, &link)?;
+            progress::check_lookahead(link_outline.place, &link)?;
+            check_order(link_outline, &link)?;
             links.push(link);
         }
     }
