@@ -191,13 +191,3 @@ def test_a_scheme_that_falls_short_of_queuing_is_not_as_good() -> None:
         return as_claimed(table, column, row) - (0.02 if column == FIXED else 0.0)
 
     assert CLAIMS["chain-as-good-as-queuing"].judge(outcomes(short)).verdict is Verdict.CONTRADICTED
-
-
-def test_one_replication_decides_nothing() -> None:
-    single = {
-        (table.name, column.name, row.name): [as_claimed(table.name, column.name, row.name)]
-        for table in TABLES.values()
-        for column in table.columns
-        for row in table.rows
-    }
-    assert {claim.judge(Outcomes(single, {})).verdict for claim in PAPER.claims} == {Verdict.UNDECIDED}

@@ -10,7 +10,7 @@ use celltrain_network::{
     scenario::{Distribution, Flow, Framing, Graph, Link, NodeKind, Scenario, TieBreak, Traffic},
     table::{Column, Table},
 };
-use celltrain_tcp::RecoveryKind;
+use celltrain_tcp::{CongestionKind, RecoveryKind};
 
 use crate::invariants::Failure;
 
@@ -318,12 +318,13 @@ pub(crate) fn is_random(scenario: &Scenario, graph: &Graph) -> bool {
             Traffic::OnOff(form) => form.distribution == Distribution::Exponential,
             Traffic::Cbr(_) => false,
             Traffic::ShortFlows(form) => form.trace.is_empty(),
-            Traffic::Greedy(_) | Traffic::Finite(_) | Traffic::Bursty(_) => flow.tcp.processing_spread > 0,
+            Traffic::Greedy(_) | Traffic::Finite(_) | Traffic::Bursty(_) => false,
         };
-        traffic || flow.start.from != flow.start.to
+        let tcp = flow.tcp.processing_spread > 0 || flow.tcp.congestion_control == CongestionKind::Bbr;
+        traffic || (flow.traffic.uses_tcp() && tcp) || flow.start.from != flow.start.to
     };
     // The policies that draw are told by their parameters: a probability or a weight of chance.
-    let draws = |params: &DiscardParams| ["red", "dfba"].contains(&params.policy.name());
+    let draws = |params: &DiscardParams| ["red", "dfba", "pie"].contains(&params.policy.name());
     spec.tie_break == TieBreak::Random
         || (spec.host.ip_rate.is_some() && spec.host.ip_spread > 0.0)
         || graph.flows.iter().any(of_flow)
