@@ -16,7 +16,7 @@ DEMO_OUT ?= results/espd
 # The crates that must also run in a browser.
 MODELS := -p celltrain-engine -p celltrain-atm -p celltrain-tcp -p celltrain-network
 # Modules that a registry declares; `cargo fmt` does not look into macros.
-BY_MACRO = --edition 2024 $(wildcard crates/atm/src/buffer/*.rs crates/atm/src/scheduler/*.rs crates/atm/src/abr/*.rs crates/tcp/src/congestion/*.rs crates/tcp/src/recovery/*.rs)
+BY_MACRO = --edition 2024 $(wildcard crates/atm/src/buffer/*.rs crates/atm/src/scheduler/*.rs crates/atm/src/abr/*.rs crates/tcp/src/congestion/*.rs crates/tcp/src/congestion/*/mod.rs crates/tcp/src/recovery/*.rs crates/tcp/src/recovery/*/mod.rs)
 WASM := wasm32-unknown-unknown
 TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
 # What the compiled module is made of. Directories are listed too: their time changes when a file goes away.

@@ -43,7 +43,7 @@ impl Builder<'_> {
             // Where ACKs start is where the data has arrived.
             let receives = parts.sources.is_empty();
             let depth = if receives { self.graph.links.len() } else { 0 };
-            places.push((depth, depth, Place::Host(node, parts)));
+            places.push((depth, depth, Place::Host(node, Box::new(parts))));
         }
         let ports = ports.into_iter().enumerate().filter_map(|(link, draft)| Some((link, draft?)));
         for (link, draft) in ports {
@@ -66,7 +66,7 @@ impl Builder<'_> {
             nodes.push(match place {
                 Place::Host(node, parts) => {
                     host_index.insert(node, nodes.len());
-                    Node::Host(Box::new(self.finish_host(parts)))
+                    Node::Host(Box::new(self.finish_host(*parts)))
                 }
                 Place::Port(link, draft) => Node::Port(Box::new(self.finish_port(link, *draft))),
                 Place::Channel(parts) => Node::Channel(Box::new(Channel::new(*parts))),

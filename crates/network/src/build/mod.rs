@@ -76,7 +76,7 @@ struct Circuits {
 
 /// A process in the making, by the number of its node or link.
 enum Place {
-    Host(usize, HostParts),
+    Host(usize, Box<HostParts>),
     Port(usize, Box<PortDraft>),
     Channel(Box<ChannelParts>),
     Shaper(Box<Port>),
