@@ -32,10 +32,10 @@ pub use source::{MAX_EXTENDS, MAX_FILE};
 pub(crate) use spec::forms;
 pub use spec::{
     ArrivalTimes, Backbone, BurstLoss, Bursty, Cbr, CellRate, Chain, Dark, DelayChange, DelayChanges,
-    Distribution, ExplicitGraph, Finite, FlowSpec, Framing, Greedy, HostSpec, IpServes, LinkEntry,
-    LinkOverride, LinkSpec, LongRange, LossDirection, LossSpec, LossUnit, MeasuresSpec, NSource, NodeEntry,
-    NodeKind, OnOff, ParkingLot, Poisson, PortSpec, Reorder, SCHEMA, ShortFlows, Spec, Start, SwitchSpec,
-    TieBreak, Topology, TraceFlow, Traffic,
+    Distribution, ExplicitGraph, FatTree, Finite, FlowSpec, Framing, Greedy, HostSpec, IpServes, LeafSpine,
+    LinkEntry, LinkOverride, LinkSpec, LongRange, LossDirection, LossSpec, LossUnit, MeasuresSpec, NSource,
+    NodeEntry, NodeKind, OnOff, ParkingLot, Pattern, Poisson, PortSpec, Reorder, SCHEMA, ShortFlows, Spec,
+    Start, SwitchSpec, TieBreak, Topology, TraceFlow, Traffic,
 };
 
 use self::{

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use celltrain_atm::contract::Category;
+use celltrain_engine::random::Randomness;
 use celltrain_tcp::Params;
 
 use super::{
@@ -159,7 +160,7 @@ impl Builder<'_> {
         };
         let route = match entry.and_then(|entry| entry.route.as_ref()) {
             Some(names) => self.explicit_route(&key, names, from, to)?,
-            None => self.router.shortest(from, to).ok_or_else(|| self.unreachable(&key, &name, from, to))?,
+            None => self.shortest(&name, from, to).ok_or_else(|| self.unreachable(&key, &name, from, to))?,
         };
         let contract = entry.and_then(|entry| entry.vc.as_ref()).unwrap_or(&self.spec.vc).clone();
         let abr = (contract.category == Category::Abr)
@@ -337,6 +338,16 @@ impl Builder<'_> {
             .reverse(route)
             .or_else(|| self.router.shortest(to, from))
             .ok_or_else(|| self.unreachable(key, name, to, from))
+    }
+
+    /// A shortest way: in a fabric, where there are many, the flow's own.
+    fn shortest(&mut self, name: &str, from: usize, to: usize) -> Option<Vec<usize>> {
+        if !self.spec.topology.spreads() {
+            return self.router.shortest(from, to);
+        }
+        // The same in every replication, and under every seed: the hash of a switch does not change.
+        let mut choice = Randomness { seed: 0, replication: 0 }.named(&format!("way of flow {name}"));
+        self.router.one_of_shortest(from, to, &mut choice)
     }
 
     fn unreachable(&self, key: &str, name: &str, from: usize, to: usize) -> Problem {

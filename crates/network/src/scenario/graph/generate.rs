@@ -8,7 +8,7 @@ use super::{
         error::{Problem, suggestion},
         spec::{Backbone, Chain, ExplicitGraph, LinkOverride, NSource, NodeKind, ParkingLot, Spec, Topology},
     },
-    MAX_FLOWS, MAX_NODES, Node,
+    MAX_FLOWS, MAX_NODES, Node, fabric,
 };
 
 /// A network before its ports and routes are known.
@@ -71,6 +71,8 @@ pub(super) fn outline(spec: &Spec) -> Result<Outline, Problem> {
         Topology::NSource(network) | Topology::PeerToPeer(network) => n_source(spec, network),
         Topology::Chain(chain) => long_chain(spec, chain),
         Topology::Backbone(backbone) => edge_pairs(spec, backbone),
+        Topology::LeafSpine(fabric) => fabric::leaf_spine(spec, fabric),
+        Topology::FatTree(fabric) => fabric::fat_tree(spec, fabric),
         Topology::Graph(graph) => written_out(graph),
     }
 }
@@ -127,7 +129,7 @@ fn edge_pairs(spec: &Spec, backbone: &Backbone) -> Result<Outline, Problem> {
     Ok(outline)
 }
 
-fn at_least(key: &str, value: u32, least: u32) -> Result<(), Problem> {
+pub(super) fn at_least(key: &str, value: u32, least: u32) -> Result<(), Problem> {
     if value >= least {
         return Ok(());
     }
@@ -140,7 +142,7 @@ fn limit(key: &str, switches: u64, flows: u64) -> Result<(), Problem> {
     within(key, switches + 2 * flows, MAX_NODES, "nodes")
 }
 
-fn within(key: &str, count: u64, most: u64, what: &str) -> Result<(), Problem> {
+pub(super) fn within(key: &str, count: u64, most: u64, what: &str) -> Result<(), Problem> {
     if count <= most {
         return Ok(());
     }

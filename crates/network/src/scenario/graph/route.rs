@@ -5,6 +5,8 @@ use std::{
     num::NonZeroU32,
 };
 
+use celltrain_engine::random::Generator;
+
 use super::{super::spec::NodeKind, Link, Node, Poll, Stop};
 
 /// Finds routes in a network. Hosts pass nothing on, so only switches stand inside a route.
@@ -25,6 +27,8 @@ pub(super) struct Router<'a> {
     switches: usize,
     /// Trees from the switches asked for so far.
     trees: BTreeMap<usize, Tree>,
+    /// How many links each switch is away from a host, by the switch in front of that.
+    distances: BTreeMap<usize, Vec<Option<u32>>>,
     /// Links looked at so far to make them.
     searched: usize,
 }
@@ -85,6 +89,7 @@ impl<'a> Router<'a> {
             switch_number,
             switches,
             trees: BTreeMap::new(),
+            distances: BTreeMap::new(),
             searched: 0,
         })
     }
@@ -136,6 +141,60 @@ impl<'a> Router<'a> {
             }
         }
         best.map(|(_, first, last)| self.climb(first, last))
+    }
+
+    /// The links of one of the shortest ways from one host to another, which `choice` picks at each switch among those that lead there
+    /// (equal-cost multipath). Both hosts have one switch in front of them.
+    pub(super) fn one_of_shortest(
+        &mut self,
+        from: usize,
+        to: usize,
+        choice: &mut Generator,
+    ) -> Option<Vec<usize>> {
+        let (first, last) = (*self.outputs[from].first()?, *self.inputs[to].first()?);
+        let exit = self.links[last].from;
+        if self.distances.len() * self.switches > MAX_BRANCHES {
+            self.distances.clear();
+        }
+        self.measure(exit);
+        let away = |node: usize| self.distances[&exit][self.switch_number[node]];
+        let (mut node, mut route) = (self.links[first].to, vec![first]);
+        let mut left = away(node)?;
+        while left > 0 {
+            left -= 1;
+            let closer = |&&link: &&usize| {
+                let next = self.links[link].to;
+                self.nodes[next].kind == NodeKind::Switch && away(next) == Some(left)
+            };
+            let ways: Vec<usize> = self.outputs[node].iter().filter(closer).copied().collect();
+            let link = ways[choice.below(ways.len() as u64) as usize];
+            route.push(link);
+            node = self.links[link].to;
+        }
+        route.push(last);
+        Some(route)
+    }
+
+    /// Finds how far every switch is from the switch `exit`, unless that is known: a breadth-first search against the links.
+    fn measure(&mut self, exit: usize) {
+        if self.distances.contains_key(&exit) {
+            return;
+        }
+        let mut distances = vec![None; self.switches];
+        distances[self.switch_number[exit]] = Some(0);
+        let mut queue = VecDeque::from([(exit, 0)]);
+        while let Some((node, distance)) = queue.pop_front() {
+            self.searched += self.inputs[node].len();
+            for &link in &self.inputs[node] {
+                let next = self.links[link].from;
+                if self.nodes[next].kind == NodeKind::Switch && distances[self.switch_number[next]].is_none()
+                {
+                    distances[self.switch_number[next]] = Some(distance + 1);
+                    queue.push_back((next, distance + 1));
+                }
+            }
+        }
+        self.distances.insert(exit, distances);
     }
 
     /// The links from `first` to `last`, both included.

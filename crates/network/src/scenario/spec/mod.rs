@@ -29,7 +29,8 @@ pub use link::{
     BurstLoss, Dark, DelayChange, DelayChanges, Framing, LinkOverride, LinkSpec, LossUnit, Reorder,
 };
 pub use topology::{
-    Backbone, Chain, ExplicitGraph, LinkEntry, NSource, NodeEntry, NodeKind, ParkingLot, Topology,
+    Backbone, Chain, ExplicitGraph, FatTree, LeafSpine, LinkEntry, NSource, NodeEntry, NodeKind, ParkingLot,
+    Pattern, Topology,
 };
 pub use traffic::{
     ArrivalTimes, Bursty, Cbr, Distribution, Finite, Greedy, LongRange, OnOff, Poisson, ShortFlows, Start,

@@ -28,9 +28,66 @@ forms! {
         /// partner carries several TCP connections, group p; the flows are numbered pair by pair. Five pairs with ten
         /// connections each are the large network of the paper on GFR with packet push-out (2001), Figure 12.
         Backbone(Backbone),
+        /// Switches `leaf1`, `leaf2`, … with hosts `host1`, `host2`, … behind them, and `spine1`, `spine2`, … that join each leaf to
+        /// all others. Each flow takes one of the shortest ways, by a hash of its name (equal-cost multipath).
+        LeafSpine(LeafSpine),
+        /// A folded Clos network of switches with k ports: k pods of k/2 `edge` and k/2 `aggregation` switches, (k/2)² `core` ones,
+        /// k³/4 hosts (Al-Fares, Loukissas and Vahdat 2008). Each flow takes one of the shortest ways, by a hash of its name.
+        FatTree(FatTree),
         /// Nodes and links written out; the flows are those of `[[flow]]`.
         Graph(ExplicitGraph),
     }
+}
+
+impl Topology {
+    /// Whether flows are spread over ways of equal length.
+    pub(in crate::scenario) fn spreads(&self) -> bool {
+        matches!(self, Self::LeafSpine(_) | Self::FatTree(_))
+    }
+}
+
+/// Which hosts of a fabric send to which; flow `i` is of host `i` where each sends to one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pattern {
+    /// Each host sends to the host half of all hosts further on, so that each also receives from one.
+    #[default]
+    Permutation,
+    /// Each host sends to every other one.
+    AllToAll,
+    /// All hosts send to the first one.
+    Incast,
+}
+
+/// `kind = "leaf-spine"`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct LeafSpine {
+    /// Number of leaf switches.
+    #[schemars(range(min = 1))]
+    pub leaves: u32,
+    /// Number of spine switches. Links to them are those of `[link.trunk]`, so that their number and rate say how far the fabric
+    /// is oversubscribed.
+    #[schemars(range(min = 1))]
+    pub spines: u32,
+    /// Number of hosts behind each leaf switch; their links are those of `[link.access]`.
+    #[schemars(range(min = 1))]
+    pub hosts: u32,
+    /// Which hosts send to which.
+    #[serde(default)]
+    pub pattern: Pattern,
+}
+
+/// `kind = "fat-tree"`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct FatTree {
+    /// Ports of each switch, an even number.
+    #[schemars(range(min = 2))]
+    pub k: u32,
+    /// Which hosts send to which.
+    #[serde(default)]
+    pub pattern: Pattern,
 }
 
 /// `kind = "parking-lot"`.
