@@ -95,7 +95,7 @@ fn what_is_no_fabric_is_refused() {
         ("kind = \"fat-tree\", k = 0", "topology.k: expected 2 or more, found 0"),
         ("kind = \"fat-tree\", k = 4000000000", "topology.k: expected at most 65536 ports"),
         ("kind = \"fat-tree\", k = 1000", "topology.k: expected at most"),
-        ("kind = \"leaf-spine\", leaves = 1, spines = 1, hosts = 1", "a fabric of two hosts or more"),
+        ("kind = \"leaf-spine\", leaves = 1, spines = 1, hosts = 2", "topology.leaves: expected 2 or more"),
         ("kind = \"leaf-spine\", leaves = 2, spines = 0, hosts = 1", "topology.spines: expected 1 or more"),
         (
             "kind = \"leaf-spine\", leaves = 65536, spines = 65536, hosts = 65536",

@@ -19,7 +19,11 @@ pub(crate) fn topology(draw: &mut Draw, schema: &Schema, packets: bool) -> Table
         if property["type"] == "integer" {
             let low = property["minimum"].as_u64().unwrap_or(0);
             let number = low + draw.count(3) - 1;
-            table.insert(key.clone(), (number as i64).into());
+            let step = property["multipleOf"].as_u64().unwrap_or(1);
+            table.insert(key.clone(), (number.next_multiple_of(step) as i64).into());
+        }
+        if key == "pattern" {
+            table.insert(key.clone(), (*draw.pick(&["permutation", "all-to-all", "incast"])).into());
         }
     }
     table

@@ -54,14 +54,8 @@ impl<'a> Fabric<'a> {
     }
 }
 
-/// Checks that a fabric is not too large, and has two hosts.
+/// Checks that a fabric is not too large.
 fn limit(key: &str, hosts: u64, switches: u64, pattern: Pattern) -> Result<(), Problem> {
-    if hosts < 2 {
-        return Err(Problem::new(
-            key,
-            "one host has nobody to send to: expected a fabric of two hosts or more",
-        ));
-    }
     let flows = if pattern == Pattern::AllToAll { hosts.saturating_mul(hosts - 1) } else { hosts };
     within(key, flows, MAX_FLOWS, "flows")?;
     within(key, hosts.saturating_add(switches), MAX_NODES, "nodes")
@@ -69,7 +63,7 @@ fn limit(key: &str, hosts: u64, switches: u64, pattern: Pattern) -> Result<(), P
 
 pub(super) fn leaf_spine(spec: &Spec, fabric: &LeafSpine) -> Result<Outline, Problem> {
     let LeafSpine { leaves, spines, hosts, pattern } = *fabric;
-    at_least("leaves", leaves, 1)?;
+    at_least("leaves", leaves, 2)?;
     at_least("spines", spines, 1)?;
     at_least("hosts", hosts, 1)?;
     let all = u64::from(leaves) * u64::from(hosts);

@@ -63,8 +63,8 @@ pub enum Pattern {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct LeafSpine {
-    /// Number of leaf switches.
-    #[schemars(range(min = 1))]
+    /// Number of leaf switches, at least 2.
+    #[schemars(range(min = 2))]
     pub leaves: u32,
     /// Number of spine switches. Links to them are those of `[link.trunk]`, so that their number and rate say how far the fabric
     /// is oversubscribed.
@@ -83,7 +83,7 @@ pub struct LeafSpine {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct FatTree {
     /// Ports of each switch, an even number.
-    #[schemars(range(min = 2))]
+    #[schemars(range(min = 2), extend("multipleOf" = 2))]
     pub k: u32,
     /// Which hosts send to which.
     #[serde(default)]
