@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import json
+import subprocess
 import sys
 from typing import TYPE_CHECKING
 
@@ -14,6 +16,7 @@ from kernel_runs import KERNEL, NETWORK, Row, competing, recorded, run, scenario
 if TYPE_CHECKING:
     from types import ModuleType
 
+ROOT = KERNEL.parents[1]
 LOSSLESS = 0.05
 RANDOM = 0.10
 """How far a throughput may lie from the kernel's, without and with random losses."""
@@ -26,9 +29,9 @@ ORDER = 5.0
 """Retransmissions are of the same order if neither has more than so many times the other's."""
 
 
-def emulator() -> ModuleType:
-    """The module of the emulated bottleneck, which is no package."""
-    spec = importlib.util.spec_from_file_location("kernel_bottleneck", KERNEL / "bottleneck.py")
+def emulator(name: str = "bottleneck") -> ModuleType:
+    """A module of the emulated bottleneck, which is no package."""
+    spec = importlib.util.spec_from_file_location(f"kernel_{name}", KERNEL / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -67,6 +70,25 @@ def test_random_losses_of_the_emulator_take_their_time_on_the_link() -> None:
     bottleneck.loss = 0.0
     assert bottleneck.offer(0.0, 1250) == pytest.approx(0.002)
     assert (bottleneck.lost, bottleneck.dropped) == (1, 0)
+
+
+def test_a_punctual_run_counts_whatever_came_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    often = {"late_share": 0.4, "late_worst_ms": 10.0}
+    punctual = {"late_share": 0.1, "late_worst_ms": 20.0}
+    attempts = iter([often, punctual])
+
+    def attempt(command: list[str], **_: bool) -> subprocess.CompletedProcess[bytes]:
+        return subprocess.CompletedProcess(command, 0, json.dumps(next(attempts)).encode())
+
+    monkeypatch.setattr(subprocess, "run", attempt)
+    assert emulator("record").measure({})["late_share"] == 0.1
+
+
+def test_the_page_compares_every_run() -> None:
+    page = (ROOT / "docs" / "validation.md").read_text()
+    tables = page.partition("<!-- kernel runs: begin -->")[2].partition("<!-- kernel runs: end -->")[0]
+    assert tables.count("\n|") > len(alone(sack=True))
+    assert "–" not in tables
 
 
 def test_the_emulator_kept_up() -> None:

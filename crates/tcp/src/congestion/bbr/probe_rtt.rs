@@ -18,12 +18,12 @@ const PROBE_RTT_DURATION: Time = 200 * MILLISECOND;
 impl Model {
     /// UpdateMinRTT (section 5.3.4.3).
     pub(super) fn update_min_rtt(&mut self, now: Time, rs: &Sample) {
-        self.probe_rtt_expired = now > self.probe_rtt_min_stamp + PROBE_RTT_INTERVAL;
+        // Before the first sample of a connection there is nothing that could be old.
+        let measured = self.probe_rtt_min_delay != NEVER;
+        self.probe_rtt_expired = measured && now > self.probe_rtt_min_stamp + PROBE_RTT_INTERVAL;
         if let Some(rtt) = rs.rtt
             && (rtt < self.probe_rtt_min_delay || self.probe_rtt_expired)
         {
-            // The first sample of a connection is no reason to probe.
-            self.probe_rtt_expired &= self.probe_rtt_min_delay != NEVER;
             (self.probe_rtt_min_delay, self.probe_rtt_min_stamp) = (rtt, now);
         }
         let min_rtt_expired = now > self.min_rtt_stamp + MIN_RTT_FILTER_LEN;

@@ -203,3 +203,16 @@ fn marks_are_congestion() {
     start.on_sample(SECOND, &mut flow, &Sample { inflight: 150 * MSS, ..sample() });
     assert_eq!(start.phase, BbrPhase::Drain);
 }
+
+/// Section 5.3.4.3: ProbeRTT is for a minimum that is old. A connection that opens late has none before its first measurement, which
+/// an ambiguous ACK does not give.
+#[test]
+fn a_connection_without_a_round_trip_does_not_probe_for_it() {
+    let (mut model, mut flow) = (Model::default(), flow());
+    model.on_sample(20 * SECOND, &mut flow, &Sample { rtt: None, ..sample() });
+    assert_eq!(model.phase, BbrPhase::Startup);
+    model.on_sample(21 * SECOND, &mut flow, &sample());
+    assert_eq!((model.phase, model.min_rtt), (BbrPhase::Startup, RTT));
+    model.on_sample(27 * SECOND, &mut flow, &sample());
+    assert_eq!(model.phase, BbrPhase::ProbeRtt);
+}
