@@ -144,20 +144,21 @@ impl Live {
 
     fn flow(&self, ends: &FlowEnds) -> FlowState {
         let acr = self.network.abr_source(ends).map_or(0.0, |source| source.source.acr().cells());
-        let (Some(sender), Some(receiver)) = (self.network.sender(ends), self.network.receiver(ends)) else {
+        if !ends.carrier.is_tcp() {
             let incoming = &self.network.host(ends.to).parts.incoming[ends.incoming as usize];
             return FlowState { delivered: incoming.stats.useful_cells * 48, acr, ..FlowState::default() };
-        };
-        let window = sender.window();
-        FlowState {
-            cwnd: window.cwnd,
-            ssthresh: window.ssthresh,
-            flight: window.flight,
-            delivered: receiver.stats().distinct_bytes,
-            timeouts: sender.stats().timeouts,
-            retransmitted: sender.stats().retransmitted_segments,
-            acr,
         }
+        let (sent, received) = (self.network.sender_stats(ends), self.network.receiver_stats(ends));
+        let counts = FlowState {
+            delivered: received.distinct_bytes,
+            timeouts: sent.timeouts,
+            retransmitted: sent.retransmitted_segments,
+            acr,
+            ..FlowState::default()
+        };
+        let Some(sender) = self.network.sender(ends) else { return counts };
+        let window = sender.window();
+        FlowState { cwnd: window.cwnd, ssthresh: window.ssthresh, flight: window.flight, ..counts }
     }
 
     /// Hands over what was discarded or lost since the last call, in the order of time.

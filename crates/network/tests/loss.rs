@@ -84,6 +84,23 @@ fn a_lost_ack_is_made_good_by_the_next_one() {
     assert_eq!(of_flow(&result, "segments_retransmitted"), 0);
 }
 
+/// Connections that share a VC are told apart: each loses the segment that is named of it, and no other does.
+#[test]
+fn a_segment_of_one_of_several_connections_on_a_vc_is_lost() {
+    let shared =
+        ONE_FLOW.replace("n-source", "backbone").replace("sources = 1", "pairs = 1\ntopology.flows = 3");
+    for direction in ["data", "ack"] {
+        for flow in 1..=3 {
+            let loss = format!("[[loss]]\nflow = \"{flow}\"\nsegment = 10\ndirection = \"{direction}\"\n");
+            let result = run(&format!("{shared}{loss}"));
+            assert!(total(&result, "lost_scripted") > 0, "{direction} of flow {flow}");
+            let mut expected = [0; 3];
+            expected[flow - 1] = u64::from(direction == "data");
+            assert_eq!(result.flows.counts("segments_retransmitted"), expected, "{direction} of flow {flow}");
+        }
+    }
+}
+
 #[test]
 fn frames_are_lost_at_their_rate_and_whole() {
     let result = run(&ONE_FLOW.replace("link.delay", "link.loss = 0.02\nlink.delay"));

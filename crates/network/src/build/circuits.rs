@@ -16,7 +16,7 @@ use crate::{
     host::{AbrDestination, AbrEnd, AbrSource, CellQueue, Incoming, IncomingStats, Outgoing, Pace},
     measures::Sampler,
     port::{RmRelay, Role, VcEntry},
-    scenario::{Flow, Framing, LossDirection},
+    scenario::{Flow, Framing},
 };
 
 impl Builder<'_> {
@@ -36,7 +36,6 @@ impl Builder<'_> {
             relays: Vec::new(),
         };
         let there = self.circuit(&forward, &flow.route, 0);
-        self.script(index, LossDirection::Data, forward.payloads);
         let Laid { outgoing, incoming, .. } = there;
         if flow.back.is_empty() {
             return Circuits { outgoing, incoming, ack_outgoing: 0 };
@@ -53,7 +52,6 @@ impl Builder<'_> {
         };
         // ACKs are visited after the data that they acknowledge.
         let back = self.circuit(&backward, &flow.back, self.graph.links.len());
-        self.script(index, LossDirection::Ack, backward.payloads);
         if let (Some(there_rm), Some(back_rm)) = (forward.rm_payloads, backward.rm_payloads) {
             self.rate_control(flow, [&there, &back], [there_rm, back_rm]);
         }

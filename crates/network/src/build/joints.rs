@@ -1,6 +1,6 @@
 //! What lies between two processes: streams, shapers, channels of links that lose or are captured.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, ops::Range};
 
 use celltrain_atm::{
     buffer::{DiscardParams, Policy, PolicyName, PortContext},
@@ -64,14 +64,22 @@ impl Builder<'_> {
         (stream, 0)
     }
 
-    /// Tells the channels which segments of flow `flow` in one direction, whose VC has the payload queue `payloads`, are to be lost.
-    pub(super) fn script(&mut self, flow: usize, direction: LossDirection, payloads: Option<usize>) {
-        let Some(payloads) = payloads else { return };
+    /// Tells the channels which segments of flow `flow` in one direction are to be lost: those on VC number `outgoing` of host `from` for
+    /// the endpoints `endpoints` of the host at its other end.
+    pub(super) fn script(
+        &mut self,
+        flow: usize,
+        direction: LossDirection,
+        (from, outgoing): (usize, u32),
+        endpoints: &Range<u32>,
+    ) {
+        let Some(payloads) = self.host(from).outgoing[outgoing as usize].payloads else { return };
         for loss in self.graph.losses.iter().filter(|loss| (loss.flow, loss.direction) == (flow, direction)) {
             // The VC takes one of the link's ways; on the others it has no frames.
             for channel in self.channels.values_mut().filter(|channel| channel.link == loss.link) {
                 let Loss { byte, occurrence: left, .. } = *loss;
-                channel.scripted.push(ScriptedLoss { payloads, direction, byte, left });
+                let endpoints = endpoints.clone();
+                channel.scripted.push(ScriptedLoss { payloads, endpoints, direction, byte, left });
             }
         }
     }

@@ -28,7 +28,7 @@ use crate::{
     network::{Carrier, FlowEnds, Network},
     port::{Port, RmRelay, Role, VcEntry},
     run::Options,
-    scenario::{self, ArrivalTimes, Flow, Graph, IpServes, Scenario, ShortFlows, Traffic},
+    scenario::{self, ArrivalTimes, Flow, Graph, IpServes, LossDirection, Scenario, ShortFlows, Traffic},
     traffic::{
         arrivals::{ArrivalProcess, Arrivals},
         source::{CellSource, Kind, Source},
@@ -243,14 +243,16 @@ impl Builder<'_> {
             _ => 1,
         };
         let (sender, receiver) = self.endpoints(flow, path, [outgoing, ack_outgoing], size);
+        let ends = |first: usize| first as u32..(first + size) as u32;
+        self.script(index, LossDirection::Data, (flow.from, outgoing), &ends(receiver));
+        self.script(index, LossDirection::Ack, (flow.to, ack_outgoing), &ends(sender));
         let (kind, next, carrier) = match &flow.traffic {
             Traffic::ShortFlows(form) => {
                 let mut arrivals = self.arrivals(form, flow);
                 let next = arrivals.begin(start.ps());
-                let endpoints = sender as u32..(sender + size) as u32;
                 let seeds = self.randomness.named(&format!("{name} congestion control"));
                 let pools = &mut self.host(flow.from).pools;
-                pools.push(Pool::new(arrivals, flow.tcp, seeds, endpoints));
+                pools.push(Pool::new(arrivals, flow.tcp, seeds, ends(sender)));
                 let pool = pools.len() - 1;
                 let kind = Kind::Arrivals { pool: pool as u32 };
                 (kind, Instant::at(next), Carrier::Pool { pool, sender, receiver, size })

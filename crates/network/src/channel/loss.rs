@@ -1,9 +1,14 @@
 //! What a link loses, and why.
 
-use celltrain_engine::random::Generator;
-use celltrain_tcp::{Flags, Segment};
+use std::ops::Range;
 
-use crate::scenario::{BurstLoss, LossDirection};
+use celltrain_engine::random::Generator;
+use celltrain_tcp::Flags;
+
+use crate::{
+    flight::Packet,
+    scenario::{BurstLoss, LossDirection},
+};
 
 /// Why a link lost a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -140,6 +145,8 @@ impl ChanceLoss {
 pub(crate) struct ScriptedLoss {
     /// The VC, by its first payload queue.
     pub(crate) payloads: usize,
+    /// The endpoints of the receiving host that the flow's segments are for: flows may share a VC.
+    pub(crate) endpoints: Range<u32>,
     pub(crate) direction: LossDirection,
     /// A byte that the data carries, or that the ACK asks for.
     pub(crate) byte: u64,
@@ -148,7 +155,11 @@ pub(crate) struct ScriptedLoss {
 }
 
 impl ScriptedLoss {
-    fn matches(&self, segment: &Segment) -> bool {
+    fn matches(&self, packet: &Packet) -> bool {
+        let segment = &packet.segment;
+        if !self.endpoints.contains(&packet.endpoint) {
+            return false;
+        }
         match self.direction {
             LossDirection::Data => (segment.seq..segment.end()).contains(&self.byte),
             LossDirection::Ack => {
@@ -158,8 +169,8 @@ impl ScriptedLoss {
     }
 
     /// Whether this is the transmission to be lost.
-    pub(super) fn strikes(&mut self, segment: &Segment) -> bool {
-        if self.left == 0 || !self.matches(segment) {
+    pub(super) fn strikes(&mut self, packet: &Packet) -> bool {
+        if self.left == 0 || !self.matches(packet) {
             return false;
         }
         self.left -= 1;

@@ -261,7 +261,7 @@ impl Channel {
         let mut lost = if self.parts.chance.frames { self.parts.chance.one() } else { None };
         for scripted in &mut self.parts.scripted {
             if let Some(payloads) = vc.payloads.filter(|_| Some(scripted.payloads) == vc.origin)
-                && scripted.strikes(&flight.packets[payloads].get(frame).segment)
+                && scripted.strikes(flight.packets[payloads].get(frame))
             {
                 lost = Some(LossReason::Scripted);
             }

@@ -67,7 +67,9 @@ impl Live {
     /// One cell.
     fn row(&self, link: usize, place: Whereabouts, vc: Vc, cell: Cell) -> Row {
         let data = cell.kind == Kind::Data;
-        let broken = data && self.broken[vc.flow][usize::from(vc.back)].contains(&cell.frame);
+        // What is lost of a frame of one unit is all of it, and behind a link that reorders numbers are others.
+        let broken =
+            data && cell.length > 1 && self.broken[vc.flow][usize::from(vc.back)].contains(&cell.frame);
         let octets = self.octets(link, &cell);
         Row { link, place, vc, cell, count: 1, after: 0, step: 0, octets, broken }
     }

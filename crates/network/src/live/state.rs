@@ -67,7 +67,7 @@ pub struct PortState {
     pub captured: Vec<Vc>,
 }
 
-/// A flow at a moment. Bare cells have no windows.
+/// A flow at a moment. Bare cells have no windows, and short flows no common one.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct FlowState {
     /// Congestion window in bytes.

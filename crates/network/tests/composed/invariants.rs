@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use celltrain_atm::aal5::TRAILER;
 use celltrain_engine::{Time, random::Randomness, visit::Schedule};
 use celltrain_network::{
     Experiment, Options, RunResult,
     network::Network,
-    scenario::{Graph, Scenario, ScenarioError},
+    scenario::{Framing, Graph, Scenario, ScenarioError},
 };
 
 use crate::{captures, measures, panics::caught, ports, stops};
@@ -178,7 +179,7 @@ impl Trial {
         options: impl FnOnce(&mut Options),
         change: impl FnOnce(&mut Network),
     ) -> Option<RunResult> {
-        self.run_as(what, overrides, (0, 0), options, change, &[])
+        self.run_as(what, overrides, (0, 0), options, change, [false; 2])
     }
 
     fn run_as(
@@ -188,7 +189,7 @@ impl Trial {
         (seed, replication): (u64, u64),
         set: impl FnOnce(&mut Options),
         change: impl FnOnce(&mut Network),
-        captured: &[String],
+        [hosts, links]: [bool; 2],
     ) -> Option<RunResult> {
         let overrides: Vec<_> =
             overrides.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect();
@@ -198,9 +199,9 @@ impl Trial {
         let outcome = caught(|| {
             let scenario = scenario.with_overrides(&overrides).map_err(|error| error.to_string())?;
             let mut experiment = Experiment::new(&scenario).map_err(|error| error.to_string())?;
-            if !captured.is_empty() {
-                experiment.capture(captured, &[]).map_err(|error| error.to_string())?;
-            }
+            let [hosts, links] =
+                [hosts, links].map(|all| if all { vec!["all".to_owned()] } else { Vec::new() });
+            experiment.capture(&hosts, &links).map_err(|error| error.to_string())?;
             let mut options = Options::default();
             options.trace |= true;
             set(&mut options);
@@ -255,10 +256,12 @@ impl Trial {
 
     /// Recording events and captures changes nothing.
     fn recordings(&mut self, usual: &RunResult, _: u64) {
-        let uses_tcp = self.graph.flows.iter().any(|flow| flow.traffic.uses_tcp());
-        let captured = if uses_tcp { vec!["all".to_owned()] } else { Vec::new() };
+        let hosts = self.graph.flows.iter().any(|flow| flow.traffic.uses_tcp());
+        // Frames without a trailer are not captured on links.
+        let links = self.scenario.spec().aal5.overhead >= TRAILER
+            && self.graph.flows.iter().any(|flow| self.graph.links[flow.route[0]].framing == Framing::Cells);
         let record = |network: &mut Network| network.record_events();
-        if let Some(other) = self.run_as(RECORDING, &[], (0, 0), |_| {}, record, &captured) {
+        if let Some(other) = self.run_as(RECORDING, &[], (0, 0), |_| {}, record, [hosts, links]) {
             self.same(RECORDING, usual, &other);
             // Only a link that is told so lets packets overtake each other.
             if self.graph.links.iter().all(|link| link.reorder.is_none()) {
@@ -299,7 +302,7 @@ impl Trial {
         if measures::is_random(&self.scenario, &self.graph) {
             return;
         }
-        if let Some(other) = self.run_as(ANOTHER_SEED, &[], (5, 1), |_| {}, |_| {}, &[]) {
+        if let Some(other) = self.run_as(ANOTHER_SEED, &[], (5, 1), |_| {}, |_| {}, [false; 2]) {
             self.same(ANOTHER_SEED, usual, &other);
         }
     }
