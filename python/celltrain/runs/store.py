@@ -57,6 +57,9 @@ _ERRNO = {
 }
 """What SQLite says of a disk, as the system would have said it; anything else is an error of the device."""
 
+_OF_THE_DISK = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_BUSY)
+"""What SQLite says when the file may be whole and cannot be used now."""
+
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
@@ -254,7 +257,11 @@ class Store:
                     self._remember(number, entry.runs)
                 elif version != core_version():
                     self.others[version] += len(entry.runs)
-        except sqlite3.DatabaseError:
+        except sqlite3.DatabaseError as error:
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF in _OF_THE_DISK:
+                self.close()
+                with self._disk_errors():
+                    raise
             self.damaged += 1
             self._index.clear()
             self.others.clear()
