@@ -18,6 +18,7 @@ import pytest
 
 import celltrain as ct
 from celltrain.runs.store import FILE
+from tiny_paper import ID
 
 if TYPE_CHECKING:
     from conftest import Cli
@@ -90,10 +91,12 @@ def commands(scenario_file: Path) -> dict[str, list[str]]:
         "run": ["run", str(scenario_file), "--replications", "9", *small],
         "compare": ["compare", str(scenario_file), "--policies", "epd,ppd", "--replications", "5", *small],
         "sweep": ["sweep", str(plan), "--jobs", "2"],
+        "reproduce": ["reproduce", ID, "--replications", "3", "--jobs", "2"],
     }
 
 
-@pytest.mark.parametrize("kind", ["run", "compare", "sweep"])
+@pytest.mark.usefixtures("tiny_paper")
+@pytest.mark.parametrize("kind", ["run", "compare", "sweep", "reproduce"])
 def test_killed_at_many_moments_the_bytes_are_the_same(
     kind: str, commands: dict[str, list[str]], tmp_path: Path, cli: Cli
 ) -> None:
