@@ -170,3 +170,26 @@ def test_a_run_with_captures_keeps_the_others(cli: Cli, scenario_file: Path, tmp
     assert cli(*words, "--out", outs[1]).code == 0
     assert contents(outs[0]) == contents(outs[1])
     assert any(name.startswith("captures/") for name in contents(outs[0]))
+
+
+def test_more_replications_that_are_stopped_leave_no_damage(
+    cli: Cli, scenario_file: Path, tmp_path: Path
+) -> None:
+    """A store that is only opened stays as it was; with the first new run the folder is incomplete."""
+    from celltrain.folder import claim
+
+    out, scenario = tmp_path / "out", ct.load(scenario_file)
+    words = ["run", scenario_file, "--no-trace", "--out", out]
+    assert cli(*words, "--replications", "1").code == 0
+    with claim(out, "run", scenario.key) as folder:
+        assert len(folder.store(scenario.seed)) == 1
+    assert cli("check", out).code == 0
+
+    def stop(*_: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), claim(out, "run", scenario.key) as folder:
+        ct.run(scenario, replications=3, jobs=1, progress=stop, folder=folder)
+    assert "incomplete" in cli("check", out).err
+    assert "2 of 3 runs were there already" in cli(*words, "--replications", "3").out
+    assert cli("check", out).code == 0
