@@ -351,8 +351,8 @@ def compare(
             progress=progress,
             reduce=lambda _, record: record,
         )
-        made = count * len(tasks) if store is None else len(store) - before
-        runs = _Runs(tasks, found, defects, time.perf_counter() - began, count * len(tasks) - made)
+        reused = 0 if store is None else _distinct(tasks, found) - (len(store) - before)
+        runs = _Runs(tasks, found, defects, time.perf_counter() - began, reused)
         until = None if until_clear is None else {"measure": until_clear, "looks": looks}
         comparison = _compared(scenario, settings, varied, runs, until)
         if until_clear is None or defects or count >= max_replications:
@@ -371,6 +371,13 @@ class _Runs:
     defects: Mapping[int, Defect]
     wall_time: float
     reused: int
+
+
+def _distinct(tasks: Mapping[str, Sequence[Task]], found: Sequence[Record | None]) -> int:
+    """How many different runs ended well: variants that are the same scenario share theirs."""
+    every = (task for group in tasks.values() for task in group)
+    pairs = zip(every, found, strict=True)
+    return len({(task.key, task.replication) for task, run in pairs if run is not None})
 
 
 def _compared(

@@ -155,6 +155,23 @@ def test_replications_are_added_until_a_winner_is_clear(scenario: ct.Scenario) -
         ct.compare(small, ["epd", "ppd"], until_clear="eficiency")
 
 
+def test_the_same_command_is_taken_again_after_more_replications_were_added(
+    cli: Cli, scenario_file: Path, tmp_path: Path
+) -> None:
+    """With --until-clear the folder has more replications than the command begins with."""
+    out = tmp_path / "out"
+    words = ["compare", scenario_file, "--policies", "epd,ppd", "--replications", "3", "--out", out]
+    words += ["--set", "duration=300 ms", "--set", "switch.buffer=2000 cells"]
+    words += ["--until-clear", "goodput", "--max-replications", "6"]
+    assert cli(*words).code == 0
+    first = ct.Comparison.read(out)
+    assert first.manifest["replications"] == 6, "nothing is lost, so the policies are the same"
+    answer = cli(*words)
+    assert (answer.code, answer.err) == (0, "")
+    assert ct.Comparison.read(out).mean_lines() == first.mean_lines()
+    assert cli(*words[:-1], "3").code == 2
+
+
 def test_many_looks_name_no_more_winners_than_one() -> None:
     """Two equal variants, up to ten looks in steps of three replications."""
     most = float(stats.binom.ppf(0.999, EXPERIMENTS, 0.05))

@@ -113,7 +113,9 @@ def test_a_comparison_leaves_the_variant_out(
     assert [line.startswith(f"error: variant ppd: {REPORT.format(r)}") for r, line in enumerate(lines)] == [
         True
     ] * 3
-    assert list(ct.Comparison.read(out).results) == ["epd", "tail-drop"]
+    found = ct.Comparison.read(out)
+    assert list(found.results) == ["epd", "tail-drop"]
+    assert found.manifest["reused"] == 0, "what failed was not there already"
 
 
 PLAN = """

@@ -236,3 +236,38 @@ def test_expressions_are_nothing_else(text: str) -> None:
 def test_a_path_that_is_no_paper_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ct.InputError, match=r"expected a folder with a file paper\.toml"):
         describe(str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ("{ seed = 9 }", "Table 1, EPD has seed 7 and 3 replications, and Table 1, other has seed 9 and 3"),
+        ("{ replications = 2 }", "has seed 7 and 3 replications, and Table 1, other has seed 7 and 2"),
+    ],
+)
+def test_columns_that_cannot_be_paired_are_refused(settings: str, said: str, folder: Path, cli: Cli) -> None:
+    """Claims compare columns run by run, so these have one seed and one number of replications."""
+    other = f'    {{ name = "other", settings = {settings} }},\n]'
+    (folder / "paper.toml").write_text(PAPER.replace("\n]", f"\n{other}", 1), encoding="utf-8")
+    answer = cli("reproduce", folder)
+    assert (answer.code, answer.out) == (2, "")
+    assert said in answer.err
+    assert cli("reproduce", folder, "--seed", "7", "--replications", "1").code == 0
+
+
+def test_lists_of_constants_count_element_by_element() -> None:
+    """As columns do; nothing makes a list longer."""
+    scope = Given({"some": [1.0, 4.0], "names": ["a", "b"]})
+    assert Expression.of("max(some * 2)").evaluate(scope, PLAIN) == 8
+    with pytest.raises(ct.InputError, match="is no number"):
+        Expression.of("count(names * 1000000000000)").evaluate(scope, PLAIN)
+
+
+class Given:
+    """Names and their values."""
+
+    def __init__(self, values: dict[str, object]) -> None:
+        self.values = values
+
+    def value(self, name: str) -> object:
+        return self.values[name]

@@ -18,6 +18,7 @@ import pytest
 
 import celltrain as ct
 from celltrain.runs.store import FILE
+from tiny_paper import ID
 
 if TYPE_CHECKING:
     from conftest import Cli
@@ -90,10 +91,12 @@ def commands(scenario_file: Path) -> dict[str, list[str]]:
         "run": ["run", str(scenario_file), "--replications", "9", *small],
         "compare": ["compare", str(scenario_file), "--policies", "epd,ppd", "--replications", "5", *small],
         "sweep": ["sweep", str(plan), "--jobs", "2"],
+        "reproduce": ["reproduce", ID, "--replications", "3", "--jobs", "2"],
     }
 
 
-@pytest.mark.parametrize("kind", ["run", "compare", "sweep"])
+@pytest.mark.usefixtures("tiny_paper")
+@pytest.mark.parametrize("kind", ["run", "compare", "sweep", "reproduce"])
 def test_killed_at_many_moments_the_bytes_are_the_same(
     kind: str, commands: dict[str, list[str]], tmp_path: Path, cli: Cli
 ) -> None:
@@ -167,3 +170,26 @@ def test_a_run_with_captures_keeps_the_others(cli: Cli, scenario_file: Path, tmp
     assert cli(*words, "--out", outs[1]).code == 0
     assert contents(outs[0]) == contents(outs[1])
     assert any(name.startswith("captures/") for name in contents(outs[0]))
+
+
+def test_more_replications_that_are_stopped_leave_no_damage(
+    cli: Cli, scenario_file: Path, tmp_path: Path
+) -> None:
+    """A store that is only opened stays as it was; with the first new run the folder is incomplete."""
+    from celltrain.folder import claim
+
+    out, scenario = tmp_path / "out", ct.load(scenario_file)
+    words = ["run", scenario_file, "--no-trace", "--out", out]
+    assert cli(*words, "--replications", "1").code == 0
+    with claim(out, "run", scenario.key) as folder:
+        assert len(folder.store(scenario.seed)) == 1
+    assert cli("check", out).code == 0
+
+    def stop(*_: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), claim(out, "run", scenario.key) as folder:
+        ct.run(scenario, replications=3, jobs=1, progress=stop, folder=folder)
+    assert "incomplete" in cli("check", out).err
+    assert "2 of 3 runs were there already" in cli(*words, "--replications", "3").out
+    assert cli("check", out).code == 0

@@ -251,3 +251,22 @@ def test_a_store_that_is_full_says_so(entries: list[Entry], tmp_path: Path) -> N
     loose._connection.execute("PRAGMA max_page_count = 1")  # type: ignore[union-attr]
     with pytest.raises(ct.InputError, match=r"cannot keep what the runs measured.*No space.*TMPDIR"):
         fill_up(loose, entries[1])
+
+
+@pytest.mark.parametrize("code", ["SQLITE_FULL", "SQLITE_IOERR", "SQLITE_BUSY", "SQLITE_READONLY"])
+def test_a_disk_that_fails_while_a_store_is_opened_takes_no_runs(
+    code: str, entries: list[Entry], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing says then that the file is damaged: it stays."""
+
+    def failing(*_: object) -> None:
+        error = sqlite3.OperationalError("the disk failed")
+        error.sqlite_errorcode = getattr(sqlite3, code)
+        raise error
+
+    fill(tmp_path, entries)
+    with monkeypatch.context() as patched:
+        patched.setattr(Store, "_whole", failing)
+        with pytest.raises(OSError, match=r"Errno"):
+            Store(tmp_path, SEED)
+    assert found(tmp_path) == [0, 1, 2, 3]

@@ -322,6 +322,13 @@ def test_lost_workers_lose_only_what_was_under_way(
     assert len(kept(tmp_path)) == 24
 
 
+def test_lost_workers_without_a_folder_leave_nothing(scenario: ct.Scenario) -> None:
+    with pytest.raises(ct.InputError, match=r"workers were lost.*; nothing was written"):
+        ct.sweep(scenario, grid=GRID, replications=4, executor=Dying(3), jobs=1)
+    with pytest.raises(ct.InputError, match=r"workers were lost.*; nothing was written"):
+        ct.run(scenario, replications=4, executor=Dying(1), jobs=1)
+
+
 class KilledWorker(Exception):
     """As Dask raises when a batch has taken several workers down with it."""
 

@@ -69,6 +69,8 @@ def compare(
     if with_ is not None and (policies is not None or vary):
         raise InputError("say what to compare: --policies, --vary or --with, and one of them only")
     key, asked = comparison.comparison_key(loaded, names), options.asked(loaded, seed, replications)
+    if until_clear is not None:  # so many may be there from an earlier call
+        asked["replications"] = max(asked["replications"], max_replications)
     with options.claimed(out, "compare", key, overwrite, asked) as folder:
         with options.cluster(scheduler, jobs) as executor, options.watched("comparing", out) as progress:
             found = comparison.compare(

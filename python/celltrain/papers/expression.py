@@ -261,7 +261,10 @@ def _is_array(value: Any) -> bool:
 
 
 def _number(value: Any) -> Any:
-    if isinstance(value, str | dict | Columns):
+    """A number or an array; a list of constants counts element by element, as a column does."""
+    if isinstance(value, list):
+        value = _vector(value)
+    if isinstance(value, str | dict | list | Columns):
         raise InputError(f"'{value}' is no number")
     return value
 

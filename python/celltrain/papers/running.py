@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from celltrain import statistics
-from celltrain.errors import Defect, unknown
+from celltrain.errors import Defect, InputError, unknown
 from celltrain.experiment import Progress, Task, attempt, replicate
 from celltrain.papers.description import Column, Paper, Row, Table
 from celltrain.papers.outcomes import Cell, Outcomes
@@ -80,6 +80,7 @@ def reproduce(
             of an earlier call are taken; a temporary file by default.
 
     Raises:
+        InputError: columns differ in seed or replications.
         Defect: no table is left without runs that found celltrain wrong.
     """
     from celltrain.papers import describe
@@ -90,6 +91,7 @@ def reproduce(
     chosen = variants(description, stacks, candidates)
     cells = [(stack, table, column) for stack in chosen for table in selected for column in table.columns]
     plan = [_tasks(description, *cell, replications, seed) for cell in cells]
+    _check_paired(cells, plan)
     master, each = plan[0][0].seed, len(plan[0])
     began = time.perf_counter()
     store = Store(None, master) if folder is None else folder.store(master)
@@ -130,6 +132,21 @@ def reproduce(
         ),
         defects=tuple(map(str, defects.values())),
     )
+
+
+def _check_paired(cells: Sequence[PaperCell], plan: Sequence[Sequence[Task]]) -> None:
+    """Refuses columns that cannot be compared run by run: those with other seeds or fewer replications."""
+
+    def named(cell: PaperCell, tasks: Sequence[Task]) -> str:
+        _, table, column = cell
+        return f"{table.name}, {column.name} has seed {tasks[0].seed} and {len(tasks)} replications"
+
+    for cell, tasks in zip(cells, plan, strict=True):
+        if (tasks[0].seed, len(tasks)) != (plan[0][0].seed, len(plan[0])):
+            raise InputError(
+                f"{named(cells[0], plan[0])}, and {named(cell, tasks)}: all columns share them, as they are "
+                "paired; write the same in its scenarios, or set them with --seed and --replications"
+            )
 
 
 def _without(

@@ -49,6 +49,7 @@ def make(
     progress: Progress | None = None,
     *,
     packed: bool = True,
+    keeps: bool = True,
     after: Callable[[], object] = lambda: None,
 ) -> None:
     """Makes the runs of an agenda.
@@ -59,6 +60,7 @@ def make(
         backend: where the runs are made.
         progress: called as batches end.
         packed: whether runs come back as entries.
+        keeps: whether what is kept is still there for a later call.
         after: called when a batch is kept.
 
     Raises:
@@ -99,7 +101,8 @@ def make(
     except Exception as error:
         if not isinstance(error, BrokenExecutor | CancelledError) and not _is_of_dask(error):
             raise
-        raise InputError(f"the workers were lost ({type(error).__name__}: {error}); {LEFT}") from error
+        left = LEFT if keeps else "nothing was written"
+        raise InputError(f"the workers were lost ({type(error).__name__}: {error}); {left}") from error
 
 
 def make_all(
@@ -126,8 +129,9 @@ def make_all(
             store.append(part)
 
     if agenda.planned:
+        keeps = store is not None and store.path is not None
         with open_backend(executor, jobs, agenda.planned) as backend:
-            make(agenda, keep, backend, progress, packed=store is not None)
+            make(agenda, keep, backend, progress, packed=store is not None, keeps=keeps)
     if store is not None:
         for place, task in enumerate(todo):
             if place not in agenda.reduced:

@@ -57,6 +57,9 @@ _ERRNO = {
 }
 """What SQLite says of a disk, as the system would have said it; anything else is an error of the device."""
 
+_OF_THE_DISK = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_BUSY)
+"""What SQLite says when the file may be whole and cannot be used now."""
+
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
@@ -114,6 +117,7 @@ class Store:
         """For each scenario and replication the number of its batch, then its place in it."""
         self._recent = lru_cache(maxsize=2)(self._load)
         self._connection: sqlite3.Connection | None = None
+        self._is_written = False
         self.others: Counter[str] = Counter()
         """Runs in the folder that another version made, by that version."""
         self.damaged = 0
@@ -143,14 +147,12 @@ class Store:
             OSError: the disk is full or cannot be written; what was there before is still whole.
         """
         assert entry.seed == self._seed, "a store is asked for the runs of one seed"
-        if self._connection is None:
-            self._begin()
-            self._connection = self._open()
+        connection = self._writer()
         version = core_version()
         values = (version, entry.seed, entry.about, entry.checksum(version))
         marks = ", ".join("?" * (4 + len(_COLUMNS)))
         with self._disk_errors():
-            cursor = self._connection.execute(
+            cursor = connection.execute(
                 f"INSERT INTO batches ({_FIELDS}) VALUES ({marks})",
                 (*values, *(entry.tables.get(name) for name in _COLUMNS)),
             )
@@ -214,6 +216,20 @@ class Store:
             with suppress(sqlite3.Error):  # what a full disk did not take is said where it was written
                 self._connection.close()
             self._connection = None
+            self._is_written = False
+
+    def _writer(self) -> sqlite3.Connection:
+        """What writes. A store that is only read stays as it is, byte by byte: its checksum is somewhere."""
+        if self._connection is not None and self._is_written:
+            return self._connection
+        self._begin()
+        connection = self._connection = self._connection or self._open()
+        if self.path is not None:
+            with self._disk_errors():
+                connection.execute("PRAGMA journal_mode = WAL")
+                connection.execute("PRAGMA synchronous = NORMAL")
+        self._is_written = True
+        return connection
 
     def _open(self) -> sqlite3.Connection:
         """Opens the file. Only this process writes there, so the log of writes needs no shared memory."""
@@ -224,9 +240,6 @@ class Store:
             weakref.finalize(self, connection.close)
             connection.text_factory = lambda text: text.decode(errors="replace")
             connection.execute("PRAGMA locking_mode = EXCLUSIVE")
-            if self.path is not None:
-                connection.execute("PRAGMA journal_mode = WAL")
-                connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute(_TABLE)
         return connection
 
@@ -254,7 +267,11 @@ class Store:
                     self._remember(number, entry.runs)
                 elif version != core_version():
                     self.others[version] += len(entry.runs)
-        except sqlite3.DatabaseError:
+        except sqlite3.DatabaseError as error:
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF in _OF_THE_DISK:
+                self.close()
+                with self._disk_errors():
+                    raise
             self.damaged += 1
             self._index.clear()
             self.others.clear()

@@ -140,7 +140,14 @@ def run_plan(
         agenda = Agenda(plan, keys, store)
         with frame_writer(plan, keys, agenda, store, target) as frames:
             with open_backend(executor, jobs) as backend:
-                make(agenda, _kept_in(store), backend, progress, after=frames.advance)
+                make(
+                    agenda,
+                    _kept_in(store),
+                    backend,
+                    progress,
+                    keeps=out is not None,
+                    after=frames.advance,
+                )
             frames.finish()
         defects = _defects(plan, keys, agenda)
         if defects and not frames.runs:
