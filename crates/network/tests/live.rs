@@ -147,8 +147,7 @@ name = "short flows"
 duration = "2 s"
 topology.kind = "n-source"
 topology.sources = 1
-link = { rate = "10 Mbit/s", delay = "5 ms", framing = "packets", access = { loss = 0.05 } }
-link.trunk.reorder = { share = 0.2, delay = "3 ms" }
+link = { rate = "10 Mbit/s", delay = "5 ms", framing = "packets", access.loss = 0.05, trunk.reorder = { share = 0.2, delay = "3 ms" } }
 switch.buffer = "unlimited"
 tcp.stack = "linux"
 traffic = { kind = "short-flows", load = 0.6, size = { kind = "fixed", bytes = "20 kB" } }
