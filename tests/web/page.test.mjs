@@ -68,6 +68,9 @@ test("nodes stand apart, and data go from left to right", async () => {
     for (const { x, y } of places) assert.ok(x >= 0 && x <= 1 && y >= 0 && y <= 1, id);
     const distinct = new Set(places.map(({ x, y }) => `${x.toFixed(4)} ${y.toFixed(4)}`));
     assert.equal(distinct.size, places.length, `${id}: two nodes at one place`);
+    // In a folded fabric data go up and down between the same layers of switches: there is no one way for them.
+    const ways = new Set(description.flows.flatMap((flow) => flow.route.map((link) => `${description.links[link].from} ${description.links[link].to}`)));
+    if ([...ways].some((way) => ways.has(way.split(" ").reverse().join(" ")))) continue;
     for (const flow of description.flows) {
       for (const link of flow.route) assert.ok(places[description.links[link].from].x < places[description.links[link].to].x, `${id}: ${description.links[link].name}`);
     }

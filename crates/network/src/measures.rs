@@ -217,7 +217,8 @@ pub fn synchronisation_index(windows: &[&[f64]]) -> f64 {
     }
     let own: f64 = variances.iter().sum();
     let together: f64 = variances.iter().map(|variance| variance.sqrt()).sum();
-    (variance(&sums) - own) / (together * together - own)
+    // It is 1 at the most, but for rounding.
+    ((variance(&sums) - own) / (together * together - own)).min(1.0)
 }
 
 fn variance(values: &[f64]) -> f64 {
