@@ -38,8 +38,8 @@ pub struct Schedule {
     pub order: Vec<usize>,
     /// The longest stretch of simulated time one visit covers, so that streams stay in cache.
     pub cap: Time,
-    /// How far a visit goes where nothing happens anywhere: less than for ever if processes do work at times that they do not tell of,
-    /// such as the ends of intervals.
+    /// The longest stretch of idle time that one visit covers. It is limited if processes do work that they do not announce as events,
+    /// such as at the ends of intervals.
     pub jump: Time,
     /// Draws a new order and a new cap up to `cap` for every round (a test of the engine).
     pub shuffle: Option<Generator>,

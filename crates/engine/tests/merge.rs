@@ -80,8 +80,8 @@ fn merged(mut streams: Streams<Parcel>, ties: TieBreak, stops: &[u64]) -> Vec<Ar
     items
 }
 
-/// As [`merged`], from one end of the keys or the other by turns, and without keys where only one input is left; `both` asks the merge
-/// which end.
+/// As [`merged`], but keys are searched from the far end, or with `both` from the end that the merge suggests; a single busy input
+/// is lent out.
 fn merged_in_turn(mut streams: Streams<Parcel>, ties: TieBreak, stops: &[u64], both: bool) -> Vec<Arrival> {
     let mut merge = Merge::new(&(0..streams.len()).collect::<Vec<_>>(), ties);
     let (mut items, mut train) = (Vec::new(), Train::default());

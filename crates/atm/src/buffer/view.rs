@@ -138,7 +138,7 @@ pub trait Needs: sealed::Sealed {
     type Departure: Copy;
     /// A push-out as it is reported to the policy; [`Infallible`] where there is none.
     type Removed: Copy + Into<Removed>;
-    /// A unit that goes next as the policy is asked about it; [`Infallible`] where it is not.
+    /// The unit at the head of a queue, if the policy decides about it; [`Infallible`] if it does not.
     type Head: Copy + Into<Head>;
 
     /// The label of the VC.

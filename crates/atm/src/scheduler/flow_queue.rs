@@ -5,7 +5,7 @@
 //! for no queue. A new VC whose queue is empty goes to the end of the old ones too before it leaves, so that it cannot become new again
 //! by sending a little at a time.
 //!
-//! State: a number a VC and its place in a list. Constant time a packet if the quantum covers the largest one.
+//! State per VC: a counter and a place in a list. The time per packet is constant if the quantum covers the largest packet.
 
 use std::collections::VecDeque;
 

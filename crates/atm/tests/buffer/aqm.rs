@@ -84,7 +84,7 @@ impl Rfc8289 {
     }
 }
 
-/// The same queue, served as a port serves it: each packet at the head is asked about.
+/// The same queue, served as a port serves it: the controller decides about each packet at the head.
 struct Port {
     queue: VecDeque<Time>,
     control: Control,

@@ -36,7 +36,7 @@ pub(crate) struct AbrSource {
     pub(crate) queue_sampler: Sampler,
 }
 
-/// Cells in a queue, as the bursts in which they came, and what became of those that found no room.
+/// The queue of a source, as bursts of cells, with counts of the cells that found no room.
 #[derive(Debug, Default)]
 pub(crate) struct CellQueue {
     bursts: VecDeque<(Cell, u32)>,

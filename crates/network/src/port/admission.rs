@@ -2,7 +2,7 @@
 //!
 //! It is policed. If it belongs to no frame it passes where there is room; otherwise the policy is asked. What the policy
 //! accepts is counted and goes to the service; what it discards is counted for a named reason. Nothing else asks a policy, and
-//! the frame boundary of a VC moves nowhere else. A policy that has a say in what leaves the queue is asked here too.
+//! the frame boundary of a VC moves nowhere else. A policy that drops at the head of the queue is called here too.
 
 use celltrain_atm::{
     Cell,

@@ -29,7 +29,7 @@ impl VaryingRate {
     /// A rate that follows `steps` from `start` on. The cell after the first, which goes at the start,
     /// comes when the rate has come to one.
     pub(crate) fn new(mut steps: LongRange, start: Time) -> Self {
-        let mut step = || steps.next().expect("the rate varies for ever");
+        let mut step = || steps.next().expect("the steps of a varying rate do not end");
         let ((_, rate), next_step) = (step(), step());
         Self { steps, start, rate, next_step, missing: CELL }
     }
@@ -50,7 +50,7 @@ impl VaryingRate {
             }
             self.missing -= until_change;
             (now, self.rate) = (change, self.next_step.1);
-            self.next_step = self.steps.next().expect("the rate varies for ever");
+            self.next_step = self.steps.next().expect("the steps of a varying rate do not end");
         }
     }
 }
