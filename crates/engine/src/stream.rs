@@ -214,7 +214,7 @@ impl<C: Item> Stream<C> {
     /// wait then than after the sender's next visit, and they have to be moved.
     #[inline]
     pub(crate) fn reuse_room(&mut self) {
-        if self.taken >= 256 && self.taken * 2 >= self.trains.len() {
+        if self.taken >= 256 && self.taken * 4 >= self.trains.len() * 3 {
             self.trains.drain(..self.taken);
             self.taken = 0;
         }

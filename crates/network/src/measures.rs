@@ -75,8 +75,10 @@ const STEPS: u32 = 64;
 /// A histogram of times whose bins are a 64th of a power of two wide: no quantile is off by more than 1.6 %.
 #[derive(Debug, Clone, Default)]
 pub struct Histogram {
-    /// Up to the highest bin that anything fell into: most of the ports of a large network hardly see a frame.
+    /// From the lowest to the highest bin that anything fell into: most of the ports of a large network hardly see a frame.
     counts: Vec<u64>,
+    /// The first of these bins.
+    lowest: usize,
 }
 
 impl Histogram {
@@ -84,17 +86,25 @@ impl Histogram {
     #[inline]
     pub fn add(&mut self, value: Time) {
         let bin = Self::bin(value);
-        match self.counts.get_mut(bin) {
+        match self.counts.get_mut(bin.wrapping_sub(self.lowest)) {
             Some(count) => *count += 1,
             None => self.grow(bin),
         }
     }
 
-    /// Counts the first value in a bin beyond all others.
+    /// Counts the first value in a bin below or above all others.
     #[cold]
     fn grow(&mut self, bin: usize) {
-        self.counts.resize(bin + 1, 0);
-        self.counts[bin] = 1;
+        if self.counts.is_empty() {
+            self.lowest = bin;
+        }
+        if bin < self.lowest {
+            self.counts.splice(..0, std::iter::repeat_n(0, self.lowest - bin));
+            self.lowest = bin;
+        } else {
+            self.counts.resize(bin - self.lowest + 1, 0);
+        }
+        self.counts[bin - self.lowest] = 1;
     }
 
     /// The value below which a share `quantile` of the values lies, linear within a bin; zero without values.
@@ -102,7 +112,7 @@ impl Histogram {
     pub fn quantile(&self, quantile: f64) -> f64 {
         let target = quantile * self.counts.iter().sum::<u64>() as f64;
         let mut below = 0.0;
-        for (bin, &count) in self.counts.iter().enumerate().filter(|&(_, &count)| count > 0) {
+        for (bin, &count) in (self.lowest..).zip(&self.counts).filter(|&(_, &count)| count > 0) {
             let count = count as f64;
             if below + count >= target {
                 let (low, high) = (Self::lower_edge(bin) as f64, Self::lower_edge(bin + 1) as f64);
@@ -294,5 +304,17 @@ mod tests {
             let exact = quantile * 1e8;
             assert!((histogram.quantile(quantile) / exact - 1.0).abs() < 0.01, "{quantile}");
         }
+    }
+
+    #[test]
+    fn a_histogram_does_not_depend_on_the_order_of_its_values() {
+        let values = [3, 1 << 40, 70, 5_000_000, 70, 1 << 20];
+        let (mut up, mut down) = (Histogram::default(), Histogram::default());
+        values.iter().for_each(|&value| up.add(value));
+        values.iter().rev().for_each(|&value| down.add(value));
+        for quantile in [0.1, 0.3, 0.5, 0.7, 0.9, 1.0] {
+            assert_eq!(up.quantile(quantile), down.quantile(quantile), "{quantile}");
+        }
+        assert!((up.quantile(1.0) / (1u64 << 40) as f64 - 1.0).abs() < 0.016);
     }
 }

@@ -271,10 +271,32 @@ impl Host {
     /// Handles what happens before `until`: arrivals first among events of the same time. Cells matter to a host when the
     /// last one of their frame arrives; what happens inside it while the others come does not part them.
     fn handle(&mut self, until: Time, streams: &mut Streams<Cell>, flight: &mut InFlight) -> u64 {
+        let Some(mut alone) = self.merge.lend_alone(streams) else {
+            let next = |merge: &mut Merge, streams: &mut _, train: &mut _| {
+                merge.next::<false, _>(until, streams, train)
+            };
+            return self.handle_arrivals(until, next, streams, flight);
+        };
+        let next =
+            |_: &mut _, _: &mut _, train: &mut _| alone.next(until).map(|next| *train = *next).is_some();
+        let events = self.handle_arrivals(until, next, streams, flight);
+        self.merge.give_back(alone, streams);
+        events
+    }
+
+    /// As [`Host::handle`]; `next` takes what arrives next, if anything does.
+    #[inline(always)]
+    fn handle_arrivals(
+        &mut self,
+        until: Time,
+        mut next: impl FnMut(&mut Merge, &mut Streams<Cell>, &mut Train<Cell>) -> bool,
+        streams: &mut Streams<Cell>,
+        flight: &mut InFlight,
+    ) -> u64 {
         let (mut events, mut train) = (0, Train::default());
         loop {
             let delivery = loop {
-                if !self.merge.next::<false, _>(until, streams, &mut train) {
+                if !next(&mut self.merge, streams, &mut train) {
                     break None;
                 }
                 events += 1;

@@ -13,7 +13,7 @@ use celltrain_engine::{
 
 use super::{
     cells::CellFifo,
-    computed::{Computed, Tally},
+    computed::{Computed, NOTHING, Tally},
     core::PortCore,
     fifo::{APART, Fifo},
     packets::PacketFifo,
@@ -131,7 +131,7 @@ impl PortCore<Computed<CellFifo>> {
         train.item.ecn = ecn;
         while train.count > 1 {
             train.advance(1);
-            self.on_unit::<false, P>(policy, &mut Train::single(train.first, train.item), tally, streams);
+            self.on_unit::<NOTHING, P>(policy, &mut Train::single(train.first, train.item), tally, streams);
         }
     }
 
@@ -196,7 +196,7 @@ impl PortCore<Computed<CellFifo>> {
                     if whole {
                         self.accept(&mut cell, tally, streams);
                     } else {
-                        self.on_unit::<false, P>(policy, &mut cell, tally, streams);
+                        self.on_unit::<NOTHING, P>(policy, &mut cell, tally, streams);
                     }
                     burst.drop_first(burst.first.plus(burst.slot));
                 }

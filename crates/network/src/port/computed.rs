@@ -22,6 +22,12 @@ use super::{
 };
 use crate::flight::InFlight;
 
+/// What has to look at units: nothing; the rate allocator; or policers too, or a policy that needs per-VC occupancy, which look at
+/// every unit by itself.
+pub(super) const NOTHING: u8 = 0;
+const RATES: u8 = 1;
+const UNITS: u8 = 2;
+
 /// A FIFO, and what is known of the units in it.
 #[derive(Debug)]
 pub(super) struct Computed<F> {
@@ -202,28 +208,30 @@ impl<F: Bursts> PortCore<Computed<F>> {
         flight: &mut InFlight,
     ) -> u64 {
         let mut tally = Tally::new(self.service.longest);
-        let observed = self.control.is_some() || self.observes_units();
-        let units = if let Some(mut alone) = self.merge.lend_alone(streams) {
-            let units = match observed {
-                true => self.run_alone::<true, P>(policy, until, &mut alone, &mut tally, streams, flight),
-                false => self.run_alone::<false, P>(policy, until, &mut alone, &mut tally, streams, flight),
+        let sums = &mut tally;
+        let units = if self.service.per_vc.is_some() || !self.policers.is_empty() {
+            self.run::<UNITS, true, P>(policy, until, sums, streams, flight)
+        } else if let Some(mut alone) = self.merge.lend_alone(streams) {
+            let units = match self.control {
+                Some(_) => self.run_alone::<RATES, P>(policy, until, &mut alone, sums, streams, flight),
+                None => self.run_alone::<NOTHING, P>(policy, until, &mut alone, sums, streams, flight),
             };
             self.merge.give_back(alone, streams);
             units
         } else {
-            match (observed, self.merge.takes_turns(streams)) {
-                (false, false) => self.run::<false, false, P>(policy, until, &mut tally, streams, flight),
-                (false, true) => self.run::<false, true, P>(policy, until, &mut tally, streams, flight),
-                (true, _) => self.run::<true, true, P>(policy, until, &mut tally, streams, flight),
+            match (&self.control, self.merge.takes_turns(streams)) {
+                (Some(_), _) => self.run::<RATES, true, P>(policy, until, sums, streams, flight),
+                (None, true) => self.run::<NOTHING, true, P>(policy, until, sums, streams, flight),
+                (None, false) => self.run::<NOTHING, false, P>(policy, until, sums, streams, flight),
             }
         };
         self.settle(policy, &tally, Instant::start_of(until));
         units
     }
 
-    /// As [`PortCore::serve`], where only one input has any units. `OBSERVED`: whether anything has to look at every unit.
+    /// As [`PortCore::serve`], where only one input has any units. `OBSERVED`: what has to look at units, such as [`RATES`].
     #[inline(never)]
-    fn run_alone<const OBSERVED: bool, P: BufferPolicy>(
+    fn run_alone<const OBSERVED: u8, P: BufferPolicy>(
         &mut self,
         policy: &mut P,
         until: Time,
@@ -241,7 +249,7 @@ impl<F: Bursts> PortCore<Computed<F>> {
 
     /// A train arrives, with no unit of another input in between; returns how many units there were for the link.
     #[inline(always)]
-    fn on_train<const OBSERVED: bool, P: BufferPolicy>(
+    fn on_train<const OBSERVED: u8, P: BufferPolicy>(
         &mut self,
         policy: &mut P,
         train: &mut Train<Cell>,
@@ -251,18 +259,22 @@ impl<F: Bursts> PortCore<Computed<F>> {
     ) -> u64 {
         let count = u64::from(train.count);
         match (OBSERVED, count > 1) {
-            (false, false) => self.on_unit::<false, P>(policy, train, tally, streams),
-            (false, true) => F::on_burst(self, policy, train, tally, streams),
-            (true, false) => return self.on_observed_unit(policy, train, tally, streams, flight),
-            (true, true) => return self.on_observed_train(policy, train, tally, streams, flight),
+            (NOTHING, false) => self.on_unit::<NOTHING, P>(policy, train, tally, streams),
+            (NOTHING, true) => F::on_burst(self, policy, train, tally, streams),
+            (_, false) => {
+                return self.on_observed_unit::<OBSERVED, P>(policy, train, tally, streams, flight);
+            }
+            (_, true) => {
+                return self.on_observed_train::<OBSERVED, P>(policy, train, tally, streams, flight);
+            }
         }
         count
     }
 
-    /// As [`PortCore::serve`]. `OBSERVED`: whether anything has to look at every unit; `INTERLEAVED`: as for
+    /// As [`PortCore::serve`]. `OBSERVED`: what has to look at units; `INTERLEAVED`: as for
     /// [`celltrain_engine::merge::Merge::next`].
     #[inline(never)]
-    fn run<const OBSERVED: bool, const INTERLEAVED: bool, P: BufferPolicy>(
+    fn run<const OBSERVED: u8, const INTERLEAVED: bool, P: BufferPolicy>(
         &mut self,
         policy: &mut P,
         until: Time,
@@ -273,7 +285,7 @@ impl<F: Bursts> PortCore<Computed<F>> {
         let (mut units, mut train) = (0, Train::default());
         while self.merge.next::<INTERLEAVED, _>(until, streams, &mut train) {
             units += self.on_train::<OBSERVED, P>(policy, &mut train, tally, streams, flight);
-            if !OBSERVED
+            if OBSERVED == NOTHING
                 && !INTERLEAVED
                 && let Some(rounds) = self.merge.rounds(until, streams, &mut self.bursts)
             {
@@ -284,14 +296,9 @@ impl<F: Bursts> PortCore<Computed<F>> {
         units
     }
 
-    /// Whether something has to look at every unit by itself.
-    fn observes_units(&self) -> bool {
-        self.service.per_vc.is_some() || !self.policers.is_empty()
-    }
-
     /// A unit arrives at a port with observers, as a train of its own; returns how many units there were for the link.
     #[inline(always)]
-    fn on_observed_unit<P: BufferPolicy>(
+    fn on_observed_unit<const OBSERVED: u8, P: BufferPolicy>(
         &mut self,
         policy: &mut P,
         unit: &mut Train<Cell>,
@@ -299,20 +306,20 @@ impl<F: Bursts> PortCore<Computed<F>> {
         streams: &mut Streams<Cell>,
         flight: &mut InFlight,
     ) -> u64 {
-        self.advance(policy, unit.first);
+        self.advance::<OBSERVED, P>(policy, unit.first);
         if self.is_relayed(&unit.item) {
             self.relay(unit, streams, flight);
             return 0;
         }
         self.notify_allocator(unit.first, &mut unit.item, flight);
-        self.on_unit::<true, P>(policy, unit, tally, streams);
+        self.on_unit::<OBSERVED, P>(policy, unit, tally, streams);
         1
     }
 
     /// A train of more than one unit arrives at a port with observers; returns how many units there were for the link. Cells of which
     /// the rate allocator only needs the number are reported at once, as far as they arrive within one of its intervals.
     #[inline(never)]
-    fn on_observed_train<P: BufferPolicy>(
+    fn on_observed_train<const OBSERVED: u8, P: BufferPolicy>(
         &mut self,
         policy: &mut P,
         train: &mut Train<Cell>,
@@ -320,11 +327,11 @@ impl<F: Bursts> PortCore<Computed<F>> {
         streams: &mut Streams<Cell>,
         flight: &mut InFlight,
     ) -> u64 {
-        let (units, by_unit) = (u64::from(train.count), self.observes_units());
+        let units = u64::from(train.count);
         loop {
-            self.advance(policy, train.first);
+            self.advance::<OBSERVED, P>(policy, train.first);
             let reported = match &mut self.control {
-                Some(control) if !by_unit => control.on_burst(train),
+                Some(control) if OBSERVED == RATES => control.on_burst(train),
                 _ => 0,
             };
             if reported == train.count {
@@ -337,7 +344,7 @@ impl<F: Bursts> PortCore<Computed<F>> {
             if reported > 0 {
                 F::on_burst(self, policy, &mut part, tally, streams);
             } else {
-                self.on_observed_unit(policy, &mut part, tally, streams, flight);
+                self.on_observed_unit::<OBSERVED, P>(policy, &mut part, tally, streams, flight);
             }
             if train.count == count {
                 return units;
@@ -348,12 +355,12 @@ impl<F: Bursts> PortCore<Computed<F>> {
 
     /// Time goes on to `now`: intervals of the rate allocator end, and the policy learns of departures.
     #[inline(always)]
-    fn advance<P: BufferPolicy>(&mut self, policy: &mut P, now: Instant) {
+    fn advance<const OBSERVED: u8, P: BufferPolicy>(&mut self, policy: &mut P, now: Instant) {
         while let Some(end) = self.interval_end(now) {
             self.end_interval(end);
         }
         self.service.fifo.advance(now);
-        if self.service.per_vc.is_some() {
+        if OBSERVED == UNITS && self.service.per_vc.is_some() {
             self.report_departures(policy, now);
         }
     }
@@ -376,7 +383,7 @@ impl<F: Bursts> PortCore<Computed<F>> {
 
     /// A unit arrives, as a train of its own.
     #[inline(always)]
-    pub(super) fn on_unit<const OBSERVED: bool, P: BufferPolicy>(
+    pub(super) fn on_unit<const OBSERVED: u8, P: BufferPolicy>(
         &mut self,
         policy: &mut P,
         cell: &mut Train<Cell>,
@@ -384,8 +391,12 @@ impl<F: Bursts> PortCore<Computed<F>> {
         streams: &mut Streams<Cell>,
     ) {
         self.service.fifo.advance(cell.first);
-        if self.admit::<OBSERVED, P>(policy, cell.first, &mut cell.item) {
-            if OBSERVED && self.service.per_vc.is_some() {
+        let accepted = match OBSERVED {
+            UNITS => self.admit::<true, P>(policy, cell.first, &mut cell.item),
+            _ => self.admit::<false, P>(policy, cell.first, &mut cell.item),
+        };
+        if accepted {
+            if OBSERVED == UNITS && self.service.per_vc.is_some() {
                 self.accept_observed(*cell, tally, streams);
             } else {
                 self.accept(cell, tally, streams);
@@ -471,6 +482,6 @@ impl<F: Bursts> PortCore<Computed<F>> {
         service.longest = tally.longest;
         self.stats.sojourns.add(tally.short);
         self.stats.sojourns.add_sum(tally.long);
-        self.advance(policy, now);
+        self.advance::<UNITS, P>(policy, now);
     }
 }

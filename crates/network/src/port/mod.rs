@@ -83,7 +83,7 @@ impl PortStats {
 
 /// The books of a port are checked after a visit as soon as this many units have arrived for each of its VCs, and one for each unit
 /// that was in the buffer at the check before: the check looks at all of them, and must not cost more than what it checks.
-const UNITS_A_CHECK: u64 = 64;
+const UNITS_A_CHECK: u64 = 256;
 
 /// An output port: its buffer, and the link behind it.
 #[derive(Debug)]
