@@ -11,6 +11,7 @@
 
 pub mod alone;
 pub mod fingerprint;
+mod keys;
 pub mod merge;
 pub mod quantity;
 pub mod random;

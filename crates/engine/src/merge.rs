@@ -1,6 +1,7 @@
 //! Merging input streams in time order.
 
 use crate::{
+    keys::{Key, Keys},
     random::Generator,
     stream::{Item, StreamId, Streams, Train},
     time::{Instant, SPARE_BITS, Slot, Time},
@@ -16,17 +17,11 @@ pub enum TieBreak {
 }
 
 /// The inputs of a process, merged by arrival time.
-///
-/// The inputs that have items are kept sorted by the arrival of their next item, the first one last: it is replaced and
-/// removed the most. Serving an item replaces its key by that input's next arrival. Mostly this passes only the inputs that are
-/// due within the slot. Where the items of many inputs come one by one and take turns it passes most others, and its place is
-/// better sought from the other end.
 #[derive(Debug, Clone)]
 pub struct Merge {
     inputs: Vec<StreamId>,
-    /// Every input with items, in descending order of arrival; below `spare` there is room for what comes after all of them.
-    keys: Vec<Key>,
-    spare: usize,
+    /// Every input with items.
+    keys: Keys,
     /// Inputs without items, to be looked at again at the next visit.
     starved: Vec<u32>,
     ties: TieBreak,
@@ -34,59 +29,6 @@ pub struct Merge {
     ties_by_id: bool,
     /// Whether the item taken last was cut off its train because one of another input comes in between, and rounds may follow.
     crossing: bool,
-}
-
-/// When the next item of an input arrives, and which input it is, in one number: the grid of instants leaves the lowest bits free
-/// for the input. The order of arrivals, with ties by input, is the order of these numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Key(u128);
-
-/// The bits of a [`Key`] that hold the input.
-const INPUT: u128 = (1 << SPARE_BITS) - 1;
-
-impl Key {
-    /// No input's: it never arrives, and wins no ties.
-    const NONE: Self = Self(u128::MAX);
-
-    /// The key of whatever arrives first at `time` or later.
-    #[inline]
-    fn start_of(time: Time) -> Self {
-        Self(Instant::start_of(time).bits())
-    }
-
-    #[inline]
-    fn new(arrival: Instant, input: u32) -> Self {
-        Self(arrival.bits() | u128::from(input))
-    }
-
-    #[inline]
-    fn arrival(self) -> Instant {
-        Instant::of_bits(self.0)
-    }
-
-    #[inline]
-    fn input(self) -> u32 {
-        (self.0 & INPUT) as u32
-    }
-
-    /// The key of the same input's item that arrives at `arrival`.
-    #[inline]
-    fn at(self, arrival: Instant) -> Self {
-        Self(arrival.bits() | self.0 & INPUT)
-    }
-
-    /// This key as a limit without regard to inputs: what arrives at its instant is not before it.
-    #[inline]
-    fn instant_only(self) -> Self {
-        Self(self.0 & !INPUT)
-    }
-
-    /// The first instant at which an item of `input` is not before this key.
-    #[inline]
-    fn limit_of(self, input: Self) -> Instant {
-        let wins_tie = input.0 & INPUT < self.0 & INPUT;
-        Instant::of_bits(self.0 + (u128::from(wins_tie) << SPARE_BITS))
-    }
 }
 
 impl Merge {
@@ -99,8 +41,7 @@ impl Merge {
         assert!(inputs.len() <= 1 << SPARE_BITS, "{} streams enter one process", inputs.len());
         Self {
             inputs: inputs.to_vec(),
-            keys: Vec::with_capacity(inputs.len()),
-            spare: 0,
+            keys: Keys::new(inputs.len()),
             starved: (0..inputs.len() as u32).collect(),
             ties_by_id: matches!(ties, TieBreak::InputId),
             crossing: false,
@@ -113,9 +54,7 @@ impl Merge {
         let (inputs, keys) = (&self.inputs, &mut self.keys);
         self.starved.retain(|&input| {
             let Some(arrival) = streams[inputs[input as usize]].next_instant() else { return true };
-            let key = Key::new(arrival, input);
-            keys.push(key);
-            replace_first(keys, key);
+            keys.insert(Key::new(arrival, input));
             false
         });
     }
@@ -131,30 +70,29 @@ impl Merge {
         streams: &mut Streams<C>,
         train: &mut Train<C>,
     ) -> bool {
-        let keys = self.keys.as_mut_slice();
-        let [.., first] = keys else { return false };
-        let mut first = *first;
+        let Some(mut first) = self.keys.first() else { return false };
         if first.arrival().ps() >= until {
             return false;
         }
         let mut tied = false;
-        if let [.., second, _] = keys
-            && !self.ties_by_id
+        if !self.ties_by_id
+            && let Some(second) = self.keys.second()
             && second.arrival() == first.arrival()
+            && let TieBreak::Random(generator) = &mut self.ties
         {
-            (first, tied) = (break_tie(keys, &mut self.ties), true);
+            (first, tied) = (self.keys.break_tie(first, generator), true);
         }
         let stream = &mut streams[self.inputs[first.input() as usize]];
         let Some(head) = stream.first_mut() else { return false };
         *train = *head;
         if head.count > 1 {
             let mut limit = Key::start_of(until);
-            if let [.., second, _] = keys {
+            if let Some(&second) = self.keys.second() {
                 limit = if self.ties_by_id {
-                    limit.min(*second)
+                    limit.min(second)
                 } else if tied {
                     // It may send all of its items that arrive at this instant.
-                    Key(first.instant_only().0 + (1 << SPARE_BITS))
+                    first.instant_after()
                 } else {
                     // An item that ties with one of another input may lose.
                     limit.min(second.instant_only())
@@ -165,7 +103,7 @@ impl Merge {
                 (train.count, train.gaps) = (1, 0);
                 head.drop_first(second);
                 self.crossing = !TURNS && head.makes_rounds();
-                self.replace_first::<TURNS>(first.at(second));
+                self.keys.replace_first::<TURNS>(first.at(second));
                 return true;
             }
             self.crossing = false;
@@ -176,8 +114,7 @@ impl Merge {
         }
         self.crossing = false;
         match stream.remove_first() {
-            Some(next) if TURNS => self.replace_first::<TURNS>(first.at(next)),
-            Some(next) => replace_first(keys, first.at(next)),
+            Some(next) => self.keys.replace_first::<TURNS>(first.at(next)),
             None => self.starve(first),
         }
         true
@@ -189,14 +126,14 @@ impl Merge {
         let count = head.items_before(limit.limit_of(input));
         train.truncate(count);
         head.advance(count);
-        replace_first(&mut self.keys, input.at(head.first));
+        self.keys.replace_first::<false>(input.at(head.first));
     }
 
     /// Whether the next item's input will come after most others then, so that its place is sooner found from the far end. It says
     /// nothing of those that follow, but they are often alike.
     #[must_use]
     pub fn takes_turns<C: Item>(&self, streams: &Streams<C>) -> bool {
-        let keys = &self.keys[self.spare..];
+        let keys = self.keys.near();
         let Some(head) = keys.last().and_then(|&key| self.head(key, streams)) else { return false };
         head.count > 1 && head.second() > keys[keys.len() / 2].arrival() && keys.len() > 4
     }
@@ -204,23 +141,17 @@ impl Merge {
     /// The only input that has items, if there is just one.
     #[inline]
     pub(crate) fn only(&self) -> Option<StreamId> {
-        match self.keys[self.spare..] {
-            [key] => Some(self.inputs[key.input() as usize]),
-            _ => None,
-        }
+        self.keys.only().map(|key| self.inputs[key.input() as usize])
     }
 
     /// The only input's next item arrives at `next`, if it has one.
     #[inline]
     pub(crate) fn replace_only(&mut self, next: Option<Instant>) {
         self.crossing = false;
-        let [.., key] = self.keys.as_mut_slice() else { return };
+        let Some(key) = self.keys.first() else { return };
         match next {
-            Some(next) => *key = key.at(next),
-            None => {
-                let key = *key;
-                self.starve(key);
-            }
+            Some(next) => self.keys.replace_only(key.at(next)),
+            None => self.starve(key),
         }
     }
 
@@ -230,39 +161,9 @@ impl Merge {
         streams[self.inputs[key.input() as usize]].first()
     }
 
-    /// Replaces the first key.
-    #[inline(always)]
-    fn replace_first<const TURNS: bool>(&mut self, key: Key) {
-        if !TURNS {
-            return replace_first(&mut self.keys, key);
-        }
-        if self.spare == 0 {
-            self.make_room();
-        }
-        self.keys.pop();
-        self.spare -= 1;
-        let [place, others @ ..] = &mut self.keys[self.spare..] else { return };
-        let mut place = place;
-        for next in others.iter_mut().take_while(|next| **next > key) {
-            *place = *next;
-            place = next;
-        }
-        *place = key;
-    }
-
-    /// Makes room for keys that come after all others.
-    #[cold]
-    fn make_room(&mut self) {
-        let inputs = self.keys.len();
-        self.spare = 64;
-        self.keys.resize(inputs + self.spare, Key::NONE);
-        self.keys.copy_within(..inputs, self.spare);
-        self.keys[..inputs.min(self.spare)].fill(Key::NONE);
-    }
-
     /// The first input has run dry.
     fn starve(&mut self, input: Key) {
-        self.keys.pop();
+        self.keys.remove_first();
         self.starved.push(input.input());
     }
 
@@ -280,7 +181,7 @@ impl Merge {
             return None;
         }
         // Most often it is the input whose turn it is next that makes no two rounds.
-        let head = self.head(*self.keys.last()?, streams)?;
+        let head = self.head(self.keys.first()?, streams)?;
         if !head.makes_rounds() {
             return None;
         }
@@ -298,11 +199,11 @@ impl Merge {
         let (inputs, rounds) = self.count_rounds(until, slot, streams)?;
         bursts.clear();
         for _ in 0..inputs {
-            let first = *self.keys.last()?;
+            let first = self.keys.first()?;
             let head = streams[self.inputs[first.input() as usize]].first_mut()?;
             bursts.push(Train { count: rounds, ..*head });
             head.advance(rounds);
-            replace_first(&mut self.keys, first.at(head.first));
+            self.keys.replace_first::<false>(first.at(head.first));
         }
         Some(rounds)
     }
@@ -310,16 +211,17 @@ impl Merge {
     /// How many inputs take turns, and how many whole rounds there are of them, at least two of each. The last item of each
     /// train stays.
     fn count_rounds<C: Item>(&self, until: Time, slot: Slot, streams: &Streams<C>) -> Option<(usize, u32)> {
-        let first = *self.keys.last()?;
+        let first = self.keys.first()?;
         let round_end = first.at(first.arrival().plus(slot));
         let (mut inputs, mut rounds, mut limit, mut last) = (0, MAX_ROUNDS, Key::start_of(until), None);
-        for &key in self.keys.iter().rev() {
+        let near = self.keys.near().iter().rev().map(|&key| (key, true));
+        for (key, near) in near.chain(self.keys.first_far().map(|key| (key, false))) {
             let ties = |other: Key| !self.ties_by_id && key.instant_only() == other.instant_only();
             if key >= round_end || ties(round_end) {
                 limit = limit.min(if self.ties_by_id { key } else { key.instant_only() });
                 break;
             }
-            let head = self.head(key, streams)?;
+            let head = self.head(key, streams).filter(|_| near)?;
             if !head.makes_rounds() || head.slot != slot || last.is_some_and(ties) {
                 return None;
             }
@@ -333,32 +235,6 @@ impl Merge {
         }
         (inputs > 1 && rounds > 1).then_some((inputs, rounds))
     }
-}
-
-/// Makes one of the inputs whose next items tie the first, at random; returns its key.
-#[cold]
-fn break_tie(keys: &mut [Key], ties: &mut TieBreak) -> Key {
-    let last = keys.len() - 1;
-    let instant = keys[last].instant_only();
-    if let TieBreak::Random(generator) = ties {
-        let tied = keys.iter().rev().take_while(|key| key.instant_only() == instant).count();
-        // The order among equals may depend on the visits; by input it does not.
-        keys[last + 1 - tied..].sort_unstable_by(|one, other| other.cmp(one));
-        keys.swap(last, last - generator.below(tied as u64) as usize);
-    }
-    keys[last]
-}
-
-/// Replaces the first key and restores the order.
-#[inline]
-fn replace_first(keys: &mut [Key], key: Key) {
-    let [others @ .., last] = keys else { return };
-    let mut place = last;
-    for next in others.iter_mut().rev().take_while(|next| **next <= key) {
-        *place = *next;
-        place = next;
-    }
-    *place = key;
 }
 
 /// The most rounds taken at once: as many items as can stand apart in a train.

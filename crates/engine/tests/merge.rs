@@ -118,7 +118,9 @@ fn trains() -> impl Strategy<Value = (Vec<Vec<(u64, u32)>>, Vec<Slot>)> {
     let slots = move |count| {
         prop_oneof![prop::collection::vec(slot(), count), slot().prop_map(move |slot| vec![slot; count])]
     };
-    (1usize..7).prop_flat_map(move |count| (prop::collection::vec(stream.clone(), count), slots(count)))
+    // A few, or more than are kept sorted.
+    let inputs = prop_oneof![3 => 1usize..7, 1 => 90usize..250];
+    inputs.prop_flat_map(move |count| (prop::collection::vec(stream.clone(), count), slots(count)))
 }
 
 /// So many sevenths of a picosecond, and one whole.

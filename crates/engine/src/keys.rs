@@ -1,0 +1,271 @@
+//! The order in which the inputs of a process are due.
+
+use std::{cmp::Reverse, collections::BinaryHeap};
+
+use crate::{
+    random::Generator,
+    time::{Instant, SPARE_BITS, Time},
+};
+
+/// When the next item of an input arrives, and which input it is, in one number: the grid of instants leaves the lowest bits free
+/// for the input. The order of arrivals, with ties by input, is the order of these numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Key(u128);
+
+/// The bits of a [`Key`] that hold the input.
+const INPUT: u128 = (1 << SPARE_BITS) - 1;
+
+impl Key {
+    /// No input's: it never arrives, and wins no ties.
+    const NONE: Self = Self(u128::MAX);
+
+    /// The key of whatever arrives first at `time` or later.
+    #[inline]
+    pub(crate) fn start_of(time: Time) -> Self {
+        Self(Instant::start_of(time).bits())
+    }
+
+    #[inline]
+    pub(crate) fn new(arrival: Instant, input: u32) -> Self {
+        Self(arrival.bits() | u128::from(input))
+    }
+
+    #[inline]
+    pub(crate) fn arrival(self) -> Instant {
+        Instant::of_bits(self.0)
+    }
+
+    #[inline]
+    pub(crate) fn input(self) -> u32 {
+        (self.0 & INPUT) as u32
+    }
+
+    /// The key of the same input's item that arrives at `arrival`.
+    #[inline]
+    pub(crate) fn at(self, arrival: Instant) -> Self {
+        Self(arrival.bits() | self.0 & INPUT)
+    }
+
+    /// This key as a limit without regard to inputs: what arrives at its instant is not before it.
+    #[inline]
+    pub(crate) fn instant_only(self) -> Self {
+        Self(self.0 & !INPUT)
+    }
+
+    /// The limit before which everything that arrives at its instant still comes.
+    #[inline]
+    pub(crate) fn instant_after(self) -> Self {
+        Self(self.instant_only().0 + (1 << SPARE_BITS))
+    }
+
+    /// The first instant at which an item of `input` is not before this key.
+    #[inline]
+    pub(crate) fn limit_of(self, input: Self) -> Instant {
+        let wins_tie = input.0 & INPUT < self.0 & INPUT;
+        Instant::of_bits(self.0 + (u128::from(wins_tie) << SPARE_BITS))
+    }
+}
+
+/// More keys than this are not kept sorted.
+const NEAR: usize = 48;
+
+/// The keys of the inputs that have items, one each.
+///
+/// The nearest are sorted, the first one last: it is replaced and removed the most. Serving an item replaces its key by that input's
+/// next arrival, which passes only the inputs that are due within the slot, most often. Where the items of many inputs come one
+/// by one and take turns it passes most others, and its place is better sought from the other end.
+///
+/// Of very many inputs the farther ones are in a heap. None of those arrives earlier than a near one or at the same instant, so
+/// that ties are among near ones; and two are near where two have items.
+#[derive(Debug, Clone)]
+pub(crate) struct Keys {
+    /// In descending order; below `spare` there is room for what comes after all of them. There is none where some are far.
+    near: Vec<Key>,
+    spare: usize,
+    far: BinaryHeap<Reverse<Key>>,
+}
+
+impl Keys {
+    /// Of at most `inputs` inputs, none of which has items.
+    pub(crate) fn new(inputs: usize) -> Self {
+        Self { near: Vec::with_capacity(inputs.min(NEAR)), spare: 0, far: BinaryHeap::new() }
+    }
+
+    /// The near ones, in descending order.
+    #[inline]
+    pub(crate) fn near(&self) -> &[Key] {
+        &self.near[self.spare..]
+    }
+
+    /// The first of those that are far.
+    #[inline]
+    pub(crate) fn first_far(&self) -> Option<Key> {
+        self.far.peek().map(|key| key.0)
+    }
+
+    /// The first.
+    #[inline(always)]
+    pub(crate) fn first(&self) -> Option<Key> {
+        self.near.last().copied()
+    }
+
+    /// The second, if there is one, or one that never arrives.
+    #[inline(always)]
+    pub(crate) fn second(&self) -> Option<&Key> {
+        match self.near.as_slice() {
+            [.., second, _] => Some(second),
+            _ => None,
+        }
+    }
+
+    /// The only one, if there is just one.
+    #[inline]
+    pub(crate) fn only(&self) -> Option<Key> {
+        match self.near() {
+            [key] => Some(*key),
+            _ => None,
+        }
+    }
+
+    /// The only one becomes `key`.
+    #[inline]
+    pub(crate) fn replace_only(&mut self, key: Key) {
+        if let [.., only] = self.near.as_mut_slice() {
+            *only = key;
+        }
+    }
+
+    /// Adds the key of an input that had no items.
+    #[inline]
+    pub(crate) fn insert(&mut self, key: Key) {
+        if self.is_far(key) {
+            return self.far.push(Reverse(key));
+        }
+        self.near.push(key);
+        sort_first(&mut self.near, key);
+        if self.near.len() - self.spare > 2 * NEAR {
+            self.spread();
+        }
+    }
+
+    /// Whether a key belongs to the far ones, if there are any.
+    #[inline]
+    fn is_far(&self, key: Key) -> bool {
+        !self.far.is_empty() && key.instant_only() > self.near[0].instant_only()
+    }
+
+    /// Makes room among the near keys: those behind the first [`NEAR`] become far, but for ties.
+    #[cold]
+    fn spread(&mut self) {
+        self.near.drain(..self.spare);
+        self.spare = 0;
+        let mut far = self.near.len() - NEAR;
+        while far > 0 && self.near[far - 1].instant_only() == self.near[far].instant_only() {
+            far -= 1;
+        }
+        self.far.extend(self.near.drain(..far).map(Reverse));
+    }
+
+    /// Removes the first.
+    #[inline]
+    pub(crate) fn remove_first(&mut self) {
+        self.near.pop();
+        self.bring_near();
+    }
+
+    /// Replaces the first by `key`. `TURNS`: whether its place is sought from the far end.
+    #[inline(always)]
+    pub(crate) fn replace_first<const TURNS: bool>(&mut self, key: Key) {
+        if !TURNS {
+            return if self.far.is_empty() {
+                sort_first(&mut self.near, key);
+            } else {
+                self.replace_first_of_many(key);
+            };
+        }
+        if self.spare == 0 {
+            if !self.far.is_empty() {
+                return self.replace_first_of_many(key);
+            }
+            self.make_room();
+        }
+        self.near.pop();
+        self.spare -= 1;
+        let [place, others @ ..] = &mut self.near[self.spare..] else { return };
+        let mut place = place;
+        for next in others.iter_mut().take_while(|next| **next > key) {
+            *place = *next;
+            place = next;
+        }
+        *place = key;
+    }
+
+    /// As [`Keys::replace_first`], where some are far.
+    #[cold]
+    #[inline(never)]
+    fn replace_first_of_many(&mut self, key: Key) {
+        if self.is_far(key) {
+            self.near.pop();
+            self.far.push(Reverse(key));
+            self.bring_near();
+        } else {
+            sort_first(&mut self.near, key);
+        }
+    }
+
+    /// Brings far keys near, where fewer than two are.
+    #[inline]
+    fn bring_near(&mut self) {
+        if self.near.len() < 2 && !self.far.is_empty() {
+            self.bring_many_near();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn bring_many_near(&mut self) {
+        while let Some(&Reverse(key)) = self.far.peek() {
+            let tied = self.near.last().is_some_and(|last| last.instant_only() == key.instant_only());
+            if self.near.len() >= NEAR && !tied {
+                break;
+            }
+            self.near.push(key);
+            self.far.pop();
+        }
+        self.near.reverse();
+    }
+
+    /// Makes room for keys that come after all others.
+    #[cold]
+    fn make_room(&mut self) {
+        let inputs = self.near.len();
+        self.spare = 64;
+        self.near.resize(inputs + self.spare, Key::NONE);
+        self.near.copy_within(..inputs, self.spare);
+        self.near[..inputs.min(self.spare)].fill(Key::NONE);
+    }
+
+    /// Makes one of those that arrive at the instant of `first` the first, at random; returns it.
+    #[cold]
+    pub(crate) fn break_tie(&mut self, first: Key, generator: &mut Generator) -> Key {
+        let last = self.near.len() - 1;
+        let ties = |key: &&Key| key.instant_only() == first.instant_only();
+        let tied = self.near.iter().rev().take_while(ties).count();
+        // The order among equals may depend on the visits; by input it does not.
+        self.near[last + 1 - tied..].sort_unstable_by(|one, other| other.cmp(one));
+        self.near.swap(last, last - generator.below(tied as u64) as usize);
+        self.near[last]
+    }
+}
+
+/// Puts `key` into the place of the last of `keys`, the first, and restores the order.
+#[inline]
+fn sort_first(keys: &mut [Key], key: Key) {
+    let [others @ .., last] = keys else { return };
+    let mut place = last;
+    for next in others.iter_mut().rev().take_while(|next| **next <= key) {
+        *place = *next;
+        place = next;
+    }
+    *place = key;
+}
