@@ -234,7 +234,7 @@ impl PortCore<Computed<CellFifo>> {
             let gaps = Train::<Cell>::even_gaps(turns, rounds);
             let first = first.delayed(self.delay);
             let burst = Train { first, slot: fifo.slot, gaps, count: rounds, item };
-            streams[entry.output].push(number, number + slots, &burst);
+            streams[entry.output].push(number, number.wrapping_add(slots), &burst);
         }
         fifo.extend(turns * u64::from(rounds - 1));
     }
@@ -287,10 +287,11 @@ impl PortCore<Computed<CellFifo>> {
         tally.add(sojourn, sojourn, u64::from(train.count));
         fifo.last_departure = first.plus_slots(train.slot, train.slots_to(train.count - 1));
         // They are on no grid of this link's slots.
-        fifo.last_number += APART;
+        fifo.last_number = fifo.last_number.wrapping_add(APART);
         let number = fifo.last_number;
         self.send_burst(train, first, number, sojourn, streams);
-        self.service.fifo.last_number += APART;
+        let last = &mut self.service.fifo.last_number;
+        *last = last.wrapping_add(APART);
     }
 
     /// Sends the cells of a burst on, which the FIFO has just accepted: the first leaves at `first`, and has `number`; the last one's

@@ -37,7 +37,7 @@ impl CellFifo {
     /// Queues `slots` slots' worth of cells behind the last one.
     pub(super) fn extend(&mut self, slots: u64) {
         self.last_departure = self.last_departure.plus_slots(self.slot, slots);
-        self.last_number += slots;
+        self.last_number = self.last_number.wrapping_add(slots);
     }
 }
 
@@ -78,7 +78,7 @@ impl Fifo for CellFifo {
     fn accept(&mut self, at: Instant, _: &Cell) {
         let idle = self.last_departure < at;
         let start = if idle { at } else { self.last_departure };
-        self.last_number += if idle { APART } else { 1 };
+        self.last_number = self.last_number.wrapping_add(if idle { APART } else { 1 });
         self.last_departure = start.plus(self.slot);
     }
 

@@ -6,7 +6,7 @@ use celltrain_engine::{
     time::{Span, SpanSum},
 };
 
-/// Between the numbers of departures that are not on one grid of slots.
+/// Between the numbers of departures that are not on one grid of slots. Numbers wrap around: only their differences matter.
 pub(super) const APART: u64 = 1 << 32;
 
 /// A first-in-first-out queue: a unit departs its own time after the later of its arrival and the departure before it.

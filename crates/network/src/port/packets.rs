@@ -130,7 +130,7 @@ impl Fifo for PacketFifo {
         self.carried += octets;
         self.last_departure = departure;
         // Packets are on no grid.
-        self.number += APART;
+        self.number = self.number.wrapping_add(APART);
     }
 
     fn slot(&self) -> Slot {

@@ -143,7 +143,7 @@ impl Stored {
             }
         };
         let in_step = matches!(self.line, Line::Cells { .. }) && start == self.free;
-        self.number += if in_step { 1 } else { APART };
+        self.number = self.number.wrapping_add(if in_step { 1 } else { APART });
         self.free = departure;
         self.sending = Some(Sending { unit, start, departure });
         departure
