@@ -264,3 +264,25 @@ fn timeouts_back_off_where_nothing_gets_through() {
         assert_eq!(value(&result.flows, flow, "timeouts"), 4.0, "at 3, 7, 15 and 31 s");
     }
 }
+
+#[test]
+fn hundreds_of_busy_inputs_give_one_run_too() {
+    // Sources of one rate that start together tie at the switch, every time; those that start at random meet in any order.
+    for start in ["0 ms", "0 ms .. 2 ms"] {
+        for switch in ["buffer = \"500 cells\"", "buffer = \"500 cells\"\nvc-buffer = \"400 cells\""] {
+            let scenario = scenario(&format!(
+                "duration = \"12 ms\"\nwarm-up = \"1 ms\"\n[topology]\nkind = \"n-source\"\nsources = 160\n\
+                 [link]\nrate = \"155.52 Mbit/s\"\ndelay = \"5 us\"\n[switch]\n{switch}\n\
+                 [traffic]\nkind = \"cbr\"\nrate = \"1.1 Mbit/s\"\nstart = \"{start}\"\n"
+            ));
+            let as_usual = everything(&scenario, |_| {});
+            for seed in 0..2 {
+                assert!(everything(&scenario, shuffled(seed)) == as_usual, "{start}, {switch}: seed {seed}");
+            }
+            assert!(
+                everything(&scenario, single_events) == as_usual,
+                "{start}, {switch}: one event at a time"
+            );
+        }
+    }
+}
