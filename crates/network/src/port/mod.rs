@@ -254,7 +254,7 @@ impl Port {
             log: None,
         };
         let core = match (parts.queuing, parts.line) {
-            (Some(queuing), line) => AnyCore::Stored(shared.serving(Stored::new(line, queuing))),
+            (Some(queuing), line) => AnyCore::Stored(shared.serving(Stored::new(line, queuing, pushes_out))),
             (None, Line::Cells { slot, capacity }) => {
                 AnyCore::Cells(shared.serving(Computed::new(CellFifo::new(slot, capacity), per_vc)))
             }

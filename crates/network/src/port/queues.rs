@@ -53,6 +53,8 @@ struct Queue {
 #[derive(Debug, Clone)]
 pub(super) struct Store {
     queues: Vec<Queue>,
+    /// Whether frames are followed, for a policy that pushes them out.
+    follows_frames: bool,
     /// Units in them.
     waiting: u64,
 }
@@ -65,8 +67,9 @@ impl Queues for Store {
 }
 
 impl Store {
-    pub(super) fn new(vcs: usize) -> Self {
-        Self { queues: vec![Queue::default(); vcs], waiting: 0 }
+    /// Of `vcs` VCs; `follows_frames`: whether frames may be pushed out.
+    pub(super) fn new(vcs: usize, follows_frames: bool) -> Self {
+        Self { queues: vec![Queue::default(); vcs], follows_frames, waiting: 0 }
     }
 
     /// Units in the queues; one in transmission has left its queue.
@@ -86,17 +89,22 @@ impl Store {
     }
 
     /// Data units of the last frame of `vc`, if all that has arrived of it is still in the queue.
+    ///
+    /// # Panics
+    /// If frames are not followed.
     pub(super) fn last_frame(&self, vc: u32) -> Option<u64> {
+        assert!(self.follows_frames, "the policy of VC {vc} asks for frames, and does not push out");
         let frame = self.queues[vc as usize].frames.back()?;
         frame.is_whole().then_some(u64::from(frame.units))
     }
 
     /// Puts a unit at the end of the queue of its VC.
+    #[inline]
     pub(super) fn enqueue(&mut self, unit: Unit) {
         self.waiting += 1;
         let Queue { units, frames } = &mut self.queues[unit.cell.vc as usize];
         units.push_back(unit);
-        if unit.cell.kind != Kind::Data {
+        if !self.follows_frames || unit.cell.kind != Kind::Data {
             return;
         }
         let (number, complete) = (unit.cell.frame, unit.cell.is_last());
@@ -110,11 +118,12 @@ impl Store {
     }
 
     /// Takes the first unit of `vc` out of its queue for transmission.
+    #[inline]
     pub(super) fn take(&mut self, vc: u32) -> Unit {
         let Queue { units, frames } = &mut self.queues[vc as usize];
         let unit = units.pop_front().expect("the scheduler names a VC with something to send");
         self.waiting -= 1;
-        if unit.cell.kind == Kind::Data {
+        if self.follows_frames && unit.cell.kind == Kind::Data {
             // A frame of which nothing is left stays while more of it may come.
             while frames.len() > 1 && frames[0].units == 0 {
                 frames.pop_front();

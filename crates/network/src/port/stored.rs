@@ -45,8 +45,8 @@ pub(super) struct Stored {
     free: Instant,
     /// Number of the last departure.
     number: u64,
-    /// The time for which the link has carried what was sent.
-    carried: Span,
+    /// What the link has carried, in its slots: cells, or octets with what the link adds to packets.
+    carried: u64,
 }
 
 /// The unit in transmission.
@@ -69,13 +69,14 @@ pub(crate) struct Queuing {
 }
 
 impl Stored {
-    pub(super) fn new(line: Line, queuing: Queuing) -> Self {
+    /// `pushes_out`: whether the policy pushes frames out of their queues.
+    pub(super) fn new(line: Line, queuing: Queuing, pushes_out: bool) -> Self {
         let Queuing { scheduler, vc_capacity, abr } = queuing;
         Self {
             line,
             vc_capacity,
             scheduler,
-            store: Store::new(abr.len()),
+            store: Store::new(abr.len(), pushes_out),
             occupancy: VcOccupancy::new(abr.len()),
             most: 0,
             abr,
@@ -83,7 +84,7 @@ impl Stored {
             sending: None,
             free: Instant::default(),
             number: 0,
-            carried: Span::default(),
+            carried: 0,
         }
     }
 
@@ -104,6 +105,7 @@ impl Stored {
         }
     }
 
+    #[inline]
     fn enter(&mut self, unit: Unit) {
         let vc = unit.cell.vc;
         self.occupancy.enter(vc, unit.cell.clp, unit.size);
@@ -123,6 +125,7 @@ impl Stored {
     }
 
     /// Takes what the scheduler chooses out of its queue at `now`, if anything waits.
+    #[inline]
     fn take_next(&mut self, now: Instant) -> Option<Unit> {
         let vc = self.scheduler.next(now, &self.store)?;
         Some(self.store.take(vc))
@@ -135,18 +138,26 @@ impl Stored {
     }
 
     /// Begins to send the unit that was taken, at `start`; returns when its last bit is sent.
+    #[inline]
     fn send(&mut self, unit: Unit, start: Instant) -> Instant {
         let departure = match self.line {
             Line::Cells { slot, .. } => start.plus(slot),
-            Line::Packets { octet, overhead, .. } => {
-                start.plus_slots(octet, u64::from(unit.cell.octets) + overhead)
-            }
+            Line::Packets { octet, .. } => start.plus_slots(octet, self.slots(&unit)),
         };
         let in_step = matches!(self.line, Line::Cells { .. }) && start == self.free;
         self.number = self.number.wrapping_add(if in_step { 1 } else { APART });
         self.free = departure;
         self.sending = Some(Sending { unit, start, departure });
         departure
+    }
+
+    /// What a unit takes of the link, in its slots.
+    #[inline]
+    fn slots(&self, unit: &Unit) -> u64 {
+        match self.line {
+            Line::Cells { .. } => 1,
+            Line::Packets { overhead, .. } => u64::from(unit.cell.octets) + overhead,
+        }
     }
 
     /// As [`VcOccupancy::check`]; and no unit waits while the link is idle.
@@ -235,7 +246,11 @@ impl Service for Stored {
 
     fn busy(&self, now: Instant, _: u64) -> Span {
         let now_sending = self.sending.as_ref().map_or(Span::default(), |sending| now.since(sending.start));
-        self.carried.plus(now_sending, 1)
+        let slot = match self.line {
+            Line::Cells { slot, .. } => slot,
+            Line::Packets { octet, .. } => octet,
+        };
+        Span::of_slots(slot, self.carried).plus(now_sending, 1)
     }
 
     fn occupancy_integral(&self, now: Instant, sojourns: SpanSum) -> SpanSum {
@@ -299,11 +314,11 @@ impl PortCore<Stored> {
 
     /// Handles the departures up to `now`.
     fn send_until<P: BufferPolicy>(&mut self, policy: &mut P, now: Instant, streams: &mut Streams<Cell>) {
-        while let Some(Sending { unit, start, departure }) =
+        while let Some(Sending { unit, departure, .. }) =
             self.service.sending.take_if(|sending| sending.departure <= now)
         {
             self.service.leave(&unit);
-            self.service.carried = self.service.carried.plus(departure.since(start), 1);
+            self.service.carried += self.service.slots(&unit);
             let sojourn = departure.since(unit.at);
             self.stats.sojourns.add(sojourn);
             if unit.cell.kind == Kind::Data {
