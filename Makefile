@@ -132,9 +132,9 @@ test-lab: build lab ## Test the lab in Node, and in Chromium where that is insta
 
 .PHONY: lock
 lock: $(VENV)/.dev ## Pin in requirements/ what pyproject.toml asks for; FLAGS=--upgrade takes the newest versions.
-	$(LOCK) --group build -o requirements/run.txt
+	$(LOCK) --group build --extra plots -o requirements/run.txt
 	$(LOCK) --group build --extra dev -c requirements/run.txt -o requirements/dev.txt
-	$(LOCK) --extra docs -c requirements/run.txt -o requirements/docs.txt
+	$(LOCK) --extra docs --extra plots -c requirements/run.txt -o requirements/docs.txt
 
 .PHONY: clean
 clean: ## Remove what was built; results/ stays.
