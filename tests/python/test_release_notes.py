@@ -13,7 +13,21 @@ assert _SPEC.loader is not None
 release_notes = importlib.util.module_from_spec(_SPEC)
 _SPEC.loader.exec_module(release_notes)
 
-CHANGELOG = "# Changelog\n\n## [Unreleased]\n\n- later\n\n## [0.2.0] - a day\n\n- new\n\n## [0.1.0] - a day\n\n- first\n"
+CHANGELOG = """
+# Changelog
+
+## [Unreleased]
+
+- later
+
+## [0.2.0] - a day
+
+- new
+
+## [0.1.0] - a day
+
+- first
+"""
 
 
 def test_a_release_has_the_section_of_its_version() -> None:
@@ -26,7 +40,7 @@ def test_a_release_has_the_section_of_its_version() -> None:
     [("v0.3.0", "0.2.0", "expected v0.2.0"), ("v0.3.0", "0.3.0", "no section '## 0.3.0'")],
 )
 def test_what_does_not_agree_is_refused(tag: str, version: str, said: str) -> None:
-    with pytest.raises(ValueError, match="version|section") as raised:
+    with pytest.raises(ValueError, match=r"version|section") as raised:
         release_notes.notes(tag, version, CHANGELOG)
     assert said in str(raised.value)
 
