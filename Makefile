@@ -10,6 +10,9 @@ LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --fork-s
 
 # How the module is compiled: `quick` takes a fraction of the time of `release`, and runs a little slower.
 PROFILE ?= release
+# How a wheel is compiled, and for which systems; `pypi` asks for the oldest manylinux that the module can have.
+WHEEL_PROFILE ?= dist
+WHEEL_TAG ?= pypi
 # Enough that the main claims are decided.
 DEMO_REPLICATIONS ?= 12
 DEMO_OUT ?= results/espd
@@ -49,6 +52,13 @@ test: build $(VENV)/.dev ## Build, then run every test: Rust, Python, and the ty
 	cargo test --locked --workspace --exclude celltrain-python
 	$(BIN)/python -m pytest
 	$(BIN)/python -m mypy.stubtest --concise celltrain._core
+
+.PHONY: test-lowest
+test-lowest: build $(VENV)/.dev ## Run the Python tests with the oldest versions that pyproject.toml allows, in .venv-lowest.
+	"$(PYTHON)" -m venv --clear .venv-lowest
+	$(BIN)/uv pip compile --quiet --resolution lowest-direct --python-version 3.11 --extra dev pyproject.toml -o .venv-lowest/pins.txt
+	.venv-lowest/bin/python -m pip install --quiet --no-input --disable-pip-version-check -r .venv-lowest/pins.txt
+	PYTHONPATH=python .venv-lowest/bin/python -m pytest -m "not slow"
 
 .PHONY: check
 check: check-format check-lints check-types check-generated wasm ## Format, lints, types, spelling, generated files, wasm.
@@ -130,11 +140,21 @@ test-lab: build lab ## Test the lab in Node, and in Chromium where that is insta
 	cd web && $(NODE_PATH) npm run --silent check
 	cd web && CELLTRAIN_ENGINE=$(ENGINE) $(NODE_PATH) npm test --silent
 
+.PHONY: wheel
+wheel: $(VENV)/.run ## Build a wheel in dist/, with papers, scenarios and, if it was built, the lab.
+	cp -f web/dist/index.html python/celltrain/lab.html 2>/dev/null || rm -f python/celltrain/lab.html
+	rm -rf dist
+	$(BIN)/maturin build --locked --profile $(WHEEL_PROFILE) --compatibility $(WHEEL_TAG) --out dist
+
+.PHONY: wheel-check
+wheel-check: wheel ## Install the wheel in a new environment, and use it without the repository or Rust.
+	"$(PYTHON)" tests/wheel/check.py dist
+
 .PHONY: lock
 lock: $(VENV)/.dev ## Pin in requirements/ what pyproject.toml asks for; FLAGS=--upgrade takes the newest versions.
-	$(LOCK) --group build -o requirements/run.txt
+	$(LOCK) --group build --extra plots -o requirements/run.txt
 	$(LOCK) --group build --extra dev -c requirements/run.txt -o requirements/dev.txt
-	$(LOCK) --extra docs -c requirements/run.txt -o requirements/docs.txt
+	$(LOCK) --extra docs --extra plots -c requirements/run.txt -o requirements/docs.txt
 
 .PHONY: clean
 clean: ## Remove what was built; results/ stays.

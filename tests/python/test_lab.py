@@ -23,7 +23,7 @@ SCENARIO = str(Path(__file__).parents[2] / "scenarios/regression/espd.toml")
 def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     page = tmp_path / "index.html"
     page.write_text("<title>lab</title>", encoding="utf-8")
-    monkeypatch.setattr(lab, "PAGE", page)
+    monkeypatch.setattr(lab, "PAGES", (page,))
     return page
 
 
@@ -51,7 +51,7 @@ def test_a_link_without_a_scenario_is_the_page(built: Path, cli: Cli) -> None:
 def test_a_lab_that_is_not_built_is_a_sentence(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lab, "PAGE", tmp_path / "nowhere.html")
+    monkeypatch.setattr(lab, "PAGES", (tmp_path / "nowhere.html",))
     done = cli("lab", "--link")
     assert done.code == 2
     assert "run `make lab` first" in done.err

@@ -10,7 +10,8 @@ from typing import Annotated
 import typer
 
 from celltrain import terminal
-from celltrain.cli import compare, inspect, lab, plot, reproduce, run, sweep
+from celltrain.cli import compare, inspect, lab, new, plot, reproduce, run, sweep
+from celltrain.cli.options import NO_PICTURES
 from celltrain.errors import Defect, Error, defect
 
 __all__ = ["app", "main"]
@@ -23,6 +24,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command("new")(new.new)
 app.command("run")(run.run)
 app.command("reproduce")(reproduce.reproduce)
 app.command("sweep")(sweep.sweep)
@@ -48,16 +50,14 @@ def _print_version(wanted: bool) -> None:
 def _options(
     version: Annotated[
         bool,
-        typer.Option(
-            "--version", callback=_print_version, is_eager=True, help="Print the version and leave."
-        ),
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit."),
     ] = False,
 ) -> None:
     """Simulates TCP over ATM-style cell networks, cell by cell."""
 
 
 def main() -> None:
-    """Runs the command line and leaves with its exit code."""
+    """Runs the command line and exits with its status."""
     try:
         app()
     except KeyboardInterrupt:
@@ -69,6 +69,10 @@ def main() -> None:
         sys.exit(3)
     except (Error, OSError) as error:
         terminal.error(str(error))
+    except ModuleNotFoundError as error:
+        if error.name != "matplotlib":
+            raise
+        terminal.error(NO_PICTURES)
     except Exception as error:
         from celltrain._core import Panic
 

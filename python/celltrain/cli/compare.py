@@ -87,11 +87,13 @@ def compare(
                 folder=folder,
             )
         if folder is not None:
-            from celltrain.plots import draw_comparison
             from celltrain.report import comparison_report
 
             folder.write_text("report.html", comparison_report(found))
-            draw_comparison(found, folder)
+            if options.pictures():
+                from celltrain.plots import draw_comparison
+
+                draw_comparison(found, folder)
             found.write_to(folder)
     if json:
         terminal.print_json({**found.to_json(), "out": str(out) if out else None})

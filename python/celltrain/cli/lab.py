@@ -17,18 +17,23 @@ from celltrain.errors import InputError
 
 __all__ = ["fragment", "lab", "page"]
 
-PAGE = Path(__file__).resolve().parents[3] / "web" / "dist" / "index.html"
+PAGES = (
+    Path(__file__).resolve().parents[3] / "web" / "dist" / "index.html",
+    Path(__file__).resolve().parents[1] / "lab.html",
+)
+"""Where the page is: `make lab` leaves it in the first place, a wheel brings it to the second."""
 
 
 def page() -> Path:
-    """The page that `make lab` builds.
+    """The page of the lab.
 
     Raises:
         InputError: It has not been built.
     """
-    if not PAGE.is_file():
-        raise InputError(f"the lab has not been built ({PAGE} is missing): run `make lab` first")
-    return PAGE
+    for place in PAGES:
+        if place.is_file():
+            return place
+    raise InputError(f"the lab has not been built ({PAGES[0]} is missing): run `make lab` first")
 
 
 def fragment(name: str, toml: str) -> str:

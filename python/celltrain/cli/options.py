@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from celltrain.scenario import Scenario as ScenarioFile
 
 __all__ = [
+    "NO_PICTURES",
     "Jobs",
     "Json",
     "Out",
@@ -33,9 +35,13 @@ __all__ = [
     "end_with",
     "kept",
     "load_scenario",
+    "pictures",
     "settings",
     "watched",
 ]
+
+NO_PICTURES = "no pictures without matplotlib: install it with pip install 'celltrain[plots]'"
+"""What is said where matplotlib is missing."""
 
 Scenario = Annotated[str, typer.Argument(metavar="SCENARIO", help="A scenario file (TOML).")]
 Set = Annotated[
@@ -125,6 +131,22 @@ def effort(origin: Mapping[str, Any], runs: int) -> str:
         rate = origin["cell_hops"] / max(origin["wall_time"], 1e-9) / 1e6
         done += f" in {origin['wall_time']:.2f} s ({rate:.1f} million per second)"
     return f"{done}, fingerprint {origin['fingerprint']}"
+
+
+def pictures(*, asked: bool = False) -> bool:
+    """Whether pictures can be drawn: matplotlib is an extra of the package.
+
+    Without it nothing is drawn and a note says so, since the report and the frames need no matplotlib.
+
+    Raises:
+        InputError: pictures were asked for by name.
+    """
+    if find_spec("matplotlib") is not None:
+        return True
+    if asked:
+        raise InputError(NO_PICTURES)
+    terminal.note(f"note: {NO_PICTURES}")
+    return False
 
 
 def kept(out: Path) -> str:

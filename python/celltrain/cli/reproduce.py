@@ -1,5 +1,6 @@
 """`celltrain reproduce`: a paper's tables, figures and claims, measured beside what was printed."""
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -186,7 +187,7 @@ def _write(found: "Reproduction", folder: "Folder") -> None:
     from celltrain.plots.reproduction import drawn
     from celltrain.report import reproduction_report
 
-    with drawn(found, folder):
+    with drawn(found, folder) if options.pictures() else nullcontext():
         folder.write_text("report.html", reproduction_report(found))
         found.write_to(folder)
     folder.finish(found.manifest)

@@ -55,6 +55,7 @@ def run(
 
     if out is None:
         _refuse_files({"--pcap": pcap, "--cell-pcap": cell_pcap, "--plots": plots, "--csv": csv})
+    drawn = plots and options.pictures(asked=True)
     loaded = options.load_scenario(scenario, set_)
     traced = out is not None if trace is None else trace
     asked = options.asked(loaded, seed, replications)
@@ -77,7 +78,7 @@ def run(
             from celltrain.report import run_report
 
             folder.write_text("report.html", run_report(result))
-            if plots:
+            if drawn:
                 from celltrain.plots import draw_run
 
                 draw_run(result, folder)

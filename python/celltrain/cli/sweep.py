@@ -58,11 +58,13 @@ def sweep(
 
 
 def _add_report(found: "Sweep", folder: "Folder") -> None:
-    from celltrain.plots.sweep import draw_sweep
     from celltrain.report.sweep import sweep_report
 
     folder.write_text("report.html", sweep_report(found))
-    draw_sweep(found, folder)
+    if options.pictures():
+        from celltrain.plots.sweep import draw_sweep
+
+        draw_sweep(found, folder)
 
 
 def _show(found: "Sweep", place: Path) -> None:

@@ -1,0 +1,106 @@
+"""`celltrain new`: a folder to start from."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from celltrain import library, terminal
+from celltrain.errors import InputError
+
+__all__ = ["new"]
+
+SCENARIO = "scenario.toml"
+
+START = """\
+# Two TCP connections share a trunk between two switches. Change one thing, and run it again:
+#   celltrain run scenario.toml --out results/first
+# A quantity is text with its unit. `celltrain check scenario.toml --resolved` prints every value in force.
+schema = 1                    # version of the file format
+name = "two connections"
+duration = "5 s"              # simulated time, warm-up included
+warm-up = "1 s"               # no measure counts this time
+seed = 1
+replications = 5              # independent runs; intervals are over these
+
+[topology]
+kind = "n-source"             # every source has a link of its own to the switch; one trunk leads on
+sources = 2
+
+[link]
+rate = "155.52 Mbit/s"        # 53-byte cells; framing = "packet" sends whole packets
+delay = "1 ms"
+
+[switch]
+buffer = "400 cells"          # of each output port
+
+[switch.discard]
+policy = "epd"                # `celltrain policies` lists them, `celltrain policies epd` has the parameters
+epd = { threshold = "80 %" }  # of the buffer
+
+[tcp]
+stack = "newreno"             # or reno, tahoe, sack, cubic, linux, ...
+mss = "1460 B"
+
+[traffic]
+kind = "greedy"               # always has data to send
+start = "0 ms .. 10 ms"       # at random in this range, by seed and replication
+"""
+
+README = """\
+# {title}
+
+- Run it: `celltrain run scenario.toml --out results/first`, then open `results/first/report.html`.
+- Compare policies: `celltrain compare scenario.toml --policies tail-drop,epd,espd --out results/compare`.
+- Change a setting for one run: `celltrain run scenario.toml --set switch.buffer="800 cells"`.
+- See what can be set: `celltrain check scenario.toml --resolved`, `celltrain policies`, `celltrain measures`.
+- `celltrain.schema.json` tells an editor which keys there are; `celltrain schema` prints it.
+"""
+
+
+def new(
+    directory: Annotated[
+        Path | None, typer.Argument(metavar="[DIR]", help="The folder to make. It may exist if it is empty.")
+    ] = None,
+    example: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Start from an example; --list names them.")
+    ] = None,
+    list_: Annotated[bool, typer.Option("--list", help="List the examples and exit.")] = False,
+) -> None:
+    """Make a folder to start from: a commented scenario, a README, and the schema for an editor."""
+    if list_:
+        rows = [(name, library.about(path)) for name, path in library.examples().items()]
+        terminal.table(("example", "what it shows"), rows, text_columns=2)
+        return
+    if directory is None:
+        raise InputError("name the folder to make, as in celltrain new first-network")
+    chosen = None if example is None else library.example(example)
+    if directory.exists() and not directory.is_dir():
+        raise InputError(f"{directory} is a file: name a folder that does not exist yet, or an empty one")
+    if directory.is_dir() and any(directory.iterdir()):
+        raise InputError(f"{directory} is not empty: name a folder that does not exist yet, or an empty one")
+    directory.mkdir(parents=True, exist_ok=True)
+    for name, content in _files(directory, chosen).items():
+        (directory / name).write_text(content, encoding="utf-8")
+    terminal.say(f"{directory / SCENARIO}: {_first_line(chosen)}")
+    terminal.say(f"Next: cd {directory} && celltrain run {SCENARIO} --out results/first")
+
+
+def _files(directory: Path, chosen: Path | None) -> dict[str, str]:
+    """The content of each file by its name."""
+    text = START if chosen is None else chosen.read_text(encoding="utf-8")
+    lines = text.splitlines(keepends=True)
+    if lines[0].startswith(library.DESCRIPTION_MARK):
+        del lines[0]
+    scenario = f"{library.DESCRIPTION_MARK} ./{library.SCHEMA_FILE}\n" + "".join(lines)
+    if chosen is not None:
+        scenario = scenario.replace(f"scenarios/teaching/{chosen.name}", SCENARIO)
+    return {
+        SCENARIO: scenario,
+        "README.md": README.format(title=directory.resolve().name),
+        library.SCHEMA_FILE: library.schema_text(),
+    }
+
+
+def _first_line(chosen: Path | None) -> str:
+    return "two TCP connections, one trunk" if chosen is None else library.about(chosen)

@@ -1,0 +1,74 @@
+"""`celltrain new`: what it writes is valid, runs, and says how to go on; it never overwrites anything."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+import celltrain as ct
+from celltrain import _core, library
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conftest import Cli
+
+
+def test_a_new_folder_has_a_scenario_that_runs_and_a_readme(cli: Cli, tmp_path: Path) -> None:
+    place = tmp_path / "first network"
+    answer = cli("new", place)
+    assert (answer.code, answer.err) == (0, "")
+    names = sorted(path.name for path in place.iterdir())
+    assert names == ["README.md", "celltrain.schema.json", "scenario.toml"]
+    result = ct.run(ct.load(place / "scenario.toml").with_(duration="300 ms", warm_up="0 s"), replications=1)
+    assert result.estimate("goodput").mean > 0
+    readme = (place / "README.md").read_text(encoding="utf-8")
+    assert readme.startswith("# first network\n")
+    for command in re.findall(r"`celltrain (\w+)", readme):
+        assert cli(command, "--help").code == 0
+    assert json.loads((place / "celltrain.schema.json").read_text(encoding="utf-8")) == json.loads(
+        _core.schema()
+    )
+
+
+@pytest.mark.parametrize("name", library.examples())
+def test_every_example_makes_a_valid_folder(name: str, cli: Cli, tmp_path: Path) -> None:
+    assert cli("new", tmp_path / name, "--example", name).code == 0
+    made = ct.load(tmp_path / name / "scenario.toml")
+    assert made == ct.load(library.example(name))
+    text = (tmp_path / name / "scenario.toml").read_text(encoding="utf-8")
+    assert text.count(library.DESCRIPTION_MARK) == 1
+    assert text.startswith(f"{library.DESCRIPTION_MARK} ./{library.SCHEMA_FILE}\n")
+    assert "scenarios/teaching/" not in text, "a command in its comment would not find the file"
+
+
+def test_the_list_says_what_each_example_shows(cli: Cli) -> None:
+    out = cli("new", "--list").out
+    for name, path in library.examples().items():
+        assert name in out
+        assert library.about(path)[-1] == ".", path
+
+
+@pytest.mark.parametrize("kind", ["file", "folder"])
+def test_nothing_is_overwritten(kind: str, cli: Cli, tmp_path: Path) -> None:
+    place = tmp_path / "there"
+    if kind == "file":
+        place.write_text("mine", encoding="utf-8")
+    else:
+        place.mkdir()
+        (place / "notes.txt").write_text("mine", encoding="utf-8")
+    before = sorted(tmp_path.rglob("*"))
+    answer = cli("new", place)
+    assert answer.code == 2
+    assert str(place) in answer.err
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_what_is_missing_or_unknown_is_said(cli: Cli, tmp_path: Path) -> None:
+    assert "name the folder" in cli("new").err
+    answer = cli("new", tmp_path / "x", "--example", "two-source")
+    assert (answer.code, "did you mean 'two-sources'?" in answer.err) == (2, True)
+    assert not (tmp_path / "x").exists()
