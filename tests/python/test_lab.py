@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import celltrain
 from celltrain.cli import lab
 
 if TYPE_CHECKING:
@@ -54,7 +55,15 @@ def test_a_lab_that_is_not_built_is_a_sentence(
     monkeypatch.setattr(lab, "PAGE", tmp_path / "nowhere.html")
     done = cli("lab", "--link")
     assert done.code == 2
-    assert "run `make lab` first" in done.err
+    assert "run `make lab` in a checkout" in done.err
+
+
+def test_the_page_is_a_part_of_the_package() -> None:
+    package = Path(celltrain.__file__).resolve().parent
+    assert package / "page" / "index.html" == lab.PAGE
+    # What `make lab` writes is that very file: the build names the folder below the package.
+    build = (Path(__file__).parents[2] / "web/build.mjs").read_text(encoding="utf-8")
+    assert f'"../python/{lab.PAGE.parent.relative_to(package.parent).as_posix()}"' in build
 
 
 def test_settings_need_a_scenario(built: Path, cli: Cli) -> None:

@@ -17,17 +17,21 @@ from celltrain.errors import InputError
 
 __all__ = ["fragment", "lab", "page"]
 
-PAGE = Path(__file__).resolve().parents[3] / "web" / "dist" / "index.html"
+PAGE = Path(__file__).resolve().parents[1] / "page" / "index.html"
+"""The page, as a part of the package: `make lab` puts it there, and a wheel takes it along."""
 
 
 def page() -> Path:
-    """The page that `make lab` builds.
+    """The page of the lab.
 
     Raises:
-        InputError: It has not been built.
+        InputError: This installation has none.
     """
     if not PAGE.is_file():
-        raise InputError(f"the lab has not been built ({PAGE} is missing): run `make lab` first")
+        raise InputError(
+            f"this installation has no page of the lab ({PAGE} is missing): "
+            "run `make lab` in a checkout, or install a wheel that was built after it"
+        )
     return PAGE
 
 
