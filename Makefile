@@ -142,7 +142,6 @@ test-lab: build lab ## Test the lab in Node, and in Chromium where that is insta
 
 .PHONY: wheel
 wheel: $(VENV)/.run ## Build a wheel in dist/, with papers, scenarios and, if it was built, the lab.
-	cp -f web/dist/index.html python/celltrain/lab.html 2>/dev/null || rm -f python/celltrain/lab.html
 	rm -rf dist
 	$(BIN)/maturin build --locked --profile $(WHEEL_PROFILE) --compatibility $(WHEEL_TAG) --out dist
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import celltrain
 from celltrain.cli import lab
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ SCENARIO = str(Path(__file__).parents[2] / "scenarios/regression/espd.toml")
 def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     page = tmp_path / "index.html"
     page.write_text("<title>lab</title>", encoding="utf-8")
-    monkeypatch.setattr(lab, "PAGES", (page,))
+    monkeypatch.setattr(lab, "PAGE", page)
     return page
 
 
@@ -51,10 +52,18 @@ def test_a_link_without_a_scenario_is_the_page(built: Path, cli: Cli) -> None:
 def test_a_lab_that_is_not_built_is_a_sentence(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lab, "PAGES", (tmp_path / "nowhere.html",))
+    monkeypatch.setattr(lab, "PAGE", tmp_path / "nowhere.html")
     done = cli("lab", "--link")
     assert done.code == 2
-    assert "run `make lab` first" in done.err
+    assert "run `make lab` in a checkout" in done.err
+
+
+def test_the_page_is_a_part_of_the_package() -> None:
+    package = Path(celltrain.__file__).resolve().parent
+    assert package / "page" / "index.html" == lab.PAGE
+    # What `make lab` writes is that very file: the build names the folder below the package.
+    build = (Path(__file__).parents[2] / "web/build.mjs").read_text(encoding="utf-8")
+    assert f'"../python/{lab.PAGE.parent.relative_to(package.parent).as_posix()}"' in build
 
 
 def test_settings_need_a_scenario(built: Path, cli: Cli) -> None:

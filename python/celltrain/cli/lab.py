@@ -17,23 +17,22 @@ from celltrain.errors import InputError
 
 __all__ = ["fragment", "lab", "page"]
 
-PAGES = (
-    Path(__file__).resolve().parents[3] / "web" / "dist" / "index.html",
-    Path(__file__).resolve().parents[1] / "lab.html",
-)
-"""Where the page is: `make lab` leaves it in the first place, a wheel brings it to the second."""
+PAGE = Path(__file__).resolve().parents[1] / "page" / "index.html"
+"""The page, as a part of the package: `make lab` puts it there, and a wheel takes it along."""
 
 
 def page() -> Path:
     """The page of the lab.
 
     Raises:
-        InputError: It has not been built.
+        InputError: This installation has none.
     """
-    for place in PAGES:
-        if place.is_file():
-            return place
-    raise InputError(f"the lab has not been built ({PAGES[0]} is missing): run `make lab` first")
+    if not PAGE.is_file():
+        raise InputError(
+            f"this installation has no page of the lab ({PAGE} is missing): "
+            "run `make lab` in a checkout, or install a wheel that was built after it"
+        )
+    return PAGE
 
 
 def fragment(name: str, toml: str) -> str:
