@@ -15,7 +15,7 @@ from celltrain.papers.printed import Printed, parse
 
 __all__ = ["read_claims"]
 
-CLAIM_KEYS = ("id", "text", "quote", "place", "part", "over")
+CLAIM_KEYS = ("id", "text", "quote", "place", "part", "over", "cause")
 SHARED_KEYS = ("name", "unit", "for", "published")
 LIMITS = ("above", "below", "at-least", "at-most", "margin")
 OWN_KEYS: Mapping[str, tuple[str, ...]] = {
@@ -74,6 +74,7 @@ def _claim(node: Node, every: Sequence[Table], names: Mapping[str, Any]) -> Clai
         place=filled("place", ""),
         needs=_needs(node, parts, every),
         judge=judged(parts, names),
+        cause=filled("cause", ""),
     )
 
 
