@@ -12,7 +12,7 @@ import pytest
 
 import celltrain as ct
 from celltrain import papers, verdicts
-from celltrain.papers import readme, recordings, statements
+from celltrain.papers import readme, recordings, statements, today, tries
 from celltrain.papers.outcomes import Evidence, Finding
 from celltrain.verdicts import Verdict
 from tiny_paper import ID
@@ -89,8 +89,8 @@ def test_the_page_shows_what_other_settings_gave(own: papers.Paper) -> None:
     recordings.keep(own.folder.path, _answer(own, own.stacks[0], "contradicted", 1.0))
     piece = {"name": "the value", "value": 7.0, "ci95": 0.5, "unit": "%"}
     claim: Mapping[str, Any] = {"verdict": "supported", "decisive": 0, "evidence": [piece]}
-    tried = [{"name": "larger cells", "claims": {own.claims[0].id: claim}}]
-    (own.folder.path / statements.TRIED).write_text(json.dumps(tried), encoding="utf-8")
+    tried = [{"name": "larger cells", "search": "", "claims": {own.claims[0].id: claim}}]
+    (own.folder.path / tries.TRIED).write_text(json.dumps(tried), encoding="utf-8")
     assert "larger cells: supported (the value: 7.00 ± 0.50 %)" in _page(own)
 
 
@@ -106,6 +106,31 @@ def test_a_block_of_a_readme_shows_recorded_numbers(own: papers.Paper) -> None:
     assert "old" not in found
     with pytest.raises(ct.InputError, match="nothing is recorded"):
         readme.filled(own, found.replace(column, table.columns[-1].name))
+
+
+def test_a_search_is_ordered_without_what_it_held_out(own: papers.Paper) -> None:
+    def combination(name: str, used: float, held_out: float) -> dict[str, Any]:
+        exhibits = {"exhibits": ["Table 1", "Table 2"], "held-out": ["Table 2"]}
+        deviations = {"Table 1": {"%": used}, "Table 2": {"%": held_out}}
+        return {
+            **{"name": name, "search": "windows", "settings": {"tcp.mss": 1}, "replications": 1},
+            **{**exhibits, "claims": {}, "deviations": deviations},
+        }
+
+    every = [combination("far", 9.0, 1.0), combination("near", 2.0, 30.0)]
+    lines = "".join(tries.searches(every)).splitlines()
+    assert "2 combinations of `tcp.mss`" in lines[1]
+    assert lines[-2:] == ["| near | 2.0 % in % | 30.0 % in % |", "| far | 9.0 % in % | 1.0 % in % |"]
+
+
+def test_words_of_today_take_their_numbers_from_the_recording(own: papers.Paper) -> None:
+    recordings.keep(own.folder.path, _answer(own, "other", "supported", 41.5))
+    words = own.folder.path / today.WORDS
+    words.write_text(f"It gains {{claim | other | {own.claims[0].id}}} %.\n", encoding="utf-8")
+    assert "It gains 41.50 ± 0.50 %.\n" in today.page([own])
+    words.write_text("It gains {claim | other | nothing} %.\n", encoding="utf-8")
+    with pytest.raises(ct.InputError, match="nothing is recorded"):
+        today.page([own])
 
 
 def _judged(sample: list[float]) -> tuple[verdicts.Judgement, Evidence]:

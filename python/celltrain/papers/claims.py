@@ -70,7 +70,7 @@ def _claim(node: Node, every: Sequence[Table], names: Mapping[str, Any]) -> Clai
     return Claim(
         id=filled("id"),
         text=filled("text"),
-        quote=node.text("quote", ""),
+        quote=filled("quote", ""),
         place=filled("place", ""),
         needs=_needs(node, parts, every),
         judge=judged(parts, names),

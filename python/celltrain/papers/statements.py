@@ -1,6 +1,5 @@
 """The page of all statements: what each paper says, in its words, and what the recorded runs say of it."""
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -9,12 +8,10 @@ from celltrain import statistics, text
 from celltrain.papers.description import Claim, Paper
 from celltrain.papers.printed import Range, shown
 from celltrain.papers.recordings import Recorded, read
+from celltrain.papers.tries import judgements, read_tries, searches
 from celltrain.verdicts import Verdict
 
-__all__ = ["TRIED", "mean_deviations", "page"]
-
-TRIED = "tried.json"
-"""The file of a paper's folder with what other settings gave: `tests/papers/tried.py` writes it."""
+__all__ = ["UNKNOWN", "mean_deviations", "page"]
 
 HEAD = """# Statements
 
@@ -113,6 +110,7 @@ def _paper(paper: Paper, recorded: Recorded) -> Iterator[str]:
     for claim in paper.claims:
         yield _line(claim, recorded, variants or list(paper.stacks[:1]))
     yield from _causes(paper, recorded)
+    yield from searches(read_tries(paper))
 
 
 def _runs(paper: Paper, recorded: Recorded, variants: Sequence[str]) -> Iterator[str]:
@@ -178,9 +176,9 @@ def _causes(paper: Paper, recorded: Recorded) -> Iterator[str]:
         return
     yield "\nContradicted, with the cause as far as it was tested:\n\n"
     yield "| statement | cause | under other settings |\n|---|---|---|\n"
-    tried = _tried(paper)
+    tried = read_tries(paper)
     for claim in failed:
-        gave = [*_by_candidates(paper, recorded, claim), *_by_tries(tried, claim)]
+        gave = [*_by_candidates(paper, recorded, claim), *judgements(tried, claim)]
         yield _row(claim.text, claim.cause or UNKNOWN, "; ".join(gave) or "-")
 
 
@@ -189,21 +187,6 @@ def _by_candidates(paper: Paper, recorded: Recorded, claim: Claim) -> Iterator[s
         found = recorded.claim(claim.id, name)
         if found:
             yield f"`{name}`: {found['verdict']}"
-
-
-def _tried(paper: Paper) -> list[Mapping[str, Any]]:
-    file = paper.folder.path / TRIED
-    found: list[Mapping[str, Any]] = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else []
-    return found
-
-
-def _by_tries(tried: Iterable[Mapping[str, Any]], claim: Claim) -> Iterator[str]:
-    for one in tried:
-        found = one["claims"].get(claim.id)
-        if found is not None:
-            piece = found["evidence"][found["decisive"]]
-            value = text.interval(statistics.Estimate(piece["value"], None, piece["ci95"], 0), piece["unit"])
-            yield f"{one['name']}: {found['verdict']} ({piece['name']}: {value})"
 
 
 def _measured(found: Mapping[str, Any]) -> str:
