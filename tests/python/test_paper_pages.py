@@ -12,7 +12,7 @@ import pytest
 
 import celltrain as ct
 from celltrain import papers, verdicts
-from celltrain.papers import readme, recordings, statements, today, tries
+from celltrain.papers import causes, readme, recordings, statements, today, tries
 from celltrain.papers.outcomes import Evidence, Finding
 from celltrain.verdicts import Verdict
 from tiny_paper import ID
@@ -74,7 +74,7 @@ def test_a_contradicted_statement_has_a_cause_or_is_said_to_have_none(
     own: papers.Paper, verdict: str, told: bool
 ) -> None:
     recordings.keep(own.folder.path, _answer(own, own.stacks[0], verdict, 1.0))
-    assert (statements.UNKNOWN in _page(own)) is told
+    assert (causes.UNKNOWN in _page(own)) is told
     file = own.folder.path / "paper.toml"
     claim = f'id = "{own.claims[0].id}"\n'
     text = file.read_text(encoding="utf-8")
@@ -82,7 +82,7 @@ def test_a_contradicted_statement_has_a_cause_or_is_said_to_have_none(
     file.write_text(text.replace(claim, f'{claim}cause = "the weather"\n', 1), encoding="utf-8")
     found = _page(papers.describe(str(own.folder.path)))
     assert ("the weather" in found) is told
-    assert statements.UNKNOWN not in found
+    assert causes.UNKNOWN not in found
 
 
 def test_the_page_shows_what_other_settings_gave(own: papers.Paper) -> None:

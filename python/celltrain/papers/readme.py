@@ -8,7 +8,7 @@ ends with `<!-- end -->`; what stands between is replaced:
 
 `table` is required. `rows`, `columns` and `stacks` pick some and give their order; by default a block shows
 every row and column under the paper's first stack. `means = { "TCP 1-9" = ["TCP 1", "TCP 2"] }` adds the
-mean of rows.
+mean of rows. A block that begins with `<!-- causes -->` lists the contradicted statements and their causes.
 """
 
 import re
@@ -18,6 +18,7 @@ from typing import Any
 
 from celltrain import statistics, text
 from celltrain.errors import InputError
+from celltrain.papers.causes import causes
 from celltrain.papers.description import Paper, Table
 from celltrain.papers.printed import as_point, shown
 from celltrain.papers.recordings import Recorded, read
@@ -25,6 +26,8 @@ from celltrain.papers.recordings import Recorded, read
 __all__ = ["filled"]
 
 _BLOCK = re.compile(r"(<!-- recorded: (?P<what>.*?) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+_CAUSES = re.compile(r"(<!-- causes -->\n).*?(<!-- end -->)", re.DOTALL)
 
 KEYS = ("table", "rows", "columns", "stacks", "means")
 
@@ -41,7 +44,10 @@ def filled(paper: Paper, content: str) -> str:
         what = tomllib.loads(f"block = {{ {found['what']} }}")["block"]
         return f"{found[1]}{_table(paper, recorded, what)}{found[3]}"
 
-    return _BLOCK.sub(block, content)
+    def failed(found: re.Match[str]) -> str:
+        return f"{found[1]}{''.join(causes(paper, recorded))}{found[2]}"
+
+    return _CAUSES.sub(failed, _BLOCK.sub(block, content))
 
 
 def _table(paper: Paper, recorded: Recorded, what: Mapping[str, Any]) -> str:

@@ -5,13 +5,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from celltrain import statistics, text
+from celltrain.papers.causes import causes, line
 from celltrain.papers.description import Claim, Paper
 from celltrain.papers.printed import Range, shown
 from celltrain.papers.recordings import Recorded, read
-from celltrain.papers.tries import judgements, read_tries, searches
+from celltrain.papers.tries import read_tries, searches
 from celltrain.verdicts import Verdict
 
-__all__ = ["UNKNOWN", "mean_deviations", "page"]
+__all__ = ["mean_deviations", "page"]
 
 HEAD = """# Statements
 
@@ -25,9 +26,6 @@ today](../explanation/papers-today.md) says what follows from them.
 
 Generated from `paper.toml`, `recorded.json` and `tried.json` of each paper by `make generate`.
 """
-
-UNKNOWN = "Unknown: nothing was tried."
-"""What stands for the cause of a contradiction that has none."""
 
 OVERVIEW = """
 ## Deviations from the printed numbers
@@ -109,7 +107,10 @@ def _paper(paper: Paper, recorded: Recorded) -> Iterator[str]:
     yield f"\n| {' | '.join(heads)} |\n|{'---|' * len(heads)}\n"
     for claim in paper.claims:
         yield _line(claim, recorded, variants or list(paper.stacks[:1]))
-    yield from _causes(paper, recorded)
+    found = list(causes(paper, recorded))
+    if found:
+        yield "\nContradicted, with the cause as far as it was tested:\n\n"
+        yield from found
     yield from searches(read_tries(paper))
 
 
@@ -158,35 +159,7 @@ def _line(claim: Claim, recorded: Recorded, variants: list[str]) -> str:
     quote = f"“{claim.quote}”" if claim.quote else "(of this reproduction)"
     place = f", {claim.place}" if claim.place else ""
     verdicts = (recorded.claim(claim.id, name).get("verdict", "not run") for name in variants)
-    return _row(claim.text, quote + place, _measured(first), _published(first), *verdicts)
-
-
-def _row(*cells: str) -> str:
-    return f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |\n"
-
-
-def _causes(paper: Paper, recorded: Recorded) -> Iterator[str]:
-    """The contradicted statements, what makes them fail, and what other settings gave."""
-    failed = [
-        claim
-        for claim in paper.claims
-        if recorded.claim(claim.id, paper.stacks[0]).get("verdict") == Verdict.CONTRADICTED
-    ]
-    if not failed:
-        return
-    yield "\nContradicted, with the cause as far as it was tested:\n\n"
-    yield "| statement | cause | under other settings |\n|---|---|---|\n"
-    tried = read_tries(paper)
-    for claim in failed:
-        gave = [*_by_candidates(paper, recorded, claim), *judgements(tried, claim)]
-        yield _row(claim.text, claim.cause or UNKNOWN, "; ".join(gave) or "-")
-
-
-def _by_candidates(paper: Paper, recorded: Recorded, claim: Claim) -> Iterator[str]:
-    for name in paper.compared[1:]:
-        found = recorded.claim(claim.id, name)
-        if found:
-            yield f"`{name}`: {found['verdict']}"
+    return line(claim.text, quote + place, _measured(first), _published(first), *verdicts)
 
 
 def _measured(found: Mapping[str, Any]) -> str:
