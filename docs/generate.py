@@ -1,8 +1,9 @@
 """Writes what is derived from the Python side: `make generate`; with --check, fails if something is old.
 
 The reference of the command line comes from the commands themselves, a notebook from the page that has the same
-content, the page of statements from the papers' folders. `--record FILE` first keeps what a reproduction says in the
-folder of its paper; FILE is what `celltrain reproduce PAPER --candidate all --json` printed.
+content, the pages of statements and of the papers today and the tables of the papers' READMEs from the papers'
+folders. `--record FILE` first keeps what a reproduction says in the folder of its paper; FILE is what
+`celltrain reproduce PAPER --candidate all --json` printed.
 """
 
 import inspect
@@ -17,7 +18,7 @@ import typer.main
 
 from celltrain import papers
 from celltrain.cli import app
-from celltrain.papers import statements
+from celltrain.papers import readme, recordings, statements, today
 from celltrain.registry import Measure, measures
 
 DOCS = Path(__file__).parent
@@ -133,13 +134,16 @@ def _cell_of(kind: str, text: str, number: int) -> dict[str, Any]:
 
 def files() -> dict[Path, str]:
     """Every derived file and its content."""
+    described = [papers.describe(str(PAPERS / paper)) for paper in papers.PAPERS]
     found = {
         DOCS / "reference" / "cli.md": cli_page(),
         DOCS / "reference" / "measures.md": measures_page(),
-        DOCS / "reference" / "statements.md": statements.page(
-            papers.describe(str(PAPERS / paper)) for paper in papers.PAPERS
-        ),
+        DOCS / "reference" / "statements.md": statements.page(described),
+        DOCS / "explanation" / "papers-today.md": today.page(described),
     }
+    for paper in described:
+        path = paper.folder.path / "README.md"
+        found[path] = readme.filled(paper, path.read_text(encoding="utf-8"))
     for name in NOTEBOOKS:
         page = (DOCS / f"{name}.md").read_text(encoding="utf-8")
         found[DOCS / f"{name}.ipynb"] = notebook(page)
@@ -149,9 +153,8 @@ def files() -> dict[Path, str]:
 def record(files: list[str]) -> None:
     """Keeps what reproductions say in the folders of their papers."""
     for file in files:
-        found = statements.recording(json.loads(Path(file).read_text(encoding="utf-8")))
-        place = PAPERS / found["paper"] / statements.RECORDING
-        place.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        answer = json.loads(Path(file).read_text(encoding="utf-8"))
+        recordings.keep(PAPERS / answer["paper"], answer)
 
 
 def main(arguments: list[str]) -> int:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from celltrain import papers
+from celltrain.papers import readme, recordings
 from celltrain.papers.description import Paper
 from celltrain.papers.outcomes import Outcomes
 from celltrain.papers.printed import ends
@@ -112,3 +113,16 @@ def test_a_single_replication_decides_nothing(paper: Paper) -> None:
         finding = claim.judge(Outcomes(samples, published))
         assert finding.verdict is Verdict.UNDECIDED, claim.id
         assert finding.evidence
+
+
+def test_every_contradicted_statement_has_a_cause(paper: Paper) -> None:
+    recorded = recordings.read(paper)
+    for claim in paper.claims:
+        if recorded.claim(claim.id, paper.stacks[0]).get("verdict") == Verdict.CONTRADICTED:
+            assert claim.cause, claim.id
+
+
+def test_the_readme_shows_what_is_recorded(paper: Paper) -> None:
+    content = (paper.folder.path / "README.md").read_text(encoding="utf-8")
+    assert "<!-- recorded:" in content
+    assert readme.filled(paper, content) == content

@@ -15,7 +15,7 @@ from celltrain.papers.printed import Printed, parse
 
 __all__ = ["read_claims"]
 
-CLAIM_KEYS = ("id", "text", "quote", "place", "part", "over")
+CLAIM_KEYS = ("id", "text", "quote", "place", "part", "over", "cause")
 SHARED_KEYS = ("name", "unit", "for", "published")
 LIMITS = ("above", "below", "at-least", "at-most", "margin")
 OWN_KEYS: Mapping[str, tuple[str, ...]] = {
@@ -70,10 +70,11 @@ def _claim(node: Node, every: Sequence[Table], names: Mapping[str, Any]) -> Clai
     return Claim(
         id=filled("id"),
         text=filled("text"),
-        quote=node.text("quote", ""),
+        quote=filled("quote", ""),
         place=filled("place", ""),
         needs=_needs(node, parts, every),
         judge=judged(parts, names),
+        cause=filled("cause", ""),
     )
 
 

@@ -176,9 +176,7 @@ def judged(parts: Sequence[Part], names: Mapping[str, Any]) -> Callable[[Outcome
 
     def judge(outcomes: Outcomes) -> Finding:
         scope = SampleScope(outcomes, names)
-        findings = [KINDS[part.kind](part, scope) for part in parts]
-        evidence = tuple(piece for finding in findings for piece in finding.evidence)
-        return Finding(verdicts.all_of(finding.judgement for finding in findings), evidence)
+        return Finding.all_of(KINDS[part.kind](part, scope) for part in parts)
 
     return judge
 

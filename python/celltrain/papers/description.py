@@ -78,6 +78,8 @@ class Table:
     """Whether its rows need time series. Views over time have them anyhow."""
     transposed: bool = False
     """Print a line a column, as papers do whose settings are many and whose measures are few."""
+    note: str = ""
+    """How its printed numbers are to be read, where their deviations say nothing without it."""
 
     @property
     def over_time(self) -> bool:
@@ -117,6 +119,8 @@ class Claim:
     needs: tuple[str, ...]
     """The tables and figures it is judged by."""
     judge: Callable[[Outcomes], Finding]
+    cause: str = ""
+    """What makes it fail, where it fails, as far as that was tested; "Unknown" where no test found it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +131,8 @@ class Candidate:
     text: str
     settings: Mapping[str, Any]
     """Set in every scenario of the paper, before the settings of the columns."""
+    today: bool = False
+    """Whether it is the TCP of today, of which the paper prints nothing: it is not compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +170,7 @@ class Paper:
     @property
     def compared(self) -> tuple[str, ...]:
         """The stacks and candidates that are set beside the published values."""
-        return self.stacks[0], *(candidate.name for candidate in self.candidates)
+        return self.stacks[0], *(candidate.name for candidate in self.candidates if not candidate.today)
 
     def settings(self, variant: str) -> Mapping[str, Any]:
         """What a stack or a candidate sets in every scenario."""

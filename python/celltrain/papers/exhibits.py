@@ -33,6 +33,7 @@ TABLE_KEYS = (
     "series-title",
     "trace",
     "transposed",
+    "note",
 )
 COLUMN_KEYS = ("name", "settings", "over", "each", "only")
 ROW_KEYS = ("name", "unit", "value", "statistic", "over")
@@ -94,6 +95,7 @@ class Exhibits:
             view=self._view(node, names),
             trace=node.flag("trace"),
             transposed=node.flag("transposed"),
+            note=node.text("note", ""),
         )
 
     def _columns(self, node: Node, names: Mapping[str, Any]) -> Iterator[Column]:

@@ -70,12 +70,32 @@ class Finding:
 
     judgement: Judgement
     evidence: tuple[Evidence, ...]
+    decisive: int = 0
+    """The place of the evidence from which the verdict follows."""
 
     @staticmethod
     def of(parts: Iterable[tuple[Judgement, Evidence]]) -> "Finding":
         """The finding on a claim that is true if every part is."""
-        judgements, evidence = zip(*parts, strict=True)
-        return Finding(all_of(judgements), evidence)
+        return Finding.all_of(Finding(judgement, (evidence,)) for judgement, evidence in parts)
+
+    @staticmethod
+    def all_of(findings: "Iterable[Finding]") -> "Finding":
+        """The finding on a claim that is true if every finding is.
+
+        Decisive is the first one where the claim is supported, the one that speaks most against it where it
+        is contradicted, and otherwise the first one that is not supported.
+        """
+        every = tuple(findings)
+        joined = all_of(finding.judgement for finding in every)
+        place = 0
+        if joined.verdict is Verdict.CONTRADICTED:
+            place = min(range(len(every)), key=lambda one: every[one].judgement.p_if_true)
+        elif joined.verdict is Verdict.UNDECIDED:
+            open_ones = (one for one, found in enumerate(every) if found.verdict is not Verdict.SUPPORTED)
+            place = next(open_ones, 0)
+        before = sum(len(finding.evidence) for finding in every[:place])
+        evidence = tuple(piece for finding in every for piece in finding.evidence)
+        return Finding(joined, evidence, before + every[place].decisive)
 
     @property
     def verdict(self) -> Verdict:
@@ -83,9 +103,9 @@ class Finding:
         return self.judgement.verdict
 
     def headline(self) -> dict[str, Any]:
-        """The number that the claim is about, as JSON has it: that of the first comparison."""
-        first = self.evidence[0]
-        return {"published": as_json(first.published), "measured": first.value, "ci95": first.ci95}
+        """The number from which the verdict follows, as JSON has it."""
+        found = self.evidence[self.decisive]
+        return {"published": as_json(found.published), "measured": found.value, "ci95": found.ci95}
 
     @property
     def n(self) -> int:

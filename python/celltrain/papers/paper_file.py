@@ -142,9 +142,9 @@ def _exhibits(node: Node, key: str, every: Sequence[Table]) -> tuple[str, ...]:
 
 
 def _candidate(node: Node) -> Candidate:
-    node.known(("name", "text", "settings"))
+    node.known(("name", "text", "settings", "today"))
     settings: Mapping[str, Any] = node.mapping("settings")
-    return Candidate(node.text("name"), node.text("text"), settings)
+    return Candidate(node.text("name"), node.text("text"), settings, node.flag("today"))
 
 
 def _fitted(node: Node, every: Sequence[Table]) -> Fitted:

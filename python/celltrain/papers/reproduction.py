@@ -346,6 +346,7 @@ class Reproduction:
                     "verdict": judged.finding.verdict,
                     **judged.finding.headline(),
                     "n": judged.finding.n,
+                    "decisive": judged.finding.decisive,
                     "evidence": [evidence.to_json() for evidence in judged.finding.evidence],
                     "stack": judged.stack,
                 }

@@ -50,7 +50,7 @@ class _Where:
 
 
 def reproduce(
-    paper: str,
+    paper: str | Paper,
     *,
     tables: Iterable[str] = (),
     figures: Iterable[str] = (),
@@ -66,7 +66,7 @@ def reproduce(
     """Runs the tables and figures of a paper and judges its claims.
 
     Args:
-        paper: the paper's id, "espd".
+        paper: the paper's id, "espd", or a description.
         tables: tables to run, "1" or "Table 1"; with `figures` also empty, everything.
         figures: figures to run, "2" or "Figure 2".
         stacks: presets of `tcp.stack`; all of the paper's by default, or its first beside candidates.
@@ -85,7 +85,7 @@ def reproduce(
     """
     from celltrain.papers import describe
 
-    description = describe(paper)
+    description = paper if isinstance(paper, Paper) else describe(paper)
     own = description.folder
     selected = select(description, tables, figures)
     chosen = variants(description, stacks, candidates)

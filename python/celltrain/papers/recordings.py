@@ -1,0 +1,135 @@
+"""What is kept of a paper's runs in its folder, so that pages can be made without any.
+
+A recording is made of the answer of `celltrain reproduce PAPER --candidate all --json`: `recorded.json` has
+the verdict on every claim and the number behind it, `recorded.csv` every number of every table. What an
+answer says of a stack or a candidate replaces what was kept of it; others stay.
+"""
+
+import csv
+import io
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from celltrain import statistics
+from celltrain.papers.description import Paper
+
+__all__ = ["NUMBERS", "RECORDING", "Recorded", "keep", "read"]
+
+RECORDING = "recorded.json"
+"""The file of verdicts and deviations."""
+
+NUMBERS = "recorded.csv"
+"""The file of the tables' numbers."""
+
+DIGITS = 6
+"""Significant digits of the tables' numbers."""
+
+HEADING = ("stack", "table", "column", "row", "measured", "ci95")
+
+Place = tuple[str, str, str, str]
+"""A number: stack, table, column, row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A paper's recording; empty where nothing was recorded."""
+
+    runs: Sequence[Mapping[str, Any]]
+    """What ran: `stack`, `tables`, `replications`, `seed`, `version`, `fingerprint`."""
+    claims: Mapping[str, Sequence[Mapping[str, Any]]]
+    deviations: Sequence[Mapping[str, Any]]
+    numbers: Mapping[Place, statistics.Estimate]
+
+    @property
+    def stacks(self) -> list[str]:
+        """The stacks and candidates that ran."""
+        return [one["stack"] for one in self.runs]
+
+    def claim(self, name: str, stack: str) -> Mapping[str, Any]:
+        """What is kept of a claim under a stack or a candidate; empty where it was not judged."""
+        return next((one for one in self.claims.get(name, ()) if one["stack"] == stack), {})
+
+
+def read(paper: Paper) -> Recorded:
+    """The recording in a paper's folder."""
+    return _read(paper.folder.path)
+
+
+def _read(folder: Path) -> Recorded:
+    file = folder / RECORDING
+    if not file.is_file():
+        return Recorded((), {}, (), {})
+    found = json.loads(file.read_text(encoding="utf-8"))
+    return Recorded(found["runs"], found["claims"], found["deviations"], _numbers(folder / NUMBERS))
+
+
+def _numbers(file: Path) -> dict[Place, statistics.Estimate]:
+    if not file.is_file():
+        return {}
+    with file.open(encoding="utf-8", newline="") as text:
+        return {
+            (one["stack"], one["table"], one["column"], one["row"]): statistics.Estimate(
+                float(one["measured"]), None, float(one["ci95"]) if one["ci95"] else None, 0
+            )
+            for one in csv.DictReader(text)
+        }
+
+
+def keep(folder: Path, answer: Mapping[str, Any]) -> None:
+    """Keeps the answer of `celltrain reproduce --json` in a paper's folder."""
+    old, stacks = _read(folder), list(dict.fromkeys(row["stack"] for row in answer["rows"]))
+    claims: dict[str, list[dict[str, Any]]] = {
+        name: [dict(one) for one in found if one["stack"] not in stacks] for name, found in old.claims.items()
+    }
+    for claim in answer["claims"]:
+        name = claim["id"].removesuffix(f" ({claim['stack']})")
+        claims.setdefault(name, []).append(_claim(claim))
+    content = {
+        "paper": answer["paper"],
+        "runs": [dict(one) for one in old.runs if one["stack"] not in stacks]
+        + [_run(answer, stack) for stack in stacks],
+        "claims": {name: found for name, found in claims.items() if found},
+        "deviations": [dict(one) for one in old.deviations if one["stack"] not in stacks]
+        + answer["deviations"],
+    }
+    text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+    (folder / RECORDING).write_text(text, encoding="utf-8")
+    (folder / NUMBERS).write_text(_lines(old, stacks, answer), encoding="utf-8")
+
+
+def _run(answer: Mapping[str, Any], stack: str) -> dict[str, Any]:
+    tables = (_bare(row["table"], row) for row in answer["rows"] if row["stack"] == stack)
+    said = {key: answer[key] for key in ("replications", "seed", "version", "fingerprint")}
+    return {"stack": stack, "tables": list(dict.fromkeys(tables)), **said}
+
+
+def _claim(claim: Mapping[str, Any]) -> dict[str, Any]:
+    decisive = claim["evidence"][claim["decisive"]] if "decisive" in claim else {}
+    kept = ("stack", "verdict", "published", "measured", "ci95", "n")
+    return {key: claim[key] for key in kept} | {key: decisive[key] for key in ("name", "unit") if decisive}
+
+
+def _lines(old: Recorded, stacks: Sequence[str], answer: Mapping[str, Any]) -> str:
+    file = io.StringIO()
+    lines = csv.writer(file, lineterminator="\n")
+    lines.writerow(HEADING)
+    for place, found in old.numbers.items():
+        if place[0] not in stacks:
+            lines.writerow((*place, _number(found.mean), _number(found.half_width)))
+    for row in answer["rows"]:
+        if row["measured"] is not None:
+            place = (row["stack"], _bare(row["table"], row), row["column"], row["row"])
+            lines.writerow((*place, _number(row["measured"]), _number(row["ci95"])))
+    return file.getvalue()
+
+
+def _bare(label: str, row: Mapping[str, Any]) -> str:
+    """A table's name without the stack that labels have which is not the paper's first."""
+    return label.removesuffix(f" ({row['stack']})")
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.{DIGITS}g}"

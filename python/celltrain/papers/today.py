@@ -1,0 +1,72 @@
+"""The page of what a reader of today should believe of each paper.
+
+Its words stand in `today.md` of the paper's folder, its numbers in the recording. A place in braces becomes
+a number: `{claim | linux | ID}` what a claim measured under a stack or a candidate, `{number | rfc | TABLE
+| COLUMN | ROW}` a number of a table.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from celltrain import statistics, text
+from celltrain.errors import InputError
+from celltrain.papers.description import Paper
+from celltrain.papers.recordings import Recorded, read
+
+__all__ = ["WORDS", "page"]
+
+WORDS = "today.md"
+"""The file of a paper's folder with the words of the page."""
+
+HEAD = """# The papers today
+
+What a reader of today should believe of each paper: its experiments again under its own TCP, under what the
+standards say (`rfc`) and under a current Linux kernel (`linux`). Packets, network and hosts stay the
+paper's; the candidates of these names in each `paper.toml` list every setting.
+[Statements](../reference/statements.md) has the verdict on everything that the papers say.
+
+Generated from `today.md`, `recorded.json` and `recorded.csv` of each paper by `make generate`.
+"""
+
+_PLACE = re.compile(r"\{([a-z]+(?: \| [^|}]+)+)\}")
+
+
+def page(papers: Iterable[Paper]) -> str:
+    """The page, as Markdown."""
+    return HEAD + "".join(part for paper in papers for part in _paper(paper, read(paper)))
+
+
+def _paper(paper: Paper, recorded: Recorded) -> Iterator[str]:
+    file = paper.folder.path / WORDS
+    if not file.is_file():
+        return
+    yield f"\n## {paper.id}\n\n*{paper.title}*.\n\n"
+    words = file.read_text(encoding="utf-8").strip()
+    yield _PLACE.sub(lambda place: _number(paper, recorded, place[1]), words) + "\n"
+    yield from _verdicts(paper, recorded)
+
+
+def _number(paper: Paper, recorded: Recorded, place: str) -> str:
+    kind, stack, *way = place.split(" | ")
+    found: statistics.Estimate | None = None
+    if kind == "number" and len(way) == 3:
+        found = recorded.numbers.get((stack, way[0], way[1], way[2]))
+    elif kind == "claim" and len(way) == 1:
+        claim = recorded.claim(way[0], stack)
+        found = statistics.Estimate(claim["measured"], None, claim["ci95"], 0) if claim else None
+    if found is None:
+        raise InputError(f"{paper.folder.path / WORDS}: nothing is recorded of '{{{place}}}'")
+    return text.interval(found, "")
+
+
+def _verdicts(paper: Paper, recorded: Recorded) -> Iterator[str]:
+    """What the papers' statements are under every TCP, of those that were judged under one of today."""
+    today = [one.name for one in paper.candidates if one.today and one.name in recorded.stacks]
+    judged = [claim for claim in paper.claims if any(recorded.claim(claim.id, name) for name in today)]
+    if not judged:
+        return
+    stacks = [paper.stacks[0], *today]
+    yield f"\n| statement | {' | '.join(stacks)} |\n|{'---|' * (len(stacks) + 1)}\n"
+    for claim in judged:
+        verdicts = (recorded.claim(claim.id, name).get("verdict", "not run") for name in stacks)
+        yield f"| {claim.text} | {' | '.join(verdicts)} |\n"

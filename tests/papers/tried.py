@@ -1,0 +1,185 @@
+"""Runs a paper with other settings and keeps what it says: `python tests/papers/tried.py PAPER [NAME...]`.
+
+`papers/PAPER/tried.toml` lists the settings. A [[try]] changes some of them and has its claims judged: it
+tests what makes a statement fail. A [[search]] runs every combination of some values and compares each with
+what is printed, also in exhibits that are held out. The results are written to `papers/PAPER/tried.json`,
+from which the page of statements is made; what ran before under the same settings stays.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import sys
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from celltrain import papers, statistics
+from celltrain.papers.description import Paper, Table
+from celltrain.papers.reproduction import Reproduction
+
+PAPERS = Path(__file__).resolve().parents[2] / "papers"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Settings to run, and what to look at."""
+
+    name: str
+    settings: Mapping[str, Any]
+    exhibits: Sequence[str]
+    columns: Sequence[str]
+    """Columns to run; all of them where none is named."""
+    claims: Sequence[str]
+    held_out: Sequence[str]
+    replications: int
+    candidate: str = ""
+    """The candidate of the paper on which the settings build; none by default."""
+    search: str = ""
+    """The search of which it is a combination."""
+
+    @property
+    def known_by(self) -> dict[str, Any]:
+        """What tells it from others in the file of results."""
+        return {
+            "name": self.name,
+            "candidate": self.candidate,
+            "settings": dict(self.settings),
+            "exhibits": list(self.exhibits),
+            "columns": list(self.columns),
+            "replications": self.replications,
+        }
+
+
+def plans(file: Path) -> Iterator[Plan]:
+    """Every try and every combination of the searches in a `tried.toml`."""
+    content = tomllib.loads(file.read_text(encoding="utf-8"))
+    for one in content.get("try", ()):
+        yield _plan(one, one["name"], one["settings"])
+    for one in content.get("search", ()):
+        keys, values = list(one["over"]), list(one["over"].values())
+        for chosen in itertools.product(*values):
+            settings = one.get("settings", {}) | dict(zip(keys, chosen, strict=True))
+            name = ", ".join(map(str, chosen))
+            yield _plan(one, name, settings, search=one["name"])
+
+
+def _plan(one: Mapping[str, Any], name: str, settings: Mapping[str, Any], search: str = "") -> Plan:
+    return Plan(
+        name,
+        settings,
+        one["exhibits"],
+        one.get("columns", ()),
+        one.get("claims", ()),
+        one.get("held-out", ()),
+        one.get("replications", 3),
+        one.get("candidate", ""),
+        search,
+    )
+
+
+def reduced(paper: Paper, plan: Plan) -> Paper:
+    """The paper with the settings of the plan, its exhibits and its claims alone."""
+    own: Mapping[str, Any] = {}
+    for candidate in paper.candidates:
+        if candidate.name == plan.candidate:
+            own = candidate.settings
+    settings = {**own, **plan.settings}
+
+    def chosen(tables: Sequence[Table]) -> tuple[Table, ...]:
+        return tuple(
+            replace(
+                one,
+                columns=tuple(
+                    replace(column, settings={**settings, **column.settings})
+                    for column in one.columns
+                    if not plan.columns or column.name in plan.columns
+                ),
+            )
+            for one in tables
+            if one.name in plan.exhibits
+        )
+
+    return replace(
+        paper,
+        tables=chosen(paper.tables),
+        figures=chosen(paper.figures),
+        claims=tuple(one for one in paper.claims if one.id in plan.claims),
+        stacks=paper.stacks[:1],
+        candidates=(),
+    )
+
+
+def tried(paper: Paper, plan: Plan, jobs: int) -> dict[str, Any]:
+    """What a plan gives, as the file of results keeps it."""
+    found = papers.reproduce(reduced(paper, plan), replications=plan.replications, jobs=jobs)
+    return {
+        **plan.known_by,
+        "search": plan.search,
+        "held-out": list(plan.held_out),
+        "fingerprint": found.provenance["fingerprint"],
+        "claims": {
+            one.claim.id: {
+                "verdict": one.finding.verdict,
+                "decisive": one.finding.decisive,
+                "evidence": [_rounded(piece.to_json()) for piece in one.finding.evidence],
+            }
+            for one in found.claims
+        },
+        "deviations": deviations(found),
+    }
+
+
+def _rounded(piece: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: float(f"{value:.5g}") if isinstance(value, float) else value for key, value in piece.items()}
+
+
+def deviations(found: Reproduction) -> dict[str, dict[str, float]]:
+    """Mean deviations of each exhibit over its rows of one unit, in per cent and without signs."""
+    units = {
+        (table.name, row.name): row.unit or "ratio"
+        for table in found.tables
+        for row in table.rows
+        if row.statistic == "mean"
+    }
+    means: dict[str, dict[str, list[float]]] = {}
+    for row in found.rows:
+        unit = units.get((row.table, row.row))
+        if unit is not None and row.deviation is not None:
+            means.setdefault(row.table, {}).setdefault(unit, []).append(100 * abs(row.deviation))
+    return {
+        table: {unit: round(statistics.mean(values), 3) for unit, values in by_unit.items()}
+        for table, by_unit in means.items()
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("paper")
+    parser.add_argument("names", nargs="*", help="tries or searches; all by default")
+    parser.add_argument("--jobs", type=int, default=1)
+    given = parser.parse_args()
+    folder = PAPERS / given.paper
+    paper = papers.describe(str(folder))
+    file = folder / "tried.json"
+    kept = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else []
+    every = list(plans(folder / "tried.toml"))
+    for plan in every:
+        wanted = not given.names or plan.name in given.names or plan.search in given.names
+        same = [one for one in kept if all(one[key] == value for key, value in plan.known_by.items())]
+        if not wanted or same:
+            continue
+        kept.append(tried(paper, plan, given.jobs))
+        order = [one.known_by for one in every]
+        kept = [one for one in kept if {key: one[key] for key in order[0]} in order]
+        kept.sort(key=lambda one: order.index({key: one[key] for key in order[0]}))
+        file.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        sys.stderr.write(f"{plan.search or 'try'}: {plan.name}: {kept[-1]['deviations']}\n")
+
+
+if __name__ == "__main__":
+    main()
