@@ -14,8 +14,10 @@ __all__ = [
     "bench_workloads",
     "max_min",
     "measures",
+    "passages",
     "plan_schema",
     "policies",
+    "ports",
     "run",
     "schema",
 ]
@@ -101,6 +103,10 @@ def run(
     cancel: CancelToken | None = None,
     panics: bool = False,
 ) -> RunResult: ...
+def ports(scenario: Scenario) -> str: ...
+def passages(
+    scenario: Scenario, seed: int, replication: int, port: str, begin: float, end: float
+) -> dict[str, Any]: ...
 def measures() -> str: ...
 def policies() -> str: ...
 def schema() -> str: ...

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from celltrain.plots.namespaces import ComparisonPlots
     from celltrain.runs.executors import Cluster
 
 __all__ = ["Comparison", "Variants", "compare", "comparison_key", "known_policies", "policies", "vary"]
@@ -227,6 +228,13 @@ class Comparison:
         with claim(path, KIND, self.manifest["key"], asked=asked, overwrite=overwrite) as target:
             self.write_to(target)
         return Path(path)
+
+    @property
+    def plot(self) -> "ComparisonPlots":
+        """Pictures of the comparison, as figures: `.compare()`, `.queue()`, `.windows()`, `.cdf("delay")`."""
+        from celltrain.plots.namespaces import ComparisonPlots
+
+        return ComparisonPlots(self)
 
     def __repr__(self) -> str:
         return f"<Comparison of {', '.join(self.variants)}: {self.manifest['name']!r}>"

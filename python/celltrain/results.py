@@ -20,6 +20,8 @@ if TYPE_CHECKING:  # both are slow to import, and not every command needs them
     import pandas as pd
     import polars as pl
 
+    from celltrain.plots.namespaces import ResultPlots
+
 __all__ = [
     "FRAMES",
     "CombinedFingerprint",
@@ -270,6 +272,13 @@ class Result(Frames):
         for name, capture in self.captures.items():
             target.write_bytes(f"captures/{name}", capture)
         target.finish(self.manifest)
+
+    @property
+    def plot(self) -> "ResultPlots":
+        """Pictures of the run: `.queue()`, `.windows()`, `.flow("1")`, `.flows()`, `.cdf("rtt")`."""
+        from celltrain.plots.namespaces import ResultPlots
+
+        return ResultPlots(self)
 
     def __repr__(self) -> str:
         m = self.manifest

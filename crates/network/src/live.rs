@@ -5,6 +5,7 @@
 //! a watched run has the fingerprint of [`Experiment::run`], however often it is stopped. A run that nobody watches keeps no logs.
 
 mod discards;
+mod passages;
 mod rows;
 mod state;
 mod vcs;
@@ -16,6 +17,7 @@ use celltrain_engine::{Time, stream::StreamId};
 use celltrain_tcp::EventKind;
 
 pub(crate) use self::discards::DiscardLog;
+pub use self::passages::Passage;
 pub use self::state::{Discard, FlowState, PortState, Reaction, Row, Vc, Whereabouts};
 use self::{discards::Noted, vcs::trace};
 use crate::{

@@ -4,6 +4,7 @@ use pyo3::prelude::*;
 
 mod bench;
 mod panic;
+mod passages;
 mod rates;
 mod result;
 mod scenario;
@@ -15,6 +16,7 @@ mod _core {
     use super::{
         bench::{bench, bench_workloads},
         panic::Panic,
+        passages::{passages, ports},
         rates::max_min,
         result::{CancelToken, RunResult, run},
         scenario::{Scenario, measures, plan_schema, policies, schema},

@@ -1,60 +1,268 @@
-"""`celltrain plot`: pictures of what happens inside a run."""
+"""`celltrain plot`: pictures of results folders, and of what happens inside a run."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from celltrain import terminal
 from celltrain.cli import options
-from celltrain.errors import InputError, unknown
+from celltrain.errors import InputError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from celltrain.scenario import Scenario
 
 __all__ = ["app"]
 
 FORMATS = (".png", ".svg", ".pdf")
 
-app = typer.Typer(help="Draw what happens inside a run.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(
+    help="Draw pictures of results, and of what happens inside a run.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="A results folder.")]
+Source = Annotated[str, typer.Argument(metavar="SOURCE", help="A results folder or a scenario file (TOML).")]
+Seed = Annotated[
+    int | None, typer.Option(metavar="S", help="Of a scenario: master seed; its own by default.")
+]
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Of a scenario: change a setting. Repeatable."),
+]
+Replication = Annotated[int, typer.Option(metavar="R", min=0, help="Which replication, counted from 0.")]
+Begin = Annotated[
+    float | None, typer.Option("--from", metavar="T", help="Start of the time to show, in seconds.")
+]
+End = Annotated[float | None, typer.Option("--to", metavar="T", help="End of the time to show, in seconds.")]
+Out = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Where to draw: .png, .svg or .pdf; KIND.png by default."),
+]
+Port = Annotated[
+    str | None, typer.Option(metavar="PORT", help="As in 'switch1 > switch2'; the bottleneck by default.")
+]
+VariantNames = Annotated[
+    str | None,
+    typer.Option(metavar="A,B,…", help="Of a comparison: only these variants, in this order."),
+]
 
 
 @app.callback()
 def _group() -> None:
-    """Draw what happens inside a run."""
+    """Draw pictures of results, and of what happens inside a run."""
+
+
+@app.command("queue")
+def queue(
+    source: Source,
+    port: Port = None,
+    policies: Annotated[
+        str | None,
+        typer.Option(metavar="A,B,…", help="Of a scenario: a panel for each of these discard policies."),
+    ] = None,
+    variants: VariantNames = None,
+    set_: Set = None,
+    seed: Seed = None,
+    replication: Replication = 0,
+    begin: Begin = None,
+    end: End = None,
+    out: Out = None,
+) -> None:
+    """Draw a queue: capacity, thresholds, and cells accepted, discarded or dead.
+
+    A cell is dead if some of its frame is lost: it is carried for nothing. A short time shows every cell.
+    """
+    target = _target(out, "queue")
+    time = (begin, end)
+    if Path(source).is_dir():
+        _refuse(Path(source), {"--policies": policies, "--set": set_, "--seed": seed})
+        found = _read(Path(source), ("run", "compare"), {"--variants": variants})
+        more: dict[str, Any] = {"variants": _names(variants)} if _is_comparison(found) else {}
+        _drawn(target, lambda: found.plot.queue(port, time, replication, **more))
+        return
+    _refuse(Path(source), {"--variants": variants})
+    scenarios = _varied(options.load_scenario(source, set_), _names(policies))
+
+    def draw() -> "Figure":
+        from celltrain.plots.namespaces import queue_of
+
+        return queue_of(scenarios, port, time, seed, replication)
+
+    _drawn(target, draw)
+
+
+@app.command("windows")
+def windows(
+    folder: Folder, variants: VariantNames = None, replication: Replication = 0, out: Out = None
+) -> None:
+    """Draw the congestion windows of a traced run or comparison, and their sum."""
+    target = _target(out, "windows")
+    found = _read(folder, ("run", "compare"), {"--variants": variants})
+    more: dict[str, Any] = {"variants": _names(variants)} if _is_comparison(found) else {}
+    _drawn(target, lambda: found.plot.windows(replication, **more))
+
+
+@app.command("compare")
+def compare(
+    folder: Folder,
+    measure: Annotated[
+        list[str] | None,
+        typer.Option(metavar="MEASURE", help="A measure to show; the first one sorts. Repeatable."),
+    ] = None,
+    out: Out = None,
+) -> None:
+    """Draw a comparison: a row for each variant, a column for each measure, the best variant first."""
+    target = _target(out, "compare")
+    found = _read(folder, ("compare",))
+    _drawn(target, lambda: found.plot.compare(measure or ()))
+
+
+@app.command("sweep")
+def sweep(
+    folder: Folder,
+    measure: Annotated[
+        str | None, typer.Option(metavar="MEASURE", help="The measure to show; goodput by default.")
+    ] = None,
+    trade_off: Annotated[
+        bool, typer.Option("--trade-off", help="Draw fairness against goodput instead.")
+    ] = False,
+    out: Out = None,
+) -> None:
+    """Draw a measure over the axes of a sweep, all panels to one scale."""
+    target = _target(out, "sweep")
+    found = _read(folder, ("sweep",))
+    _drawn(target, lambda: found.plot.trade_off() if trade_off else found.plot.sweep(measure))
+
+
+@app.command("cdf")
+def cdf(
+    folder: Folder,
+    metric: Annotated[
+        str,
+        typer.Argument(
+            metavar="METRIC",
+            help="'delay' (of cells at a port), a series such as rtt, a column of flows, or a metric.",
+        ),
+    ],
+    entity: Annotated[
+        str | None, typer.Option("--of", metavar="NAME", help="Only the values of this flow or port.")
+    ] = None,
+    variants: VariantNames = None,
+    out: Out = None,
+) -> None:
+    """Draw a distribution: the share of values that do not exceed each value, with percentiles."""
+    target = _target(out, "cdf")
+    found = _read(folder, ("run", "compare"), {"--variants": variants})
+    more: dict[str, Any] = {"variants": _names(variants)} if _is_comparison(found) else {}
+    _drawn(target, lambda: found.plot.cdf(metric, entity, **more))
 
 
 @app.command("flow")
 def flow(
-    scenario: options.Scenario,
+    source: Source,
     name: Annotated[str, typer.Argument(metavar="FLOW", help="The flow's name, as in the table of flows.")],
-    set_: options.Set = None,
-    seed: options.Seed = None,
-    replication: Annotated[
-        int, typer.Option(metavar="R", min=0, help="Which replication, counted from 0.")
-    ] = 0,
-    begin: Annotated[
-        float | None, typer.Option("--from", metavar="T", help="Start of the time to show, in seconds.")
-    ] = None,
-    end: Annotated[
-        float | None, typer.Option("--to", metavar="T", help="End of the time to show, in seconds.")
-    ] = None,
+    set_: Set = None,
+    seed: Seed = None,
+    replication: Replication = 0,
+    begin: Begin = None,
+    end: End = None,
     out: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Where to draw: .png, .svg or .pdf; flow-FLOW.png by default."),
     ] = None,
 ) -> None:
     """Draw a TCP connection: sequence numbers, ACKs, windows, and its events with their causes."""
-    loaded = options.load_scenario(scenario, set_)
-    target = out or Path(f"flow-{name.replace('/', '-')}.png")
-    if target.suffix not in FORMATS:
-        raise InputError(f"--out takes a file that ends in {', '.join(FORMATS)}, not '{target}'")
+    target = _target(out, f"flow-{name.replace('/', '-')}")
+    if Path(source).is_dir():
+        _refuse(Path(source), {"--set": set_, "--seed": seed})
+        found = _read(Path(source), ("run",))
+        _drawn(target, lambda: found.plot.flow(name, (begin, end), replication))
+        return
+    from celltrain.errors import unknown
+    from celltrain.plots.namespaces import span_of
+
+    loaded = options.load_scenario(source, set_)
     if name not in loaded.core.flow_names():
         raise unknown("flow", name, loaded.core.flow_names())
-    span = (begin or 0.0, loaded.duration if end is None else end)
-    if not 0 <= span[0] < span[1] <= loaded.duration:
-        raise InputError(f"--from and --to must lie in order within the run, 0 to {loaded.duration:g} s")
-    from celltrain.plots.flow import flow_of_run
+    span = span_of(loaded, (begin, end))
+
+    def draw() -> "Figure":
+        from celltrain.plots.flow import flow_of_run
+
+        return flow_of_run(loaded, name, span, seed=seed, replication=replication)
+
+    _drawn(target, draw)
+
+
+def _target(out: Path | None, kind: str) -> Path:
+    """The file to draw to; refused before anything runs if its format is unknown."""
+    target = out or Path(f"{kind}.png")
+    if target.suffix not in FORMATS:
+        raise InputError(f"--out takes a file that ends in {', '.join(FORMATS)}, not '{target}'")
+    return target
+
+
+def _drawn(target: Path, draw: Any) -> None:
     from celltrain.plots.style import write
 
-    with options.watched("running"):
-        figure = flow_of_run(loaded, name, span, seed=seed, replication=replication)
+    with options.watched("drawing"):
+        figure = draw()
     write(figure, target)
     terminal.say(f"picture: {target}")
+
+
+def _read(folder: Path, kinds: Sequence[str], for_comparisons: "dict[str, object] | None" = None) -> Any:
+    """Opens a results folder of one of some kinds; says so if it was made by another version."""
+    from celltrain import read
+    from celltrain.manifests import read_manifest
+    from celltrain.results import core_version
+
+    manifest = read_manifest(folder)
+    kind = manifest["kind"]
+    if kind not in kinds:
+        wanted = " or ".join(_KINDS[one] for one in kinds)
+        raise InputError(f"{folder} holds {_KINDS.get(kind, kind)}, and this draws {wanted}")
+    if kind != "compare":
+        _refuse(folder, for_comparisons or {})
+    if manifest.get("core", core_version()) != core_version():
+        terminal.note(f"{folder} is of another version: what runs again for the picture may differ from it")
+    return read(folder)
+
+
+_KINDS = {
+    "run": "a run",
+    "compare": "a comparison",
+    "sweep": "a sweep",
+    "reproduce": "a reproduction",
+    "reproduce-all": "reproductions",
+}
+
+
+def _is_comparison(found: object) -> bool:
+    from celltrain.comparison import Comparison
+
+    return isinstance(found, Comparison)
+
+
+def _refuse(source: Path, asked: "dict[str, object]") -> None:
+    for option, value in asked.items():
+        if value not in (None, []):
+            raise InputError(f"{option} means nothing for {source}: see --help")
+
+
+def _names(words: str | None) -> list[str]:
+    return [name.strip() for name in (words or "").split(",") if name.strip()]
+
+
+def _varied(loaded: "Scenario", names: Sequence[str]) -> "dict[str, Scenario]":
+    """The scenario under each policy, or as it is."""
+    if not names:
+        return {loaded.name: loaded}
+    from celltrain.comparison import POLICY_KEY, policies
+
+    return {name: loaded.with_({POLICY_KEY: name}) for name in policies(names)}

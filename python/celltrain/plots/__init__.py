@@ -6,8 +6,9 @@
 
 from typing import TYPE_CHECKING
 
-from celltrain import statistics, text
+from celltrain import statistics
 from celltrain.folder import Folder
+from celltrain.plots.compared import compared_points
 from celltrain.plots.points import PointPanel, PointSeries, bars, points
 from celltrain.plots.reproduction import draw_reproduction, table_points, window_panel
 from celltrain.plots.series import SeriesPanel, WindowPanel, occupancy, over_time, windows
@@ -25,6 +26,7 @@ __all__ = [
     "PointSeries",
     "WindowPanel",
     "bars",
+    "compared_points",
     "draw_comparison",
     "draw_reproduction",
     "draw_run",
@@ -71,11 +73,5 @@ def flow_bars(result: Result) -> "Figure":
 
 
 def draw_comparison(found: "Comparison", folder: Folder) -> None:
-    """The picture of a comparison: a panel for each measure, a point for each variant."""
-    every = []
-    for measure in found.measures:
-        factor, unit = text.scale(found.size(measure), found.unit(measure))
-        means = [found.results[name].estimate(measure.name).scaled(1 / factor) for name in found.variants]
-        title = text.with_unit(measure.title, unit)
-        every.append(PointPanel(title, found.variants, [PointSeries("mean, 95 % interval", means)]))
-    save(points(every, columns=3), folder, "comparison")
+    """The picture of a comparison: a row for each variant, a column for each measure, the best first."""
+    save(compared_points(found), folder, "comparison")

@@ -33,6 +33,9 @@ MANY = 4000
 LANES = 3
 """Heights at which numbers of events stand, so that neighbours do not cover each other."""
 
+NUMBER = 0.024
+"""The part of the width that a number takes, with the space beside it; a range takes twice as much."""
+
 
 @dataclass(frozen=True, slots=True)
 class FlowEvent:
@@ -207,22 +210,48 @@ def _windows(axis: "Axes", drawn: FlowTraces, span: tuple[float, float]) -> None
 
 def _mark(above: "Axes", below: "Axes", events: Sequence[FlowEvent], span: tuple[float, float]) -> int:
     """A line at each event, and on top its number in the list; returns how many lanes the numbers take."""
-    room = 0.022 * (span[1] - span[0])
-    taken = [float("-inf")] * LANES
-    for number, event in enumerate(events, 1):
+    for event in events:
         for axis in (above, below):
             axis.axvline(event.t, color="#888888", linewidth=0.7, linestyle=":", zorder=0)
-        if number > LISTED:
-            continue
-        lane = next((lane for lane, last in enumerate(taken) if event.t - last >= room), LANES - 1)
-        taken[lane] = event.t
+    labels = _numbers([event.t for event in events[:LISTED]], span[1] - span[0])
+    for label in labels:
         above.annotate(
-            str(number),
-            (event.t, 1),
+            label.text,
+            (label.t, 1),
             xycoords=("data", "axes fraction"),
-            xytext=(0, 3 + 11 * lane),
+            xytext=(0, 3 + 11 * label.lane),
             textcoords="offset points",
-            ha="center",
+            ha="left" if "–" in label.text else "center",
             fontsize="small",
         )
-    return sum(last > float("-inf") for last in taken)
+    return len({label.lane for label in labels})
+
+
+@dataclass(slots=True)
+class _Number:
+    """The number of an event, or of several that are too near one another to be told apart."""
+
+    t: float
+    lane: int
+    first: int
+    last: int
+
+    @property
+    def text(self) -> str:
+        return str(self.first) if self.first == self.last else f"{self.first}–{self.last}"
+
+
+def _numbers(times: Sequence[float], width: float) -> list[_Number]:
+    """Where the numbers of events stand over a picture of so many seconds: none covers another."""
+    labels: list[_Number] = []
+    free = [float("-inf")] * LANES
+    for number, t in enumerate(times, 1):
+        lane = next((lane for lane, end in enumerate(free) if t >= end), None)
+        if lane is None:
+            label = labels[-1]
+            label.last = number
+            free[label.lane] = label.t + 2.5 * NUMBER * width
+        else:
+            labels.append(_Number(t, lane, number, number))
+            free[lane] = t + NUMBER * width
+    return labels

@@ -1,10 +1,12 @@
 """Pictures of means with intervals: published against measured, policy against policy, flow beside flow."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Literal
 
+from celltrain.bounds import UNBOUNDED, Bounds, reach
 from celltrain.plots.style import COLOURS, MARKERS, panels, styled
 from celltrain.statistics import Estimate
 
@@ -47,6 +49,8 @@ class PointPanel:
     ylabel: str = ""
     scale: str = ""
     """Panels that name the same scale have the same range of values; "" is a panel's own."""
+    bounds: Bounds = UNBOUNDED
+    """The least and the largest possible value: intervals are drawn no further."""
     form: Literal["marks", "curves", "bars"] = "marks"
     """Marks beside one another, curves over the categories, or bars from zero. Among curves and bars a hollow
     series is marks on the series before it."""
@@ -86,7 +90,7 @@ def bars(
     with styled():
         figure, ((axis,),) = panels(1, 1, max(5.0, 0.45 * len(categories) + 1.5), 3.2)
         positions = range(len(categories))
-        errors = [found.half_width or 0.0 for found in heights]
+        errors = _reaches(heights, (0.0, math.inf))
         means = [found.mean for found in heights]
         axis.bar(positions, means, yerr=errors, color=list(colours), capsize=3, error_kw={"linewidth": 1})
         longest = max(map(len, categories))
@@ -95,6 +99,12 @@ def bars(
         axis.grid(visible=False, axis="x")
         axis.set_ylabel(ylabel)
     return figure
+
+
+def _reaches(every: Sequence[Estimate], limits: Bounds) -> list[list[float]]:
+    """The lengths of error bars below and above the means."""
+    pairs = [reach(found, limits) for found in every]
+    return [[below for below, _ in pairs], [above for _, above in pairs]]
 
 
 def _share_scales(axes: "Sequence[Axes]", every: Sequence[PointPanel]) -> None:
@@ -115,7 +125,7 @@ def _point_panel(axis: "Axes", panel: PointPanel) -> None:
         known = [(place + shift, found) for place, found in enumerate(series.points) if found is not None]
         colour = "#333333" if series.hollow and plain else COLOURS[index % len(COLOURS)]
         places, means = [place for place, _ in known], [found.mean for _, found in known]
-        errors = [found.half_width or 0.0 for _, found in known]
+        errors = _reaches([found for _, found in known], panel.bounds)
         if panel.form == "bars" and not series.hollow:
             width = SPREAD / max(count, 2)
             style: dict[str, Any] = {"color": colour, "capsize": 2, "error_kw": {"linewidth": 1}}

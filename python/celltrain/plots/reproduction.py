@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from celltrain import text
 from celltrain.apart import apart
+from celltrain.bounds import bounds_of_row
 from celltrain.experiment import default_jobs
 from celltrain.folder import Folder
 from celltrain.papers.description import OverTime
@@ -102,7 +103,9 @@ def _panels(found: "Reproduction", table: "Table", stack: str) -> list[PointPane
     if table.view == "bars":
         names = [column.name for column in table.columns]
         series = [PointSeries(*one) for one in found.bars(table, stack)]
-        return [PointPanel(table.title, names, series, table.parameter, table.rows[0].unit, form="bars")]
+        unit = table.rows[0].unit
+        limits = bounds_of_row(table.rows[0].name, unit)
+        return [PointPanel(table.title, names, series, table.parameter, unit, bounds=limits, form="bars")]
     return [
         PointPanel(
             row.name,
@@ -110,6 +113,7 @@ def _panels(found: "Reproduction", table: "Table", stack: str) -> list[PointPane
             [PointSeries(*one) for one in found.curves(table, row.name, stack)],
             table.parameter,
             text.with_unit(row.name, row.unit),
+            bounds=bounds_of_row(row.name, row.unit),
             form="curves",
         )
         for row in table.rows
@@ -138,4 +142,5 @@ def table_points(found: "Reproduction", table: "Table", row: str) -> PointPanel:
     names = [column.name for column in table.columns]
     unit = next(known.unit for known in table.rows if known.name == row)
     label = text.with_unit(row, unit)
-    return PointPanel(table.name, names, series, table.parameter, label, scale=table.scenario)
+    limits = bounds_of_row(row, unit)
+    return PointPanel(table.name, names, series, table.parameter, label, scale=table.scenario, bounds=limits)

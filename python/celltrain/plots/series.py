@@ -70,9 +70,11 @@ def windows(columns: Sequence[WindowPanel]) -> "Figure":
     strips = max(len(column.windows) for column in columns)
     top = common_scale([trace for column in columns for trace in column.windows])
     with styled():
-        size = (5.5 * len(columns), 0.36 * strips + 2.0)
+        size = (5.5 * len(columns), max(0.36 * strips, 1.4) + 2.0)
         # One pair of axes a column: an axes a strip would be drawn ten times as slowly.
-        figure, axes = panels(2, len(columns), *size, sharex=True, sharey="row", height_ratios=[strips, 3])
+        figure, axes = panels(
+            2, len(columns), *size, sharex=True, sharey="row", height_ratios=[max(strips, 4), 3]
+        )
         for above, below, column in zip(*axes, columns, strict=True):
             _strips(above, column, top)
             together = decimate(total(column.windows), POINTS)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from celltrain import text
+from celltrain.bounds import Bounds, bounds, reach
 from celltrain.folder import Folder
 from celltrain.plots.style import COLOURS, MARKERS, panels, save, styled
 from celltrain.registry import Measure
@@ -41,13 +42,14 @@ def draw_sweep(sweep: Sweep, folder: Folder) -> None:
 def lines(sweep: Sweep, measure: Measure, view: View) -> "Figure":
     """The means of a measure along an axis with their 95 % intervals, a line a step of another axis."""
     found, label = _scaled(sweep, measure)
-    scale = view.along.scale()
+    scale, limits = view.along.scale(), bounds(measure)
     with styled():
         figure, axes = _facet_panels(view)
         for axis, facet in zip(axes, view.facets, strict=False):
             for index, points in enumerate(facet.rows):
                 place = list(range(len(points))) if scale is None else scale[0]
-                _line(axis, place, [found[point] for point in points], index, view.line_names[index])
+                style = _style(index, view.line_names[index])
+                _line(axis, place, [found[point] for point in points], style, limits)
             if scale is None:
                 _steps(axis, view.along.labels, "x")
             elif _is_geometric(scale[0]):
@@ -95,8 +97,8 @@ def trade_off(sweep: Sweep, view: View) -> "Figure":
                 axis.errorbar(
                     [across[point].mean for point in points],
                     [up[point].mean for point in points],
-                    xerr=[across[point].half_width or 0.0 for point in points],
-                    yerr=[up[point].half_width or 0.0 for point in points],
+                    xerr=_reaches([across[point] for point in points], bounds(known["goodput"])),
+                    yerr=_reaches([up[point] for point in points], bounds(known["fairness_index"])),
                     **{**style, "linestyle": "none"},
                 )
             axis.set_title(facet.title)
@@ -123,13 +125,15 @@ def _facet_panels(view: View) -> "tuple[Figure, list[Axes]]":
     return figure, flat
 
 
-def _line(axis: "Axes", place: Sequence[float], found: Sequence[Estimate], index: int, name: str) -> None:
-    axis.errorbar(
-        place,
-        [one.mean for one in found],
-        yerr=[one.half_width or 0.0 for one in found],
-        **_style(index, name),
-    )
+def _line(
+    axis: "Axes", place: Sequence[float], found: Sequence[Estimate], style: dict[str, Any], limits: Bounds
+) -> None:
+    axis.errorbar(place, [one.mean for one in found], yerr=_reaches(found, limits), **style)
+
+
+def _reaches(found: Sequence[Estimate], limits: Bounds) -> list[tuple[float, ...]]:
+    """The lengths of error bars below and above the means."""
+    return list(zip(*(reach(one, limits) for one in found), strict=True))
 
 
 def _style(index: int, name: str, lines: int = 0) -> dict[str, Any]:

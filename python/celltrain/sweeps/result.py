@@ -17,6 +17,8 @@ from celltrain.verdicts import spent_confidence
 if TYPE_CHECKING:
     import polars as pl
 
+    from celltrain.plots.namespaces import SweepPlots
+
 __all__ = ["KIND", "Sweep"]
 
 KIND = "sweep"
@@ -244,6 +246,13 @@ class Sweep:
                 )
         rows.sort(key=lambda row: row["point"])
         return {**{key: self.manifest[key] for key in kept}, "rows": rows}
+
+    @property
+    def plot(self) -> "SweepPlots":
+        """Pictures of the sweep, as figures: `.sweep()`, `.trade_off()`."""
+        from celltrain.plots.namespaces import SweepPlots
+
+        return SweepPlots(self)
 
     def __repr__(self) -> str:
         m = self.manifest

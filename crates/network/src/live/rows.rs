@@ -27,7 +27,7 @@ impl Live {
         rows
     }
 
-    fn rows_of(&self, port: &Port, rows: &mut Vec<Row>) {
+    pub(super) fn rows_of(&self, port: &Port, rows: &mut Vec<Row>) {
         let (_, streams) = self.network.parts();
         let (outputs, delay) = port.along_link();
         for &output in outputs {

@@ -1,0 +1,268 @@
+//! What becomes of every cell that arrives at a port between two moments: when it came, when it left, or why it was discarded.
+//!
+//! The run is stopped so often that every cell is seen on the link that brings it and again on the link behind the port. Stopping
+//! changes nothing, so these are the cells of the unwatched run.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use celltrain_atm::cell::Kind;
+use celltrain_engine::{Time, time::SECOND};
+
+use super::{Discard, Live, Row, Vc, Whereabouts};
+use crate::scenario::{Framing, Link, NodeKind};
+
+/// The most stops of one call: more would take minutes, and no picture shows so many cells.
+const MOST_STOPS: u64 = 2_000_000;
+
+/// Octets of the shortest packet: an IP header and a TCP header.
+const LEAST_PACKET: u64 = 40;
+/// Octets of a packet by which the grain of discards is chosen.
+const USUAL_PACKET: u64 = 1500;
+const CELL: u64 = celltrain_atm::cell::CELL_OCTETS;
+
+/// Slots that the run goes on behind the end, so that frames which a discard breaks later are known as broken.
+const AFTERMATH: u64 = 256;
+
+/// A cell, or packet, at a port.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Passage {
+    /// Whose it is.
+    pub vc: Vc,
+    /// Whether it carries data or manages resources.
+    pub kind: Kind,
+    /// Number of its frame on the VC.
+    pub frame: u32,
+    /// Place in the frame, from 0.
+    pub position: u16,
+    /// Cells of the frame.
+    pub length: u16,
+    /// When it arrived; `None` if it was in the buffer at the start.
+    pub arrived: Option<Time>,
+    /// When its transmission ended, or when it was taken out of the buffer; `None` if it was still there at the end.
+    pub left: Option<Time>,
+    /// Why it was discarded, if it was: the name of the column that counts it in results.
+    pub reason: Option<&'static str>,
+    /// Whether some of its frame has been lost, here or before: it is carried for nothing.
+    pub broken: bool,
+}
+
+/// A cell by its VC, kind, frame and place.
+type Key = (Vc, u8, u32, u16);
+
+/// The cells of one port as far as they have been seen.
+struct Follower {
+    port: usize,
+    inputs: Vec<usize>,
+    from: Time,
+    to: Time,
+    cells: BTreeMap<Key, Passage>,
+    discards: Vec<Discard>,
+}
+
+impl Live {
+    /// Every cell that was in the buffer of the port of `link` at `from` or arrived there before `to`, in the order of arrival. Runs
+    /// on to `to`, and a little longer.
+    ///
+    /// # Errors
+    /// Why the cells of the port cannot be told one by one; `None` as the message if interrupted.
+    pub fn passages(
+        &mut self,
+        link: usize,
+        from: Time,
+        to: Time,
+        interrupt: &mut dyn FnMut() -> bool,
+    ) -> Result<Vec<Passage>, Option<String>> {
+        let inputs = self.inputs_of(link).map_err(Some)?;
+        let step = self.stop_every(link, &inputs);
+        if (to.saturating_sub(from)) / step > MOST_STOPS {
+            let most = (step * MOST_STOPS) as f64 / SECOND as f64;
+            return Err(Some(format!("the time is too long to follow every cell: take at most {most:.3} s")));
+        }
+        let slot = slot(&self.graph.links[link], USUAL_PACKET);
+        let mut follower =
+            Follower { port: link, inputs, from, to, cells: BTreeMap::new(), discards: vec![] };
+        if !self.advance(from, interrupt) {
+            return Err(None);
+        }
+        self.drain_discards();
+        follower.observe(self, true);
+        while self.now < to {
+            if !self.advance((self.now + step).min(to), interrupt) {
+                return Err(None);
+            }
+            follower.observe(self, false);
+        }
+        let end = to + AFTERMATH * slot;
+        while self.now < end && !self.is_over() {
+            if !self.advance(self.now + step, interrupt) {
+                return Err(None);
+            }
+            follower.observe(self, false);
+        }
+        Ok(follower.finish(&self.broken))
+    }
+
+    /// The links that bring cells to a port of a switch.
+    fn inputs_of(&self, port: usize) -> Result<Vec<usize>, String> {
+        let node = self.graph.links[port].from;
+        if self.graph.nodes[node].kind != NodeKind::Switch {
+            let name = self.graph.link_name(port);
+            return Err(format!("{name} is a host's interface: cells are followed at the ports of switches"));
+        }
+        let feeds = |link: &usize| self.graph.links[*link].to == node;
+        let inputs: Vec<usize> = (0..self.graph.links.len()).filter(feeds).collect();
+        let moves = |link: &&usize| {
+            self.graph.links[**link].reorder.is_some() || !self.graph.links[**link].delay_changes.is_empty()
+        };
+        if let Some(&link) = inputs.iter().find(moves) {
+            let name = self.graph.link_name(link);
+            return Err(format!(
+                "cells cannot be followed behind {name}, which reorders them or changes its delay"
+            ));
+        }
+        Ok(inputs)
+    }
+
+    /// How often to stop: a cell is in sight from its admission to the port before until it arrives, and a discard is timed to a slot.
+    fn stop_every(&self, port: usize, inputs: &[usize]) -> Time {
+        let sight = |&link: &usize| {
+            let link = &self.graph.links[link];
+            slot(link, LEAST_PACKET) + link.shortest_delay.ps()
+        };
+        let shortest = inputs.iter().chain([&port]).map(sight).min().expect("a port is a link");
+        shortest.min(slot(&self.graph.links[port], USUAL_PACKET)).max(1)
+    }
+
+    /// Whether the cells of a VC cross a link.
+    fn crosses(&self, vc: Vc, link: usize) -> bool {
+        let flow = &self.graph.flows[vc.flow];
+        if vc.back { flow.back.contains(&link) } else { flow.route.contains(&link) }
+    }
+}
+
+/// The time that a cell, or a packet of so many octets, takes on a link.
+fn slot(link: &Link, packet: u64) -> Time {
+    let octets = match link.framing {
+        Framing::Cells => CELL,
+        Framing::Packets => packet + link.overhead.0,
+    };
+    (u128::from(8 * octets) * u128::from(SECOND) / u128::from(link.rate.0)) as Time
+}
+
+fn number(kind: Kind) -> u8 {
+    match kind {
+        Kind::Data => 0,
+        Kind::ForwardRm => 1,
+        Kind::BackwardRm => 2,
+    }
+}
+
+impl Follower {
+    /// Looks at the port and its links. `first` says that what is in the buffer has arrived before.
+    fn observe(&mut self, live: &mut Live, first: bool) {
+        self.discards.extend(live.drain_discards());
+        let (mut at_port, mut coming) = (Vec::new(), Vec::new());
+        for port in live.network.all_ports() {
+            if port.link == self.port {
+                live.rows_of(port, &mut at_port);
+            } else if self.inputs.contains(&port.link) {
+                live.rows_of(port, &mut coming);
+            }
+        }
+        for row in &at_port {
+            self.leaving(row, live, first);
+        }
+        let port = self.port;
+        for row in coming.iter().filter(|row| live.crosses(row.vc, port)) {
+            self.coming(row, live);
+        }
+    }
+
+    /// Cells in the buffer or on the link behind it: when each has left.
+    fn leaving(&mut self, row: &Row, live: &Live, first: bool) {
+        let delay = live.graph.links[self.port].delay.ps();
+        for place in 0..row.count {
+            let seen = live.now + row.after + row.step * u64::from(place);
+            let left = match row.place {
+                Whereabouts::Buffer => Some(seen),
+                Whereabouts::Link => Some(seen.saturating_sub(delay)),
+                Whereabouts::Stored => None,
+                Whereabouts::Shaper => continue,
+            };
+            let (key, cell) = passage(row, place);
+            if first && left.is_none_or(|left| left > self.from) {
+                self.cells.insert(key, Passage { left, ..cell });
+            } else if let Some(known) = self.cells.get_mut(&key) {
+                known.left = known.left.or(left);
+            }
+        }
+    }
+
+    /// Cells on their way to the port: when each arrives.
+    fn coming(&mut self, row: &Row, live: &Live) {
+        let delay = live.graph.links[row.link].delay.ps();
+        for place in 0..row.count {
+            let seen = live.now + row.after + row.step * u64::from(place);
+            let arrived = match row.place {
+                Whereabouts::Link => seen,
+                Whereabouts::Buffer => seen + delay,
+                Whereabouts::Stored | Whereabouts::Shaper => continue,
+            };
+            if (self.from..self.to).contains(&arrived) {
+                let (key, cell) = passage(row, place);
+                self.cells.entry(key).or_insert(Passage { arrived: Some(arrived), ..cell });
+            }
+        }
+    }
+
+    /// The cells with what was discarded, in the order of arrival.
+    fn finish(mut self, broken: &[[BTreeSet<u32>; 2]]) -> Vec<Passage> {
+        for discard in std::mem::take(&mut self.discards) {
+            if discard.link == self.port {
+                self.discarded(&discard);
+            } else if self.inputs.contains(&discard.link) {
+                let (vc, kind, cell) = (discard.vc, number(discard.cell.kind), discard.cell);
+                for place in 0..discard.count as u16 {
+                    self.cells.remove(&(vc, kind, cell.frame, cell.position + place));
+                }
+            }
+        }
+        let mut cells: Vec<_> = self.cells.into_values().collect();
+        for cell in cells.iter_mut().filter(|cell| cell.kind == Kind::Data && cell.length > 1) {
+            cell.broken |= broken[cell.vc.flow][usize::from(cell.vc.back)].contains(&cell.frame);
+        }
+        cells.sort_by_key(|cell| cell.arrived);
+        cells
+    }
+
+    /// Gives the reason to as many cells of the frame as it took, of those that never left.
+    fn discarded(&mut self, discard: &Discard) {
+        let (vc, kind, frame) = (discard.vc, number(discard.cell.kind), discard.cell.frame);
+        let of_frame = self.cells.range_mut((vc, kind, frame, 0)..=(vc, kind, frame, u16::MAX));
+        let gone = of_frame.map(|(_, cell)| cell).filter(|cell| cell.left.is_none());
+        for cell in gone.take(discard.count as usize) {
+            cell.reason = Some(discard.reason);
+            // Several cells of a frame are noted together, with the time of the first.
+            cell.left = Some(discard.at.max(cell.arrived.unwrap_or(0)));
+        }
+    }
+}
+
+/// A cell of a row by its key, with neither arrival nor departure.
+fn passage(row: &Row, place: u32) -> (Key, Passage) {
+    let cell = &row.cell;
+    let position = cell.position + place as u16;
+    let (frame, length, broken) = (cell.frame, cell.length, row.broken);
+    let known = Passage {
+        vc: row.vc,
+        kind: cell.kind,
+        frame,
+        position,
+        length,
+        arrived: None,
+        left: None,
+        reason: None,
+        broken,
+    };
+    ((row.vc, number(cell.kind), frame, position), known)
+}

@@ -1,0 +1,108 @@
+//! The cells of a port, one by one, are those that the port counts: as many arrived, were discarded and wait at any time.
+
+use std::{fs, path::PathBuf};
+
+use celltrain_engine::{Time, time::MICROSECOND};
+use celltrain_network::{
+    live::{Live, Passage, PortState},
+    scenario::Scenario,
+};
+
+const END: Time = 30_000 * MICROSECOND;
+
+/// Every shipped scenario, cut short, on a small buffer so that there is something to discard.
+fn shipped() -> Vec<Scenario> {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let folders = ["teaching", "regression"].map(|folder| root.join(folder));
+    let mut paths: Vec<_> = folders
+        .iter()
+        .flat_map(|folder| fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()))
+        .collect();
+    paths.sort();
+    let cut = [("duration".to_owned(), "30 ms".to_owned()), ("warm-up".to_owned(), "3 ms".to_owned())];
+    paths.iter().map(|path| Scenario::load(path, &cut).unwrap_or_else(|error| panic!("{error}"))).collect()
+}
+
+fn live(scenario: &Scenario) -> Live {
+    Live::new(scenario.clone(), scenario.spec().seed, 0).unwrap()
+}
+
+/// The port's state after a run that was stopped nowhere but at `until`.
+fn port_at(scenario: &Scenario, link: usize, until: Time) -> PortState {
+    let mut plain = live(scenario);
+    plain.advance(until, &mut || false);
+    plain.ports().into_iter().find(|port| port.link == link).expect("the port is there")
+}
+
+/// The switch port that most came to.
+fn busiest(scenario: &Scenario) -> Option<usize> {
+    let mut plain = live(scenario);
+    plain.advance(END, &mut || false);
+    let ports = plain.ports().into_iter().filter(|port| port.in_switch);
+    ports.max_by_key(|port| (port.discarded, port.arrived)).map(|port| port.link)
+}
+
+/// Cells that are in the buffer at `at`: they have come, and were not refused.
+fn waiting(cells: &[Passage], at: Time) -> u64 {
+    // Times of the rows are cut to picoseconds, those of discards are not.
+    let near = |left: Time, arrived: Time| left.abs_diff(arrived) < 2;
+    let refused = |cell: &Passage| {
+        cell.reason.is_some()
+            && cell.left.zip(cell.arrived).is_some_and(|(left, arrived)| near(left, arrived))
+    };
+    let here = |cell: &&Passage| {
+        cell.arrived.is_none_or(|arrived| arrived < at) && cell.left.is_none_or(|left| left > at)
+    };
+    cells.iter().filter(here).filter(|cell| !refused(cell)).count() as u64
+}
+
+#[test]
+fn cells_one_by_one_are_those_the_port_counts() {
+    let (mut followed, mut discarded, mut broken) = (0, 0, 0);
+    for scenario in shipped() {
+        let name = scenario.spec().name.clone();
+        let Some(link) = busiest(&scenario) else { continue };
+        let cells = match live(&scenario).passages(link, 0, END, &mut || false) {
+            Ok(cells) => cells,
+            Err(why) => {
+                let why = why.expect("nothing interrupts");
+                assert!(why.contains("reorders them or changes its delay"), "{name}: {why}");
+                continue;
+            }
+        };
+        let counted = port_at(&scenario, link, END);
+        assert_eq!(cells.len() as u64, counted.arrived, "{name}: arrived");
+        let gone = cells.iter().filter(|cell| cell.reason.is_some()).count() as u64;
+        assert!(gone >= counted.discarded, "{name}: {gone} discarded of {}", counted.discarded);
+        for at in [7_000_001_234, 13_000_004_321, 22_000_009_876, 29_123_456_789] {
+            assert_eq!(
+                waiting(&cells, at),
+                port_at(&scenario, link, at).occupancy,
+                "{name}: waiting at {at} ps"
+            );
+        }
+        followed += 1;
+        discarded += gone;
+        broken += cells.iter().filter(|cell| cell.broken && cell.reason.is_none()).count();
+    }
+    assert!(followed > 30, "{followed} scenarios were followed");
+    assert!(discarded > 1000, "{discarded} cells were discarded");
+    assert!(broken > 100, "{broken} cells were carried for nothing");
+}
+
+#[test]
+fn a_window_in_the_middle_is_part_of_the_whole() {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/teaching/lost-cell.toml");
+    let scenario = Scenario::load(&root, &[]).unwrap();
+    let link = busiest(&Scenario::load(&root, &[]).unwrap()).unwrap();
+    let (from, to) = (155_000 * MICROSECOND, 200_000 * MICROSECOND);
+    let whole = live(&scenario).passages(link, 0, to, &mut || false).unwrap();
+    let part = live(&scenario).passages(link, from, to, &mut || false).unwrap();
+    let inside = |cell: &&Passage| cell.arrived.is_some_and(|at| at >= from);
+    let of_whole: Vec<_> = whole.iter().filter(inside).collect();
+    assert!(of_whole.iter().any(|cell| cell.reason.is_some()));
+    assert_eq!(part.iter().filter(inside).collect::<Vec<_>>(), of_whole);
+    // What came before and is still there at the start has no time of arrival.
+    let before = part.iter().filter(|cell| cell.arrived.is_none()).count() as u64;
+    assert_eq!(before, waiting(&whole, from));
+}

@@ -1,0 +1,84 @@
+"""A comparison as one picture: a row for each variant, a column for each measure, the best first."""
+
+from collections.abc import Sequence
+from textwrap import fill
+from typing import TYPE_CHECKING
+
+from celltrain import text
+from celltrain.bounds import bounds, reach
+from celltrain.plots.style import COLOURS, panels, styled
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from celltrain.comparison import Comparison
+    from celltrain.registry import Measure
+
+__all__ = ["compared_points", "order_by"]
+
+COLUMNS = 5
+"""Measures side by side; more would leave too little width for each."""
+
+ROW = 0.235
+"""Inches of a row."""
+
+TITLE = 24
+"""Letters of a column's title on a line."""
+
+
+def order_by(found: "Comparison", measure: "Measure") -> list[str]:
+    """The variants, the best by a measure first."""
+    sign = -1 if measure.more_is_better else 1
+    return sorted(
+        found.variants, key=lambda name: (sign * found.results[name].estimate(measure.name).mean, name)
+    )
+
+
+def compared_points(found: "Comparison", measures: "Sequence[Measure] | None" = None) -> "Figure":
+    """Means with 95 % intervals, sorted by the first measure.
+
+    The best of each measure is full, as are those that cannot be told from it; the others are hollow.
+    """
+    shown = list(measures or found.measures)[:COLUMNS]
+    order = order_by(found, shown[0])
+    longest = max(map(len, order))
+    with styled():
+        width = 0.075 * longest + 0.6 + 1.75 * len(shown)
+        figure, (axes,) = panels(1, len(shown), max(width, 5.0), ROW * len(order) + 1.25, sharey=True)
+        for axis, measure in zip(axes, shown, strict=True):
+            _column(axis, found, measure, order)
+        axes[0].set_yticks(range(len(order)), order)
+        axes[0].set_ylim(len(order) - 0.4, -0.6)
+        figure.supxlabel(
+            f"mean and 95 % interval, sorted by {shown[0].title}; full: best, or not told from the best",
+            fontsize="small",
+        )
+    return figure
+
+
+def _column(axis: "Axes", found: "Comparison", measure: "Measure", order: Sequence[str]) -> None:
+    factor, unit = text.scale(found.size(measure), found.unit(measure))
+    leader = found.leader(measure)
+    best = {leader.best, *leader.tied}
+    for row, name in enumerate(order):
+        estimate = found.results[name].estimate(measure.name)
+        below, above = reach(estimate, bounds(measure))
+        axis.errorbar(
+            [estimate.mean / factor],
+            [row],
+            xerr=[[below / factor], [above / factor]],
+            fmt="o",
+            color=COLOURS[0],
+            markerfacecolor=COLOURS[0] if name in best else "white",
+            markersize=5,
+            capsize=2,
+            linewidth=1,
+        )
+    title = fill(text.with_unit(measure.title, unit), TITLE)
+    axis.set_title(f"{title}\n{measure.better or ''} is better", fontsize="small")
+    axis.grid(visible=True, axis="y")
+    axis.tick_params(axis="y", length=0)
+    axis.locator_params(axis="x", nbins=3)
+    if bounds(measure)[0] == 0 and axis.get_xlim()[0] < 0:
+        axis.set_xlim(left=0)

@@ -1,0 +1,127 @@
+"""Distributions: the share of values that do not exceed each value, with percentiles."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from celltrain.errors import InputError, unknown
+from celltrain.plots.style import COLOURS, panels, styled
+from celltrain.text import quantity, scale, with_unit
+
+if TYPE_CHECKING:
+    import numpy as np
+    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+
+    from celltrain.results import Result
+
+    Values = NDArray[np.float64]
+
+__all__ = ["cdf", "values_of"]
+
+PERCENTILES = (50, 95, 99)
+
+STYLES = ("-", "--", "-.", ":")
+"""Lines that differ by more than their colour."""
+
+POINTS = 2000
+"""Points drawn of a curve."""
+
+DECADES = 100
+"""The ratio of the 99th percentile to the first from which on the axis is logarithmic."""
+
+
+def values_of(result: "Result", name: str, entity: str | None = None) -> "tuple[Values, str]":
+    """All values of a metric of `series`, a column of `flows`, or a metric of `summary`, and their unit.
+
+    Args:
+        result: where to look.
+        name: the metric or column.
+        entity: of series and flows only this one's values.
+
+    Raises:
+        InputError: there is no such metric, or it has no value.
+    """
+    import polars as pl
+
+    frame, unit = result.flows, result.manifest["units"].get(name, "")
+    numeric = [
+        column
+        for column, kind in frame.schema.items()
+        if kind.is_numeric() and column not in ("replication", "group")
+    ]
+    if name in numeric:
+        chosen = frame if entity is None else frame.filter(pl.col("flow") == entity)
+        found = chosen[name]
+    else:
+        frame = result.series if name in result.series["metric"] else result.summary
+        chosen = frame.filter(pl.col("metric") == name)
+        if chosen.is_empty():
+            known = [
+                *result.series["metric"].unique(maintain_order=True),
+                *numeric,
+                *result.summary["metric"].unique(maintain_order=True),
+            ]
+            raise unknown("metric", name, list(dict.fromkeys(known)))
+        unit = chosen["unit"][0]
+        if entity is not None and "entity" in chosen.columns:
+            chosen = chosen.filter(pl.col("entity") == entity)
+        found = chosen["value"]
+    values = found.cast(pl.Float64).drop_nulls().drop_nans().sort().to_numpy()
+    if not len(values):
+        raise InputError(f"{name} has no values" + (f" of {entity}" if entity else ""))
+    return values, unit
+
+
+def cdf(every: "Mapping[str, Values]", label: str, unit: str) -> "Figure":
+    """The share of values that do not exceed each value: a curve for each sample, with percentiles.
+
+    Args:
+        every: sorted values by the name of their sample.
+        label: what they are.
+        unit: their unit.
+    """
+    import numpy as np
+
+    size = max(float(np.percentile(values, 95)) for values in every.values())
+    factor, unit_shown = scale(size, unit)
+    with styled():
+        figure, ((axis,),) = panels(1, 1, 6.4, 3.6 + 0.18 * len(every))
+        for index, (name, values) in enumerate(every.items()):
+            colour = COLOURS[index % len(COLOURS)]
+            x, share = _curve(values)
+            said = ", ".join(quantity(float(np.percentile(values, one)), unit, 3) for one in PERCENTILES)
+            style: dict[str, Any] = {
+                "linestyle": STYLES[(index // len(COLOURS) + index) % len(STYLES)],
+                "linewidth": 1.4,
+            }
+            axis.plot(
+                x / factor, share, drawstyle="steps-post", color=colour, label=f"{name}: {said}", **style
+            )
+            marks = np.percentile(values, PERCENTILES)
+            axis.plot(marks / factor, [one / 100 for one in PERCENTILES], "o", color=colour, markersize=4)
+        axis.set_ylim(0, 1.02)
+        if _spreads(every):
+            axis.set_xscale("log")
+        elif min(float(values[0]) for values in every.values()) >= 0:
+            axis.set_xlim(left=0)
+        axis.set_xlabel(with_unit(label, unit_shown))
+        axis.set_ylabel("share of values not above")
+        title = "percentiles " + ", ".join(map(str, PERCENTILES))
+        figure.legend(loc="outside lower center", title=title, ncols=1 if len(every) < 4 else 2)
+    return figure
+
+
+def _curve(values: "Values") -> "tuple[Values, Values]":
+    import numpy as np
+
+    places = np.unique(np.linspace(0, len(values) - 1, min(len(values), POINTS)).astype(int))
+    # The curve begins at zero, where the least value is.
+    return np.append(values[:1], values[places]), np.append(0.0, (places + 1) / len(values))
+
+
+def _spreads(every: "Mapping[str, Values]") -> bool:
+    import numpy as np
+
+    lows = [float(np.percentile(values, 1)) for values in every.values()]
+    highs = [float(np.percentile(values, 99)) for values in every.values()]
+    return min(lows) > 0 and max(highs) > DECADES * min(lows)

@@ -1,0 +1,306 @@
+"""Pictures as methods of results: `result.plot.queue()`, `comparison.plot.compare()`, `sweep.plot.sweep()`.
+
+Each method returns a figure of matplotlib. `celltrain plot` draws the same pictures from a results folder.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from celltrain.errors import InputError, unknown
+from celltrain.registry import Measure
+from celltrain.results import Result
+from celltrain.scenario import Scenario
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from celltrain.comparison import Comparison
+    from celltrain.plots.distribution import Values
+    from celltrain.plots.queue import QueuePanel
+    from celltrain.sweeps import Sweep
+
+__all__ = [
+    "ComparisonPlots",
+    "ResultPlots",
+    "SweepPlots",
+    "queue_of",
+    "scenario_of",
+    "span_of",
+    "variant_scenarios",
+]
+
+Span = tuple[float | None, float | None]
+"""Begin and end of the time to show, in seconds; None for the run's own."""
+
+WHOLE: Span = (None, None)
+
+DELAY = "delay"
+"""The metric of `cdf` that stands for the time that cells spend at a port."""
+
+
+class ResultPlots:
+    """The pictures of a run."""
+
+    def __init__(self, result: Result) -> None:
+        self._result = result
+
+    def queue(self, port: str | None = None, span: Span = WHOLE, replication: int = 0) -> "Figure":
+        """The queue of a port with its capacity and thresholds, and cells accepted, discarded or dead.
+
+        A time of up to some ten thousand cells is drawn from the cells themselves, for which the
+        replication runs again; of a longer one the sampled occupancy is drawn.
+
+        Args:
+            port: the port, as "switch1 > switch2"; the bottleneck by default.
+            span: begin and end of the time to show, in seconds.
+            replication: which replication, from 0.
+        """
+        one = {self._result.manifest["name"]: self._result}
+        return _queue(
+            {name: scenario_of(result) for name, result in one.items()}, one, port, span, replication
+        )
+
+    def windows(self, replication: int = 0) -> "Figure":
+        """The congestion windows of a traced run, one strip for each connection, and their sum."""
+        return _windows({self._result.manifest["name"]: self._result}, replication)
+
+    def flow(self, name: str, span: Span = WHOLE, replication: int = 0) -> "Figure":
+        """A TCP connection: sequence numbers, ACKs, windows, and its events with their causes.
+
+        The replication runs again.
+        """
+        from celltrain.plots.flow import flow_of_run
+
+        scenario = scenario_of(self._result)
+        if name not in scenario.core.flow_names():
+            raise unknown("flow", name, scenario.core.flow_names())
+        seed = self._result.manifest["seed"]
+        return flow_of_run(scenario, name, span_of(scenario, span), seed=seed, replication=replication)
+
+    def flows(self) -> "Figure":
+        """The goodput of every flow with its 95 % interval."""
+        from celltrain.plots import flow_bars
+
+        return flow_bars(self._result)
+
+    def cdf(self, metric: str, entity: str | None = None) -> "Figure":
+        """The distribution of a series, of a column of flows, or of a summary metric.
+
+        "delay" is the time that cells spend at a port, from the replication 0, which runs again.
+
+        Args:
+            metric: its name.
+            entity: only the values of this flow or port.
+        """
+        return _cdf(
+            {self._result.manifest["name"]: (scenario_of(self._result), self._result)}, metric, entity
+        )
+
+
+class ComparisonPlots:
+    """The pictures of a comparison."""
+
+    def __init__(self, found: "Comparison") -> None:
+        self._found = found
+
+    def compare(self, measures: Sequence[str] = ()) -> "Figure":
+        """Every variant by some measures, sorted by the first; by those of the comparison by default."""
+        from celltrain.plots.compared import compared_points
+
+        return compared_points(self._found, _chosen(self._found.measures, measures))
+
+    def queue(
+        self, port: str | None = None, span: Span = WHOLE, replication: int = 0, variants: Sequence[str] = ()
+    ) -> "Figure":
+        """The queues of some variants over the same time and to one scale; see `ResultPlots.queue`."""
+        results = self._some(variants)
+        scenarios = {name: one for name, one in variant_scenarios(self._found).items() if name in results}
+        return _queue(scenarios, results, port, span, replication)
+
+    def windows(self, replication: int = 0, variants: Sequence[str] = ()) -> "Figure":
+        """The congestion windows of some variants to one scale; of the first four by default."""
+        return _windows(self._some(variants or self._found.variants[:4]), replication)
+
+    def cdf(self, metric: str, entity: str | None = None, variants: Sequence[str] = ()) -> "Figure":
+        """The distribution of a metric under some variants; see `ResultPlots.cdf`."""
+        scenarios = variant_scenarios(self._found)
+        return _cdf(
+            {name: (scenarios[name], one) for name, one in self._some(variants).items()}, metric, entity
+        )
+
+    def _some(self, names: Sequence[str]) -> dict[str, Result]:
+        for name in names:
+            if name not in self._found.results:
+                raise unknown("variant", name, self._found.variants)
+        return {name: self._found.results[name] for name in names or self._found.variants}
+
+
+class SweepPlots:
+    """The pictures of a sweep."""
+
+    def __init__(self, sweep: "Sweep") -> None:
+        self._sweep = sweep
+
+    def sweep(self, measure: str | None = None) -> "Figure":
+        """A measure over the axes: lines with intervals, or colours where there are many lines."""
+        from celltrain.plots.sweep import heat_map, lines
+        from celltrain.sweeps.view import View, measures
+
+        known = measures(self._sweep)
+        (chosen,) = _chosen(known, [measure] if measure else [known[0].name])
+        view = View.of(self._sweep)
+        return (heat_map if view.has_many_lines else lines)(self._sweep, chosen, view)
+
+    def trade_off(self) -> "Figure":
+        """Fairness against goodput, a point for each point of the sweep."""
+        from celltrain.plots.sweep import trade_off
+        from celltrain.sweeps.view import View
+
+        return trade_off(self._sweep, View.of(self._sweep))
+
+
+def queue_of(
+    scenarios: Mapping[str, Scenario],
+    port: str | None,
+    span: Span,
+    seed: int | None = None,
+    replication: int = 0,
+) -> "Figure":
+    """The queues of scenarios that run for the picture, by the title of each; see `ResultPlots.queue`."""
+    return _queue(scenarios, {}, port, span, replication, seed)
+
+
+def scenario_of(result: Result) -> Scenario:
+    """The scenario of a run.
+
+    Raises:
+        InputError: the results do not say, as those of old versions.
+    """
+    if "scenario_toml" not in result.manifest:
+        raise InputError("these results do not hold their scenario: run it again with this version")
+    return Scenario.from_toml(result.manifest["scenario_toml"])
+
+
+def variant_scenarios(found: "Comparison") -> dict[str, Scenario]:
+    """The scenario of each variant of a comparison."""
+    own = found.manifest.get("scenarios", {})
+    return {
+        name: Scenario.from_toml(own[name]) if name in own else found.scenario.with_text(settings.items())
+        for name, settings in found.manifest["variants"].items()
+    }
+
+
+def span_of(scenario: Scenario, span: Span) -> tuple[float, float]:
+    """The time to show, in seconds.
+
+    Raises:
+        InputError: it does not lie within the run.
+    """
+    begin, end = span[0] or 0.0, scenario.duration if span[1] is None else span[1]
+    if not 0 <= begin < end <= scenario.duration:
+        raise InputError(f"--from and --to must lie in order within the run, 0 to {scenario.duration:g} s")
+    return begin, end
+
+
+def _queue(
+    scenarios: Mapping[str, Scenario],
+    results: Mapping[str, Result],
+    port: str | None,
+    span: Span,
+    replication: int,
+    seed: int | None = None,
+) -> "Figure":
+    from celltrain.plots.queue import queue
+
+    first = next(iter(scenarios.values()))
+    time = span_of(first, span)
+    every = [
+        _queue_panel(name, scenario, results.get(name), port, time, replication, seed)
+        for name, scenario in scenarios.items()
+    ]
+    return queue(every, time)
+
+
+def _queue_panel(
+    name: str,
+    scenario: Scenario,
+    result: Result | None,
+    port: str | None,
+    span: tuple[float, float],
+    replication: int,
+    seed: int | None,
+) -> "QueuePanel":
+    from celltrain.cells import port_facts, read_cells, units_within
+    from celltrain.plots.queue import MOST_CELLS, QueuePanel
+    from celltrain.traces import Trace, traces
+
+    facts = port_facts(scenario, port)
+    title = f"{name}, {facts.name}"
+    master = scenario.seed if seed is None else seed
+    if result is not None:
+        master = result.manifest["seed"]
+    if units_within(facts, span) <= MOST_CELLS:
+        return QueuePanel(title, facts, read_cells(scenario, facts, span, master, replication))
+    if result is None or result.series.is_empty():
+        from celltrain.experiment import Task, simulate
+
+        every = simulate(Task(scenario, master, replication, trace=True)).traces("occupancy")
+    else:
+        every = traces(result.series, "occupancy", replication)
+    found = next((one for one in every if one.entity == facts.name), None)
+    if found is None:
+        raise InputError(f"the run has no samples of {facts.name}: show a shorter time (--from, --to)")
+    inside = (found.t >= span[0]) & (found.t <= span[1])
+    return QueuePanel(
+        title, facts, sampled=Trace(found.entity, found.unit, found.t[inside], found.value[inside])
+    )
+
+
+def _windows(results: Mapping[str, Result], replication: int) -> "Figure":
+    from celltrain.plots.series import WindowPanel, windows
+    from celltrain.traces import MOST_WINDOWS, flow_groups, traces
+
+    columns = []
+    for name, result in results.items():
+        every = traces(result.series, "cwnd", replication)[:MOST_WINDOWS]
+        if not every:
+            raise InputError(
+                f"{name} has no windows: only traced runs of TCP have them (--trace, trace=True)"
+            )
+        columns.append(WindowPanel(name, every, flow_groups(result.flows)))
+    return windows(columns)
+
+
+def _cdf(every: Mapping[str, tuple[Scenario, Result]], metric: str, entity: str | None) -> "Figure":
+    from celltrain.plots.distribution import cdf, values_of
+
+    if metric == DELAY:
+        found = {name: (_delays(scenario, result, entity), "s") for name, (scenario, result) in every.items()}
+        label = "time at the port"
+    else:
+        found = {name: values_of(result, metric, entity) for name, (_, result) in every.items()}
+        label = metric.replace("_", " ")
+    return cdf({name: values for name, (values, _) in found.items()}, label, next(iter(found.values()))[1])
+
+
+def _delays(scenario: Scenario, result: Result, port: str | None) -> "Values":
+    """From arrival to the end of transmission, of every cell that a port forwarded after the warm-up."""
+    import numpy as np
+
+    from celltrain.cells import port_facts, read_cells
+
+    facts = port_facts(scenario, port)
+    cells = read_cells(scenario, facts, (scenario.warm_up, scenario.duration), result.manifest["seed"])
+    delays = (cells.left - cells.arrived)[cells.accepted]
+    found: Values = np.sort(delays[~np.isnan(delays)])
+    if not len(found):
+        raise InputError(f"{facts.name} forwarded nothing after the warm-up")
+    return found
+
+
+def _chosen(known: Sequence[Measure], names: Sequence[str]) -> list[Measure]:
+    by_name = {one.name: one for one in known}
+    for name in names:
+        if name not in by_name:
+            raise unknown("measure", name, list(by_name))
+    return [by_name[name] for name in names] or list(known)

@@ -1,0 +1,281 @@
+"""The queue of a port: its occupancy against capacity and thresholds, and what became of the cells that came.
+
+Cells are **accepted**, **discarded**, or **dead**: accepted, though some of their frame is lost. A short
+time is drawn cell by cell; over a longer one cells are counted, and over a whole run there is the sampled
+occupancy alone.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from celltrain.cells import Cells, PortFacts
+from celltrain.plots.style import COLOURS, panels, styled
+from celltrain.traces import Trace, decimate
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["MOST_CELLS", "QueuePanel", "queue"]
+
+MOST_CELLS = 60_000
+"""Cells that are followed one by one; of longer times the sampled occupancy is drawn."""
+
+MOST_DRAWN = 1600
+"""Cells that are drawn one by one; more are counted in bins."""
+
+MOST_LANES = 12
+"""VCs with a lane of their own."""
+
+BINS = 120
+"""Bins in which cells are counted."""
+
+POINTS = 1500
+
+DISCARDED, DEAD, USEFUL = COLOURS[1], "#8a8f98", COLOURS[0]
+
+
+@dataclass(frozen=True)
+class QueuePanel:
+    """The queue of one run."""
+
+    title: str
+    port: PortFacts
+    cells: Cells | None = None
+    """What came, cell by cell."""
+    sampled: Trace | None = None
+    """The occupancy at sampling times, where there are no cells."""
+
+
+def queue(every: Sequence[QueuePanel], span: tuple[float, float]) -> "Figure":
+    """The queues of one or several runs over the same time and to one scale.
+
+    Args:
+        every: one panel for each run.
+        span: the time to show, in seconds.
+    """
+    lanes = _lanes(every)
+    low = _bottom_height(every[0], lanes)
+    heights = [height for _ in every for height in ((1.7, low) if low else (1.7,))]
+    top = max(map(_top, every))
+    factor, unit = (1e3, "ms") if span[1] - span[0] < 1 else (1.0, "s")
+    with styled():
+        size = (8.0, sum(heights) + 0.3 * len(every) + 1.0)
+        figure, grid = panels(len(heights), 1, *size, sharex=True, height_ratios=heights)
+        axes = [row[0] for row in grid]
+        each = 2 if low else 1
+        for place, panel in enumerate(every):
+            above = axes[each * place]
+            _occupancy(above, panel, factor, top)
+            above.set_title(_title(panel), fontsize="medium")
+            if low:
+                _below(axes[each * place + 1], panel, lanes, factor)
+        axes[-1].set_xlim(span[0] * factor, span[1] * factor)
+        axes[-1].set_xlabel(f"time ({unit})")
+        _legend(figure, every)
+    return figure
+
+
+def _lanes(every: Sequence[QueuePanel]) -> list[str]:
+    """The VCs in the order of their first cells, those of the first panel first."""
+    names = (
+        name
+        for panel in every
+        if panel.cells is not None
+        for name in sorted(set(panel.cells.flow), key=_natural)
+    )
+    return list(dict.fromkeys(names))
+
+
+def _natural(name: str) -> tuple[int, str]:
+    digits = name.split(" ")[0]
+    return (int(digits) if digits.isdigit() else 0, name)
+
+
+def _is_drawn(panel: QueuePanel) -> bool:
+    return panel.cells is not None and len(panel.cells.flow) <= MOST_DRAWN
+
+
+def _bottom_height(panel: QueuePanel, lanes: Sequence[str]) -> float:
+    """Inches below the occupancy: lanes of cells, bars of counts, or nothing."""
+    if panel.cells is None:
+        return 0.0
+    return 0.24 * len(lanes) + 0.1 if _is_drawn(panel) and len(lanes) <= MOST_LANES else 0.8
+
+
+def _top(panel: QueuePanel) -> float:
+    """The height of the axis: the capacity where the queue comes near it, otherwise the longest queue."""
+    if panel.cells is not None:
+        longest = float(panel.cells.occupancy()[1].max(initial=1.0))
+    else:
+        longest = 1.0 if panel.sampled is None else float(panel.sampled.value.max(initial=1.0))
+    capacity = panel.port.capacity
+    return 1.12 * (longest if capacity is None or capacity > 4 * longest else max(capacity, longest))
+
+
+def _title(panel: QueuePanel) -> str:
+    if panel.cells is None:
+        return panel.title
+    unit = panel.port.framing
+    arrived, discarded, dead = panel.cells.counts
+    carried = max(arrived - discarded, 1)
+    said = f"{panel.title}: of {arrived:,} {unit} {discarded:,} discarded"
+    return (
+        f"{said}, {dead:,} dead ({100 * dead / carried:.0f} % of what was carried)"
+        if unit == "cells"
+        else said
+    )
+
+
+def _occupancy(axis: "Axes", panel: QueuePanel, factor: float, top: float) -> None:
+    """The occupancy with its dead part, capacity and thresholds, and a cross for each discarded cell."""
+    if panel.cells is not None:
+        times, level = panel.cells.occupancy()
+        axis.fill_between(times * factor, level, step="post", color=USEFUL, alpha=0.22, linewidth=0)
+        dead_times, dead = panel.cells.occupancy(panel.cells.dead)
+        axis.fill_between(
+            dead_times * factor,
+            dead,
+            step="post",
+            facecolor="white",
+            edgecolor=DEAD,
+            hatch="////",
+            linewidth=0.0,
+        )
+        axis.plot(times * factor, level, drawstyle="steps-post", color=USEFUL, linewidth=0.9)
+        _crosses(axis, panel.cells, factor, times, level)
+    elif panel.sampled is not None:
+        drawn = decimate(panel.sampled, POINTS)
+        axis.plot(drawn.t * factor, drawn.value, color=USEFUL, linewidth=0.7)
+    for name, height in _levels(panel.port, top).items():
+        solid = name.startswith("capacity")
+        axis.axhline(
+            height, color="#333333", linewidth=1.1 if solid else 0.9, linestyle="-" if solid else "--"
+        )
+        axis.annotate(
+            name,
+            (1, height),
+            xycoords=("axes fraction", "data"),
+            xytext=(-3, 2),
+            textcoords="offset points",
+            ha="right",
+            fontsize="x-small",
+        )
+    axis.set_ylim(0, top)
+    axis.set_ylabel(f"queue ({panel.port.framing})")
+    axis.tick_params(axis="x", labelbottom=panel.cells is None)
+
+
+def _levels(port: PortFacts, top: float) -> Mapping[str, float]:
+    """Capacity and thresholds that lie within the picture and are counted as the queue is."""
+    if port.unit != port.framing:
+        return {}
+    named: dict[str, float] = {} if port.capacity is None else {f"capacity {port.capacity:,}": port.capacity}
+    for key, units in port.levels:
+        named[f"{key} {units:,}"] = units
+    return {name: height for name, height in named.items() if height <= top}
+
+
+def _crosses(axis: "Axes", cells: Cells, factor: float, times: Any, level: Any) -> None:
+    """Where discarded cells met the queue."""
+    import numpy as np
+
+    gone = cells.arrived[cells.discarded & ~np.isnan(cells.arrived)]
+    if not len(gone):
+        return
+    heights = level[np.clip(np.searchsorted(times, gone, side="right") - 1, 0, None)]
+    axis.plot(
+        gone * factor, heights, linestyle="", marker="x", color=DISCARDED, markersize=4, markeredgewidth=1.1
+    )
+
+
+def _below(axis: "Axes", panel: QueuePanel, lanes: Sequence[str], factor: float) -> None:
+    assert panel.cells is not None
+    if _is_drawn(panel) and len(lanes) <= MOST_LANES:
+        _trains(axis, panel.cells, lanes, factor)
+    else:
+        _counts(axis, panel.cells, factor)
+
+
+def _trains(axis: "Axes", cells: Cells, lanes: Sequence[str], factor: float) -> None:
+    """Every cell at its arrival, a lane for each VC: full, hollow if dead, a cross if discarded."""
+    import numpy as np
+    from matplotlib.collections import PolyCollection
+
+    width = 0.8 * cells.port.slot * factor
+    place = {name: len(lanes) - 1 - index for index, name in enumerate(lanes)}
+    for index, name in enumerate(lanes):
+        mine = np.array([flow == name for flow in cells.flow], dtype=bool) & ~np.isnan(cells.arrived)
+        base, colour = place[name], COLOURS[(0, 2, 3, 4, 5)[index % 5]]
+        for chosen, face in ((cells.accepted & ~cells.dead, colour), (cells.dead, "white")):
+            starts = cells.arrived[mine & chosen] * factor
+            boxes = [
+                ((x, base + 0.15), (x, base + 0.75), (x + width, base + 0.75), (x + width, base + 0.15))
+                for x in starts
+            ]
+            axis.add_collection(PolyCollection(boxes, facecolors=face, edgecolors=colour, linewidths=0.6))
+        ends = cells.arrived[mine & cells.last] * factor + width / 2
+        axis.plot(
+            ends, np.full(len(ends), base + 0.9), linestyle="", marker=".", markersize=2.5, color="#333333"
+        )
+        gone = cells.arrived[mine & cells.discarded] * factor + width / 2
+        axis.plot(
+            gone,
+            np.full(len(gone), base + 0.45),
+            linestyle="",
+            marker="x",
+            markersize=5,
+            markeredgewidth=1.3,
+            color=DISCARDED,
+        )
+    axis.set_ylim(0, len(lanes))
+    axis.set_yticks([place[name] + 0.45 for name in lanes], lanes, fontsize="small")
+    axis.tick_params(axis="y", length=0)
+    axis.grid(visible=False, axis="y")
+    axis.set_ylabel("arrivals" if len(lanes) > 2 else "")
+
+
+def _counts(axis: "Axes", cells: Cells, factor: float) -> None:
+    """How many cells came in each part of the time: useful, dead and discarded ones on top of one another."""
+    import numpy as np
+
+    edges = np.linspace(*cells.span, BINS + 1)
+    came = ~np.isnan(cells.arrived)
+    parts = (
+        (came & cells.accepted & ~cells.dead, {"color": USEFUL, "alpha": 0.55}),
+        (came & cells.dead, {"facecolor": "white", "edgecolor": DEAD, "hatch": "////", "linewidth": 0.3}),
+        (came & cells.discarded, {"color": DISCARDED}),
+    )
+    base = np.zeros(BINS)
+    for chosen, style in parts:
+        counts = np.histogram(cells.arrived[chosen], edges)[0]
+        axis.bar(edges[:-1] * factor, counts, np.diff(edges) * factor, bottom=base, align="edge", **style)
+        base += counts
+    axis.set_ylabel(f"{cells.port.framing} per\n{_bin_width(cells.span)}", fontsize="small")
+
+
+def _bin_width(span: tuple[float, float]) -> str:
+    width = (span[1] - span[0]) / BINS
+    return f"{1e3 * width:.3g} ms" if width >= 1e-3 else f"{1e6 * width:.3g} µs"
+
+
+def _legend(figure: "Figure", every: Sequence[QueuePanel]) -> None:
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    if all(panel.cells is None for panel in every):
+        return
+    unit = every[0].port.framing.removesuffix("s")
+    handles: list[Any] = [
+        Patch(facecolor=USEFUL, alpha=0.55, label="accepted"),
+        Line2D([], [], linestyle="", marker="x", color=DISCARDED, markeredgewidth=1.3, label="discarded"),
+    ]
+    if unit == "cell":
+        dead = Patch(
+            facecolor="white", edgecolor=DEAD, hatch="////", label="dead: the rest of a broken frame"
+        )
+        handles.insert(1, dead)
+        if any(map(_is_drawn, every)):
+            handles.append(Line2D([], [], linestyle="", marker=".", color="#333333", label="end of a frame"))
+    figure.legend(handles=handles, loc="outside lower center", ncols=4)

@@ -1,0 +1,162 @@
+"""The picture of a queue: the cells it is drawn from, and what it shows of them."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+import celltrain as ct
+from celltrain.bounds import bounds, reach
+from celltrain.cells import port_facts, read_cells
+from celltrain.errors import InputError
+from celltrain.plots.distribution import values_of
+from celltrain.plots.flow import LISTED, _numbers
+from celltrain.plots.namespaces import queue_of
+from celltrain.registry import measure
+from celltrain.statistics import Estimate
+
+if TYPE_CHECKING:
+    from conftest import Cli
+
+LOST_CELL = Path(__file__).parents[2] / "scenarios" / "teaching" / "lost-cell.toml"
+SPAN = (0.15, 0.19)
+
+
+def under(policy: str) -> ct.Scenario:
+    return ct.load(LOST_CELL).with_({"switch.discard.policy": policy})
+
+
+def test_a_port_is_known_by_its_capacity_and_thresholds() -> None:
+    port = port_facts(under("epd"))
+    assert (port.name, port.capacity, port.unit, port.levels) == (
+        "switch1 > switch2",
+        40,
+        "cells",
+        (("threshold", 28),),
+    )
+    assert port.slot == pytest.approx(424 / 4e6)
+    with pytest.raises(InputError, match="did you mean 'switch1 > switch2'"):
+        port_facts(under("epd"), "switch1 > switch3")
+
+
+def test_the_cells_are_those_that_the_port_counts() -> None:
+    scenario = under("tail-drop").with_(duration="300 ms")
+    result = ct.run(scenario)
+    cells = read_cells(scenario, port_facts(scenario), (0.0, scenario.duration), scenario.seed)
+    (row,) = result.ports.filter(port="switch1 > switch2").to_dicts()
+    arrived, discarded, dead = cells.counts
+    assert (arrived, discarded) == (row["cells_arrived"], row["cells_discarded"])
+    assert dead > 100
+    assert set(cells.reason) == {"", "discarded_buffer_full"}
+    assert cells.occupancy()[1].max() == row["occupancy_max"] == 40
+
+
+def test_a_dead_cell_is_of_a_frame_that_lost_one_and_epd_has_none() -> None:
+    """Romanow and Floyd (1995): EPD discards whole frames before the buffer overflows, so that nothing
+    useless is carried; with tail drop one lost cell makes the rest of its frame useless."""
+    dead = {}
+    for policy in ("tail-drop", "ppd", "epd"):
+        scenario = under(policy)
+        cells = read_cells(scenario, port_facts(scenario), SPAN, scenario.seed)
+        assert not (cells.dead & cells.discarded).any()
+        dead[policy] = cells.counts[2]
+    assert dead["tail-drop"] > 5 * dead["ppd"] > 0
+    assert dead["epd"] == 0
+
+
+def test_the_picture_shows_capacity_threshold_and_every_discarded_cell() -> None:
+    figure = queue_of({"EPD": under("epd"), "tail drop": under("tail-drop")}, None, SPAN)
+    above, lanes, second, _ = figure.axes
+    assert [text.get_text() for text in above.texts] == ["capacity 40", "threshold 28"]
+    assert [text.get_text() for text in second.texts] == ["capacity 40"]
+    assert above.get_ylim() == second.get_ylim(), "panels that are compared have one scale"
+    scenario = under("epd")
+    cells = read_cells(scenario, port_facts(scenario), SPAN, scenario.seed)
+    crosses = [line for line in above.lines if line.get_marker() == "x"]
+    assert len(np.asarray(crosses[0].get_xdata())) == cells.counts[1] > 0
+    boxes = sum(len(one.get_paths()) for one in lanes.collections)
+    assert boxes == cells.counts[0] - cells.counts[1]
+    assert "12 discarded, 0 dead (0 % of what was carried)" in above.get_title(loc="left")
+
+
+def test_a_long_time_is_drawn_from_samples() -> None:
+    scenario = under("epd").with_({"link.rate": "600 Mbit/s", "link.access.rate": "400 Mbit/s"})
+    (axis,) = queue_of({"EPD": scenario}, None, (None, None)).axes
+    assert len(np.asarray(axis.lines[0].get_xdata())) > 100
+
+
+def test_pictures_of_results_folders(cli: Cli, tmp_path: Path) -> None:
+    out, again = tmp_path / "results", tmp_path / "compared"
+    settings = ("--set", "duration=300 ms")
+    assert cli("run", LOST_CELL, *settings, "--events", "--out", out).code == 0
+    policies = ("--policies", "tail-drop,epd")
+    assert cli("compare", LOST_CELL, *settings, *policies, "--out", again).code == 0
+    sweep = tmp_path / "swept"
+    plan = tmp_path / "plan.toml"
+    grid = '[sweep.grid]\n"switch.buffer" = ["20 cells", "40 cells"]\n'
+    plan.write_text(f'extends = "{LOST_CELL}"\nduration = "100 ms"\n{grid}', encoding="utf-8")
+    assert cli("sweep", plan, "--out", sweep).code == 0
+    drawn = [
+        ("queue", out, "--from", "0.15", "--to", "0.19"),
+        ("queue", again, "--from", "0.15", "--to", "0.19"),
+        ("windows", out),
+        ("windows", again),
+        ("flow", out, "1"),
+        ("compare", again),
+        ("sweep", sweep),
+        ("cdf", out, "rtt"),
+        ("cdf", again, "delay"),
+    ]
+    for number, (kind, *words) in enumerate(drawn):
+        picture = tmp_path / f"{number}.svg"
+        answer = cli("plot", kind, *words, "--out", picture)
+        assert (answer.code, answer.err) == (0, ""), kind
+        assert picture.stat().st_size > 5000
+
+
+def test_what_a_folder_does_not_hold_is_a_sentence(cli: Cli, tmp_path: Path) -> None:
+    out = tmp_path / "results"
+    assert cli("run", LOST_CELL, "--set", "duration=20 ms", "--no-trace", "--out", out).code == 0
+
+    def said(*words: str | Path) -> str:
+        answer = cli("plot", *words)
+        assert (answer.code, answer.out) == (2, "")
+        return answer.err
+
+    assert "holds a run, and this draws a comparison" in said("compare", out)
+    assert "only traced runs" in said("windows", out)
+    assert "--variants means nothing" in said("queue", out, "--variants", "epd")
+    assert "--policies means nothing" in said("queue", out, "--policies", "epd")
+    assert "unknown metric" in said("cdf", out, "cwmd")
+    assert "within the run, 0 to 0.02 s" in said("queue", out, "--to", "1")
+
+
+def test_a_distribution_has_every_value() -> None:
+    result = ct.run(ct.load(LOST_CELL).with_(duration="300 ms"), replications=3)
+    values, unit = values_of(result, "goodput")
+    assert (len(values), unit) == (6, "bit/s"), "one value for each flow and replication"
+    assert values.tolist() == sorted(result.flows["goodput"].to_list())
+    (axis,) = result.plot.cdf("goodput").axes
+    assert np.asarray(axis.lines[0].get_ydata())[-1] == 1.0
+
+
+def test_intervals_end_at_what_is_possible() -> None:
+    wide = Estimate(0.9, 1.0, 0.67, 3)
+    assert reach(wide, bounds(measure("fairness_index"))) == pytest.approx((0.67, 0.1))
+    assert reach(Estimate(20.0, 1.0, 60.0, 3), bounds(measure("goodput"))) == (20.0, 60.0)
+    assert reach(wide, bounds(measure("synchronisation_index"))) == (0.67, 0.67)
+
+
+def test_numbers_of_events_do_not_cover_one_another() -> None:
+    crowded = [1.0 + 0.001 * n for n in range(LISTED)]
+    labels = _numbers(crowded, 10.0)
+    assert labels[0].first == 1
+    assert labels[-1].last == LISTED
+    for lane in range(3):
+        mine = [label for label in labels if label.lane == lane]
+        assert all(after.t - before.t >= 0.2 for before, after in pairwise(mine))
+    assert [label.text for label in _numbers([1.0, 5.0], 10.0)] == ["1", "2"]
