@@ -106,3 +106,13 @@ fn a_window_in_the_middle_is_part_of_the_whole() {
     let before = part.iter().filter(|cell| cell.arrived.is_none()).count() as u64;
     assert_eq!(before, waiting(&whole, from));
 }
+
+#[test]
+fn a_time_behind_the_end_of_the_run_is_its_end() {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/teaching/lost-cell.toml");
+    let scenario = Scenario::load(&root, &[]).unwrap();
+    let (link, end) = (busiest(&scenario).unwrap(), scenario.spec().duration.ps());
+    let from = end - 100 * MICROSECOND;
+    let until = |to| live(&scenario).passages(link, from, to, &mut || false).unwrap();
+    assert_eq!(until(end + 1000 * MICROSECOND), until(end));
+}
