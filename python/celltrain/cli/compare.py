@@ -1,5 +1,6 @@
 """`celltrain compare`: one scenario, several policies, one table."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -90,7 +91,9 @@ def compare(
             from celltrain.plots import draw_comparison
             from celltrain.report import comparison_report
 
-            folder.write_text("report.html", comparison_report(found))
+            chosen = _asked_for(policies, vary, with_)
+            command = options.again("compare", scenario, set_, found.manifest, chosen)
+            folder.write_text("report.html", comparison_report(found, command))
             draw_comparison(found, folder)
             found.write_to(folder)
     if json:
@@ -100,6 +103,13 @@ def compare(
         if out:
             terminal.say(f"results: {out}, report: {out}/report.html")
     options.end_with(found.defects)
+
+
+def _asked_for(policies: str | None, vary: list[str] | None, with_: Sequence[object] | None) -> list[str]:
+    """The options that say what to compare, as they were given."""
+    words = [] if policies is None else ["--policies", policies]
+    words += (word for one in vary or () for word in ("--vary", one))
+    return [*words, *(word for one in with_ or () for word in ("--with", str(one)))]
 
 
 def _variants(policies: str | None, vary: list[str] | None) -> "Variants":
