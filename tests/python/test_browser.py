@@ -106,9 +106,9 @@ def pages(scenario: ct.Scenario) -> Iterator[tuple[str, str]]:
 
 
 KINDS = {
-    "run": {"strips", "points"},
-    "untraced run": {"points"},
-    "comparison": {"strips", "points"},
+    "run": {"strips", "points", "rows"},
+    "untraced run": {"points", "rows"},
+    "comparison": {"strips", "rows"},
     "reproduction": {"strips", "points", "curves", "bars"},
     "all reproductions": {"strips", "points", "curves", "bars"},
     "sweep": {"points"},

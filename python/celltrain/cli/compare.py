@@ -1,5 +1,6 @@
 """`celltrain compare`: one scenario, several policies, one table."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -89,11 +90,18 @@ def compare(
         if folder is not None:
             from celltrain.report import comparison_report
 
+<<<<<<< HEAD
             folder.write_text("report.html", comparison_report(found))
             if options.pictures():
                 from celltrain.plots import draw_comparison
 
                 draw_comparison(found, folder)
+=======
+            chosen = _asked_for(policies, vary, with_)
+            command = options.again("compare", scenario, set_, found.manifest, chosen)
+            folder.write_text("report.html", comparison_report(found, command))
+            draw_comparison(found, folder)
+>>>>>>> pictures3
             found.write_to(folder)
     if json:
         terminal.print_json({**found.to_json(), "out": str(out) if out else None})
@@ -102,6 +110,13 @@ def compare(
         if out:
             terminal.say(f"results: {out}, report: {out}/report.html")
     options.end_with(found.defects)
+
+
+def _asked_for(policies: str | None, vary: list[str] | None, with_: Sequence[object] | None) -> list[str]:
+    """The options that say what to compare, as they were given."""
+    words = [] if policies is None else ["--policies", policies]
+    words += (word for one in vary or () for word in ("--vary", one))
+    return [*words, *(word for one in with_ or () for word in ("--with", str(one)))]
 
 
 def _variants(policies: str | None, vary: list[str] | None) -> "Variants":

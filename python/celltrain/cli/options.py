@@ -28,6 +28,7 @@ __all__ = [
     "Scheduler",
     "Seed",
     "Set",
+    "again",
     "asked",
     "claimed",
     "cluster",
@@ -90,6 +91,24 @@ def load_scenario(path: str, pairs: Sequence[str] | None) -> "ScenarioFile":
             f"{path} has a [sweep]: this is its base alone; `celltrain sweep {path}` runs the sweep"
         )
     return loaded
+
+
+def again(
+    command: str,
+    scenario: str,
+    pairs: Sequence[str] | None,
+    manifest: Mapping[str, Any],
+    more: Sequence[str] = (),
+) -> list[str]:
+    """The command that makes the same runs again: the file, what was set, seed and replications."""
+    words = [
+        "celltrain",
+        command,
+        scenario,
+        *(word for pair in pairs or () for word in ("--set", pair)),
+        *more,
+    ]
+    return [*words, "--seed", str(manifest["seed"]), "--replications", str(manifest["replications"])]
 
 
 def end_with(defects: Sequence[str]) -> None:

@@ -77,7 +77,9 @@ def run(
         if folder is not None:
             from celltrain.report import run_report
 
-            folder.write_text("report.html", run_report(result))
+            folder.write_text(
+                "report.html", run_report(result, options.again("run", scenario, set_, result.manifest))
+            )
             if drawn:
                 from celltrain.plots import draw_run
 

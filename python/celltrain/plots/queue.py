@@ -71,10 +71,19 @@ def queue(every: Sequence[QueuePanel], span: tuple[float, float]) -> "Figure":
             above.set_title(_title(panel), fontsize="medium")
             if low:
                 _below(axes[each * place + 1], panel, lanes, factor)
+        if low:
+            _share(axes[1::2])
         axes[-1].set_xlim(span[0] * factor, span[1] * factor)
         axes[-1].set_xlabel(f"time ({unit})")
         _legend(figure, every)
     return figure
+
+
+def _share(axes: "Sequence[Axes]") -> None:
+    """One scale for what stands below the queues."""
+    top = max(axis.get_ylim()[1] for axis in axes)
+    for axis in axes:
+        axis.set_ylim(top=top)
 
 
 def _lanes(every: Sequence[QueuePanel]) -> list[str]:
@@ -144,7 +153,7 @@ def _occupancy(axis: "Axes", panel: QueuePanel, factor: float, top: float) -> No
             linewidth=0.0,
         )
         axis.plot(times * factor, level, drawstyle="steps-post", color=USEFUL, linewidth=0.9)
-        _crosses(axis, panel.cells, factor, times, level)
+        _crosses(axis, panel, factor, times, level)
     elif panel.sampled is not None:
         drawn = decimate(panel.sampled, POINTS)
         axis.plot(drawn.t * factor, drawn.value, color=USEFUL, linewidth=0.7)
@@ -177,17 +186,19 @@ def _levels(port: PortFacts, top: float) -> Mapping[str, float]:
     return {name: height for name, height in named.items() if height <= top}
 
 
-def _crosses(axis: "Axes", cells: Cells, factor: float, times: Any, level: Any) -> None:
+def _crosses(axis: "Axes", panel: QueuePanel, factor: float, times: Any, level: Any) -> None:
     """Where discarded cells met the queue."""
     import numpy as np
 
+    cells = panel.cells
+    assert cells is not None
     gone = cells.arrived[cells.discarded & ~np.isnan(cells.arrived)]
     if not len(gone):
         return
     heights = level[np.clip(np.searchsorted(times, gone, side="right") - 1, 0, None)]
-    axis.plot(
-        gone * factor, heights, linestyle="", marker="x", color=DISCARDED, markersize=4, markeredgewidth=1.1
-    )
+    size, edge = (4.0, 1.1) if _is_drawn(panel) else (2.5, 0.7)
+    look: dict[str, Any] = {"color": DISCARDED, "markersize": size, "markeredgewidth": edge}
+    axis.plot(gone * factor, heights, linestyle="", marker="x", **look)
 
 
 def _below(axis: "Axes", panel: QueuePanel, lanes: Sequence[str], factor: float) -> None:

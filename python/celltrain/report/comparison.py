@@ -1,51 +1,60 @@
-"""The report of a comparison of policies."""
+"""The report of a comparison: which variant is best, by what, and how sure that is."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from celltrain import text
+from celltrain.bounds import bounds
 from celltrain.comparison import POLICY_KEY, Comparison
 from celltrain.registry import Measure
 from celltrain.report import parts
 from celltrain.report.page import Page
+from celltrain.report.percentiles import add_percentiles
 from celltrain.statistics import Estimate
 from celltrain.traces import flow_groups, windows_of
 
 __all__ = ["comparison_report"]
 
+FEW = 6
+"""Variants whose charts, tables and windows are all open; those of more are folded."""
 
-def comparison_report(found: Comparison) -> str:
-    """The report of a comparison as one HTML file."""
+
+def comparison_report(found: Comparison, command: Sequence[str] | None = None) -> str:
+    """The report of a comparison as one HTML file.
+
+    Args:
+        found: the comparison.
+        command: what runs it again; with SCENARIO for the file by default.
+    """
     m = found.manifest
+    names = ", ".join(found.variants) if len(found.variants) <= FEW else f"{len(found.variants)} variants"
     page = Page(
-        f"{m['name']}: {', '.join(found.variants)}",
+        f"{m['name']}: {names}",
         f"One scenario in {len(found.variants)} variants, "
         f"{m['replications']} replications of each with seed {m['seed']}",
     )
-    page.section("Which is best, and by what")
-    for sentence in found.sentences():
-        page.text(sentence)
+    first, *others = found.measures
+    page.lead(f"Which variant is best here by {first.title}?", found.sentences()[:1])
+    _chart(page, found, first)
+    page.section("By other measures")
+    for measure, sentence in zip(others, found.sentences()[1:], strict=True):
+        with page.folded(sentence, is_open=len(found.variants) <= FEW):
+            _chart(page, found, measure)
+    order = _sorted(found, first)
+    add_percentiles(page, found.results, order)
+    _differences(page, found)
+    _windows(page, found, order)
     _tables(page, found)
-    _charts(page, found)
-    _windows(page, found)
     parts.how_sure(page, m)
-    replications = str(m["replications"])
-    files = [word for name in list(m.get("scenarios", ()))[1:] for word in ("--with", f"{name}.toml")]
-    command = ["celltrain", "compare", "SCENARIO", *_options(m["variants"]), *files]
-    parts.rerun(page, [*command, "--seed", str(m["seed"]), "--replications", replications], m)
+    parts.rerun(page, command or _command(found), m)
     return page.html()
 
 
-def _tables(page: Page, found: Comparison) -> None:
-    titles = [measure.title for measure in found.measures]
-    page.section("What came out")
-    page.heading("Mean ± 95 % interval")
-    page.table(("variant", *titles), found.mean_lines())
-    page.heading(f"Difference from {found.baseline}, paired by replication")
-    page.table(("variant", *titles), found.difference_lines())
-    page.text(found.explanation(), "note")
-    if found.state_lines():
-        page.heading("State per VC")
-        page.table(("policy", "what a switch keeps for each VC"), found.state_lines(), text_columns=2)
+def _command(found: Comparison) -> list[str]:
+    """The command of a comparison of which nobody has said how the file is called."""
+    m = found.manifest
+    files = [word for name in list(m.get("scenarios", ()))[1:] for word in ("--with", f"{name}.toml")]
+    command = ["celltrain", "compare", "SCENARIO", *_options(m["variants"]), *files]
+    return [*command, "--seed", str(m["seed"]), "--replications", str(m["replications"])]
 
 
 def _options(variants: Mapping[str, Mapping[str, str]]) -> list[str]:
@@ -60,27 +69,60 @@ def _options(variants: Mapping[str, Mapping[str, str]]) -> list[str]:
     return [word for pair in pairs for word in ("--vary", pair)]
 
 
-def _charts(page: Page, found: Comparison) -> None:
+def _chart(page: Page, found: Comparison, measure: Measure) -> None:
+    """A measure of every variant, the best first."""
+    order = _sorted(found, measure)
+    factor, unit = text.scale(found.size(measure), found.unit(measure))
+    estimates = [found.results[name].estimate(measure.name).scaled(1 / factor) for name in order]
+    leader = found.leader(measure)
+    low, high = bounds(measure)
+    chart = parts.points_chart(
+        order,
+        [(measure.title, estimates, False)],
+        xlabel="variant",
+        ylabel=text.with_unit(measure.title, unit),
+        unit=unit,
+        form="rows",
+        bounds=(low / factor, high / factor),
+        full=(leader.best, *leader.tied),
+    )
+    better = "more" if measure.more_is_better else "less"
+    page.chart(
+        chart,
+        f"{measure.title.capitalize()} with its 95 % interval, the best variant first; {better} is better. "
+        "Full marks: the best variant, and those that these replications cannot tell from it.",
+    )
+
+
+def _sorted(found: Comparison, measure: Measure) -> list[str]:
+    """The variants, the best by a measure first."""
+    sign = -1 if measure.more_is_better else 1
+    return sorted(found.variants, key=lambda name: sign * found.results[name].estimate(measure.name).mean)
+
+
+def _differences(page: Page, found: Comparison) -> None:
+    page.section(f"Differences from {found.baseline}")
+    page.text(
+        f"Each variant less {found.baseline}, replication by replication. Full marks: the difference is real "
+        "(a star in the table)."
+    )
     for measure in found.measures:
-        unit = found.unit(measure)
-        estimates = [found.results[name].estimate(measure.name) for name in found.variants]
-        factor, scaled = text.scale(found.size(measure), unit)
-        label = text.with_unit(measure.title, scaled)
-        series = [(measure.title, [one.scaled(1 / factor) for one in estimates], False)]
-        chart = parts.points_chart(found.variants, series, xlabel="variant", ylabel=label, unit=scaled)
-        better = "more" if measure.more_is_better else "less"
-        page.chart(chart, f"{measure.title.capitalize()} with its 95 % interval; {better} is better.")
-        names, differences = _sorted(found, measure)
-        series = [(measure.title, [one.scaled(1 / factor) for one in differences], False)]
-        chart = parts.points_chart(names, series, xlabel="variant", ylabel=label, unit=scaled)
-        page.chart(
-            chart,
-            f"The same less that of {found.baseline}, replication by replication, the best first. An "
-            "interval that keeps clear of zero is real only if the table has a star there.",
+        factor, unit = text.scale(found.size(measure), found.unit(measure))
+        names, differences = _sorted_differences(found, measure)
+        chart = parts.points_chart(
+            names,
+            [(measure.title, [one.scaled(1 / factor) for one in differences], False)],
+            xlabel="variant",
+            ylabel=f"difference of {text.with_unit(measure.title, unit)}",
+            unit=unit,
+            form="rows",
+            full=[name for name in names if found.differs(name, measure)],
         )
+        with page.folded(measure.title.capitalize(), is_open=measure is found.measures[0]):
+            page.chart(chart, f"{measure.title.capitalize()} less that of {found.baseline}, the best first.")
 
 
-def _sorted(found: Comparison, measure: Measure) -> tuple[list[str], list[Estimate]]:
+def _sorted_differences(found: Comparison, measure: Measure) -> tuple[list[str], list[Estimate]]:
     """The differences from the first variant, the best first."""
     sign = -1 if measure.more_is_better else 1
     differences = {name: found.difference(name, measure) for name in found.variants[1:]}
@@ -88,13 +130,26 @@ def _sorted(found: Comparison, measure: Measure) -> tuple[list[str], list[Estima
     return names, [differences[name] for name in names]
 
 
-def _windows(page: Page, found: Comparison) -> None:
-    traced = {policy: windows_of(result.series) for policy, result in found.results.items()}
+def _tables(page: Page, found: Comparison) -> None:
+    titles = [measure.title for measure in found.measures]
+    page.section("The numbers")
+    with page.folded("Mean ± 95 % interval", is_open=len(found.variants) <= FEW):
+        page.table(("variant", *titles), found.mean_lines())
+    with page.folded(f"Difference from {found.baseline}, paired by replication"):
+        page.table(("variant", *titles), found.difference_lines())
+        page.text(found.explanation(), "note")
+    if found.state_lines():
+        with page.folded("State per VC"):
+            page.table(("policy", "what a switch keeps for each VC"), found.state_lines(), text_columns=2)
+
+
+def _windows(page: Page, found: Comparison, order: Sequence[str]) -> None:
+    traced = {name: windows_of(found.results[name].series) for name in order}
     if not any(traced.values()):
         return
     page.section("Windows over time")
-    for policy, windows in traced.items():
-        label = f"Congestion windows under {policy}, first replication"
-        groups = flow_groups(found.results[policy].flows)
-        page.heading(label)
-        page.chart(parts.windows_chart(windows, groups, label), parts.windows_caption(windows))
+    for name, windows in traced.items():
+        label = f"Congestion windows under {name}, first replication"
+        groups = flow_groups(found.results[name].flows)
+        with page.folded(label, is_open=len(traced) <= FEW):
+            page.chart(parts.windows_chart(windows, groups, label), parts.windows_caption(windows))

@@ -32,7 +32,7 @@ _FRAME = """<!doctype html>
 <body>
 <header><h1>{title}</h1>
 <p class="subtitle">{subtitle}</p></header>
-<nav>{links}</nav>
+<nav aria-label="Sections">{links}</nav>
 <main>
 {body}
 </main>
@@ -93,10 +93,19 @@ class Page:
         """A paragraph."""
         self._body.append(f"<p{_class(style)}>{_html(text)}</p>")
 
+    def lead(self, question: str, answers: Sequence[str]) -> None:
+        """What was asked, and the answer in a few sentences: the first thing that a reader sees."""
+        said = "".join(f'<p class="answer">{_html(answer)}</p>' for answer in answers)
+        self._body.append(f'<p class="question">{_html(question)}</p>{said}')
+
     def table(self, columns: Sequence[str], rows: Iterable[Sequence[str]], *, text_columns: int = 1) -> None:
         """A table; the first `text_columns` columns hold text, the others numbers."""
         styles = ["text" if index < text_columns else "" for index in range(len(columns))]
-        head = "".join(_cell("th", name, style) for name, style in zip(columns, styles, strict=True))
+        head = "".join(
+            # A heading without text is none: programs that read aloud would announce nothing.
+            _cell("th" if name else "td", name, style)
+            for name, style in zip(columns, styles, strict=True)
+        )
         lines = (
             "<tr>"
             + "".join(_cell("td", cell, style) for cell, style in zip(row, styles, strict=True))
@@ -105,7 +114,9 @@ class Page:
         )
         body = "\n".join(lines)
         self._body.append(
-            f'<div class="scroll"><table><thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table></div>'
+            # What scrolls can be reached with the keyboard.
+            '<div class="scroll" role="group" tabindex="0" aria-label="table">'
+            f"<table><thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table></div>"
         )
 
     def chart(self, data: dict[str, Any], caption: str) -> None:
@@ -117,14 +128,15 @@ class Page:
             f"<figcaption>{escape(caption)}</figcaption></figure>"
         )
 
-    def code(self, text: str) -> None:
-        """Text as it is, in a box."""
-        self._body.append(f"<pre><code>{escape(text)}</code></pre>")
+    def code(self, text: str, *, copied_by: str = "") -> None:
+        """Text as it is, in a box; with a button of this name that copies it."""
+        button = f'<button type="button" class="copy">{escape(copied_by)}</button>' if copied_by else ""
+        self._body.append(f'{button}<pre tabindex="0"><code>{escape(text)}</code></pre>')
 
     @contextmanager
-    def folded(self, summary: str) -> Iterator[None]:
-        """What is appended inside opens on demand."""
-        self._body.append(f"<details><summary>{escape(summary)}</summary>")
+    def folded(self, summary: str, *, is_open: bool = False) -> Iterator[None]:
+        """What is appended inside opens on demand, or can be closed."""
+        self._body.append(f"<details{' open' if is_open else ''}><summary>{_html(summary)}</summary>")
         yield
         self._body.append("</details>")
 

@@ -1,11 +1,13 @@
 """What reports of every kind have in common: charts of series, provenance, and how to run it again."""
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import accumulate
+from math import isfinite
 from typing import Any, Literal
 
 from celltrain import text
+from celltrain.bounds import UNBOUNDED, Bounds
 from celltrain.report.page import Page
 from celltrain.statistics import Estimate
 from celltrain.traces import Trace, common_scale, decimate, total
@@ -39,7 +41,7 @@ def windows_chart(windows: Sequence[Trace], groups: Mapping[str, str], label: st
 def windows_caption(windows: Sequence[Trace]) -> str:
     """What a chart of windows shows."""
     height = text.number(common_scale(windows) / 1e3, 3)
-    return f"One strip a connection, {height} kB high; below, their sum."
+    return f"One strip per connection, {height} kB high; below, their sum."
 
 
 def occupancy_chart(ports: Sequence[Trace], label: str) -> dict[str, Any]:
@@ -69,17 +71,33 @@ def points_chart(
     xlabel: str,
     ylabel: str,
     unit: str,
-    form: Literal["marks", "curves", "bars"] = "marks",
+    form: Literal["marks", "curves", "bars", "rows"] = "marks",
+    bounds: Bounds = UNBOUNDED,
+    scale: tuple[float, float] | None = None,
+    full: Collection[str] | None = None,
 ) -> dict[str, Any]:
     """Means with intervals over categories; a series is (name, estimates, hollow).
 
-    They are drawn as marks beside one another, as curves over steps of a parameter, or as bars from zero.
-    Among curves and bars a hollow series is marks on the series before it.
+    They are drawn as marks beside one another, as curves over steps of a parameter, as bars from zero, or as
+    rows, one below the other. Among curves and bars a hollow series is marks on the series before it.
+
+    Args:
+        categories: their names.
+        series: what is drawn.
+        xlabel: what the categories are.
+        ylabel: what the values are.
+        unit: of the values.
+        form: how they are drawn.
+        bounds: the least and the largest possible value: intervals are drawn no further.
+        scale: the range of values, where several charts share one.
+        full: categories whose marks are full; those of the others are hollow.
     """
     slots = list(accumulate(not hollow for _, _, hollow in series))
     return {
         "kind": "points",
         **({} if form == "marks" else {"form": form, "slots": slots[-1]}),
+        **({} if bounds == UNBOUNDED else {"bounds": [end if isfinite(end) else None for end in bounds]}),
+        **({} if scale is None else {"range": list(scale)}),
         "label": f"{ylabel} by {xlabel}",
         "categories": list(categories),
         "xlabel": xlabel,
@@ -90,6 +108,7 @@ def points_chart(
                 "name": name,
                 "hollow": hollow,
                 **({} if form == "marks" else {"slot": slot - 1}),
+                **({} if full is None else {"open": [name not in full for name in categories]}),
                 "points": [None if one is None else [one.mean, one.half_width] for one in estimates],
             }
             for (name, estimates, hollow), slot in zip(series, slots, strict=True)
@@ -139,7 +158,19 @@ def rerun(page: Page, command: Sequence[str], manifest: Mapping[str, Any]) -> No
             "The scenario with every setting, defaults included; saved to a file it gives the same runs."
         )
         with page.folded("Resolved scenario"):
-            page.code(manifest["scenario_toml"])
+            page.code(manifest["scenario_toml"], copied_by="Copy as scenario")
+        with page.folded("Watch it in the lab"):
+            page.text(
+                "Put this behind the address of the lab's page (`make lab` builds it); no server sees it. "
+                "Or save the scenario and run `celltrain lab FILE`."
+            )
+            page.code("#" + _lab_state(manifest), copied_by="Copy for the lab")
+
+
+def _lab_state(manifest: Mapping[str, Any]) -> str:
+    from celltrain.cli.lab import fragment
+
+    return fragment(f"{manifest['name']}.toml", manifest["scenario_toml"])
 
 
 def _top(every: Sequence[Trace]) -> float:

@@ -1,8 +1,11 @@
 """The report of a paper's reproduction."""
 
+from collections import Counter
 from html import escape
+from typing import TYPE_CHECKING
 
 from celltrain import text
+from celltrain.bounds import bounds_of_row
 from celltrain.papers import printed
 from celltrain.papers.description import Claim, OverTime, Table
 from celltrain.papers.layout import grid
@@ -10,11 +13,18 @@ from celltrain.papers.printed import Range
 from celltrain.papers.reproduction import JudgedClaim, MeasuredRow, Reproduction
 from celltrain.report import parts
 from celltrain.report.page import Page, Safe
-from celltrain.statistics import Estimate
+from celltrain.statistics import Estimate, mean
 from celltrain.traces import MOST_WINDOWS, flow_groups
+from celltrain.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from celltrain.papers.reproduction import CellRun
 
 __all__ = ["add_reproduction", "reproduction_report", "verdict"]
 
+
+OPEN = 2
+"""Figures over time that are open; the others are folded."""
 
 DRAWN = ("curves", "bars")
 """Views whose charts take the place of the table."""
@@ -31,21 +41,65 @@ def reproduction_report(found: Reproduction) -> str:
 def add_reproduction(page: Page, found: Reproduction) -> None:
     """Adds everything that came out of a reproduction to a page."""
     paper = found.paper
-    _asked(page, found)
+    page.lead(f"Do the conclusions of “{paper.title}” hold?", _answers(found))
+    lead = _lead(page, found)
     _claims(page, found)
+    _asked(page, found)
+    _figures(page, found, lead)
+    _tables(page, found)
     _stacks(page, found)
     _fitting(page, found)
-    _tables(page, found)
-    _figures(page, found)
     m = found.manifest
     parts.how_sure(page, m)
     command = ["celltrain", "reproduce", paper.id, "--seed", str(found.seed)]
     parts.rerun(page, [*command, "--replications", str(found.replications)], m)
 
 
+def _answers(found: Reproduction) -> list[str]:
+    """How many claims the runs support, and how far the numbers lie from the published ones."""
+    said = []
+    judged = [one for one in found.claims if one.stack == found.default_stack]
+    if judged:
+        counts = Counter(one.finding.verdict for one in judged)
+        words = ", ".join(f"{counts[one]} {one}" for one in Verdict)
+        claims = "claim" if len(judged) == 1 else "claims"
+        said.append(
+            f"Of {len(judged)} {claims}: {words} (TCP {found.default_stack}, n = {found.replications})."
+        )
+    off = []
+    for row in found.paper.headline:
+        cells = [cell for cell in found.rows if cell.stack == found.default_stack and cell.row == row]
+        parts_ = [abs(cell.deviation) for cell in cells if cell.deviation is not None]
+        if parts_:
+            off.append(f"{row} by {text.percent(mean(parts_))} on average")
+    if off:
+        said.append(f"Measured means deviate from the published values: {', '.join(off)}.")
+    return said
+
+
+def _lead(page: Page, found: Reproduction) -> "CellRun | None":
+    """The picture at the top: the first headline row, published and measured; otherwise the first figure.
+
+    Returns the figure of which it is, to be left out below.
+    """
+    for row in found.paper.headline:
+        for table in found.tables:
+            if table.view not in DRAWN and table.row(row) is not None and found.points(table, row):
+                _table_chart(page, found, table, row)
+                return None
+    for table in found.tables:
+        if table.view in DRAWN:
+            _charts(page, found, table, found.stacks[0], most=1)
+            return None
+    for figure in found.figures[:1]:
+        _figure(page, figure, "")
+        return figure
+    return None
+
+
 def _asked(page: Page, found: Reproduction) -> None:
     names = ", ".join(table.name for table in found.tables)
-    page.section("What was asked")
+    page.section("What was run")
     page.text(f"{names} of the paper, {found.replications} replications of every column, seed {found.seed}.")
     own, others = found.default_stack, [stack for stack in found.stacks if stack != found.default_stack]
     if own in found.stacks:
@@ -57,29 +111,48 @@ def _asked(page: Page, found: Reproduction) -> None:
 
 
 def _claims(page: Page, found: Reproduction) -> None:
+    """The claims by verdict with the TCP that stands for the paper's own; then every stack side by side."""
     if not found.claims:
         return
     page.section("What the paper claims, and what the runs say")
-    verdicts = {(judged.claim.id, judged.stack): judged for judged in found.claims}
-    claims = list(dict.fromkeys(judged.claim for judged in found.claims))
-    page.table(
-        ("claim", *(f"with {stack}" for stack in found.stacks)),
-        [
-            (_statement(claim), *(verdict(verdicts[claim.id, stack]) for stack in found.stacks))
-            for claim in claims
-        ],
-        text_columns=1 + len(found.stacks),
-    )
+    stack = found.default_stack if found.default_stack in found.stacks else found.stacks[0]
+    mine = [judged for judged in found.claims if judged.stack == stack]
+    for one in Verdict:
+        of_kind = [judged for judged in mine if judged.finding.verdict is one]
+        if of_kind:
+            summary = Safe(f'<span class="{one}">{one}</span>: {len(of_kind)}')
+            with page.folded(summary, is_open=True):
+                page.table(("claim", "evidence"), [_claim_line(judged) for judged in of_kind], text_columns=2)
     page.text(
         "A claim is supported where the whole 95 % interval lies on its side, contradicted where all of it "
         "lies on the other, and undecided otherwise, or with fewer than three replications. More "
         "replications decide more claims.",
         "note",
     )
+    if len(found.stacks) > 1:
+        _claims_by_stack(page, found)
+
+
+def _claims_by_stack(page: Page, found: Reproduction) -> None:
+    verdicts = {(judged.claim.id, judged.stack): judged for judged in found.claims}
+    claims = list(dict.fromkeys(judged.claim for judged in found.claims))
+    with page.folded("Verdicts with every TCP stack"):
+        page.table(
+            ("claim", *(f"with {stack}" for stack in found.stacks)),
+            [
+                (claim.text, *(verdict(verdicts[claim.id, stack]) for stack in found.stacks))
+                for claim in claims
+            ],
+            text_columns=1 + len(found.stacks),
+        )
     for stack in found.stacks:
-        with page.folded(f"Evidence with {stack}"):
-            lines = [_claim_line(verdicts[claim.id, stack]) for claim in claims]
-            page.table(("claim", "", "evidence"), lines, text_columns=3)
+        if stack != found.default_stack:
+            with page.folded(f"Evidence with {stack}"):
+                lines = [
+                    (claim.text, verdict(verdicts[claim.id, stack]), _evidence(verdicts[claim.id, stack]))
+                    for claim in claims
+                ]
+                page.table(("claim", "verdict", "evidence"), lines, text_columns=3)
 
 
 def _statement(claim: Claim) -> Safe:
@@ -95,9 +168,12 @@ def verdict(judged: JudgedClaim) -> Safe:
     return Safe(f'<span class="{word}">{word}</span> <small>n = {judged.finding.n}</small>')
 
 
-def _claim_line(judged: JudgedClaim) -> tuple[str, str, str]:
-    evidence = "<br>".join(escape(one.sentence()) for one in judged.finding.evidence)
-    return judged.claim.text, verdict(judged), Safe(evidence)
+def _claim_line(judged: JudgedClaim) -> tuple[str, str]:
+    return _statement(judged.claim), _evidence(judged)
+
+
+def _evidence(judged: JudgedClaim) -> Safe:
+    return Safe("<br>".join(escape(one.sentence()) for one in judged.finding.evidence))
 
 
 def _stacks(page: Page, found: Reproduction) -> None:
@@ -132,27 +208,30 @@ def _fitting(page: Page, found: Reproduction) -> None:
         page.text(f"{candidate.name}: {candidate.text}.")
 
 
-def _figures(page: Page, found: Reproduction) -> None:
-    figures = found.figures
+def _figures(page: Page, found: Reproduction, lead: "CellRun | None") -> None:
+    figures = [figure for figure in found.figures if figure is not lead]
     if not figures:
         return
     every_window = all(figure.table.view == "windows" for figure in figures)
     page.section("Windows over time" if every_window else "Over time")
-    for figure in figures:
+    for index, figure in enumerate(figures):
         label = f"{found.label(figure.table.name, figure.stack)}: {figure.table.title}, {figure.column.name}"
-        page.heading(label)
-        view, record = figure.table.view, figure.record
-        if isinstance(view, OverTime):
-            every = view.traces(record)
-            page.chart(parts.series_chart(every, label), parts.series_caption(every, view.title))
-            continue
-        windows = record.traces("cwnd")[:MOST_WINDOWS]
-        index = record.metric("synchronisation_index")
-        chart = parts.windows_chart(windows, flow_groups(record.flows), label)
-        page.chart(
-            chart,
-            f"{parts.windows_caption(windows)} Synchronisation index {index:.3f}.",
-        )
+        with page.folded(label, is_open=index < OPEN):
+            _figure(page, figure, label)
+
+
+def _figure(page: Page, figure: "CellRun", label: str) -> None:
+    """What a run of a figure did over time."""
+    view, record = figure.table.view, figure.record
+    label = label or f"{figure.table.name}: {figure.table.title}, {figure.column.name}"
+    if isinstance(view, OverTime):
+        every = view.traces(record)
+        page.chart(parts.series_chart(every, label), parts.series_caption(every, view.title))
+        return
+    windows = record.traces("cwnd")[:MOST_WINDOWS]
+    index = record.metric("synchronisation_index")
+    chart = parts.windows_chart(windows, flow_groups(record.flows), label)
+    page.chart(chart, f"{parts.windows_caption(windows)} Synchronisation index {index:.3f}.")
 
 
 def _tables(page: Page, found: Reproduction) -> None:
@@ -161,27 +240,31 @@ def _tables(page: Page, found: Reproduction) -> None:
         "Measured mean ± half of the 95 % interval; in grey the published value and the deviation from it."
     )
     for table in found.tables:
-        page.heading(f"{table.name}: {table.title}")
-        if table.view in DRAWN:
-            _drawn(page, found, table)
-            with page.folded(f"The numbers of {table.name}"):
-                _grid(page, found, table)
-        else:
+        with page.folded(f"{table.name}: {table.title}"):
+            _table(page, found, table)
+
+
+def _table(page: Page, found: Reproduction, table: Table) -> None:
+    if table.view in DRAWN:
+        _drawn(page, found, table)
+        with page.folded(f"The numbers of {table.name}"):
             _grid(page, found, table)
-            for row in found.paper.headline:
-                if table.row(row) is not None:
-                    _table_chart(page, found, table, row)
-        for candidate in found.stacks[1:]:
-            if candidate in found.paper.compared:
-                with page.folded(f"{table.name} with {candidate}"):
-                    _grid(page, found, table, candidate)
-        notes = [
-            f"{cell.row.capitalize()} at {cell.column}: {cell.note}."
-            for cell in found.rows
-            if cell.table == table.name and cell.note
-        ]
-        for note in notes:
-            page.text(note, "note")
+    else:
+        for row in found.paper.headline:
+            if table.row(row) is not None:
+                _table_chart(page, found, table, row)
+        _grid(page, found, table)
+    for candidate in found.stacks[1:]:
+        if candidate in found.paper.compared:
+            with page.folded(f"{table.name} with {candidate}"):
+                _grid(page, found, table, candidate)
+    notes = [
+        f"{cell.row.capitalize()} at {cell.column}: {cell.note}."
+        for cell in found.rows
+        if cell.table == table.name and cell.note
+    ]
+    for note in notes:
+        page.text(note, "note")
 
 
 def _grid(page: Page, found: Reproduction, table: Table, stack: str | None = None) -> None:
@@ -211,18 +294,25 @@ def _drawn(page: Page, found: Reproduction, table: Table) -> None:
             _charts(page, found, table, stack)
 
 
-def _charts(page: Page, found: Reproduction, table: Table, stack: str) -> None:
+def _charts(page: Page, found: Reproduction, table: Table, stack: str, most: int | None = None) -> None:
+    """The charts of a table that is drawn; of curves, one for each row, at most so many."""
     name = found.label(table.name, stack)
     if table.view == "bars":
         unit = table.rows[0].unit
         names = [column.name for column in table.columns]
         label = text.with_unit(table.title, unit)
         chart = parts.points_chart(
-            names, found.bars(table, stack), xlabel=table.parameter, ylabel=label, unit=unit, form="bars"
+            names,
+            found.bars(table, stack),
+            xlabel=table.parameter,
+            ylabel=label,
+            unit=unit,
+            form="bars",
+            bounds=bounds_of_row(table.rows[0].name, unit),
         )
         page.chart(chart, f"{name}: {', '.join(row.name for row in table.rows)}.")
         return
-    for row in table.rows:
+    for row in table.rows[:most]:
         label = text.with_unit(row.name, row.unit)
         chart = parts.points_chart(
             table.steps,
@@ -231,6 +321,7 @@ def _charts(page: Page, found: Reproduction, table: Table, stack: str) -> None:
             ylabel=label,
             unit=row.unit,
             form="curves",
+            bounds=bounds_of_row(row.name, row.unit),
         )
         page.chart(chart, f"{name}, {row.name} by {table.parameter}, with 95 % intervals.")
 
@@ -240,5 +331,7 @@ def _table_chart(page: Page, found: Reproduction, table: Table, row: str) -> Non
     series = found.points(table, row)
     unit = next(known.unit for known in table.rows if known.name == row)
     label = text.with_unit(row, unit)
-    chart = parts.points_chart(names, series, xlabel=table.parameter, ylabel=label, unit=unit)
-    page.chart(chart, f"{table.name}, {row}: published and measured.")
+    chart = parts.points_chart(
+        names, series, xlabel=table.parameter, ylabel=label, unit=unit, bounds=bounds_of_row(row, unit)
+    )
+    page.chart(chart, f"{table.name}, {row}: published and measured, with 95 % intervals.")

@@ -1,12 +1,14 @@
 """The report of one scenario's run."""
 
 import math
+from collections.abc import Mapping, Sequence
 
 from celltrain import statistics, text
 from celltrain.notes import advice
 from celltrain.registry import title
 from celltrain.report import parts
 from celltrain.report.page import Page
+from celltrain.report.percentiles import add_percentiles
 from celltrain.results import Result
 from celltrain.traces import busiest, flow_groups, traces, windows_of
 
@@ -19,48 +21,77 @@ LIMIT = "limited_by_"
 """How the columns of flows begin that say what limited a sender."""
 
 
-def run_report(result: Result) -> str:
-    """The report of a run as one HTML file."""
+def run_report(result: Result, command: Sequence[str] | None = None) -> str:
+    """The report of a run as one HTML file.
+
+    Args:
+        result: the run.
+        command: what runs it again; with SCENARIO for the file by default.
+    """
     m = result.manifest
     page = Page(m["name"], f"A run of {m['replications']} replications with seed {m['seed']}")
-    page.section("What came out")
     units = {row["metric"]: row["unit"] for row in result.estimates().to_dicts()}
-    page.table(
-        ("measure", "mean ± 95 % interval"),
-        [(title(name), text.interval(result.estimate(name), unit)) for name, unit in units.items()],
-    )
-    bottleneck = m.get("bottleneck") or "none, as there is no switch"
-    page.text(f"The bottleneck is {bottleneck}. `celltrain measures NAME` defines a measure.", "note")
+    page.lead("How much arrives, how evenly, and at what price?", _answers(result, units))
     for line in advice(result):
         page.text(f"Note: {line}.", "note")
-    _flows(page, result)
+    _goodput(page, result)
+    _series(page, result)
+    add_percentiles(page, {m["name"]: result}, [m["name"]])
+    page.section("Measures")
+    with page.folded(f"{len(units)} measures", is_open=True):
+        page.table(
+            ("measure", "mean ± 95 % interval"),
+            [(title(name), text.interval(result.estimate(name), unit)) for name, unit in units.items()],
+        )
+        page.text("`celltrain measures NAME` defines a measure.", "note")
+    page.section("Flows")
+    with page.folded(f"Table of {result.flows['flow'].n_unique()} flows"):
+        _flows(page, result)
     _limits(page, result)
     _guarantees(page, result)
-    _series(page, result)
     parts.how_sure(page, m)
-    parts.rerun(
-        page,
-        ["celltrain", "run", "SCENARIO", "--seed", str(m["seed"]), "--replications", str(m["replications"])],
-        m,
-    )
+    again = ["celltrain", "run", "SCENARIO", "--seed", str(m["seed"])]
+    parts.rerun(page, command or [*again, "--replications", str(m["replications"])], m)
     return page.html()
+
+
+def _answers(result: Result, units: Mapping[str, str]) -> list[str]:
+    """What came out, in two sentences."""
+
+    def said(name: str) -> str:
+        return text.interval(result.estimate(name), units[name])
+
+    delivered = f"Goodput {said('goodput')}" if "goodput" in units else "No payload"
+    parts_ = [f"fairness index {said('fairness_index')}"] if "fairness_index" in units else []
+    if "cell_loss_ratio" in units:
+        parts_.append(f"cell loss ratio {said('cell_loss_ratio')}")
+    first = ", ".join([delivered, *parts_]) + "."
+    where = result.manifest.get("bottleneck")
+    if not where or "utilisation" not in units:
+        return [first]
+    delay = f", and cells spend {said('delay_mean')} there" if "delay_mean" in units else ""
+    return [first, f"The bottleneck, {where}, is busy for {said('utilisation')} of the time{delay}."]
+
+
+def _goodput(page: Page, result: Result) -> None:
+    """The goodput of every flow: the lead picture."""
+    by_flow = result.by_flow()
+    names = [str(part["flow"][0]) for part in by_flow]
+    goodput = [statistics.estimate([value / 1e6 for value in part["goodput"]]) for part in by_flow]
+    chart = parts.points_chart(
+        names,
+        [("goodput", goodput, False)],
+        xlabel="flow",
+        ylabel="goodput (Mbit/s)",
+        unit="Mbit/s",
+        bounds=(0.0, math.inf),
+    )
+    page.chart(chart, "Goodput of every flow with its 95 % interval.")
 
 
 def _flows(page: Page, result: Result) -> None:
     by_flow = result.by_flow()
     names = [str(part["flow"][0]) for part in by_flow]
-    goodput = [statistics.estimate([value / 1e6 for value in part["goodput"]]) for part in by_flow]
-    page.section("Flows")
-    page.chart(
-        parts.points_chart(
-            names,
-            [("goodput", goodput, False)],
-            xlabel="flow",
-            ylabel="goodput (Mbit/s)",
-            unit="Mbit/s",
-        ),
-        "Goodput of every flow with its 95 % interval.",
-    )
     columns = ("round_trip", "frames_delivered", "segments_retransmitted", "timeouts", "fast_retransmits")
     known = [column for column in columns if column in result.flows.columns]
     rows = []
@@ -85,12 +116,13 @@ def _limits(page: Page, result: Result) -> None:
     flows = [part for part in result.by_flow() if limits and math.isfinite(part[limits[0]][0])]
     if not flows:
         return
-    page.section("What limited the flows")
+    page.heading("What limited the flows")
     rows = [
         (str(part["flow"][0]), *(_mean(part[column].to_list(), "") for column in limits)) for part in flows
     ]
-    page.table(("flow", *(column.removeprefix(LIMIT).replace("_", " ") for column in limits)), rows)
-    page.text("Shares of the measured time, means over the replications.", "note")
+    with page.folded(f"Shares of the time, {len(rows)} flows"):
+        page.table(("flow", *(column.removeprefix(LIMIT).replace("_", " ") for column in limits)), rows)
+        page.text("Shares of the measured time, means over the replications.", "note")
 
 
 def _guarantees(page: Page, result: Result) -> None:
@@ -109,7 +141,7 @@ def _guarantees(page: Page, result: Result) -> None:
     page.text(
         "Means over the replications. The excess of a VC is the rate of its cells in frames that arrived "
         "whole, less its MCR. Of the whole excess a VC's fair part is an equal one, or one in proportion to "
-        "its MCR: 1 is what is fair. Who asks for no more than the guarantee takes no part (-).",
+        "its MCR: 1 is what is fair. A VC that asks for no more than its guarantee takes no part (-).",
         "note",
     )
 

@@ -3,6 +3,7 @@
 import math
 
 from celltrain import text
+from celltrain.bounds import Bounds, bounds, reach
 from celltrain.registry import Measure, title
 from celltrain.report import parts
 from celltrain.report.page import Page, Safe
@@ -12,6 +13,9 @@ from celltrain.sweeps.view import Facet, View, largest, mean_lines, measures
 
 __all__ = ["sweep_report"]
 
+OPEN = 2
+"""Measures whose charts are open."""
+
 MOST_ROWS = 500
 """Points in the table of a report; the Parquet files have all of them."""
 
@@ -20,20 +24,52 @@ def sweep_report(sweep: Sweep) -> str:
     """The report of a sweep as one HTML file."""
     m = sweep.manifest
     page = Page(m["name"], f"A sweep over {m['points']:,} points, {m['runs']:,} runs with seed {m['seed']}")
-    _asked(page, sweep)
-    page.section("What came out")
     view = View.of(sweep)
-    for one in measures(sweep):
-        _measure(page, sweep, one, view)
+    shown = measures(sweep)
+    page.lead(f"How does {shown[0].title} depend on {_and(sweep)}?", _answers(sweep, shown[0]))
+    for index, one in enumerate(shown):
+        if index == 1:
+            page.section("Other measures")
+        with page.folded(one.title.capitalize(), is_open=index < OPEN):
+            _measure(page, sweep, one, view)
     if view.left_out:
         page.text(
             f"{view.left_out} more panels of each measure are not shown; summary.parquet has all.", "note"
         )
+    _asked(page, sweep)
     _table(page, sweep)
     _how_sure(page, sweep)
     parts.rerun(page, ["celltrain", "sweep", "plan.toml"], m)
     page.text("plan.toml and scenario.toml are in the folder of the results.", "note")
     return page.html()
+
+
+def _and(sweep: Sweep) -> str:
+    keys = [", ".join(axis["keys"]) for axis in sweep.manifest["axes"]]
+    return " and ".join(keys) if len(keys) < 3 else ", ".join(keys)
+
+
+def _answers(sweep: Sweep, measure: Measure) -> list[str]:
+    """The best and the worst point by a measure."""
+    found = [
+        (place, one) for place, one in enumerate(sweep.estimates(measure.name)) if math.isfinite(one.mean)
+    ]
+    if not found:
+        return [f"No point has a {measure.title}."]
+    unit, sign = sweep.units[measure.name], 1 if measure.more_is_better else -1
+    found.sort(key=lambda one: -sign * one[1].mean)
+    (best, most), (worst, least) = found[0], found[-1]
+    if len(found) == 1:
+        return [f"{measure.title.capitalize()} is {text.interval(most, unit)}."]
+    return [
+        f"Best mean: {text.interval(most, unit)} at {_point(sweep, best)}.",
+        f"Worst mean: {text.interval(least, unit)} at {_point(sweep, worst)}.",
+    ]
+
+
+def _point(sweep: Sweep, place: int) -> str:
+    row = sweep.points.row(place, named=True)
+    return ", ".join(f"{key} = {row[key]}" for key in sweep.parameters)
 
 
 def _asked(page: Page, sweep: Sweep) -> None:
@@ -60,19 +96,41 @@ def _measure(page: Page, sweep: Sweep, measure: Measure, view: View) -> None:
     factor, unit = text.scale(largest(found), sweep.units[measure.name])
     scaled = [one.scaled(1 / factor) for one in found]
     label = text.with_unit(measure.title, unit)
-    page.heading(label[0].upper() + label[1:])
+    low, high = bounds(measure)
+    limits = (low / factor, high / factor)
+    every = [_known(one) for one in scaled]
+    scale = _scale([one for one in every if one is not None], limits) if len(view.facets) > 1 else None
     for facet in view.facets:
         if view.has_many_lines:
             _heat_table(page, scaled, facet, view)
             continue
         series = [
-            (name or measure.title, [_known(scaled[point]) for point in points], False)
+            (name or measure.title, [every[point] for point in points], False)
             for name, points in zip(view.line_names, facet.rows, strict=True)
         ]
-        chart = parts.points_chart(view.along.labels, series, xlabel=view.along.name, ylabel=label, unit=unit)
+        chart = parts.points_chart(
+            view.along.labels,
+            series,
+            xlabel=view.along.name,
+            ylabel=label,
+            unit=unit,
+            bounds=limits,
+            scale=scale,
+        )
         lines = f", by {view.lines.name}" if view.lines else ""
         where = f" ({facet.title})" if facet.title else ""
         page.chart(chart, f"{measure.title.capitalize()}{lines}{where}, with 95 % intervals.")
+
+
+def _scale(found: list[Estimate], limits: Bounds) -> tuple[float, float] | None:
+    """The range of values that all panels of a measure share, so that they can be compared by eye."""
+    if not found:
+        return None
+    lows = [one.mean - reach(one, limits)[0] for one in found]
+    highs = [one.mean + reach(one, limits)[1] for one in found]
+    margin = 0.05 * ((max(highs) - min(lows)) or abs(max(highs)) or 1.0)
+    low = min(lows) - margin
+    return (max(low, limits[0]) if min(lows) >= limits[0] else low, max(highs) + margin)
 
 
 def _known(found: Estimate) -> Estimate | None:
@@ -103,8 +161,9 @@ def _heat_cell(mean: float, low: float, high: float) -> str:
 
 def _table(page: Page, sweep: Sweep) -> None:
     titles = [one.title for one in measures(sweep)]
-    page.heading("Mean ± 95 % interval")
-    page.table((*sweep.parameters, *titles), mean_lines(sweep, MOST_ROWS), text_columns=len(sweep.parameters))
+    with page.folded("Mean ± 95 % interval of every point"):
+        lines = mean_lines(sweep, MOST_ROWS)
+        page.table((*sweep.parameters, *titles), lines, text_columns=len(sweep.parameters))
     if sweep.points.height > MOST_ROWS:
         page.text(
             f"The first {MOST_ROWS} of {sweep.points.height:,} points; summary.parquet has all.", "note"

@@ -1,0 +1,80 @@
+"""Means and percentiles side by side, where a mean alone would hide the longest waits."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from celltrain import text
+from celltrain.bounds import bounds
+from celltrain.registry import measure
+from celltrain.report import parts
+from celltrain.report.page import Page
+from celltrain.results import Result
+from celltrain.statistics import Estimate
+
+__all__ = ["add_percentiles"]
+
+FAMILIES: Mapping[str, Sequence[tuple[str, str]]] = {
+    "Delay at the bottleneck": (
+        ("mean", "delay_mean"),
+        ("95th percentile", "delay_p95"),
+        ("99th percentile", "delay_p99"),
+    ),
+    "Flow completion time": (
+        ("median", "fct_p50"),
+        ("mean", "fct_mean"),
+        ("95th percentile", "fct_p95"),
+        ("99th percentile", "fct_p99"),
+    ),
+    "Slowdown of flows": (
+        ("median", "slowdown_p50"),
+        ("mean", "slowdown_mean"),
+        ("95th percentile", "slowdown_p95"),
+        ("99th percentile", "slowdown_p99"),
+    ),
+}
+"""What is shown together: the title, and each series with its metric."""
+
+
+def add_percentiles(page: Page, results: Mapping[str, Result], order: Sequence[str]) -> None:
+    """A chart for each family of which every result has a metric: a row for each result, in this order."""
+    metrics = [set(one.summary["metric"]) for one in results.values()]
+    known = set.intersection(*metrics)
+    families = {title: _known(family, known) for title, family in FAMILIES.items()}
+    shown = {title: family for title, family in families.items() if len(family) > 1}
+    if not shown:
+        return
+    page.section("Beyond the mean")
+    for title, family in shown.items():
+        page.heading(title)
+        _chart(page, title, family, results, order)
+
+
+def _known(family: Sequence[tuple[str, str]], known: Collection[str]) -> list[tuple[str, str]]:
+    return [(name, metric) for name, metric in family if metric in known]
+
+
+def _chart(
+    page: Page,
+    title: str,
+    family: Sequence[tuple[str, str]],
+    results: Mapping[str, Result],
+    order: Sequence[str],
+) -> None:
+    found = {metric: [results[name].estimate(metric) for name in order] for _, metric in family}
+    size = max(
+        (abs(one.mean) for some in found.values() for one in some if one.mean == one.mean), default=0.0
+    )
+    factor, unit = text.scale(size, measure(family[0][1]).unit)
+    series: list[tuple[str, Sequence[Estimate | None], bool]] = [
+        (name, [one.scaled(1 / factor) if one.mean == one.mean else None for one in found[metric]], False)
+        for name, metric in family
+    ]
+    chart = parts.points_chart(
+        order,
+        series,
+        xlabel="variant",
+        ylabel=text.with_unit(title.lower(), unit),
+        unit=unit,
+        form="rows",
+        bounds=bounds(measure(family[0][1])),
+    )
+    page.chart(chart, f"{title}: {', '.join(name for name, _ in family)}, with 95 % intervals.")
