@@ -36,7 +36,7 @@ pub struct Passage {
     pub position: u16,
     /// Cells of the frame.
     pub length: u16,
-    /// When it arrived; `None` if it was in the buffer at the start.
+    /// When it arrived, to as many picoseconds as its frame has cells; `None` if it was in the buffer at the start.
     pub arrived: Option<Time>,
     /// When its transmission ended, or when it was taken out of the buffer; `None` if it was still there at the end.
     pub left: Option<Time>,
