@@ -129,7 +129,9 @@ fn sevenths(count: u64) -> Slot {
 }
 
 proptest! {
+    // So many that items which tie in the middle of a train are among them.
     #![proptest_config(ProptestConfig {
+        cases: 4000,
         failure_persistence: None,
         rng_seed: RngSeed::Fixed(1),
         ..ProptestConfig::default()
