@@ -56,8 +56,18 @@ pub enum Ecn {
     NotCapable,
     /// It does.
     Capable,
+    /// It does, by the share of marks, so that it can do with a queue of low delay (ECT(1), RFC 9331).
+    LowLatency,
     /// Marked on the way: congestion experienced.
     Marked,
+}
+
+impl Ecn {
+    /// Whether a queue of low delay is for it: ECT(1), or a mark, which may have been that (RFC 9331 section 5.1).
+    #[must_use]
+    pub const fn is_low_latency(self) -> bool {
+        matches!(self, Self::LowLatency | Self::Marked)
+    }
 }
 
 impl Cell {

@@ -58,6 +58,7 @@ impl StackSpec {
             sack: Some(params.sack),
             dsack: Some(params.dsack),
             ecn: Some(params.ecn),
+            accurate_ecn: Some(params.accurate_ecn),
             syn_exchange: Some(params.syn_exchange),
             ack_every: Some(params.ack_every),
             ..all

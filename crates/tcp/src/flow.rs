@@ -19,6 +19,9 @@ use crate::{
 /// Duplicate ACKs that mean a loss (RFC 5681 section 3.2).
 pub(crate) const DUP_THRESH: u32 = 3;
 
+/// What counts of marked packets begin with (RFC 9768 section 3.2.1): none is zero while the feature is in use.
+pub(crate) const FIRST_MARK_COUNT: u64 = 5;
+
 /// The sequence space, windows and timer of one sender. Names follow RFC 9293 (SND.UNA, SND.NXT) and RFC
 /// 5681.
 #[derive(Debug, Clone)]
@@ -58,6 +61,10 @@ pub(crate) struct Flow {
     pub(crate) consecutive_timeouts: u32,
     /// Whether both ends take part in ECN.
     pub(crate) ecn: bool,
+    /// Whether ACKs count marks (RFC 9768).
+    pub(crate) accurate_ecn: bool,
+    /// s.cep: marked packets that ACKs have told of, from 5 on (RFC 9768 section 3.2.1).
+    pub(crate) marked_packets: u64,
     /// The ACK being handled echoes a congestion mark.
     pub(crate) echoed: bool,
     /// The next new segment tells the receiver that the window was reduced.
@@ -101,6 +108,8 @@ impl Flow {
             resend_first: false,
             consecutive_timeouts: 0,
             ecn: params.ecn,
+            accurate_ecn: params.accurate_ecn,
+            marked_packets: FIRST_MARK_COUNT,
             echoed: false,
             cwr_owed: false,
             timer: RetransmissionTimer::new(params),
@@ -249,7 +258,7 @@ impl Flow {
     fn note_reduction(&mut self) {
         self.hystart = None;
         self.reduced_at = Some(self.max);
-        self.cwr_owed = self.ecn;
+        self.cwr_owed = self.ecn && !self.accurate_ecn;
     }
 
     /// The segment that starts at `una`.

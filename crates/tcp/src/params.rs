@@ -160,6 +160,8 @@ pub struct Params {
     pub dsack: bool,
     /// ECN-capable transport.
     pub ecn: bool,
+    /// ECN feedback counts marks.
+    pub accurate_ecn: bool,
     /// Open the connection with SYN and SYN|ACK.
     pub syn_exchange: bool,
     /// Full segments that one ACK may cover.

@@ -87,6 +87,22 @@ impl Ranges {
         (range.end - range.start) - known
     }
 
+    /// What of `range` is not in the set, in ascending order.
+    pub(crate) fn gaps(&self, range: &Range<u64>) -> Vec<Range<u64>> {
+        let first = self.ranges.partition_point(|r| r.end <= range.start);
+        let last = self.ranges.partition_point(|r| r.start < range.end).max(first);
+        // Without a gap, as a rule, nothing is allocated.
+        let (mut from, mut gaps) = (range.start, Vec::new());
+        let edges = self.ranges[first..last].iter().map(|r| (r.start, r.end));
+        for (start, end) in edges.chain([(range.end, range.end)]) {
+            if from < start {
+                gaps.push(from..start);
+            }
+            from = end;
+        }
+        gaps
+    }
+
     /// The ranges in ascending order.
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &Range<u64>> {
         self.ranges.iter()
@@ -128,6 +144,8 @@ mod tests {
             let missing = (edge..80).filter(|b| !model.contains(b)).count() as u64;
             prop_assert_eq!(ranges.missing_in(edge..80), missing);
             prop_assert_eq!(ranges.containing(edge).is_some(), model.contains(&edge));
+            let gaps: BTreeSet<u64> = ranges.gaps(&(edge..80)).into_iter().flatten().collect();
+            prop_assert_eq!(gaps, (edge..80).filter(|b| !model.contains(b)).collect());
             let gap = (edge..80).find(|b| !model.contains(b)).filter(|b| model.range(b..).next().is_some());
             prop_assert_eq!(ranges.first_gap(edge).map(|g| g.start), gap);
             prop_assert_eq!(ranges.bytes(), model.len() as u64);

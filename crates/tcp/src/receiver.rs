@@ -6,6 +6,7 @@ use celltrain_engine::{Time, time::NEVER};
 
 use crate::{
     congestion::CongestionKind,
+    flow::FIRST_MARK_COUNT,
     params::Params,
     ranges::Ranges,
     reader::Reader,
@@ -53,6 +54,8 @@ pub struct Receiver {
     ecn: bool,
     /// Whether ACKs echo a congestion mark.
     echoing: bool,
+    /// The count of marks, where it is told to the sender (RFC 9768).
+    marks: Option<MarkCount>,
     stats: ReceiverStats,
 }
 
@@ -65,7 +68,9 @@ impl Receiver {
             clock: Clock::new(params),
             window: advertised_window(params),
             reader: Reader::new(params),
-            special: params.read_rate.is_some() || params.congestion_control == CongestionKind::Dctcp,
+            special: params.read_rate.is_some()
+                || params.accurate_ecn
+                || params.congestion_control == CongestionKind::Dctcp,
             next: 0,
             out_of_order: Ranges::default(),
             recent: Vec::new(),
@@ -78,6 +83,7 @@ impl Receiver {
             last_ack_sent: 0,
             ecn: params.ecn,
             echoing: false,
+            marks: params.accurate_ecn.then(MarkCount::default),
             stats: ReceiverStats::default(),
         }
     }
@@ -93,6 +99,8 @@ impl Receiver {
         if segment.flags.contains(Flags::SYN) {
             self.syn_ack_due = true;
             self.ecn = self.params.ecn && segment.flags.contains(Flags::ECN_SETUP);
+            let accurate = self.ecn && self.params.accurate_ecn && segment.flags.contains(Flags::AE);
+            self.marks = accurate.then(|| self.marks.take().unwrap_or_default());
         }
         if segment.len > 0 {
             self.on_data(now, segment);
@@ -210,7 +218,7 @@ impl Receiver {
         let marked = segment.ecn == Ecn::Ce;
         self.stats.marked_segments += u64::from(marked);
         let urgent = self.special && self.note_special(now, segment.end(), marked);
-        if self.special && self.params.congestion_control == CongestionKind::Dctcp {
+        if self.special && (self.marks.is_some() || self.params.congestion_control == CongestionKind::Dctcp) {
             return urgent;
         }
         if segment.flags.contains(Flags::CWR) {
@@ -222,15 +230,17 @@ impl Receiver {
         urgent
     }
 
-    /// Lets the application read what was there before a segment that ends at `end`, and follows each packet's own mark, if this
-    /// is DCTCP's receiver. Returns whether an ACK should go at once: the mark changed, or the segment closes the window.
+    /// Lets the application read what was there before a segment that ends at `end`, and counts marks or follows each packet's
+    /// own, if the sender wants that. Returns whether an ACK should go at once: the mark changed, or the segment closes the window.
     fn note_special(&mut self, now: Time, end: u64, marked: bool) -> bool {
         let mut urgent = false;
         if let Some(reader) = &mut self.reader {
             reader.advance(now, self.next);
             urgent = reader.closed_by(end);
         }
-        if self.params.congestion_control == CongestionKind::Dctcp {
+        if let Some(marks) = &mut self.marks {
+            urgent |= marks.note(marked);
+        } else if self.params.congestion_control == CongestionKind::Dctcp {
             let before = std::mem::replace(&mut self.echoing, self.ecn && marked);
             urgent |= before != self.echoing;
         }
@@ -304,7 +314,11 @@ impl Receiver {
         }
         self.last_ack_sent = self.next;
         self.stats.acks += 1;
-        let echo = if self.echoing { Flags::ECE } else { Flags::NONE };
+        let echo = match &mut self.marks {
+            Some(marks) => marks.tell(),
+            None if self.echoing => Flags::ECE,
+            None => Flags::NONE,
+        };
         Segment {
             ack: self.next,
             window: self.window,
@@ -321,14 +335,58 @@ impl Receiver {
 
     fn syn_ack(&mut self, now: Time) -> Segment {
         self.syn_ack_due = false;
+        let agreed = match self.marks {
+            Some(_) => Flags::ACCURATE_ECN_ANSWER,
+            None if self.ecn => Flags::ECE,
+            None => Flags::NONE,
+        };
         Segment {
-            flags: Flags::SYN | Flags::ACK | if self.ecn { Flags::ECE } else { Flags::NONE },
+            flags: Flags::SYN | Flags::ACK | agreed,
             // The window field of a SYN is not scaled (RFC 7323 section 2.2).
             window: self.params.receive_window.min(u64::from(u16::MAX)),
             timestamps: self.timestamps(now),
             syn: Some(SynOptions::new(&self.params)),
             ..Segment::default()
         }
+    }
+}
+
+/// The count of marked packets that ACKs tell (RFC 9768).
+#[derive(Debug, Clone)]
+struct MarkCount {
+    /// r.cep.
+    packets: u64,
+    /// Of these, what came after the last ACK.
+    untold: u32,
+    /// Whether the last packet was marked.
+    last: bool,
+}
+
+/// Marks after which an ACK goes at once: few enough for the three bits that tell them.
+const MARKS_PER_ACK: u32 = 2;
+
+impl Default for MarkCount {
+    fn default() -> Self {
+        Self { packets: FIRST_MARK_COUNT, untold: 0, last: false }
+    }
+}
+
+impl MarkCount {
+    // RFC 9768 §3.2.2.5.1: SHOULD acknowledge at once the first mark after a packet without
+    // RFC 9768 §3.2.2.5.1: MUST acknowledge at once after some marks, 2 where data wait for an ACK
+    /// Counts a packet; true if an ACK must go at once.
+    fn note(&mut self, marked: bool) -> bool {
+        let before = std::mem::replace(&mut self.last, marked);
+        self.packets += u64::from(marked);
+        self.untold += u32::from(marked);
+        (marked && !before) || self.untold >= MARKS_PER_ACK
+    }
+
+    // RFC 9768 §3.2.2.2: MUST tell the three least significant bits of the count
+    /// What an ACK tells.
+    const fn tell(&mut self) -> Flags {
+        self.untold = 0;
+        Flags::of_ace(self.packets)
     }
 }
 

@@ -18,11 +18,11 @@ pub const SACK_BLOCKS_MAX: usize = 4;
 /// Most SACK blocks beside a timestamps option (RFC 2018 section 3).
 pub const SACK_BLOCKS_MAX_WITH_TIMESTAMPS: usize = 3;
 
-/// The control bits of a segment (RFC 9293 section 3.1; ECE and CWR: RFC 3168 section 6.1).
+/// The control bits of a segment (RFC 9293 section 3.1; ECE and CWR: RFC 3168 section 6.1; AE: RFC 9768 section 3.1).
 ///
 /// There is no FIN: a connection ends when all offered bytes are acknowledged.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Flags(u8);
+pub struct Flags(u16);
 
 impl Flags {
     /// No bit set.
@@ -36,8 +36,26 @@ impl Flags {
     /// Congestion Window Reduced: the sender has answered the mark.
     pub const CWR: Self = Self(0x80);
 
+    /// Accurate ECN, once the nonce sum (RFC 9768 section 3.1).
+    pub const AE: Self = Self(0x100);
+
     /// Both ECN bits, which in a SYN offer ECN (RFC 3168 section 6.1.1).
     pub(crate) const ECN_SETUP: Self = Self(Self::ECE.0 | Self::CWR.0);
+    /// All three, which in a SYN offer accurate feedback (RFC 9768 section 3.1.1).
+    pub(crate) const ACCURATE_ECN_SETUP: Self = Self(Self::ECN_SETUP.0 | Self::AE.0);
+    /// The answer to them in a SYN|ACK, after a SYN that was not ECN-capable (RFC 9768 section 3.1.2).
+    pub(crate) const ACCURATE_ECN_ANSWER: Self = Self::CWR;
+
+    /// The three least significant bits of a count of marked packets, in the bits AE, CWR and ECE (RFC 9768 section 3.2.2).
+    pub(crate) const fn of_ace(count: u64) -> Self {
+        Self(((count & 7) as u16) << 6)
+    }
+
+    /// The count in these bits.
+    #[must_use]
+    pub const fn ace(self) -> u64 {
+        (self.0 >> 6 & 7) as u64
+    }
 
     /// Whether all bits of `other` are set.
     #[must_use]
@@ -45,9 +63,9 @@ impl Flags {
         self.0 & other.0 == other.0
     }
 
-    /// The bits at their places in the TCP header.
+    /// The bits at their places in the TCP header: AE is the last bit of the byte before the others.
     #[must_use]
-    pub const fn bits(self) -> u8 {
+    pub const fn bits(self) -> u16 {
         self.0
     }
 }
@@ -75,6 +93,8 @@ pub enum Ecn {
     NotEct,
     /// ECN-capable, codepoint ECT(0).
     Ect0,
+    /// ECN-capable, codepoint ECT(1): for a queue of low delay (RFC 9331).
+    Ect1,
     /// Congestion experienced: a queue marked it.
     Ce,
 }

@@ -51,6 +51,9 @@ pub enum Stack {
     /// As `linux` with BBRv3 (draft-ietf-ccwg-bbr) in place of CUBIC and HyStart++, paced, and without a restart after idle
     /// periods. (chosen): segments leave one by one, where the kernel sends bursts of up to a millisecond.
     LinuxBbr,
+    /// As `linux` with Prague (draft-briscoe-iccrg-prague-congestion-control) in place of CUBIC and HyStart++, paced: ECT(1),
+    /// accurate ECN feedback (RFC 9768). For a bottleneck that marks early, as `dualpi2` does.
+    Prague,
     /// TCP of ns-2 2.35 with its defaults: 1000 B of data a packet, window of 20 packets, first slow-start threshold the same,
     /// initial window 2, an ACK for every packet, limited transmit, halving of the window in whole packets, careful against a
     /// second fast retransmit, ticks of 10 ms, RTO from 200 ms to 60 s, initially 3 s. It differs from the RFCs where its keys
@@ -100,6 +103,7 @@ impl Stack {
         Self::Cubic,
         Self::Linux,
         Self::LinuxBbr,
+        Self::Prague,
         Self::Ns2,
         Self::Rfc,
         Self::Opnet1998,
@@ -135,6 +139,14 @@ impl Stack {
                 pacing: true,
                 hystart: false,
                 idle_restart: false,
+                ..linux()
+            },
+            Self::Prague => Params {
+                congestion_control: CongestionKind::Prague,
+                ecn: true,
+                accurate_ecn: true,
+                pacing: true,
+                hystart: false,
                 ..linux()
             },
             Self::Ns2 => Params {
@@ -248,6 +260,7 @@ const fn standard() -> Params {
         sack: false,
         dsack: false,
         ecn: false,
+        accurate_ecn: false,
         syn_exchange: false,
         ack_every: 2,
         delayed_ack: DELAYED_ACK,

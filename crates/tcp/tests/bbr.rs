@@ -6,7 +6,7 @@ use celltrain_engine::{
     Time,
     time::{MILLISECOND, SECOND},
 };
-use celltrain_tcp::{BbrPhase, Event, EventKind};
+use celltrain_tcp::{BbrPhase, Event, EventKind, Flags, Segment};
 use common::{Link, Random, Rig, dumbbell::Dumbbell, params};
 
 const STACK: &str = "stack = 'linux-bbr'";
@@ -299,4 +299,28 @@ fn probing_is_drawn_from_the_seed() {
     };
     assert_eq!(run(1), run(1));
     assert_ne!(phases(&run(1)), phases(&run(2)));
+}
+
+/// Section 3.7: a mark is congestion, which the ACK that echoes it tells, not the next one.
+#[test]
+fn a_mark_ends_startup_with_the_ack_that_echoes_it() {
+    let params = params(&format!("{STACK}\necn = true"));
+    let mut acks = 0;
+    let echo_third = move |segment: &mut Segment, data: bool| {
+        acks += u64::from(!data);
+        if !data && acks == 3 {
+            segment.flags |= Flags::ECE;
+        }
+        Some(0)
+    };
+    let mut rig = Rig::new(&params, &[(10_000_000, 20 * MILLISECOND, 1000)], Box::new(echo_third));
+    rig.sender.trace(true);
+    rig.sender.offer(0, u64::MAX);
+    loop {
+        rig.step();
+        if let [drain, ..] = phases(&rig.sender.take_events())[..] {
+            assert_eq!((drain.phase, rig.sender.stats().acks), (BbrPhase::Drain, 3));
+            break;
+        }
+    }
 }

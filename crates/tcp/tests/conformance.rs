@@ -132,6 +132,7 @@ impl Run {
                 "ce" => segment.ecn = Ecn::Ce,
                 "ece" => segment.flags |= Flags::ECE,
                 "cwr" => segment.flags |= Flags::CWR,
+                "ae" => segment.flags |= Flags::AE,
                 "sack" => segment.sack = blocks(segment.ack, &mut words)?,
                 _ => return Err(format!("a segment has no `{word}`")),
             }
@@ -210,6 +211,8 @@ fn describe(segment: &Segment, usual_window: u64) -> String {
     for (present, word) in [
         (segment.retransmission, " again"),
         (segment.ecn == Ecn::Ect0, " ect"),
+        (segment.ecn == Ecn::Ect1, " ect1"),
+        (segment.flags.contains(Flags::AE), " ae"),
         (segment.flags.contains(Flags::ECE), " ece"),
         (segment.flags.contains(Flags::CWR), " cwr"),
     ] {

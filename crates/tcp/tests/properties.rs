@@ -28,8 +28,11 @@ fn config(cases: u32) -> ProptestConfig {
 /// Every recovery with every congestion control that it can go with.
 fn pairs() -> Vec<(RecoveryKind, CongestionKind)> {
     let all = |&recovery| CongestionKind::ALL.iter().map(move |&congestion| (recovery, congestion));
-    let possible =
-        |&(recovery, congestion): &_| congestion != CongestionKind::Bbr || recovery == RecoveryKind::Rack;
+    let possible = |&(recovery, congestion): &_| match congestion {
+        CongestionKind::Bbr => recovery == RecoveryKind::Rack,
+        CongestionKind::Prague => matches!(recovery, RecoveryKind::Rack | RecoveryKind::Sack),
+        _ => true,
+    };
     RecoveryKind::ALL.iter().flat_map(all).filter(possible).collect()
 }
 
@@ -45,13 +48,13 @@ fn one_of(choices: &'static [&'static str]) -> impl Strategy<Value = &'static st
 /// Stacks from all over the space of knobs.
 fn stacks() -> impl Strategy<Value = Params> {
     let numbers = (1u64..3000, 1u64..60, 1u32..=10, 1u32..=3);
-    let switches = prop::collection::vec(any::<bool>(), 10);
+    let switches = prop::collection::vec(any::<bool>(), 11);
     let times =
         (one_of(&["0 s", "10 ms", "500 ms"]), one_of(&["20 ms", "1 s"]), one_of(&["50 ms", "200 ms"]));
     (algorithms(), numbers, switches, times).prop_map(|((recovery, congestion), numbers, switches, times)| {
         let (mss, window, initial_window, ack_every) = numbers;
         let (tick, rto_min, delayed_ack) = times;
-        let [nagle, timestamps, ecn, syn, idle, limited, immediate, proportional, counted, pacing] =
+        let [nagle, timestamps, ecn, syn, idle, limited, immediate, proportional, counted, pacing, accurate] =
             switches[..]
         else {
             unreachable!()
@@ -66,8 +69,10 @@ fn stacks() -> impl Strategy<Value = Params> {
              rto-min = '{rto_min}'\nnagle = {nagle}\ntimestamps = {timestamps}\necn = {}\n\
              syn-exchange = {syn}\nidle-restart = {idle}\nlimited-transmit = {limited}\npacing = {pacing}",
             mss * window + mss / 2,
-            ecn || congestion == CongestionKind::Dctcp,
+            ecn || matches!(congestion, CongestionKind::Dctcp | CongestionKind::Prague),
         ));
+        let counts = ecn && accurate && matches!(recovery, RecoveryKind::Rack | RecoveryKind::Sack);
+        spec.accurate_ecn = Some(counts || congestion == CongestionKind::Prague);
         spec.recovery = Some(recovery);
         spec.congestion_control = Some(congestion);
         spec.proportional_rate_reduction = (recovery == RecoveryKind::Sack).then_some(proportional);
@@ -91,7 +96,7 @@ impl Trouble {
         let mut left = self.packets;
         move |segment, _| {
             left = left.saturating_sub(1);
-            if left > 0 && segment.ecn == Ecn::Ect0 && random.below(10) == 0 {
+            if left > 0 && segment.ecn != Ecn::NotEct && random.below(10) == 0 {
                 segment.ecn = Ecn::Ce;
             }
             if left > 0 && random.below(100) < self.loss_percent {
@@ -284,6 +289,7 @@ fn nothing_is_sent_twice_on_a_clean_path() {
             recovery: Some(recovery),
             congestion_control: Some(congestion),
             ecn: Some(true),
+            accurate_ecn: Some(congestion == CongestionKind::Prague),
             ..StackSpec::default()
         };
         let params = spec.resolve().expect("every pair is possible");

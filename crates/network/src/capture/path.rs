@@ -79,6 +79,7 @@ impl Path {
         let start = bytes.len();
         let ecn = match segment.ecn {
             Ecn::NotEct => 0,
+            Ecn::Ect1 => 1,
             Ecn::Ect0 => 2,
             Ecn::Ce => 3,
         };
@@ -109,8 +110,9 @@ impl Path {
         bytes.extend(self.destination.port.to_be_bytes());
         bytes.extend(seq.to_be_bytes());
         bytes.extend(ack.to_be_bytes());
-        // The data offset counts words of four bytes, in the upper half of its byte.
-        bytes.extend([(segment.header_bytes() / 4) as u8 * 16, segment.flags.bits()]);
+        // The data offset counts words of four bytes, in the upper half of its byte; the last bit there is the flag AE.
+        let [ae, flags] = segment.flags.bits().to_be_bytes();
+        bytes.extend([(segment.header_bytes() / 4) as u8 * 16 | ae, flags]);
         bytes.extend(window.to_be_bytes());
         bytes.extend([0; 4]);
         write_options(segment, bytes);

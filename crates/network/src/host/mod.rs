@@ -103,6 +103,7 @@ const fn mark_of(ecn: Ecn) -> cell::Ecn {
     match ecn {
         Ecn::NotEct => cell::Ecn::NotCapable,
         Ecn::Ect0 => cell::Ecn::Capable,
+        Ecn::Ect1 => cell::Ecn::LowLatency,
         Ecn::Ce => cell::Ecn::Marked,
     }
 }

@@ -32,16 +32,20 @@ impl CongestionControl for Dctcp {
 
     // RFC 8257 §3.3: SHOULD update alpha once per window, from 1 on
     // RFC 8257 §3.3: MUST process acceptable ACKs as listed
-    fn on_feedback(&mut self, flow: &Flow, feedback: Feedback) {
-        self.bytes_acked += feedback.acked;
-        self.bytes_marked += if feedback.marked { feedback.acked } else { 0 };
-        if flow.una + feedback.acked <= self.window_end || self.bytes_acked == 0 {
+    fn on_feedback(&mut self, _now: Time, flow: &Flow, feedback: Feedback) {
+        self.bytes_acked += feedback.delivered;
+        self.bytes_marked += feedback.marked;
+        if feedback.ack <= self.window_end || self.bytes_acked == 0 {
             return;
         }
         let marked = self.bytes_marked as f64 / self.bytes_acked as f64;
         self.alpha = self.alpha * (1.0 - GAIN) + GAIN * marked;
         self.window_end = flow.max;
         (self.bytes_acked, self.bytes_marked) = (0, 0);
+    }
+
+    fn counts_marks(&self) -> bool {
+        true
     }
 
     // RFC 8257 §3.5: MUST react to losses as conventional TCP
@@ -76,7 +80,8 @@ mod tests {
             flow.max = flow.una + 10_000;
             dctcp.window_end = flow.una + 9_000;
             for segment in 0..10 {
-                dctcp.on_feedback(&flow, Feedback { acked: 1000, marked: segment < marked });
+                let marked = if segment < marked { 1000 } else { 0 };
+                dctcp.on_feedback(0, &flow, Feedback { ack: flow.una + 1000, delivered: 1000, marked });
                 flow.una += 1000;
             }
             expected = expected * 15.0 / 16.0 + f64::from(marked) / 160.0;

@@ -8,6 +8,7 @@ mod cubic;
 mod cubic_segments;
 mod dctcp;
 mod hystart;
+mod prague;
 mod reno;
 #[cfg(test)]
 #[path = "../../tests/how_to/westwood.rs"]
@@ -38,6 +39,8 @@ registry! {
         cubic::Cubic => "cubic",
         /// Reno whose reaction to marks is in proportion to their share (RFC 8257).
         dctcp::Dctcp => "dctcp",
+        /// DCTCP for the Internet, with ECT(1) and accurate ECN feedback (RFC 9331 section 4.3).
+        prague::Prague => "prague",
         /// A model of the path from delivery rates and round trips, probed at times (BBRv3, draft-ietf-ccwg-bbr).
         bbr::Bbr => "bbr",
     }
@@ -53,21 +56,43 @@ impl CongestionKind {
     pub(crate) fn sets_window(self) -> bool {
         Congestion::new(self).sets_window()
     }
+
+    /// Whether its data are sent as ECT(1).
+    pub(crate) fn sends_ect1(self) -> bool {
+        Congestion::new(self).sends_ect1()
+    }
 }
 
 /// What an ACK of an ECN-capable connection tells, whatever state the connection is in.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Feedback {
-    /// Bytes that it acknowledges for the first time.
-    pub(crate) acked: u64,
-    /// It echoes a mark.
-    pub(crate) marked: bool,
+    /// Its acknowledgement number.
+    pub(crate) ack: u64,
+    /// Bytes that it acknowledges for the first time; with accurate feedback those too that it reports out of order.
+    pub(crate) delivered: u64,
+    /// Of these, the bytes that were marked: with accurate feedback what is counted, else all of them or none.
+    pub(crate) marked: u64,
 }
 
 /// Window growth and reduction of one connection.
 pub(crate) trait CongestionControl {
     /// Takes what an ACK tells about marks, before `flow` has taken it in.
-    fn on_feedback(&mut self, _flow: &Flow, _feedback: Feedback) {}
+    fn on_feedback(&mut self, _now: Time, _flow: &Flow, _feedback: Feedback) {}
+
+    /// Whether its data are sent as ECT(1), for a queue of low delay (RFC 9331 section 4.1), where feedback is accurate.
+    fn sends_ect1(&self) -> bool {
+        false
+    }
+
+    /// Whether it reduces by the share of marks: a loss in the same window of data is then a sign of its own.
+    fn counts_marks(&self) -> bool {
+        false
+    }
+
+    /// Whether a mark reduces the window that comes a round trip or more after the last reduction.
+    fn answers_mark(&self, _now: Time, _flow: &Flow) -> bool {
+        true
+    }
 
     /// Grows `flow.cwnd` for an ACK of `acked` new bytes that arrived outside of loss recovery.
     fn on_ack(&mut self, now: Time, flow: &mut Flow, acked: u64);
@@ -102,7 +127,7 @@ pub(crate) trait CongestionControl {
     }
 
     /// The connection opens; a round trip may have been measured.
-    fn begin(&mut self, _flow: &mut Flow) {}
+    fn begin(&mut self, _now: Time, _flow: &mut Flow) {}
 
     /// Takes the generator of the random numbers that it draws.
     fn seed(&mut self, _generator: Generator) {}
@@ -123,8 +148,20 @@ pub(crate) trait CongestionControl {
 }
 
 impl CongestionControl for Congestion {
-    fn on_feedback(&mut self, flow: &Flow, feedback: Feedback) {
-        with_congestion!(self, control => control.on_feedback(flow, feedback));
+    fn on_feedback(&mut self, now: Time, flow: &Flow, feedback: Feedback) {
+        with_congestion!(self, control => control.on_feedback(now, flow, feedback));
+    }
+
+    fn sends_ect1(&self) -> bool {
+        with_congestion!(self, control => control.sends_ect1())
+    }
+
+    fn counts_marks(&self) -> bool {
+        with_congestion!(self, control => control.counts_marks())
+    }
+
+    fn answers_mark(&self, now: Time, flow: &Flow) -> bool {
+        with_congestion!(self, control => control.answers_mark(now, flow))
     }
 
     // RFC 3168 §6.1.2: SHOULD NOT open the window for an ECN-Echo
@@ -179,8 +216,8 @@ impl CongestionControl for Congestion {
         with_congestion!(self, control => control.sets_window())
     }
 
-    fn begin(&mut self, flow: &mut Flow) {
-        with_congestion!(self, control => control.begin(flow));
+    fn begin(&mut self, now: Time, flow: &mut Flow) {
+        with_congestion!(self, control => control.begin(now, flow));
     }
 
     fn seed(&mut self, generator: Generator) {

@@ -14,7 +14,7 @@ use celltrain_engine::{
     time::{NEVER, SECOND},
 };
 
-use crate::{flow::Flow, segment::Segment};
+use crate::{flow::Flow, ranges::Ranges, rto::Clock, segment::Segment};
 
 /// What an ACK tells a congestion control that asks for samples.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -98,7 +98,8 @@ struct Packet {
     tx_in_flight: u64,
     lost: u64,
     app_limited: bool,
-    retransmitted: bool,
+    /// When it was sent the time before, if this was not the first.
+    sent_before: Option<Time>,
     fate: Fate,
 }
 
@@ -114,6 +115,8 @@ enum Fate {
 pub(crate) struct Delivery {
     /// What is not cumulatively acknowledged, in the order of the data.
     packets: VecDeque<Packet>,
+    /// What the receiver has reported above the cumulative ACK: blocks come again with every ACK.
+    reported: Ranges,
     delivered: u64,
     delivered_time: Time,
     first_send_time: Time,
@@ -139,6 +142,7 @@ impl Default for Delivery {
     fn default() -> Self {
         Self {
             packets: VecDeque::new(),
+            reported: Ranges::default(),
             delivered: 0,
             delivered_time: 0,
             first_send_time: 0,
@@ -192,16 +196,16 @@ impl Delivery {
             (self.first_send_time, self.delivered_time) = (now, now);
         }
         let index = self.packets.partition_point(|packet| packet.end <= bytes.start);
-        let (retransmitted, end) = match self.packets.get(index) {
+        let (sent_before, end) = match self.packets.get(index) {
             None => {
                 self.inflight += bytes.end - bytes.start;
-                (false, bytes.end)
+                (None, bytes.end)
             }
             Some(packet) => {
                 let len = packet.end - packet.start;
                 self.inflight += if packet.fate == Fate::InFlight { 0 } else { len };
                 self.waiting -= if packet.fate == Fate::Lost { len } else { 0 };
-                (true, packet.end)
+                (Some(packet.send_time), packet.end)
             }
         };
         let packet = Packet {
@@ -214,7 +218,7 @@ impl Delivery {
             tx_in_flight: self.inflight,
             lost: self.lost,
             app_limited: self.app_limited > 0,
-            retransmitted,
+            sent_before,
             fate: Fate::InFlight,
         };
         match self.packets.get_mut(index) {
@@ -227,13 +231,18 @@ impl Delivery {
     /// Takes what an ACK reports (UpdateRateSample for each packet, section 4.1.2.3).
     pub(crate) fn on_ack(&mut self, now: Time, segment: &Segment) {
         for block in segment.sack.ranges(segment.ack).filter(|block| block.start > segment.ack) {
-            let first = self.packets.partition_point(|packet| packet.start < block.start);
-            let mut index = first;
-            while self.packets.get(index).is_some_and(|packet| packet.end <= block.end) {
-                self.deliver(now, index);
-                index += 1;
+            for news in self.reported.gaps(&block) {
+                let mut index = self.packets.partition_point(|packet| packet.end <= news.start);
+                while self.packets.get(index).is_some_and(|packet| packet.start < news.end) {
+                    if block.start <= self.packets[index].start && self.packets[index].end <= block.end {
+                        self.deliver(now, index);
+                    }
+                    index += 1;
+                }
             }
+            self.reported.insert(block);
         }
+        self.reported.remove_below(segment.ack);
         while self.packets.front().is_some_and(|packet| packet.end <= segment.ack) {
             self.deliver(now, 0);
             self.packets.pop_front();
@@ -293,16 +302,22 @@ impl Delivery {
         std::mem::take(&mut self.losses)
     }
 
-    /// The sample of the present ACK, if it delivers something (GenerateRateSample, section 4.1.2.3). `echo` is its timestamp
-    /// as a time of transmission, `marked` whether it echoes a congestion mark.
-    pub(crate) fn sample(&mut self, now: Time, echo: Option<Time>, marked: bool) -> Option<Sample> {
+    /// The sample of the present ACK, if it delivers something (GenerateRateSample, section 4.1.2.3). `echo` is its timestamp,
+    /// a reading of `clock`; `marked` says whether it echoes a congestion mark.
+    pub(crate) fn sample(
+        &mut self,
+        now: Time,
+        clock: Clock,
+        echo: Option<Time>,
+        marked: bool,
+    ) -> Option<Sample> {
         if self.app_limited > 0 && self.delivered > self.app_limited {
             self.app_limited = 0;
         }
         let newest = self.newest.take()?;
         // The newest packet delivered begins the next interval of sending.
         self.first_send_time = newest.send_time;
-        let rtt = self.round_trip(now, &newest, echo);
+        let rtt = self.round_trip(now, &newest, clock, echo);
         if self.rounds.end_by(newest.delivered, self.delivered) {
             self.full = [false, self.full[0]];
         }
@@ -325,10 +340,12 @@ impl Delivery {
         })
     }
 
-    /// The round trip of the newest packet delivered. Where it was sent twice, a timestamp tells which of the two arrived;
-    /// without one the sample is ambiguous (section 4.2).
-    fn round_trip(&mut self, now: Time, newest: &Packet, echo: Option<Time>) -> Option<Time> {
-        let known = !newest.retransmitted || echo.is_some_and(|echo| echo >= newest.send_time);
+    /// The round trip of the newest packet delivered, in exact time whatever the clock of the timestamps: the sender keeps the
+    /// time of each transmission itself. Where it was sent twice, a timestamp tells which of the two arrived, unless the
+    /// clock read the same at both; without one the sample is ambiguous (section 4.2).
+    fn round_trip(&mut self, now: Time, newest: &Packet, clock: Clock, echo: Option<Time>) -> Option<Time> {
+        let (last, told) = (clock.read(newest.send_time), echo.unwrap_or(0));
+        let known = newest.sent_before.is_none_or(|before| clock.read(before) < last && last <= told);
         let rtt = known.then(|| now - newest.send_time)?;
         self.min_rtt = self.min_rtt.min(rtt);
         Some(rtt)

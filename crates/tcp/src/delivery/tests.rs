@@ -5,6 +5,15 @@ use celltrain_engine::time::MILLISECOND as MS;
 use super::*;
 use crate::segment::SackBlocks;
 
+/// The clock of a stack of `table`.
+fn clock(table: &str) -> Clock {
+    Clock::new(&toml::from_str::<crate::StackSpec>(table).unwrap().resolve().unwrap())
+}
+
+fn exact() -> Clock {
+    clock("")
+}
+
 fn ack(ack: u64, sack: Option<Range<u64>>) -> Segment {
     let mut blocks = SackBlocks::default();
     if let Some(block) = sack {
@@ -29,7 +38,7 @@ fn the_slower_of_sending_and_delivering_counts() {
     for number in 1..=10 {
         let now = (90 + 10 * number) * MS;
         delivery.on_ack(now, &ack(1000 * number, None));
-        let sample = delivery.sample(now, None, false).unwrap();
+        let sample = delivery.sample(now, exact(), None, false).unwrap();
         assert_eq!(sample.rate, 8 * 1000 * number * 1000 / (90 + 10 * number));
         assert_eq!((sample.acked, sample.inflight), (1000, 1000 * (10 - number)));
         assert_eq!(sample.rtt, Some(now));
@@ -37,7 +46,7 @@ fn the_slower_of_sending_and_delivering_counts() {
     // Ten more, one every 20 ms, whose ACKs are held back and come together: the rate of sending counts.
     send(&mut delivery, 200 * MS, 20 * MS, 10_000, 10);
     delivery.on_ack(480 * MS, &ack(20_000, None));
-    let sample = delivery.sample(480 * MS, None, false).unwrap();
+    let sample = delivery.sample(480 * MS, exact(), None, false).unwrap();
     assert_eq!((sample.delivered, sample.prior_delivered), (10_000, 10_000));
     assert_eq!(sample.rate, 8 * 10_000 * 1000 / 280, "280 ms of ACKs, 180 ms of sending");
 }
@@ -49,9 +58,9 @@ fn compressed_acks_do_not_raise_the_rate() {
     send(&mut delivery, 0, 0, 0, 1);
     send(&mut delivery, 10 * MS, 10 * MS, 1000, 10);
     delivery.on_ack(110 * MS, &ack(1000, None));
-    delivery.sample(110 * MS, None, false);
+    delivery.sample(110 * MS, exact(), None, false);
     delivery.on_ack(111 * MS, &ack(11_000, None));
-    let sample = delivery.sample(111 * MS, None, false).unwrap();
+    let sample = delivery.sample(111 * MS, exact(), None, false).unwrap();
     assert_eq!(sample.delivered, 11_000);
     assert_eq!(sample.rate, 8 * 11_000 * 1000 / 111, "since time 0, not since the last ACK");
 }
@@ -67,7 +76,7 @@ fn losses_and_reports_move_what_is_in_flight() {
     let losses = delivery.take_losses();
     assert_eq!(losses.iter().map(|lost| lost.lost_since).collect::<Vec<_>>(), [1000, 2000]);
     assert_eq!(losses.iter().map(|lost| lost.tx_in_flight).collect::<Vec<_>>(), [1000, 2000]);
-    let sample = delivery.sample(100 * MS, None, false).unwrap();
+    let sample = delivery.sample(100 * MS, exact(), None, false).unwrap();
     assert_eq!((sample.acked, sample.lost, sample.inflight), (2000, 2000, 1000));
     assert_eq!((sample.tx_in_flight, sample.lost_since), (4000, 2000));
     delivery.on_sent(101 * MS, &(0..1000), 1000, 2000);
@@ -76,8 +85,8 @@ fn losses_and_reports_move_what_is_in_flight() {
     assert_eq!(delivery.inflight(), 3000);
     // The retransmission is ambiguous; a timestamp says that it arrived.
     delivery.on_ack(190 * MS, &ack(1000, Some(2000..4000)));
-    assert_eq!(delivery.clone().sample(190 * MS, None, false).unwrap().rtt, None);
-    let sample = delivery.sample(190 * MS, Some(101 * MS), true).unwrap();
+    assert_eq!(delivery.clone().sample(190 * MS, exact(), None, false).unwrap().rtt, None);
+    let sample = delivery.sample(190 * MS, exact(), Some(101 * MS), true).unwrap();
     assert_eq!((sample.rtt, sample.acked, sample.marked), (Some(89 * MS), 1000, 1000));
     assert!(sample.cwnd_limited, "2000 bytes filled the window of 2000");
 }
@@ -95,7 +104,7 @@ fn a_gap_left_by_the_application_marks_a_flight() {
     send(&mut delivery, MS, 0, 2000, 2);
     let limited = [1000, 2000, 3000, 4000].map(|edge| {
         delivery.on_ack(100 * MS, &ack(edge, None));
-        delivery.sample(100 * MS, None, false).unwrap().app_limited
+        delivery.sample(100 * MS, exact(), None, false).unwrap().app_limited
     });
     assert_eq!(limited, [false, false, true, true]);
     assert!(!delivery.is_app_limited());
@@ -110,8 +119,46 @@ fn rounds_are_counted_in_data() {
         for segment in 1..=3 {
             let now = (round * 100 + 50) * MS;
             delivery.on_ack(now, &ack(3000 * round + 1000 * segment, None));
-            rounds.push(delivery.sample(now, None, false).unwrap().rounds);
+            rounds.push(delivery.sample(now, exact(), None, false).unwrap().rounds);
         }
     }
     assert_eq!(rounds, [1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4]);
+}
+
+/// Section 4.2: a round trip counts if it is known which of two transmissions arrived. Timestamps are readings of the stack's clock,
+/// which may be behind the time or, with a phase, before it.
+#[test]
+fn a_timestamp_tells_transmissions_apart_by_its_own_clock() {
+    // Sent at 60 and at 90 ms, sent again at 140 ms; a clock that ticks at 0, 100, 200, or, half a tick on, at 50, 150, 250.
+    for (table, sent, echo, known) in [
+        ("", 60, 140, true),
+        ("", 60, 60, false),
+        ("tick = '100 ms'", 60, 100, true),
+        ("tick = '100 ms'", 60, 0, false),
+        ("tick = '100 ms'\ntick-phase = '50 ms'", 40, 100, true),
+        // Both readings are 100 ms: either may have arrived.
+        ("tick = '100 ms'\ntick-phase = '50 ms'", 60, 100, false),
+        ("tick = '100 ms'\ntick-phase = '50 ms'\nrto-arithmetic = 'elapsed-ticks'", 60, 100, false),
+    ] {
+        let mut delivery = Delivery::default();
+        send(&mut delivery, sent * MS, 0, 0, 1);
+        delivery.on_lost(0);
+        delivery.on_sent(140 * MS, &(0..1000), 1000, 1 << 30);
+        delivery.on_ack(200 * MS, &ack(1000, None));
+        let sample = delivery.sample(200 * MS, clock(table), Some(echo * MS), false).unwrap();
+        assert_eq!(sample.rtt, known.then_some(60 * MS), "{table}, sent at {sent}, echo {echo}");
+    }
+}
+
+/// A block that comes again and has grown reports what is new in it, also where it has grown together with another.
+#[test]
+fn blocks_that_grow_report_what_is_new() {
+    let mut delivery = Delivery::default();
+    send(&mut delivery, 0, MS, 0, 10);
+    for (block, acked) in [(2000..4000, 2000), (2000..4000, 0), (7000..8500, 1000), (2000..9000, 4000)] {
+        delivery.on_ack(100 * MS, &ack(0, Some(block.clone())));
+        let sample = delivery.sample(100 * MS, exact(), None, false);
+        assert_eq!(sample.map_or(0, |sample| sample.acked), acked, "{block:?}");
+    }
+    assert_eq!(delivery.inflight(), 3000);
 }

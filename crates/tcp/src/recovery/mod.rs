@@ -59,6 +59,11 @@ pub(crate) trait Recovery {
         flow.is_duplicate(segment)
     }
 
+    /// Bytes that the ACK read last has reported as delivered, in order or not; 0 of a recovery that keeps no record of them.
+    fn delivered(&self) -> u64 {
+        0
+    }
+
     /// A duplicate ACK arrived; `flow.duplicates` counts it.
     fn on_duplicate_ack(&mut self, _now: Time, _flow: &mut Flow, _congestion: &mut Congestion) {}
 
@@ -93,6 +98,10 @@ pub(crate) trait Recovery {
 impl Recovery for AnyRecovery {
     fn read(&mut self, now: Time, flow: &Flow, segment: &Segment) -> bool {
         with_recovery!(self, recovery => recovery.read(now, flow, segment))
+    }
+
+    fn delivered(&self) -> u64 {
+        with_recovery!(self, recovery => recovery.delivered())
     }
 
     fn on_duplicate_ack(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion) {
@@ -140,7 +149,8 @@ fn halve(now: Time, flow: &mut Flow, congestion: &mut Congestion, inflation: u32
 }
 
 /// The slow-start threshold after a loss that showed without a timeout. A loss in a window of data whose marks were
-/// answered reduces nothing more (RFC 3168 section 6.1.2).
+/// answered reduces nothing more (RFC 3168 section 6.1.2), unless it was answered by less than a loss is (RFC 8257 section 3.5).
 fn reduced(flow: &Flow, congestion: &mut Congestion) -> u64 {
-    if flow.reduced_for_mark() { flow.ssthresh } else { congestion.on_loss(flow) }
+    let answered = flow.reduced_for_mark() && !congestion.counts_marks();
+    if answered { flow.ssthresh } else { congestion.on_loss(flow) }
 }

@@ -140,6 +140,10 @@ impl Recovery for Sack {
         reported > 0
     }
 
+    fn delivered(&self) -> u64 {
+        self.delivered
+    }
+
     // RFC 6675 §5: MUST count duplicate ACKs and look for losses
     fn on_duplicate_ack(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion) {
         self.reduce(flow);

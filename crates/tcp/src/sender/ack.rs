@@ -104,12 +104,36 @@ impl Sender {
         });
     }
 
-    /// Reads the ECN-Echo bit of an ACK.
-    pub(super) fn read_echo(&mut self, segment: &Segment) {
-        let feedback =
-            Feedback { acked: segment.ack - self.flow.una, marked: segment.flags.contains(Flags::ECE) };
-        self.flow.echoed = feedback.marked;
-        self.congestion.on_feedback(&self.flow, feedback);
+    /// Reads what an ACK tells about marks: a count, or the ECN-Echo bit.
+    pub(super) fn read_echo(&mut self, now: Time, segment: &Segment) {
+        let ack = segment.ack;
+        let feedback = if self.flow.accurate_ecn {
+            let delivered = self.recovery.delivered();
+            let marked = self.read_count(segment.flags.ace(), delivered) * self.flow.mss;
+            Feedback { ack, delivered, marked: marked.min(delivered) }
+        } else {
+            let delivered = ack - self.flow.una;
+            self.flow.echoed = segment.flags.contains(Flags::ECE);
+            Feedback { ack, delivered, marked: if self.flow.echoed { delivered } else { 0 } }
+        };
+        self.congestion.on_feedback(now, &self.flow, feedback);
+    }
+
+    // RFC 9768 §3.2.2.2: MUST take the three bits as the least significant of the count
+    // RFC 9768 §3.2.2.5.2: SHOULD assume the safest case where the bits may have wrapped
+    /// The marked packets that three bits of the receiver's count tell of beyond those known before. An ACK that reports nothing as
+    /// delivered may have been overtaken, and tells nothing that the next will not. Where more than seven packets were delivered,
+    /// as after lost ACKs, the bits may have wrapped: then as many were marked as may have been (appendix A.2).
+    fn read_count(&mut self, bits: u64, delivered: u64) -> u64 {
+        let packets = delivered.div_ceil(self.flow.mss);
+        if packets == 0 {
+            return 0;
+        }
+        let least = bits.wrapping_sub(self.flow.marked_packets) & 7;
+        let marked = if packets > 7 { packets - ((packets - least) & 7) } else { least };
+        self.flow.marked_packets += marked;
+        self.flow.echoed = marked > 0;
+        marked
     }
 
     // RFC 3168 §6.1.2: MUST reset the timer on ECN-Echo when the window is one segment, and send when it expires
@@ -118,7 +142,8 @@ impl Sender {
     /// a loss (RFC 3168 section 6.1.2).
     pub(super) fn on_echo(&mut self, now: Time) {
         self.flow.echoed = false;
-        let news = self.flow.reduced_at.is_none_or(|sent| self.flow.una > sent);
+        let news = self.flow.reduced_at.is_none_or(|sent| self.flow.una > sent)
+            && self.congestion.answers_mark(now, &self.flow);
         if !news || self.recovery.recovering() {
             return;
         }

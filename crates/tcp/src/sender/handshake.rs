@@ -30,7 +30,11 @@ impl Sender {
         if !self.syn_lost {
             self.flow.timer.time_segment(now, 0);
         }
-        let setup = if self.flow.ecn { Flags::ECN_SETUP } else { Flags::NONE };
+        let setup = match (self.flow.ecn, self.flow.accurate_ecn) {
+            (true, true) => Flags::ACCURATE_ECN_SETUP,
+            (true, false) => Flags::ECN_SETUP,
+            (false, _) => Flags::NONE,
+        };
         let flags = Flags::SYN | setup;
         Some(Segment { flags, syn: Some(SynOptions::new(self.params())), ..self.header(now) })
     }
@@ -45,18 +49,27 @@ impl Sender {
         }
         self.state = State::Established;
         self.flow.limits.set(now, Limit::CongestionWindow);
-        // The answer to an ECN setup has ECE alone; both bits would be a reflection by a host that ignores them.
-        self.flow.ecn &= segment.flags.contains(Flags::ECE) && !segment.flags.contains(Flags::CWR);
+        self.agree_on_ecn(segment.flags);
         self.flow.rwnd = segment.window;
         self.flow.rwnd_max = segment.window;
         self.flow.consecutive_timeouts = 0;
         self.flow.timer.stop();
         self.measure(now, segment, 0);
-        self.congestion.begin(&mut self.flow);
+        self.congestion.begin(now, &mut self.flow);
         if self.syn_lost {
             // RFC 6298 rule 5.7 and RFC 5681 section 3.1.
             self.flow.timer.estimator.raise(RTO_AFTER_SYN_LOSS);
             self.flow.cwnd = self.flow.mss;
         }
+    }
+
+    // RFC 9768 §3.1.2: MUST use the feedback that the SYN|ACK answers with
+    // RFC 9331 §4.2: MUST NOT send ECT(1) without feedback of the share of marks
+    /// Reads the ECN bits of a SYN|ACK: accurate feedback, if that was offered; classic, which has ECE alone; or none. All bits
+    /// would be a reflection by a host that ignores them.
+    fn agree_on_ecn(&mut self, flags: Flags) {
+        let classic = flags.ace() == Flags::ECE.ace();
+        self.flow.accurate_ecn &= flags.ace() == Flags::ACCURATE_ECN_ANSWER.ace();
+        self.flow.ecn &= classic || self.flow.accurate_ecn;
     }
 }

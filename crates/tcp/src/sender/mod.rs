@@ -80,7 +80,7 @@ impl Sender {
     pub fn new(params: &Params) -> Self {
         let mut flow = Flow::new(params);
         let mut congestion = Congestion::new(params.congestion_control);
-        congestion.begin(&mut flow);
+        congestion.begin(0, &mut flow);
         Self {
             flow,
             congestion,
@@ -130,7 +130,7 @@ impl Sender {
         let duplicate = self.recovery.read(now, &self.flow, segment);
         self.flow.set_receive_window(segment.window);
         if self.flow.ecn {
-            self.read_echo(segment);
+            self.read_echo(now, segment);
         }
         if segment.ack > self.flow.una {
             self.on_new_ack(now, segment);

@@ -3,10 +3,7 @@
 use celltrain_engine::Time;
 
 use super::Sender;
-use crate::{
-    congestion::CongestionControl,
-    segment::{Flags, Segment},
-};
+use crate::{congestion::CongestionControl, segment::Segment};
 
 impl Sender {
     /// Takes what an ACK reports as delivered, before anything else reads it.
@@ -18,14 +15,18 @@ impl Sender {
         }
     }
 
-    /// Reports the losses that an ACK has shown, then what it has delivered.
+    /// Reports the losses that an ACK has shown, then its mark, then what it has delivered.
     #[cold]
     pub(super) fn report_delivery(&mut self, now: Time, segment: &Segment) {
         self.report_losses(now);
+        let marked = self.flow.echoed;
+        if marked {
+            // Before the sample, so that the model knows of the mark when it takes what this ACK delivers.
+            self.on_echo(now);
+        }
         let Some(delivery) = &mut self.flow.delivery else { return };
         let echo = segment.timestamps.map(|timestamps| timestamps.echo);
-        let marked = self.flow.ecn && segment.flags.contains(Flags::ECE);
-        if let Some(sample) = delivery.sample(now, echo, marked) {
+        if let Some(sample) = delivery.sample(now, self.flow.timer.clock, echo, marked) {
             self.congestion.on_sample(now, &mut self.flow, &sample);
         }
     }

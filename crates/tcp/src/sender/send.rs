@@ -8,6 +8,7 @@ use super::{Sender, State};
 use crate::{
     congestion::CongestionControl,
     event::EventKind,
+    flow::FIRST_MARK_COUNT,
     segment::{Ecn, Flags, Segment, Timestamps},
 };
 
@@ -38,6 +39,7 @@ impl Sender {
     // RFC 3168 §6.1.2: SHOULD set CWR only on the first new data packet after a reduction
     // RFC 3168 §6.1.2: SHOULD NOT set CWR on retransmissions
     // RFC 3168 §6.1.5: MUST NOT set ECT on retransmissions
+    // RFC 9331 §4.1: MUST set ECT(1) for L4S treatment
     // Not RFC 8257 §4.1: RECOMMENDED to have a knob for ECT on control packets (no experiment has asked for it)
     /// Makes the segment of `bytes` and counts it as sent.
     pub(super) fn send(&mut self, now: Time, bytes: Range<u64>) -> Segment {
@@ -68,10 +70,18 @@ impl Sender {
         if flow.allowance > 0 && bytes.end > flow.una + flow.cwnd {
             flow.trace.record(now, || EventKind::LimitedTransmit { seq });
         }
-        // New data only is ECN-capable and tells of a reduction (RFC 3168 sections 6.1.2 and 6.1.5).
-        let ecn = if flow.ecn && !retransmission { Ecn::Ect0 } else { Ecn::NotEct };
+        // With classic feedback only new data are ECN-capable, and tell of a reduction (RFC 3168 sections 6.1.2 and 6.1.5).
+        let ecn = match (flow.ecn, flow.accurate_ecn) {
+            (true, true) if flow.params.congestion_control.sends_ect1() => Ecn::Ect1,
+            (true, false) if retransmission => Ecn::NotEct,
+            (true, _) => Ecn::Ect0,
+            (false, _) => Ecn::NotEct,
+        };
         let mut flags = Flags::ACK;
-        if !retransmission && std::mem::take(&mut flow.cwr_owed) {
+        if flow.accurate_ecn {
+            // Nothing arrives here that could be marked: the count of the other direction stands still.
+            flags |= Flags::of_ace(FIRST_MARK_COUNT);
+        } else if !retransmission && std::mem::take(&mut flow.cwr_owed) {
             flags |= Flags::CWR;
         }
         Segment { seq, len, flags, ecn, retransmission, ..self.header(now) }

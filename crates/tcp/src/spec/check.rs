@@ -51,12 +51,12 @@ impl StackSpec {
         check(params.sack == uses_sack(recovery), "sack", || {
             let what = if params.sack { "the sender would ignore" } else { "the sender waits for" };
             format!(
-                "{what} selective acknowledgements; leave this key out, or choose recovery = \"sack\" or \"rack\" with \
-                 it"
+                "{what} selective acknowledgements; leave this key out, or choose recovery = \"sack\", \"rack\" or \
+                 \"sack-pipe\" with it"
             )
         })?;
         check(params.sack || !params.dsack, "dsack", || {
-            "duplicates are reported in SACK blocks; choose recovery = \"sack\" or \"rack\", or leave this out".into()
+            "duplicates are reported in SACK blocks; choose recovery = \"sack\", \"rack\" or \"sack-pipe\", or leave this out".into()
         })?;
         check(!params.limited_transmit || recovery != RecoveryKind::Rack, "limited-transmit", || {
             "recovery = \"rack\" sends whatever its count of the network allows; leave this out".into()
@@ -81,6 +81,7 @@ impl StackSpec {
             || "\"dctcp\" answers marks; set ecn = true, and a buffer that marks".into(),
         )?;
         check_samples(params)?;
+        check_accurate_ecn(params)?;
         self.check_model(params)?;
         for (given, used, key, by) in [
             (
@@ -198,6 +199,24 @@ fn check_samples(params: &Params) -> Result<(), StackError> {
     })
 }
 
+/// Refuses accurate ECN feedback where it says nothing, and a congestion control without it that needs it.
+fn check_accurate_ecn(params: &Params) -> Result<(), StackError> {
+    let counts = matches!(params.recovery, RecoveryKind::Rack | RecoveryKind::Sack);
+    check(
+        params.accurate_ecn || params.congestion_control != CongestionKind::Prague,
+        "congestion-control",
+        || "\"prague\" counts marks; set ecn = true and accurate-ecn = true, or stack = \"prague\"".into(),
+    )?;
+    check(!params.accurate_ecn || params.ecn, "accurate-ecn", || {
+        "without ECN there are no marks to count; set ecn = true, or leave this out".into()
+    })?;
+    check(!params.accurate_ecn || counts, "accurate-ecn", || {
+        "the sender compares marks with what each ACK reports as delivered; choose recovery = \"rack\" or \"sack\", or \
+         leave this out"
+            .into()
+    })
+}
+
 /// Refuses times that contradict each other.
 pub(super) fn check_times(params: &Params) -> Result<(), StackError> {
     let ms = |time: u64| format!("{}", Duration(time));
@@ -217,7 +236,13 @@ pub(super) fn check_times(params: &Params) -> Result<(), StackError> {
     check(
         params.rto_arithmetic == RtoArithmetic::Exact || params.tick >= TICK_MIN,
         "rto-arithmetic",
-        || format!("\"ticks\" counts in a tick of {}; give a tick, or \"exact\"", ms(params.tick)),
+        || {
+            let arithmetic = match params.rto_arithmetic {
+                RtoArithmetic::ElapsedTicks => "elapsed-ticks",
+                RtoArithmetic::Ticks | RtoArithmetic::Exact => "ticks",
+            };
+            format!("\"{arithmetic}\" counts in a tick of {}; give a tick, or \"exact\"", ms(params.tick))
+        },
     )?;
     check(params.tick_phase < params.tick.max(1), "tick-phase", || {
         format!("{} must be less than the tick, {}", ms(params.tick_phase), ms(params.tick))

@@ -140,7 +140,8 @@ pub struct StackSpec {
     /// 3). Standard: false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamps: Option<bool>,
-    /// Selective acknowledgements from the receiver (RFC 2018). Default: exactly with `recovery = "sack"` and `"rack"`.
+    /// Selective acknowledgements from the receiver (RFC 2018). Default: exactly with `recovery = "sack"`, `"rack"` and
+    /// `"sack-pipe"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sack: Option<bool>,
     /// Whether the receiver reports what it receives again in the first block (D-SACK, RFC 2883). Needs `sack`. Default:
@@ -150,6 +151,10 @@ pub struct StackSpec {
     /// Explicit congestion notification (RFC 3168), agreed in SYN and SYN|ACK if these are exchanged. Standard: false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn: Option<bool>,
+    /// Whether ACKs count marked packets in three bits of the header, instead of echoing that there was one (AccECN, RFC 9768
+    /// without its option). Needs `ecn`, and `recovery = "rack"` or `"sack"`. Standard: false; `prague`: true.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accurate_ecn: Option<bool>,
     /// Whether SYN and SYN|ACK open the connection (RFC 9293 section 3.5); otherwise it is open from the
     /// start. Standard: false.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -165,7 +170,7 @@ pub struct StackSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rto_min: Option<Duration>,
     /// Smallest value of the variance term, so that the timeout is at least this above the smoothed round-trip time: the
-    /// 200 ms of Linux. Not for `rto-arithmetic = "ticks"`. Standard: 0 s.
+    /// 200 ms of Linux. Not for `rto-arithmetic = "ticks"` and `"elapsed-ticks"`. Standard: 0 s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rto_variance_min: Option<Duration>,
     /// Largest retransmission timeout (RFC 6298 rule 2.5). Standard: 60 s.
@@ -174,7 +179,7 @@ pub struct StackSpec {
     /// Retransmission timeout before the first sample (RFC 6298 rule 2.1). Standard: 1 s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rto_initial: Option<Duration>,
-    /// How round-trip measurements become a timeout: `"ticks"` needs a `tick`. Standard: `exact`; `yats`: `ticks`.
+    /// How round-trip measurements become a timeout: `"ticks"` and `"elapsed-ticks"` need a `tick`. Standard: `exact`; `yats`: `ticks`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rto_arithmetic: Option<RtoArithmetic>,
     /// Tick of the clock that the retransmission timer and round-trip measurements use; `"0 s"` is exact (G
@@ -265,6 +270,15 @@ mod tests {
         let bbr = resolve("stack = 'linux'\ncongestion-control = 'bbr'").unwrap();
         assert!(bbr.pacing && !bbr.hystart && !bbr.idle_restart);
         assert_eq!(bbr, resolve("stack = 'linux-bbr'").unwrap());
+    }
+
+    #[test]
+    fn refusals_name_every_choice() {
+        let message = |table| resolve(table).expect_err(table).message;
+        assert!(message("recovery = 'newreno'\nsack = true").contains("sack-pipe"));
+        assert!(message("recovery = 'newreno'\ndsack = true").contains("sack-pipe"));
+        assert!(message("rto-arithmetic = 'elapsed-ticks'").contains("\"elapsed-ticks\" counts"));
+        assert!(message("rto-arithmetic = 'ticks'").contains("\"ticks\" counts"));
     }
 
     #[test]

@@ -83,6 +83,7 @@ impl StackSpec {
         set(&mut params.sack, self.sack);
         set(&mut params.dsack, self.dsack);
         set(&mut params.ecn, self.ecn);
+        set(&mut params.accurate_ecn, self.accurate_ecn);
         set(&mut params.syn_exchange, self.syn_exchange);
         set(&mut params.rto_arithmetic, self.rto_arithmetic);
         set(&mut params.timer_on_ticks, self.timer_on_ticks);

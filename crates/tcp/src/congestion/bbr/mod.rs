@@ -197,8 +197,12 @@ impl CongestionControl for Bbr {
         true
     }
 
-    fn begin(&mut self, flow: &mut Flow) {
+    /// OnInit (section 5.2.1), as far as it depends on the handshake.
+    fn begin(&mut self, now: Time, flow: &mut Flow) {
         self.0.init_pacing_rate(flow);
+        if let Some(srtt) = flow.timer.estimator.srtt() {
+            (self.0.min_rtt, self.0.min_rtt_stamp) = (srtt, now);
+        }
     }
 
     fn seed(&mut self, generator: Generator) {

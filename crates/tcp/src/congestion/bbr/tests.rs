@@ -216,3 +216,14 @@ fn a_connection_without_a_round_trip_does_not_probe_for_it() {
     model.on_sample(27 * SECOND, &mut flow, &sample());
     assert_eq!(model.phase, BbrPhase::ProbeRtt);
 }
+
+/// Section 5.2.1: the round trip of the handshake is the first minimum, and counts from then on.
+#[test]
+fn the_handshake_gives_the_first_minimum() {
+    let (mut bbr, mut flow) = (Bbr::default(), flow());
+    flow.timer.estimator.sample(RTT);
+    bbr.begin(20 * SECOND, &mut flow);
+    assert_eq!((bbr.0.min_rtt, bbr.0.min_rtt_stamp), (RTT, 20 * SECOND));
+    bbr.on_sample(21 * SECOND, &mut flow, &Sample { rtt: Some(2 * RTT), ..sample() });
+    assert_eq!(bbr.0.min_rtt, RTT, "a later round trip, with a queue in it, is no minimum");
+}

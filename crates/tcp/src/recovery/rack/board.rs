@@ -4,6 +4,8 @@ use std::{collections::VecDeque, ops::Range};
 
 use celltrain_engine::Time;
 
+use crate::ranges::Ranges;
+
 /// A segment sent and not cumulatively acknowledged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Sent {
@@ -28,6 +30,8 @@ impl Sent {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Board {
     segments: VecDeque<Sent>,
+    /// What the receiver has reported above the cumulative ACK: blocks come again with every ACK.
+    reported: Ranges,
     /// Bytes in the network: neither reported nor taken for lost.
     pipe: u64,
     sacked: u32,
@@ -77,6 +81,7 @@ impl Board {
     /// bytes.
     pub(super) fn acknowledge(&mut self, ack: u64, mut delivered: impl FnMut(&Sent)) -> u64 {
         let mut bytes = 0;
+        self.reported.remove_below(ack);
         while self.segments.front().is_some_and(|sent| sent.end <= ack) {
             let Some(sent) = self.segments.pop_front() else { break };
             self.pipe -= sent.in_pipe();
@@ -92,19 +97,22 @@ impl Board {
 
     /// Marks the segments within `block` as reported, and hands those that are new to `delivered`; returns their bytes.
     pub(super) fn report(&mut self, block: &Range<u64>, mut delivered: impl FnMut(&Sent)) -> u64 {
-        let first = self.segments.partition_point(|sent| sent.start < block.start);
         let mut bytes = 0;
-        for sent in self.segments.range_mut(first..).take_while(|sent| sent.end <= block.end) {
-            if sent.sacked {
-                continue;
+        for news in self.reported.gaps(block) {
+            let first = self.segments.partition_point(|sent| sent.end <= news.start);
+            for sent in self.segments.range_mut(first..).take_while(|sent| sent.start < news.end) {
+                if sent.sacked || sent.start < block.start || block.end < sent.end {
+                    continue;
+                }
+                self.pipe -= sent.in_pipe();
+                self.lost -= u32::from(sent.lost);
+                self.sacked += 1;
+                (sent.sacked, sent.lost) = (true, false);
+                bytes += sent.end - sent.start;
+                delivered(sent);
             }
-            self.pipe -= sent.in_pipe();
-            self.lost -= u32::from(sent.lost);
-            self.sacked += 1;
-            (sent.sacked, sent.lost) = (true, false);
-            bytes += sent.end - sent.start;
-            delivered(sent);
         }
+        self.reported.insert(block.clone());
         bytes
     }
 
@@ -166,6 +174,8 @@ mod tests {
         assert_eq!(board.pipe(), 100);
         assert_eq!(board.report(&(30..50), |_| ()), 20);
         assert_eq!(board.report(&(30..60), |_| ()), 10, "only what is new");
+        assert_eq!(board.report(&(75..85), |_| ()), 0, "segments count as a whole");
+        assert_eq!(board.clone().report(&(30..90), |_| ()), 30, "blocks may grow together");
         board.mark_lost(|sent| sent.at < 3);
         assert_eq!((board.pipe(), board.sacked(), board.lost()), (40, 3, 3));
         assert_eq!(board.first_lost(), Some(0..10));

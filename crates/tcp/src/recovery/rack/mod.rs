@@ -242,6 +242,10 @@ impl Recovery for Rack {
         delivered > 0 || duplicate
     }
 
+    fn delivered(&self) -> u64 {
+        self.delivered
+    }
+
     fn on_duplicate_ack(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion) {
         self.reconsider(now, flow, congestion);
         self.proceed(now, flow, congestion);

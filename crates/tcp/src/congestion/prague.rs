@@ -1,0 +1,187 @@
+//! Prague: DCTCP for the Internet. It sends ECT(1), answers marks by their share, and losses and classic marks as Reno does.
+//!
+//! What a scalable congestion control has to do is that of RFC 9331 section 4.3. The algorithm follows descriptions of
+//! draft-briscoe-iccrg-prague-congestion-control, the text of which was not at hand: the names and numbers of the variant that
+//! makes rates independent of round trips, with a reference of 25 ms, are those of its implementation for Linux. Left out are the
+//! detection of classic queues (RFC 9331 section 4.3, item 3), which marks alone do not show, and windows below a segment
+//! (item 5): a window of one segment waits for the timer.
+
+use celltrain_engine::{Time, time::MILLISECOND};
+
+use super::{CongestionControl, Feedback, reno::Reno, slow_start};
+use crate::flow::Flow;
+
+/// Gain of the estimate, as in DCTCP.
+const GAIN: f64 = 1.0 / 16.0;
+/// Flows whose round trips are shorter behave as if they were this long.
+const REFERENCE_RTT: Time = 25 * MILLISECOND;
+
+/// State of Prague.
+#[derive(Debug, Clone)]
+pub(crate) struct Prague {
+    reno: Reno,
+    /// Estimate of the share of bytes that are marked.
+    alpha: f64,
+    /// Bytes delivered, and marked, since the last update of `alpha`.
+    delivered: u64,
+    marked: u64,
+    /// What an update of `alpha` waits for: an ACK beyond this, at this time or later.
+    window_end: u64,
+    update_at: Time,
+    /// When marks may reduce the window again.
+    reduce_at: Time,
+    /// The present time.
+    now: Time,
+    /// What has been earned towards the next byte.
+    credit: f64,
+}
+
+impl Default for Prague {
+    fn default() -> Self {
+        Self {
+            reno: Reno::default(),
+            alpha: 1.0,
+            delivered: 0,
+            marked: 0,
+            window_end: 0,
+            update_at: 0,
+            reduce_at: 0,
+            now: 0,
+            credit: 0.0,
+        }
+    }
+}
+
+/// The smoothed round trip, and the one that Prague behaves by.
+fn round_trips(flow: &Flow) -> (Time, Time) {
+    let srtt = flow.timer.estimator.srtt().unwrap_or(REFERENCE_RTT);
+    (srtt, srtt.max(REFERENCE_RTT))
+}
+
+impl CongestionControl for Prague {
+    // RFC 9331 §4.3: SHOULD keep the time between marks from growing with the rate of a flow
+    /// Estimates the share of marks once a round trip, or once in the reference round trip if that is longer.
+    fn on_feedback(&mut self, now: Time, flow: &Flow, feedback: Feedback) {
+        self.now = now;
+        self.delivered += feedback.delivered;
+        self.marked += feedback.marked;
+        if feedback.ack <= self.window_end || now < self.update_at || self.delivered == 0 {
+            return;
+        }
+        let share = self.marked as f64 / self.delivered as f64;
+        self.alpha = self.alpha * (1.0 - GAIN) + GAIN * share;
+        (self.delivered, self.marked) = (0, 0);
+        (self.window_end, self.update_at) = (flow.max, now + round_trips(flow).1);
+    }
+
+    fn sends_ect1(&self) -> bool {
+        true
+    }
+
+    fn counts_marks(&self) -> bool {
+        true
+    }
+
+    // RFC 9331 §4.3: MUST converge to a rate as independent of short round trips as stability permits
+    /// Once a reference round trip, where that is longer than the flow's own. Classic marks are answered as Reno answers them.
+    fn answers_mark(&self, now: Time, flow: &Flow) -> bool {
+        !flow.accurate_ecn || now >= self.reduce_at
+    }
+
+    /// Additive increase by a segment a round trip. Within a reference round trip there are reference / srtt of them, of which each
+    /// adds (srtt / reference)^2: as far as a flow would get whose round trip the reference is, relative to its window.
+    fn on_ack(&mut self, now: Time, flow: &mut Flow, acked: u64) {
+        if flow.cwnd < flow.ssthresh {
+            return slow_start(now, flow, acked);
+        }
+        let (srtt, reference) = round_trips(flow);
+        let scale = srtt as f64 / reference as f64;
+        self.credit += acked as f64 * flow.mss as f64 / flow.cwnd as f64 * scale * scale;
+        flow.cwnd += self.credit as u64;
+        self.credit -= self.credit as u64 as f64;
+    }
+
+    // RFC 9331 §4.3: MUST react to losses so that it coexists with Reno
+    fn on_loss(&mut self, flow: &Flow) -> u64 {
+        self.reno.on_loss(flow)
+    }
+
+    fn on_mark(&mut self, flow: &Flow) -> u64 {
+        if !flow.accurate_ecn {
+            return self.reno.on_mark(flow);
+        }
+        self.reduce_at = self.now + round_trips(flow).1;
+        (flow.cwnd as f64 * (1.0 - self.alpha / 2.0)) as u64
+    }
+
+    fn on_timeout(&mut self, flow: &Flow) -> u64 {
+        self.reno.on_timeout(flow)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Stack, StackSpec};
+
+    const MSS: u64 = 1000;
+
+    /// A flow of 100 segments whose round trip is `rtt`.
+    fn flow(rtt: Time) -> Flow {
+        let spec = StackSpec { stack: Stack::Prague, ..StackSpec::default() };
+        let mut params = spec.resolve().expect("the preset is possible");
+        params.mss = MSS as u32;
+        let mut flow = Flow::new(&params);
+        flow.timer.estimator.sample(rtt);
+        (flow.cwnd, flow.ssthresh) = (100 * MSS, 50 * MSS);
+        flow
+    }
+
+    /// An ACK of a whole window at `now`, of which `marked` segments are marked.
+    fn round(prague: &mut Prague, flow: &mut Flow, now: Time, marked: u64) {
+        flow.una = flow.max;
+        flow.max += 100 * MSS;
+        let feedback = Feedback { ack: flow.una + 1, delivered: 100 * MSS, marked: marked * MSS };
+        prague.on_feedback(now, flow, feedback);
+    }
+
+    /// By hand: alpha (1 - 1/16) + share / 16, once a round trip of at least 25 ms.
+    #[test]
+    fn alpha_follows_the_share_of_marks_once_a_round_trip() {
+        // In 40 ms of short round trips there is one update, at 30 ms, which has seen three windows.
+        for (rtt, updates) in [(50, 4), (25, 4), (10, 1)] {
+            let (mut prague, mut flow) = (Prague::default(), flow(rtt * MILLISECOND));
+            round(&mut prague, &mut flow, 0, 0);
+            let mut expected = 15.0 / 16.0;
+            (1..=4).for_each(|n| round(&mut prague, &mut flow, n * rtt * MILLISECOND, 20));
+            (0..updates).for_each(|_| expected = expected * 15.0 / 16.0 + 0.2 / 16.0);
+            assert!((prague.alpha - expected).abs() < 1e-12, "{rtt} ms: {} {expected}", prague.alpha);
+        }
+    }
+
+    /// Half of the share of marks is taken off; no more before a round trip of at least 25 ms is over.
+    #[test]
+    fn marks_reduce_by_their_share_and_losses_by_half() {
+        let (mut prague, mut flow) = (Prague { alpha: 0.1, ..Prague::default() }, flow(10 * MILLISECOND));
+        prague.now = 7 * MILLISECOND;
+        assert!(prague.answers_mark(7 * MILLISECOND, &flow));
+        assert_eq!(prague.on_mark(&flow), 95 * MSS);
+        assert!(
+            !prague.answers_mark(31 * MILLISECOND, &flow) && prague.answers_mark(32 * MILLISECOND, &flow)
+        );
+        flow.max = flow.una + 100 * MSS;
+        assert_eq!(prague.on_loss(&flow), 50 * MSS);
+        flow.accurate_ecn = false;
+        assert_eq!(prague.on_mark(&flow), 50 * MSS, "a classic mark");
+        assert!(prague.answers_mark(8 * MILLISECOND, &flow));
+    }
+
+    #[test]
+    fn short_round_trips_grow_by_the_square_of_their_length() {
+        for (rtt, grown) in [(100, 995), (25, 995), (5, 39)] {
+            let (mut prague, mut flow) = (Prague::default(), flow(rtt * MILLISECOND));
+            (0..100).for_each(|_| prague.on_ack(0, &mut flow, MSS));
+            assert_eq!(flow.cwnd - 100 * MSS, grown, "{rtt} ms");
+        }
+    }
+}
