@@ -100,7 +100,7 @@ def test_a_block_of_a_readme_shows_recorded_numbers(own: papers.Paper) -> None:
     column, row = table.columns[0].name, table.rows[0].name
     mark = f'<!-- recorded: table = "{table.name}", columns = ["{column}"], rows = ["{row}"] -->'
     found = readme.filled(own, f"before\n{mark}\nold\n<!-- end -->\nafter\n")
-    assert found.startswith(f"before\n{mark}\n|")
+    assert found.startswith(f"before\n{mark}\n*{table.name}. {table.title}.*\n\n|")
     assert found.endswith("|\n<!-- end -->\nafter\n")
     assert "41.50 ± 0.50" in found
     assert "old" not in found

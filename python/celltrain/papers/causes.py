@@ -14,7 +14,7 @@ UNKNOWN = "Unknown: nothing was tried."
 
 
 def causes(paper: Paper, recorded: Recorded) -> Iterator[str]:
-    """The contradicted statements, what makes them fail and what other settings gave, as a table; or nothing."""
+    """A table of the contradicted statements: what makes them fail, and what other settings gave."""
     failed = [
         claim
         for claim in paper.claims

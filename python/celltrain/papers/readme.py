@@ -60,7 +60,7 @@ def _table(paper: Paper, recorded: Recorded, what: Mapping[str, Any]) -> str:
     columns = what.get("columns", [column.name for column in table.columns])
     heads = [table.parameter, *(_heading(table, row, row) for row in rows)]
     heads += [_heading(table, name, of[0]) for name, of in means.items()]
-    lines = [f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}"]
+    lines = [f"*{table.name}. {table.title}.*\n", f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}"]
     for stack in what.get("stacks", paper.stacks[:1]):
         for column in columns:
             name = column if len(what.get("stacks", "1")) == 1 else f"{column}, `{stack}`"
