@@ -66,7 +66,10 @@ export class App {
         const scenario = shared.toml !== undefined || !known ? { id: "", title: shared.scenario, toml: shared.toml ?? "" } : known;
         this.guide.leave();
         await this.load(scenario, shared.set, shared.at, shared.pinned);
-        [this.port, this.speed] = [shared.port in this.run.description.links ? shared.port : this.port, shared.speed || this.speed];
+        const { port, speed } = shared;
+        if (port !== undefined && port in this.run.description.links) this.port = port;
+        if (speed) this.speed = speed;
+        else this.setSpeedFor();
         return this.refresh();
       }
       const scenario = kind === "scenario" && library.find((one) => one.id === value);

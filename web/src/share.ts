@@ -7,8 +7,8 @@ export interface Shared {
   set: [string, string][];
   /** Picoseconds. */
   at: number;
-  port: number;
-  speed: number;
+  port?: number;
+  speed?: number;
   /** What was set in the run that stands beside this one, if any does. */
   pinned?: [string, string][];
 }
