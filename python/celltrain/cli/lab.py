@@ -1,9 +1,6 @@
 """`celltrain lab`: the engine live in a browser, on a page of this machine."""
 
-import base64
-import json
 import webbrowser
-import zlib
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -14,8 +11,9 @@ import typer
 from celltrain import terminal
 from celltrain.cli import options
 from celltrain.errors import InputError
+from celltrain.lab_link import fragment
 
-__all__ = ["fragment", "lab", "page"]
+__all__ = ["lab", "page"]
 
 PAGE = Path(__file__).resolve().parents[3] / "web" / "dist" / "index.html"
 
@@ -29,17 +27,6 @@ def page() -> Path:
     if not PAGE.is_file():
         raise InputError(f"the lab has not been built ({PAGE} is missing): run `make lab` first")
     return PAGE
-
-
-def fragment(name: str, toml: str) -> str:
-    """The part of an address behind `#` that opens the lab with a scenario.
-
-    The browser keeps a fragment to itself: no server sees it.
-    """
-    state = json.dumps({"scenario": name, "toml": toml, "set": [], "at": 0})
-    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
-    packed = packer.compress(state.encode()) + packer.flush()
-    return "run=" + base64.urlsafe_b64encode(packed).decode().rstrip("=")
 
 
 class _Handler(BaseHTTPRequestHandler):
