@@ -164,3 +164,26 @@ def test_a_page_with_problems_is_noticed(reports: dict[str, str], tmp_path: Path
     script = "<script>fetch('http://example.org/a'); console.error('oh'); throw new Error('no');</script>"
     outcome = look_at(reports["untraced run"].replace("<body>", f"<body>{script}"), tmp_path)
     assert len(outcome["problems"]) == 3
+
+
+MODULES = Path(__file__).parents[2] / "web" / "node_modules"
+NODE = shutil.which("node")
+
+
+@pytest.mark.skipif(
+    NODE is None or not (MODULES / "axe-core").is_dir(), reason="no axe-core (make lab-tools)"
+)
+def test_pages_can_be_read_by_everyone_on_every_screen(reports: dict[str, str], tmp_path: Path) -> None:
+    """Nothing that axe-core calls serious, no page wider than a telephone, no chart text below 11 pixels."""
+    pages = []
+    for kind in ("run", "comparison", "reproduction", "sweep"):
+        pages.append(tmp_path / f"{kind}.html")
+        pages[-1].write_text(reports[kind], encoding="utf-8")
+    script = Path(__file__).parent / "accessibility.mjs"
+    command = [str(NODE), str(script), str(MODULES), str(CHROMIUM), *map(str, pages)]
+    looks = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    assert len(looks) == 3 * len(pages)
+    for look in looks:
+        assert look["serious"] == [], look
+        assert look["beyond"] <= 0, look
+        assert look["text"] >= 11, look

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from celltrain.cli import lab
+from celltrain.lab_link import fragment
 
 if TYPE_CHECKING:
     from conftest import Cli
@@ -23,12 +24,12 @@ SCENARIO = str(Path(__file__).parents[2] / "scenarios/regression/espd.toml")
 def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     page = tmp_path / "index.html"
     page.write_text("<title>lab</title>", encoding="utf-8")
-    monkeypatch.setattr(lab, "PAGES", (page,))
+    monkeypatch.setattr(lab, "PAGE", page)
     return page
 
 
-def state_of(fragment: str) -> dict[str, object]:
-    packed = fragment.removeprefix("run=")
+def state_of(link: str) -> dict[str, object]:
+    packed = link.removeprefix("run=")
     raw = base64.urlsafe_b64decode(packed + "=" * (-len(packed) % 4))
     state: dict[str, object] = json.loads(zlib.decompress(raw, wbits=-15))
     return state
@@ -36,16 +37,16 @@ def state_of(fragment: str) -> dict[str, object]:
 
 def test_a_link_holds_the_resolved_scenario_with_what_was_set(built: Path, cli: Cli) -> None:
     done = cli("lab", SCENARIO, "--set", "seed=77", "--link")
-    address, fragment = done.out.strip().split("#")
+    address, behind = done.out.strip().split("#")
     assert address == built.as_uri()
-    state = state_of(fragment)
+    state = state_of(behind)
     assert state["scenario"] == "espd.toml"
     assert "seed = 77" in str(state["toml"])
     assert "extends" not in str(state["toml"])
 
 
 def test_a_fragment_names_a_scenario_of_the_lab_and_what_is_set() -> None:
-    state = state_of(lab.fragment("two-sources", set_=[("seed", "7")], at=5))
+    state = state_of(fragment("two-sources", set_=[("seed", "7")], at=5))
     assert state == {"scenario": "two-sources", "set": [["seed", "7"]], "at": 5}
 
 
@@ -56,10 +57,10 @@ def test_a_link_without_a_scenario_is_the_page(built: Path, cli: Cli) -> None:
 def test_a_lab_that_is_not_built_is_a_sentence(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lab, "PAGES", (tmp_path / "nowhere.html",))
+    monkeypatch.setattr(lab, "PAGE", tmp_path / "nowhere.html")
     done = cli("lab", "--link")
     assert done.code == 2
-    assert "run `make lab` first" in done.err
+    assert "run `make lab` in a checkout" in done.err
 
 
 def test_settings_need_a_scenario(built: Path, cli: Cli) -> None:

@@ -1,10 +1,6 @@
 """`celltrain lab`: the engine live in a browser, on a page of this machine."""
 
-import base64
-import json
 import webbrowser
-import zlib
-from collections.abc import Sequence
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -15,46 +11,26 @@ import typer
 from celltrain import terminal
 from celltrain.cli import options
 from celltrain.errors import InputError
+from celltrain.lab_link import fragment
 
-__all__ = ["fragment", "lab", "page"]
+__all__ = ["lab", "page"]
 
-PAGES = (
-    Path(__file__).resolve().parents[3] / "web" / "dist" / "index.html",
-    Path(__file__).resolve().parents[1] / "lab.html",
-)
-"""Where the page is: `make lab` leaves it in the first place, a wheel brings it to the second."""
+PAGE = Path(__file__).resolve().parents[1] / "page" / "index.html"
+"""The page, as a part of the package: `make lab` puts it there, and a wheel takes it along."""
 
 
 def page() -> Path:
     """The page of the lab.
 
     Raises:
-        InputError: It has not been built.
+        InputError: This installation has none.
     """
-    for place in PAGES:
-        if place.is_file():
-            return place
-    raise InputError(f"the lab has not been built ({PAGES[0]} is missing): run `make lab` first")
-
-
-def fragment(name: str, toml: str | None = None, set_: Sequence[tuple[str, str]] = (), at: int = 0) -> str:
-    """The part of an address behind `#` that opens the lab with a scenario.
-
-    The browser keeps a fragment to itself: no server sees it. The format is in `docs/how-to/use-the-lab.md`.
-
-    Args:
-        name: The name to show; without `toml`, that of a scenario that the lab brings along.
-        toml: The text of the scenario, which extends no other.
-        set_: Keys of the scenario and their values, as with `--set`.
-        at: The moment to show, in picoseconds.
-    """
-    state: dict[str, object] = {"scenario": name}
-    if toml is not None:
-        state["toml"] = toml
-    state |= {"set": [list(pair) for pair in set_], "at": at}
-    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
-    packed = packer.compress(json.dumps(state).encode()) + packer.flush()
-    return "run=" + base64.urlsafe_b64encode(packed).decode().rstrip("=")
+    if not PAGE.is_file():
+        raise InputError(
+            f"this installation has no page of the lab ({PAGE} is missing): "
+            "run `make lab` in a checkout, or install a wheel that was built after it"
+        )
+    return PAGE
 
 
 class _Handler(BaseHTTPRequestHandler):

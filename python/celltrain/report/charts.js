@@ -279,7 +279,7 @@
         return;
       }
       this.thin = form === "curves" ? Math.ceil((widest + 8) / step) : 1;
-      this.left = 62;
+      this.left = 30 + LETTER * Math.max(...ticks(...this.span(), 6).map((value) => shown(value).length));
       this.right = this.width - 12;
       this.more = this.thin > 1 ? 0 : (lines - 1) * LINE;
       this.height = 302 + this.more;

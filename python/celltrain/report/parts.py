@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from celltrain import text
 from celltrain.bounds import UNBOUNDED, Bounds
+from celltrain.lab_link import fragment
 from celltrain.report.page import Page
 from celltrain.statistics import Estimate
 from celltrain.traces import Trace, common_scale, decimate, total
@@ -168,8 +169,6 @@ def rerun(page: Page, command: Sequence[str], manifest: Mapping[str, Any]) -> No
 
 
 def _lab_state(manifest: Mapping[str, Any]) -> str:
-    from celltrain.cli.lab import fragment
-
     return fragment(f"{manifest['name']}.toml", manifest["scenario_toml"])
 
 

@@ -26,6 +26,9 @@ __all__ = ["add_reproduction", "reproduction_report", "verdict"]
 OPEN = 2
 """Figures over time that are open; the others are folded."""
 
+MOST_CLAIMS = 12
+"""Claims of one verdict that are open; more are folded."""
+
 DRAWN = ("curves", "bars")
 """Views whose charts take the place of the table."""
 
@@ -121,7 +124,7 @@ def _claims(page: Page, found: Reproduction) -> None:
         of_kind = [judged for judged in mine if judged.finding.verdict is one]
         if of_kind:
             summary = Safe(f'<span class="{one}">{one}</span>: {len(of_kind)}')
-            with page.folded(summary, is_open=True):
+            with page.folded(summary, is_open=len(of_kind) <= MOST_CLAIMS):
                 page.table(("claim", "evidence"), [_claim_line(judged) for judged in of_kind], text_columns=2)
     page.text(
         "A claim is supported where the whole 95 % interval lies on its side, contradicted where all of it "
