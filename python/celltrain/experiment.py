@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from operator import index
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
@@ -203,8 +204,9 @@ def replicate(
     scenario: Scenario, replications: int | None = None, seed: int | None = None, trace: bool = False
 ) -> list[Task]:
     """The tasks of a scenario's replications 0, 1, ... under one seed."""
-    count = _within("replications", scenario.replications if replications is None else replications, MAX_RUNS)
-    master = scenario.seed if seed is None else seed
+    count = scenario.replications if replications is None else index(replications)
+    master = scenario.seed if seed is None else index(seed)
+    _within("replications", count, MAX_RUNS)
     if not 0 <= master < 2**63:
         raise InputError(f"seed must lie between 0 and 2^63 - 1, not {master}")
     return [Task(scenario, master, replication, trace) for replication in range(count)]

@@ -17,7 +17,7 @@ mod _core {
         panic::Panic,
         rates::max_min,
         result::{CancelToken, RunResult, run},
-        scenario::{Scenario, measures, plan_schema, policies, schema},
+        scenario::{Scenario, disciplines, measures, plan_schema, policies, schema},
     };
 
     #[pymodule_export]
