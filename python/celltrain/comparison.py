@@ -8,7 +8,7 @@ from hashlib import blake2b
 from itertools import product
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from celltrain import _core, display, manifests, registry, statistics, text, verdicts
 from celltrain.errors import Defect, InputError, ScenarioError, unknown
@@ -122,9 +122,9 @@ class Comparison:
             InputError: there is no such variant or measure.
         """
         metric = _name(measure)
-        unit = self.results[self.baseline].unit(metric)
-        samples = (self._result(name).sample(metric) for name in (variant, self.baseline))
-        return statistics.paired_difference(*samples, unit=unit)
+        base = self.results[self.baseline]
+        sample = self._result(variant).sample(metric)
+        return statistics.paired_difference(sample, base.sample(metric), unit=base.unit(metric))
 
     def estimate(self, variant: str, measure: Measure | str) -> statistics.Estimate:
         """The mean of a variant's measure with its interval.
@@ -351,8 +351,8 @@ def compare(
     scenario: Scenario,
     variants: Sequence[str] | Variants,
     *,
-    replications: int | None = None,
-    seed: int | None = None,
+    replications: SupportsIndex | None = None,
+    seed: SupportsIndex | None = None,
     jobs: int | None = None,
     trace: bool = False,
     until_clear: str | None = None,

@@ -12,7 +12,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from operator import index
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
 from urllib.parse import quote
 
 from celltrain import _core
@@ -201,7 +201,10 @@ def threads(jobs: int) -> Iterator[tuple[ThreadPoolExecutor, _core.CancelToken]]
 
 
 def replicate(
-    scenario: Scenario, replications: int | None = None, seed: int | None = None, trace: bool = False
+    scenario: Scenario,
+    replications: SupportsIndex | None = None,
+    seed: SupportsIndex | None = None,
+    trace: bool = False,
 ) -> list[Task]:
     """The tasks of a scenario's replications 0, 1, ... under one seed."""
     count = scenario.replications if replications is None else index(replications)
@@ -215,8 +218,8 @@ def replicate(
 def run(
     scenario: Scenario,
     *,
-    replications: int | None = None,
-    seed: int | None = None,
+    replications: SupportsIndex | None = None,
+    seed: SupportsIndex | None = None,
     jobs: int | None = None,
     trace: bool = False,
     events: bool = False,
