@@ -1,22 +1,48 @@
 # Sphinx configuration of the documentation site: `make docs`.
 
+import re
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parents[1] / "python"))
 
 project = "celltrain"
 author = "The celltrain authors"
 copyright = "The celltrain authors, Apache-2.0"
 
-extensions = ["myst_parser"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns = ["_build"]
 myst_heading_anchors = 3
+
+default_role = "code"  # docstrings write `names` as Markdown does
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+autodoc_default_options = {"show-inheritance": False}
+python_use_unqualified_type_names = True
 
 html_theme = "furo"
 html_title = "celltrain"
 # The site works offline and asks nobody else for anything.
 html_theme_options = {"footer_icons": []}
+
+_SECTION = re.compile(r"\w[\w ]*:")
+
+
+def mark_code(app, what, name, thing, options, lines):
+    """Makes literal blocks of what docstrings indent, as Markdown has it."""
+    marked, inside = [], False
+    for number, line in enumerate(lines):
+        indented = line.startswith("    ")
+        begins = indented and not inside and number and not lines[number - 1].strip()
+        if begins:
+            above = next((one for one in reversed(lines[:number]) if one.strip()), "")
+            if not above.startswith(" ") and not _SECTION.fullmatch(above):
+                marked += ["::", ""]
+        if line.strip():
+            inside = indented
+        marked.append(line)
+    lines[:] = marked
 
 
 def setup(app):
@@ -24,3 +50,4 @@ def setup(app):
     import pictures
 
     app.connect("builder-inited", lambda app: pictures.draw(Path(app.srcdir) / "reference" / "pictures"))
+    app.connect("autodoc-process-docstring", mark_code, priority=100)  # before napoleon

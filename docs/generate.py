@@ -27,8 +27,8 @@ NOTEBOOKS = ("how-to/explore",)
 
 HEAD = """# Command line
 
-`celltrain COMMAND --help` prints the same. Results go to stdout or to files, messages and progress to stderr. Exit codes:
-0 success, 1 a claim is contradicted or a check failed (where a command is asked to tell), 2 bad input, 3 a defect of celltrain, 130 interrupted.
+`celltrain COMMAND --help` prints the same. Results go to stdout or to files, messages and progress to stderr. Exit
+status: 0 success; 1 a claim is contradicted and --strict was given; 2 bad input; 3 a defect of celltrain; 130 interrupted.
 
 Generated from the commands by `make generate`.
 """

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from celltrain.experiment import run
     from celltrain.papers import PaperResults, reproduce
     from celltrain.reading import collect, read
-    from celltrain.registry import measures
+    from celltrain.registry import disciplines, measures, policies, stacks
     from celltrain.results import Result
     from celltrain.scenario import Scenario, load
     from celltrain.sweeps import Sweep, sweep
@@ -40,12 +40,15 @@ __all__ = [
     "__version__",
     "collect",
     "compare",
+    "disciplines",
     "load",
     "max_min",
     "measures",
+    "policies",
     "read",
     "reproduce",
     "run",
+    "stacks",
     "sweep",
 ]
 
@@ -63,12 +66,15 @@ _HOME = {
     "__version__": "_core",
     "collect": "reading",
     "compare": "comparison",
+    "disciplines": "registry",
     "load": "scenario",
     "read": "reading",
     "max_min": "_core",
     "measures": "registry",
+    "policies": "registry",
     "reproduce": "papers",
     "run": "experiment",
+    "stacks": "registry",
     "sweep": "sweeps",
 }
 

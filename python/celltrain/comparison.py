@@ -8,9 +8,9 @@ from hashlib import blake2b
 from itertools import product
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
-from celltrain import _core, manifests, registry, statistics, text, verdicts
+from celltrain import _core, display, manifests, registry, statistics, text, verdicts
 from celltrain.errors import Defect, InputError, ScenarioError, unknown
 from celltrain.experiment import Progress, Task, attempt, replicate
 from celltrain.folder import Folder, claim
@@ -114,10 +114,42 @@ class Comparison:
             for measure in self.measures
         }
 
-    def difference(self, variant: str, measure: Measure) -> statistics.Estimate:
-        """A variant's measure less that of the first, over paired replications."""
-        samples = self._samples[measure.name]
-        return statistics.paired_difference(samples[variant], samples[self.baseline])
+    def difference(self, variant: str, measure: Measure | str) -> statistics.Estimate:
+        """A variant's measure less that of the first, over paired replications.
+
+            comparison.difference("epd", "goodput")
+
+        Raises:
+            InputError: there is no such variant or measure.
+        """
+        metric = _name(measure)
+        base = self.results[self.baseline]
+        sample = self._result(variant).sample(metric)
+        return statistics.paired_difference(sample, base.sample(metric), unit=base.unit(metric))
+
+    def estimate(self, variant: str, measure: Measure | str) -> statistics.Estimate:
+        """The mean of a variant's measure with its interval.
+
+        Raises:
+            InputError: there is no such variant or measure.
+        """
+        return self._result(variant).estimate(_name(measure))
+
+    def _result(self, variant: str) -> Result:
+        if variant not in self.results:
+            raise unknown("variant", variant, self.variants)
+        return self.results[variant]
+
+    def _table_name(self, measure: Measure | str) -> str:
+        """The name of a measure by which variants are compared in the table.
+
+        Raises:
+            InputError: the table does not have it.
+        """
+        name = _name(measure)
+        if name not in self._samples:
+            raise unknown("compared measure", name, self._samples)
+        return name
 
     @cached_property
     def _p_values(self) -> dict[tuple[str, str], float]:
@@ -130,14 +162,18 @@ class Comparison:
             raw.append(verdicts.p_two_sided([one - other for one, other in pairs]))
         return dict(zip(cells, verdicts.holm(raw), strict=True))
 
-    def differs(self, variant: str, measure: Measure) -> bool:
+    def differs(self, variant: str, measure: Measure | str) -> bool:
         """Whether a difference from the first variant is real.
 
         At most one table in twenty shows any that is not: the p-values of all its differences are adjusted
         together.
+
+        Raises:
+            InputError: there is no such variant, or the table does not have the measure.
         """
-        error = FAMILY_ERROR * self._share
-        return variant != self.baseline and self._p_values[variant, measure.name] <= error
+        self._result(variant)
+        name, error = self._table_name(measure), FAMILY_ERROR * self._share
+        return variant != self.baseline and self._p_values[variant, name] <= error
 
     @property
     def _share(self) -> float:
@@ -145,13 +181,22 @@ class Comparison:
         until = self.manifest.get("until_clear")
         return 1.0 if until is None else verdicts.spent_share(until["looks"])
 
-    def leader(self, measure: Measure) -> Leader:
-        """The best variant by a measure, and those that cannot be told from it."""
-        return Leader.of(measure, self._samples[measure.name], len(self.measures), self._share)
+    def leader(self, measure: Measure | str) -> Leader:
+        """The best variant by a measure, and those that cannot be told from it.
 
-    def gain_of_pairing(self, measure: Measure) -> float | None:
-        """What common random numbers gained for a measure: the median over the differences."""
-        samples = self._samples[measure.name]
+        Raises:
+            InputError: the table does not have the measure.
+        """
+        name = self._table_name(measure)
+        return Leader.of(registry.measure(name), self._samples[name], len(self.measures), self._share)
+
+    def gain_of_pairing(self, measure: Measure | str) -> float | None:
+        """What common random numbers gained for a measure: the median over the differences.
+
+        Raises:
+            InputError: the table does not have the measure.
+        """
+        samples = self._samples[self._table_name(measure)]
         base = samples[self.baseline]
         found = [verdicts.gain_of_pairing(samples[name], base) for name in self.variants[1:]]
         known = sorted(gain for gain in found if gain is not None)
@@ -239,6 +284,16 @@ class Comparison:
     def __repr__(self) -> str:
         return f"<Comparison of {', '.join(self.variants)}: {self.manifest['name']!r}>"
 
+    def _repr_html_(self) -> str:
+        columns = ("variant", *(measure.title for measure in self.measures))
+        parts = (
+            display.caption(self),
+            display.table(columns, self.mean_lines(), "Mean ± 95 % interval"),
+            display.table(columns, self.difference_lines(), f"Difference from {self.baseline}, paired"),
+            display.lines([*self.sentences(), self.explanation()]),
+        )
+        return "".join(parts)
+
     def to_json(self) -> dict[str, Any]:
         """The object that `celltrain compare --json` prints."""
         rows = []
@@ -267,6 +322,11 @@ class Comparison:
             "best": [self.leader(measure).to_json() for measure in self.measures],
             "gain_of_pairing": {measure.name: self.gain_of_pairing(measure) for measure in self.measures},
         }
+
+
+def _name(measure: Measure | str) -> str:
+    """The name of a measure that was given as such or by its name."""
+    return measure if isinstance(measure, str) else measure.name
 
 
 def policies(names: Sequence[str]) -> Variants:
@@ -299,8 +359,8 @@ def compare(
     scenario: Scenario,
     variants: Sequence[str] | Variants,
     *,
-    replications: int | None = None,
-    seed: int | None = None,
+    replications: SupportsIndex | None = None,
+    seed: SupportsIndex | None = None,
     jobs: int | None = None,
     trace: bool = False,
     until_clear: str | None = None,

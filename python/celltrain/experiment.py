@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from operator import index
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
 from urllib.parse import quote
 
 from celltrain import _core
@@ -200,11 +201,15 @@ def threads(jobs: int) -> Iterator[tuple[ThreadPoolExecutor, _core.CancelToken]]
 
 
 def replicate(
-    scenario: Scenario, replications: int | None = None, seed: int | None = None, trace: bool = False
+    scenario: Scenario,
+    replications: SupportsIndex | None = None,
+    seed: SupportsIndex | None = None,
+    trace: bool = False,
 ) -> list[Task]:
     """The tasks of a scenario's replications 0, 1, ... under one seed."""
-    count = _within("replications", scenario.replications if replications is None else replications, MAX_RUNS)
-    master = scenario.seed if seed is None else seed
+    count = scenario.replications if replications is None else index(replications)
+    master = scenario.seed if seed is None else index(seed)
+    _within("replications", count, MAX_RUNS)
     if not 0 <= master < 2**63:
         raise InputError(f"seed must lie between 0 and 2^63 - 1, not {master}")
     return [Task(scenario, master, replication, trace) for replication in range(count)]
@@ -213,8 +218,8 @@ def replicate(
 def run(
     scenario: Scenario,
     *,
-    replications: int | None = None,
-    seed: int | None = None,
+    replications: SupportsIndex | None = None,
+    seed: SupportsIndex | None = None,
     jobs: int | None = None,
     trace: bool = False,
     events: bool = False,

@@ -9,10 +9,24 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from celltrain import _core
+from celltrain import _core, display
 from celltrain.errors import unknown
 
-__all__ = ["FRAME_OF", "RENAMED", "Measure", "compared", "measure", "measures", "renamed", "title"]
+__all__ = [
+    "FRAME_OF",
+    "RENAMED",
+    "Catalogue",
+    "Choice",
+    "Measure",
+    "compared",
+    "disciplines",
+    "measure",
+    "measures",
+    "policies",
+    "renamed",
+    "stacks",
+    "title",
+]
 
 FRAME_OF = {"run": "summary", "flow": "flows", "port": "ports", "time": "series"}
 """The frame that has a measure, by what one value of it is about.
@@ -72,6 +86,59 @@ class Measure:
 def measures() -> tuple[Measure, ...]:
     """Every measure: those of a run, of a flow, of a port, and those over time."""
     return tuple(Measure(**one) for one in json.loads(_core.measures()))
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Something that a scenario can name: a discard policy, a preset of TCP, a scheduling discipline."""
+
+    name: str
+    """As in scenario files."""
+    summary: str
+    """What it does."""
+    source: str = ""
+    """Who defined it; may be empty."""
+
+
+class Catalogue(tuple[Choice, ...]):
+    """What a scenario can name, in the order of the reference. A notebook shows it as a table."""
+
+    __slots__ = ()
+
+    @property
+    def names(self) -> list[str]:
+        """The names alone, as `celltrain.compare` takes those of policies."""
+        return [one.name for one in self]
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{one.name}: {one.summary}" for one in self)
+
+    def _repr_html_(self) -> str:
+        rows = [(one.name, one.summary, one.source) for one in self]
+        return display.table(("name", "what it does", "source"), rows, text_columns=3)
+
+
+@cache
+def policies() -> Catalogue:
+    """The discard policies (`switch.discard.policy`)."""
+    return _catalogue(_core.policies())
+
+
+@cache
+def stacks() -> Catalogue:
+    """The presets of TCP (`tcp.stack`)."""
+    every = json.loads(_core.schema())["definitions"]["Stack"]["oneOf"]
+    return Catalogue(Choice(one["const"], one["description"]) for one in every)
+
+
+@cache
+def disciplines() -> Catalogue:
+    """The scheduling disciplines (`switch.scheduler.discipline`)."""
+    return _catalogue(_core.disciplines())
+
+
+def _catalogue(described: str) -> Catalogue:
+    return Catalogue(Choice(one["name"], one["summary"], one["reference"]) for one in json.loads(described))
 
 
 def measure(name: str, over: str = "run") -> Measure:

@@ -1,6 +1,5 @@
 """Results: tidy frames of what replications measured, read from a folder or built from fresh records."""
 
-import html
 import platform
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,9 +9,9 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from celltrain import _core, folder, manifests, statistics
+from celltrain import _core, display, folder, manifests, statistics
 from celltrain.errors import unknown
-from celltrain.registry import RENAMED, renamed
+from celltrain.registry import RENAMED, renamed, title
 from celltrain.scenario import Scenario
 from celltrain.traces import Trace
 
@@ -196,7 +195,20 @@ class Result(Frames):
 
     def estimate(self, metric: str, confidence: float = 0.95) -> statistics.Estimate:
         """Mean, standard deviation and Student interval of a summary metric over the replications."""
-        return statistics.estimate(self.sample(metric), confidence)
+        return statistics.estimate(self.sample(metric), confidence, self.unit(metric))
+
+    def unit(self, metric: str) -> str:
+        """The unit of a summary metric; empty for ratios and counts.
+
+        Raises:
+            InputError: nothing measured it.
+        """
+        import polars as pl
+
+        found = self.summary.filter(pl.col("metric") == metric)["unit"]
+        if found.is_empty():
+            raise unknown("metric", metric, self.summary["metric"].unique(maintain_order=True).to_list())
+        return str(found[0])
 
     def fairness(self, reference: Mapping[str, float], confidence: float = 0.95) -> statistics.Estimate:
         """Jain's index of the goodput of some flows over what each should get.
@@ -285,7 +297,9 @@ class Result(Frames):
         return f"<Result {m['name']!r}: {m['replications']} replications, seed {m['seed']}>"
 
     def _repr_html_(self) -> str:
-        return f"<p>{html.escape(repr(self))}</p>{self.estimates()._repr_html_()}"
+        metrics = self.summary["metric"].unique(maintain_order=True).to_list()
+        rows = [(title(metric), str(self.estimate(metric))) for metric in metrics]
+        return display.caption(self) + display.table(("measure", "mean ± 95 % interval"), rows)
 
 
 def read_frames(place: Path, manifest: Mapping[str, Any]) -> "Callable[[str], pl.DataFrame]":

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from celltrain import _core
+from celltrain import _core, display
 from celltrain.embedded import without_sweep
 from celltrain.errors import InputError
 
@@ -38,6 +38,18 @@ class Scenario:
             ScenarioError: the text is not a valid scenario.
         """
         return Scenario(_core.Scenario.from_toml(text, name))
+
+    @staticmethod
+    def from_dict(settings: Mapping[str, Any], name: str = "<dictionary>") -> "Scenario":
+        """Makes a scenario of nested dictionaries, as `to_dict` returns them.
+
+        Keys are those of a scenario file; values are text, numbers (numpy's too), lists and tables.
+
+        Raises:
+            ScenarioError: the settings are not a valid scenario.
+        """
+        lines = (f"{toml_value(str(key))} = {toml_value(value)}\n" for key, value in settings.items())
+        return Scenario.from_toml("".join(lines), name)
 
     def with_(self, settings: Mapping[str, Any] | None = None, /, **keywords: Any) -> "Scenario":
         """This scenario with some settings changed.
@@ -118,6 +130,16 @@ class Scenario:
     def __repr__(self) -> str:
         return f"<Scenario {self.name!r}: {self.duration:g} s, seed {self.seed}, key {self.key}>"
 
+    def _repr_html_(self) -> str:
+        rows = (
+            ("duration", f"{self.duration:g} s, of which {self.warm_up:g} s warm-up"),
+            ("replications", f"{self.replications}, seed {self.seed}"),
+            ("bottleneck", self.bottleneck or "none, there is no switch"),
+            ("key", self.key),
+        )
+        file = display.folded("The scenario as a file", self.to_toml())
+        return display.table(("scenario", self.name), rows, text_columns=2) + file
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Scenario) and self.to_toml() == other.to_toml()
 
@@ -177,6 +199,8 @@ def shown(place: Path) -> str:
 
 def toml_value(value: object) -> str:
     """A Python value as the text of a TOML value."""
+    if type(value).__module__ == "numpy":
+        value = value.tolist()  # type: ignore[attr-defined]  # a scalar or an array
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int | float):

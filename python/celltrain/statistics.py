@@ -11,7 +11,7 @@ to leave out, and `batch_means` makes of the rest a few means that are nearly in
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 __all__ = [
@@ -45,6 +45,20 @@ class Estimate:
     """Half of the width of the Student interval of the mean; None for fewer than two values."""
     n: int
     """Size of the sample."""
+    unit: str = field(default="", compare=False)
+    """The unit of mean, standard deviation and interval; empty for ratios and counts."""
+
+    def __str__(self) -> str:
+        """As the command prints it: "98.6 ± 1.2 Mbit/s"."""
+        from celltrain.text import interval  # it needs what is here
+
+        return interval(self, self.unit)
+
+    def __format__(self, specification: str) -> str:
+        return format(str(self), specification)
+
+    def __repr__(self) -> str:
+        return f"<Estimate {self}, n = {self.n}>"
 
     @property
     def low(self) -> float | None:
@@ -81,19 +95,21 @@ def standard_deviation(sample: Sequence[float]) -> float | None:
     return math.sqrt(math.fsum((value - centre) ** 2 for value in sample) / (len(sample) - 1))
 
 
-def estimate(sample: Sequence[float], confidence: float = 0.95) -> Estimate:
-    """Mean, standard deviation and Student interval of independent replications."""
+def estimate(sample: Sequence[float], confidence: float = 0.95, unit: str = "") -> Estimate:
+    """Mean, standard deviation and Student interval of independent replications; `unit` is the sample's."""
     n = len(sample)
     sd = standard_deviation(sample)
     half_width = None if sd is None else t_quantile(0.5 + confidence / 2, n - 1) * sd / math.sqrt(n)
-    return Estimate(mean(sample), sd, half_width, n)
+    return Estimate(mean(sample), sd, half_width, n, unit)
 
 
-def paired_difference(left: Sequence[float], right: Sequence[float], confidence: float = 0.95) -> Estimate:
+def paired_difference(
+    left: Sequence[float], right: Sequence[float], confidence: float = 0.95, unit: str = ""
+) -> Estimate:
     """The mean of `left - right` over replications that share seeds, with its Student interval."""
     if len(left) != len(right):
         raise ValueError(f"paired samples differ in size: {len(left)} and {len(right)}")
-    return estimate([a - b for a, b in zip(left, right, strict=True)], confidence)
+    return estimate([a - b for a, b in zip(left, right, strict=True)], confidence, unit)
 
 
 def warm_up(series: Sequence[float], batch: int = 5) -> int | None:

@@ -106,3 +106,19 @@ def test_the_schema_knows_what_plans_know() -> None:
     assert until["properties"]["max-replications"]["maximum"] == MAX_RUNS
     assert sweep["properties"]["replications"]["maximum"] == MAX_RUNS
     assert SCENARIO["definitions"]["Sweep"] == sweep
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
+def test_what_is_shipped_names_its_schema_to_editors(file: Path) -> None:
+    text = file.read_text(encoding="utf-8")
+    kind = "plan" if "scenario" in tomllib.loads(text) else "celltrain"
+    first, _, _ = text.partition("\n")
+    assert first.startswith("#:schema "), f"its first line is #:schema and the path of {kind}.schema.json"
+    named = (file.parent / first.removeprefix("#:schema ")).resolve()
+    assert named == ROOT / "schema" / f"{kind}.schema.json"
+
+
+def test_schemas_have_an_identifier_that_needs_no_host() -> None:
+    identifiers = [SCENARIO["$id"], PLAN["$id"]]
+    assert len(set(identifiers)) == 2
+    assert all(one.startswith("urn:celltrain:") for one in identifiers)

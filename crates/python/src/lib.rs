@@ -19,7 +19,7 @@ mod _core {
         passages::{passages, ports},
         rates::max_min,
         result::{CancelToken, RunResult, run},
-        scenario::{Scenario, measures, plan_schema, policies, schema},
+        scenario::{Scenario, disciplines, measures, plan_schema, policies, schema},
     };
 
     #[pymodule_export]

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use celltrain_atm::buffer::PolicyName;
+use celltrain_atm::{buffer::PolicyName, scheduler::DisciplineName};
 use celltrain_engine::time::seconds;
 use celltrain_network::{Experiment, measures::registry, scenario};
 use pyo3::{import_exception, prelude::*, types::PyType};
@@ -158,6 +158,16 @@ pub(crate) fn policies() -> String {
         })
     };
     serde_json::Value::Array(PolicyName::ALL.iter().map(info).collect()).to_string()
+}
+
+/// The catalogue of scheduling disciplines as JSON: name, summary and reference.
+#[pyfunction]
+pub(crate) fn disciplines() -> String {
+    let info = |name: &DisciplineName| {
+        let info = name.info();
+        serde_json::json!({ "name": info.name, "summary": info.summary, "reference": info.reference })
+    };
+    serde_json::Value::Array(DisciplineName::ALL.iter().map(info).collect()).to_string()
 }
 
 /// The registry of measures as JSON: for each its name, title, symbol, unit, formula, and so on.

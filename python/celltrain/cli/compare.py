@@ -30,7 +30,7 @@ def compare(
         typer.Option(
             "--vary",
             metavar="KEY=A,B,C",
-            help="Values of any setting instead, as in --vary tcp.stack=reno,cubic. "
+            help="Compare values of any setting, for example --vary tcp.stack=reno,cubic. "
             "Repeatable: all combinations.",
         ),
     ] = None,
@@ -39,7 +39,7 @@ def compare(
         typer.Option(
             "--with",
             metavar="FILE",
-            help="Another scenario file, compared with SCENARIO itself. Repeatable.",
+            help="Compare SCENARIO with this scenario file. Repeatable.",
         ),
     ] = None,
     set_: options.Set = None,
@@ -50,11 +50,12 @@ def compare(
         typer.Option(
             "--until-clear",
             metavar="MEASURE",
-            help="Add as many replications again and again until one variant is best by this measure.",
+            help="Add replications until one variant is clearly best by this measure.",
         ),
     ] = None,
     max_replications: Annotated[
-        int, typer.Option("--max-replications", metavar="N", help="With --until-clear: at most so many.")
+        int,
+        typer.Option("--max-replications", metavar="N", help="With --until-clear, stop at N replications."),
     ] = 100,
     jobs: options.Jobs = None,
     scheduler: options.Scheduler = None,
@@ -62,7 +63,7 @@ def compare(
     overwrite: options.Overwrite = False,
     json: options.Json = False,
 ) -> None:
-    """Run a scenario in several variants with the same seeds and say which is best by what."""
+    """Run several variants of a scenario with the same seeds, and name the best one by each measure."""
     from celltrain import comparison
 
     loaded = options.load_scenario(scenario, set_)

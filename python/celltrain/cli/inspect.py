@@ -20,13 +20,13 @@ def check(
     scenario: options.Scenario,
     set_: options.Set = None,
     resolved: Annotated[
-        bool, typer.Option("--resolved", help="Print every value in force, presets and defaults included.")
+        bool, typer.Option("--resolved", help="Print every value in force, including presets and defaults.")
     ] = False,
     json: options.Json = False,
 ) -> None:
-    """Check a scenario without running it, and say which of its settings have no effect.
+    """Check a scenario without running it, and name the settings that have no effect.
 
-    Of a results folder, check that every file is as it was written, and say which defaults have moved since.
+    For a results folder, compare every file with its checksum and list the defaults that have changed since.
     """
     from celltrain.notes import notes
 
@@ -139,7 +139,7 @@ def measures(
     name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="A measure to define.")] = None,
     json: options.Json = False,
 ) -> None:
-    """List the measures, or say what one of them is: formula, unit, source, and in which frame it is."""
+    """List the measures, or define one: formula, unit, source, and the frame that has it."""
     from celltrain import registry
 
     every = registry.measures()
@@ -170,7 +170,7 @@ _OVER = {"run": "run", "flow": "flow", "port": "port", "time": "flow or port at 
 
 
 def schema(
-    plan: Annotated[bool, typer.Option("--plan", help="The schema of the plan files of sweeps.")] = False,
+    plan: Annotated[bool, typer.Option("--plan", help="Print the schema of plan files instead.")] = False,
 ) -> None:
     """Print the JSON schema of scenario files."""
     from celltrain import _core
@@ -181,12 +181,12 @@ def schema(
 def bench(
     workload: Annotated[
         list[str] | None,
-        typer.Option("--workload", metavar="NAME", help="A workload to measure; all by default."),
+        typer.Option("--workload", metavar="NAME", help="Measure this workload. Default: all. Repeatable."),
     ] = None,
-    seconds: Annotated[float, typer.Option(metavar="S", help="How long to measure each workload.")] = 2.0,
+    seconds: Annotated[float, typer.Option(metavar="S", help="Measure each workload for S seconds.")] = 2.0,
     json: options.Json = False,
 ) -> None:
-    """Measure the simulator beside a bare loop that only merges and counts cells."""
+    """Measure the speed of the simulator beside a bare loop that only merges and counts cells."""
     from celltrain import _core
 
     known = _core.bench_workloads()

@@ -60,14 +60,14 @@ def lab(
     ] = None,
     set_: options.Set = None,
     port: Annotated[
-        int, typer.Option(metavar="P", min=0, max=65535, help="Port of the local server; 0 takes a free one.")
+        int, typer.Option(metavar="P", min=0, max=65535, help="Port of the local server. 0: any free port.")
     ] = 0,
     show: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in a browser.")] = True,
     link: Annotated[
-        bool, typer.Option("--link", help="Print the page's address as a file and leave: no server.")
+        bool, typer.Option("--link", help="Print the address of the page as a file and exit. No server runs.")
     ] = False,
 ) -> None:
-    """Serve the lab on this machine: the same engine, live in a browser."""
+    """Open the lab: the same engine, live in a browser, served on this machine."""
     built = page()
     suffix = ""
     if scenario is not None:
@@ -82,7 +82,7 @@ def lab(
     with ThreadingHTTPServer(("127.0.0.1", port), handler) as server:
         address = f"http://127.0.0.1:{server.server_address[1]}/{suffix}"
         terminal.say(address)
-        terminal.note("the lab is served until you press Ctrl-C")
+        terminal.note("press Ctrl-C to stop the server")
         if show:
             webbrowser.open(address)
         try:

@@ -28,7 +28,7 @@ kind = "n-source"             # every source has a link of its own to the switch
 sources = 2
 
 [link]
-rate = "155.52 Mbit/s"        # 53-byte cells; framing = "packet" sends whole packets
+rate = "155.52 Mbit/s"        # 53-byte cells; with framing = "packets", whole packets
 delay = "1 ms"
 
 [switch]

@@ -48,26 +48,31 @@ Scenario = Annotated[str, typer.Argument(metavar="SCENARIO", help="A scenario fi
 Set = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", metavar="KEY=VALUE", help="Change a setting, as in --set tcp.rto-min='200 ms'. Repeatable."
+        "--set",
+        metavar="KEY=VALUE",
+        help="Change a setting, for example --set tcp.rto-min='200 ms'. Repeatable.",
     ),
 ]
-Seed = Annotated[int | None, typer.Option(metavar="S", help="Master seed; the scenario's own by default.")]
+Seed = Annotated[int | None, typer.Option(metavar="S", help="Set the master seed. Default: the scenario's.")]
 Replications = Annotated[
     int | None,
-    typer.Option(metavar="N", help="Independent replications; the scenario's own number by default."),
+    typer.Option(metavar="N", help="Run N independent replications. Default: the scenario's number."),
 ]
 Jobs = Annotated[
-    int | None, typer.Option(metavar="J", help="Threads; one a core by default. Results do not depend on it.")
+    int | None,
+    typer.Option(metavar="J", help="Use J threads. Default: one per core. Results do not depend on it."),
 ]
 Scheduler = Annotated[
     str | None,
-    typer.Option(metavar="ADDRESS", help="Run on the Dask cluster of this scheduler, as in tcp://head:8786."),
+    typer.Option(
+        metavar="ADDRESS", help="Run on the Dask cluster of this scheduler, such as tcp://head:8786."
+    ),
 ]
-Out = Annotated[
-    Path | None, typer.Option(metavar="DIR", help="Write results, pictures and report to this folder.")
+Out = Annotated[Path | None, typer.Option(metavar="DIR", help="Write results and report to this folder.")]
+Overwrite = Annotated[
+    bool, typer.Option("--overwrite", help="Replace another experiment that is in the folder.")
 ]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace another experiment in the folder.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout instead of tables.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 
 
 def settings(pairs: Sequence[str] | None, option: str = "--set") -> list[tuple[str, str]]:

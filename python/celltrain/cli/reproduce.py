@@ -24,19 +24,23 @@ def reproduce(
     paper: Annotated[
         str,
         typer.Argument(
-            metavar="PAPER", help="The paper's id, as in 'espd', the folder of any paper, or 'all'."
+            metavar="PAPER", help="The id of a paper, such as espd, the folder of any paper, or 'all'."
         ),
     ],
     table: Annotated[
-        list[str] | None, typer.Option("--table", metavar="T", help="Only this table ('1'). Repeatable.")
+        list[str] | None,
+        typer.Option("--table", metavar="T", help="Run only this table, such as 1. Repeatable."),
     ] = None,
     figure: Annotated[
-        list[str] | None, typer.Option("--figure", metavar="F", help="Only this figure ('2'). Repeatable.")
+        list[str] | None,
+        typer.Option("--figure", metavar="F", help="Run only this figure, such as 2. Repeatable."),
     ] = None,
     stack: Annotated[
         list[str] | None,
         typer.Option(
-            "--stack", metavar="NAME", help="Only this TCP stack; by default all of the paper's. Repeatable."
+            "--stack",
+            metavar="NAME",
+            help="Run only this TCP stack. Default: all of the paper's. Repeatable.",
         ),
     ] = None,
     candidate: Annotated[
@@ -44,7 +48,7 @@ def reproduce(
         typer.Option(
             "--candidate",
             metavar="NAME",
-            help="Beside it with other choices where the paper leaves them open; 'all' of them. Repeatable.",
+            help="Also run another choice where the paper leaves one open, or 'all'. Repeatable.",
         ),
     ] = None,
     seed: options.Seed = None,
@@ -63,17 +67,17 @@ def reproduce(
 ) -> None:
     """Reproduce a paper: its tables beside the published values, its figures, its claims.
 
-    With 'all' every paper is reproduced in turn: a folder each, one report of all, and with --json a list.
+    'all' reproduces every paper: one folder per paper, one report of all, and with --json a list.
     A claim is supported, contradicted or undecided, by the 95 % intervals of at least three replications.
-    The folder of a paper has a paper.toml, scenarios and published values (see the guide "Add a paper").
-    Without --strict a contradicted claim is a result like any other and the exit status is 0.
+    A paper's folder has a paper.toml, scenarios and published values (see the guide "Add a paper").
+    A contradicted claim is a result: the exit status is 0, unless --strict asks for 1.
     """
     from celltrain import papers
     from celltrain.papers import running
 
     if paper == "all":
         if table or figure or stack or candidate:
-            raise InputError("--table, --figure, --stack and --candidate are of one paper, not of all")
+            raise InputError("--table, --figure, --stack and --candidate need one paper, not all")
         with options.cluster(scheduler, jobs) as executor:
             _reproduce_all(seed, replications, (jobs, executor), out, overwrite, strict, json)
         return

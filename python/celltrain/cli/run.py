@@ -24,33 +24,33 @@ def run(
     out: options.Out = None,
     overwrite: options.Overwrite = False,
     trace: Annotated[
-        bool | None, typer.Option("--trace/--no-trace", help="Record time series; on by default with --out.")
+        bool | None, typer.Option("--trace/--no-trace", help="Record time series. Default with --out: on.")
     ] = None,
     plots: Annotated[
         bool, typer.Option("--plots", help="With --out, also draw pictures (PNG, SVG, PDF).")
     ] = False,
     events: Annotated[
-        bool, typer.Option("--events", help="Record what happened to every TCP sender, and why.")
+        bool, typer.Option("--events", help="Record the events of every TCP sender with their causes.")
     ] = False,
     pcap: Annotated[
         list[str] | None,
         typer.Option(
             metavar="HOSTS",
-            help="With --out, capture the IP packets at these hosts (names with commas between, or 'all') in "
-            "the first replication. Repeatable.",
+            help="With --out, capture IP packets at these hosts in the first replication: names separated by "
+            "commas, or 'all'. Repeatable.",
         ),
     ] = None,
     cell_pcap: Annotated[
         list[str] | None,
         typer.Option(
             metavar="LINKS",
-            help="With --out, capture the cells on these links, as in 'switch1 > switch2', or 'all'.",
+            help="With --out, capture cells on these links, such as 'switch1 > switch2', or 'all'.",
         ),
     ] = None,
     csv: Annotated[bool, typer.Option("--csv", help="With --out, also write every frame as CSV.")] = False,
     json: options.Json = False,
 ) -> None:
-    """Run a scenario and print what its replications measured."""
+    """Run a scenario and print the mean of every measure with its 95 % interval."""
     from celltrain import experiment
 
     if out is None:

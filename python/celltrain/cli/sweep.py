@@ -24,15 +24,17 @@ def sweep(
     scheduler: options.Scheduler = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="The folder of the results; results/NAME-OF-THE-PLAN by default."),
+        typer.Option(
+            metavar="DIR", help="Write the results to this folder. Default: results/NAME-OF-THE-PLAN."
+        ),
     ] = None,
     overwrite: options.Overwrite = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Run more than 100 000 runs.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Allow more than 100 000 runs.")] = False,
     json: options.Json = False,
 ) -> None:
-    """Run a scenario at every point of a plan. A sweep that was stopped goes on where it was.
+    """Run a scenario at every point of a plan. The same command resumes a sweep that was stopped.
 
-    Results that the folder already has are not simulated again, so a plan can also be extended.
+    Runs that the folder already has are reused, so a plan can also be extended.
     """
     from celltrain.sweeps import load_plan, run_plan
 

@@ -18,6 +18,12 @@ pub(super) fn schema() -> Value {
         "allOf": [sweep],
     });
     leave_to_the_base(&mut schema);
+    named(schema, "urn:celltrain:scenario:1")
+}
+
+/// Gives a schema its identifier: a URN, which needs no host. The number is that of the file format.
+fn named(mut schema: Value, id: &str) -> Value {
+    schema["$id"] = Value::from(id);
     schema
 }
 
@@ -48,7 +54,7 @@ fn leave_to_the_base(schema: &mut Value) {
 
 /// Generates the schema of plan files.
 pub(super) fn plan_schema() -> Value {
-    generator().into_root_schema_for::<Plan>().into()
+    named(generator().into_root_schema_for::<Plan>().into(), "urn:celltrain:plan:1")
 }
 
 /// What makes schemas of draft 7, which editors of TOML support.

@@ -1,0 +1,40 @@
+"""How results look in a notebook: plain HTML that takes the notebook's own style."""
+
+import html
+from collections.abc import Iterable, Sequence
+
+__all__ = ["caption", "folded", "lines", "table"]
+
+
+def caption(shown: object) -> str:
+    """The one line that a terminal shows of something, as a paragraph."""
+    return f"<p>{html.escape(repr(shown).strip('<>'))}</p>"
+
+
+def lines(sentences: Iterable[str]) -> str:
+    """A paragraph for each sentence."""
+    return "".join(f"<p>{html.escape(one)}</p>" for one in sentences)
+
+
+def folded(title: str, text: str) -> str:
+    """Text that is shown when its title is clicked."""
+    return f"<details><summary>{html.escape(title)}</summary><pre>{html.escape(text)}</pre></details>"
+
+
+def table(
+    columns: Sequence[str], rows: Iterable[Sequence[str]], title: str = "", *, text_columns: int = 1
+) -> str:
+    """A table; the first `text_columns` columns are aligned to the left, the others hold numbers."""
+    aligned = [f"text-align:{'left' if n < text_columns else 'right'}" for n in range(len(columns))]
+
+    def row(tag: str, cells: Sequence[str]) -> str:
+        pairs = zip(aligned, cells, strict=True)
+        return (
+            "<tr>"
+            + "".join(f'<{tag} style="{how}">{html.escape(one)}</{tag}>' for how, one in pairs)
+            + "</tr>"
+        )
+
+    above = f"<caption>{html.escape(title)}</caption>" if title else ""
+    body = "".join(row("td", cells) for cells in rows)
+    return f"<table>{above}<thead>{row('th', columns)}</thead><tbody>{body}</tbody></table>"
