@@ -91,18 +91,13 @@ def compare(
         if folder is not None:
             from celltrain.report import comparison_report
 
-<<<<<<< HEAD
-            folder.write_text("report.html", comparison_report(found))
+            chosen = _asked_for(policies, vary, with_)
+            command = options.again("compare", scenario, set_, found.manifest, chosen)
+            folder.write_text("report.html", comparison_report(found, command))
             if options.pictures():
                 from celltrain.plots import draw_comparison
 
                 draw_comparison(found, folder)
-=======
-            chosen = _asked_for(policies, vary, with_)
-            command = options.again("compare", scenario, set_, found.manifest, chosen)
-            folder.write_text("report.html", comparison_report(found, command))
-            draw_comparison(found, folder)
->>>>>>> pictures3
             found.write_to(folder)
     if json:
         terminal.print_json({**found.to_json(), "out": str(out) if out else None})
