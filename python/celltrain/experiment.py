@@ -162,7 +162,8 @@ def drive(
         take: gives the next items, at most so many; none when nothing is left, or as long as what comes next
             depends on items under way.
         submit: hands an item to the executor.
-        take_in: called in this thread with an item and what came of it, as soon as it ends.
+        take_in: called in this thread with an item and what came of it, as soon as it ends;
+            also where another item that has ended by then raised an error.
         width: how many items the executor works on at once, now.
 
     Raises:
@@ -178,12 +179,18 @@ def drive(
             if not pending:
                 return
             # Without a timeout the wait could not be interrupted on every platform.
-            for future in wait(pending, INTERRUPT_PERIOD, FIRST_COMPLETED).done:
+            done = wait(pending, INTERRUPT_PERIOD, FIRST_COMPLETED).done
+            # What has ended well is taken in before an error of another item stops everything.
+            for future in sorted(done, key=_has_failed):
                 take_in(pending.pop(future), future.result())
     except BaseException:
         for future in pending:
             future.cancel()
         raise
+
+
+def _has_failed(future: "Future[R]") -> bool:
+    return future.cancelled() or future.exception() is not None
 
 
 @contextmanager

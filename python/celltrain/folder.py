@@ -175,7 +175,7 @@ class Folder:
             if name not in files and _is_below(self.path, name):
                 (self.path / name).unlink(missing_ok=True)
         checksums = {name: self._checksums[name] for name in files if name in self._checksums}
-        self._put_manifest(
+        self.put_manifest(
             {**self._identity, "complete": True, **manifest, "files": files, "checksums": checksums}
         )
 
@@ -183,9 +183,10 @@ class Folder:
         """Marks the folder incomplete, the first time."""
         if not self._files:
             self._files.append(MANIFEST)
-            self._put_manifest({**self._identity, **self._asked, "complete": False, "files": self._earlier})
+            self.put_manifest({**self._identity, **self._asked, "complete": False, "files": self._earlier})
 
-    def _put_manifest(self, content: Mapping[str, Any]) -> None:
+    def put_manifest(self, content: Mapping[str, Any]) -> None:
+        """Writes the manifest, with a checksum of its own."""
         content = sealed({**content, "format": FORMAT})
         self._replace(MANIFEST, lambda path: path.write_text(_json(content), encoding="utf-8"))
 

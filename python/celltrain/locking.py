@@ -8,7 +8,7 @@ from pathlib import Path
 
 from celltrain.errors import InputError
 
-__all__ = ["LOCK", "locked"]
+__all__ = ["LOCK", "holder", "locked"]
 
 LOCK = ".lock"
 """The file in a results folder that its writer holds. It goes away when the writer ends, however it ends."""
@@ -39,6 +39,30 @@ def locked(folder: Path) -> Iterator[None]:
         with suppress(OSError):
             (folder / LOCK).unlink()
         lock.release()
+
+
+def holder(file: Path) -> str:
+    """Who has a lock of the system on a file, or on the logs of a database beside it."""
+    inodes = set()
+    for suffix in ("", "-wal", "-shm"):
+        with suppress(OSError):
+            inodes.add(str(file.with_name(file.name + suffix).stat().st_ino))
+    try:
+        lines = Path("/proc/locks").read_text(encoding="utf-8").splitlines()
+    except OSError:  # only Linux has it
+        lines = []
+    for words in map(str.split, lines):
+        # A number, the kind of lock, its mode, the process, device and inode, the range.
+        if len(words) == 8 and words[5].split(":")[-1] in inodes and words[4] != str(os.getpid()):
+            return _named(words[4])
+    return "another program"
+
+
+def _named(process: str) -> str:
+    with suppress(OSError):
+        name = Path("/proc", process, "comm").read_text(encoding="utf-8", errors="replace").strip()
+        return f"process {process} ({name})"
+    return f"process {process}"
 
 
 def _holder(folder: Path) -> str:

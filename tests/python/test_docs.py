@@ -1,11 +1,13 @@
 """What the documentation shows is run: every block of a page, in order, as a reader would.
 
 A comment in front of a block says more about it: `<!-- file: NAME -->` writes the block to that file,
-`<!-- exits: 2 -->` is the exit code of its commands, `<!-- not run: WHY -->` leaves it out.
+`<!-- exits: 2 -->` is the exit code of its commands, `<!-- not run: WHY -->` leaves it out,
+`<!-- needs: MODULE -->` does so where that module is not installed.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import re
 import shlex
@@ -29,7 +31,8 @@ PAGES = [
 ]
 
 BLOCK = re.compile(
-    r"(?:<!-- (?P<what>file|exits|not run): (?P<words>.*?) -->\n)?^```(?P<language>\w+)\n(?P<text>.*?)^```$",
+    r"(?:<!-- (?P<what>file|exits|not run|needs): (?P<words>.*?) -->\n)?"
+    r"^```(?P<language>\w+)\n(?P<text>.*?)^```$",
     re.DOTALL | re.MULTILINE,
 )
 RUN = ("console", "toml", "python")
@@ -68,12 +71,16 @@ class Reader:
         self.names: dict[str, Any] = {"__name__": "__page__"}
         self.base = BASE
         self.commands = 0
+        self.left_out: list[str] = []
 
     def follow(self, block: Block) -> None:
         if block.what == "not run":
             assert block.words.strip(), "say why"
             if block.language == "python":
                 compile(block.text, "<page>", "exec")
+        elif block.what == "needs" and importlib.util.find_spec(block.words) is None:
+            compile(block.text, "<page>", "exec")
+            self.left_out.append(block.words)
         elif block.what == "file":
             self.write(block)
         elif block.language == "console":
@@ -143,6 +150,8 @@ def test_what_a_page_shows_works(page: Path, reader: Reader) -> None:
         pyplot = sys.modules.get("matplotlib.pyplot")
         if pyplot is not None:
             pyplot.close("all")
+    if reader.left_out:
+        pytest.skip(f"all of it works but what needs {', '.join(reader.left_out)}, which is not installed")
 
 
 def test_a_page_can_fail(reader: Reader) -> None:
@@ -163,7 +172,7 @@ def test_a_page_can_fail(reader: Reader) -> None:
 def test_comments_stand_in_front_of_blocks() -> None:
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
-        said = len(re.findall(r"<!-- (file|exits|not run): ", text))
+        said = len(re.findall(r"<!-- (file|exits|not run|needs): ", text))
         assert said == sum(block.what is not None for block in blocks(page)), page
 
 

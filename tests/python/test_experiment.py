@@ -1,6 +1,7 @@
 """Replications over threads: order, identity of bytes, errors, interrupts."""
 
 import threading
+from concurrent.futures import Future
 
 import pytest
 
@@ -95,3 +96,27 @@ def test_numbers_that_make_no_sense_are_refused(
 ) -> None:
     with pytest.raises(ct.InputError, match=said):
         ct.run(scenario, **arguments)  # type: ignore[arg-type]
+
+
+def test_what_has_ended_is_kept_when_another_raises() -> None:
+    """Whichever of two that have ended is looked at first."""
+
+    def ended(item: int) -> Future[int]:
+        future: Future[int] = Future()
+        if item % 2:
+            future.set_exception(ValueError(f"item {item}"))
+        else:
+            future.set_result(10 * item)
+        return future
+
+    for first in range(8):
+        kept: list[tuple[int, int]] = []
+        batches = iter([range(first, first + 5)])
+        with pytest.raises(ValueError, match=r"item \d"):
+            experiment.drive(
+                lambda _, batches=batches: next(batches, ()),  # type: ignore[misc]
+                ended,
+                lambda item, result, kept=kept: kept.append((item, result)),  # type: ignore[misc]
+                lambda: 3,
+            )
+        assert sorted(kept) == [(item, 10 * item) for item in range(first, first + 5) if item % 2 == 0]

@@ -193,3 +193,32 @@ def test_more_replications_that_are_stopped_leave_no_damage(
     assert "incomplete" in cli("check", out).err
     assert "2 of 3 runs were there already" in cli(*words, "--replications", "3").out
     assert cli("check", out).code == 0
+
+
+def test_runs_of_other_versions_are_seen_and_dropped(
+    cli: Cli, scenario_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    words = ["run", scenario_file, "--out", out, "--set", "duration=300 ms", "--no-trace"]
+    with monkeypatch.context() as patched:
+        for name in ("celltrain.runs.store", "celltrain.results", "celltrain.runs.work"):
+            patched.setattr(f"{name}.core_version", lambda: "0.0.1+old")
+        assert cli(*words, "--replications", "5").code == 0
+    again = cli(*words, "--replications", "5")
+    assert "celltrain store FOLDER --prune" in again.err
+    whole = contents(out)
+    seen = cli("store", out)
+    assert seen.out.splitlines()[0].startswith("5 runs of celltrain 0.0.1+old, ")
+    assert seen.out.splitlines()[0].endswith(" bytes: not read")
+    assert seen.out.splitlines()[1].endswith(" bytes: in use")
+    before = (out / FILE).stat().st_size
+    dropped = json.loads(cli("store", out, "--prune", "--json").out)["versions"]
+    assert [(row["runs"], row["dropped"]) for row in dropped] == [(5, True), (5, False)]
+    assert (out / FILE).stat().st_size < before
+    assert len(cli("store", out).out.splitlines()) == 1
+    assert cli("check", out).code == 0
+    assert "5 of 5 runs were there already" in cli(*words, "--replications", "5").out
+    assert contents(out) == whole
+    nothing = cli("store", tmp_path)
+    assert (nothing.code, nothing.out) == (2, "")
+    assert "holds no runs" in nothing.err

@@ -2,6 +2,8 @@
 
 import random
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -253,6 +255,40 @@ def test_a_store_that_is_full_says_so(entries: list[Entry], tmp_path: Path) -> N
         fill_up(loose, entries[1])
 
 
+def test_a_store_of_an_older_version_is_read_and_written_on(
+    records: list[Record], entries: list[Entry], tmp_path: Path
+) -> None:
+    """It may lack a column for what runs record today."""
+    file = fill(tmp_path, entries[:2])
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("ALTER TABLE batches DROP COLUMN events")
+    before = file.read_bytes()
+    assert found(tmp_path) == [0, 1]
+    assert file.read_bytes() == before, "reading changes nothing"
+    fill(tmp_path, entries[2:])
+    assert found(tmp_path) == [0, 1, 2, 3]
+    with closing(Store(tmp_path, SEED)) as store:
+        assert repr([store.record("key", number) for number in range(4)]) == repr(records)
+        assert store.damaged == 0
+
+
+@pytest.mark.skipif(not Path("/proc/locks").exists(), reason="this system does not say who holds a lock")
+def test_a_store_that_another_program_holds_names_it(entries: list[Entry], tmp_path: Path) -> None:
+    file = fill(tmp_path, entries)
+    code = (
+        "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute('BEGIN EXCLUSIVE'); "
+        "print('held', flush=True); sys.stdin.readline()"
+    )
+    command = [sys.executable, "-c", code, str(file)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "held\n"
+        with pytest.raises(ct.InputError, match=rf"runs\.sqlite is in use by process {other.pid} \("):
+            Store(tmp_path, SEED)
+        other.kill()
+    assert found(tmp_path) == [0, 1, 2, 3]
+
+
 @pytest.mark.parametrize("code", ["SQLITE_FULL", "SQLITE_IOERR", "SQLITE_BUSY", "SQLITE_READONLY"])
 def test_a_disk_that_fails_while_a_store_is_opened_takes_no_runs(
     code: str, entries: list[Entry], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -267,6 +303,6 @@ def test_a_disk_that_fails_while_a_store_is_opened_takes_no_runs(
     fill(tmp_path, entries)
     with monkeypatch.context() as patched:
         patched.setattr(Store, "_whole", failing)
-        with pytest.raises(OSError, match=r"Errno"):
+        with pytest.raises((OSError, ct.InputError), match=r"Errno|in use by"):
             Store(tmp_path, SEED)
     assert found(tmp_path) == [0, 1, 2, 3]

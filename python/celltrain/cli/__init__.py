@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from celltrain import terminal
-from celltrain.cli import compare, inspect, lab, new, plot, reproduce, run, sweep
+from celltrain.cli import compare, inspect, lab, new, plot, reproduce, run, store, sweep
 from celltrain.cli.options import NO_PICTURES
 from celltrain.errors import Defect, Error, defect
 
@@ -35,6 +35,7 @@ app.command("check")(inspect.check)
 app.command("policies")(inspect.policies)
 app.command("measures")(inspect.measures)
 app.command("schema")(inspect.schema)
+app.command("store")(store.store)
 app.command("bench")(inspect.bench)
 
 

@@ -122,14 +122,19 @@ class Entry:
             list(zip(summary["metric"], summary["value"], summary["unit"], strict=True)),
             columns["flows"],
             columns["ports"],
-            self.rows("series", place, place + 1).select(_SERIES).rows() if wanted else [],
+            self._series(place) if wanted else [],
             dict(self.units),
             columns.get("events", {}),
         )
 
+    def _series(self, place: int) -> list[tuple[str, str, str, bytes, bytes]]:
+        rows = self.rows("series", place, place + 1)
+        return list(zip(*(rows[name].to_list() for name in _SERIES), strict=True))
+
     def _columns(self, name: str, place: int) -> dict[str, list[Any]]:
-        rows = self.rows(name, place, place + 1).drop("run", "replication", strict=False)
-        return rows.to_dict(as_series=False)
+        # Column by column: polars leaves columns out in its threads, and waits for them.
+        rows = self.rows(name, place, place + 1).get_columns()
+        return {column.name: column.to_list() for column in rows if column.name not in ("run", "replication")}
 
 
 class _Decoded(dict[str, Any]):

@@ -8,6 +8,7 @@ were never made.
 """
 
 import errno
+import json
 import os
 import sqlite3
 import weakref
@@ -19,17 +20,18 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from tempfile import gettempdir
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from celltrain.errors import InputError
 from celltrain.experiment import Places, Task
+from celltrain.locking import holder
 from celltrain.results import Record, core_version
 from celltrain.runs.entry import EXTRAS, TABLES, Entry, Run, checksum
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["FILE", "Store", "Stretch"]
+__all__ = ["FILE", "Kept", "Store", "Stretch"]
 
 FILE = "runs.sqlite"
 """The name of the store in a results folder."""
@@ -94,6 +96,14 @@ class Stretch:
         if len(values) != len(self.runs):
             raise KeyError(metric)
         return values
+
+
+class Kept(NamedTuple):
+    """What a store holds of one version."""
+
+    runs: int
+    octets: int
+    """What they take in the file, about."""
 
 
 class Store:
@@ -187,12 +197,34 @@ class Store:
         """What a user should know of the runs that were there: a line each."""
         lines = [
             f"{count:,} runs in this folder were made by celltrain {version} and this is {core_version()}: "
-            "they are left out and made again"
+            "they are left out and made again; `celltrain store FOLDER --prune` drops them"
             for version, count in self.others.items()
         ]
         if self.damaged:
             lines.append(f"{FILE} in this folder was damaged: the runs that are lost are made again")
         return lines
+
+    def versions(self) -> dict[str, Kept]:
+        """What each version of celltrain made of what is there, whatever its seed."""
+        kept: dict[str, Kept] = {}
+        if self._connection is None:
+            return kept
+        lengths = " + ".join(f"coalesce(length({name}), 0)" for name in _readable(self._connection))
+        rows = self._connection.execute(f"SELECT celltrain, about, {lengths} FROM batches ORDER BY id")
+        for version, about, length in rows:
+            runs, _ = json.loads(about)
+            before = kept.get(version, Kept(0, 0))
+            kept[version] = Kept(before.runs + len(runs), before.octets + len(about) + length)
+        return kept
+
+    def prune(self) -> None:
+        """Drops the runs of other versions, for good."""
+        connection = self._writer()
+        with self._disk_errors():
+            connection.execute("DELETE FROM batches WHERE celltrain <> ?", (core_version(),))
+            connection.execute("VACUUM")
+        self.others.clear()
+        self.seal()
 
     def seal(self, *, series: bool = True) -> None:
         """Forces everything to the disk and into the one file.
@@ -228,6 +260,8 @@ class Store:
             with self._disk_errors():
                 connection.execute("PRAGMA journal_mode = WAL")
                 connection.execute("PRAGMA synchronous = NORMAL")
+                for name in _lacking(connection):
+                    connection.execute(f"ALTER TABLE batches ADD COLUMN {name} BLOB")
         self._is_written = True
         return connection
 
@@ -245,11 +279,20 @@ class Store:
 
     @contextmanager
     def _disk_errors(self) -> Iterator[None]:
-        """Gives what SQLite says of the disk as the system's own error."""
+        """Gives what SQLite says of the disk as the system's own error.
+
+        Raises:
+            InputError: another program holds the file; the message names it where the system tells.
+        """
         try:
             yield
         except (sqlite3.OperationalError, sqlite3.DataError) as error:
-            number = _ERRNO.get(getattr(error, "sqlite_errorcode", 0) & 0xFF, errno.EIO)
+            code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+            if code == sqlite3.SQLITE_BUSY and self.path is not None:
+                raise InputError(
+                    f"{self.path} is in use by {holder(self.path)}: close it there, or choose another folder"
+                ) from error
+            number = _ERRNO.get(code, errno.EIO)
             if self.path is not None:
                 raise OSError(number, os.strerror(number)) from error
             raise InputError(
@@ -281,8 +324,9 @@ class Store:
     def _whole(self, connection: sqlite3.Connection) -> Iterator[tuple[int, str, Entry]]:
         """Every batch that is as it was written, without its tables; the others are deleted."""
         bad = []
+        columns = ", ".join(_readable(connection))
         for number, version, seed, about, digest, *tables in connection.execute(
-            f"SELECT id, {_FIELDS} FROM batches ORDER BY id"
+            f"SELECT id, celltrain, seed, about, checksum, {columns} FROM batches ORDER BY id"
         ):
             kept = dict(_present(tables))
             if checksum((str(version), str(seed), str(about)), kept) == digest:
@@ -304,9 +348,21 @@ class Store:
     def _load(self, number: int) -> Entry:
         assert self._connection is not None, "the store is open"
         [(seed, about, *tables)] = self._connection.execute(
-            f"SELECT seed, about, {', '.join(_COLUMNS)} FROM batches WHERE id = ?", (number,)
+            f"SELECT seed, about, {', '.join(_readable(self._connection))} FROM batches WHERE id = ?",
+            (number,),
         )
         return Entry.of(seed, about, dict(_present(tables)))
+
+
+def _lacking(connection: sqlite3.Connection) -> set[str]:
+    """The tables that runs may have and for which a file has no column."""
+    return set(_COLUMNS) - {name for _, name, *_ in connection.execute("PRAGMA table_info(batches)")}
+
+
+def _readable(connection: sqlite3.Connection) -> list[str]:
+    """What to read for each of `_COLUMNS`: a file of an older version may lack some."""
+    lacking = _lacking(connection)
+    return ["NULL" if name in lacking else name for name in _COLUMNS]
 
 
 def remove(path: Path) -> None:

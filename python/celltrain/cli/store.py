@@ -1,0 +1,42 @@
+"""`celltrain store`: the finished runs in a results folder, and those that other versions left."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from celltrain import terminal
+from celltrain.cli import options
+
+__all__ = ["store"]
+
+
+def store(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of an experiment.")],
+    prune: Annotated[
+        bool, typer.Option("--prune", help="Drop the runs of other versions, for good.")
+    ] = False,
+    json: options.Json = False,
+) -> None:
+    """List the finished runs that a results folder keeps, by the version of celltrain that made them.
+
+    Runs of another version are never read: the same command makes them again.
+    """
+    from celltrain.results import core_version
+    from celltrain.runs import pruning
+
+    kept = pruning.prune(folder) if prune else pruning.versions(folder)
+    rows = [
+        {"celltrain": version, "runs": runs, "bytes": octets, "dropped": prune and version != core_version()}
+        for version, (runs, octets) in kept.items()
+    ]
+    if json:
+        terminal.print_json({"versions": rows})
+        return
+    for row in rows:
+        words = (
+            "dropped" if row["dropped"] else "in use" if row["celltrain"] == core_version() else "not read"
+        )
+        terminal.say(f"{row['runs']:,} runs of celltrain {row['celltrain']}, {row['bytes']:,} bytes: {words}")
+    if not rows:
+        terminal.say("no runs")
