@@ -54,6 +54,7 @@ registry::policies! {
     pie::Pie => "pie",
     codel::Codel => "codel",
     fq_codel::FqCodel => "fq-codel",
+    dualpi2::Dualpi2 => "dualpi2",
 }
 
 /// Why a cell was discarded.

@@ -30,6 +30,7 @@ registry::disciplines! {
     scfq::Scfq => "scfq",
     wfq::Wfq => "wfq",
     flow_queue::FlowQueue => "flow-queue",
+    dual_queue::DualQueue => "dual-queue",
 }
 
 /// The VCs that a discipline serves: those of one category among the VCs of a port.
@@ -94,6 +95,13 @@ pub trait Queues {
     /// Size of unit number `place` in the queue of `vc`, from 0 at its head: 1 for a cell, bytes for a packet. `None`
     /// beyond the end.
     fn size(&self, vc: u32, place: usize) -> Option<u32>;
+
+    /// Whether the transport of unit number `place` in the queue of `vc` asks for low latency, as its ECN field says
+    /// ([`crate::cell::Ecn::is_low_latency`]).
+    fn is_low_latency(&self, vc: u32, place: usize) -> bool {
+        let _ = (vc, place);
+        false
+    }
 }
 
 /// A scheduling discipline. It hears of every unit that enters or leaves a queue, and when. Calls come in order of time.

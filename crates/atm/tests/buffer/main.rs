@@ -2,6 +2,7 @@
 
 mod accounts;
 mod aqm;
+mod dualpi2;
 mod espd;
 mod fair_share;
 mod model;

@@ -64,6 +64,10 @@ impl Queues for Store {
     fn size(&self, vc: u32, place: usize) -> Option<u32> {
         self.queues[vc as usize].units.get(place).map(Unit::load)
     }
+
+    fn is_low_latency(&self, vc: u32, place: usize) -> bool {
+        self.queues[vc as usize].units.get(place).is_some_and(|unit| unit.cell.ecn.is_low_latency())
+    }
 }
 
 impl Store {

@@ -4,6 +4,7 @@ mod abr;
 mod admission;
 mod aqm;
 mod common;
+mod dualpi2;
 mod golden;
 mod identities;
 mod oracles;

@@ -106,6 +106,8 @@ impl CongestionControl for Prague {
         self.reno.on_loss(flow)
     }
 
+    // Not RFC 9331 §4.3: MUST detect queues that mark ECT(1) as they mark ECT(0) (marks alone do not show it)
+    // Not RFC 9331 §4.3: SHOULD remain responsive below a window of one segment (one segment waits for the timer)
     fn on_mark(&mut self, flow: &Flow) -> u64 {
         if !flow.accurate_ecn {
             return self.reno.on_mark(flow);

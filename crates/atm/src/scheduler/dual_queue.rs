@@ -1,0 +1,122 @@
+//! Dual queue: packets of low latency first, the others in what they leave, and a share of the link at least.
+//!
+//! Packets whose transport asks for low latency, ECT(1) or marked, wait in the queue L, the others in the queue C. L is served first as
+//! long as C gets its share: where both have packets, C is owed `classic-share` of what is sent, and goes when it is owed a packet. So
+//! a burst of L cannot starve C (RFC 9332 section 4.2.2). What keeps the rates of flows equal is not this discipline but the policy
+//! `dualpi2`, with which it belongs: without it L takes all that is not C's share.
+//!
+//! RFC 9332, appendix A.2, recommends a weighted round robin like this one, whose credit changes only while both queues have packets,
+//! and is reset in favour of L when the link is idle.
+//!
+//! Within a VC the order of packets is kept, as ATM demands. Where a VC carries packets of both kinds, each takes its turn in its queue, and
+//! what is sent then is the first packet of the VC.
+//!
+//! State: a counter, and the turn of each packet.
+
+use std::collections::VecDeque;
+
+use celltrain_engine::Instant;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Queues, Scheduler, Vcs};
+use crate::catalogue::ParamError;
+
+/// Parameters of the dual queue.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub struct Params {
+    /// The share of the link that the queue C gets at least while both have packets: above 0, below 1 (1/16, of which RFC 9332
+    /// says that its exact value is unimportant).
+    pub classic_share: f64,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { classic_share: 0.0625 }
+    }
+}
+
+/// The dual-queue discipline.
+#[derive(Debug, Clone)]
+pub struct DualQueue {
+    share: f64,
+    /// The VCs of the packets in L and in C, in the order of arrival.
+    low_latency: VecDeque<u32>,
+    classic: VecDeque<u32>,
+    /// How many packets of each VC wait.
+    waiting: Vec<usize>,
+    /// What C is owed of what has been sent.
+    owed: f64,
+    /// Which queue was served last, and what `owed` was before.
+    last: (bool, f64),
+}
+
+impl DualQueue {
+    fn queue(&mut self, low_latency: bool) -> &mut VecDeque<u32> {
+        if low_latency { &mut self.low_latency } else { &mut self.classic }
+    }
+}
+
+impl Scheduler for DualQueue {
+    type Params = Params;
+
+    const SUMMARY: &'static str =
+        "Serves packets that ask for low latency first, and leaves the others a share of the link.";
+    const REFERENCE: &'static str = "RFC 9332, sections 2.2 and 4.2.2, appendix A.2";
+
+    fn new(params: &Params, vcs: Vcs<'_>) -> Result<Self, ParamError> {
+        if !(params.classic_share > 0.0 && params.classic_share < 1.0) {
+            let message = format!("expected a number above 0 and below 1, found {}", params.classic_share);
+            return Err(ParamError { key: "classic-share", message });
+        }
+        Ok(Self {
+            share: params.classic_share,
+            low_latency: VecDeque::new(),
+            classic: VecDeque::new(),
+            waiting: vec![0; vcs.labels()],
+            owed: 0.0,
+            last: (false, 0.0),
+        })
+    }
+
+    fn enqueue(&mut self, vc: u32, _: u32, _: Instant, queues: &impl Queues) {
+        let place = self.waiting[vc as usize];
+        self.waiting[vc as usize] += 1;
+        self.queue(queues.is_low_latency(vc, place)).push_back(vc);
+    }
+
+    fn next(&mut self, _: Instant, queues: &impl Queues) -> Option<u32> {
+        let (first, classic) = (self.low_latency.front().copied(), self.classic.front().copied());
+        let size = |vc: Option<u32>| vc.and_then(|vc| queues.size(vc, 0)).map_or(0.0, f64::from);
+        let contended = first.is_some() && classic.is_some();
+        let low_latency = first.is_some() && (classic.is_none() || self.owed < size(classic));
+        self.last = (low_latency, self.owed);
+        match (contended, low_latency) {
+            (true, true) => self.owed += size(first) * self.share,
+            (true, false) => self.owed -= size(classic) * (1.0 - self.share),
+            (false, _) => {}
+        }
+        let vc = self.queue(low_latency).pop_front();
+        match vc {
+            Some(vc) => self.waiting[vc as usize] -= 1,
+            None => self.owed = 0.0,
+        }
+        vc
+    }
+
+    fn refund(&mut self, _: u32, _: u32) {
+        self.owed = self.last.1;
+    }
+
+    /// The last turn of the VC goes.
+    fn withdraw(&mut self, vc: u32, _: u32, _: Instant, _: &impl Queues) {
+        let place = |queue: &VecDeque<u32>| queue.iter().rposition(|&other| other == vc);
+        let low_latency = place(&self.low_latency).is_some();
+        let queue = self.queue(low_latency);
+        if let Some(turn) = place(queue) {
+            queue.remove(turn);
+            self.waiting[vc as usize] -= 1;
+        }
+    }
+}
