@@ -13,7 +13,7 @@ import pytest
 
 import celltrain as ct
 from celltrain import papers, statistics
-from celltrain.papers import printed, statements
+from celltrain.papers import printed, recordings, statements
 from celltrain.papers.comparisons import KINDS, Limits, Part, judged
 from celltrain.papers.description import Column
 from celltrain.papers.expression import Expression
@@ -272,17 +272,16 @@ def test_the_page_of_statements_is_made_of_recordings(tiny_paper: None) -> None:
     described = papers.describe(ID)
     assert "not run" in statements.page([described])
     found = ct.reproduce(ID, figures=["1"], candidates=["small-segments"], replications=3)
-    kept = statements.recording(found.to_json())
-    file = described.folder.path / statements.RECORDING
-    file.write_text(json.dumps(kept), encoding="utf-8")
+    recordings.keep(described.folder.path, found.to_json())
     page = statements.page([described])
-    file.unlink()
+    for name in (recordings.RECORDING, recordings.NUMBERS):
+        (described.folder.path / name).unlink()
     grows = {one.stack: one.finding.verdict for one in found.claims if one.claim.id == "grows"}
     assert set(grows) == {"reno", "small-segments"}
     line = next(line for line in page.splitlines() if line.startswith("| Throughput grows with the buffer |"))
     assert "“more buffer, more throughput”, section 1" in line
     assert line.endswith(f"| {grows['reno']} | {grows['small-segments']} |")
-    assert "Recorded with 3 replications" in page
+    assert "`reno` 3 of Figure 1; `small-segments` 3 of Figure 1" in page
     assert "the segment; by Table 1, 2 values or combinations tried" in page
     compared, lines = found.deviation_table()
     assert compared == ["reno", "small-segments"]
