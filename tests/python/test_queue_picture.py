@@ -135,6 +135,16 @@ def test_what_a_folder_does_not_hold_is_a_sentence(cli: Cli, tmp_path: Path) -> 
     assert "within the run, 0 to 0.02 s" in said("queue", out, "--to", "1")
 
 
+def test_a_variant_of_several_keys_is_asked_for_by_its_name(cli: Cli, tmp_path: Path) -> None:
+    out = tmp_path / "compared"
+    varied = ("--vary", "switch.discard.policy=tail-drop,epd", "--vary", "switch.buffer=40 cells")
+    assert cli("compare", LOST_CELL, "--set", "duration=20 ms", *varied, "--out", out).code == 0
+    words = ("plot", "windows", out, "--variants", "epd, 40 cells", "--out", tmp_path / "one.svg")
+    assert cli(*words).code == 0
+    many = [word for name in ("goodput",) * 6 for word in ("--measure", name)]
+    assert "space for 5 measures, not 6" in cli("plot", "compare", out, *many).err
+
+
 def test_a_distribution_has_every_value() -> None:
     result = ct.run(ct.load(LOST_CELL).with_(duration="300 ms"), replications=3)
     values, unit = values_of(result, "goodput")
