@@ -61,7 +61,7 @@ struct Follower {
 
 impl Live {
     /// Every cell that was in the buffer of the port of `link` at `from` or arrived there before `to`, in the order of arrival. Runs
-    /// on to `to`, and a little longer.
+    /// on to `to`, or to the end if that is earlier, and a little longer.
     ///
     /// # Errors
     /// Why the cells of the port cannot be told one by one; `None` as the message if interrupted.
@@ -73,6 +73,7 @@ impl Live {
         interrupt: &mut dyn FnMut() -> bool,
     ) -> Result<Vec<Passage>, Option<String>> {
         let inputs = self.inputs_of(link).map_err(Some)?;
+        let to = to.min(self.scenario.spec().duration.ps());
         let step = self.stop_every(link, &inputs);
         if (to.saturating_sub(from)) / step > MOST_STOPS {
             let most = (step * MOST_STOPS) as f64 / SECOND as f64;
