@@ -36,7 +36,7 @@ POINTS = 1500
 MANY = 3
 """Runs from which on panels are lower, so that a picture of three fits on a printed page with its text."""
 
-TALL, LOW = 1.7, 1.25
+TALL, LOW = 1.7, 0.95
 """Inches of an occupancy."""
 
 DISCARDED, DEAD, USEFUL = COLOURS[1], "#8a8f98", COLOURS[0]
