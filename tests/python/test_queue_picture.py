@@ -170,3 +170,17 @@ def test_numbers_of_events_do_not_cover_one_another() -> None:
         mine = [label for label in labels if label.lane == lane]
         assert all(after.t - before.t >= 0.2 for before, after in pairwise(mine))
     assert [label.text for label in _numbers([1.0, 5.0], 10.0)] == ["1", "2"]
+
+
+@pytest.mark.parametrize(
+    "policy", ["tail-drop", "epd", "espd", "codel", "abs-push-out", "wfq", "erica", "red"]
+)
+def test_one_by_one_cells_are_as_many_as_the_port_counts(policy: str) -> None:
+    """Whatever serves the queue: the cells add up to the port's own counts and to its longest queue."""
+    path = LOST_CELL.parents[1] / "regression" / f"{policy}.toml"
+    scenario = ct.load(path).with_(duration="30 ms", warm_up="0 s")
+    port = port_facts(scenario)
+    (row,) = ct.run(scenario, replications=1).ports.filter(port=port.name).to_dicts()
+    cells = read_cells(scenario, port, (0.0, scenario.duration), scenario.seed)
+    assert cells.counts[:2] == (row["cells_arrived"], row["cells_discarded"])
+    assert cells.occupancy()[1].max() == row["occupancy_max"]
