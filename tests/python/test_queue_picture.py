@@ -135,6 +135,16 @@ def test_what_a_folder_does_not_hold_is_a_sentence(cli: Cli, tmp_path: Path) -> 
     assert "within the run, 0 to 0.02 s" in said("queue", out, "--to", "1")
 
 
+def test_a_variant_of_several_keys_is_asked_for_by_its_name(cli: Cli, tmp_path: Path) -> None:
+    out = tmp_path / "compared"
+    varied = ("--vary", "switch.discard.policy=tail-drop,epd", "--vary", "switch.buffer=40 cells")
+    assert cli("compare", LOST_CELL, "--set", "duration=20 ms", *varied, "--out", out).code == 0
+    words = ("plot", "windows", out, "--variants", "epd, 40 cells", "--out", tmp_path / "one.svg")
+    assert cli(*words).code == 0
+    many = [word for name in ("goodput",) * 6 for word in ("--measure", name)]
+    assert "space for 5 measures, not 6" in cli("plot", "compare", out, *many).err
+
+
 def test_a_distribution_has_every_value() -> None:
     result = ct.run(ct.load(LOST_CELL).with_(duration="300 ms"), replications=3)
     values, unit = values_of(result, "goodput")
@@ -160,3 +170,17 @@ def test_numbers_of_events_do_not_cover_one_another() -> None:
         mine = [label for label in labels if label.lane == lane]
         assert all(after.t - before.t >= 0.2 for before, after in pairwise(mine))
     assert [label.text for label in _numbers([1.0, 5.0], 10.0)] == ["1", "2"]
+
+
+@pytest.mark.parametrize(
+    "policy", ["tail-drop", "epd", "espd", "codel", "abs-push-out", "wfq", "erica", "red"]
+)
+def test_one_by_one_cells_are_as_many_as_the_port_counts(policy: str) -> None:
+    """Whatever serves the queue: the cells add up to the port's own counts and to its longest queue."""
+    path = LOST_CELL.parents[1] / "regression" / f"{policy}.toml"
+    scenario = ct.load(path).with_(duration="30 ms", warm_up="0 s")
+    port = port_facts(scenario)
+    (row,) = ct.run(scenario, replications=1).ports.filter(port=port.name).to_dicts()
+    cells = read_cells(scenario, port, (0.0, scenario.duration), scenario.seed)
+    assert cells.counts[:2] == (row["cells_arrived"], row["cells_discarded"])
+    assert cells.occupancy()[1].max() == row["occupancy_max"]

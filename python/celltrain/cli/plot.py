@@ -82,7 +82,7 @@ def queue(
     if Path(source).is_dir():
         _refuse(Path(source), {"--policies": policies, "--set": set_, "--seed": seed})
         found = _read(Path(source), ("run", "compare"), {"--variants": variants})
-        more: dict[str, Any] = {"variants": _names(variants)} if _is_comparison(found) else {}
+        more: dict[str, Any] = _some(found, variants)
         _drawn(target, lambda: found.plot.queue(port, time, replication, **more))
         return
     _refuse(Path(source), {"--variants": variants})
@@ -103,7 +103,7 @@ def windows(
     """Draw the congestion windows of a traced run or comparison, and their sum."""
     target = _target(out, "windows")
     found = _read(folder, ("run", "compare"), {"--variants": variants})
-    more: dict[str, Any] = {"variants": _names(variants)} if _is_comparison(found) else {}
+    more: dict[str, Any] = _some(found, variants)
     _drawn(target, lambda: found.plot.windows(replication, **more))
 
 
@@ -158,7 +158,7 @@ def cdf(
     """Draw a distribution: the share of values that do not exceed each value, with percentiles."""
     target = _target(out, "cdf")
     found = _read(folder, ("run", "compare"), {"--variants": variants})
-    more: dict[str, Any] = {"variants": _names(variants)} if _is_comparison(found) else {}
+    more: dict[str, Any] = _some(found, variants)
     _drawn(target, lambda: found.plot.cdf(metric, entity, **more))
 
 
@@ -243,10 +243,14 @@ _KINDS = {
 }
 
 
-def _is_comparison(found: object) -> bool:
+def _some(found: Any, variants: str | None) -> dict[str, Any]:
+    """The variants of a comparison that were asked for; a run has none."""
     from celltrain.comparison import Comparison
 
-    return isinstance(found, Comparison)
+    if not isinstance(found, Comparison):
+        return {}
+    # The name of a variant of several keys has commas in it.
+    return {"variants": [variants] if variants in found.variants else _names(variants)}
 
 
 def _refuse(source: Path, asked: "dict[str, object]") -> None:

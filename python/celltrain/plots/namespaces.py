@@ -34,6 +34,8 @@ Span = tuple[float | None, float | None]
 
 WHOLE: Span = (None, None)
 
+NO_SCENARIO = "these results do not hold their scenario: run it again with this version"
+
 DELAY = "delay"
 """The metric of `cdf` that stands for the time that cells spend at a port."""
 
@@ -105,8 +107,10 @@ class ComparisonPlots:
 
     def compare(self, measures: Sequence[str] = ()) -> "Figure":
         """Every variant by some measures, sorted by the first; by those of the comparison by default."""
-        from celltrain.plots.compared import compared_points
+        from celltrain.plots.compared import COLUMNS, compared_points
 
+        if len(measures) > COLUMNS:
+            raise InputError(f"a picture has space for {COLUMNS} measures, not {len(measures)}: name fewer")
         return compared_points(self._found, _chosen(self._found.measures, measures))
 
     def queue(
@@ -154,8 +158,9 @@ class SweepPlots:
     def trade_off(self) -> "Figure":
         """Fairness against goodput, a point for each point of the sweep."""
         from celltrain.plots.sweep import trade_off
-        from celltrain.sweeps.view import View
+        from celltrain.sweeps.view import View, measures
 
+        _chosen(measures(self._sweep), ["goodput", "fairness_index"])
         return trade_off(self._sweep, View.of(self._sweep))
 
 
@@ -177,13 +182,15 @@ def scenario_of(result: Result) -> Scenario:
         InputError: the results do not say, as those of old versions.
     """
     if "scenario_toml" not in result.manifest:
-        raise InputError("these results do not hold their scenario: run it again with this version")
+        raise InputError(NO_SCENARIO)
     return Scenario.from_toml(result.manifest["scenario_toml"])
 
 
 def variant_scenarios(found: "Comparison") -> dict[str, Scenario]:
     """The scenario of each variant of a comparison."""
     own = found.manifest.get("scenarios", {})
+    if "scenario_toml" not in found.manifest:
+        raise InputError(NO_SCENARIO)
     return {
         name: Scenario.from_toml(own[name]) if name in own else found.scenario.with_text(settings.items())
         for name, settings in found.manifest["variants"].items()

@@ -33,6 +33,12 @@ BINS = 120
 
 POINTS = 1500
 
+MANY = 3
+"""Runs from which on panels are lower, so that a picture of three fits on a printed page with its text."""
+
+TALL, LOW = 1.7, 0.95
+"""Inches of an occupancy."""
+
 DISCARDED, DEAD, USEFUL = COLOURS[1], "#8a8f98", COLOURS[0]
 
 
@@ -57,7 +63,8 @@ def queue(every: Sequence[QueuePanel], span: tuple[float, float]) -> "Figure":
     """
     lanes = _lanes(every)
     low = _bottom_height(every[0], lanes)
-    heights = [height for _ in every for height in ((1.7, low) if low else (1.7,))]
+    high = TALL if len(every) < MANY else LOW
+    heights = [height for _ in every for height in ((high, low) if low else (high,))]
     top = max(map(_top, every))
     factor, unit = (1e3, "ms") if span[1] - span[0] < 1 else (1.0, "s")
     with styled():

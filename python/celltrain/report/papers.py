@@ -8,7 +8,7 @@ from celltrain.papers import printed
 from celltrain.papers.printed import Range
 from celltrain.papers.reproduction import JudgedClaim, MeasuredRow, Reproduction
 from celltrain.report.page import Page, Safe
-from celltrain.report.reproduction import add_reproduction, verdict
+from celltrain.report.reproduction import MOST_CLAIMS, add_reproduction, verdict
 from celltrain.verdicts import Verdict
 
 __all__ = ["PapersReport"]
@@ -29,6 +29,7 @@ class PapersReport:
         self._claims: list[tuple[str, str, str, str]] = []
         self._cells: list[tuple[str, ...]] = []
         self._replications: set[int] = set()
+        self._verdicts: Counter[Verdict] = Counter()
 
     def add(self, found: Reproduction) -> None:
         """Adds a paper."""
@@ -37,6 +38,7 @@ class PapersReport:
         judged = [one for one in found.claims if one.stack == stack]
         compared = [cell for cell in found.rows if cell.stack == stack and cell.published is not None]
         counts = Counter(one.finding.verdict for one in judged)
+        self._verdicts += counts
         self._papers.append(
             (
                 Safe(f'<a href="#section-{_FIRST_CHAPTER + len(self._papers)}">{escape(paper.id)}</a>'),
@@ -61,6 +63,11 @@ class PapersReport:
             "Reproductions",
             f"{count}, each with the TCP that stands for its own, {often} replications of each",
         )
+        words = ", ".join(f"{one} claims: {self._verdicts[one]}" for one in Verdict)
+        page.lead(
+            f"Do the conclusions of {count} hold?",
+            [f"{words[0].upper()}{words[1:]}, of {self._verdicts.total()} in all."],
+        )
         page.section("Papers")
         summary = ("paper", "title", "mean deviation", *Verdict, "published values", "ranges met")
         page.table(summary, self._papers, text_columns=3)
@@ -78,7 +85,8 @@ class PapersReport:
                 "replications are wide: more of them (--replications) decide more claims.",
                 "note",
             )
-        page.table(("paper", "claim", "", "evidence"), self._claims, text_columns=4)
+        with page.folded(f"{len(self._claims)} claims", is_open=len(self._claims) <= MOST_CLAIMS):
+            page.table(("paper", "claim", "verdict", "evidence"), self._claims, text_columns=4)
         page.section("Deviations")
         page.text("Every published number and what was measured, mean ± half of the 95 % interval.")
         with page.folded(f"{len(self._cells):,} numbers"):

@@ -23,7 +23,7 @@ const CELL: u64 = celltrain_atm::cell::CELL_OCTETS;
 /// Slots that the run goes on behind the end, so that frames which a discard breaks later are known as broken.
 const AFTERMATH: u64 = 256;
 
-/// A cell, or packet, at a port.
+/// A cell, or packet, at a port. Its times are exact to a picosecond for each cell before it in its frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Passage {
     /// Whose it is.
@@ -36,7 +36,7 @@ pub struct Passage {
     pub position: u16,
     /// Cells of the frame.
     pub length: u16,
-    /// When it arrived, to as many picoseconds as its frame has cells; `None` if it was in the buffer at the start.
+    /// When it arrived; `None` if it was in the buffer at the start.
     pub arrived: Option<Time>,
     /// When its transmission ended, or when it was taken out of the buffer; `None` if it was still there at the end.
     pub left: Option<Time>,
