@@ -75,7 +75,7 @@ fn every_quantity_is_read_in_its_unit() {
     );
     let scenario = parse(&text);
     let spec = scenario.spec();
-    assert_eq!(spec.link.trunk.delay, Some(Delay(Duration(498_000_000))));
+    assert_eq!(spec.link.trunk.delay, "498 us".parse().ok());
     assert_eq!(spec.switch.buffer.0, None);
     assert_eq!(spec.host.ip_rate, Some(PacketRate(10_500_000)));
     let Traffic::OnOff(on_off) = &spec.traffic else { panic!("{:?}", spec.traffic) };

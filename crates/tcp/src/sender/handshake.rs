@@ -44,7 +44,9 @@ impl Sender {
             return;
         }
         self.state = State::Established;
-        self.flow.limits.set(now, Limit::CongestionWindow);
+        // The application may have stopped before anything could be sent.
+        let limit = if self.is_done() { Limit::Application } else { Limit::CongestionWindow };
+        self.flow.limits.set(now, limit);
         // The answer to an ECN setup has ECE alone; both bits would be a reflection by a host that ignores them.
         self.flow.ecn &= segment.flags.contains(Flags::ECE) && !segment.flags.contains(Flags::CWR);
         self.flow.rwnd = segment.window;
