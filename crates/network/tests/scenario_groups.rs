@@ -143,7 +143,7 @@ fn groups_that_cannot_be_are_errors() {
         (at_dumbbell("flows = 600_000"), "expected at most 1000000 nodes, found 1200002"),
         (
             at_dumbbell("[[group]]\nname = \"h\"\nfrom = \"src-g2\""),
-            "group.1.from: no host is named \"src-g2\" (did you mean \"src-g1\"?)",
+            "group.1.from: no host is named \"src-g2\"; did you mean \"src-g1\"?",
         ),
         (at_dumbbell("stop = \"0 s\""), "group.0.stop: expected 1 ps to"),
         (

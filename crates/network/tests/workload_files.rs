@@ -135,7 +135,7 @@ fn files_that_cannot_be_used_are_errors_with_their_line() {
         (format!("{one}flows = 2"), "group.0.flows: the transfers say"),
         (
             one.replace("dest1", "dst1"),
-            "group.0.transfers.0.to: unknown host \"dst1\" (did you mean \"dest1\"?)",
+            "group.0.transfers.0.to: unknown host \"dst1\"; did you mean \"dest1\"?",
         ),
         (one.replace("dest1", "switch1"), "group.0.transfers.0.to: unknown host \"switch1\""),
         (one.replace("dest1", "src1"), "a flow joins two different hosts"),
