@@ -321,7 +321,7 @@ fn errors_in_overrides_name_the_override() {
         (
             "topology.kind",
             "star",
-            "topology.kind: unknown name \"star\" (one of: parking-lot, n-source, peer-to-peer,",
+            "topology.kind: unknown name \"star\" (one of: parking-lot, n-source, dumbbell, peer-to-peer,",
         ),
         ("traffic", "greedy", "traffic: expected a table such as { kind = \"greedy\", … }, found \"greedy\""),
         ("tie-break", "{ kind = \"random\" }", "tie-break: expected a name, found a table"),
