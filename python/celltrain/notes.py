@@ -1,4 +1,4 @@
-"""Notes on a scenario: settings that are valid and have no effect."""
+"""Notes on a scenario: settings that are valid and have no effect, and ports where phases lock."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -22,9 +22,10 @@ NAMED = 5
 
 
 def notes(scenario: Scenario) -> list[str]:
-    """A sentence for each setting of a scenario that has no effect, with what to write instead."""
+    """A sentence for each setting without effect and each port where phases lock, with what to write."""
     settings = scenario.to_dict()
-    return [note for rule in (_abr, _gfr, _ecn, _unread) for note in rule(settings)]
+    unused = [note for rule in (_abr, _gfr, _ecn, _unread) for note in rule(settings)]
+    return unused + scenario.core.notes()
 
 
 def advice(result: "Result") -> list[str]:
@@ -116,12 +117,14 @@ def _vcs(settings: Settings) -> Iterator[Settings]:
     flows = list(_each(settings, "flow"))
     for flow in flows or [{}]:
         yield {**common, **_table(flow, "vc")}
+    for group in _each(settings, "group"):
+        yield {**common, **_table(group, "vc")}
 
 
 def _tcps(settings: Settings) -> Iterator[Settings]:
     common = _table(settings, "tcp")
     yield common
-    for flow in _each(settings, "flow"):
+    for flow in (*_each(settings, "flow"), *_each(settings, "group")):
         yield {**common, **_table(flow, "tcp")}
 
 

@@ -212,6 +212,11 @@ quantity!(
     PacketRate, "a packet rate", "10500 packet/s",
     &[("packet/s", 1_000)]
 );
+quantity!(
+    /// How far a clock may be off, in parts per billion: `"20 ppm"`.
+    Tolerance, "a tolerance of clocks", "20 ppm",
+    &[("ppm", 1_000), ("ppb", 1)]
+);
 
 impl Duration {
     /// This duration as [`Time`].
@@ -225,7 +230,7 @@ impl Duration {
 mod tests {
     use proptest::{prelude::*, test_runner::RngSeed};
 
-    use super::{BitRate, Bytes, Delay, Duration, MAX, PacketRate};
+    use super::{BitRate, Bytes, Delay, Duration, MAX, PacketRate, Tolerance};
 
     #[test]
     fn decimal_fractions_are_exact() {
@@ -238,6 +243,7 @@ mod tests {
         assert_eq!("64 KiB".parse(), Ok(Bytes(65_536)));
         assert_eq!("64 kB".parse(), Ok(Bytes(64_000)));
         assert_eq!("2 MiB".parse(), Ok(Bytes(2 << 20)));
+        assert_eq!("4.6 ppm".parse(), Ok(Tolerance(4_600)));
     }
 
     #[test]

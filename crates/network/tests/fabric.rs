@@ -89,6 +89,27 @@ fn a_leaf_spine_network_joins_every_leaf_to_every_spine() {
 }
 
 #[test]
+fn a_torus_joins_every_switch_to_its_neighbours() {
+    let graph = graph("kind = \"torus\", rows = 4, columns = 5, hosts = 2, pattern = \"all-to-all\"");
+    assert_eq!((count(&graph, NodeKind::Host), count(&graph, NodeKind::Switch)), (40, 20));
+    assert_eq!(degrees(&graph, "switch"), [4 + 2].into());
+    let place = |node: usize| (node as i64 / 2 / 5, node as i64 / 2 % 5);
+    for flow in &graph.flows {
+        let [(row, column), (other_row, other_column)] = [flow.from, flow.to].map(place);
+        let around = |distance: i64, size: i64| distance.abs().min(size - distance.abs());
+        let steps = around(row - other_row, 4) + around(column - other_column, 5);
+        assert_eq!(flow.route.len() as i64, steps + 2);
+    }
+    for (size, links, degree) in
+        [("rows = 2, columns = 1", 1, 1), ("rows = 2, columns = 2", 4, 2), ("rows = 3, columns = 1", 3, 2)]
+    {
+        let graph = self::graph(&format!("kind = \"torus\", {size}, hosts = 1"));
+        assert_eq!(graph.links.len() / 2 - count(&graph, NodeKind::Host), links, "{size}");
+        assert_eq!(degrees(&graph, "switch"), [degree + 1].into(), "{size}");
+    }
+}
+
+#[test]
 fn what_is_no_fabric_is_refused() {
     for (topology, expected) in [
         ("kind = \"fat-tree\", k = 3", "topology.k: expected an even number of ports, found 3"),
@@ -99,6 +120,12 @@ fn what_is_no_fabric_is_refused() {
         ("kind = \"leaf-spine\", leaves = 2, spines = 0, hosts = 1", "topology.spines: expected 1 or more"),
         (
             "kind = \"leaf-spine\", leaves = 65536, spines = 65536, hosts = 65536",
+            "topology.hosts: expected at most",
+        ),
+        ("kind = \"torus\", rows = 1, columns = 4, hosts = 1", "topology.rows: expected 2 or more, found 1"),
+        ("kind = \"torus\", rows = 70000, columns = 70000, hosts = 1", "topology.columns: expected at most"),
+        (
+            "kind = \"torus\", rows = 1000, columns = 1000, hosts = 4000000000",
             "topology.hosts: expected at most",
         ),
         ("kind = \"fat-tree\", k = 4, pattern = \"ring\"", "unknown name \"ring\""),

@@ -75,7 +75,7 @@ fn every_quantity_is_read_in_its_unit() {
     );
     let scenario = parse(&text);
     let spec = scenario.spec();
-    assert_eq!(spec.link.trunk.delay, Some(Delay(Duration(498_000_000))));
+    assert_eq!(spec.link.trunk.delay, "498 us".parse().ok());
     assert_eq!(spec.switch.buffer.0, None);
     assert_eq!(spec.host.ip_rate, Some(PacketRate(10_500_000)));
     let Traffic::OnOff(on_off) = &spec.traffic else { panic!("{:?}", spec.traffic) };
@@ -321,7 +321,7 @@ fn errors_in_overrides_name_the_override() {
         (
             "topology.kind",
             "star",
-            "topology.kind: unknown name \"star\" (one of: parking-lot, n-source, peer-to-peer,",
+            "topology.kind: unknown name \"star\" (one of: parking-lot, n-source, dumbbell, peer-to-peer,",
         ),
         ("traffic", "greedy", "traffic: expected a table such as { kind = \"greedy\", … }, found \"greedy\""),
         ("tie-break", "{ kind = \"random\" }", "tie-break: expected a name, found a table"),

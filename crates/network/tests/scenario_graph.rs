@@ -189,7 +189,7 @@ fn a_flow_entry_changes_a_generated_flow_or_adds_one() {
 fn networks_that_cannot_be_are_errors() {
     let flow = |keys: &str| format!("{TWO_WAYS}[[flow]]\nname = \"f\"\n{keys}");
     for (tables, expected) in [
-        (TWO_WAYS.to_owned(), "test.toml: flow: the network has no flow: add a [[flow]]"),
+        (TWO_WAYS.to_owned(), "test.toml: flow: the network has no flow: add a [[flow]] or a [[group]]"),
         (
             flow("from = \"a\""),
             "test.toml:15: flow.0.to: this key is required: the topology makes no flow \"f\"",

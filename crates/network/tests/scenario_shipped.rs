@@ -23,12 +23,24 @@ fn scenarios(name: &str) -> Vec<(PathBuf, Scenario)> {
 }
 
 #[test]
-fn teaching_scenarios_have_a_network() {
-    let scenarios = scenarios("teaching");
-    assert!(!scenarios.is_empty());
-    for (_, scenario) in scenarios {
-        assert!(!scenario.graph().unwrap().flows.is_empty());
+fn teaching_scenarios_and_networks_have_flows() {
+    for folder in ["teaching", "networks"] {
+        let scenarios = scenarios(folder);
+        assert!(!scenarios.is_empty());
+        for (_, scenario) in scenarios {
+            assert!(!scenario.graph().unwrap().flows.is_empty());
+        }
     }
+}
+
+#[test]
+fn fifty_connections_and_web_traffic_take_25_lines() {
+    let path = folder("networks").join("web-beside-cubic-and-bbr.toml");
+    assert!(fs::read_to_string(&path).unwrap().lines().count() <= 25);
+    let scenario = Scenario::load(&path, &[]).unwrap();
+    let graph = scenario.graph().unwrap();
+    let of_group = |group: u32| graph.flows.iter().filter(|flow| flow.group == group).count();
+    assert_eq!([1, 2, 3].map(of_group), [25, 25, 5]);
 }
 
 #[test]

@@ -152,3 +152,33 @@ fn impossible_short_flows_are_errors() {
         assert!(found.contains(expected), "{key} = {value}: {found}");
     }
 }
+
+/// Queues on shared links are longer under a higher load, and the slowest transfers meet the longest of them: the slowdown, and that of
+/// the slowest per cent above all, grows with the load, as in every load sweep of such a fabric.
+#[test]
+fn in_a_fat_tree_transfers_take_longer_under_load() {
+    let text = r#"
+schema = 1
+name = "fat tree"
+duration = "100 ms"
+warm-up = "20 ms"
+topology = { kind = "fat-tree", k = 4, pattern = "none" }
+link = { rate = "1 Gbit/s", delay = "2 us", framing = "packets" }
+switch.buffer = "100 packets"
+tcp = { stack = "linux", rto-min = "5 ms", rto-variance-min = "1 ms" }
+[[group]]
+name = "web"
+from = "*"
+to = "*"
+traffic = { kind = "short-flows", load = 0.01, size = { kind = "pareto", shape = 1.2, minimum = "4 kB", maximum = "1 MB" } }
+"#;
+    let at = |load: f64| {
+        // Fifteen others share the link of each host.
+        let result = run(text, &[("group.0.traffic.load", &format!("{}", load / 15.0))]);
+        ["slowdown_mean", "slowdown_p99", "short_flows_completed"].map(|name| metric(&result, name))
+    };
+    let [low, middle, high] = [at(0.1), at(0.4), at(0.7)];
+    assert!(1.0 <= low[0] && low[0] < middle[0] && middle[0] < high[0], "{low:?} {middle:?} {high:?}");
+    assert!(low[1] < middle[1] && middle[1] < high[1], "{low:?} {middle:?} {high:?}");
+    assert!(high[2] > 5.0 * low[2], "{low:?} {middle:?} {high:?}");
+}

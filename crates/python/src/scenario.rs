@@ -123,6 +123,11 @@ impl Scenario {
         Ok(graph.flows.into_iter().map(|flow| flow.name).collect())
     }
 
+    /// Sentences about the network that someone who runs it should know.
+    fn notes(&self) -> PyResult<Vec<String>> {
+        self.inner.notes().map_err(|error| ScenarioError::new_err(error.to_string()))
+    }
+
     /// The name of the port that occupancy, delay and utilisation of the summary are about; `None` without a switch.
     #[getter]
     fn bottleneck(&self) -> PyResult<Option<String>> {

@@ -22,6 +22,14 @@ impl Tcp {
         }
     }
 
+    /// The application of a sender stops writing; see [`Sender::stop`]. Poll afterwards.
+    pub fn stop(&mut self, now: Time) {
+        match self {
+            Self::Sender(sender) => sender.stop(now),
+            Self::Receiver(_) => {}
+        }
+    }
+
     /// A segment arrived. Poll afterwards.
     pub fn on_segment(&mut self, now: Time, segment: &Segment) {
         match self {

@@ -62,6 +62,9 @@ impl<'a> Resolved<'a> {
             let names: Vec<_> = names.iter().map(|(name, _)| format!("`\"{name}\"`")).collect();
             return names.join(", ");
         }
+        if is_array(schema) && schema["type"] != "array" {
+            return "an array, or the path of a CSV file".to_owned();
+        }
         match schema["type"].as_str() {
             Some("string") => match schema["examples"][0].as_str() {
                 Some(example) => format!("{}, such as `\"{example}\"`", description(schema)),
@@ -76,6 +79,11 @@ impl<'a> Resolved<'a> {
             other => panic!("no words for the type {other:?}"),
         }
     }
+}
+
+/// Whether a schema is that of an array, which may stand in a file of its own.
+pub(crate) fn is_array(schema: &Value) -> bool {
+    schema["type"] == "array" || schema["items"].is_object()
 }
 
 /// The limits of a number, unless they are those of its type.

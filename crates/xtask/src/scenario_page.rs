@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use crate::markdown::{Document, Resolved, Row, description, key_table, name_lists};
+use crate::markdown::{Document, Resolved, Row, description, is_array, key_table, name_lists};
 
 const INTRODUCTION: &str = "\
 # Scenario files
@@ -43,7 +43,7 @@ pub(crate) fn render(schema: &Value) -> String {
 impl<'a> Page<'a> {
     /// Describes a table called `name`, with a heading of its own.
     fn table(&mut self, name: &str, schema: &'a Value, level: usize) {
-        let is_array = schema["type"] == "array";
+        let is_array = is_array(schema);
         let resolved = self.document.resolve(if is_array { &schema["items"] } else { schema });
         let title = if is_array { format!("[[{name}]]") } else { format!("[{name}]") };
         self.text += &format!("{} `{title}`\n\n{}\n\n", "#".repeat(level), description(schema));
@@ -69,7 +69,7 @@ impl<'a> Page<'a> {
         let mut rows = Vec::new();
         let mut tables = Vec::new();
         for (key, schema) in keys.iter().filter(|(key, schema)| *key != "kind" || schema["const"].is_null()) {
-            let is_array = schema["type"] == "array";
+            let is_array = is_array(schema);
             let resolved = self.document.resolve(if is_array { &schema["items"] } else { schema });
             if !resolved.is_table() {
                 rows.push(Row::new(self.document, table.schema, key));

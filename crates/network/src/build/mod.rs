@@ -16,6 +16,7 @@ use celltrain_engine::{
     quantity::BitRate,
     random::Randomness,
     stream::{StreamId, Streams},
+    time::NEVER,
 };
 use celltrain_tcp::{Receiver, Sender, Tcp};
 
@@ -226,7 +227,7 @@ impl Builder<'_> {
         let start = Instant::at(generator.uniform(flow.start.from.ps(), flow.start.to.ps()));
         if !flow.traffic.uses_tcp() {
             let generator = self.randomness.named(&format!("{name} cells"));
-            let mut cells = CellSource::new(&flow.traffic, outgoing, generator, start);
+            let mut cells = CellSource::new(&flow.traffic, outgoing, generator, (start, stop_of(flow)));
             let next = cells.begin(start);
             self.host(flow.from).sources.push(Source { kind: Kind::Cells(Box::new(cells)), next });
             return FlowEnds {
@@ -263,7 +264,12 @@ impl Builder<'_> {
                     Traffic::Bursty(bursty) => (bursty.bytes.0, Some(bursty.every.ps())),
                     _ => (u64::MAX, None),
                 };
-                let kind = Kind::Application { endpoint: sender as u32, bytes, every };
+                let (endpoint, stop) = (sender as u32, stop_of(flow));
+                if bytes == u64::MAX && stop < NEVER {
+                    let next = Instant::at(stop);
+                    self.host(flow.from).sources.push(Source { kind: Kind::Stop { endpoint }, next });
+                }
+                let kind = Kind::Application { endpoint, bytes, every, stop };
                 (kind, start, Carrier::Tcp { sender, receiver })
             }
         };
@@ -324,7 +330,13 @@ impl Builder<'_> {
             (Some(every), ArrivalTimes::Regular) => ArrivalProcess::Regular { every },
         };
         let generator = |what: &str| self.randomness.named(&format!("flow {} {what}", flow.name));
-        Arrivals { process, size: form.size.clone(), times: generator("arrivals"), sizes: generator("sizes") }
+        Arrivals {
+            process,
+            size: form.size.clone(),
+            times: generator("arrivals"),
+            sizes: generator("sizes"),
+            stop: stop_of(flow),
+        }
     }
 
     fn add_payloads(&mut self) -> usize {
@@ -358,6 +370,11 @@ impl Builder<'_> {
             tap: captured.then(|| Box::new(PacketTap::default())),
         })
     }
+}
+
+/// When the source of a flow stops.
+fn stop_of(flow: &Flow) -> Time {
+    flow.stop.map_or(NEVER, |stop| stop.ps())
 }
 
 /// How many VCs cross each link.

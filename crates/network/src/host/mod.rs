@@ -412,12 +412,18 @@ impl Host {
                 let pool = *pool;
                 self.on_arrival(now, pool, streams, flight)
             }
-            Kind::Application { endpoint, bytes, every } => {
-                let (endpoint, bytes, every) = (*endpoint, *bytes, *every);
+            Kind::Application { endpoint, bytes, every, stop } => {
+                let (endpoint, bytes, every, stop) = (*endpoint, *bytes, *every, *stop);
                 source.next = source.next.delayed(every.unwrap_or(0));
                 self.parts.endpoints[endpoint as usize].tcp.offer(now, bytes);
                 self.send_due(now, endpoint, streams, flight);
-                every.map_or(NEVER, |every| now + every)
+                every.map(|every| now + every).filter(|&next| next < stop).unwrap_or(NEVER)
+            }
+            Kind::Stop { endpoint } => {
+                let endpoint = *endpoint;
+                self.parts.endpoints[endpoint as usize].tcp.stop(now);
+                self.send_due(now, endpoint, streams, flight);
+                NEVER
             }
             Kind::Cells(cells) => {
                 let (at, outgoing, (count, position)) = (source.next, cells.outgoing, cells.send());

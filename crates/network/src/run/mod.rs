@@ -172,7 +172,8 @@ impl<'a> Experiment<'a> {
         interrupt: &mut dyn FnMut() -> bool,
     ) -> Option<Network> {
         let randomness = Randomness { seed, replication };
-        let mut network = build(self.scenario, &self.graph, &self.captures, randomness, options, interrupt)?;
+        let graph = self.graph.with_clocks(self.scenario.spec().link.rate_spread, randomness);
+        let mut network = build(self.scenario, &graph, &self.captures, randomness, options, interrupt)?;
         let fastest = self.graph.links.iter().map(|link| link.rate).max()?;
         let most = Slot::of_bits(CELL_BITS * MOST_CELLS_A_VISIT, fastest).ps();
         network.set_schedule(|schedule| schedule.cap = schedule.cap.min(most.max(1)));

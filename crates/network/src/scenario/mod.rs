@@ -5,6 +5,7 @@
 //! file, line, key, what was expected and the nearest valid name.
 
 mod check;
+mod embed;
 mod error;
 mod graph;
 mod key;
@@ -32,10 +33,11 @@ pub use source::{MAX_EXTENDS, MAX_FILE};
 pub(crate) use spec::forms;
 pub use spec::{
     ArrivalTimes, Backbone, BurstLoss, Bursty, Cbr, CellRate, Chain, Dark, DelayChange, DelayChanges,
-    Distribution, ExplicitGraph, FatTree, Finite, FlowSpec, Framing, Greedy, HostSpec, IpServes, LeafSpine,
-    LinkEntry, LinkOverride, LinkSpec, LongRange, LossDirection, LossSpec, LossUnit, MeasuresSpec, NSource,
-    NodeEntry, NodeKind, OnOff, ParkingLot, Pattern, Poisson, PortSpec, Reorder, SCHEMA, ShortFlows, Spec,
-    Start, SwitchSpec, TieBreak, Topology, TraceFlow, Traffic,
+    DelayRange, Distribution, Dumbbell, ExplicitGraph, FatTree, Finite, FlowSpec, Framing, Greedy, GroupSpec,
+    HostSpec, IpServes, LeafSpine, LinkEntry, LinkOverride, LinkSpec, LongRange, LossDirection, LossSpec,
+    LossUnit, MeasuresSpec, NSource, NodeEntry, NodeKind, OnOff, Pairs, ParkingLot, Pattern, Poisson,
+    PortSpec, Reorder, SCHEMA, ShortFlows, Spec, Start, SwitchSpec, TieBreak, Topology, Torus, TraceFlow,
+    Traffic, Transfer,
 };
 
 use self::{
@@ -117,6 +119,14 @@ impl Scenario {
             Err(Stop::Interrupt) => Ok(None),
             Err(Stop::Problem(problem)) => Err(self.source.error_at(&problem.key, problem.message)),
         }
+    }
+
+    /// Sentences about the network that someone who runs it should know.
+    ///
+    /// # Errors
+    /// As [`Scenario::graph`].
+    pub fn notes(&self) -> Result<Vec<String>, ScenarioError> {
+        Ok(self.graph()?.locked_phases(&self.spec))
     }
 
     /// The complete scenario as TOML: no `extends`, defaults written out. Reading it gives an equal scenario.

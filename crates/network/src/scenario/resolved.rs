@@ -16,6 +16,10 @@ pub(super) fn resolved(spec: &Spec) -> Table {
         flow.tcp = flow.tcp.as_ref().map(complete);
         flow.standalone = flow.tcp.is_some() || flow.vc.is_some() || flow.abr.is_some();
     }
+    for group in &mut spec.group {
+        group.tcp = group.tcp.as_ref().map(complete);
+        group.standalone = group.tcp.is_some() || group.vc.is_some() || group.abr.is_some();
+    }
     let mut tables = table(&spec);
     for (key, own) in [("vc", table(&spec.vc)), ("abr", table(&spec.abr))] {
         tables.entry(key).or_insert(Value::Table(own));

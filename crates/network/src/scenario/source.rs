@@ -7,6 +7,7 @@ use std::{
 };
 
 use super::{
+    embed::{embed, embed_as},
     error::ScenarioError,
     read::read,
     spec::Spec,
@@ -49,6 +50,8 @@ impl Source {
         let number = self.layers.len();
         self.layers.push(path.display().to_string());
         let mut node = Node::parse(text, &self.layers[number], number)?;
+        embed(&mut node, path.parent().unwrap_or(Path::new("")))
+            .map_err(|fault| self.error(fault.origin, fault.key, fault.message))?;
         let Value::Table(table) = &mut node.value else { return Ok(node) };
         let Some(extends) = table.remove(EXTENDS) else { return Ok(node) };
         let fault = |message: String| self.error(extends.origin, EXTENDS.to_owned(), message);
@@ -90,7 +93,11 @@ impl Source {
         for part in parents {
             node = child(node, part, origin).map_err(fault)?;
         }
-        child(node, last, origin).map_err(fault)?.merge(Node::parse_override(value, layer));
+        let mut value = Node::parse_override(value, layer);
+        embed_as(last, &mut value, Path::new(""))
+            .and_then(|()| embed(&mut value, Path::new("")))
+            .map_err(|found| fault(found.message))?;
+        child(node, last, origin).map_err(fault)?.merge(value);
         Ok(())
     }
 
@@ -115,26 +122,31 @@ impl Source {
     }
 }
 
-/// Tables of the scenario over which each flow's own are laid.
+/// Tables of the scenario over which each flow's and each group's own are laid.
 const INHERITED: [&str; 3] = ["tcp", "vc", "abr"];
 
-/// Lays each flow's table `key` over that of the scenario.
+/// Arrays of tables that have such tables.
+const HEIRS: [&str; 2] = ["flow", "group"];
+
+/// Lays the table `key` of each flow and group over that of the scenario.
 fn inherit(root: &mut Node, key: &str) {
     let Value::Table(table) = &mut root.value else { return };
     let Some(below) = table.get(key).filter(|node| node.table().is_some()).cloned() else { return };
-    let Some(Node { value: Value::Array(flows), .. }) = table.get_mut("flow") else { return };
-    for flow in flows {
-        if let Value::Table(flow) = &mut flow.value
-            && !stands_alone(flow)
-            && let Some(own) = flow.get_mut(key)
-        {
-            let above = std::mem::replace(own, below.clone());
-            own.merge(above);
+    for heirs in HEIRS {
+        let Some(Node { value: Value::Array(heirs), .. }) = table.get_mut(heirs) else { continue };
+        for heir in heirs {
+            if let Value::Table(heir) = &mut heir.value
+                && !stands_alone(heir)
+                && let Some(own) = heir.get_mut(key)
+            {
+                let above = std::mem::replace(own, below.clone());
+                own.merge(above);
+            }
         }
     }
 }
 
-/// Whether a flow says that its tables are complete.
+/// Whether a flow or a group says that its tables are complete.
 fn stands_alone(flow: &Table) -> bool {
     matches!(flow.get("standalone"), Some(Node { value: Value::Boolean(true), .. }))
 }
@@ -159,7 +171,7 @@ fn child<'a>(node: &'a mut Node, key: &str, origin: Origin) -> Result<&'a mut No
 }
 
 /// Reads a file of bounded size as text.
-fn read_text(path: &Path) -> Result<String, String> {
+pub(super) fn read_text(path: &Path) -> Result<String, String> {
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(|error| format!("cannot be read: {error}"))?;
     file.take(MAX_FILE + 1).read_to_end(&mut bytes).map_err(|error| format!("cannot be read: {error}"))?;

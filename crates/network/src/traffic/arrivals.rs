@@ -23,12 +23,14 @@ pub(crate) struct Arrivals {
     pub(crate) size: Option<FlowSize>,
     pub(crate) times: Generator,
     pub(crate) sizes: Generator,
+    /// From then on none arrives.
+    pub(crate) stop: Time,
 }
 
 impl Arrivals {
     /// When the first flow arrives, if the process starts at `start`.
     pub(crate) fn begin(&mut self, start: Time) -> Time {
-        match &mut self.process {
+        let first = match &mut self.process {
             // The process has no memory: the time to its first arrival is distributed as that between any two.
             ArrivalProcess::Poisson { .. } => self.after(start),
             ArrivalProcess::Regular { .. } => start,
@@ -36,7 +38,8 @@ impl Arrivals {
                 flows.iter_mut().for_each(|flow| flow.0 = flow.0.saturating_add(start));
                 flows.first().map_or(NEVER, |flow| flow.0)
             }
-        }
+        };
+        self.unless_stopped(first)
     }
 
     /// The size of the flow that arrives at `now`, and when the next one does.
@@ -44,10 +47,17 @@ impl Arrivals {
         if let ArrivalProcess::Trace { flows, next } = &mut self.process {
             let bytes = flows[*next].1;
             *next += 1;
-            return (bytes, flows.get(*next).map_or(NEVER, |flow| flow.0));
+            let following = flows.get(*next).map_or(NEVER, |flow| flow.0);
+            return (bytes, self.unless_stopped(following));
         }
         let size = self.size.as_ref().expect("flows without a trace have sizes");
-        (size.draw(&mut self.sizes), self.after(now))
+        let bytes = size.draw(&mut self.sizes);
+        let next = self.after(now);
+        (bytes, self.unless_stopped(next))
+    }
+
+    fn unless_stopped(&self, arrival: Time) -> Time {
+        if arrival >= self.stop { NEVER } else { arrival }
     }
 
     fn after(&mut self, now: Time) -> Time {

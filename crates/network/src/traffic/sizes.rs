@@ -1,7 +1,7 @@
 //! Sizes of flows: distributions, their means, and draws from them.
 
 use celltrain_engine::{quantity::Bytes, random::Generator};
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 use crate::scenario::forms;
@@ -59,8 +59,15 @@ pub struct Pareto {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Measured {
     /// The distribution function: pairs of a payload in bytes and the share of the flows that are no larger. Both ascend, and
-    /// the last share is 1. Sizes between two points are evenly distributed.
+    /// the last share is 1. Sizes between two points are evenly distributed. Or the path of a CSV file with these two columns,
+    /// relative to this file.
+    #[schemars(schema_with = "array_or_file::<(f64, f64)>")]
     pub points: Vec<(f64, f64)>,
+}
+
+/// The schema of an array that may stand in a CSV file, whose path is given then.
+pub(crate) fn array_or_file<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": ["array", "string"], "items": generator.subschema_for::<T>() })
 }
 
 impl FlowSize {

@@ -1,7 +1,7 @@
 //! What sets traffic off: applications that give data to TCP, and cell-level sources that need no TCP.
 
 use celltrain_atm::cell::CELL_BITS;
-use celltrain_engine::{Instant, Slot, Time, random::Generator};
+use celltrain_engine::{Instant, Slot, Time, random::Generator, time::NEVER};
 
 use super::{long_range::LongRange, varying::VaryingRate};
 use crate::scenario::{self, Traffic};
@@ -17,8 +17,10 @@ pub(crate) struct Source {
 /// What a source does when its time has come.
 #[derive(Debug)]
 pub(crate) enum Kind {
-    /// Offers `bytes` bytes to a TCP sender, once, or again every `every`. `u64::MAX` bytes: a greedy source.
-    Application { endpoint: u32, bytes: u64, every: Option<Time> },
+    /// Offers `bytes` bytes to a TCP sender, once, or again every `every` before `stop`. `u64::MAX` bytes: a greedy source.
+    Application { endpoint: u32, bytes: u64, every: Option<Time>, stop: Time },
+    /// Tells a TCP sender that its application stops.
+    Stop { endpoint: u32 },
     /// Opens a connection for a flow that arrives, of the pool number `pool` of the host.
     Arrivals { pool: u32 },
     /// Sends a frame of cells and draws the time of the next one.
@@ -36,6 +38,8 @@ pub(crate) struct CellSource {
     pub(crate) position: u16,
     pub(crate) pattern: Pattern,
     pub(crate) generator: Generator,
+    /// From then on it begins no frame.
+    pub(crate) stop: Time,
 }
 
 /// When a cell-level source sends.
@@ -52,8 +56,13 @@ pub(crate) enum Pattern {
 }
 
 impl CellSource {
-    /// A source of what `traffic` says, which TCP does not carry, from `start` on; it sends on the host's VC `outgoing`.
-    pub(crate) fn new(traffic: &Traffic, outgoing: u32, generator: Generator, start: Instant) -> Self {
+    /// A source of what `traffic` says, which TCP does not carry, from `start` to `stop`; it sends on the host's VC `outgoing`.
+    pub(crate) fn new(
+        traffic: &Traffic,
+        outgoing: u32,
+        generator: Generator,
+        (start, stop): (Instant, Time),
+    ) -> Self {
         let interval = |rate: scenario::CellRate| Slot::of_bits(CELL_BITS, rate.0);
         let (frame, pattern) = match traffic {
             Traffic::Cbr(cbr) => (cbr.frame, Pattern::Constant { interval: interval(cbr.rate) }),
@@ -79,7 +88,7 @@ impl CellSource {
                 unreachable!("TCP carries this traffic")
             }
         };
-        Self { outgoing, frame, position: 0, pattern, generator }
+        Self { outgoing, frame, position: 0, pattern, generator, stop }
     }
 
     /// How many cells go at once, and where in the frame the first of them stands.
@@ -92,9 +101,21 @@ impl CellSource {
         (1, position)
     }
 
-    /// The time of what is sent after `now`.
+    /// The time of what is sent after `now`; [`NEVER`] once the source has stopped.
     #[inline(always)]
     pub(crate) fn after(&mut self, now: Instant) -> Instant {
+        let next = self.next(now);
+        self.unless_stopped(next)
+    }
+
+    /// A frame that has begun is finished.
+    #[inline(always)]
+    fn unless_stopped(&self, next: Instant) -> Instant {
+        if next.ps() >= self.stop && self.position == 0 { Instant::at(NEVER) } else { next }
+    }
+
+    #[inline(always)]
+    fn next(&mut self, now: Instant) -> Instant {
         match &mut self.pattern {
             Pattern::Constant { interval } => now.plus(*interval),
             Pattern::Poisson { mean } => now.delayed(self.generator.exponential(*mean)),
@@ -121,6 +142,7 @@ impl CellSource {
             }
             // The process has no memory: the time to its first arrival is distributed as that between any two.
             Pattern::Poisson { .. } => self.after(start),
+            // The scenario's check has it start before it stops.
             Pattern::Constant { .. } | Pattern::Varying(_) => start,
         }
     }
@@ -141,7 +163,8 @@ mod tests {
         let first = |replication: u64| {
             let generator = Randomness { seed: 1, replication }.named("test");
             let pattern = Pattern::Poisson { mean: MEAN };
-            let mut source = CellSource { outgoing: 0, frame: 1, position: 0, pattern, generator };
+            let mut source =
+                CellSource { outgoing: 0, frame: 1, position: 0, pattern, generator, stop: NEVER };
             source.begin(start).since(start).ps()
         };
         let waits: Vec<_> = (0..count).map(first).collect();

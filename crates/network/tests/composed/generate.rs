@@ -41,6 +41,9 @@ pub(crate) fn case(schema: &Schema, seed: u64, index: u64, extremes: bool) -> Ca
     let packets = draw.chance(0.25);
     let kinds = Kinds { packets, abr: !packets && draw.chance(0.35) };
     put(&mut scenario, "topology", topology::topology(draw, schema, packets));
+    if scenario["topology"]["kind"].as_str() == Some("dumbbell") {
+        put(&mut scenario, "group", traffic::dumbbell(&mut draw.beside("dumbbell")));
+    }
     let bare = bare_graph(&scenario);
     topology::elements(draw, schema, &mut scenario, packets);
     put(&mut scenario, "switch", ports::switch(draw, schema, packets, kinds.abr));
@@ -62,7 +65,8 @@ pub(crate) fn case(schema: &Schema, seed: u64, index: u64, extremes: bool) -> Ca
     }
     let before = scenario.clone();
     let impaired = topology::impair(&mut draw.beside("links"), &mut scenario, packets);
-    if traffic::shorten(&mut draw.beside("short flows"), &mut scenario) || impaired {
+    let grouped = traffic::group(&mut draw.beside("groups"), schema, &mut scenario, &found, kinds);
+    if traffic::shorten(&mut draw.beside("short flows"), &mut scenario) || impaired || grouped {
         match repaired(&mut scenario) {
             Ok(graph) => found = graph,
             Err(_) => scenario = before,
@@ -121,7 +125,7 @@ fn leave_out(scenario: &mut Table, key: &str) {
     let path: Vec<_> = key.split('.').collect();
     let parts: &[&str] = match path[..] {
         // What the flows of a topology have in common, or differ in, does not suit it.
-        ["topology", ..] => &["flow", "traffic", "vc", "abr"],
+        ["topology", ..] | ["group", _] => &["flow", "traffic", "vc", "abr"],
         ["switch", "buffer"] => return put(scenario, "switch.buffer", "unlimited"),
         ["flow", number] => {
             let parts = ["route", "traffic", "vc", "abr", "circuit", "tcp"];

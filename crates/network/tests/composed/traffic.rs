@@ -234,6 +234,90 @@ pub(crate) fn flows(draw: &mut Draw, schema: &Schema, graph: &Graph, kinds: Kind
     tables(entries)
 }
 
+/// What `[[group]]` a dumbbell has: names and numbers of flows.
+pub(crate) fn dumbbell(draw: &mut Draw) -> Value {
+    let group = |draw: &mut Draw, number: u64| {
+        let mut group = Table::new();
+        put(&mut group, "name", format!("g{number}-"));
+        put(&mut group, "flows", draw.count(3) as i64);
+        group
+    };
+    let groups = draw.count(3);
+    tables((1..=groups).map(|number| group(draw, number)).collect())
+}
+
+/// Gives groups settings of their own, joins hosts by more of them, and lets flows stop; whether it did anything.
+pub(crate) fn group(
+    draw: &mut Draw,
+    schema: &Schema,
+    scenario: &mut Table,
+    graph: &Graph,
+    kinds: Kinds,
+) -> bool {
+    if !scenario.contains_key("group") && !draw.chance(0.25) {
+        return false;
+    }
+    let mut groups = match scenario.remove("group") {
+        Some(Value::Array(groups)) => groups.into_iter().filter_map(|group| group.try_into().ok()).collect(),
+        _ => Vec::<Table>::new(),
+    };
+    for group in &mut groups {
+        if draw.feature() {
+            group.extend(of_group(draw, schema, kinds));
+        }
+        for place in ["access", "exit"] {
+            if draw.feature() {
+                put(group, &format!("{place}.delay"), delays(draw));
+            }
+        }
+    }
+    for number in 0..draw.whole(u64::from(groups.is_empty()), 2) {
+        let flow = draw.pick(&graph.flows);
+        let [from, to] = [flow.from, flow.to].map(|node| graph.nodes[node].name.clone());
+        let mut group = of_group(draw, schema, kinds);
+        put(&mut group, "name", format!("joined{number}-"));
+        let all = draw.chance(0.3);
+        put(&mut group, "from", if all && draw.chance(0.7) { "*".to_owned() } else { from });
+        put(&mut group, "to", if all { "*".to_owned() } else { to });
+        put(&mut group, "pairs", *draw.pick(&["all", "one-to-one", "permutation"]));
+        if all && kinds.abr {
+            // No ports may stamp each other's RM cells.
+            put(&mut group, "vc.category", "ubr");
+        }
+        groups.push(group);
+    }
+    put(scenario, "group", tables(groups));
+    if let Some(Value::Array(flows)) = scenario.get_mut("flow") {
+        for flow in flows.iter_mut().filter_map(Value::as_table_mut) {
+            if draw.chance(0.3) {
+                put(flow, "stop", picoseconds(draw.scale * draw.magnitude(0.5, 20.0)));
+            }
+        }
+    }
+    if draw.chance(0.3) {
+        put(scenario, "link.access.delay", delays(draw));
+    }
+    true
+}
+
+fn of_group(draw: &mut Draw, schema: &Schema, kinds: Kinds) -> Table {
+    let mut group = own(draw, schema, kinds);
+    group.remove("group");
+    if draw.chance(0.4) {
+        put(&mut group, "stop", picoseconds(draw.scale * draw.magnitude(0.5, 20.0)));
+    }
+    if draw.chance(0.3) {
+        put(&mut group, "flows", draw.count(3) as i64);
+    }
+    group
+}
+
+/// A range of delays.
+fn delays(draw: &mut Draw) -> String {
+    let shortest = draw.scale * draw.magnitude(0.01, 1.0);
+    format!("{} .. {}", picoseconds(shortest), picoseconds(shortest * draw.magnitude(1.0, 10.0)))
+}
+
 fn new(name: String, from: String, to: String) -> Table {
     [("name", name), ("from", from), ("to", to)]
         .map(|(key, value)| (key.to_owned(), Value::from(value)))

@@ -48,7 +48,9 @@ impl Sender {
             return;
         }
         self.state = State::Established;
-        self.flow.limits.set(now, Limit::CongestionWindow);
+        // The application may have stopped before anything could be sent.
+        let limit = if self.is_done() { Limit::Application } else { Limit::CongestionWindow };
+        self.flow.limits.set(now, limit);
         self.agree_on_ecn(segment.flags);
         self.flow.rwnd = segment.window;
         self.flow.rwnd_max = segment.window;

@@ -108,6 +108,19 @@ impl Sender {
         self.flow.offered = self.flow.offered.saturating_add(bytes);
     }
 
+    /// The application stops: what it would still have written, having offered without end, is never sent. What was sent, and
+    /// a finite amount that was offered, is delivered. Poll afterwards.
+    pub fn stop(&mut self, now: Time) {
+        if self.flow.offered < u64::MAX {
+            return;
+        }
+        self.flow.offered = self.flow.max;
+        self.flow.check_app_limited();
+        if self.is_done() && self.state >= State::Established {
+            self.on_all_acknowledged(now);
+        }
+    }
+
     /// Takes an acknowledgement. Poll afterwards. One that acknowledges data never sent is ignored (RFC 9293
     /// section 3.10.7.4).
     pub fn on_segment(&mut self, now: Time, segment: &Segment) {

@@ -13,7 +13,7 @@ use celltrain_atm::{
     quantity::Capacity,
 };
 use celltrain_engine::{
-    quantity::{BitRate, Bytes, Duration, PacketRate},
+    quantity::{BitRate, Bytes, Duration, PacketRate, Tolerance},
     random::Randomness,
     time::{MICROSECOND, SECOND},
 };
@@ -22,7 +22,10 @@ use celltrain_tcp::StackSpec;
 pub use self::link::MAX_DELAY_CHANGES;
 use super::{
     error::Problem,
-    spec::{FlowSpec, LinkOverride, LinkSpec, OnOff, PortSpec, SCHEMA, Spec, Start, Traffic},
+    spec::{
+        DelayRange, FlowSpec, GroupSpec, LinkOverride, LinkSpec, OnOff, PortSpec, SCHEMA, Spec, Start,
+        Traffic,
+    },
 };
 use crate::traffic::long_range;
 
@@ -48,6 +51,10 @@ pub const MAX_OVERHEAD: Bytes = Bytes(4_096);
 pub const MAX_TRANSFER: Bytes = Bytes(1 << 60);
 /// The largest weight of a VC.
 pub(super) const MAX_WEIGHT: u32 = 1_000_000;
+/// The most that clocks may be off: a tenth of a per cent.
+pub(super) const MAX_TOLERANCE: Tolerance = Tolerance(1_000_000);
+/// The most flows of a group for each pair of hosts.
+const MAX_GROUP: u32 = 1_000_000;
 /// The fastest IP service.
 pub const MAX_PACKET_RATE: PacketRate = PacketRate(1_000_000_000_000);
 
@@ -67,6 +74,9 @@ pub(super) fn check(spec: &Spec) -> Checked {
     tcp("tcp", &spec.tcp)?;
     contract("vc", &spec.vc)?;
     traffic("traffic", &spec.traffic)?;
+    for (index, group) in spec.group.iter().enumerate() {
+        check_group(index, group)?;
+    }
     for (index, flow) in spec.flow.iter().enumerate() {
         check_flow(index, flow)?;
     }
@@ -97,9 +107,10 @@ fn time(spec: &Spec) -> Checked {
 }
 
 fn links(link: &LinkSpec) -> Checked {
+    within("link.rate-spread", link.rate_spread, Tolerance(0), MAX_TOLERANCE)?;
     let whole = LinkOverride {
         rate: Some(link.rate),
-        delay: Some(link.delay),
+        delay: Some(DelayRange::of(link.delay)),
         overhead: Some(link.overhead),
         loss: Some(link.loss),
         burst_loss: link.burst_loss,
@@ -123,7 +134,7 @@ pub(super) fn one_link(key: &str, link: &LinkOverride) -> Checked {
         within(&format!("{key}.rate"), rate, MIN_RATE, MAX_RATE)?;
     }
     if let Some(delay) = link.delay {
-        within(&format!("{key}.delay"), delay.0, Duration(0), MAX_DELAY)?;
+        within(&format!("{key}.delay"), delay.to.0, Duration(0), MAX_DELAY)?;
     }
     if let Some(overhead) = link.overhead {
         within(&format!("{key}.overhead"), overhead, Bytes(0), MAX_OVERHEAD)?;
@@ -226,16 +237,37 @@ fn start(key: &str, start: Start) -> Checked {
     within(key, start.to, Duration(0), MAX_DURATION)
 }
 
+fn check_group(index: usize, group: &GroupSpec) -> Checked {
+    let key = format!("group.{index}");
+    if group.name.is_empty() {
+        return Err(Problem::new(format!("{key}.name"), "expected a name: the flows are named after it"));
+    }
+    within(&format!("{key}.flows"), group.flows, 1, MAX_GROUP)?;
+    short_flows::transfers(&key, group)?;
+    one_link(&format!("{key}.access"), &group.access)?;
+    one_link(&format!("{key}.exit"), &group.exit)?;
+    let GroupSpec { traffic, start, stop, vc, tcp, .. } = group;
+    check_settings(&key, traffic.as_ref(), (*start, *stop), vc.as_ref(), tcp.as_ref())
+}
+
 fn check_flow(index: usize, flow: &FlowSpec) -> Checked {
-    let key = format!("flow.{index}");
-    if let Some(form) = &flow.traffic {
-        traffic(&format!("{key}.traffic"), form)?;
-    }
-    if let Some(time) = flow.start {
-        start(&format!("{key}.start"), time)?;
-    }
-    flow.vc.as_ref().map_or(Ok(()), |terms| contract(&format!("{key}.vc"), terms))?;
-    flow.tcp.as_ref().map_or(Ok(()), |stack| tcp(&format!("{key}.tcp"), stack))
+    let FlowSpec { traffic, start, stop, vc, tcp, .. } = flow;
+    check_settings(&format!("flow.{index}"), traffic.as_ref(), (*start, *stop), vc.as_ref(), tcp.as_ref())
+}
+
+/// Checks what a flow or a group says under `key`.
+fn check_settings(
+    key: &str,
+    form: Option<&Traffic>,
+    (from, until): (Option<Start>, Option<Duration>),
+    vc: Option<&Contract>,
+    stack: Option<&StackSpec>,
+) -> Checked {
+    form.map_or(Ok(()), |form| traffic(&format!("{key}.traffic"), form))?;
+    from.map_or(Ok(()), |time| start(&format!("{key}.start"), time))?;
+    until.map_or(Ok(()), |time| within(&format!("{key}.stop"), time, Duration(1), MAX_DURATION))?;
+    vc.map_or(Ok(()), |terms| contract(&format!("{key}.vc"), terms))?;
+    stack.map_or(Ok(()), |stack| tcp(&format!("{key}.tcp"), stack))
 }
 
 /// Checks a contract behind the fastest line, as that of its VC is not yet known, and without what policing needs, which a flow

@@ -1,7 +1,10 @@
 //! Short flows.
 
 use super::{
-    super::{error::Problem, spec::ShortFlows},
+    super::{
+        error::Problem,
+        spec::{GroupSpec, Pairs, ShortFlows},
+    },
     Bytes, Checked, Duration, MAX_DURATION, MIN_PERIOD, within,
 };
 use crate::traffic::sizes::MAX_SIZE;
@@ -43,11 +46,35 @@ fn trace(key: &str, form: &ShortFlows) -> Checked {
         let message = "a trace says when flows arrive and how large they are: leave this out";
         return Err(Problem::new(format!("{key}.{name}"), message));
     }
+    in_order(&format!("{key}.trace"), form.trace.iter().map(|flow| (flow.at, flow.bytes)))
+}
+
+/// Checks the short flows that a group lists, and that nothing else says which flows it has.
+pub(super) fn transfers(key: &str, group: &GroupSpec) -> Checked {
+    if group.transfers.is_empty() {
+        return Ok(());
+    }
+    let other = [
+        ("from", group.from.is_some()),
+        ("to", group.to.is_some()),
+        ("pairs", group.pairs != Pairs::default()),
+        ("flows", group.flows != 1),
+        ("traffic", group.traffic.is_some()),
+    ];
+    if let Some((name, _)) = other.iter().find(|(_, given)| *given) {
+        let message = "the transfers say which hosts send, when and how much: leave this out";
+        return Err(Problem::new(format!("{key}.{name}"), message));
+    }
+    in_order(&format!("{key}.transfers"), group.transfers.iter().map(|flow| (flow.at, flow.bytes)))
+}
+
+/// Checks the times and sizes of short flows under `key`.
+fn in_order(key: &str, flows: impl Iterator<Item = (Duration, Bytes)>) -> Checked {
     let mut before = Duration(0);
-    for (index, flow) in form.trace.iter().enumerate() {
-        within(&format!("{key}.trace.{index}.at"), flow.at, before, MAX_DURATION)?;
-        within(&format!("{key}.trace.{index}.bytes"), flow.bytes, Bytes(1), MAX_SIZE)?;
-        before = flow.at;
+    for (index, (at, bytes)) in flows.enumerate() {
+        within(&format!("{key}.{index}.at"), at, before, MAX_DURATION)?;
+        within(&format!("{key}.{index}.bytes"), bytes, Bytes(1), MAX_SIZE)?;
+        before = at;
     }
     Ok(())
 }

@@ -1,9 +1,9 @@
-//! Fabrics of data centres: leaf-spine networks and fat trees.
+//! Fabrics of data centres: leaf-spine networks, fat trees and tori.
 
 use super::{
     super::{
         error::Problem,
-        spec::{FatTree, LeafSpine, LinkOverride, NodeKind, Pattern, Spec},
+        spec::{FatTree, LeafSpine, LinkOverride, NodeKind, Pattern, Spec, Torus},
     },
     MAX_FLOWS, MAX_NODES, Node,
     generate::{LinkOutline, Outline, OutlineFlow, Place, at_least, within},
@@ -30,7 +30,7 @@ impl<'a> Fabric<'a> {
     fn link(&mut self, from: usize, to: usize, place: Place) {
         let link: LinkOverride = match place {
             Place::Access => self.spec.link.access.clone(),
-            Place::Trunk | Place::Exit | Place::Entry(_) => self.spec.link.trunk.clone(),
+            _ => self.spec.link.trunk.clone(),
         };
         self.outline.links.push(LinkOutline { from, to, link, simplex: false, place });
     }
@@ -40,7 +40,15 @@ impl<'a> Fabric<'a> {
         let hosts = hosts as usize;
         let mut flow = |from, to| {
             let name = (self.outline.flows.len() + 1).to_string();
-            self.outline.flows.push(OutlineFlow { name, group: 1, from, to, circuit: None });
+            self.outline.flows.push(OutlineFlow {
+                name,
+                group: 1,
+                from,
+                to,
+                circuit: None,
+                common: None,
+                trace: Vec::new(),
+            });
         };
         match pattern {
             Pattern::Permutation => (0..hosts).for_each(|host| flow(host, (host + hosts / 2) % hosts)),
@@ -49,6 +57,7 @@ impl<'a> Fabric<'a> {
                 .filter(|(from, to)| from != to)
                 .for_each(|(from, to)| flow(from, to)),
             Pattern::Incast => (1..hosts).for_each(|host| flow(host, 0)),
+            Pattern::None => {}
         }
         self.outline
     }
@@ -115,4 +124,33 @@ pub(super) fn fat_tree(spec: &Spec, fabric: &FatTree) -> Result<Outline, Problem
         }
     }
     Ok(made.flows(hosts, pattern))
+}
+
+pub(super) fn torus(spec: &Spec, fabric: &Torus) -> Result<Outline, Problem> {
+    let Torus { rows, columns, hosts, pattern } = *fabric;
+    at_least("rows", rows, 2)?;
+    at_least("columns", columns, 1)?;
+    at_least("hosts", hosts, 1)?;
+    let switches = u64::from(rows) * u64::from(columns);
+    within("topology.columns", switches, MAX_NODES, "switches")?;
+    limit("topology.hosts", switches * u64::from(hosts), switches, pattern)?;
+    let mut made = Fabric::new(spec);
+    let all = switches as u32 * hosts;
+    made.nodes("host", all, NodeKind::Host);
+    let first = made.nodes("switch", switches as u32, NodeKind::Switch);
+    for host in 0..all as usize {
+        made.link(host, first + host / hosts as usize, Place::Access);
+    }
+    let (rows, columns) = (rows as usize, columns as usize);
+    for switch in 0..rows * columns {
+        let (row, column) = (switch / columns, switch % columns);
+        // Two in a ring have one link between them, not two; one has none.
+        if column + 1 < columns || columns > 2 {
+            made.link(first + switch, first + row * columns + (column + 1) % columns, Place::Trunk);
+        }
+        if row + 1 < rows || rows > 2 {
+            made.link(first + switch, first + (row + 1) % rows * columns + column, Place::Trunk);
+        }
+    }
+    Ok(made.flows(all, pattern))
 }

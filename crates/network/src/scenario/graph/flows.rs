@@ -15,6 +15,7 @@ use super::{
     generate::{Outline, OutlineFlow},
     progress,
     route::Router,
+    settings::Settings,
 };
 
 /// The flows of a network, in the order of the topology and then of `[[flow]]`.
@@ -63,6 +64,8 @@ fn drafts(spec: &Spec, generated: &mut Vec<OutlineFlow>, names: &Names) -> Resul
             from: end("from", &entry.from, below.map(|flow| flow.from))?,
             to: end("to", &entry.to, below.map(|flow| flow.to))?,
             circuit: entry.circuit.clone().or(below.and_then(|flow| flow.circuit.clone())),
+            common: below.and_then(|flow| flow.common),
+            trace: below.map(|flow| flow.trace.clone()).unwrap_or_default(),
         };
         let draft = Draft { flow, entry: Some(index) };
         match number {
@@ -78,7 +81,7 @@ fn drafts(spec: &Spec, generated: &mut Vec<OutlineFlow>, names: &Names) -> Resul
         }
     }
     match drafts.len() as u64 {
-        0 => Err(Problem::new("flow", "the network has no flow: add a [[flow]]")),
+        0 => Err(Problem::new("flow", "the network has no flow: add a [[flow]] or a [[group]]")),
         count if count > MAX_FLOWS => {
             Err(Problem::new("flow", format!("expected at most {MAX_FLOWS} flows, found {count}")))
         }
@@ -139,43 +142,29 @@ impl Builder<'_> {
 
     /// The flow after `flows`.
     fn flow(&mut self, draft: Draft, tcp: Params, flows: &[Flow]) -> Result<Flow, Problem> {
-        let Draft { flow: OutlineFlow { name, group, from, to, circuit }, entry } = draft;
-        let key = entry.map_or_else(|| "topology".to_owned(), |index| format!("flow.{index}"));
-        let entry: Option<&FlowSpec> = entry.map(|index| &self.spec.flow[index]);
-        for (end, node) in [("from", from), ("to", to)] {
-            if self.nodes[node].kind != NodeKind::Host {
-                let message =
-                    format!("\"{}\" is a switch: flows begin and end at hosts", self.nodes[node].name);
-                return Err(Problem::new(format!("{key}.{end}"), message));
-            }
-        }
-        if from == to {
-            return Err(Problem::new(format!("{key}.to"), "a flow joins two different hosts"));
-        }
-        let traffic = entry.and_then(|entry| entry.traffic.as_ref()).unwrap_or(&self.spec.traffic).clone();
-        let start = entry.and_then(|entry| entry.start).unwrap_or(traffic.start());
-        let tcp = match entry.and_then(|entry| entry.tcp.as_ref()) {
-            Some(stack) => resolve(&format!("{key}.tcp"), stack)?,
-            None => tcp,
-        };
-        let route = match entry.and_then(|entry| entry.route.as_ref()) {
+        let Draft { flow: OutlineFlow { name, group, from, to, circuit, common, trace }, entry } = draft;
+        let settings = Settings::new(self.spec, entry, common);
+        let key = settings.key();
+        self.check_ends(&key, from, to)?;
+        let (table, traffic) = settings.traffic();
+        let traffic =
+            if trace.is_empty() { traffic.clone() } else { Traffic::ShortFlows(ShortFlows::of_trace(trace)) };
+        let (start, stop) = settings.times()?;
+        let tcp = settings.tcp().map_or(Ok(tcp), |(key, stack)| resolve(&key, stack))?;
+        let route = match settings.entry().and_then(|entry| entry.route.as_ref()) {
             Some(names) => self.explicit_route(&key, names, from, to)?,
             None => self.shortest(&name, from, to).ok_or_else(|| self.unreachable(&key, &name, from, to))?,
         };
-        let contract = entry.and_then(|entry| entry.vc.as_ref()).unwrap_or(&self.spec.vc).clone();
-        let abr = (contract.category == Category::Abr)
-            .then(|| entry.and_then(|entry| entry.abr.as_ref()).unwrap_or(&self.spec.abr).clone());
+        let (contract_key, contract) = settings.contract();
+        let abr = (contract.category == Category::Abr).then(|| settings.abr().clone());
         let back = if traffic.uses_tcp() || abr.is_some() {
             self.way_back(&key, &name, &route, from, to)?
         } else {
             Vec::new()
         };
         self.check_framing(&key, &name, &traffic, &route, &back)?;
-        let table = match entry.and_then(|entry| entry.traffic.as_ref()) {
-            Some(_) => format!("{key}.traffic"),
-            None => "traffic".to_owned(),
-        };
-        progress::check_source(&table, &traffic, self.router.links()[route[0]].rate)?;
+        let line = self.router.links()[route[0]].rate;
+        progress::check_source(&table, &traffic, line)?;
         if let Traffic::ShortFlows(form) = &traffic {
             self.count_short_flows(&table, form, &route)?;
         }
@@ -184,13 +173,10 @@ impl Builder<'_> {
             let message = format!("the routes of all flows together pass more than {MAX_ROUTE_LINKS} links");
             return Err(Problem::new("topology", message));
         }
-        let (table, contract) = match entry.and_then(|entry| entry.vc.as_ref()) {
-            Some(contract) => (format!("{key}.vc"), contract.clone()),
-            None => ("vc".to_owned(), self.spec.vc.clone()),
-        };
         contract
-            .check(self.router.links()[route[0]].rate)
-            .map_err(|error| Problem::new(format!("{table}.{}", error.key), error.message))?;
+            .check(line)
+            .map_err(|error| Problem::new(format!("{contract_key}.{}", error.key), error.message))?;
+        let contract = contract.clone();
         let mut flow = Flow {
             name,
             group,
@@ -201,6 +187,7 @@ impl Builder<'_> {
             traffic,
             tcp,
             start,
+            stop,
             contract,
             abr,
             circuit: flows.len(),
@@ -210,6 +197,21 @@ impl Builder<'_> {
             flow.circuit = self.circuit(&format!("{key}.circuit"), &circuit, &flow, flows)?;
         }
         Ok(flow)
+    }
+
+    /// Checks that a flow joins two different hosts.
+    fn check_ends(&self, key: &str, from: usize, to: usize) -> Result<(), Problem> {
+        for (end, node) in [("from", from), ("to", to)] {
+            if self.nodes[node].kind != NodeKind::Host {
+                let message =
+                    format!("\"{}\" is a switch: flows begin and end at hosts", self.nodes[node].name);
+                return Err(Problem::new(format!("{key}.{end}"), message));
+            }
+        }
+        if from == to {
+            return Err(Problem::new(format!("{key}.to"), "a flow joins two different hosts"));
+        }
+        Ok(())
     }
 
     /// Checks that all short flows together are no more than a run can keep.

@@ -6,9 +6,12 @@ use super::{
     super::{
         check::one_link,
         error::{Problem, suggestion},
-        spec::{Backbone, Chain, ExplicitGraph, LinkOverride, NSource, NodeKind, ParkingLot, Spec, Topology},
+        spec::{
+            Backbone, Chain, ExplicitGraph, LinkOverride, NSource, NodeKind, ParkingLot, Spec, Topology,
+            TraceFlow,
+        },
     },
-    MAX_FLOWS, MAX_NODES, Node, fabric,
+    MAX_FLOWS, MAX_NODES, Node, fabric, groups,
 };
 
 /// A network before its ports and routes are known.
@@ -32,11 +35,15 @@ pub(super) struct LinkOutline {
 }
 
 /// The table of a scenario that describes a link.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Place {
     Access,
     Trunk,
     Exit,
+    /// Of `[[group]]` of this number.
+    GroupAccess(usize),
+    /// See [`Place::GroupAccess`].
+    GroupExit(usize),
     /// `[[topology.link]]` of this number.
     Entry(usize),
 }
@@ -48,6 +55,8 @@ impl Place {
             Self::Access => "link.access".to_owned(),
             Self::Trunk => "link.trunk".to_owned(),
             Self::Exit => "link.exit".to_owned(),
+            Self::GroupAccess(index) => format!("group.{index}.access"),
+            Self::GroupExit(index) => format!("group.{index}.exit"),
             Self::Entry(index) => format!("topology.link.{index}"),
         }
     }
@@ -62,17 +71,30 @@ pub(super) struct OutlineFlow {
     pub(super) to: usize,
     /// Name of the VC that it shares with others, if it does.
     pub(super) circuit: Option<String>,
+    /// The number of its `[[group]]`, if it has one.
+    pub(super) common: Option<usize>,
+    /// The short flows that its group has for it, where these are listed.
+    pub(super) trace: Vec<TraceFlow>,
 }
 
-/// The network of `[topology]`.
+/// The network of `[topology]`, with the flows of `[[group]]`.
 pub(super) fn outline(spec: &Spec) -> Result<Outline, Problem> {
+    let mut outline = of_topology(spec)?;
+    groups::between_hosts(spec, &mut outline)?;
+    groups::spread_delays(&mut outline.links);
+    Ok(outline)
+}
+
+fn of_topology(spec: &Spec) -> Result<Outline, Problem> {
     match &spec.topology {
+        Topology::Dumbbell(_) => groups::dumbbell(spec),
         Topology::ParkingLot(lot) => parking_lot(spec, lot),
         Topology::NSource(network) | Topology::PeerToPeer(network) => n_source(spec, network),
         Topology::Chain(chain) => long_chain(spec, chain),
         Topology::Backbone(backbone) => edge_pairs(spec, backbone),
         Topology::LeafSpine(fabric) => fabric::leaf_spine(spec, fabric),
         Topology::FatTree(fabric) => fabric::fat_tree(spec, fabric),
+        Topology::Torus(fabric) => fabric::torus(spec, fabric),
         Topology::Graph(graph) => written_out(graph),
     }
 }
@@ -123,7 +145,7 @@ fn edge_pairs(spec: &Spec, backbone: &Backbone) -> Result<Outline, Problem> {
         for _ in 0..backbone.flows {
             let name = (outline.flows.len() + 1).to_string();
             let circuit = Some(format!("pair {}", pair.name));
-            outline.flows.push(OutlineFlow { name, circuit, ..*pair });
+            outline.flows.push(OutlineFlow { name, circuit, trace: Vec::new(), ..*pair });
         }
     }
     Ok(outline)
@@ -166,7 +188,7 @@ fn row(spec: &Spec, switches: u32, groups: impl IntoIterator<Item = Group>) -> O
         let link = match place {
             Place::Access => spec.link.access.clone(),
             Place::Exit => spec.link.exit.clone(),
-            Place::Trunk | Place::Entry(_) => spec.link.trunk.clone(),
+            _ => spec.link.trunk.clone(),
         };
         LinkOutline { from, to, link, simplex: false, place }
     };
@@ -186,6 +208,8 @@ fn row(spec: &Spec, switches: u32, groups: impl IntoIterator<Item = Group>) -> O
                 from: source,
                 to: destination,
                 circuit: None,
+                common: None,
+                trace: Vec::new(),
             });
         }
     }

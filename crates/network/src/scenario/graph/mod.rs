@@ -1,14 +1,17 @@
 //! The network that a scenario describes: nodes, directed links, and flows with their routes.
 
 mod abr;
+mod clocks;
 mod fabric;
 mod flows;
 mod generate;
+mod groups;
 mod losses;
 mod poll;
 mod ports;
 mod progress;
 mod route;
+mod settings;
 
 use std::collections::BTreeMap;
 
@@ -130,6 +133,8 @@ pub struct Flow {
     pub tcp: Params,
     /// When it starts.
     pub start: Start,
+    /// When its source stops, if it does before the end of the run.
+    pub stop: Option<Duration>,
     /// The contract of its VC in the direction of the data.
     pub contract: Contract,
     /// The ends of that VC, if its category is ABR.
@@ -267,7 +272,7 @@ fn links(spec: &Spec, outline: &Outline, names: &Names, poll: &mut Poll<'_>) -> 
             let unlimited = SwitchSpec { buffer: Capacity::UNLIMITED, ..SwitchSpec::default() };
             let switch = if host { &unlimited } else { &spec.switch };
             let processing = if outline.nodes[to].kind == NodeKind::Switch { spec.switch.delay.0 } else { 0 };
-            let delay = link_outline.link.delay.unwrap_or(spec.link.delay).0;
+            let delay = link_outline.link.delay.map_or(spec.link.delay, |range| range.from).0;
             let delay_changes = link_outline.link.delay_changes.as_ref().unwrap_or(&spec.link.delay_changes);
             let shortest = delay_changes.iter().map(|change| change.delay.0).fold(delay, Ord::min);
             let link = Link {
@@ -290,7 +295,8 @@ fn links(spec: &Spec, outline: &Outline, names: &Names, poll: &mut Poll<'_>) -> 
                 scheduler: switch.scheduler.clone(),
                 allocator: switch.allocator.clone(),
             };
-            progress::check_lookahead(link_outline.place, &link)?;
+            let rate = clocks::fastest(link.rate, spec.link.rate_spread);
+            progress::check_lookahead(link_outline.place, &link, rate)?;
             check_order(link_outline, &link)?;
             links.push(link);
         }

@@ -27,9 +27,10 @@ pub const MAX_OVERLOAD: u64 = 10;
 /// Checks that time passes between what reaches the output port of a link and what this causes at the other end.
 ///
 /// Every cycle of the network leads along links, so that every cycle then has lookahead (Chandy and Misra 1979: a network
-/// of processes that wait for each other goes on exactly if each cycle of it has some).
-pub(super) fn check_lookahead(place: Place, link: &Link) -> Result<(), Problem> {
-    if shortest_transmission(link) + link.shortest_delay.ps() > 0 {
+/// of processes that wait for each other goes on exactly if each cycle of it has some). `fastest` is the highest rate that the link's
+/// clock may give it.
+pub(super) fn check_lookahead(place: Place, link: &Link, fastest: BitRate) -> Result<(), Problem> {
+    if shortest_transmission(link.framing, fastest) + link.shortest_delay.ps() > 0 {
         return Ok(());
     }
     let message = format!(
@@ -41,12 +42,12 @@ pub(super) fn check_lookahead(place: Place, link: &Link) -> Result<(), Problem> 
 }
 
 /// What a link takes at the least to transmit anything, in whole picoseconds; for packets as if it were a byte.
-fn shortest_transmission(link: &Link) -> Time {
-    let bits = match link.framing {
+fn shortest_transmission(framing: Framing, rate: BitRate) -> Time {
+    let bits = match framing {
         Framing::Cells => CELL_BITS,
         Framing::Packets => 8,
     };
-    Slot::of_bits(bits, link.rate).ps()
+    Slot::of_bits(bits, rate).ps()
 }
 
 /// The largest rate of a source of bare cells, and its key; none if TCP carries the traffic.

@@ -1,9 +1,10 @@
 //! `[link]`: links, and what they do to what they carry.
 
-use std::{ops::Deref, sync::Arc};
+use std::{fmt, ops::Deref, str::FromStr, sync::Arc};
 
 use celltrain_engine::{
-    quantity::{BitRate, Bytes, Delay, Duration},
+    quantity::{BitRate, Bytes, Delay, Duration, Tolerance},
+    string_form,
     time::MILLISECOND,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -15,6 +16,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub struct LinkSpec {
     /// Line rate; a cell takes 424 bits. 1 kbit/s to 100 Tbit/s.
     pub rate: BitRate,
+    /// How far the rate of each link lies from `rate` at the most, up to 1000 ppm: evenly distributed, drawn once for a replication, and to
+    /// 1 bit/s. Sources at a constant rate share the clock of their host's link. Clocks in the field differ by up to 20 ppm (SONET,
+    /// GR-253-CORE: free running) or 100 ppm (Ethernet, IEEE 802.3).
+    #[serde(skip_serializing_if = "is_zero")]
+    pub rate_spread: Tolerance,
     /// Propagation delay, up to an hour, or the length of the link in kilometres, of 5 us each. Above 0 where packets travel
     /// at more than 8 Tbit/s.
     pub delay: Delay,
@@ -56,6 +62,7 @@ impl Default for LinkSpec {
         let none = LinkOverride::default();
         Self {
             rate: BitRate(155_520_000),
+            rate_spread: Tolerance(0),
             delay: Delay(Duration(MILLISECOND)),
             framing: Framing::Cells,
             overhead: Bytes(0),
@@ -72,6 +79,10 @@ impl Default for LinkSpec {
     }
 }
 
+fn is_zero(tolerance: &Tolerance) -> bool {
+    *tolerance == Tolerance(0)
+}
+
 /// How the links of one place differ from `[link]`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
@@ -79,9 +90,10 @@ pub struct LinkOverride {
     /// Line rate; that of `[link]` if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<BitRate>,
-    /// Propagation delay; that of `[link]` if not given.
+    /// Propagation delay, that of `[link]` if not given. A range is spread evenly over the links of the place, in the order of the
+    /// flows or hosts: the first has the one delay, the last the other.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub delay: Option<Delay>,
+    pub delay: Option<DelayRange>,
     /// Whether the link carries cells or packets; as `[link]` says if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub framing: Option<Framing>,
@@ -133,10 +145,84 @@ pub enum LossUnit {
 }
 
 impl LinkOverride {
-    pub(super) fn is_empty(&self) -> bool {
+    pub(in crate::scenario) fn is_empty(&self) -> bool {
         *self == Self::default()
     }
+
+    /// These settings, and those of `below` where there are none.
+    pub(in crate::scenario) fn over(&self, below: &Self) -> Self {
+        Self {
+            rate: self.rate.or(below.rate),
+            delay: self.delay.or(below.delay),
+            framing: self.framing.or(below.framing),
+            overhead: self.overhead.or(below.overhead),
+            loss: self.loss.or(below.loss),
+            loss_unit: self.loss_unit.or(below.loss_unit),
+            burst_loss: self.burst_loss.or(below.burst_loss),
+            reorder: self.reorder.or(below.reorder),
+            dark: self.dark.or(below.dark),
+            delay_changes: self.delay_changes.clone().or_else(|| below.delay_changes.clone()),
+        }
+    }
 }
+
+/// One delay, or a range of them over several links.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DelayRange {
+    /// The delay of the first link.
+    pub from: Delay,
+    /// The delay of the last one, no shorter.
+    pub to: Delay,
+}
+
+impl DelayRange {
+    /// The delay of all links.
+    pub(in crate::scenario) const fn of(delay: Delay) -> Self {
+        Self { from: delay, to: delay }
+    }
+
+    /// The delay of link number `place`, from 0, of `count`.
+    pub(in crate::scenario) fn at(self, place: usize, count: usize) -> Delay {
+        let (from, to) = (u128::from(self.from.0.ps()), u128::from(self.to.0.ps()));
+        let steps = (count.max(2) - 1) as u128;
+        let delay = from + ((to - from) * place as u128 + steps / 2) / steps;
+        Delay(Duration(delay as u64))
+    }
+}
+
+impl FromStr for DelayRange {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (from, to) = text.split_once("..").unwrap_or((text, text));
+        let parse = |part: &str| {
+            part.parse::<Delay>().map_err(|error| {
+                if from == to { error.to_string() } else { format!("{error}, in the range \"{text}\"") }
+            })
+        };
+        let range = Self { from: parse(from)?, to: parse(to)? };
+        if range.from > range.to {
+            return Err(format!("the range \"{text}\" ends before it begins"));
+        }
+        Ok(range)
+    }
+}
+
+impl fmt::Display for DelayRange {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.from == self.to {
+            return self.from.fmt(formatter);
+        }
+        write!(formatter, "{} .. {}", self.from, self.to)
+    }
+}
+
+string_form!(
+    DelayRange,
+    "a delay, a length of link, or a range of them",
+    "1 ms .. 20 ms",
+    "^[0-9_. ]+(ps|ns|us|µs|ms|s|km) *(\\.\\. *[0-9_. ]+(ps|ns|us|µs|ms|s|km) *)?$".to_owned()
+);
 
 /// `burst-loss`: losses in bursts. The link is in a good or a bad state, loses a unit with the probability of its state, and
 /// then changes it or not (E. N. Gilbert, 1960; E. O. Elliott, 1963). Units are those of `loss-unit`. A run begins in the good

@@ -3,6 +3,7 @@
 //! These types are the one schema: reading, the JSON schema and the reference pages all come from them.
 
 mod forms;
+mod group;
 mod link;
 mod topology;
 mod traffic;
@@ -25,16 +26,18 @@ use serde::{Deserialize, Serialize};
 
 pub use celltrain_atm::quantity::CellRate;
 pub(crate) use forms::forms;
+pub use group::{GroupSpec, Pairs};
 pub use link::{
-    BurstLoss, Dark, DelayChange, DelayChanges, Framing, LinkOverride, LinkSpec, LossUnit, Reorder,
+    BurstLoss, Dark, DelayChange, DelayChanges, DelayRange, Framing, LinkOverride, LinkSpec, LossUnit,
+    Reorder,
 };
 pub use topology::{
-    Backbone, Chain, ExplicitGraph, FatTree, LeafSpine, LinkEntry, NSource, NodeEntry, NodeKind, ParkingLot,
-    Pattern, Topology,
+    Backbone, Chain, Dumbbell, ExplicitGraph, FatTree, LeafSpine, LinkEntry, NSource, NodeEntry, NodeKind,
+    ParkingLot, Pattern, Topology, Torus,
 };
 pub use traffic::{
     ArrivalTimes, Bursty, Cbr, Distribution, Finite, Greedy, LongRange, OnOff, Poisson, ShortFlows, Start,
-    TraceFlow, Traffic,
+    TraceFlow, Traffic, Transfer,
 };
 
 /// The version of the scenario format.
@@ -103,7 +106,10 @@ pub struct Spec {
     /// What the flows carry; greedy TCP if not given.
     #[serde(default)]
     pub traffic: Traffic,
-    /// Single flows: the name of a flow that the topology makes changes that flow, another name adds one.
+    /// Groups of flows that have their TCP, traffic, contract and times in common.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub group: Vec<GroupSpec>,
+    /// Single flows: the name of a flow that the topology or a group makes changes that flow, another name adds one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flow: Vec<FlowSpec>,
     /// Single segments that links lose.
@@ -260,6 +266,10 @@ pub struct FlowSpec {
     /// When it starts; as its traffic says if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<Start>,
+    /// When its source stops, after it has started: from then on a greedy connection sends no new data, others get none, no short flow
+    /// arrives, and sources of cells begin no frame. What was given to TCP before is still delivered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Duration>,
     /// Whether its tables `tcp`, `vc` and `abr` stand alone; otherwise keys that they do not give are those of the scenario's
     /// tables. Resolved scenarios say so.
     #[serde(default, skip_serializing_if = "is_default")]

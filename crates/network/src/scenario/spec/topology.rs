@@ -4,7 +4,9 @@ use celltrain_engine::quantity::{BitRate, Bytes, Delay};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{BurstLoss, Dark, DelayChanges, Framing, LinkOverride, LossUnit, Reorder, forms::forms};
+use super::{
+    BurstLoss, Dark, DelayChanges, DelayRange, Framing, LinkOverride, LossUnit, Reorder, forms::forms,
+};
 
 forms! {
     /// `[topology]`: nodes, links between them, and flows across them.
@@ -19,6 +21,9 @@ forms! {
         /// N sources at the first of two switches and N destinations at the second: one trunk carries all flows, which
         /// are group 1.
         NSource(NSource),
+        /// Two switches and the trunk between them. Each flow of each `[[group]]` without `from` and `to` has hosts of its own: flow `cubic1`
+        /// goes from `src-cubic1`, at `switch1`, to `dest-cubic1`, at `switch2`.
+        Dumbbell(Dumbbell),
         /// The network of `n-source`, by the name it has where each pair is called peer to peer (Wu, Siu and Ren, Figure 1).
         PeerToPeer(NSource),
         /// Switches in a row. Group 1 crosses all trunks from the first switch to the last, group k + 1 crosses trunk k
@@ -34,6 +39,10 @@ forms! {
         /// A folded Clos network of switches with k ports: k pods of k/2 `edge` and k/2 `aggregation` switches, (k/2)² `core` ones,
         /// k³/4 hosts (Al-Fares, Loukissas and Vahdat 2008). Each flow takes one of the shortest ways, by a hash of its name.
         FatTree(FatTree),
+        /// Switches in rows and columns, `switch1`, `switch2`, … row by row, each joined to its four neighbours, the last of a row or
+        /// column to the first, with hosts `host1`, `host2`, … behind them. Each flow takes one of the shortest paths, by a hash of its
+        /// name.
+        Torus(Torus),
         /// Nodes and links written out; the flows are those of `[[flow]]`.
         Graph(ExplicitGraph),
     }
@@ -42,7 +51,7 @@ forms! {
 impl Topology {
     /// Whether flows are spread over ways of equal length.
     pub(in crate::scenario) fn spreads(&self) -> bool {
-        matches!(self, Self::LeafSpine(_) | Self::FatTree(_))
+        matches!(self, Self::LeafSpine(_) | Self::FatTree(_) | Self::Torus(_))
     }
 }
 
@@ -57,6 +66,8 @@ pub enum Pattern {
     AllToAll,
     /// All hosts send to the first one.
     Incast,
+    /// None does: the flows are those of `[[group]]` and `[[flow]]`.
+    None,
 }
 
 /// `kind = "leaf-spine"`.
@@ -90,6 +101,24 @@ pub struct FatTree {
     pub pattern: Pattern,
 }
 
+/// `kind = "torus"`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Torus {
+    /// Number of rows of switches, at least 2.
+    #[schemars(range(min = 2))]
+    pub rows: u32,
+    /// Number of switches in a row, at least 1.
+    #[schemars(range(min = 1))]
+    pub columns: u32,
+    /// Number of hosts behind each switch.
+    #[schemars(range(min = 1))]
+    pub hosts: u32,
+    /// Which hosts send to which.
+    #[serde(default)]
+    pub pattern: Pattern,
+}
+
 /// `kind = "parking-lot"`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -110,6 +139,11 @@ pub struct NSource {
     #[schemars(range(min = 1))]
     pub sources: u32,
 }
+
+/// `kind = "dumbbell"`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Dumbbell {}
 
 /// `kind = "chain"`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -216,7 +250,7 @@ impl LinkEntry {
     pub(in crate::scenario) fn overrides(&self) -> LinkOverride {
         LinkOverride {
             rate: self.rate,
-            delay: self.delay,
+            delay: self.delay.map(DelayRange::of),
             framing: self.framing,
             overhead: self.overhead,
             loss: self.loss,

@@ -12,7 +12,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::forms::forms;
-use crate::traffic::{long_range, sizes::FlowSize};
+use crate::traffic::{
+    long_range,
+    sizes::{FlowSize, array_or_file},
+};
 
 forms! {
     /// `[traffic]`: what a flow carries.
@@ -116,8 +119,10 @@ pub struct ShortFlows {
     /// How the times between arrivals are distributed.
     #[serde(default)]
     pub arrivals: ArrivalTimes,
-    /// The flows themselves, in the order of time.
+    /// The flows themselves, in the order of time. Or the path of a CSV file, relative to this file, with the columns `at` (in seconds, or
+    /// with a unit) and `bytes`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(schema_with = "array_or_file::<TraceFlow>")]
     pub trace: Vec<TraceFlow>,
     /// The most flows that are under way at once, 1 to 100 000. One that arrives when there are as many is turned away, and
     /// counted.
@@ -154,7 +159,35 @@ pub struct TraceFlow {
     pub bytes: Bytes,
 }
 
+/// An element of `transfers`: a short flow, and between which hosts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Transfer {
+    /// When it arrives, counted from `start`.
+    pub at: Duration,
+    /// Name of the sending host.
+    pub from: String,
+    /// Name of the receiving host.
+    pub to: String,
+    /// Its payload: 1 B to 1 TB.
+    pub bytes: Bytes,
+}
+
 impl ShortFlows {
+    /// The flows of `trace`.
+    #[must_use]
+    pub fn of_trace(trace: Vec<TraceFlow>) -> Self {
+        Self {
+            size: None,
+            load: None,
+            every: None,
+            arrivals: ArrivalTimes::default(),
+            trace,
+            most_active: usual_most_active(),
+            start: Start::default(),
+        }
+    }
+
     /// Mean time between arrivals in picoseconds, behind a slowest link of rate `slowest`; `None` with a trace.
     #[must_use]
     pub fn interval(&self, slowest: BitRate) -> Option<f64> {

@@ -1,0 +1,128 @@
+//! Tables of numbers that stand in CSV files: a key that takes an array also takes the path of a file with its elements.
+//!
+//! The file is read once, when the scenario is; resolved scenarios hold what it said, so that they need it no more.
+
+use std::path::Path;
+
+use super::{
+    source::read_text,
+    tree::{Node, Origin, Table, Value},
+};
+
+/// What the columns of a file become.
+#[derive(Debug, Clone, Copy)]
+enum Row {
+    /// An array of numbers.
+    Numbers,
+    /// A table of quantities: the keys, and the units of numbers without one (none: a name).
+    Quantities(&'static [(&'static str, Option<&'static str>)]),
+}
+
+/// A key that may name a file, and its columns.
+const KEYS: [(&str, usize, Row); 3] = [
+    ("points", 2, Row::Numbers),
+    ("trace", 2, Row::Quantities(&[("at", Some("s")), ("bytes", Some("B"))])),
+    (
+        "transfers",
+        4,
+        Row::Quantities(&[("at", Some("s")), ("from", None), ("to", None), ("bytes", Some("B"))]),
+    ),
+];
+
+/// What is wrong with a file, and where it is named.
+pub(super) struct Fault {
+    pub(super) origin: Origin,
+    pub(super) key: String,
+    pub(super) message: String,
+}
+
+/// Puts the elements of files, whose paths are relative to `folder`, where `node` and what is in it name them.
+pub(super) fn embed(node: &mut Node, folder: &Path) -> Result<(), Fault> {
+    match &mut node.value {
+        Value::Table(table) => table.iter_mut().try_for_each(|(key, node)| {
+            within(key, embed_as(key, node, folder)).and_then(|()| within(key, embed(node, folder)))
+        }),
+        Value::Array(nodes) => nodes
+            .iter_mut()
+            .enumerate()
+            .try_for_each(|(index, node)| within(&index.to_string(), embed(node, folder))),
+        _ => Ok(()),
+    }
+}
+
+fn within(key: &str, result: Result<(), Fault>) -> Result<(), Fault> {
+    result.map_err(|fault| {
+        let key = if fault.key.is_empty() { key.to_owned() } else { format!("{key}.{}", fault.key) };
+        Fault { key, ..fault }
+    })
+}
+
+/// As [`embed`], for the value of `key` itself.
+pub(super) fn embed_as(key: &str, node: &mut Node, folder: &Path) -> Result<(), Fault> {
+    let Some(&(_, columns, row)) = KEYS.iter().find(|(name, ..)| *name == key) else { return Ok(()) };
+    let Value::String(path) = &node.value else { return Ok(()) };
+    let (origin, path) = (node.origin, folder.join(path));
+    let fault = |message: String| Fault { origin, key: String::new(), message };
+    let named = |message: String| fault(format!("\"{}\": {message}", path.display()));
+    let text = read_text(&path).map_err(named)?;
+    let mut rows = Vec::new();
+    for (line, fields) in lines(&text) {
+        let at_line = |message: String| fault(format!("\"{}\", line {line}: {message}", path.display()));
+        if fields.len() != columns {
+            let message = format!("expected {columns} columns, found {}", fields.len());
+            return Err(at_line(message));
+        }
+        match read_row(row, &fields, origin) {
+            Ok(value) => rows.push(Node { origin, value }),
+            // Names of columns.
+            Err(_) if rows.is_empty() && !fields.iter().any(|field| is_number(field)) => {}
+            Err(message) => return Err(at_line(message)),
+        }
+    }
+    if rows.is_empty() {
+        return Err(named("has no line with numbers".to_owned()));
+    }
+    node.value = Value::Array(rows);
+    Ok(())
+}
+
+/// The lines that say something, with their numbers: not those that are empty or begin with `#`.
+fn lines(text: &str) -> impl Iterator<Item = (usize, Vec<&str>)> {
+    let numbered = text.lines().enumerate().map(|(index, line)| (index + 1, line.trim()));
+    let said = numbered.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
+    said.map(|(number, line)| (number, line.split(',').map(str::trim).collect()))
+}
+
+fn is_number(field: &str) -> bool {
+    field.parse::<f64>().is_ok_and(f64::is_finite)
+}
+
+fn read_row(row: Row, fields: &[&str], origin: Origin) -> Result<Value, String> {
+    match row {
+        Row::Numbers => {
+            let number = |field: &&str| match field.parse::<f64>() {
+                Ok(value) if value.is_finite() => Ok(Node { origin, value: Value::Float(value) }),
+                _ => Err(format!("expected a number, found \"{field}\"")),
+            };
+            Ok(Value::Array(fields.iter().map(number).collect::<Result<_, _>>()?))
+        }
+        Row::Quantities(keys) => {
+            let mut table = Table::new();
+            for ((key, unit), field) in std::iter::zip(keys, fields) {
+                let text = match unit {
+                    Some(unit) if is_number(field) => format!("{field} {unit}"),
+                    Some(unit)
+                        if !field.starts_with(|letter: char| letter.is_ascii_digit() || letter == '.') =>
+                    {
+                        return Err(format!(
+                            "expected a number, of {unit} or with its unit, found \"{field}\""
+                        ));
+                    }
+                    _ => (*field).to_owned(),
+                };
+                table.insert((*key).to_owned(), Node { origin, value: Value::String(text) });
+            }
+            Ok(Value::Table(table))
+        }
+    }
+}

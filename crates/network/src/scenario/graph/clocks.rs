@@ -1,0 +1,107 @@
+//! Clocks that are not quite right, and those that are all too right.
+
+use std::{borrow::Cow, collections::BTreeMap};
+
+use celltrain_engine::{
+    quantity::{BitRate, Tolerance},
+    random::Randomness,
+};
+
+use super::{
+    super::spec::{CellRate, Distribution, NodeKind, Spec, Traffic},
+    Flow, Graph,
+};
+
+/// Parts per billion in one.
+const BILLION: i128 = 1_000_000_000;
+
+/// `rate` by a clock that is off by so many parts per billion.
+fn off_by(rate: BitRate, offset: i128) -> BitRate {
+    BitRate(((i128::from(rate.0) * (BILLION + offset) + BILLION / 2) / BILLION) as u64)
+}
+
+/// The fastest that a link of `rate` can be.
+pub(super) fn fastest(rate: BitRate, tolerance: Tolerance) -> BitRate {
+    off_by(rate, i128::from(tolerance.0))
+}
+
+impl Graph {
+    /// The network by the clocks of one replication, each off by up to `tolerance`.
+    pub(crate) fn with_clocks(&self, tolerance: Tolerance, randomness: Randomness) -> Cow<'_, Self> {
+        if tolerance == Tolerance(0) {
+            return Cow::Borrowed(self);
+        }
+        let mut graph = self.clone();
+        let offset = |link: usize| {
+            let mut generator = randomness.named(&format!("clock of link {}", self.link_name(link)));
+            i128::from(generator.below(2 * tolerance.0 + 1)) - i128::from(tolerance.0)
+        };
+        for (index, link) in graph.links.iter_mut().enumerate() {
+            link.rate = off_by(link.rate, offset(index));
+        }
+        for flow in &mut graph.flows {
+            if let Some(rate) = constant_rate(&mut flow.traffic) {
+                rate.0 = off_by(rate.0, offset(flow.route[0]));
+            }
+        }
+        Cow::Owned(graph)
+    }
+
+    /// A sentence for each port at which sources of equal and constant rates keep their order for ever.
+    pub(in crate::scenario) fn locked_phases(&self, spec: &Spec) -> Vec<String> {
+        if spec.link.rate_spread > Tolerance(0) {
+            return Vec::new();
+        }
+        let mut crossing: BTreeMap<usize, Vec<&Flow>> = BTreeMap::new();
+        for flow in &self.flows {
+            flow.route
+                .iter()
+                .chain(&flow.back)
+                .for_each(|&link| crossing.entry(link).or_default().push(flow));
+        }
+        let locked = crossing.iter().filter(|(link, flows)| self.locks(**link, flows));
+        let sentence = |(link, flows): (&usize, &Vec<&Flow>)| {
+            format!(
+                "{} sources of equal and constant rate overload \"{}\": by perfect clocks their cells arrive in the same order for ever, and the \
+                 same source may lose all; write link.rate-spread = \"20 ppm\" for clocks as they are",
+                flows.len(),
+                self.link_name(*link)
+            )
+        };
+        locked.map(sentence).collect()
+    }
+
+    /// Whether all that a port carries is sources of one constant rate, from several inputs, and too much of it.
+    fn locks(&self, link: usize, flows: &[&Flow]) -> bool {
+        let port = &self.links[link];
+        let Some(rate) = flows.first().and_then(|flow| steady_rate(flow)) else { return false };
+        let input = |flow: &Flow| {
+            flow.route.iter().position(|&other| other == link).map(|at| flow.route[at.max(1) - 1])
+        };
+        let equal = flows.iter().all(|flow| steady_rate(flow) == Some(rate));
+        let several = flows.iter().any(|flow| input(flow) != input(flows[0]));
+        let offered = u128::from(rate.0) * flows.len() as u128;
+        self.nodes[port.from].kind == NodeKind::Switch
+            && equal
+            && several
+            && offered > u128::from(port.rate.0)
+    }
+}
+
+/// The rate of a source that sends at a constant one, or none, as its clock says.
+fn constant_rate(traffic: &mut Traffic) -> Option<&mut CellRate> {
+    match traffic {
+        Traffic::Cbr(form) => Some(&mut form.rate),
+        Traffic::OnOff(form) => Some(&mut form.peak),
+        _ => None,
+    }
+}
+
+/// The rate of a source whose times are not random.
+fn steady_rate(flow: &Flow) -> Option<BitRate> {
+    match &flow.traffic {
+        Traffic::Cbr(form) => Some(form.rate.0),
+        Traffic::OnOff(form) if form.distribution == Distribution::Fixed => Some(form.peak.0),
+        _ => None,
+    }
+}

@@ -1,0 +1,118 @@
+//! Clocks that are off by a little, and networks in which perfect ones decide who loses.
+
+use celltrain_network::{Experiment, Options, RunResult, scenario::Scenario, table::Column};
+
+/// Three sources at the rate of their links, and of the trunk that all of them share: 100 cells a millisecond.
+const EQUAL: &str = r#"
+schema = 1
+name = "equal clocks"
+duration = "1 s"
+topology = { kind = "n-source", sources = 3 }
+link = { rate = "42.4 Mbit/s", delay = "10 us" }
+switch.buffer = "50 cells"
+traffic = { kind = "cbr", rate = "42.4 Mbit/s", start = "0 ms .. 1 ms" }
+"#;
+
+fn load(overrides: &[(&str, &str)]) -> Result<Scenario, String> {
+    let overrides: Vec<_> =
+        overrides.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+    Scenario::from_toml(EQUAL, "test.toml", &overrides).map_err(|error| error.to_string())
+}
+
+fn run(overrides: &[(&str, &str)], replication: u64) -> RunResult {
+    let scenario = load(overrides).unwrap();
+    let experiment = Experiment::new(&scenario).unwrap();
+    experiment.run(1, replication, Options::default(), &mut || false).expect("nothing interrupts")
+}
+
+fn counts(result: &RunResult, name: &str) -> Vec<f64> {
+    let column = result.flows.columns().iter().find(|(other, ..)| *other == name);
+    match &column.expect("a column of this name").2 {
+        Column::Count(values) => values.iter().map(|&value| value as f64).collect(),
+        _ => panic!("no counts"),
+    }
+}
+
+/// S. Floyd and V. Jacobson, "On Traffic Phase Effects in Packet-Switched Gateways", 1992: with sources of equal period the order of
+/// arrivals never changes, and whose packets find a place in a full buffer is decided once.
+#[test]
+fn by_perfect_clocks_one_source_has_all_and_by_real_ones_none_has() {
+    let shares = |spread: &str, replication| {
+        let delivered = counts(&run(&[("link.rate-spread", spread)], replication), "frames_delivered");
+        let all: f64 = delivered.iter().sum();
+        delivered.into_iter().map(move |frames| frames / all).collect::<Vec<_>>()
+    };
+    for replication in 0..3 {
+        let most = shares("0 ppm", replication).into_iter().fold(0.0, f64::max);
+        assert!(most > 0.99, "replication {replication}: {most}");
+        let most = shares("100 ppm", replication).into_iter().fold(0.0, f64::max);
+        assert!(most < 0.8, "replication {replication}: {most}");
+    }
+}
+
+#[test]
+fn rates_are_off_by_the_tolerance_at_the_most_and_anew_in_each_replication() {
+    let alone = |spread: &str, replication| {
+        let result = run(
+            &[("topology.sources", "1"), ("traffic.start", "0 s"), ("link.rate-spread", spread)],
+            replication,
+        );
+        counts(&result, "cells_sent")[0]
+    };
+    // A cell every 10 us for a second.
+    assert_eq!(alone("0 ppm", 0), 100_000.0);
+    let off: Vec<_> = (0..10).map(|replication| alone("1000 ppm", replication) - 100_000.0).collect();
+    assert!(off.iter().all(|cells| cells.abs() <= 101.0), "{off:?}");
+    let (low, high) =
+        off.iter().fold((0.0f64, 0.0f64), |(low, high), &cells| (low.min(cells), high.max(cells)));
+    assert!(low < -10.0 && high > 10.0, "{off:?}");
+    let again = || run(&[("link.rate-spread", "20 ppm")], 1).fingerprint;
+    assert_eq!(again(), again());
+}
+
+#[test]
+fn check_says_where_phases_lock() {
+    let notes = |overrides: &[(&str, &str)]| load(overrides).unwrap().notes().unwrap();
+    let found = notes(&[]);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(
+        found[0].starts_with("3 sources of equal and constant rate overload \"switch1 > switch2\""),
+        "{}",
+        found[0]
+    );
+    let periodic = "{ kind = \"on-off\", peak = \"42.4 Mbit/s\", on = \"1 ms\", off = \"1 ms\" }";
+    assert_eq!(notes(&[("traffic", periodic)]).len(), 1);
+    for calm in [
+        ("link.rate-spread", "20 ppm"),
+        ("traffic.rate", "14 Mbit/s"),
+        ("traffic", "{ kind = \"poisson\", rate = \"42.4 Mbit/s\" }"),
+        ("traffic", "{ kind = \"greedy\" }"),
+        ("flow", "[{ name = \"2\", traffic = { kind = \"cbr\", rate = \"41 Mbit/s\" } }]"),
+        ("topology.sources", "1"),
+    ] {
+        assert_eq!(notes(&[calm]), [""; 0], "{calm:?}");
+    }
+}
+
+#[test]
+fn a_tolerance_has_a_unit_and_a_limit() {
+    for (spread, expected) in [
+        ("1001 ppm", "link.rate-spread: expected 0 ppm to 1000 ppm, found 1001 ppm"),
+        ("20", "expected a tolerance of clocks"),
+        ("2 %", "expected a tolerance of clocks"),
+    ] {
+        let error = load(&[("link.rate-spread", spread)]).expect_err(spread);
+        assert!(error.contains(expected), "{error}");
+    }
+    // Just not above 8 Tbit/s, where a byte takes a picosecond.
+    let edge = [
+        ("link.rate", "8 Tbit/s"),
+        ("link.delay", "0 s"),
+        ("link.framing", "packets"),
+        ("switch.buffer", "unlimited"),
+        ("traffic", "{ kind = \"greedy\" }"),
+    ];
+    assert!(load(&edge).unwrap().graph().is_ok());
+    let error = load(&[&edge[..], &[("link.rate-spread", "1 ppm")]].concat()).unwrap().graph().unwrap_err();
+    assert!(error.to_string().contains("link.trunk.delay: at 8 Tbit/s"), "{error}");
+}

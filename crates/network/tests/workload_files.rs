@@ -1,0 +1,169 @@
+//! Sizes, traces and transfers that stand in CSV files.
+
+use std::{fs, path::PathBuf};
+
+use celltrain_engine::quantity::{Bytes, Duration};
+use celltrain_network::scenario::{Scenario, Traffic};
+
+const MS: u64 = 1_000_000_000;
+
+/// A folder of its own for the files of a test.
+fn folder(test: &str, files: &[(&str, &str)]) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(test);
+    fs::create_dir_all(&folder).unwrap();
+    for (name, text) in files {
+        fs::write(folder.join(name), text).unwrap();
+    }
+    folder
+}
+
+fn scenario(tables: &str) -> String {
+    format!("schema = 1\nname = \"files\"\nduration = \"1 s\"\n{tables}\n")
+}
+
+const SIZES: &str = "[topology]\nkind = \"n-source\"\nsources = 1\n\
+    [traffic]\nkind = \"short-flows\"\nload = 0.1\nsize = { kind = \"measured\", points = \"sizes.csv\" }";
+
+#[test]
+fn sizes_come_from_a_file_beside_the_scenario() {
+    let csv = "# measured\nbytes,share\n\n1000, 0.5\n3000.0,1\n";
+    let folder = folder("sizes", &[("sizes.csv", csv), ("base.toml", &scenario(SIZES))]);
+    let above = "extends = \"../sizes/base.toml\"\nname = \"above\"\n";
+    fs::create_dir_all(folder.join("../above")).unwrap();
+    fs::write(folder.join("../above/above.toml"), above).unwrap();
+    for file in ["base.toml", "../above/above.toml"] {
+        let scenario = Scenario::load(folder.join(file), &[]).unwrap();
+        let Traffic::ShortFlows(form) = &scenario.spec().traffic else { panic!("short flows") };
+        // Half of the sizes evenly from 0 to 1000, or all of that size, and half from there to 3000 bytes.
+        let inline = SIZES.replace("\"sizes.csv\"", "[[1000, 0.5], [3000, 1]]");
+        let inline = Scenario::from_toml(&self::scenario(&inline), "inline.toml", &[]).unwrap();
+        assert_eq!(&scenario.spec().traffic, &inline.spec().traffic);
+        assert!(form.interval(scenario.spec().link.rate).is_some());
+        let resolved = Scenario::from_toml(&scenario.resolved_toml(), "resolved.toml", &[]).unwrap();
+        assert_eq!(resolved.spec().traffic, scenario.spec().traffic, "what is resolved needs no file");
+    }
+    let sizes = folder.join("sizes.csv").display().to_string();
+    let other = scenario("[topology]\nkind = \"n-source\"\nsources = 1");
+    for overrides in [
+        vec![(
+            "traffic",
+            format!(
+                "{{ kind = \"short-flows\", load = 0.1, size = {{ kind = \"measured\", points = '{sizes}' }} }}"
+            ),
+        )],
+        vec![
+            ("traffic.kind", "short-flows".to_owned()),
+            ("traffic.load", "0.1".to_owned()),
+            ("traffic.size.kind", "measured".to_owned()),
+            ("traffic.size.points", sizes.clone()),
+        ],
+    ] {
+        let overrides: Vec<_> = overrides.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
+        let scenario = Scenario::from_toml(&other, "test.toml", &overrides).unwrap();
+        let base = Scenario::load(folder.join("base.toml"), &[]).unwrap();
+        assert_eq!(scenario.spec().traffic, base.spec().traffic, "--set reads files too");
+    }
+}
+
+#[test]
+fn a_trace_of_flows_comes_from_a_file() {
+    let tables = "[topology]\nkind = \"n-source\"\nsources = 1\n[traffic]\nkind = \"short-flows\"\ntrace = \"trace.csv\"";
+    let csv = "at,bytes\n0.25,1000\n300 ms,64 KiB\n";
+    let folder = folder("trace", &[("trace.csv", csv), ("trace.toml", &scenario(tables))]);
+    let scenario = Scenario::load(folder.join("trace.toml"), &[]).unwrap();
+    let Traffic::ShortFlows(form) = &scenario.spec().traffic else { panic!("short flows") };
+    let flows: Vec<_> = form.trace.iter().map(|flow| (flow.at, flow.bytes)).collect();
+    assert_eq!(flows, [(Duration(250 * MS), Bytes(1000)), (Duration(300 * MS), Bytes(65_536))]);
+}
+
+#[test]
+fn transfers_between_hosts_come_from_a_file() {
+    let tables = "[topology]\nkind = \"leaf-spine\"\nleaves = 2\nspines = 1\nhosts = 2\npattern = \"none\"\n\
+        [[group]]\nname = \"t\"\ntransfers = \"flows.csv\"\nstart = \"5 ms\"";
+    let csv =
+        "start,source,destination,size\n0,host1,host4,1000\n0.001,host2,host1,2000\n0.001,host1,host4,3000\n";
+    let folder = folder("transfers", &[("flows.csv", csv), ("flows.toml", &scenario(tables))]);
+    let graph = Scenario::load(folder.join("flows.toml"), &[]).unwrap().graph().unwrap();
+    let flows: Vec<_> = graph
+        .flows
+        .iter()
+        .map(|flow| {
+            let Traffic::ShortFlows(form) = &flow.traffic else { panic!("short flows") };
+            let trace: Vec<_> = form.trace.iter().map(|flow| (flow.at.ps() / MS, flow.bytes.0)).collect();
+            let ends = [flow.from, flow.to].map(|node| graph.nodes[node].name.as_str());
+            (flow.name.as_str(), ends, trace, flow.start.to.ps() / MS)
+        })
+        .collect();
+    let expected = [
+        ("t1", ["host1", "host4"], vec![(0, 1000), (1, 3000)], 5),
+        ("t2", ["host2", "host1"], vec![(1, 2000)], 5),
+    ];
+    assert_eq!(flows, expected);
+}
+
+#[test]
+fn files_that_cannot_be_used_are_errors_with_their_line() {
+    let toml = scenario(SIZES);
+    for (number, (csv, expected)) in [
+        ("1,0\n2,0.5\n3;1\n", "line 3: expected 2 columns, found 1"),
+        ("1,0\n2,0.5,7\n", "line 2: expected 2 columns, found 3"),
+        ("1,0\nbig,0.5\n", "line 2: expected a number, found \"big\""),
+        ("1,0\n2,nan\n", "line 2: expected a number, found \"nan\""),
+        ("bytes,share\nmore,names\n", "has no line with numbers"),
+        ("", "has no line with numbers"),
+        ("5,0\n2,1\n", "traffic.size.points.1"),
+        ("5,0\n6,0.9\n", "traffic.size.points"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let folder = folder(&format!("wrong{number}"), &[("sizes.csv", csv), ("a.toml", &toml)]);
+        let error = Scenario::load(folder.join("a.toml"), &[]).unwrap_err().to_string();
+        assert!(error.contains(expected) && error.contains("a.toml:10"), "{csv}: {error}");
+    }
+    let missing = Scenario::from_toml(&toml, "nowhere/a.toml", &[]).unwrap_err().to_string();
+    assert!(missing.contains("traffic.size.points: \"nowhere/sizes.csv\": cannot be read"), "{missing}");
+    let group = |keys: &str| {
+        let topology = "[topology]\nkind = \"n-source\"\nsources = 1\n";
+        let text = scenario(&format!("{topology}[[group]]\nname = \"t\"\n{keys}"));
+        let read = Scenario::from_toml(&text, "test.toml", &[]);
+        read.and_then(|scenario| scenario.graph()).unwrap_err().to_string()
+    };
+    let one = "transfers = [{ at = \"1 ms\", from = \"src1\", to = \"dest1\", bytes = \"1 kB\" }]\n";
+    for (keys, expected) in [
+        (format!("{one}from = \"src1\""), "group.0.from: the transfers say which hosts send"),
+        (format!("{one}flows = 2"), "group.0.flows: the transfers say"),
+        (
+            one.replace("dest1", "dst1"),
+            "group.0.transfers.0.to: unknown host \"dst1\"; did you mean \"dest1\"?",
+        ),
+        (one.replace("dest1", "switch1"), "group.0.transfers.0.to: unknown host \"switch1\""),
+        (one.replace("dest1", "src1"), "a flow joins two different hosts"),
+        (one.replace("1 kB", "0 B"), "group.0.transfers.0.bytes: expected 1 B to"),
+        (
+            one.replace("}]", "}, { at = \"0 ms\", from = \"src1\", to = \"dest1\", bytes = \"1 B\" }]"),
+            "group.0.transfers.1.at: expected 1 ms to",
+        ),
+    ] {
+        let error = group(&keys);
+        assert!(error.contains(expected), "{keys}: {error}");
+    }
+}
+
+/// The published distributions are there, with a source each.
+#[test]
+fn published_sizes_can_be_drawn_from() {
+    let workloads = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/workloads");
+    let mut count = 0;
+    for file in fs::read_dir(&workloads).unwrap() {
+        let path = file.unwrap().path();
+        assert!(
+            fs::read_to_string(&path).unwrap().starts_with("# Sizes of flows"),
+            "{path:?} names its source"
+        );
+        let tables = SIZES.replace("sizes.csv", &path.display().to_string());
+        Scenario::from_toml(&scenario(&tables), "test.toml", &[]).unwrap_or_else(|error| panic!("{error}"));
+        count += 1;
+    }
+    assert!(count >= 2);
+}
