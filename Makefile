@@ -53,6 +53,26 @@ test: build $(VENV)/.dev ## Build, then run every test: Rust, Python, and the ty
 	$(BIN)/python -m pytest
 	$(BIN)/python -m mypy.stubtest --concise celltrain._core
 
+.PHONY: test-fast
+test-fast: build $(VENV)/.dev ## Run the quick tests in parallel: the crates' unit tests, and Python without what is marked slow.
+	cargo test --locked --workspace --exclude celltrain-python --lib
+	$(BIN)/python -m pytest -q -n auto -m "not slow"
+
+.PHONY: golden
+golden: ## Write the golden values again. Only after a change of the model that is meant to change them.
+	UPDATE_GOLDEN=1 cargo test --locked --package celltrain-network --test network golden
+	git --no-pager diff --stat tests/golden
+
+.PHONY: watch
+watch: $(VENV)/.dev ## Build and run the quick tests whenever a source changes (needs watchexec).
+	@command -v watchexec >/dev/null || { echo "make watch needs watchexec, a command that watches files" >&2; exit 1; }
+	watchexec --exts rs,py,toml,md --ignore 'results/**' -- $(MAKE) --no-print-directory test-fast PROFILE=dev
+
+.PHONY: coverage
+coverage: build $(VENV)/.dev ## Measure what the tests of the crates cover (needs cargo-llvm-cov); report in target/llvm-cov/html.
+	@cargo llvm-cov --version >/dev/null 2>&1 || { echo "make coverage needs cargo-llvm-cov" >&2; exit 1; }
+	cargo llvm-cov --locked --workspace --exclude celltrain-python --html
+
 .PHONY: test-lowest
 test-lowest: build $(VENV)/.dev ## Run the Python tests with the oldest versions that pyproject.toml allows, in .venv-lowest.
 	"$(PYTHON)" -m venv --clear .venv-lowest

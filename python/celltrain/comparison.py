@@ -123,9 +123,8 @@ class Comparison:
             InputError: there is no such variant or measure.
         """
         metric = _name(measure)
-        base = self.results[self.baseline]
-        sample = self._result(variant).sample(metric)
-        return statistics.paired_difference(sample, base.sample(metric), unit=base.unit(metric))
+        sample, base = self._sample(variant, metric), self._sample(self.baseline, metric)
+        return statistics.paired_difference(sample, base, unit=registry.measure(metric).unit)
 
     def estimate(self, variant: str, measure: Measure | str) -> statistics.Estimate:
         """The mean of a variant's measure with its interval.
@@ -134,6 +133,11 @@ class Comparison:
             InputError: there is no such variant or measure.
         """
         return self._result(variant).estimate(_name(measure))
+
+    def _sample(self, variant: str, metric: str) -> list[float]:
+        """A metric in every replication of a variant; those of the table are read once."""
+        result = self._result(variant)
+        return self._samples[metric][variant] if metric in self._samples else result.sample(metric)
 
     def _result(self, variant: str) -> Result:
         if variant not in self.results:

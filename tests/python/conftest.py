@@ -50,6 +50,32 @@ class Answer:
 
 Cli = Callable[..., Answer]
 
+SLOW = {
+    "test_abr_vbr",
+    "test_browser",
+    "test_docs",
+    "test_every_paper",
+    "test_gfr_buffers",
+    "test_gfr_pushout",
+    "test_kernel",
+    "test_ns2",
+    "test_papers",
+    "test_reproduction_memory",
+    "test_stub",
+    "test_sweep_cluster",
+    "test_sweep_memory",
+    "test_sweep_process",
+    "test_virtual_queuing",
+}
+"""Modules that simulate for seconds, or start other programs. `make test-fast` leaves them out."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks the tests of slow modules."""
+    for item in items:
+        if item.path.stem in SLOW:
+            item.add_marker("slow")
+
 
 @pytest.fixture(scope="session")
 def scenario() -> ct.Scenario:
