@@ -112,7 +112,7 @@ impl Path {
         bytes.extend(ack.to_be_bytes());
         // The data offset counts words of four bytes, in the upper half of its byte; the last bit there is the flag AE.
         let [ae, flags] = segment.flags.bits().to_be_bytes();
-        bytes.extend([(segment.header_bytes() / 4) as u8 * 16 | ae, flags]);
+        bytes.extend([((segment.header_bytes() / 4) as u8 * 16) | ae, flags]);
         bytes.extend(window.to_be_bytes());
         bytes.extend([0; 4]);
         write_options(segment, bytes);
