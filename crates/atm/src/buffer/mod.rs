@@ -54,6 +54,7 @@ registry::policies! {
     pie::Pie => "pie",
     codel::Codel => "codel",
     fq_codel::FqCodel => "fq-codel",
+    script::Script => "script",
 }
 
 /// Why a cell was discarded.
