@@ -76,8 +76,8 @@ export class Strip {
 
   /** Makes room for as many panels as a run has. */
   fit(run: Run): void {
-    const panels = USUAL + Number(measuresRoundTrips(run)) + Number(hasShortFlows(run));
-    this.canvas.style.setProperty("--more", `${(panels - USUAL) * MORE}px`);
+    const panels = 2 + 2 * Number(hasConnections(run)) + Number(hasShortFlows(run));
+    this.canvas.style.setProperty("--more", `${Math.max(0, panels - USUAL) * MORE}px`);
   }
 
   show(from: number, to: number, duration: number): void {
@@ -117,7 +117,7 @@ export class Strip {
 
   private drawAll(scene: Scene, ghost: Run | undefined): void {
     const context = this.surface.begin();
-    const panels = [this.queue(scene, ghost), this.windows(scene, ghost), this.rates(scene, ghost), ...this.delays(scene, ghost), ...this.completions(scene)];
+    const panels = [this.queue(scene, ghost), ...this.windows(scene, ghost), this.rates(scene, ghost), ...this.delays(scene, ghost), ...this.completions(scene)];
     const height = (this.surface.height - AXIS) / panels.length;
     panels.forEach((panel, index) => this.drawPanel(context, scene, panel, index * height, height - 8));
     this.drawAxis(context, scene);
@@ -138,18 +138,20 @@ export class Strip {
     };
   }
 
-  private windows(scene: Scene, ghost: Run | undefined): Panel {
+  /** Congestion windows; short flows have no common one. */
+  private windows(scene: Scene, ghost: Run | undefined): Panel[] {
+    if (!hasConnections(scene.run)) return [];
     const curves: Curve[] = [];
     const add = (run: Run, dashed: boolean) =>
       run.samples.cwnd.forEach((values, flow) => {
         const faint = dashed || (scene.focus >= 0 && scene.focus !== flow);
-        if (run.description.flows[flow]?.tcp) curves.push({ values, colour: colourOf(flow, scene.theme), faint, dashed });
+        if (isConnection(run, flow)) curves.push({ values, colour: colourOf(flow, scene.theme), faint, dashed });
       });
     if (ghost && ghost.samples.cwnd.length <= 4) add(ghost, true);
     add(scene.run, false);
     const timeouts = scene.run.reactions.filter((reaction) => reaction.kind === TIMEOUT);
     const marks = timeouts.map(({ at, flow }) => ({ at, colour: colourOf(flow, scene.theme) }));
-    return { title: "Windows", curves, top: Math.max(1000, ...curves.map((curve) => this.largest(scene.run, curve.values))), unit: bytes, marks, levels: [] };
+    return [{ title: "Windows", curves, top: Math.max(1000, ...curves.map((curve) => this.largest(scene.run, curve.values))), unit: bytes, marks, levels: [] }];
   }
 
   private rates(scene: Scene, ghost: Run | undefined): Panel {
@@ -166,12 +168,12 @@ export class Strip {
 
   /** Round trips as the senders measure them; nothing where none does. */
   private delays(scene: Scene, ghost: Run | undefined): Panel[] {
-    if (!measuresRoundTrips(scene.run)) return [];
+    if (!hasConnections(scene.run)) return [];
     const curves: Curve[] = [];
     const add = (run: Run, dashed: boolean) =>
       run.samples.roundTrip.forEach((values, flow) => {
         const faint = dashed || (scene.focus >= 0 && scene.focus !== flow);
-        if (run.description.flows[flow]?.tcp) curves.push({ values, colour: colourOf(flow, scene.theme), faint, dashed, known: (value) => value > 0 });
+        if (isConnection(run, flow)) curves.push({ values, colour: colourOf(flow, scene.theme), faint, dashed, known: (value) => value > 0 });
       });
     if (ghost && ghost.samples.roundTrip.length <= 4) add(ghost, true);
     add(scene.run, false);
@@ -338,9 +340,10 @@ export class Strip {
   }
 }
 
-const isPool = (run: Run, flow: number) => run.description.flows[flow].pool;
-const measuresRoundTrips = (run: Run) => run.description.flows.some(({ tcp }, flow) => tcp && !isPool(run, flow));
-const hasShortFlows = (run: Run) => run.description.flows.some((_, flow) => isPool(run, flow));
+/** Whether a flow is one TCP connection, with a window and round trips of its own. */
+const isConnection = ({ description }: Run, flow: number) => description.flows[flow]?.tcp && !description.flows[flow].pool;
+const hasConnections = (run: Run) => run.description.flows.some((_, flow) => isConnection(run, flow));
+const hasShortFlows = (run: Run) => run.description.flows.some(({ pool }) => pool);
 
 /** The first sample at or after a time. */
 function search(times: number[], time: number): number {
