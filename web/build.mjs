@@ -2,9 +2,7 @@
  * Builds the lab: one page that holds its scripts, its styles, its scenarios and the engine, so that it runs from a file as well as
  * from a server, and asks nobody for anything.
  *
- *   node build.mjs ENGINE.wasm [FOLDER]...
- *
- * Without folders the page goes to `dist`, and into the Python package, from which `celltrain lab` serves it.
+ *   node build.mjs ENGINE.wasm [FOLDER]
  */
 
 import { build } from "esbuild";
@@ -14,8 +12,7 @@ import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
-const folders = ["dist", "../python/celltrain/page"].map((folder) => path.join(here, folder));
-const [wasm, ...named] = process.argv.slice(2);
+const [wasm, folder = path.join(here, "dist")] = process.argv.slice(2);
 
 async function filesOf(directory, extension) {
   const names = (await readdir(directory)).filter((name) => name.endsWith(extension)).sort();
@@ -70,11 +67,9 @@ async function page() {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  if (!wasm) throw new Error("usage: node build.mjs ENGINE.wasm [FOLDER]...");
+  if (!wasm) throw new Error("usage: node build.mjs ENGINE.wasm [FOLDER]");
+  await mkdir(folder, { recursive: true });
   const html = await page();
-  for (const folder of named.length > 0 ? named : folders) {
-    await mkdir(folder, { recursive: true });
-    await writeFile(path.join(folder, "index.html"), html);
-    console.log(`${path.relative(".", path.join(folder, "index.html"))}: ${(html.length / 1e6).toFixed(2)} MB`);
-  }
+  await writeFile(path.join(folder, "index.html"), html);
+  console.log(`${path.join(folder, "index.html")}: ${(html.length / 1e6).toFixed(2)} MB`);
 }

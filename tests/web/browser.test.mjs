@@ -255,6 +255,49 @@ describe("the page", { skip: executablePath ? false : "no Chromium is installed 
     await page.context().close();
   });
 
+  test("a policy is written on the page; a wrong one is explained, and stays to be mended", async () => {
+    const page = await open("#scenario=lost-cell");
+    await page.selectOption("#policy", "epd");
+    await until(page, "lab.run.description.links[lab.port].policy === 'epd'");
+    await page.evaluate("lab.changeKey('switch.discard.epd.threshold', '80 %')");
+    await until(page, "lab.run.description.links[lab.port].levels[0].units === 32");
+    const epd = await fingerprint(page);
+    await page.selectOption("#policy", "script");
+    await until(page, "lab.run.description.links[lab.port].policy === 'script'");
+    assert.equal(await page.inputValue("#rule"), "occupancy < high");
+    assert.equal(await fingerprint(page), epd);
+    await page.fill("#rule", "occupancy < hihg");
+    await page.click("#run-rule");
+    await until(page, "document.querySelector('#rule-error').textContent.startsWith('line 1, column 13: there is no `hihg`')");
+    assert.equal(await page.inputValue("#rule"), "occupancy < hihg");
+    assert.equal(await fingerprint(page), epd);
+    await page.fill("#rule", "// half of it\noccupancy < low");
+    await page.press("#rule", "Control+Enter");
+    await until(page, "lab.run.description.links[lab.port].rule.endsWith('occupancy < low')");
+    assert.equal(await page.textContent("#rule-error"), "");
+    assert.ok(await page.isHidden("#toast"), "it is said once, beside the rule");
+    assert.notEqual(await fingerprint(page), epd);
+    const link = await page.evaluate("lab.link()");
+    const other = await open(new URL(link).hash);
+    assert.equal(await fingerprint(other), await fingerprint(page));
+    assert.deepEqual(page.errors, []);
+    for (const one of [page, other]) await one.context().close();
+  });
+
+  test("the strip shows delays, and short flows where they end", async () => {
+    const page = await open("#scenario=two-sources");
+    const height = () => page.evaluate("document.querySelector('#strip').clientHeight");
+    const usual = await height();
+    await drop(page, "short.toml", resolved("two-sources").replace(/^\[traffic\][^[]*/m, '[traffic]\nkind = "short-flows"\nload = 0.3\nsize = { kind = "fixed", bytes = "20 kB" }\n'));
+    await until(page, "lab.run.description.flows.every(({ pool }) => pool)");
+    await finished(page);
+    // A panel of completion times instead of those of windows and round trips.
+    assert.equal(await height(), usual - 78);
+    assert.ok(await page.evaluate("lab.run.completions.length > 20"));
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
   test("two hundred flows are drawn", async () => {
     const page = await open();
     await drop(page, "many.toml", resolved("two-sources").replace("sources = 2", "sources = 200").replace('duration = "5 s"', 'duration = "1200 ms"'));

@@ -85,6 +85,51 @@ test("a scenario that is refused says why, and the run before it goes on", () =>
   assert.equal(new View(engine.look()).now, 10e9);
 });
 
+test("EPD written as a rule is EPD, to the last cell", () => {
+  const engine = new Engine(module);
+  const fingerprint = (...set) => {
+    const description = engine.load(request("two-sources", [...set, ["duration", "1500 ms"]]));
+    return [description.links.find(({ name }) => name === "switch1 > switch2").rule, engine.finish().fingerprint];
+  };
+  const [none, epd] = fingerprint(["switch.discard.policy", "epd"], ["switch.discard.epd.threshold", "70 %"]);
+  const rule = "// a comment\noccupancy < high";
+  const script = [["switch.discard.policy", "script"], ["switch.discard.script.high", "70 %"]];
+  assert.equal(none, null);
+  assert.deepEqual(fingerprint(...script, ["switch.discard.script.rule", JSON.stringify(rule)]), [rule, epd]);
+  assert.notEqual(fingerprint(...script, ["switch.discard.script.rule", JSON.stringify("occupancy < low")])[1], epd);
+});
+
+test("a rule that is wrong is refused with its place, and with what is known", () => {
+  const engine = new Engine(module);
+  const rule = JSON.stringify("occupancy <\n  threshold");
+  const refused = () => engine.load(request("two-sources", [["switch.discard.policy", "script"], ["switch.discard.script.rule", rule]]));
+  assert.throws(refused, (error) => error instanceof Refusal && /script\.rule.*line 2, column 3: there is no `threshold`; known are `occupancy`, /s.test(error.message));
+});
+
+test("round trips and completion times are told of as they are measured", () => {
+  const engine = new Engine(module);
+  const { links, flows } = engine.load(request("two-sources"));
+  const { samples } = new View(engine.advance(1e12, 10e9));
+  const ports = samples.columns - 1 - 3 * flows.length;
+  flows.forEach(({ route, back, pool }, flow) => {
+    assert.equal(pool, false);
+    const delays = [...route, ...back].reduce((sum, link) => sum + links[link].delay, 0);
+    const roundTrip = samples.get(samples.length - 1, 1 + ports + 3 * flow + 2);
+    assert.ok(roundTrip >= delays && roundTrip < 4 * delays, `${roundTrip}`);
+  });
+  const toml = resolved("two-sources").replace(/^\[traffic\][^[]*/m, '[traffic]\nkind = "short-flows"\nload = 0.3\nsize = { kind = "fixed", bytes = "20 kB" }\n');
+  const description = engine.load({ name: "short.toml", toml, set: [["duration", "1 s"], ["warm-up", "0 s"]] });
+  assert.ok(description.flows.every(({ pool }) => pool));
+  const ended = [];
+  for (let until = 0; until < 1e12; until += 100e9) ended.push(...rows(new View(engine.advance(until + 100e9, 10e9)).completions));
+  const { summary } = engine.finish();
+  const value = (name) => summary.find((one) => one.name === name).value;
+  assert.ok(ended.length > 20 && ended.every(([, , bytes]) => bytes === 20_000));
+  assert.equal(ended.length, value("short_flows_completed"));
+  const mean = ended.reduce((sum, [, , , time]) => sum + time / 1e12, 0) / ended.length;
+  assert.ok(Math.abs(mean - value("fct_mean")) < 1e-9);
+});
+
 test("without a scenario there is a sentence, not a crash", () => {
   assert.throws(() => new Engine(module).look(), /no scenario is loaded/);
 });

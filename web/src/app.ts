@@ -41,6 +41,10 @@ export class App {
   private lastAsked = 0;
   private wanted: { set: Settings } | undefined;
   private changing = false;
+  /** Why the last change was refused. */
+  private refused: string | undefined;
+  /** Whether somebody else says why. */
+  private quiet = false;
   private wantedTime: number | undefined;
   private toastTimer = 0;
   private lastPanel = 0;
@@ -142,6 +146,18 @@ export class App {
     }
   }
 
+  /** As [`changeKey`], once other changes are through; returns what is wrong with the value if it is refused, for the caller to say. */
+  async tryKey(key: string, value: string): Promise<string | undefined> {
+    while (this.changing) await new Promise((resolve) => setTimeout(resolve, 10));
+    [this.refused, this.quiet] = [undefined, true];
+    try {
+      await this.changeKey(key, value);
+    } finally {
+      this.quiet = false;
+    }
+    return this.refused;
+  }
+
   private async replace(set: Settings): Promise<void> {
     const before = this.run;
     try {
@@ -153,7 +169,8 @@ export class App {
       if (before.outcome || !this.ghost) this.ghost = before;
       this.refresh();
     } catch (error) {
-      this.say((error as Error).message);
+      this.refused = (error as Error).message;
+      if (!this.quiet) this.say(this.refused);
       this.panel.render();
     }
   }
@@ -302,6 +319,7 @@ export class App {
     });
     this.setSpeed(this.speed);
     byId<HTMLSelectElement>("scenarios").value = this.scenario.id;
+    this.strip.fit(this.run);
     this.panel.render();
     this.redraw();
   }

@@ -4,6 +4,7 @@ import type { App } from "./app.ts";
 import { h } from "./dom.ts";
 import { bytes, count, metric, span } from "./format.ts";
 import type { Run } from "./run.ts";
+import { RuleEditor } from "./rule.ts";
 import { colourOf } from "./theme.ts";
 import { Flow } from "./view.ts";
 
@@ -16,11 +17,14 @@ export class Panel {
   private cells: HTMLElement[][] = [];
   private tags: HTMLElement[] = [];
   private shown: unknown;
+  private readonly rule: RuleEditor;
 
   constructor(
     private readonly root: HTMLElement,
     private readonly app: App,
-  ) {}
+  ) {
+    this.rule = new RuleEditor(app, () => this.render());
+  }
 
   /** Everything anew. */
   render(): void {
@@ -78,6 +82,7 @@ export class Panel {
       });
       rows.push(h("label", { for: `level-${level.key}` }, level.key), h("div", { class: "level" }, slider, output));
     }
+    rows.push(...this.rule.rows(link));
     return h("section", {}, h("h3", {}, "Port"), h("div", { class: "row" }, ...rows));
   }
 
@@ -184,7 +189,7 @@ function help(): HTMLElement {
   const keys: [string, string][] = [["space", "run or pause"], [".", "one cell"], ["F", "one frame"], ["D", "next loss"], ["[ ]", "slower, faster"], ["Home", "start"]];
   const items = keys.flatMap(([key, text]) => [h("kbd", {}, key), ` ${text}  `]);
   return h("section", {},
-    h("p", { class: "note legend" }, h("b", {}, "Legend. "), "A cell with a dot ends its frame. Hollow cells belong to a frame that has lost a cell: they are carried for nothing. Grey cells manage rates. On the strip, strokes above the queue are losses, and above the windows timeouts."),
+    h("p", { class: "note legend" }, h("b", {}, "Legend. "), "A cell with a dot ends its frame. Hollow cells belong to a frame that has lost a cell: they are carried for nothing. Grey cells manage rates. On the strip, strokes above the queue are losses, and above the windows timeouts; a dot is a short flow that has ended."),
     h("p", { class: "note" }, ...items),
     h("p", { class: "note" }, "Drop a scenario file on the page to run it. Nothing leaves the page: the simulator runs in it."),
   );

@@ -2,7 +2,7 @@
 
 import { Client, Lost } from "./client.ts";
 import type { Description, Outcome, ScenarioRequest } from "./types.ts";
-import { Discard, Reaction, View } from "./view.ts";
+import { Completion, Discard, Reaction, View } from "./view.ts";
 
 /** Samples of the whole run, column by column. */
 export class Samples {
@@ -11,13 +11,15 @@ export class Samples {
   readonly occupancy: number[][];
   readonly cwnd: number[][];
   readonly delivered: number[][];
+  /** The last round trip measured; zero before the first. */
+  readonly roundTrip: number[][];
 
   constructor(
     readonly ports: number[],
     flows: number,
   ) {
     const columns = (count: number) => Array.from({ length: count }, () => [] as number[]);
-    [this.occupancy, this.cwnd, this.delivered] = [columns(ports.length), columns(flows), columns(flows)];
+    [this.occupancy, this.cwnd, this.delivered, this.roundTrip] = [columns(ports.length), columns(flows), columns(flows), columns(flows)];
   }
 
   add(view: View): void {
@@ -27,8 +29,10 @@ export class Samples {
       this.times.push(samples.get(row, 0));
       for (let port = 0; port < ports; port++) this.occupancy[port].push(samples.get(row, 1 + port));
       for (let flow = 0; flow < this.cwnd.length; flow++) {
-        this.cwnd[flow].push(samples.get(row, 1 + ports + 2 * flow));
-        this.delivered[flow].push(samples.get(row, 2 + ports + 2 * flow));
+        const first = 1 + ports + 3 * flow;
+        this.cwnd[flow].push(samples.get(row, first));
+        this.delivered[flow].push(samples.get(row, first + 1));
+        this.roundTrip[flow].push(samples.get(row, first + 2));
       }
     }
   }
@@ -51,6 +55,14 @@ export interface ReactionEvent {
   kind: number;
 }
 
+/** A short flow that has ended. */
+export interface CompletionEvent {
+  at: number;
+  flow: number;
+  bytes: number;
+  time: number;
+}
+
 /** The most events that the page keeps of a run. */
 const MOST_EVENTS = 200_000;
 
@@ -71,6 +83,7 @@ export class Run {
   samples!: Samples;
   discards: DiscardEvent[] = [];
   reactions: ReactionEvent[] = [];
+  completions: CompletionEvent[] = [];
   outcome: Outcome | undefined;
   /** How far the worker that runs ahead has come. */
   scanned = 0;
@@ -190,6 +203,10 @@ export class Run {
     for (let row = 0; row < view.reactions.length && this.reactions.length < MOST_EVENTS; row++) {
       const get = (column: number) => view.reactions.get(row, column);
       this.reactions.push({ at: get(Reaction.at), flow: get(Reaction.flow), kind: get(Reaction.kind) });
+    }
+    for (let row = 0; row < view.completions.length && this.completions.length < MOST_EVENTS; row++) {
+      const get = (column: number) => view.completions.get(row, column);
+      this.completions.push({ at: get(Completion.at), flow: get(Completion.flow), bytes: get(Completion.bytes), time: get(Completion.time) });
     }
     this.changed();
   }

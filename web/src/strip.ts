@@ -1,12 +1,12 @@
-/** The strip: queues, windows and throughput of the whole run over time, with the moment that the stage shows. */
+/** The strip: queues, windows, throughput, delays and completion times of the whole run over time, with the moment that the stage shows. */
 
 import { SMALL, Surface } from "./canvas.ts";
 import { h } from "./dom.ts";
-import { bytes, rate, tick } from "./format.ts";
+import { bytes, rate, span, tick } from "./format.ts";
 import type { Run } from "./run.ts";
 import type { Scene } from "./scene.ts";
 import { colourOf, type Theme } from "./theme.ts";
-import { S } from "./types.ts";
+import { MS, S } from "./types.ts";
 
 /** A curve: values at the samples' times. */
 interface Curve {
@@ -14,6 +14,8 @@ interface Curve {
   colour: string;
   faint: boolean;
   dashed: boolean;
+  /** Whether a value says anything; every one does if not given. */
+  known?: (value: number) => boolean;
 }
 
 /** Something that happened: a stroke at the top of a panel. */
@@ -22,9 +24,20 @@ interface Mark {
   colour: string;
 }
 
+/** Something with a value of its own: a dot. */
+interface Dot {
+  at: number;
+  value: number;
+  colour: string;
+  faint: boolean;
+}
+
 interface Panel {
   title: string;
   curves: Curve[];
+  dots?: Dot[];
+  /** The lowest value; zero if not given, and logarithmic above it if it is. */
+  bottom?: number;
   top: number;
   unit: (value: number) => string;
   marks: Mark[];
@@ -35,6 +48,9 @@ interface Panel {
 const TIMEOUT = 1;
 const LABELS = 78;
 const AXIS = 20;
+/** The height of a panel where there are as many as stand in the style sheet's height, and of one more. */
+const USUAL = 3;
+const MORE = 78;
 
 export class Strip {
   private readonly surface: Surface;
@@ -56,6 +72,12 @@ export class Strip {
     });
     this.cursor = h("div", { class: "cursor", "aria-hidden": "true" });
     canvas.after(this.cursor);
+  }
+
+  /** Makes room for as many panels as a run has. */
+  fit(run: Run): void {
+    const panels = 2 + 2 * Number(hasConnections(run)) + Number(hasShortFlows(run));
+    this.canvas.style.setProperty("--more", `${Math.max(0, panels - USUAL) * MORE}px`);
   }
 
   show(from: number, to: number, duration: number): void {
@@ -95,7 +117,7 @@ export class Strip {
 
   private drawAll(scene: Scene, ghost: Run | undefined): void {
     const context = this.surface.begin();
-    const panels = [this.queue(scene, ghost), this.windows(scene, ghost), this.rates(scene, ghost)];
+    const panels = [this.queue(scene, ghost), ...this.windows(scene, ghost), this.rates(scene, ghost), ...this.delays(scene, ghost), ...this.completions(scene)];
     const height = (this.surface.height - AXIS) / panels.length;
     panels.forEach((panel, index) => this.drawPanel(context, scene, panel, index * height, height - 8));
     this.drawAxis(context, scene);
@@ -116,18 +138,20 @@ export class Strip {
     };
   }
 
-  private windows(scene: Scene, ghost: Run | undefined): Panel {
+  /** Congestion windows; short flows have no common one. */
+  private windows(scene: Scene, ghost: Run | undefined): Panel[] {
+    if (!hasConnections(scene.run)) return [];
     const curves: Curve[] = [];
     const add = (run: Run, dashed: boolean) =>
       run.samples.cwnd.forEach((values, flow) => {
         const faint = dashed || (scene.focus >= 0 && scene.focus !== flow);
-        if (run.description.flows[flow]?.tcp) curves.push({ values, colour: colourOf(flow, scene.theme), faint, dashed });
+        if (isConnection(run, flow)) curves.push({ values, colour: colourOf(flow, scene.theme), faint, dashed });
       });
     if (ghost && ghost.samples.cwnd.length <= 4) add(ghost, true);
     add(scene.run, false);
     const timeouts = scene.run.reactions.filter((reaction) => reaction.kind === TIMEOUT);
     const marks = timeouts.map(({ at, flow }) => ({ at, colour: colourOf(flow, scene.theme) }));
-    return { title: "Windows", curves, top: Math.max(1000, ...curves.map((curve) => this.largest(scene.run, curve.values))), unit: bytes, marks, levels: [] };
+    return [{ title: "Windows", curves, top: Math.max(1000, ...curves.map((curve) => this.largest(scene.run, curve.values))), unit: bytes, marks, levels: [] }];
   }
 
   private rates(scene: Scene, ghost: Run | undefined): Panel {
@@ -140,6 +164,29 @@ export class Strip {
     if (ghost && ghost.samples.cwnd.length <= 4) add(ghost, true);
     add(scene.run, false);
     return { title: "Goodput", curves, top: Math.max(1000, ...curves.map((curve) => this.largest(scene.run, curve.values))), unit: rate, marks: [], levels: [] };
+  }
+
+  /** Round trips as the senders measure them; nothing where none does. */
+  private delays(scene: Scene, ghost: Run | undefined): Panel[] {
+    if (!hasConnections(scene.run)) return [];
+    const curves: Curve[] = [];
+    const add = (run: Run, dashed: boolean) =>
+      run.samples.roundTrip.forEach((values, flow) => {
+        const faint = dashed || (scene.focus >= 0 && scene.focus !== flow);
+        if (isConnection(run, flow)) curves.push({ values, colour: colourOf(flow, scene.theme), faint, dashed, known: (value) => value > 0 });
+      });
+    if (ghost && ghost.samples.roundTrip.length <= 4) add(ghost, true);
+    add(scene.run, false);
+    return [{ title: "Round trip", curves, top: Math.max(1, ...curves.map((curve) => this.largest(scene.run, curve.values))), unit: span, marks: [], levels: [] }];
+  }
+
+  /** Short flows, where they end, with the time that they took. */
+  private completions({ run, theme, focus }: Scene): Panel[] {
+    if (!hasShortFlows(run)) return [];
+    const dots = run.completions.map(({ at, flow, time }) => ({ at, value: time, colour: colourOf(flow, theme), faint: focus >= 0 && focus !== flow }));
+    const [least, most] = dots.reduce(([least, most], { value }) => [Math.min(least, value), Math.max(most, value)], [Number.POSITIVE_INFINITY, 0]);
+    const bottom = Number.isFinite(least) ? 10 ** Math.floor(Math.log10(least)) : MS;
+    return [{ title: "Completion", curves: [], dots, bottom, top: Math.max(10 * bottom, most), unit: span, marks: [], levels: [] }];
   }
 
   /** Bits a second of every flow, over a fiftieth of the run. */
@@ -172,7 +219,8 @@ export class Strip {
     const { theme, run } = scene;
     const { width } = this.surface;
     const bottom = y + height;
-    const level = (value: number) => bottom - (value / panel.top) * (height - 4);
+    const share = ({ top, bottom: least }: Panel, value: number) => (least ? Math.log(value / least) / Math.log(top / least) : value / top);
+    const level = (value: number) => bottom - share(panel, value) * (height - 4);
     context.font = SMALL;
     context.textAlign = "left";
     context.fillStyle = theme.ink;
@@ -181,7 +229,7 @@ export class Strip {
     context.fillStyle = theme.muted;
     context.fillText(panel.unit(panel.top), 0, y + 15);
     context.textBaseline = "bottom";
-    context.fillText("0", 0, bottom + 1);
+    context.fillText(panel.bottom ? panel.unit(panel.bottom) : "0", 0, bottom + 1);
     context.strokeStyle = theme.line;
     context.lineWidth = 1;
     context.beginPath();
@@ -195,6 +243,7 @@ export class Strip {
     for (const units of panel.levels) this.horizontal(context, theme, level(units));
     const order = [...panel.curves].sort((a, b) => Number(b.faint) - Number(a.faint));
     for (const curve of order) this.drawCurve(context, run.samples.times, curve, level);
+    this.drawDots(context, panel.dots ?? [], level);
     this.drawMarks(context, panel.marks, y);
     context.restore();
   }
@@ -233,6 +282,7 @@ export class Strip {
     for (let index = first; index <= last; index++) {
       const x = Math.round(this.x(times[index]) * 2) / 2;
       const value = values[index];
+      if (curve.known && !curve.known(value)) continue;
       if (x !== column) {
         flush();
         [column, least, most] = [x, value, value];
@@ -244,6 +294,21 @@ export class Strip {
     flush();
     context.stroke();
     context.setLineDash([]);
+    context.globalAlpha = 1;
+  }
+
+  private drawDots(context: CanvasRenderingContext2D, dots: Dot[], level: (value: number) => number): void {
+    let last = "";
+    for (const { at, value, colour, faint } of dots) {
+      if (at < this.from || at > this.to) continue;
+      const [x, y] = [Math.round(this.x(at)), Math.round(level(value))];
+      const place = `${x} ${y} ${colour}`;
+      if (place === last) continue;
+      last = place;
+      context.fillStyle = colour;
+      context.globalAlpha = faint ? 0.25 : 0.8;
+      context.fillRect(x - 1, y - 1, 2.5, 2.5);
+    }
     context.globalAlpha = 1;
   }
 
@@ -274,6 +339,11 @@ export class Strip {
     }
   }
 }
+
+/** Whether a flow is one TCP connection, with a window and round trips of its own. */
+const isConnection = ({ description }: Run, flow: number) => description.flows[flow]?.tcp && !description.flows[flow].pool;
+const hasConnections = (run: Run) => run.description.flows.some((_, flow) => isConnection(run, flow));
+const hasShortFlows = (run: Run) => run.description.flows.some(({ pool }) => pool);
 
 /** The first sample at or after a time. */
 function search(times: number[], time: number): number {

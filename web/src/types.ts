@@ -29,6 +29,8 @@ export interface LinkInfo {
   unit: string;
   policy: string;
   levels: LevelInfo[];
+  /** The rule of a port whose policy is written in the scenario. */
+  rule: string | null;
 }
 
 export interface FlowInfo {
@@ -41,6 +43,8 @@ export interface FlowInfo {
   /** The flow whose VC it uses. */
   circuit: number;
   tcp: boolean;
+  /** Whether it is many short flows, one after the other and beside each other. */
+  pool: boolean;
   mss: number;
 }
 
@@ -53,6 +57,8 @@ export interface Description {
   links: LinkInfo[];
   flows: FlowInfo[];
   reasons: string[];
+  /** What such a rule may name. */
+  rule_names: string[];
   policies: string[];
   scenario: Record<string, any>;
 }

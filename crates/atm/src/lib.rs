@@ -13,6 +13,7 @@ pub mod cell;
 pub mod contract;
 pub mod policing;
 pub mod quantity;
+pub mod rule;
 pub mod scheduler;
 
 pub use cell::Cell;

@@ -18,7 +18,7 @@ use celltrain_tcp::EventKind;
 
 pub(crate) use self::discards::DiscardLog;
 pub use self::passages::Passage;
-pub use self::state::{Discard, FlowState, PortState, Reaction, Row, Vc, Whereabouts};
+pub use self::state::{Completion, Discard, FlowState, PortState, Reaction, Row, Vc, Whereabouts};
 use self::{discards::Noted, vcs::trace};
 use crate::{
     Experiment, Options, RunResult,
@@ -41,6 +41,8 @@ pub struct Live {
     vcs: Vec<Vec<Option<Vc>>>,
     /// Frames that have lost a cell, by flow: of the data, and of the VC back.
     broken: Vec<[BTreeSet<u32>; 2]>,
+    /// The last round trip that each flow's sender measured.
+    round_trips: Vec<Time>,
     /// What had been counted when the measured part of the run began.
     begin: Option<Snapshot>,
     now: Time,
@@ -57,7 +59,8 @@ impl Live {
         network.watch();
         let vcs = trace(&network);
         let broken = vec![<[BTreeSet<u32>; 2]>::default(); graph.flows.len()];
-        Ok(Self { scenario, graph, network, vcs, broken, begin: None, now: 0 })
+        let round_trips = vec![0; graph.flows.len()];
+        Ok(Self { scenario, graph, network, vcs, broken, round_trips, begin: None, now: 0 })
     }
 
     /// The scenario.
@@ -141,7 +144,8 @@ impl Live {
     /// The flows.
     #[must_use]
     pub fn flows(&self) -> Vec<FlowState> {
-        self.network.flows.iter().map(|ends| self.flow(ends)).collect()
+        let flows = self.network.flows.iter().zip(&self.round_trips);
+        flows.map(|(ends, &round_trip)| FlowState { round_trip, ..self.flow(ends) }).collect()
     }
 
     fn flow(&self, ends: &FlowEnds) -> FlowState {
@@ -208,11 +212,38 @@ impl Live {
                     EventKind::FastRetransmit { .. } => Reaction::FastRetransmit,
                     EventKind::Timeout { .. } => Reaction::Timeout,
                     EventKind::EcnReduction { .. } => Reaction::Mark,
+                    EventKind::RttSample { rtt, .. } => {
+                        self.round_trips[flow] = rtt;
+                        continue;
+                    }
                     _ => continue,
                 };
                 reactions.push((event.at, flow, reaction));
             }
         }
         reactions
+    }
+    /// The short flows that ended from `since` on, flow by flow.
+    #[must_use]
+    pub fn completions(&self, since: Time) -> Vec<Completion> {
+        let mut completions = Vec::new();
+        for (flow, ends) in self.network.flows.iter().enumerate() {
+            let Some(pool) = self.network.pool(ends) else { continue };
+            for had in self.network.had(ends).into_iter().filter(|had| had.at >= since) {
+                // Receivers count from 1, and do not know the size.
+                let Some(begun) = (had.flow as usize).checked_sub(1).map(|place| pool.begun[place]) else {
+                    continue;
+                };
+                if had.bytes == begun.bytes {
+                    completions.push(Completion {
+                        at: had.at,
+                        flow,
+                        bytes: had.bytes,
+                        time: had.at - begun.at,
+                    });
+                }
+            }
+        }
+        completions
     }
 }

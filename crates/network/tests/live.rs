@@ -180,3 +180,61 @@ fn short_flows_deliver_what_their_receivers_have_had() {
     assert_eq!(seen, [[delivered, again]]);
     assert!(delivered > 20_000 && again > 0);
 }
+
+/// A frame that a link loses whole is as many lost cells as the link has carried of it for nothing.
+#[test]
+fn every_cell_of_a_frame_that_is_lost_whole_is_told_of() {
+    let cells = SHORT
+        .replace(r#"framing = "packets", "#, "")
+        .replace(r#", trunk.reorder = { share = 0.2, delay = "3 ms" }"#, "");
+    assert!(!cells.contains("packets") && !cells.contains("reorder"));
+    let scenario = Scenario::from_toml(&cells, "cells.toml", &[]).unwrap();
+    let (mut watched, mut told, mut frames) = (live(&scenario), 0, 0);
+    while !watched.is_over() {
+        assert!(watched.advance(watched.now() + 2_000 * MICROSECOND, &mut || false));
+        for discard in watched.drain_discards().iter().filter(|discard| discard.reason == "lost_random") {
+            told += u64::from(discard.count);
+            frames += 1;
+        }
+    }
+    let result = watched.finish(&mut || false).unwrap();
+    let lost: u64 = result.ports.counts("lost_random").iter().sum();
+    assert_eq!(told, lost);
+    assert!(lost > 10 * frames && frames > 10, "{lost} cells of {frames} frames");
+}
+
+#[test]
+fn short_flows_are_told_of_when_they_end() {
+    let scenario = Scenario::from_toml(SHORT, "short.toml", &[]).unwrap();
+    let (mut watched, mut told) = (live(&scenario), Vec::new());
+    while !watched.is_over() {
+        let since = watched.now();
+        assert!(watched.advance(since + 7_000 * MICROSECOND, &mut || false));
+        let ended = watched.completions(since);
+        assert!(ended.iter().all(|one| (since..watched.now()).contains(&one.at) && one.bytes == 20_000));
+        told.extend(ended);
+    }
+    let result = watched.finish(&mut || false).unwrap();
+    let value = |name: &str| result.summary.iter().find(|metric| metric.name == name).unwrap().value;
+    let mean = told.iter().map(|one| one.time as f64 / 1e12).sum::<f64>() / told.len() as f64;
+    assert_eq!(told.len() as f64, value("short_flows_completed"));
+    assert!((mean - value("fct_mean")).abs() < 1e-9, "{mean} s");
+    assert!(told.len() > 20);
+}
+
+/// Nothing is faster than the links: a round trip takes their delays at the least, and the queue in front of the trunk at the most.
+#[test]
+fn senders_tell_of_their_round_trips() {
+    let scenario =
+        shipped("60 ms").into_iter().find(|one| one.spec().name == "two sources, small buffer").unwrap();
+    let mut watched = live(&scenario);
+    assert!(watched.flows().iter().all(|flow| flow.round_trip == 0), "nothing has been measured yet");
+    watched.advance(Time::MAX, &mut || false);
+    watched.drain_reactions();
+    let graph = watched.graph();
+    for (flow, state) in graph.flows.iter().zip(watched.flows()) {
+        let path = flow.route.iter().chain(&flow.back);
+        let delays: Time = path.map(|&link| graph.links[link].delay.ps()).sum();
+        assert!((delays..4 * delays).contains(&state.round_trip), "{} ps, {delays} ps", state.round_trip);
+    }
+}

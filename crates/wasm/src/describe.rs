@@ -1,12 +1,12 @@
 //! What a page has to know of a scenario to draw it.
 
 use celltrain_atm::{
-    buffer::{PolicyName, Reason},
+    buffer::{PolicyName, Reason, script},
     quantity::Capacity,
 };
 use celltrain_network::{
     live::Live,
-    scenario::{Flow, Framing, Graph, Link, Node, NodeKind},
+    scenario::{Flow, Framing, Graph, Link, Node, NodeKind, Traffic},
 };
 use serde_json::{Value, json};
 
@@ -23,6 +23,7 @@ pub(crate) fn describe(live: &Live) -> Value {
         "links": links,
         "flows": graph.flows.iter().map(flow).collect::<Vec<_>>(),
         "reasons": reasons(),
+        "rule_names": script::KNOWN.map(|known| known.name),
         "policies": PolicyName::ALL.iter().map(|name| name.name()).collect::<Vec<_>>(),
         "scenario": live.scenario().to_json(),
     })
@@ -55,6 +56,7 @@ fn link(graph: &Graph, index: usize) -> Value {
         "unit": unit.to_string(),
         "policy": link.discard.policy.name(),
         "levels": levels.collect::<Vec<_>>(),
+        "rule": (link.discard.policy == PolicyName::Script).then_some(&link.discard.script.rule.0),
     })
 }
 
@@ -68,6 +70,7 @@ fn flow(flow: &Flow) -> Value {
         "back": flow.back,
         "circuit": flow.circuit,
         "tcp": flow.traffic.uses_tcp(),
+        "pool": matches!(flow.traffic, Traffic::ShortFlows(_)),
         "mss": flow.tcp.mss,
     })
 }

@@ -30,15 +30,17 @@ impl Lab {
         let mut view = View::default();
         let period = if period == 0 { MILLISECOND } else { period };
         let until = until.min(self.live.scenario().spec().duration.ps());
+        let begin = self.live.now();
         while self.live.now() < until {
             let next = (self.live.now() / period + 1).saturating_mul(period);
             self.live.advance(next.min(until), &mut || false);
+            view.discards(&self.live.drain_discards());
+            view.reactions(&self.live.drain_reactions());
             if next <= until {
                 view.sample(&self.live);
             }
-            view.discards(&self.live.drain_discards());
-            view.reactions(&self.live.drain_reactions());
         }
+        view.completions(&self.live.completions(begin));
         view.finish(self.live.now())
     }
 

@@ -4,7 +4,9 @@
 //! of each table, in the order of [`View`]'s fields.
 
 use celltrain_atm::cell::{Ecn, Kind};
-use celltrain_network::live::{Discard, FlowState, Live, PortState, Reaction, Row, Vc, Whereabouts};
+use celltrain_network::live::{
+    Completion, Discard, FlowState, Live, PortState, Reaction, Row, Vc, Whereabouts,
+};
 
 use crate::describe::reasons;
 
@@ -15,15 +17,17 @@ pub(crate) struct View {
     rows: Table<11>,
     /// link, in a switch, occupancy, arrived, accepted, discarded, VCs captured.
     ports: Table<7>,
-    /// cwnd, ssthresh, flight, delivered, timeouts, retransmitted, allowed cell rate.
-    flows: Table<7>,
+    /// cwnd, ssthresh, flight, delivered, timeouts, retransmitted, allowed cell rate, round trip.
+    flows: Table<8>,
     /// The VCs captured by ports: link, VC.
     captured: Table<2>,
     /// time, link, VC, frame, position, length, count, reason.
     discards: Table<8>,
     /// time, flow, kind.
     reactions: Table<3>,
-    /// time; then of every switch port the occupancy, then of every flow cwnd and bytes delivered.
+    /// time, flow, bytes, completion time.
+    completions: Table<4>,
+    /// time; then of every switch port the occupancy, then of every flow cwnd, bytes delivered and round trip.
     samples: Vec<f64>,
     sampled: u64,
 }
@@ -59,7 +63,7 @@ impl View {
             let [cwnd, ssthresh, flight, delivered, timeouts, retransmitted] =
                 [flow.cwnd, flow.ssthresh, flow.flight, flow.delivered, flow.timeouts, flow.retransmitted]
                     .map(|value| value as f64);
-            [cwnd, ssthresh, flight, delivered, timeouts, retransmitted, flow.acr]
+            [cwnd, ssthresh, flight, delivered, timeouts, retransmitted, flow.acr, flow.round_trip as f64]
         }));
     }
 
@@ -92,12 +96,20 @@ impl View {
         }));
     }
 
+    pub(crate) fn completions(&mut self, completions: &[Completion]) {
+        self.completions.0.extend(completions.iter().map(|&Completion { at, flow, bytes, time }| {
+            [at as f64, flow as f64, bytes as f64, time as f64]
+        }));
+    }
+
     pub(crate) fn sample(&mut self, live: &Live) {
         self.sampled += 1;
         self.samples.push(live.now() as f64);
         let ports = live.ports();
         self.samples.extend(ports.iter().filter(|port| port.in_switch).map(|port| port.occupancy as f64));
-        self.samples.extend(live.flows().iter().flat_map(|flow| [flow.cwnd as f64, flow.delivered as f64]));
+        let flows = live.flows();
+        let values = flows.iter().flat_map(|flow| [flow.cwnd, flow.delivered, flow.round_trip]);
+        self.samples.extend(values.map(|value| value as f64));
     }
 
     /// The bytes of all tables, at time `now`.
@@ -110,6 +122,7 @@ impl View {
             self.captured.0.len(),
             self.discards.0.len(),
             self.reactions.0.len(),
+            self.completions.0.len(),
             self.sampled as usize,
         ];
         numbers.extend(lengths.map(|length| length as f64));
@@ -119,6 +132,7 @@ impl View {
         numbers.extend(self.captured.0.as_flattened());
         numbers.extend(self.discards.0.as_flattened());
         numbers.extend(self.reactions.0.as_flattened());
+        numbers.extend(self.completions.0.as_flattened());
         numbers.extend(self.samples);
         numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
     }

@@ -55,6 +55,7 @@ registry::policies! {
     codel::Codel => "codel",
     fq_codel::FqCodel => "fq-codel",
     dualpi2::Dualpi2 => "dualpi2",
+    script::Script => "script",
 }
 
 /// Why a cell was discarded.

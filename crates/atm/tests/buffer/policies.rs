@@ -7,7 +7,7 @@ use celltrain_atm::{
     buffer::{
         BufferPolicy, DiscardParams, Occupancy, Policy, PolicyName, PortContext, PortState, PushOut, Reason,
         Removed, Verdict, View, dfba, double_epd, dynamic_threshold, epd, espd, espd_original, fba,
-        frame::EndMarks, per_vc, ppd, red, selective_drop, tail_drop, wba,
+        frame::EndMarks, per_vc, ppd, red, script, selective_drop, tail_drop, wba,
     },
     catalogue::ParamError,
     cell::Ecn,
@@ -43,7 +43,7 @@ fn parameters() -> Vec<DiscardParams> {
 }
 
 /// Other parameters than the defaults of the policies with accounts.
-fn others() -> [DiscardParams; 9] {
+fn others() -> [DiscardParams; 10] {
     use PolicyName as Name;
     let (low, high) = (Level::Share(300_000), Level::Share(700_000));
     let (threshold, scale, end_marks) = (low, Ratio::billionths(1_500_000_000), EndMarks::Always);
@@ -56,6 +56,8 @@ fn others() -> [DiscardParams; 9] {
     let alpha = Ratio::billionths(500_000_000);
     let dynamic_threshold = dynamic_threshold::Params { alpha, end_marks, ecn: true };
     let red = red::Params { weight: 0.2, ecn: true, end_marks, ..red::Params::default() };
+    let rule = "if refused { occupancy < low } else { vc_occupancy * vcs < capacity && !low_priority }";
+    let script = script::Params { rule: script::RuleText(rule.to_owned()), low, high, end_marks, ecn: true };
     let (gentle, epd) = (true, Some(high));
     let gentle = red::Params { max: Level::Share(500_000), gentle, epd, ..red.clone() };
     [
@@ -68,6 +70,7 @@ fn others() -> [DiscardParams; 9] {
         DiscardParams { dynamic_threshold, ..DiscardParams::of(Name::DynamicThreshold) },
         DiscardParams { red, ..DiscardParams::of(Name::Red) },
         DiscardParams { red: gentle, ..DiscardParams::of(Name::Red) },
+        DiscardParams { script, ..DiscardParams::of(Name::Script) },
     ]
 }
 

@@ -216,7 +216,7 @@ impl Channel {
         if train.item.kind == Kind::Data
             && let Some(reason) = self.frame_fate(&train, flight)
         {
-            self.lost[reason as usize] += u64::from(train.count);
+            self.count_lost(&train, reason);
             return;
         }
         if self.parts.dark.is_none() {
@@ -302,7 +302,7 @@ impl Channel {
             }
             self.note_loss(&cell, reason);
         }
-        self.lost[reason as usize] += u64::from(train.count);
+        self.count_lost(train, reason);
         let (vc, cell) = (&mut self.parts.vcs[train.item.vc as usize], &train.item);
         if cell.kind != Kind::Data {
             vc.rm_payloads.iter().for_each(|&payloads| flight.rm[payloads].lose(cell.frame));
@@ -318,8 +318,13 @@ impl Channel {
     fn note_loss(&mut self, train: &Train<Cell>, reason: LossReason) {
         let place = u64::from(train.item.position) << 32 | u64::from(train.item.vc);
         self.fingerprint.mix(train.first.ps() ^ place << 8 ^ reason as u64);
+    }
+
+    /// Counts the cells of a train that are lost.
+    fn count_lost(&mut self, train: &Train<Cell>, reason: LossReason) {
+        self.lost[reason as usize] += u64::from(train.count);
         if let Some(log) = &mut self.log {
-            log.add(train.first.ps(), &train.item, reason.column());
+            log.add(train.first.ps(), &train.item, train.count, reason.column());
         }
     }
 

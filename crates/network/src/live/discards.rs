@@ -20,13 +20,13 @@ pub(super) struct Noted {
 const SEARCHED: usize = 32;
 
 impl DiscardLog {
-    /// Notes a cell that is lost.
-    pub(crate) fn add(&mut self, at: Time, cell: &Cell, reason: &'static str) {
+    /// Notes `count` cells of one frame that are lost, from `cell` on.
+    pub(crate) fn add(&mut self, at: Time, cell: &Cell, count: u32, reason: &'static str) {
         let key = |noted: &Cell| (noted.vc, noted.frame, noted.kind);
         let recent = self.0.iter_mut().rev().take(SEARCHED);
         match recent.into_iter().find(|noted| key(&noted.cell) == key(cell) && noted.reason == reason) {
-            Some(noted) => noted.count += 1,
-            None => self.0.push(Noted { at, cell: *cell, count: 1, reason }),
+            Some(noted) => noted.count += count,
+            None => self.0.push(Noted { at, cell: *cell, count, reason }),
         }
     }
 

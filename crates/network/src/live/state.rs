@@ -82,6 +82,8 @@ pub struct FlowState {
     pub timeouts: u64,
     /// Segments sent again since the start.
     pub retransmitted: u64,
+    /// The last round trip that the sender had measured when reactions were last handed over; zero before the first.
+    pub round_trip: Time,
     /// Allowed cell rate in cells per second; zero without ABR.
     pub acr: f64,
 }
@@ -101,6 +103,19 @@ pub struct Discard {
     pub count: u32,
     /// Why: the name of the column that counts it in results.
     pub reason: &'static str,
+}
+
+/// A short flow all of whose bytes have arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Completion {
+    /// When the last of them did.
+    pub at: Time,
+    /// The flow that it is a part of.
+    pub flow: usize,
+    /// Its size.
+    pub bytes: u64,
+    /// The time from its arrival until then.
+    pub time: Time,
 }
 
 /// What happened to a sender.

@@ -164,7 +164,13 @@ fn text(draw: &mut Draw, name: &str, node: &Json) -> String {
             _ => format!("{} cells", draw.count(2000)),
         },
         _ => {
-            node["examples"][0].as_str().unwrap_or_else(|| panic!("no example of {name}: {node}")).to_owned()
+            let examples: Vec<_> =
+                node["examples"].as_array().into_iter().flatten().filter_map(Json::as_str).collect();
+            match examples[..] {
+                [] => panic!("no example of {name}: {node}"),
+                [only] => only.to_owned(),
+                _ => (*draw.pick(&examples)).to_owned(),
+            }
         }
     }
 }

@@ -1,0 +1,57 @@
+/** Where a policy is written: the rule of the scenario, what it may name, and what is wrong with it. */
+
+import type { App } from "./app.ts";
+import { h } from "./dom.ts";
+import type { LinkInfo } from "./types.ts";
+
+const KEY = "switch.discard.script.rule";
+
+/** Rules to begin with. */
+const EXAMPLES: [string, string][] = [
+  ["EPD", "occupancy < high"],
+  ["Like ESPD", "// A VC that was refused waits until the queue is short.\nif refused { occupancy < low } else { occupancy < high }"],
+  ["Fair share", "// Above the low threshold no VC may hold more than its share.\nlet share = occupancy / max(active_vcs, 1);\noccupancy < low || vc_occupancy <= share"],
+];
+
+export class RuleEditor {
+  /** What is written and does not run yet. */
+  private draft: string | undefined;
+  private refused = "";
+
+  constructor(
+    private readonly app: App,
+    private readonly render: () => void,
+  ) {}
+
+  /** The rows of the port's settings. */
+  rows(link: LinkInfo): HTMLElement[] {
+    if (link.rule === null) return [];
+    const text = h("textarea", {
+      id: "rule", rows: "6", spellcheck: "false", autocapitalize: "off", "aria-describedby": "rule-error",
+      input: (event) => (this.draft = event.target.value),
+      keydown: (event) => event.key === "Enter" && (event.ctrlKey || event.metaKey) && void this.run(text.value),
+    });
+    text.value = this.draft ?? link.rule.trim();
+    const examples = EXAMPLES.map(([title, rule]) => h("button", { click: () => void this.run(rule) }, title));
+    const names = this.app.run.description.rule_names;
+    return [
+      h("label", { for: "rule" }, "Admits if"),
+      h("div", { class: "rule" }, text,
+        h("p", { id: "rule-error", class: "note wrong", role: "alert" }, this.refused),
+        h("div", { class: "chips" }, h("button", { id: "run-rule", click: () => void this.run(text.value) }, "Run this rule"), ...examples),
+        h("details", {}, h("summary", {}, "What it may name"),
+          h("p", { class: "note" }, names.join(", "), ". Signs: + - * / %, < <= > >= == !=, && || !, min(a, b), max(a, b), if a { b } else { c }, let a = b;"),
+          h("p", { class: "note" }, "It is asked at the first cell of each frame. Numbers are whole: write a share as in 10 * occupancy < 8 * capacity."))),
+    ];
+  }
+
+  private async run(rule: string): Promise<void> {
+    this.draft = rule;
+    // A quoted text in JSON is one in TOML too.
+    const message = await this.app.tryKey(KEY, JSON.stringify(rule));
+    // The place in the rule is what helps; the rest of the message names the key.
+    this.refused = message === undefined ? "" : (/line \d+, column \d+: .*/s.exec(message)?.[0] ?? message);
+    if (message === undefined) this.draft = undefined;
+    this.render();
+  }
+}
