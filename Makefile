@@ -142,6 +142,10 @@ soak: ## Run random scenarios: SECONDS=60 or SCENARIOS=N, on JOBS=1 processes, S
 	SECONDS=$(SECONDS) SCENARIOS=$(SCENARIOS) JOBS=$(JOBS) SEED=$(SEED) RUST_BACKTRACE=0 \
 		cargo test --locked --quiet --package celltrain-network --test composed -- --ignored --exact soak::soak --nocapture
 
+.PHONY: robustness
+robustness: build $(VENV)/.dev ## Kill commands at KILLS=100 random moments each, flip every bit of a store; SEED=1.
+	$(BIN)/python tests/python/robustness.py --kills $(or $(KILLS),100) --seed $(or $(SEED),1)
+
 .PHONY: docs
 docs: build $(VENV)/.docs ## Build the documentation as a site in docs/_build/html.
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going docs docs/_build/html
