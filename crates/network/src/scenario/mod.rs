@@ -33,9 +33,9 @@ pub(crate) use spec::forms;
 pub use spec::{
     ArrivalTimes, Backbone, BurstLoss, Bursty, Cbr, CellRate, Chain, Dark, DelayChange, DelayChanges,
     Distribution, ExplicitGraph, FatTree, Finite, FlowSpec, Framing, Greedy, HostSpec, IpServes, LeafSpine,
-    LinkEntry, LinkOverride, LinkSpec, LongRange, LossDirection, LossSpec, LossUnit, MeasuresSpec, NSource,
-    NodeEntry, NodeKind, OnOff, ParkingLot, Pattern, Poisson, PortSpec, Reorder, SCHEMA, ShortFlows, Spec,
-    Start, SwitchSpec, TieBreak, Topology, TraceFlow, Traffic,
+    LinkEntry, LinkOverride, LinkSpec, LongRange, LossDirection, LossSpec, LossUnit, MeasuredDelays,
+    MeasuresSpec, NSource, NodeEntry, NodeKind, OnOff, ParkingLot, Pattern, Poisson, PortSpec, Reorder,
+    SCHEMA, ShortFlows, Spec, Start, SwitchSpec, TieBreak, Topology, TraceFlow, Traffic,
 };
 
 use self::{
@@ -151,7 +151,7 @@ impl Scenario {
     /// replications.
     #[must_use]
     pub fn key(&self) -> String {
-        key::key(self.to_json())
+        key::key(self.resolved_json())
     }
 
     /// The JSON schema (draft 7) of scenario files, with the `[sweep]` that the command `celltrain sweep` reads.

@@ -17,7 +17,8 @@ pub(super) fn resolved(spec: &Spec) -> Table {
         flow.standalone = flow.tcp.is_some() || flow.vc.is_some() || flow.abr.is_some();
     }
     let mut tables = table(&spec);
-    for (key, own) in [("vc", table(&spec.vc)), ("abr", table(&spec.abr))] {
+    let own = [("vc", table(&spec.vc)), ("abr", table(&spec.abr)), ("measures", table(&spec.measures))];
+    for (key, own) in own {
         tables.entry(key).or_insert(Value::Table(own));
     }
     if let Some(Value::Table(switch)) = tables.get_mut("switch") {
