@@ -94,6 +94,8 @@ TABLES = {
     "flow": "## A flow: columns of `flows`",
     "port": "## A port: columns of `ports`\n\nWhere a link carries packets, counts are of packets: `counted` says so.",
     "time": "## Over time: metrics of `series`",
+    "bin": "## A bin of a distribution: columns of `distributions`\n\nRuns whose scenario sets `measures.distributions` have them; "
+    "[Measure delays and queues](../how-to/measure-delays-and-queues.md) shows how to read them.",
 }
 
 

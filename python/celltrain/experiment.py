@@ -315,6 +315,7 @@ def simulate(task: Task, cancel: _core.CancelToken | None = None) -> Record:
         dict(run.units),
         run.events if task.events else {},
         _capture_files(run.captures),
+        run.distributions,
     )
 
 

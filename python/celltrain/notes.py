@@ -1,4 +1,4 @@
-"""Notes on a scenario: settings that are valid and have no effect, and ports where phases lock."""
+"""Notes on a scenario: settings that are valid and have no effect, or not the one that they promise."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -24,8 +24,8 @@ NAMED = 5
 def notes(scenario: Scenario) -> list[str]:
     """A sentence for each setting without effect and each port where phases lock, with what to write."""
     settings = scenario.to_dict()
-    unused = [note for rule in (_abr, _gfr, _ecn, _unread) for note in rule(settings)]
-    return unused + scenario.core.notes()
+    found = [note for rule in (_abr, _gfr, _ecn, _unread) for note in rule(settings)]
+    return [*found, *_overcommitted(scenario, settings), *scenario.core.notes()]
 
 
 def advice(result: "Result") -> list[str]:
@@ -74,6 +74,21 @@ def _gfr(settings: Settings) -> Iterator[str]:
         yield (
             'vc.category = "gfr" without vc.mcr: nothing is guaranteed; write a minimum rate, as in '
             'mcr = "10 Mbit/s"'
+        )
+
+
+def _overcommitted(scenario: Scenario, settings: Settings) -> Iterator[str]:
+    """A sentence if more is guaranteed than a link carries."""
+    if not any(vc.get("mcr") for vc in _vcs(settings)):
+        return
+    over = scenario.core.overcommitted()
+    if over:
+        port, promised, rate = max(over, key=lambda one: one[1] / one[2])
+        others = f", and the same holds for {len(over) - 1} more" if len(over) > 1 else ""
+        yield (
+            f'the minimum rates of the VCs across "{port}" sum to {promised / 1e6:,.6g} Mbit/s, and its link '
+            f"carries {rate / 1e6:,.6g} Mbit/s{others}: not all of them can be met; "
+            "write lower vc.mcr, or fewer flows"
         )
 
 

@@ -29,7 +29,8 @@ def collect(pattern: str | PathLike[str], frame: str = "summary") -> "pl.DataFra
 
     Args:
         pattern: results folders, with * for any name and ** for any folders between.
-        frame: "summary", "flows", "ports", "series" or "events"; folders that lack it are left out.
+        frame: "summary", "flows", "ports", "series", "events" or "distributions";
+            folders that lack it are left out.
 
     Returns:
         The rows of every folder with `folder, experiment, key, seed, celltrain` in front. Columns that an

@@ -28,7 +28,7 @@ __all__ = [
     "title",
 ]
 
-FRAME_OF = {"run": "summary", "flow": "flows", "port": "ports", "time": "series"}
+FRAME_OF = {"run": "summary", "flow": "flows", "port": "ports", "time": "series", "bin": "distributions"}
 """The frame that has a measure, by what one value of it is about.
 
 In `summary` and `series` it is a row's `metric`, in the others a column."""
@@ -58,7 +58,7 @@ class Measure:
     formula: str
     """What it is. T is the measured time, from the end of the warm-up to the end of the run."""
     over: str
-    """What one value of it is about: "run", "flow", "port" or "time"."""
+    """What one value of it is about: "run", "flow", "port", "time" or "bin"."""
     aggregation: str
     """How it adds up."""
     source: str
@@ -84,7 +84,7 @@ class Measure:
 
 @cache
 def measures() -> tuple[Measure, ...]:
-    """Every measure: those of a run, of a flow, of a port, and those over time."""
+    """Every measure: those of a run, of a flow, of a port, those over time, and distributions."""
     return tuple(Measure(**one) for one in json.loads(_core.measures()))
 
 

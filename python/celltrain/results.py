@@ -44,6 +44,7 @@ FRAMES = {
     "ports": "one row per replication and port: arrived, forwarded, discarded, occupancy, delay (s)",
     "series": "one row per sample of a traced run: replication, t (s), entity, metric, value, unit",
     "events": "one row per event of a TCP sender: replication, t (s), flow, event, cause, position (B)",
+    "distributions": "one row per replication and bin: delays of flows, occupancies of ports",
 }
 """The frames of a result and what they hold; `celltrain.measures()` defines every metric and column."""
 
@@ -68,6 +69,8 @@ class Record:
     events: dict[str, list[Any]] = field(default_factory=dict)
     captures: dict[str, bytes] = field(default_factory=dict)
     """Captures by the names of their files."""
+    distributions: dict[str, list[Any]] = field(default_factory=dict)
+    """The bins of distributions, if the scenario asks for them with `measures.distributions`."""
 
     def metric(self, name: str) -> float:
         """The value of a summary metric.
@@ -126,11 +129,19 @@ class Frames:
         """One row an event of a TCP sender, if the run recorded them: what happened, when and why."""
         return self._load("events")
 
+    @cached_property
+    def distributions(self) -> "pl.DataFrame":
+        """One row a replication and bin of a distribution, if the scenario asks for them.
+
+        `celltrain.distributions.merged` adds up replications.
+        """
+        return self._load("distributions")
+
 
 class Result(Frames):
     """What the replications of a scenario measured, as polars frames and a manifest.
 
-    The frames are `summary`, `flows`, `ports`, `series` and `events` (see `FRAMES`).
+    The frames are `summary`, `flows`, `ports`, `series`, `events` and `distributions` (see `FRAMES`).
     """
 
     def __init__(
@@ -437,6 +448,8 @@ def _columns(name: str, record: Record) -> dict[str, Any]:
         return record.ports
     if name == "events":
         return record.events
+    if name == "distributions":
+        return record.distributions
     if name == "summary":
         return dict(
             zip(("metric", "value", "unit"), map(list, zip(*record.summary, strict=True)), strict=True)
@@ -496,5 +509,12 @@ def _schema(name: str) -> "Mapping[str, Any]":
             "cause": pl.String,
             "position": pl.Float64,
             "detail": pl.String,
+        },
+        "distributions": {
+            "replication": pl.Int64,
+            **dict.fromkeys(("over", "entity", "measure", "unit"), pl.String),
+            **dict.fromkeys(("low", "high", "weight"), pl.UInt64),
+            "weight_unit": pl.String,
+            "share_above": pl.Float64,
         },
     }.get(name, {"replication": pl.Int64})

@@ -126,6 +126,7 @@ ABR = {"vc.category": "abr"}
     [
         (ABR, "without an allocator"),
         ({"vc.category": "gfr"}, "without vc.mcr"),
+        ({"vc.category": "gfr", "vc.mcr": "100 Mbit/s"}, "sum to 200 Mbit/s, and its link carries 155.52"),
         ({"tcp.ecn": True}, "no switch marks"),
         ({"switch.discard.policy": "red", "switch.discard.red.ecn": True}, "no TCP reads marks"),
     ],

@@ -8,6 +8,8 @@ import pytest
 
 import celltrain as ct
 from celltrain import folder
+from celltrain.distributions import merged
+from celltrain.folder import claim
 from celltrain.results import record_frame
 
 
@@ -173,3 +175,37 @@ def test_fairness_by_what_each_flow_should_get(result: ct.Result) -> None:
     assert result.fairness({"2": 7.0}).mean == 1.0
     with pytest.raises(ct.InputError, match="unknown flow '3'"):
         result.fairness({"3": 1.0})
+
+
+def test_distributions_add_up_over_replications(scenario: ct.Scenario, tmp_path: Path) -> None:
+    """Weights of equal bins sum; shares above are those of all replications together."""
+    asked = scenario.with_({"measures.distributions": True})
+    result = ct.run(asked, replications=3)
+    assert ct.run(scenario, replications=3).distributions.is_empty()
+    assert ct.run(asked, replications=3, jobs=3).distributions.equals(result.distributions)
+    found = merged(result.distributions)
+    assert found.columns == [name for name in result.distributions.columns if name != "replication"]
+    assert found["weight"].sum() == result.distributions["weight"].sum()
+    port = found.filter(over="port", entity=scenario.bottleneck)
+    time = (asked.duration - asked.warm_up) * 1e12
+    assert port["weight"].sum() == pytest.approx(3 * time, rel=1e-9)
+    assert port["low"].to_list() == sorted(set(port["low"]))
+    rows = list(port.iter_rows(named=True))
+    for row in rows:
+        above = sum(other["weight"] for other in rows if other["low"] > row["high"])
+        assert row["share_above"] == pytest.approx(above / sum(other["weight"] for other in rows))
+    kept = ct.Result.read(result.write(tmp_path / "out"))
+    assert kept.distributions.equals(result.distributions)
+    with claim(tmp_path / "kept", "run", asked.key) as folder:
+        stored = ct.run(asked, replications=3, folder=folder)
+    assert stored.distributions.equals(result.distributions)
+
+
+def test_a_sweep_has_the_distributions_of_its_runs(scenario: ct.Scenario, tmp_path: Path) -> None:
+    asked = scenario.with_({"measures.distributions": True})
+    sweep = ct.sweep(asked, grid={"switch.buffer": ["100 cells", "200 cells"]}, replications=2, out=tmp_path)
+    found = sweep.scan("distributions").collect()
+    one = ct.run(asked.with_({"switch.buffer": "200 cells"}), replications=2)
+    part = found.filter(point=1).select(one.distributions.columns)
+    assert part.equals(one.distributions)
+    assert set(merged(found)["point"]) == {0, 1}

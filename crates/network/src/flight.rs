@@ -8,6 +8,7 @@
 use std::collections::VecDeque;
 
 use celltrain_atm::abr::RmCell;
+use celltrain_engine::Time;
 use celltrain_tcp::Segment;
 
 /// A segment in flight, and which endpoint of the receiving host it is for.
@@ -17,6 +18,8 @@ pub(crate) struct Packet {
     pub(crate) endpoint: u32,
     /// The number of the flow that it belongs to, where endpoints serve one flow after the other.
     pub(crate) flow: u32,
+    /// When it went to the network interface.
+    pub(crate) sent: Time,
 }
 
 /// The contents of the frames, or of the RM cells, that one VC carries, numbered from 0.
@@ -129,6 +132,8 @@ pub(crate) struct InFlight {
     pub(crate) packets: Vec<PayloadQueue<Packet>>,
     /// The contents of RM cells, by payload queue. Each ABR VC has one in either direction.
     pub(crate) rm: Vec<PayloadQueue<RmCell>>,
+    /// When frames without contents went to the network interface, by VC: those of bare cells whose delays are measured.
+    pub(crate) sent: Vec<PayloadQueue<Time>>,
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ use crate::{
     flight::InFlight,
     host::{AbrSource, Had, Host, Pool},
     live::DiscardLog,
+    measures::Delays,
     port::{Location, Port, RateControl},
     scenario::Graph,
 };
@@ -170,11 +171,28 @@ impl Network {
     /// Keeps what happens to TCP senders from now on: the table of events, and series of the segments sent, of the
     /// acknowledgements and of the round trips. They grow with every segment.
     pub fn record_events(&mut self) {
+        self.trace_senders();
+        self.nodes.iter_mut().filter_map(Node::host_mut).for_each(Host::record_pools);
+    }
+
+    /// As [`Network::record_events`], without those of short flows.
+    fn trace_senders(&mut self) {
         for host in self.nodes.iter_mut().filter_map(Node::host_mut) {
             for endpoint in &mut host.parts.endpoints {
                 if let Tcp::Sender(sender) = &mut endpoint.tcp {
                     sender.trace(true);
                 }
+            }
+        }
+    }
+
+    /// Follows how long the buffer of every switch port holds how much from now on.
+    pub(crate) fn follow_levels(&mut self) {
+        for node in &mut self.nodes {
+            if let Node::Port(port) = node
+                && port.location == Location::Switch
+            {
+                port.follow_levels();
             }
         }
     }
@@ -283,6 +301,12 @@ impl Network {
         self.host(flow.to).pool_had(receiver..receiver + size).collect()
     }
 
+    /// The transfer delays of the frames of flow `flow`, if they are measured and its VC is its own, or first its.
+    pub(crate) fn delays(&self, flow: &FlowEnds) -> Option<&Delays> {
+        let incoming = &self.host(flow.to).parts.incoming[flow.incoming as usize];
+        incoming.delays.as_deref().filter(|_| !flow.shares)
+    }
+
     /// The ABR source of flow `flow`, if its VC is ABR and its own.
     pub(crate) fn abr_source(&self, flow: &FlowEnds) -> Option<&AbrSource> {
         let parts = &self.host(flow.from).parts;
@@ -298,6 +322,17 @@ impl Network {
                 Tcp::Sender(sender) => sender.take_events(),
                 Tcp::Receiver(_) => panic!("the first endpoint of a flow sends"),
             },
+            _ => Vec::new(),
+        }
+    }
+
+    /// Takes out what happened to the short flows of flow `flow`, by their numbers.
+    pub(crate) fn take_short_events(&mut self, flow: usize) -> Vec<(u32, Vec<Event>)> {
+        let FlowEnds { from, carrier, .. } = self.flows[flow];
+        match (&mut self.nodes[from], carrier) {
+            (Node::Host(host), Carrier::Pool { pool, sender, size, .. }) => {
+                host.take_pool_events(pool, sender..sender + size)
+            }
             _ => Vec::new(),
         }
     }
@@ -336,7 +371,7 @@ impl Network {
 
     /// Keeps logs of discards and of the senders' events from now on, for a viewer.
     pub(crate) fn watch(&mut self) {
-        self.record_events();
+        self.trace_senders();
         for node in &mut self.nodes {
             match node {
                 Node::Port(port) => port.watch(),

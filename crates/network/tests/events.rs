@@ -71,3 +71,38 @@ fn recording_changes_nothing() {
     assert!(silent.series.is_empty());
     assert!(texts(&silent, "event").is_empty());
 }
+
+/// Short flows are recorded too, each by its number: in slow start with nothing lost, a flow of n segments sends n.
+#[test]
+fn short_flows_are_recorded_by_their_numbers() {
+    let text = r#"
+        schema = 1
+        name = "short"
+        duration = "2 s"
+        topology = { kind = "n-source", sources = 2 }
+        link = { rate = "10 Mbit/s", delay = "1 ms" }
+        tcp = { stack = "newreno", mss = "1000 B" }
+        [traffic]
+        kind = "short-flows"
+        trace = [{ at = "0 s", bytes = "3000 B" }, { at = "100 ms", bytes = "7000 B" }, { at = "1 s", bytes = "1 B" }]
+    "#;
+    let scenario = Scenario::from_toml(text, "short.toml", &[]).unwrap();
+    let experiment = Experiment::new(&scenario).unwrap();
+    let run = |record: bool| {
+        let mut network = experiment.network(1, 0, Options::default());
+        if record {
+            network.record_events();
+        }
+        experiment.run_network(network, &mut || false).unwrap()
+    };
+    let (recorded, plain) = (run(true), run(false));
+    assert_eq!((recorded.fingerprint, plain.series.len()), (plain.fingerprint, 0));
+    let sent = recorded.series.iter().filter(|series| series.metric == "sent");
+    let sent: Vec<_> = sent.map(|series| (series.entity.as_str(), series.values.len())).collect();
+    let expected = ["1", "2"].map(|flow| [3, 7, 1].map(|count| (flow, count)));
+    let names: Vec<_> = expected
+        .iter()
+        .flat_map(|flow| std::iter::zip(1.., flow).map(|(n, (flow, count))| (format!("{flow}/{n}"), *count)))
+        .collect();
+    assert_eq!(sent, names.iter().map(|(name, count)| (name.as_str(), *count)).collect::<Vec<_>>());
+}

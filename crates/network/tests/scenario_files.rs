@@ -117,6 +117,9 @@ fn what_is_written_reads_the_same() {
     assert_eq!(again, scenario);
     assert_eq!(again.to_toml(), scenario.to_toml());
     assert_eq!(again.key(), scenario.key());
+    // Every value written out is another spelling of the same scenario.
+    let resolved = Scenario::from_toml(&scenario.resolved_toml(), "resolved.toml", &[]).unwrap();
+    assert_eq!(resolved.key(), scenario.key());
     assert_eq!(scenario.to_json()["port"][0]["buffer"], "7 cells");
 }
 

@@ -99,6 +99,15 @@ impl RunResult {
         columns(py, &self.inner.events)
     }
 
+    /// One row a bin of a distribution, as columns; empty unless the scenario asks for them.
+    #[getter]
+    fn distributions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        if self.inner.distributions.counts("low").is_empty() {
+            return Ok(PyDict::new(py));
+        }
+        columns(py, &self.inner.distributions)
+    }
+
     /// Units of the columns of `flows` and `ports`.
     #[getter]
     fn units(&self) -> Vec<(&'static str, &'static str)> {

@@ -1,6 +1,6 @@
 //! Scenarios and what is known about them.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::OnceLock};
 
 use celltrain_atm::{buffer::PolicyName, scheduler::DisciplineName};
 use celltrain_engine::time::seconds;
@@ -15,9 +15,17 @@ type Overrides = Vec<(String, String)>;
 
 /// A scenario, read and checked; immutable.
 #[pyclass(frozen, eq, module = "celltrain._core")]
-#[derive(Debug, PartialEq)]
+#[derive(Debug)]
 pub(crate) struct Scenario {
     pub(crate) inner: scenario::Scenario,
+    /// Its key, once somebody has asked for it: every run does.
+    key: OnceLock<String>,
+}
+
+impl PartialEq for Scenario {
+    fn eq(&self, other: &Self) -> bool {
+        self.inner == other.inner
+    }
 }
 
 /// A scenario is only handed out if its network can be built. Hears signals while that takes long.
@@ -35,7 +43,7 @@ fn checked(
                 signal.is_err()
             };
             inner.graph_unless(&mut interrupt).map_err(refuse)?;
-            signal.map(|()| Scenario { inner })
+            signal.map(|()| Scenario { inner, key: OnceLock::new() })
         })
     })
 }
@@ -136,10 +144,17 @@ impl Scenario {
         Ok(experiment.bottleneck())
     }
 
-    /// What the results depend on beside seed and replication, as a hash; parameters of unused policies do not count.
+    /// The ports whose link is slower than the minimum rates across it together: (name, sum in bit/s, rate in bit/s).
+    fn overcommitted(&self) -> PyResult<Vec<(String, f64, f64)>> {
+        let experiment =
+            Experiment::new(&self.inner).map_err(|error| ScenarioError::new_err(error.to_string()))?;
+        Ok(experiment.overcommitted())
+    }
+
+    /// What the results depend on beside seed and replication, as a hash of every value in force.
     #[getter]
-    fn key(&self) -> String {
-        self.inner.key()
+    fn key(&self) -> &str {
+        self.key.get_or_init(|| self.inner.key())
     }
 
     fn __repr__(&self) -> String {

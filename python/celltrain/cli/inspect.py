@@ -166,7 +166,7 @@ def _define(measure: "Measure") -> None:
     terminal.say(f"  source: {measure.source}{better}")
 
 
-_OVER = {"run": "run", "flow": "flow", "port": "port", "time": "flow or port at a time"}
+_OVER = {"run": "run", "flow": "flow", "port": "port", "time": "flow or port at a time", "bin": "bin"}
 
 
 def schema(

@@ -23,7 +23,7 @@ FORMAT = 4
 TABLES = ("summary", "flows", "ports")
 """The tables that every entry has."""
 
-EXTRAS = ("events", "series")
+EXTRAS = ("events", "series", "distributions")
 """The tables of runs that recorded more. A time series is one row, its samples are bytes."""
 
 _SERIES = ("entity", "metric", "unit", "t", "value")
@@ -112,7 +112,11 @@ class Entry:
     def record(self, place: int, *, series: bool = True) -> Record:
         """What one of the runs measured, as when it had just ended; without its time series on demand."""
         run = self.runs[place]
-        columns = {name: self._columns(name, place) for name in (*TABLES, "events") if name in self.tables}
+        columns = {
+            name: self._columns(name, place)
+            for name in (*TABLES, "events", "distributions")
+            if name in self.tables
+        }
         summary = columns["summary"]
         wanted = series and "series" in self.tables
         return Record(
@@ -125,6 +129,7 @@ class Entry:
             self._series(place) if wanted else [],
             dict(self.units),
             columns.get("events", {}),
+            distributions=columns.get("distributions", {}),
         )
 
     def _series(self, place: int) -> list[tuple[str, str, str, bytes, bytes]]:
@@ -178,7 +183,11 @@ def _run(task: Task, record: Record) -> Run:
 
 def _counted(run: tuple[Task, Record]) -> tuple[Any, ...]:
     task, record = run
-    return task.seed, task.trace, *map(tuple, (record.flows, record.ports, record.events))
+    return (
+        task.seed,
+        task.trace,
+        *map(tuple, (record.flows, record.ports, record.events, record.distributions)),
+    )
 
 
 def _tables(records: Sequence[Record]) -> Iterator[tuple[str, bytes]]:
@@ -193,6 +202,8 @@ def _tables(records: Sequence[Record]) -> Iterator[tuple[str, bytes]]:
         yield "events", _stream(record_frame("events", records, places))
     if any(record.series for record in records):
         yield "series", _stream(_packed_series(records))
+    if any(record.distributions for record in records):
+        yield "distributions", _stream(record_frame("distributions", records, places))
 
 
 def _packed_series(records: Sequence[Record]) -> "pl.DataFrame":

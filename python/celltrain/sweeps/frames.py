@@ -20,7 +20,7 @@ from celltrain.sweeps.plan import Plan
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["FRAMES", "FrameWriter", "frame_writer"]
+__all__ = ["FRAMES", "RECORDED", "FrameWriter", "frame_writer"]
 
 FRAMES = {
     "summary": "a row a run and metric: point, parameters, replication, metric, value, unit",
@@ -29,6 +29,11 @@ FRAMES = {
     "runs": "a row a run: point, parameters, replication, seed, fingerprint, cell-hops",
 }
 """The frames of a sweep and what they hold."""
+
+RECORDED = {
+    "distributions": "a row a run and bin: point, parameters, replication, then the columns of a run's",
+}
+"""The frames of a sweep whose scenarios ask for them."""
 
 PART_ROWS = 100_000
 """Rows of flows and ports that are held in memory at once."""
@@ -50,9 +55,9 @@ class FrameWriter:
         self._folder = folder
         self._next = (0, 0)
         """The point and the replication that come next."""
-        self._part: dict[str, list[pl.DataFrame]] = {name: [] for name in FRAMES}
+        self._part: dict[str, list[pl.DataFrame]] = {name: [] for name in (*FRAMES, *RECORDED)}
         self._part_runs = self._part_rows = self._parts = 0
-        self._whole = {name: Parts(scratch, name) for name in FRAMES}
+        self._whole = {name: Parts(scratch, name) for name in (*FRAMES, *RECORDED)}
         self._fingerprint = CombinedFingerprint()
         self.runs = 0
         self.cell_hops = 0
@@ -124,7 +129,7 @@ class FrameWriter:
         identity = [
             pl.lit(value, _kind(value)).alias(key) for key, value in self._plan.identity(point).items()
         ]
-        for name in TABLES:
+        for name in (*TABLES, *(name for name in RECORDED if name in stretch.entry.tables)):
             self._part[name].append(stretch.rows(name).select(*identity, pl.all().exclude("run")))
         runs = {
             "replication": [run.replication for run in stretch.runs],
@@ -146,6 +151,8 @@ class FrameWriter:
         if not self._part_runs:
             return
         for name, pieces in self._part.items():
+            if not pieces:
+                continue
             frame = pl.concat(pieces, how="diagonal_relaxed")
             self._whole[name].add(frame)
             if name == "summary":

@@ -11,7 +11,7 @@ from celltrain import manifests, statistics
 from celltrain.errors import Defect, unknown
 from celltrain.registry import RENAMED
 from celltrain.results import has_old_names, todays_names
-from celltrain.sweeps.frames import FRAMES
+from celltrain.sweeps.frames import FRAMES, RECORDED
 from celltrain.verdicts import spent_confidence
 
 if TYPE_CHECKING:
@@ -132,8 +132,9 @@ class Sweep:
         """A frame that is not in memory, for sweeps whose frames are large."""
         import polars as pl
 
-        if name not in FRAMES:
-            raise unknown("frame", name, FRAMES)
+        there = [*FRAMES, *(name for name in RECORDED if (self.path / f"{name}.parquet").exists())]
+        if name not in there:
+            raise unknown("frame", name, there)
         if name not in self._verified:
             manifests.verify(self.path, f"{name}.parquet", self.manifest)
             self._verified.add(name)

@@ -29,6 +29,7 @@ impl Builder<'_> {
             from: flow.from,
             to: flow.to,
             payloads: flow.traffic.uses_tcp().then(|| self.add_payloads()),
+            measured: self.scenario.spec().measures.delays.measures(flow.traffic.uses_tcp()),
             path,
             contract: flow.contract.clone(),
             flow: Some(index),
@@ -44,6 +45,7 @@ impl Builder<'_> {
             from: flow.to,
             to: flow.from,
             payloads: flow.traffic.uses_tcp().then(|| self.add_payloads()),
+            measured: false,
             path: path.reversed(),
             contract: flow.back_contract(),
             flow: None,
@@ -93,6 +95,11 @@ impl Builder<'_> {
         self.host(flow.to).incoming[there.incoming as usize].abr = Some(AbrEnd::Destination(Box::new(end)));
     }
 
+    fn add_sent(&mut self) -> usize {
+        self.flight.sent.push(PayloadQueue::default());
+        self.flight.sent.len() - 1
+    }
+
     fn add_rm_payloads(&mut self) -> usize {
         self.flight.rm.push(PayloadQueue::default());
         self.flight.rm.len() - 1
@@ -114,10 +121,12 @@ impl Builder<'_> {
                 (stream, label) = self.shape(from, route[0], pcr, label);
             }
         }
+        let sent = (circuit.measured && payloads.is_none()).then(|| self.add_sent());
         self.host(from).outgoing.push(Outgoing {
             stream,
             label,
             payloads,
+            sent,
             framing,
             clp,
             frames: 0,
@@ -154,8 +163,10 @@ impl Builder<'_> {
         self.host(to).incoming.push(Incoming {
             reassembly: Reassembly::default(),
             payloads,
+            sent,
             abr: None,
             stats: IncomingStats::default(),
+            delays: circuit.measured.then(Box::default),
         });
         let outgoing = self.host(from).outgoing.len() as u32 - 1;
         Laid { outgoing, incoming: self.host(to).incoming.len() as u32 - 1, labels }

@@ -89,6 +89,8 @@ struct Circuit {
     to: usize,
     /// Where the contents of its frames wait, if they have any.
     payloads: Option<usize>,
+    /// Whether the delays of its frames are measured.
+    measured: bool,
     /// What captures write into the headers of its packets.
     path: Path,
     contract: Contract,

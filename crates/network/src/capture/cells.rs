@@ -16,6 +16,7 @@ use super::{
     pcap::{self, LinkType},
     rm,
 };
+use crate::flight::Packet;
 
 pub(super) const PAYLOAD: usize = PAYLOAD_OCTETS as usize;
 /// The header without its check octet, which ERF leaves out.
@@ -76,11 +77,13 @@ impl CellTap {
         self.circuits.insert(label, circuit);
     }
 
-    /// Records the cells of a train, of a frame that carries `segment`.
-    pub(crate) fn record(&mut self, train: &Train<Cell>, segment: Option<&Segment>) {
+    /// Records the cells of a train, of a frame that carries `packet`.
+    pub(crate) fn record(&mut self, train: &Train<Cell>, packet: Option<&Packet>) {
         let Some(circuit) = self.circuits.get_mut(&train.item.vc) else { return };
         if circuit.frame != Some(train.item.frame) {
-            circuit.bytes = frame(&self.aal5, circuit.path, segment, usize::from(train.item.length));
+            let path = circuit.path.of_short_flow(packet.map_or(0, |packet| packet.flow));
+            let segment = packet.map(|packet| &packet.segment);
+            circuit.bytes = frame(&self.aal5, path, segment, usize::from(train.item.length));
             circuit.frame = Some(train.item.frame);
         }
         let congestion = if train.item.ecn == Ecn::Marked { payload_type::CONGESTION } else { 0 };

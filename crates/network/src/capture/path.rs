@@ -5,6 +5,9 @@ use celltrain_tcp::{Ecn, Flags, IP_HEADER_BYTES, Segment, SynOptions, Timestamps
 
 /// First port of the dynamic range, which no protocol is registered for (RFC 6335 section 6).
 const FIRST_PORT: u16 = 49_152;
+/// First port, and how many, of the receivers of short flows: registered services, below all other ports here.
+const FIRST_SERVICE: u16 = 1024;
+const SERVICES: usize = 32_768;
 /// Ports that senders have; receivers have the ports above them.
 const SENDER_PORTS: usize = 16_000;
 /// Unit of the timestamps option: 1 us, so that round trips within a LAN show. It wraps after 72 minutes.
@@ -62,6 +65,23 @@ impl Path {
     /// The other direction.
     pub(crate) fn reversed(self) -> Self {
         Self { source: self.destination, destination: self.source, ..self }
+    }
+
+    /// The same direction of short flow number `number` of the flow, from 1: each is a connection with a port of its own at the
+    /// sender, until they begin anew after 16 000. Number 0 is the flow itself.
+    pub(crate) fn of_short_flow(mut self, number: u32) -> Self {
+        let Some(place) = (number as usize).checked_sub(1) else { return self };
+        let [sender, receiver] = if self.source.port < self.destination.port {
+            [&mut self.source, &mut self.destination]
+        } else {
+            [&mut self.destination, &mut self.source]
+        };
+        // What the two ports of the flow itself stand for.
+        let flow =
+            usize::from(sender.port - FIRST_PORT) + SENDER_PORTS * usize::from(u16::MAX - receiver.port);
+        sender.port = FIRST_PORT + (place % SENDER_PORTS) as u16;
+        receiver.port = FIRST_SERVICE + (flow % SERVICES) as u16;
+        self
     }
 
     /// Appends the IP packet of a segment; the payload is zeros.
@@ -193,6 +213,27 @@ mod tests {
         every.sort_unstable();
         every.dedup();
         assert_eq!(every.len(), 1_000_000);
+    }
+
+    #[test]
+    fn every_short_flow_has_a_port_of_its_own() {
+        let ports = |path: Path| (path.source.port, path.destination.port);
+        let mut every = Vec::new();
+        for flow in [0, 1, 15_999, 16_000, 20_000] {
+            let path = Path::new(flow, 0, 1, None);
+            assert_eq!(path.of_short_flow(0), path);
+            every.push(ports(path));
+            for number in 1..=16_000 {
+                let one = path.of_short_flow(number);
+                assert_eq!(path.reversed().of_short_flow(number), one.reversed());
+                every.push(ports(one));
+            }
+            assert_eq!(path.of_short_flow(16_001), path.of_short_flow(1));
+        }
+        let count = every.len();
+        every.sort_unstable();
+        every.dedup();
+        assert_eq!(every.len(), count);
     }
 
     #[test]

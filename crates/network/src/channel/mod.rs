@@ -383,7 +383,7 @@ impl Channel {
             let number = train.item.frame;
             if train.item.kind == Kind::Data {
                 let payloads = vc.payloads_behind.or(vc.payloads);
-                tap.record(train, payloads.map(|payloads| &flight.packets[payloads].get(number).segment));
+                tap.record(train, payloads.map(|payloads| flight.packets[payloads].get(number)));
             } else {
                 // As the ports that it has passed have left it.
                 let payloads = vc.rm_payloads.expect("a VC with RM cells has a payload queue for them");

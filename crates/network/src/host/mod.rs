@@ -32,7 +32,7 @@ use self::{
 use crate::{
     capture::{PacketTap, Path},
     flight::InFlight,
-    measures::Sampler,
+    measures::{Delays, Sampler},
     scenario::Framing,
     traffic::source::{Kind, Source},
 };
@@ -74,6 +74,8 @@ pub(crate) struct Outgoing {
     pub(crate) label: u32,
     /// Where the contents of its frames wait; cell-level sources send frames without contents.
     pub(crate) payloads: Option<usize>,
+    /// Where the times wait at which its frames of bare cells were sent, if their delays are measured.
+    pub(crate) sent: Option<usize>,
     /// Whether its frames travel as cells or as packets.
     pub(crate) framing: Framing,
     /// The priority that the user gives its cells.
@@ -113,9 +115,13 @@ const fn mark_of(ecn: Ecn) -> cell::Ecn {
 pub(crate) struct Incoming {
     pub(crate) reassembly: Reassembly,
     pub(crate) payloads: Option<usize>,
+    /// As [`Outgoing::sent`].
+    pub(crate) sent: Option<usize>,
     /// What the VC is to ABR, if it is anything.
     pub(crate) abr: Option<AbrEnd>,
     pub(crate) stats: IncomingStats,
+    /// The transfer delays of its frames, if they are measured.
+    pub(crate) delays: Option<Box<Delays>>,
 }
 
 /// What arrived on a VC.
@@ -214,9 +220,11 @@ impl Host {
         }
     }
 
-    /// Forgets maxima, which cannot be had as differences: a new window begins.
+    /// Forgets maxima and distributions, which cannot be had as differences: a new window begins.
     pub(crate) fn begin_window(&mut self) {
         self.parts.abr.iter_mut().for_each(|source| source.queue.begin_window());
+        let delays = self.parts.incoming.iter_mut().filter_map(|incoming| incoming.delays.as_deref_mut());
+        delays.for_each(|delays| *delays = Delays::default());
     }
 
     pub(crate) fn inputs(&self) -> &[StreamId] {
@@ -430,6 +438,12 @@ impl Host {
                 let frame = Cell { position, length: cells.frame, ..Cell::default() };
                 source.next = cells.after(source.next);
                 let next = source.next.ps();
+                let vc = &self.parts.outgoing[outgoing as usize];
+                if let Some(sent) = vc.sent.filter(|_| position == 0) {
+                    let (number, time) = flight.sent[sent].send();
+                    *time = at.ps();
+                    assert_eq!(number, vc.frames, "frames are numbered as they are sent");
+                }
                 self.send_cells(at, outgoing, frame, count, streams);
                 next
             }

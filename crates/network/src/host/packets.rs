@@ -71,8 +71,16 @@ impl Host {
         incoming.stats.frames += 1;
         incoming.stats.useful_cells += u64::from(cell.length);
         self.fingerprint.mix(u64::from(number));
-        let Some(payloads) = incoming.payloads else { return };
+        let Some(payloads) = incoming.payloads else {
+            if let (Some(sent), Some(delays)) = (incoming.sent, &mut incoming.delays) {
+                delays.add(now - *flight.sent[sent].take(number));
+            }
+            return;
+        };
         let packet = flight.packets[payloads].get_mut(number);
+        if let Some(delays) = &mut incoming.delays {
+            delays.add(now - packet.sent);
+        }
         // On an ABR VC the marks are the ABR source's.
         let marked = incoming.reassembly.marked() && incoming.abr.is_none();
         if marked && packet.segment.ecn != Ecn::NotEct {
@@ -80,7 +88,7 @@ impl Host {
         }
         if let Some(tap) = &mut self.parts.tap {
             let path = self.parts.endpoints[packet.endpoint as usize].path;
-            tap.record(now, path.reversed(), &packet.segment);
+            tap.record(now, path.of_short_flow(packet.flow).reversed(), &packet.segment);
         }
         match self.parts.ip {
             IpLayer { service: Some(service), serves_arrivals: true } => {
@@ -249,12 +257,13 @@ impl Host {
     ) {
         let endpoint = &self.parts.endpoints[from.endpoint as usize];
         if let Some(tap) = &mut self.parts.tap {
-            tap.record(at, endpoint.path, segment);
+            tap.record(at, endpoint.path.of_short_flow(from.flow), segment);
         }
         let vc = &mut self.parts.outgoing[endpoint.outgoing as usize];
         let payloads = vc.payloads.expect("a VC that carries TCP has a payload queue");
         let (number, packet) = flight.packets[payloads].send();
         (packet.segment, packet.endpoint, packet.flow) = (*segment, endpoint.peer, from.flow);
+        packet.sent = at;
         assert_eq!(number, vc.frames, "frames are numbered as they are sent");
         let octets = segment.ip_bytes();
         let (length, octets) = match vc.framing {

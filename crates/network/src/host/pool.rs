@@ -9,7 +9,7 @@ use celltrain_engine::{
     random::{Generator, Randomness},
     stream::Streams,
 };
-use celltrain_tcp::{Params, Receiver, ReceiverStats, Sender, SenderStats, Tcp};
+use celltrain_tcp::{Event, Params, Receiver, ReceiverStats, Sender, SenderStats, Tcp};
 
 use super::Host;
 use crate::{
@@ -49,6 +49,8 @@ pub(crate) struct Pool {
     pub(crate) turned_away: u64,
     /// What the senders of earlier flows did.
     past: SenderStats,
+    /// What happened to them, by the numbers of their flows, if that is recorded.
+    past_events: Option<Vec<(u32, Vec<Event>)>>,
 }
 
 impl Pool {
@@ -67,6 +69,7 @@ impl Pool {
             begun: Vec::new(),
             turned_away: 0,
             past: SenderStats::default(),
+            past_events: None,
         }
     }
 }
@@ -123,6 +126,28 @@ fn add_received(sum: &mut ReceiverStats, stats: &ReceiverStats) {
 }
 
 impl Host {
+    /// Keeps from now on what happens to the senders of the pools.
+    pub(crate) fn record_pools(&mut self) {
+        self.parts.pools.iter_mut().for_each(|pool| pool.past_events = Some(Vec::new()));
+    }
+
+    /// Takes out what happened to the senders of a pool, the endpoints `endpoints`, by the numbers of their flows, if it was recorded.
+    pub(crate) fn take_pool_events(
+        &mut self,
+        pool: usize,
+        endpoints: std::ops::Range<usize>,
+    ) -> Vec<(u32, Vec<Event>)> {
+        let Some(mut events) = self.parts.pools[pool].past_events.take() else { return Vec::new() };
+        for endpoint in &mut self.parts.endpoints[endpoints] {
+            if let Tcp::Sender(sender) = &mut endpoint.tcp {
+                events.push((endpoint.flow, sender.take_events()));
+            }
+        }
+        events.retain(|(_, events)| !events.is_empty());
+        events.sort_by_key(|&(flow, _)| flow);
+        events
+    }
+
     /// What the senders of a pool, the endpoints `endpoints`, have done.
     pub(crate) fn pool_sent(&self, pool: usize, endpoints: std::ops::Range<usize>) -> SenderStats {
         let mut sum = self.parts.pools[pool].past;
@@ -175,10 +200,14 @@ impl Host {
         };
         pool.begun.push(Begun { at: now, bytes });
         let endpoint = &mut self.parts.endpoints[place as usize];
-        if let Tcp::Sender(sender) = &endpoint.tcp {
+        if let Tcp::Sender(sender) = &mut endpoint.tcp {
             add_sent(&mut pool.past, sender.stats());
+            if let Some(events) = &mut pool.past_events {
+                events.push((endpoint.flow, sender.take_events()));
+            }
         }
         let mut sender = Sender::new(&pool.params);
+        sender.trace(pool.past_events.is_some());
         let flow = Randomness { seed: pool.seeds.below(u64::MAX), replication: 0 };
         sender.seed(flow.named("congestion control"));
         sender.offer(now, bytes);

@@ -40,6 +40,8 @@ pub enum Over {
     Port,
     /// A flow or port at a time: a metric of `series`.
     Time,
+    /// A bin of a distribution: a column of `distributions`.
+    Bin,
 }
 
 /// Which direction of a measure is better.
@@ -55,6 +57,8 @@ pub enum Better {
 const MEAN: &str = "mean over replications";
 const SUM: &str = "sum over flows";
 const OURS: &str = "celltrain";
+const RFC_5481: &str = "RFC 5481 section 4.2 (PDV); ITU-T I.356 (2-point cell delay variation)";
+const TRANSFER: &str = "RFC 7679 (one-way delay); ITU-T I.356 (cell transfer delay)";
 const RFC_5166: &str = "RFC 5166 section 2.1";
 const MORE: Option<Better> = Some(Better::More);
 const LESS: Option<Better> = Some(Better::Less);
@@ -83,6 +87,40 @@ pub static RUN: &[Measure] = measures![Run:
     ("cell_loss_ratio", "cell loss ratio", "CLR", "", "cells discarded by switches / (these + cells that reached hosts); packets where links carry packets", MEAN, "ITU-T I.356 section 6.3", LESS),
     ("cell_loss_ratio_clp0", "cell loss ratio of CLP = 0", "CLR_0", "", "cells that switches discarded / (these + cells that arrived), of the flows whose host sends with CLP = 0; there if others send with CLP = 1", MEAN, "ITU-T I.356 section 6.3", LESS),
     ("cell_loss_ratio_clp1", "cell loss ratio of CLP = 1", "CLR_1", "", "cells that switches discarded / (these + cells that arrived), of the flows whose host sends with CLP = 1", MEAN, "ITU-T I.356 section 6.3", LESS),
+    ("transfer_delay_mean", "mean transfer delay", "E[D]", "s", "mean time from when a frame is handed to the sender's network interface until its last cell reaches the receiver, over the frames that arrived whole; there if measures.delays has them", MEAN, TRANSFER, LESS),
+    ("transfer_delay_p50", "median of the transfer delay", "D_50", "s", "the transfer delay that 50 % of the frames did not exceed, within 1.6 %", MEAN, TRANSFER, LESS),
+    ("transfer_delay_p95", "95th percentile of the transfer delay", "D_95", "s", "the transfer delay that 95 % of the frames did not exceed, within 1.6 %", MEAN, TRANSFER, LESS),
+    ("transfer_delay_p99", "99th percentile of the transfer delay", "D_99", "s", "the transfer delay that 99 % of the frames did not exceed, within 1.6 %", MEAN, TRANSFER, LESS),
+    ("transfer_delay_max", "largest transfer delay", "max D", "s", "the longest transfer delay of a frame", MEAN, TRANSFER, LESS),
+    ("delay_variation", "delay variation", "PDV", "s", "transfer_delay_p99 less the shortest transfer delay", MEAN, RFC_5481, LESS),
+    ("cell_loss_ratio_tcp", "cell loss ratio of TCP", "CLR_tcp", "", "cells that switches discarded / (these + cells that arrived), of the flows that use TCP; there if other flows are there too", MEAN, "ITU-T I.356 section 6.3", LESS),
+    ("transfer_delay_mean_tcp", "mean transfer delay of TCP", "E[D]_tcp", "s", "transfer_delay_mean over the flows that use TCP; there if other flows are there too", MEAN, TRANSFER, LESS),
+    ("transfer_delay_p99_tcp", "99th percentile of the transfer delay of TCP", "D_99_tcp", "s", "transfer_delay_p99 over the flows that use TCP; there if other flows are there too", MEAN, TRANSFER, LESS),
+    ("delay_variation_tcp", "delay variation of TCP", "PDV_tcp", "s", "delay_variation over the flows that use TCP; there if other flows are there too", MEAN, RFC_5481, LESS),
+    ("cell_loss_ratio_other", "cell loss ratio of other flows", "CLR_other", "", "cells that switches discarded / (these + cells that arrived), of the flows without TCP; there if TCP flows are there too", MEAN, "ITU-T I.356 section 6.3", LESS),
+    ("transfer_delay_mean_other", "mean transfer delay of other flows", "E[D]_other", "s", "transfer_delay_mean over the flows without TCP; there if TCP flows are there too", MEAN, TRANSFER, LESS),
+    ("transfer_delay_p99_other", "99th percentile of the transfer delay of other flows", "D_99_other", "s", "transfer_delay_p99 over the flows without TCP; there if TCP flows are there too", MEAN, TRANSFER, LESS),
+    ("delay_variation_other", "delay variation of other flows", "PDV_other", "s", "delay_variation over the flows without TCP; there if TCP flows are there too", MEAN, RFC_5481, LESS),
+    ("cell_loss_ratio_cbr", "cell loss ratio of category CBR", "CLR_cbr", "", "cells that switches discarded / (these + cells that arrived), of the flows whose VC is CBR; there if VCs are of several categories", MEAN, "ITU-T I.356 section 6.3", LESS),
+    ("transfer_delay_mean_cbr", "mean transfer delay of category CBR", "E[D]_cbr", "s", "transfer_delay_mean over the flows whose VC is CBR; there if VCs are of several categories", MEAN, TRANSFER, LESS),
+    ("transfer_delay_p99_cbr", "99th percentile of the transfer delay of category CBR", "D_99_cbr", "s", "transfer_delay_p99 over the flows whose VC is CBR; there if VCs are of several categories", MEAN, TRANSFER, LESS),
+    ("delay_variation_cbr", "delay variation of category CBR", "PDV_cbr", "s", "delay_variation over the flows whose VC is CBR; there if VCs are of several categories", MEAN, RFC_5481, LESS),
+    ("cell_loss_ratio_vbr", "cell loss ratio of category VBR", "CLR_vbr", "", "cells that switches discarded / (these + cells that arrived), of the flows whose VC is VBR; there if VCs are of several categories", MEAN, "ITU-T I.356 section 6.3", LESS),
+    ("transfer_delay_mean_vbr", "mean transfer delay of category VBR", "E[D]_vbr", "s", "transfer_delay_mean over the flows whose VC is VBR; there if VCs are of several categories", MEAN, TRANSFER, LESS),
+    ("transfer_delay_p99_vbr", "99th percentile of the transfer delay of category VBR", "D_99_vbr", "s", "transfer_delay_p99 over the flows whose VC is VBR; there if VCs are of several categories", MEAN, TRANSFER, LESS),
+    ("delay_variation_vbr", "delay variation of category VBR", "PDV_vbr", "s", "delay_variation over the flows whose VC is VBR; there if VCs are of several categories", MEAN, RFC_5481, LESS),
+    ("cell_loss_ratio_abr", "cell loss ratio of category ABR", "CLR_abr", "", "cells that switches discarded / (these + cells that arrived), of the flows whose VC is ABR; there if VCs are of several categories", MEAN, "ITU-T I.356 section 6.3", LESS),
+    ("transfer_delay_mean_abr", "mean transfer delay of category ABR", "E[D]_abr", "s", "transfer_delay_mean over the flows whose VC is ABR; there if VCs are of several categories", MEAN, TRANSFER, LESS),
+    ("transfer_delay_p99_abr", "99th percentile of the transfer delay of category ABR", "D_99_abr", "s", "transfer_delay_p99 over the flows whose VC is ABR; there if VCs are of several categories", MEAN, TRANSFER, LESS),
+    ("delay_variation_abr", "delay variation of category ABR", "PDV_abr", "s", "delay_variation over the flows whose VC is ABR; there if VCs are of several categories", MEAN, RFC_5481, LESS),
+    ("cell_loss_ratio_gfr", "cell loss ratio of category GFR", "CLR_gfr", "", "cells that switches discarded / (these + cells that arrived), of the flows whose VC is GFR; there if VCs are of several categories", MEAN, "ITU-T I.356 section 6.3", LESS),
+    ("transfer_delay_mean_gfr", "mean transfer delay of category GFR", "E[D]_gfr", "s", "transfer_delay_mean over the flows whose VC is GFR; there if VCs are of several categories", MEAN, TRANSFER, LESS),
+    ("transfer_delay_p99_gfr", "99th percentile of the transfer delay of category GFR", "D_99_gfr", "s", "transfer_delay_p99 over the flows whose VC is GFR; there if VCs are of several categories", MEAN, TRANSFER, LESS),
+    ("delay_variation_gfr", "delay variation of category GFR", "PDV_gfr", "s", "delay_variation over the flows whose VC is GFR; there if VCs are of several categories", MEAN, RFC_5481, LESS),
+    ("cell_loss_ratio_ubr", "cell loss ratio of category UBR", "CLR_ubr", "", "cells that switches discarded / (these + cells that arrived), of the flows whose VC is UBR; there if VCs are of several categories", MEAN, "ITU-T I.356 section 6.3", LESS),
+    ("transfer_delay_mean_ubr", "mean transfer delay of category UBR", "E[D]_ubr", "s", "transfer_delay_mean over the flows whose VC is UBR; there if VCs are of several categories", MEAN, TRANSFER, LESS),
+    ("transfer_delay_p99_ubr", "99th percentile of the transfer delay of category UBR", "D_99_ubr", "s", "transfer_delay_p99 over the flows whose VC is UBR; there if VCs are of several categories", MEAN, TRANSFER, LESS),
+    ("delay_variation_ubr", "delay variation of category UBR", "PDV_ubr", "s", "delay_variation over the flows whose VC is UBR; there if VCs are of several categories", MEAN, RFC_5481, LESS),
     ("retransmission_ratio", "retransmission ratio", "R", "", "segments sent again / segments sent, over all TCP senders", MEAN, RFC_5166, LESS),
     ("timeouts", "timeouts", "", "", "expiries of retransmission timers, over all TCP senders", MEAN, "RFC 6298 section 5", LESS),
     ("fast_retransmits", "fast retransmits", "", "", "losses answered before a timeout, over all TCP senders", MEAN, "RFC 5681 section 3.2", LESS),
@@ -166,6 +204,14 @@ pub static FLOW: &[Measure] = measures![Flow:
     ("excess", "excess", "e", "bit/s", "max(0, rate of useful cells - MCR), 424 bits a cell, where the VC asks for more than MCR", SUM, "ATM Forum TM 4.1 appendix I.3", MORE),
     ("excess_of_equal_part", "excess over its equal part", "", "", "excess / (sum of all / number of VCs that ask)", "-", "ATM Forum TM 4.1 appendix I.3", None),
     ("excess_of_weighted_part", "excess over its part by MCR", "", "", "excess / (sum of all x MCR / sum of MCR)", "-", "ATM Forum TM 4.1 appendix I.3", None),
+    ("category", "service category", "", "", "service category of the flow's VC: cbr, vbr, abr, gfr or ubr", "-", "ATM Forum TM 4.1 section 2", None),
+    ("cell_loss_ratio", "cell loss ratio", "clr", "", "cells_discarded / (cells_discarded + cells_useful + cells_useless); flows that share a VC count with the first of them", "-", "ITU-T I.356 section 6.3", LESS),
+    ("transfer_delay_mean", "mean transfer delay", "E[d]", "s", "mean time from when a frame is handed to the sender's network interface until its last cell reaches the receiver, over the frames that arrived whole; nothing where measures.delays leaves the flow out; flows that share a VC count with the first of them", "-", TRANSFER, LESS),
+    ("transfer_delay_p50", "median of the transfer delay", "d_50", "s", "the transfer delay that 50 % of the frames did not exceed, within 1.6 %", "-", TRANSFER, LESS),
+    ("transfer_delay_p95", "95th percentile of the transfer delay", "d_95", "s", "the transfer delay that 95 % of the frames did not exceed, within 1.6 %", "-", TRANSFER, LESS),
+    ("transfer_delay_p99", "99th percentile of the transfer delay", "d_99", "s", "the transfer delay that 99 % of the frames did not exceed, within 1.6 %", "-", TRANSFER, LESS),
+    ("transfer_delay_max", "largest transfer delay", "max d", "s", "the longest transfer delay of a frame", "-", TRANSFER, LESS),
+    ("delay_variation", "delay variation", "pdv", "s", "transfer_delay_p99 less the shortest transfer delay of the flow", "-", RFC_5481, LESS),
 ];
 
 /// Columns of `ports`, in their order. Counts are of packets where the port's link carries packets: `counted` says so.
@@ -220,9 +266,24 @@ pub static TIME: &[Measure] = measures![Time:
     ("illegal_occupancy", "occupancy beyond thresholds", "", "cells", "what VCs hold beyond their thresholds at a port", "-", OURS, None),
 ];
 
+/// Columns of `distributions`, in their order: runs whose scenario sets `measures.distributions` have them.
+///
+/// Weights of equal bins add up over replications: the sum is the distribution of all of them, exactly.
+pub static DISTRIBUTION: &[Measure] = measures![Bin:
+    ("over", "over", "", "", "what the distribution is about: a flow, a kind of flows (tcp, other), a service category, the run, or a port", "-", OURS, None),
+    ("entity", "entity", "", "", "name of the flow, kind, category or switch port; all for the run", "-", OURS, None),
+    ("measure", "measure", "", "", "transfer_delay: of frames that arrived whole; occupancy: of the port's buffer over time, the cell in service included", "-", OURS, None),
+    ("unit", "unit", "", "", "unit of low and high: ps for delays; cells, packets or B for occupancies, as the size of the buffer", "-", OURS, None),
+    ("low", "lowest value", "", "", "the smallest value that falls into the bin, in the unit of the row", "-", OURS, None),
+    ("high", "highest value", "x", "", "the largest value that falls into the bin, in the unit of the row; not above low x 65 / 64, and equal to it below 128", "-", OURS, None),
+    ("weight", "weight", "", "", "frames whose delay, or picoseconds for which the occupancy, fell into the bin", "sum over replications", OURS, None),
+    ("weight_unit", "unit of the weight", "", "", "unit of the weight: frames or ps", "-", OURS, None),
+    ("share_above", "share above", "P(Q > x)", "", "share of the weight of the distribution in higher bins: P(D > high) of the frames, P(Q > high) of the time; it is exact", "-", "complementary distribution function", None),
+];
+
 /// Every measure.
 pub fn all() -> impl Iterator<Item = &'static Measure> {
-    [RUN, FLOW, PORT, TIME].into_iter().flatten()
+    [RUN, FLOW, PORT, TIME, DISTRIBUTION].into_iter().flatten()
 }
 
 #[cfg(test)]

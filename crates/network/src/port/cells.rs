@@ -7,6 +7,7 @@ use celltrain_engine::{
 };
 
 use super::fifo::{APART, Fifo};
+use crate::measures::Levels;
 
 /// The state of a FIFO of cells.
 #[derive(Debug, Clone)]
@@ -18,12 +19,14 @@ pub(super) struct CellFifo {
     pub(super) last_departure: Instant,
     /// Number of the last departure.
     pub(super) last_number: u64,
+    /// How long it held how much, if that is followed.
+    levels: Option<Box<Levels>>,
 }
 
 impl CellFifo {
     pub(super) fn new(slot: Slot, capacity: u64) -> Self {
         let headroom = capacity.saturating_sub(1).saturating_mul(slot.ps()).min(NEVER / 2);
-        Self { slot, capacity, headroom, last_departure: Instant::default(), last_number: 0 }
+        Self { slot, capacity, headroom, last_departure: Instant::default(), last_number: 0, levels: None }
     }
 
     /// Whether `count` cells that arrive from `now` on all find room; those that leave meanwhile only make more.
@@ -32,6 +35,11 @@ impl CellFifo {
         let backlog = self.last_departure.ps().saturating_sub(now.ps());
         backlog.saturating_add((count * self.slot.ps()) + count) < self.headroom
             || self.occupancy(now).saturating_add(count) <= self.capacity
+    }
+
+    /// The time until the last cell has left.
+    fn backlog(&self, now: Instant) -> Span {
+        if self.last_departure > now { self.last_departure.since(now) } else { Span::default() }
     }
 
     /// Queues `slots` slots' worth of cells behind the last one.
@@ -106,6 +114,25 @@ impl Fifo for CellFifo {
         let cells = self.occupancy(now);
         let last = if cells > 0 { self.last_departure.since(now) } else { Span::default() };
         SpanSum::of_backlog(last, self.slot, cells)
+    }
+
+    fn follow_levels(&mut self, now: Instant) {
+        let mut levels = Levels::from(now);
+        levels.add_backlog(self.backlog(now), self.slot);
+        self.levels = Some(Box::new(levels));
+    }
+
+    fn levels(&self, now: Instant) -> Option<Levels> {
+        let levels = self.levels.as_deref().cloned()?;
+        Some(levels.without_backlog(self.backlog(now), self.slot))
+    }
+
+    fn lend_levels(&mut self) -> Option<Box<Levels>> {
+        self.levels.take()
+    }
+
+    fn give_back_levels(&mut self, levels: Option<Box<Levels>>) {
+        self.levels = levels;
     }
 
     fn shortest(&self) -> Time {

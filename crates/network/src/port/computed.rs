@@ -20,7 +20,7 @@ use celltrain_engine::{
 use super::{
     bursts::Bursts, core::PortCore, fifo::Fifo, occupancy::VcOccupancy, queues::Unit, service::Service,
 };
-use crate::flight::InFlight;
+use crate::{flight::InFlight, measures::Levels};
 
 /// What has to look at units: nothing; the rate allocator; or policers too, or a policy that needs per-VC occupancy, which look at
 /// every unit by itself.
@@ -62,6 +62,8 @@ pub(super) struct Tally {
     short: Span,
     /// The sum of the others.
     long: SpanSum,
+    /// How long the buffer holds how much, if that is followed: then all sojourns count as unusual.
+    levels: Option<(Box<Levels>, Slot)>,
 }
 
 impl Tally {
@@ -69,9 +71,9 @@ impl Tally {
     const SHORT: Span = Span::of_slots(Slot::of_ps((1 << 34) - 1), 1);
 
     /// Of a visit before which the longest sojourn was `longest`.
-    fn new(longest: Span) -> Self {
-        let usual = longest.min(Self::SHORT);
-        Self { longest, usual, short: Span::default(), long: SpanSum::default() }
+    fn new(longest: Span, levels: Option<(Box<Levels>, Slot)>) -> Self {
+        let usual = if levels.is_some() { Span::default() } else { longest.min(Self::SHORT) };
+        Self { longest, usual, short: Span::default(), long: SpanSum::default(), levels }
     }
 
     /// Counts the sojourns of `count` units, which grow evenly from `first` to `last`.
@@ -87,12 +89,15 @@ impl Tally {
         };
     }
 
-    /// As [`Tally::add`], where the last sojourn is long, or the longest.
+    /// As [`Tally::add`], where the last sojourn is long, or the longest, or all are looked at.
     #[inline(never)]
     fn add_unusual(&mut self, first: Span, last: Span, count: u64) {
         self.longest = self.longest.max(last);
-        self.usual = self.longest.min(Self::SHORT);
         self.long.add_run(first, last, count);
+        match &mut self.levels {
+            Some((levels, slot)) => levels.add_run(first, last, count, *slot),
+            None => self.usual = self.longest.min(Self::SHORT),
+        }
     }
 }
 
@@ -132,6 +137,17 @@ impl<F: Fifo> Service for Computed<F> {
         self.most = self.fifo.occupancy(now);
         let last = self.fifo.last_departure();
         self.longest = if last > now { last.since(now) } else { Span::default() };
+        if self.fifo.levels(now).is_some() {
+            self.fifo.follow_levels(now);
+        }
+    }
+
+    fn follow_levels(&mut self, now: Instant) {
+        self.fifo.follow_levels(now);
+    }
+
+    fn levels(&self, now: Instant) -> Option<Levels> {
+        self.fifo.levels(now)
     }
 
     #[inline(always)]
@@ -207,7 +223,9 @@ impl<F: Bursts> PortCore<Computed<F>> {
         streams: &mut Streams<Cell>,
         flight: &mut InFlight,
     ) -> u64 {
-        let mut tally = Tally::new(self.service.longest);
+        let fifo = &mut self.service.fifo;
+        let levels = fifo.lend_levels().map(|levels| (levels, fifo.slot()));
+        let mut tally = Tally::new(self.service.longest, levels);
         let sums = &mut tally;
         let units = if self.service.per_vc.is_some() || !self.policers.is_empty() {
             self.run::<UNITS, true, P>(policy, until, sums, streams, flight)
@@ -225,7 +243,7 @@ impl<F: Bursts> PortCore<Computed<F>> {
                 (None, false) => self.run::<NOTHING, false, P>(policy, until, sums, streams, flight),
             }
         };
-        self.settle(policy, &tally, Instant::start_of(until));
+        self.settle(policy, tally, Instant::start_of(until));
         units
     }
 
@@ -466,7 +484,7 @@ impl<F: Bursts> PortCore<Computed<F>> {
     }
 
     /// Adds up what was counted during a visit until `now`.
-    pub(super) fn settle<P: BufferPolicy>(&mut self, policy: &mut P, tally: &Tally, now: Instant) {
+    pub(super) fn settle<P: BufferPolicy>(&mut self, policy: &mut P, tally: Tally, now: Instant) {
         let service = &mut self.service;
         if !F::PACKETS {
             // Once a visit is enough: the fullest moment is the one with the longest sojourn.
@@ -480,6 +498,7 @@ impl<F: Bursts> PortCore<Computed<F>> {
             }
         }
         service.longest = tally.longest;
+        service.fifo.give_back_levels(tally.levels.map(|(levels, _)| levels));
         self.stats.sojourns.add(tally.short);
         self.stats.sojourns.add_sum(tally.long);
         self.advance::<UNITS, P>(policy, now);

@@ -6,6 +6,8 @@ use celltrain_engine::{
     time::{Span, SpanSum},
 };
 
+use crate::measures::Levels;
+
 /// Between the numbers of departures that are not on one grid of slots. Numbers wrap around: only their differences matter.
 pub(super) const APART: u64 = 1 << 32;
 
@@ -49,6 +51,20 @@ pub(super) trait Fifo {
 
     /// The time that the units in the buffer still spend in it after `now`, summed over them.
     fn time_ahead(&self, now: Instant) -> SpanSum;
+
+    /// Follows from `now` on how long the buffer holds how much.
+    fn follow_levels(&mut self, now: Instant);
+
+    /// What was followed until `now`, if anything was.
+    fn levels(&self, now: Instant) -> Option<Levels>;
+
+    /// Lends it for a visit to what counts sojourns, where it follows from those.
+    fn lend_levels(&mut self) -> Option<Box<Levels>> {
+        None
+    }
+
+    /// Takes it back.
+    fn give_back_levels(&mut self, _: Option<Box<Levels>>) {}
 
     /// The time that a unit takes at the least.
     fn shortest(&self) -> Time;

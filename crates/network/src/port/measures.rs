@@ -8,7 +8,7 @@ use celltrain_engine::{
 };
 
 use super::{AnyCore, Port, PortSamplers, PortStats, RateControl, VcEntry, service::Service, with_core};
-use crate::measures::Series;
+use crate::measures::{Levels, Series};
 
 impl Port {
     /// Units accepted so far.
@@ -74,6 +74,17 @@ impl Port {
     /// Largest occupancy since the window began, in the unit of the buffer's size, the arriving cell or packet included.
     pub(crate) fn occupancy_max(&self) -> u64 {
         with_core!(&self.core, core => core.service.most())
+    }
+
+    /// Follows from now on how long the buffer holds how many units.
+    pub(crate) fn follow_levels(&mut self) {
+        let now = self.now();
+        with_core!(&mut self.core, core => core.service.follow_levels(now));
+    }
+
+    /// How long the buffer has held how many units since the window began, if that is followed.
+    pub(crate) fn levels(&self) -> Option<Levels> {
+        with_core!(&self.core, core => core.service.levels(self.now()))
     }
 
     /// The time for which the link has been busy so far.

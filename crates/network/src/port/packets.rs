@@ -9,6 +9,7 @@ use celltrain_engine::{
 };
 
 use super::fifo::{APART, Fifo};
+use crate::measures::Levels;
 
 /// The shortest packet, in octets: headers of IP and TCP.
 const SHORTEST: u64 = (celltrain_tcp::IP_HEADER_BYTES + celltrain_tcp::TCP_HEADER_BYTES) as u64;
@@ -67,6 +68,8 @@ pub(super) struct PacketFifo {
     carried: u64,
     last_departure: Instant,
     number: u64,
+    /// How long it held how much, if that is followed.
+    levels: Option<Box<Levels>>,
 }
 
 impl PacketFifo {
@@ -80,6 +83,7 @@ impl PacketFifo {
             carried: 0,
             last_departure: Instant::default(),
             number: 0,
+            levels: None,
         }
     }
 
@@ -101,6 +105,9 @@ impl Fifo for PacketFifo {
 
     fn advance(&mut self, now: Instant) {
         while let Some(sent) = self.queue.front().filter(|packet| packet.departure <= now) {
+            if let Some(levels) = &mut self.levels {
+                levels.hold(self.queue.len() as u64, sent.departure);
+            }
             self.occupancy -= u64::from(sent.size);
             self.queue.pop_front();
         }
@@ -124,6 +131,9 @@ impl Fifo for PacketFifo {
 
     fn accept(&mut self, at: Instant, cell: &Cell) {
         let (octets, size) = (u64::from(cell.octets) + self.overhead, self.size(cell));
+        if let Some(levels) = &mut self.levels {
+            levels.hold(self.queue.len() as u64, at);
+        }
         let departure = self.last_departure.max(at).plus_slots(self.octet, octets);
         self.queue.push_back(Queued { departure, size });
         self.occupancy += u64::from(size);
@@ -153,6 +163,17 @@ impl Fifo for PacketFifo {
         let mut sum = SpanSum::default();
         self.waiting(now).for_each(|packet| sum.add(packet.departure.since(now)));
         sum
+    }
+
+    fn follow_levels(&mut self, now: Instant) {
+        self.advance(now);
+        self.levels = Some(Box::new(Levels::from(now)));
+    }
+
+    fn levels(&self, now: Instant) -> Option<Levels> {
+        let mut levels = self.levels.as_deref().cloned()?;
+        levels.hold(self.queue.len() as u64, now);
+        Some(levels)
     }
 
     fn shortest(&self) -> Time {

@@ -18,6 +18,7 @@ use celltrain_engine::{
 };
 
 use super::{occupancy::VcOccupancy, queues::Unit};
+use crate::measures::Levels;
 
 /// The two services of a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,6 +60,12 @@ pub(super) trait Service {
 
     /// A window of the measures begins at `now`.
     fn begin_window(&mut self, now: Instant);
+
+    /// Follows from `now` on how long the buffer holds how much.
+    fn follow_levels(&mut self, now: Instant);
+
+    /// What was followed in the window until `now`, if anything was.
+    fn levels(&self, now: Instant) -> Option<Levels>;
 
     /// Whether `cell` finds no room at `now`, in the buffer or below a limit of its VC.
     fn is_full(&self, now: Instant, cell: &Cell) -> bool;

@@ -24,7 +24,7 @@ use super::{
     queues::{Store, Unit},
     service::Service,
 };
-use crate::flight::InFlight;
+use crate::{flight::InFlight, measures::Levels};
 
 /// Queues, one for each VC, and the scheduler that serves them.
 #[derive(Debug)]
@@ -47,6 +47,8 @@ pub(super) struct Stored {
     number: u64,
     /// What the link has carried, in its slots: cells, or octets with what the link adds to packets.
     carried: u64,
+    /// How long the buffer held how much, if that is followed.
+    levels: Option<Box<Levels>>,
 }
 
 /// The unit in transmission.
@@ -85,6 +87,7 @@ impl Stored {
             free: Instant::default(),
             number: 0,
             carried: 0,
+            levels: None,
         }
     }
 
@@ -108,6 +111,7 @@ impl Stored {
     #[inline]
     fn enter(&mut self, unit: Unit) {
         let vc = unit.cell.vc;
+        self.note_level(self.in_buffer(), unit.at);
         self.occupancy.enter(vc, unit.cell.clp, unit.size);
         self.abr_queue += u64::from(self.abr[vc as usize]);
         let fits =
@@ -118,10 +122,24 @@ impl Stored {
         self.scheduler.enqueue(vc, unit.load(), unit.at, &self.store);
     }
 
-    fn leave(&mut self, unit: &Unit) {
+    /// A unit that was taken out of its queue, or is sent, leaves the buffer at `now`.
+    fn leave(&mut self, unit: &Unit, now: Instant) {
         let vc = unit.cell.vc;
+        self.note_level(self.in_buffer() + 1, now);
         self.occupancy.leave(vc, unit.cell.clp, unit.size);
         self.abr_queue -= u64::from(self.abr[vc as usize]);
+    }
+
+    /// Units in the buffer, the one in transmission included.
+    fn in_buffer(&self) -> u64 {
+        self.store.waiting() + u64::from(self.sending.is_some())
+    }
+
+    /// Until `now`, when that changes, so many units were in the buffer.
+    fn note_level(&mut self, level: u64, now: Instant) {
+        if let Some(levels) = &mut self.levels {
+            levels.hold(level, now);
+        }
     }
 
     /// Takes what the scheduler chooses out of its queue at `now`, if anything waits.
@@ -132,8 +150,8 @@ impl Stored {
     }
 
     /// The unit that was taken is not sent.
-    fn drop_taken(&mut self, unit: &Unit) {
-        self.leave(unit);
+    fn drop_taken(&mut self, unit: &Unit, now: Instant) {
+        self.leave(unit, now);
         self.scheduler.refund(unit.cell.vc, unit.load());
     }
 
@@ -185,8 +203,21 @@ impl Service for Stored {
         self.most
     }
 
-    fn begin_window(&mut self, _: Instant) {
+    fn begin_window(&mut self, now: Instant) {
         self.most = self.occupancy.total();
+        if self.levels.is_some() {
+            self.follow_levels(now);
+        }
+    }
+
+    fn follow_levels(&mut self, now: Instant) {
+        self.levels = Some(Box::new(Levels::from(now)));
+    }
+
+    fn levels(&self, now: Instant) -> Option<Levels> {
+        let mut levels = self.levels.as_deref().cloned()?;
+        levels.hold(self.in_buffer(), now);
+        Some(levels)
     }
 
     #[inline]
@@ -219,7 +250,7 @@ impl Service for Stored {
         let mut units = Vec::new();
         loop {
             let (unit, first, complete) = self.store.remove_last(vc);
-            self.leave(&unit);
+            self.leave(&unit, now);
             self.scheduler.withdraw(vc, unit.load(), now, &self.store);
             units.push(unit);
             if first {
@@ -229,7 +260,7 @@ impl Service for Stored {
     }
 
     fn units(&self, _: Instant) -> u64 {
-        self.store.waiting() + u64::from(self.sending.is_some())
+        self.in_buffer()
     }
 
     fn kept(&self) -> u64 {
@@ -317,7 +348,7 @@ impl PortCore<Stored> {
         while let Some(Sending { unit, departure, .. }) =
             self.service.sending.take_if(|sending| sending.departure <= now)
         {
-            self.service.leave(&unit);
+            self.service.leave(&unit, departure);
             self.service.carried += self.service.slots(&unit);
             let sojourn = departure.since(unit.at);
             self.stats.sojourns.add(sojourn);
@@ -337,7 +368,7 @@ impl PortCore<Stored> {
     fn send_next<P: BufferPolicy>(&mut self, policy: &mut P, start: Instant, streams: &mut Streams<Cell>) {
         while let Some(mut unit) = self.service.take_next(start) {
             if !self.passes_head(policy, start, &mut unit) {
-                self.service.drop_taken(&unit);
+                self.service.drop_taken(&unit, start);
                 continue;
             }
             let departure = self.service.send(unit, start);

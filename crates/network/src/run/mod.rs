@@ -1,7 +1,10 @@
 //! A run: one replication of a scenario, from the start to its measures.
 
 mod bottleneck;
+mod classes;
 mod completions;
+mod distributions;
+mod flows;
 mod tables;
 
 use celltrain_atm::{cell::CELL_BITS, contract::Category, policing, quantity::CellRate};
@@ -14,6 +17,7 @@ use celltrain_tcp::{Limits, ReceiverStats, SenderStats};
 
 use self::{
     completions::{Completions, empty_network},
+    distributions::distribution_table,
     tables::{PortMeasures, port_table},
 };
 use crate::{
@@ -22,11 +26,11 @@ use crate::{
     channel::Lost,
     events::Events,
     host::IncomingStats,
-    measures::{Excess, Guaranteed, Series, registry},
+    measures::{Delays, Excess, Guaranteed, Series},
     network::{Carrier, FlowEnds, Network},
     port::{Location, Port, PortStats},
     scenario::{Flow, Framing, Graph, Scenario, ScenarioError},
-    table::{Column, Table},
+    table::Table,
 };
 
 /// How many cells the fastest link of a network carries in one visit at the most: a tenth of a second of work, or less. Only
@@ -67,6 +71,8 @@ pub struct RunResult {
     pub flows: Table,
     /// One row a port.
     pub ports: Table,
+    /// Whole distributions, if `measures.distributions` asks for them: one row a flow, group of flows or port, and bin.
+    pub distributions: Table,
     /// Series, if asked for.
     pub series: Vec<Series>,
     /// One row an event of a TCP sender from time 0 on, if [`Network::record_events`] asked for them.
@@ -174,6 +180,9 @@ impl<'a> Experiment<'a> {
         let randomness = Randomness { seed, replication };
         let graph = self.graph.with_clocks(self.scenario.spec().link.rate_spread, randomness);
         let mut network = build(self.scenario, &graph, &self.captures, randomness, options, interrupt)?;
+        if self.scenario.spec().measures.distributions {
+            network.follow_levels();
+        }
         let fastest = self.graph.links.iter().map(|link| link.rate).max()?;
         let most = Slot::of_bits(CELL_BITS * MOST_CELLS_A_VISIT, fastest).ps();
         network.set_schedule(|schedule| schedule.cap = schedule.cap.min(most.max(1)));
@@ -226,6 +235,7 @@ impl<'a> Experiment<'a> {
             .map(|(port, (begin, end))| PortMeasures::new(port, begin, end, window))
             .collect();
         let excess = Excess::of(&self.guaranteed(&flows));
+        let delays: Vec<_> = network.flows.iter().map(|ends| network.delays(ends)).collect();
         let mut series = self.series(&network);
         series.append(&mut events.series);
         RunResult {
@@ -233,13 +243,15 @@ impl<'a> Experiment<'a> {
             cell_hops: network.ports().map(Port::arrived).sum(),
             summary: self.summary(
                 &flows,
+                &delays,
                 &ports,
                 &series,
                 &excess,
                 self.completions(&network, &flows).as_ref(),
             ),
-            flows: self.flow_table(&flows, excess),
+            flows: self.flow_table(&flows, &delays, excess),
             ports: port_table(&ports),
+            distributions: self.distributions(&delays, &network),
             series,
             events: events.table(),
             captures,
@@ -255,6 +267,22 @@ impl<'a> Experiment<'a> {
         Some(format!("{from} > {to}"))
     }
 
+    /// The ports whose link is slower than the minimum rates of the VCs across it together: name, sum and rate in bit/s.
+    #[must_use]
+    pub fn overcommitted(&self) -> Vec<(String, f64, f64)> {
+        let graph = &self.graph;
+        let mut sums = vec![0.0; graph.links.len()];
+        for (_, flow) in graph.flows.iter().enumerate().filter(|(index, flow)| flow.circuit == *index) {
+            let mcr = minimum_rate(flow).unwrap_or(0.0);
+            flow.route.iter().for_each(|&link| sums[link] += mcr);
+        }
+        let with_rate = std::iter::zip(sums, &graph.links).enumerate();
+        with_rate
+            .map(|(place, (sum, link))| (graph.link_name(place), sum, link.rate.0 as f64))
+            .filter(|(_, sum, rate)| sum > rate)
+            .collect()
+    }
+
     /// How long a run is measured.
     fn window(&self) -> Time {
         self.scenario.spec().duration.ps() - self.scenario.spec().warm_up.ps()
@@ -268,8 +296,19 @@ impl<'a> Experiment<'a> {
             if !taken.is_empty() {
                 events.add(&flow.name, &taken);
             }
+            for (number, taken) in network.take_short_events(index) {
+                events.add(&format!("{}/{number}", flow.name), &taken);
+            }
         }
         events
+    }
+
+    /// Distributions, if the scenario asks for them.
+    fn distributions(&self, delays: &[Option<&Delays>], network: &Network) -> Table {
+        let asked = self.scenario.spec().measures.distributions;
+        let (flows, ports) =
+            if asked { (self.graph.flows.as_slice(), Some(network)) } else { (&[][..], None) };
+        distribution_table(flows, delays, ports.into_iter().flat_map(Network::ports), self.window())
     }
 
     /// What became of the short flows that arrived in the measured part, if there are any.
@@ -325,72 +364,6 @@ impl<'a> Experiment<'a> {
         };
         std::iter::zip(&self.graph.flows, counts).enumerate().map(of_flow).collect()
     }
-
-    fn flow_table(&self, counts: &[FlowCounts], excess: Excess) -> Table {
-        let (graph, window) = (&self.graph, self.window());
-        let node = |index: usize| graph.nodes[index].name.clone();
-        let round_trip =
-            |flow: &Flow| flow.route.iter().chain(&flow.back).map(|&link| graph.links[link].delay.ps()).sum();
-        let count = |get: fn(&FlowCounts) -> u64| Column::Count(counts.iter().map(get).collect());
-        let rate = |get: fn(&FlowCounts) -> u64| {
-            Column::Number(counts.iter().map(|flow| bits_per_second(get(flow), window)).collect())
-        };
-        let kinds = graph.flows.iter().map(|flow| kind(flow).to_owned()).collect();
-        let limited = |get: fn(&Limits) -> Time| {
-            let share = |flow: &FlowCounts| {
-                flow.limits.map_or(f64::NAN, |limits| get(&limits) as f64 / window as f64)
-            };
-            Column::Number(counts.iter().map(share).collect())
-        };
-        Table::of(
-            registry::FLOW,
-            vec![
-                ("flow", Column::Text(graph.flows.iter().map(|flow| flow.name.clone()).collect())),
-                ("group", Column::Count(graph.flows.iter().map(|flow| u64::from(flow.group)).collect())),
-                ("kind", Column::Text(kinds)),
-                ("source", Column::Text(graph.flows.iter().map(|flow| node(flow.from)).collect())),
-                ("destination", Column::Text(graph.flows.iter().map(|flow| node(flow.to)).collect())),
-                (
-                    "round_trip",
-                    Column::Number(graph.flows.iter().map(|flow| seconds(round_trip(flow))).collect()),
-                ),
-                ("goodput", rate(FlowCounts::bytes)),
-                ("throughput", rate(FlowCounts::bytes_received)),
-                ("frames_delivered", count(FlowCounts::frames_delivered)),
-                ("bytes_delivered", count(|flow| flow.receiver.distinct_bytes)),
-                ("segments_sent", count(|flow| flow.sender.segments)),
-                ("segments_retransmitted", count(|flow| flow.sender.retransmitted_segments)),
-                ("timeouts", count(|flow| flow.sender.timeouts)),
-                ("fast_retransmits", count(|flow| flow.sender.fast_retransmits)),
-                ("duplicates_received", count(|flow| flow.receiver.duplicate_segments)),
-                ("acks_sent", count(|flow| flow.receiver.acks)),
-                ("clp", Column::Count(graph.flows.iter().map(|flow| u64::from(flow.contract.clp)).collect())),
-                ("cells_sent", count(|flow| flow.sent)),
-                ("cells_discarded", count(|flow| flow.discarded)),
-                ("frames_eligible", count(|flow| flow.policing.frames_eligible)),
-                ("frames_tagged", count(|flow| flow.policing.frames_tagged)),
-                ("cells_dropped_at_source", count(|flow| flow.source_dropped)),
-                ("source_queue_max", count(|flow| flow.source_queue_max)),
-                ("cells_useful", count(|flow| flow.incoming.useful_cells)),
-                ("cells_useless", count(|flow| flow.incoming.useless_cells)),
-                (
-                    "mcr",
-                    Column::Number(
-                        graph.flows.iter().map(|flow| minimum_rate(flow).unwrap_or(f64::NAN)).collect(),
-                    ),
-                ),
-                ("limited_by_application", limited(|limits| limits.application)),
-                ("limited_by_handshake", limited(|limits| limits.handshake)),
-                ("limited_by_receive_window", limited(|limits| limits.receive_window)),
-                ("limited_by_congestion_window", limited(|limits| limits.congestion_window)),
-                ("limited_by_recovery", limited(|limits| limits.recovery)),
-                ("limited_by_timeout", limited(|limits| limits.timeout)),
-                ("excess", Column::Number(excess.rates)),
-                ("excess_of_equal_part", Column::Number(excess.of_equal)),
-                ("excess_of_weighted_part", Column::Number(excess.of_weighted)),
-            ],
-        )
-    }
 }
 
 /// Frees an interrupted network in a thread of its own, where there are threads: a large one takes seconds.
@@ -418,11 +391,6 @@ fn limits_since(end: Limits, begin: Limits) -> Limits {
     };
     limits.timeout -= taken_back;
     limits
-}
-
-/// What kind of flow it is, as the tables call it. Flows of one kind are comparable.
-fn kind(flow: &Flow) -> &'static str {
-    if flow.traffic.uses_tcp() { "tcp" } else { "other" }
 }
 
 fn bits_per_second(bytes: u64, window: Time) -> f64 {
@@ -539,9 +507,23 @@ impl FlowCounts {
         self.bytes() + self.receiver.duplicate_bytes
     }
 
+    /// The share of the cells whose fate is known that switches discarded; NaN without any.
+    fn loss_ratio(&self) -> f64 {
+        loss_ratio(std::slice::from_ref(self))
+    }
+
     /// Cells that brought something new.
     fn new_cells(&self) -> f64 {
         let duplicates = self.receiver.duplicate_segments as f64 / self.receiver.segments.max(1) as f64;
         self.incoming.useful_cells as f64 * (1.0 - duplicates)
     }
+}
+
+/// As [`FlowCounts::loss_ratio`], of some flows together.
+fn loss_ratio<'a>(flows: impl IntoIterator<Item = &'a FlowCounts>) -> f64 {
+    let [arrived, lost] = flows.into_iter().fold([0, 0], |[arrived, lost], counts| {
+        let cells = counts.incoming.useful_cells + counts.incoming.useless_cells;
+        [arrived + cells, lost + counts.discarded]
+    });
+    lost as f64 / (lost + arrived) as f64
 }

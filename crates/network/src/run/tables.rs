@@ -10,11 +10,12 @@ use super::{
     Experiment, FlowCounts, Metric, PortCounts, bits_per_second,
     bottleneck::bottleneck,
     completions::{CLASSES, Completion, Completions},
+    loss_ratio,
 };
 use crate::{
     channel::LossReason,
     measures::{
-        Excess, Series, fairness_index,
+        Delays, Excess, Series, fairness_index,
         registry::{self, Measure},
         synchronisation_index,
     },
@@ -118,7 +119,7 @@ pub(super) fn port_table(ports: &[PortMeasures<'_>]) -> Table {
 }
 
 /// The metrics of a run so far. They are in the order of the registry.
-struct Summary {
+pub(super) struct Summary {
     metrics: Vec<Metric>,
     rest: std::slice::Iter<'static, Measure>,
 }
@@ -132,7 +133,7 @@ impl Summary {
     ///
     /// # Panics
     /// If there is none of this name behind the one added before.
-    fn add(&mut self, name: &'static str, value: f64) -> &mut Metric {
+    pub(super) fn add(&mut self, name: &'static str, value: f64) -> &mut Metric {
         let unit =
             self.rest.find(|measure| measure.name == name).expect("the registry has the metric here").unit;
         self.metrics.push(Metric { name, value, unit });
@@ -180,6 +181,7 @@ impl Experiment<'_> {
     pub(super) fn summary(
         &self,
         flows: &[FlowCounts],
+        delays: &[Option<&Delays>],
         ports: &[PortMeasures<'_>],
         series: &[Series],
         excess: &Excess,
@@ -192,6 +194,7 @@ impl Experiment<'_> {
         summary.add("frames_delivered", total(FlowCounts::frames_delivered));
         summary.add("efficiency", flows.iter().map(FlowCounts::new_cells).sum::<f64>() / received);
         self.add_losses(&mut summary, flows, ports);
+        self.add_transfer(&mut summary, flows, delays);
         let again = total(|flow| flow.sender.retransmitted_segments);
         summary.add("retransmission_ratio", again / total(|flow| flow.sender.segments));
         summary.add("timeouts", total(|flow| flow.sender.timeouts));
@@ -257,11 +260,7 @@ impl Experiment<'_> {
             let ratio = |clp: bool| {
                 let of_class =
                     std::iter::zip(&self.graph.flows, flows).filter(|(flow, _)| flow.contract.clp == clp);
-                let [arrived, lost] = of_class.fold([0, 0], |[arrived, lost], (_, counts)| {
-                    let cells = counts.incoming.useful_cells + counts.incoming.useless_cells;
-                    [arrived + cells, lost + counts.discarded]
-                });
-                lost as f64 / (lost + arrived) as f64
+                loss_ratio(of_class.map(|(_, counts)| counts))
             };
             summary.add("cell_loss_ratio_clp0", ratio(false));
             summary.add("cell_loss_ratio_clp1", ratio(true));

@@ -35,9 +35,9 @@ pub use spec::{
     ArrivalTimes, Backbone, BurstLoss, Bursty, Cbr, CellRate, Chain, Dark, DelayChange, DelayChanges,
     DelayRange, Distribution, Dumbbell, ExplicitGraph, FatTree, Finite, FlowSpec, Framing, Greedy, GroupSpec,
     HostSpec, IpServes, LeafSpine, LinkEntry, LinkOverride, LinkSpec, LongRange, LossDirection, LossSpec,
-    LossUnit, MeasuresSpec, NSource, NodeEntry, NodeKind, OnOff, Pairs, ParkingLot, Pattern, Poisson,
-    PortSpec, Reorder, SCHEMA, ShortFlows, Spec, Start, SwitchSpec, TieBreak, Topology, Torus, TraceFlow,
-    Traffic, Transfer,
+    LossUnit, MeasuredDelays, MeasuresSpec, NSource, NodeEntry, NodeKind, OnOff, Pairs, ParkingLot, Pattern,
+    Poisson, PortSpec, Reorder, SCHEMA, ShortFlows, Spec, Start, SwitchSpec, TieBreak, Topology, Torus,
+    TraceFlow, Traffic, Transfer,
 };
 
 use self::{
@@ -161,7 +161,7 @@ impl Scenario {
     /// replications.
     #[must_use]
     pub fn key(&self) -> String {
-        key::key(self.to_json())
+        key::key(self.resolved_json())
     }
 
     /// The JSON schema (draft 7) of scenario files, with the `[sweep]` that the command `celltrain sweep` reads.

@@ -21,7 +21,8 @@ pub(super) fn resolved(spec: &Spec) -> Table {
         group.standalone = group.tcp.is_some() || group.vc.is_some() || group.abr.is_some();
     }
     let mut tables = table(&spec);
-    for (key, own) in [("vc", table(&spec.vc)), ("abr", table(&spec.abr))] {
+    let own = [("vc", table(&spec.vc)), ("abr", table(&spec.abr)), ("measures", table(&spec.measures))];
+    for (key, own) in own {
         tables.entry(key).or_insert(Value::Table(own));
     }
     if let Some(Value::Table(switch)) = tables.get_mut("switch") {

@@ -73,6 +73,11 @@ pub(crate) fn case(schema: &Schema, seed: u64, index: u64, extremes: bool) -> Ca
         }
     }
     times(draw, &mut scenario, &found);
+    let draw = &mut draw.beside("measures");
+    if draw.chance(0.5) {
+        put(&mut scenario, "measures.delays", *draw.pick(&schema.names("measures.delays")));
+        put(&mut scenario, "measures.distributions", draw.chance(0.7));
+    }
     Case { text: text(&scenario), redrawn }
 }
 

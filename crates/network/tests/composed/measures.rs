@@ -105,6 +105,38 @@ pub(crate) fn at_the_last_link(scenario: &Scenario, graph: &Graph, result: &RunR
     failures
 }
 
+/// The distribution of a port's occupancy covers the measured time, and its mean is the mean occupancy, which is measured by other
+/// means; within what bins are wide, and a picosecond a bin.
+pub(crate) fn distributions(scenario: &Scenario, result: &RunResult) -> Vec<Failure> {
+    let spec = scenario.spec();
+    let window = (spec.duration.ps() - spec.warm_up.ps()) as f64;
+    let table = &result.distributions;
+    let texts = |table: &Table, name: &str| match table.columns().iter().find(|(other, ..)| *other == name) {
+        Some((_, _, Column::Text(values))) => values.clone(),
+        _ => panic!("no texts in column \"{name}\""),
+    };
+    let (over, entity) = (texts(table, "over"), texts(table, "entity"));
+    let [low, high, weight] = ["low", "high", "weight"].map(|name| column(table, name));
+    let mut failures = Vec::new();
+    for (port, mean) in std::iter::zip(texts(&result.ports, "port"), column(&result.ports, "occupancy_mean"))
+    {
+        let rows: Vec<_> = (0..low.len()).filter(|&row| over[row] == "port" && entity[row] == port).collect();
+        if rows.is_empty() {
+            continue;
+        }
+        let sum = |value: &dyn Fn(usize) -> f64| rows.iter().map(|&row| value(row)).sum::<f64>();
+        let slack = 2.0 * rows.len() as f64;
+        let covered = sum(&|row| weight[row]);
+        let [least, most] = [&low, &high].map(|edge| sum(&|row| edge[row] * weight[row]) / window);
+        let cut = high[rows[rows.len() - 1]] * slack / window;
+        if (covered - window).abs() > slack || mean < least / NEARLY - cut || mean > most * NEARLY + cut {
+            let detail = format!("{port}: {covered} of {window} ps, mean {mean} of {least} to {most}");
+            failures.push(Failure::new("distribution of an occupancy", detail));
+        }
+    }
+    failures
+}
+
 /// The payload of a flow's longest frame.
 fn frame_bits(flow: &Flow) -> f64 {
     let cells = match &flow.traffic {

@@ -200,7 +200,7 @@ impl Graph {
         abr::check_order(&outline.nodes, &links, &flows)?;
         progress::check_backlog(spec.duration, &outline.nodes, &links, &flows)?;
         let losses = losses::losses(spec, &names, &links, &flows)?;
-        let bottleneck = bottleneck(spec, &outline.nodes, &links)?;
+        let bottleneck = bottleneck(spec, &outline.nodes, &links, &flows)?;
         Ok(Self { nodes: outline.nodes, links, flows, losses, bottleneck })
     }
 
@@ -213,12 +213,24 @@ impl Graph {
 }
 
 /// The link behind the port that the scenario calls the bottleneck.
-fn bottleneck(spec: &Spec, nodes: &[Node], links: &[Link]) -> Result<Option<usize>, Problem> {
+fn bottleneck(spec: &Spec, nodes: &[Node], links: &[Link], flows: &[Flow]) -> Result<Option<usize>, Problem> {
     let Some(wanted) = &spec.measures.bottleneck else { return Ok(None) };
     let name = |link: &Link| format!("{} > {}", nodes[link.from].name, nodes[link.to].name);
     let of_switches = || links.iter().filter(|link| nodes[link.from].kind == NodeKind::Switch);
-    if let Some(found) = of_switches().find(|link| name(link) == *wanted) {
-        return Ok(links.iter().position(|link| std::ptr::eq(link, found)));
+    let place = |link: &Link| links.iter().position(|other| std::ptr::eq(other, link));
+    let crosses = |place: Option<usize>| {
+        let used = |flow: &Flow| flow.route.iter().chain(&flow.back).any(|&link| Some(link) == place);
+        flows.iter().any(used)
+    };
+    if let Some(found) = of_switches().find(|link| name(link) == *wanted).map(place) {
+        if crosses(found) {
+            return Ok(found);
+        }
+        let busy = of_switches().find(|link| crosses(place(link)));
+        let instead =
+            busy.map_or(String::new(), |link| format!("; \"{}\" is a port that one crosses", name(link)));
+        let message = format!("no flow crosses the port \"{wanted}\", so that it has no measures{instead}");
+        return Err(Problem::new("measures.bottleneck", message));
     }
     let known: Vec<_> = of_switches().take(MAX_SUGGESTED_PORTS).map(name).collect();
     let near = suggestion(wanted, "ports of switches", known.iter().map(String::as_str));

@@ -1,0 +1,142 @@
+//! Bins of a fixed relative width, and a histogram of times over them.
+
+use celltrain_engine::Time;
+
+/// Steps per doubling.
+const STEPS: u32 = 64;
+
+/// The bin of `value`: values below 128 have a bin each, those above share it with what differs by less than a 64th, 1.6 %.
+#[inline]
+#[must_use]
+pub fn bin_of(value: u64) -> usize {
+    // The leading bit and the six bits behind it.
+    let exponent = (value | u64::from(STEPS)).ilog2() - STEPS.ilog2();
+    (exponent * STEPS) as usize + (value >> exponent) as usize
+}
+
+/// The smallest value of a bin.
+#[must_use]
+pub fn lowest_of(bin: usize) -> u64 {
+    let steps = STEPS as usize;
+    let exponent = (bin / steps).saturating_sub(1);
+    ((bin - exponent * steps) as u64) << exponent
+}
+
+/// The largest value of a bin.
+#[must_use]
+pub fn highest_of(bin: usize) -> u64 {
+    // The bin after the last one would begin at 2^64.
+    let exponent = (bin / STEPS as usize).saturating_sub(1);
+    lowest_of(bin) + ((1 << exponent) - 1)
+}
+
+/// A histogram of times. Every quantile is right to the width of a bin: 1.6 %.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Histogram {
+    /// The lowest bin that is kept.
+    first: usize,
+    /// From there up to the highest bin that anything fell into: the delays of a flow differ by a few doublings.
+    counts: Vec<u64>,
+}
+
+impl Histogram {
+    /// Counts one value.
+    #[inline]
+    pub fn add(&mut self, value: Time) {
+        let bin = bin_of(value);
+        match self.counts.get_mut(bin.wrapping_sub(self.first)) {
+            Some(count) => *count += 1,
+            None => self.add_to(bin, 1),
+        }
+    }
+
+    /// Counts values in a bin that may be beyond all others.
+    #[cold]
+    fn add_to(&mut self, bin: usize, count: u64) {
+        if self.counts.is_empty() {
+            self.first = bin;
+        }
+        if bin < self.first {
+            self.counts.splice(0..0, std::iter::repeat_n(0, self.first - bin));
+            self.first = bin;
+        }
+        let place = bin - self.first;
+        self.counts.resize(self.counts.len().max(place + 1), 0);
+        self.counts[place] += count;
+    }
+
+    /// Adds what another histogram has counted: the sum is the histogram of all values, exactly.
+    pub fn merge(&mut self, other: &Self) {
+        other.bins().for_each(|(bin, count)| self.add_to(bin, count));
+    }
+
+    /// The bins that anything fell into, and how much did.
+    pub fn bins(&self) -> impl Iterator<Item = (usize, u64)> {
+        let counts = self.counts.iter().enumerate().filter(|&(_, &count)| count > 0);
+        counts.map(|(place, &count)| (self.first + place, count))
+    }
+
+    /// How many values were counted.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.counts.iter().sum()
+    }
+
+    /// The value below which a share `quantile` of the values lies, linear within a bin; zero without values.
+    #[must_use]
+    pub fn quantile(&self, quantile: f64) -> f64 {
+        let target = quantile * self.count() as f64;
+        let mut below = 0.0;
+        for (bin, count) in self.bins() {
+            let count = count as f64;
+            if below + count >= target {
+                let (low, high) = (lowest_of(bin) as f64, highest_of(bin) as f64 + 1.0);
+                return low + (high - low) * (target - below) / count;
+            }
+            below += count;
+        }
+        0.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bins_follow_each_other_and_are_narrow() {
+        assert_eq!((bin_of(0), bin_of(127), bin_of(128), bin_of(129)), (0, 127, 128, 128));
+        for bin in 0..bin_of(u64::MAX) {
+            let (low, high) = (lowest_of(bin), highest_of(bin));
+            assert_eq!((bin_of(low), bin_of(high), bin_of(high + 1)), (bin, bin, bin + 1), "{bin}");
+            assert!(high - low <= low / 64, "{bin}");
+        }
+        assert_eq!(highest_of(bin_of(u64::MAX)), u64::MAX);
+    }
+
+    #[test]
+    fn quantiles_are_good_to_a_bin() {
+        let mut histogram = Histogram::default();
+        for value in (1..=100_000u64).rev() {
+            histogram.add(value * 1000);
+        }
+        for quantile in [0.01, 0.5, 0.95, 0.99] {
+            let exact = quantile * 1e8;
+            assert!((histogram.quantile(quantile) / exact - 1.0).abs() < 0.01, "{quantile}");
+        }
+    }
+
+    #[test]
+    fn parts_merge_into_the_whole() {
+        let parts = [&[5, 900_000][..], &[], &[1 << 40, 3, 70_000_000]];
+        let histogram = |values: &[u64]| {
+            let mut histogram = Histogram::default();
+            values.iter().for_each(|&value| histogram.add(value));
+            histogram
+        };
+        let mut merged = Histogram::default();
+        parts.iter().for_each(|part| merged.merge(&histogram(part)));
+        assert_eq!(merged, histogram(&parts.concat()));
+        assert_eq!(merged.count(), 5);
+    }
+}

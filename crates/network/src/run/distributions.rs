@@ -1,0 +1,143 @@
+//! Whole distributions of a run: transfer delays, and occupancies of ports over time.
+
+use celltrain_engine::Time;
+
+use super::{
+    classes::merged,
+    flows::{category, kind},
+};
+use crate::{
+    measures::{
+        Delays,
+        histogram::{highest_of, lowest_of},
+        registry,
+    },
+    port::{Location, Port},
+    scenario::Flow,
+    table::{Column, Table},
+};
+
+/// The rows of the table so far.
+#[derive(Default)]
+struct Rows {
+    over: Vec<String>,
+    entity: Vec<String>,
+    measure: Vec<String>,
+    unit: Vec<String>,
+    low: Vec<u64>,
+    high: Vec<u64>,
+    weight: Vec<u64>,
+    weight_unit: Vec<String>,
+    share_above: Vec<f64>,
+}
+
+/// What the rows of one distribution have in common.
+struct Of<'a> {
+    over: &'a str,
+    entity: &'a str,
+    measure: &'a str,
+    unit: &'a str,
+    weight_unit: &'a str,
+}
+
+impl Rows {
+    /// Adds a distribution: bins with their weights, ascending.
+    fn add(&mut self, of: &Of<'_>, bins: impl Iterator<Item = (usize, u64)>) {
+        let bins: Vec<_> = bins.collect();
+        let total: u64 = bins.iter().map(|&(_, weight)| weight).sum();
+        let mut above = total;
+        for (bin, weight) in bins {
+            above -= weight;
+            let texts = [
+                (&mut self.over, of.over),
+                (&mut self.entity, of.entity),
+                (&mut self.measure, of.measure),
+                (&mut self.unit, of.unit),
+                (&mut self.weight_unit, of.weight_unit),
+            ];
+            texts.into_iter().for_each(|(column, text)| column.push(text.to_owned()));
+            self.low.push(lowest_of(bin));
+            self.high.push(highest_of(bin));
+            self.weight.push(weight);
+            self.share_above.push(above as f64 / total as f64);
+        }
+    }
+
+    fn add_delays(&mut self, over: &str, entity: &str, delays: &Delays) {
+        let of = Of { over, entity, measure: "transfer_delay", unit: "ps", weight_unit: "frames" };
+        self.add(&of, delays.histogram().bins());
+    }
+
+    fn table(self) -> Table {
+        Table::of(
+            registry::DISTRIBUTION,
+            vec![
+                ("over", Column::Text(self.over)),
+                ("entity", Column::Text(self.entity)),
+                ("measure", Column::Text(self.measure)),
+                ("unit", Column::Text(self.unit)),
+                ("low", Column::Count(self.low)),
+                ("high", Column::Count(self.high)),
+                ("weight", Column::Count(self.weight)),
+                ("weight_unit", Column::Text(self.weight_unit)),
+                ("share_above", Column::Number(self.share_above)),
+            ],
+        )
+    }
+}
+
+/// The distributions of the transfer delays of `flows`, of each kind and category of them and of all, and of the occupancies of
+/// those `ports` that were told to follow theirs during the `window`.
+pub(super) fn distribution_table<'a>(
+    flows: &[Flow],
+    delays: &[Option<&Delays>],
+    ports: impl Iterator<Item = &'a Port>,
+    window: Time,
+) -> Table {
+    let mut rows = Rows::default();
+    for (flow, delays) in std::iter::zip(flows, delays) {
+        if let Some(delays) = delays {
+            rows.add_delays("flow", &flow.name, delays);
+        }
+    }
+    add_groups(&mut rows, "kind", flows, delays, &|flow| kind(flow).to_owned());
+    add_groups(&mut rows, "category", flows, delays, &category);
+    add_groups(&mut rows, "run", flows, delays, &|_| "all".to_owned());
+    for port in ports.filter(|port| port.location == Location::Switch) {
+        let Some(levels) = port.levels() else { continue };
+        let busy: u64 = levels.bins().map(|(_, time)| time).sum();
+        // The rest of the time nothing was there.
+        let idle = (window > busy).then(|| (0, window - busy));
+        let of = Of {
+            over: "port",
+            entity: &port.name,
+            measure: "occupancy",
+            unit: port.unit(),
+            weight_unit: "ps",
+        };
+        rows.add(&of, idle.into_iter().chain(levels.bins()));
+    }
+    rows.table()
+}
+
+/// Adds the delays of the flows that have each value of `get`, in the order of the flows.
+fn add_groups(
+    rows: &mut Rows,
+    over: &str,
+    flows: &[Flow],
+    delays: &[Option<&Delays>],
+    get: &dyn Fn(&Flow) -> String,
+) {
+    let mut names = Vec::new();
+    for name in flows.iter().map(get) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    for name in names {
+        let members = std::iter::zip(flows, delays).filter(|(flow, _)| get(flow) == name);
+        if let Some(delays) = merged(members.map(|(_, delays)| *delays)) {
+            rows.add_delays(over, &name, &delays);
+        }
+    }
+}

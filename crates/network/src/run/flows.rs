@@ -1,0 +1,106 @@
+//! The table of flows.
+
+use celltrain_engine::{Time, time::seconds};
+use celltrain_tcp::Limits;
+
+use super::{Experiment, FlowCounts, bits_per_second, minimum_rate};
+use crate::{
+    measures::{Delays, Excess, registry},
+    scenario::Flow,
+    table::{Column, Table},
+};
+
+impl Experiment<'_> {
+    /// One row a flow; `delays` are those of each flow's VC.
+    pub(super) fn flow_table(
+        &self,
+        counts: &[FlowCounts],
+        delays: &[Option<&Delays>],
+        excess: Excess,
+    ) -> Table {
+        let (graph, window) = (&self.graph, self.window());
+        let node = |index: usize| graph.nodes[index].name.clone();
+        let round_trip =
+            |flow: &Flow| flow.route.iter().chain(&flow.back).map(|&link| graph.links[link].delay.ps()).sum();
+        let count = |get: fn(&FlowCounts) -> u64| Column::Count(counts.iter().map(get).collect());
+        let rate = |get: fn(&FlowCounts) -> u64| {
+            Column::Number(counts.iter().map(|flow| bits_per_second(get(flow), window)).collect())
+        };
+        let kinds = graph.flows.iter().map(|flow| kind(flow).to_owned()).collect();
+        let limited = |get: fn(&Limits) -> Time| {
+            let share = |flow: &FlowCounts| {
+                flow.limits.map_or(f64::NAN, |limits| get(&limits) as f64 / window as f64)
+            };
+            Column::Number(counts.iter().map(share).collect())
+        };
+        let delay = |get: &dyn Fn(&Delays) -> f64| {
+            Column::Number(delays.iter().map(|delays| delays.map_or(f64::NAN, get)).collect())
+        };
+        Table::of(
+            registry::FLOW,
+            vec![
+                ("flow", Column::Text(graph.flows.iter().map(|flow| flow.name.clone()).collect())),
+                ("group", Column::Count(graph.flows.iter().map(|flow| u64::from(flow.group)).collect())),
+                ("kind", Column::Text(kinds)),
+                ("source", Column::Text(graph.flows.iter().map(|flow| node(flow.from)).collect())),
+                ("destination", Column::Text(graph.flows.iter().map(|flow| node(flow.to)).collect())),
+                (
+                    "round_trip",
+                    Column::Number(graph.flows.iter().map(|flow| seconds(round_trip(flow))).collect()),
+                ),
+                ("goodput", rate(FlowCounts::bytes)),
+                ("throughput", rate(FlowCounts::bytes_received)),
+                ("frames_delivered", count(FlowCounts::frames_delivered)),
+                ("bytes_delivered", count(|flow| flow.receiver.distinct_bytes)),
+                ("segments_sent", count(|flow| flow.sender.segments)),
+                ("segments_retransmitted", count(|flow| flow.sender.retransmitted_segments)),
+                ("timeouts", count(|flow| flow.sender.timeouts)),
+                ("fast_retransmits", count(|flow| flow.sender.fast_retransmits)),
+                ("duplicates_received", count(|flow| flow.receiver.duplicate_segments)),
+                ("acks_sent", count(|flow| flow.receiver.acks)),
+                ("clp", Column::Count(graph.flows.iter().map(|flow| u64::from(flow.contract.clp)).collect())),
+                ("cells_sent", count(|flow| flow.sent)),
+                ("cells_discarded", count(|flow| flow.discarded)),
+                ("frames_eligible", count(|flow| flow.policing.frames_eligible)),
+                ("frames_tagged", count(|flow| flow.policing.frames_tagged)),
+                ("cells_dropped_at_source", count(|flow| flow.source_dropped)),
+                ("source_queue_max", count(|flow| flow.source_queue_max)),
+                ("cells_useful", count(|flow| flow.incoming.useful_cells)),
+                ("cells_useless", count(|flow| flow.incoming.useless_cells)),
+                (
+                    "mcr",
+                    Column::Number(
+                        graph.flows.iter().map(|flow| minimum_rate(flow).unwrap_or(f64::NAN)).collect(),
+                    ),
+                ),
+                ("limited_by_application", limited(|limits| limits.application)),
+                ("limited_by_handshake", limited(|limits| limits.handshake)),
+                ("limited_by_receive_window", limited(|limits| limits.receive_window)),
+                ("limited_by_congestion_window", limited(|limits| limits.congestion_window)),
+                ("limited_by_recovery", limited(|limits| limits.recovery)),
+                ("limited_by_timeout", limited(|limits| limits.timeout)),
+                ("excess", Column::Number(excess.rates)),
+                ("excess_of_equal_part", Column::Number(excess.of_equal)),
+                ("excess_of_weighted_part", Column::Number(excess.of_weighted)),
+                ("category", Column::Text(graph.flows.iter().map(category).collect())),
+                ("cell_loss_ratio", Column::Number(counts.iter().map(FlowCounts::loss_ratio).collect())),
+                ("transfer_delay_mean", delay(&Delays::mean)),
+                ("transfer_delay_p50", delay(&|delays| delays.quantile(0.5))),
+                ("transfer_delay_p95", delay(&|delays| delays.quantile(0.95))),
+                ("transfer_delay_p99", delay(&|delays| delays.quantile(0.99))),
+                ("transfer_delay_max", delay(&Delays::most)),
+                ("delay_variation", delay(&Delays::variation)),
+            ],
+        )
+    }
+}
+
+/// What kind of flow it is, as the tables call it. Flows of one kind are comparable.
+pub(super) fn kind(flow: &Flow) -> &'static str {
+    if flow.traffic.uses_tcp() { "tcp" } else { "other" }
+}
+
+/// The service category of a flow's VC, as the tables call it.
+pub(super) fn category(flow: &Flow) -> String {
+    format!("{:?}", flow.contract.category).to_lowercase()
+}

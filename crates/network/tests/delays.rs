@@ -1,0 +1,168 @@
+//! Transfer delays of frames, and how long buffers hold how much: against closed forms and against other measures.
+
+use celltrain_network::{
+    run::{Experiment, Options, RunResult},
+    scenario::Scenario,
+    table::{Column, Table},
+};
+
+/// Constant cells, one at a time, over links of 10 Mbit/s (42.4 us a cell) and 1 ms.
+const CELLS: &str = r#"
+schema = 1
+name = "constant cells"
+duration = "2 s"
+warm-up = "100 ms"
+topology = { kind = "n-source", sources = 1 }
+traffic = { kind = "cbr", rate = "1 Mbit/s", frame = 1 }
+link = { rate = "10 Mbit/s", delay = "1 ms" }
+measures = { delays = "all", distributions = true }
+"#;
+
+/// TCP, CBR and bursts of cells on one trunk.
+const MIXED: &str = r#"
+schema = 1
+name = "mixed"
+duration = "2 s"
+warm-up = "300 ms"
+topology = { kind = "n-source", sources = 4 }
+link = { rate = "20 Mbit/s", delay = "1 ms" }
+switch.buffer = "200 cells"
+tcp = { stack = "newreno", mss = "1000 B" }
+measures = { delays = "all", distributions = true }
+[[flow]]
+name = "3"
+traffic = { kind = "on-off", peak = "15 Mbit/s", on = "20 ms", off = "50 ms", frame = 5 }
+vc = { category = "vbr" }
+[[flow]]
+name = "4"
+traffic = { kind = "cbr", rate = "1 Mbit/s", frame = 1 }
+vc = { category = "cbr" }
+"#;
+
+/// Without what the scenario asks for beyond what is always measured.
+const PLAIN: [(&str, &str); 2] = [("measures.delays", "tcp"), ("measures.distributions", "false")];
+
+fn run(text: &str, overrides: &[(&str, &str)], store_queues: bool) -> RunResult {
+    let overrides: Vec<_> =
+        overrides.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+    let scenario =
+        Scenario::from_toml(text, "test.toml", &overrides).unwrap_or_else(|error| panic!("{error}"));
+    let options = Options { store_queues, ..Options::default() };
+    Experiment::new(&scenario).unwrap().run(1, 0, options, &mut || false).unwrap()
+}
+
+fn numbers<'a>(table: &'a Table, name: &str) -> &'a [f64] {
+    match table.columns().iter().find(|column| column.0 == name) {
+        Some((_, _, Column::Number(values))) => values,
+        _ => panic!("no column {name}"),
+    }
+}
+
+fn texts<'a>(table: &'a Table, name: &str) -> &'a [String] {
+    match table.columns().iter().find(|column| column.0 == name) {
+        Some((_, _, Column::Text(values))) => values,
+        _ => panic!("no column {name}"),
+    }
+}
+
+fn metric(result: &RunResult, name: &str) -> f64 {
+    result.summary.iter().find(|metric| metric.name == name).map_or(f64::NAN, |metric| metric.value)
+}
+
+/// The rows of one distribution as (low, high, weight, share above).
+fn rows(result: &RunResult, over: &str, entity: &str) -> Vec<(u64, u64, u64, f64)> {
+    let table = &result.distributions;
+    let (low, high, weight) = (table.counts("low"), table.counts("high"), table.counts("weight"));
+    (0..low.len())
+        .filter(|&row| texts(table, "over")[row] == over && texts(table, "entity")[row] == entity)
+        .map(|row| (low[row], high[row], weight[row], numbers(table, "share_above")[row]))
+        .collect()
+}
+
+/// ITU-T I.356: the transfer delay is the time from the entry of the first bit to the exit of the last one. Nothing queues: it is a cell
+/// time and 1 ms per link, of which there are three.
+#[test]
+fn a_cell_that_never_waits_takes_the_time_of_its_links() {
+    let result = run(CELLS, &[], false);
+    let expected = 3.0 * (42.4e-6 + 1e-3);
+    for measure in ["mean", "p50", "p95", "p99", "max"] {
+        let delay = numbers(&result.flows, &format!("transfer_delay_{measure}"))[0];
+        assert!((delay - expected).abs() < 1e-12, "{measure}: {delay}");
+        assert_eq!(metric(&result, &format!("transfer_delay_{measure}")), delay);
+    }
+    assert!(numbers(&result.flows, "delay_variation")[0].abs() < 1e-12);
+    assert_eq!(numbers(&result.flows, "cell_loss_ratio"), [0.0]);
+    // The trunk holds a cell for a tenth of the time.
+    let trunk = rows(&result, "port", "switch1 > switch2");
+    assert_eq!(trunk.iter().map(|row| (row.0, row.1)).collect::<Vec<_>>(), [(0, 0), (1, 1)]);
+    assert!((trunk[0].3 - 0.1).abs() < 1e-4, "{trunk:?}");
+}
+
+#[test]
+fn flows_without_tcp_are_left_out_unless_all_are_asked_for() {
+    let result = run(MIXED, &PLAIN, false);
+    let delays = numbers(&result.flows, "transfer_delay_mean");
+    assert_eq!(delays.iter().map(|delay| delay.is_nan()).collect::<Vec<_>>(), [false, false, true, true]);
+    assert!(metric(&result, "transfer_delay_mean_tcp") > 0.0);
+    assert!(metric(&result, "transfer_delay_mean_other").is_nan());
+    assert!(result.distributions.counts("low").is_empty());
+    let none = run(MIXED, &[("measures.delays", "none")], false);
+    assert!(numbers(&none.flows, "transfer_delay_mean").iter().all(|delay| delay.is_nan()));
+    assert_eq!(none.fingerprint, result.fingerprint);
+}
+
+#[test]
+fn measuring_changes_nothing_else_and_kinds_are_the_sum_of_their_flows() {
+    let (result, plain) = (run(MIXED, &[], false), run(MIXED, &PLAIN, false));
+    assert_eq!(result.fingerprint, plain.fingerprint);
+    let weight =
+        |over: &str, entity: &str| -> u64 { rows(&result, over, entity).iter().map(|row| row.2).sum() };
+    let flows = ["1", "2", "3", "4"].map(|flow| weight("flow", flow));
+    assert!(flows.iter().all(|&frames| frames > 50), "{flows:?}");
+    assert_eq!(weight("kind", "tcp"), flows[0] + flows[1]);
+    assert_eq!(weight("category", "vbr"), flows[2]);
+    assert_eq!((weight("category", "cbr"), weight("category", "ubr")), (flows[3], flows[0] + flows[1]));
+    assert_eq!(weight("run", "all"), flows.iter().sum::<u64>());
+    assert_eq!(metric(&result, "transfer_delay_p99_cbr"), numbers(&result.flows, "transfer_delay_p99")[3]);
+    assert_eq!(metric(&result, "cell_loss_ratio_vbr"), numbers(&result.flows, "cell_loss_ratio")[2]);
+    assert_eq!(weight("port", "switch1 > switch2"), 1_700_000_000_000);
+}
+
+/// The mean of the distribution is the mean occupancy, which is measured by other means; both services see the same.
+#[test]
+fn the_mean_of_the_distribution_is_the_mean_occupancy() {
+    let packets = ("link", "{ rate = \"20 Mbit/s\", delay = \"1 ms\", framing = \"packets\" }");
+    let tcp_alone = ("flow", "[]");
+    let cells = [("switch.buffer", "120 cells")];
+    let of_packets = [packets, tcp_alone, ("switch.buffer", "40 packets")];
+    for overrides in [&cells[..], &of_packets] {
+        let results = [false, true].map(|store| run(MIXED, overrides, store));
+        assert_eq!(results[0].distributions, results[1].distributions);
+        for (port, name) in texts(&results[0].ports, "port").iter().enumerate() {
+            let rows = rows(&results[0], "port", name);
+            if rows.is_empty() {
+                assert_eq!(results[0].ports.counts("switch")[port], 0, "{name}");
+                continue;
+            }
+            let mean: f64 = rows.iter().map(|row| row.0 as f64 * row.2 as f64).sum::<f64>() / 1.7e12;
+            let measured = numbers(&results[0].ports, "occupancy_mean")[port];
+            assert!((mean - measured).abs() < 1e-6, "{name}: {mean} {measured}");
+            let total: u64 = rows.iter().map(|row| row.2).sum();
+            // Each bin's time is cut to the picosecond.
+            assert!(total.abs_diff(1_700_000_000_000) < 200, "{name}: {total}");
+        }
+    }
+}
+
+/// A port that no flow crosses has no measures: naming it as the bottleneck is refused.
+#[test]
+fn a_bottleneck_is_crossed_by_a_flow() {
+    let text = CELLS.replace("sources = 1", "sources = 2");
+    let idle = text.replace("distributions = true", "distributions = true, bottleneck = \"switch2 > dest2\"");
+    let scenario = Scenario::from_toml(&idle, "test.toml", &[]).unwrap();
+    assert!(scenario.graph().is_ok());
+    let away = idle + "[[flow]]\nname = \"2\"\nto = \"dest1\"\n";
+    let error = Scenario::from_toml(&away, "test.toml", &[]).unwrap().graph().unwrap_err().to_string();
+    assert!(error.contains("measures.bottleneck") && error.contains("no flow crosses the port"), "{error}");
+    assert!(error.contains("switch1 > switch2"), "{error}");
+}
