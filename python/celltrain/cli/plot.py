@@ -200,10 +200,12 @@ def flow(
 
 
 def _target(out: Path | None, kind: str) -> Path:
-    """The file to draw to; refused before anything runs if its format is unknown."""
+    """The file to draw to; refused before anything runs if its format is unknown or its folder missing."""
     target = out or Path(f"{kind}.png")
     if target.suffix not in FORMATS:
         raise InputError(f"--out takes a file that ends in {', '.join(FORMATS)}, not '{target}'")
+    if not target.parent.is_dir():
+        raise InputError(f"--out names a file in {target.parent}, which is no folder: make it first")
     return target
 
 

@@ -63,7 +63,9 @@ def values_of(result: "Result", name: str, entity: str | None = None) -> "tuple[
             ]
             raise unknown("metric", name, list(dict.fromkeys(known)))
         unit = chosen["unit"][0]
-        if entity is not None and "entity" in chosen.columns:
+        if entity is not None and "entity" not in chosen.columns:
+            raise InputError(f"{name} is of the whole run: it has no values of {entity} alone")
+        if entity is not None:
             chosen = chosen.filter(pl.col("entity") == entity)
         found = chosen["value"]
     values = found.cast(pl.Float64).drop_nulls().drop_nans().sort().to_numpy()

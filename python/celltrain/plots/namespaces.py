@@ -3,7 +3,7 @@
 Each method returns a figure of matplotlib. `celltrain plot` draws the same pictures from a results folder.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from celltrain.errors import InputError, unknown
@@ -76,6 +76,7 @@ class ResultPlots:
         scenario = scenario_of(self._result)
         if name not in scenario.core.flow_names():
             raise unknown("flow", name, scenario.core.flow_names())
+        _check_replication([self._result], replication)
         seed = self._result.manifest["seed"]
         return flow_of_run(scenario, name, span_of(scenario, span), seed=seed, replication=replication)
 
@@ -209,6 +210,14 @@ def span_of(scenario: Scenario, span: Span) -> tuple[float, float]:
     return begin, end
 
 
+def _check_replication(results: Iterable[Result], replication: int) -> None:
+    """Refuses a replication that the results do not have."""
+    for result in results:
+        count = result.manifest["replications"]
+        if not 0 <= replication < count:
+            raise InputError(f"there is no replication {replication}: the results have 0 to {count - 1}")
+
+
 def _queue(
     scenarios: Mapping[str, Scenario],
     results: Mapping[str, Result],
@@ -221,6 +230,7 @@ def _queue(
 
     first = next(iter(scenarios.values()))
     time = span_of(first, span)
+    _check_replication(results.values(), replication)
     every = [
         _queue_panel(name, scenario, results.get(name), port, time, replication, seed)
         for name, scenario in scenarios.items()
@@ -267,6 +277,7 @@ def _windows(results: Mapping[str, Result], replication: int) -> "Figure":
     from celltrain.plots.series import WindowPanel, windows
     from celltrain.traces import MOST_WINDOWS, flow_groups, traces
 
+    _check_replication(results.values(), replication)
     columns = []
     for name, result in results.items():
         every = traces(result.series, "cwnd", replication)[:MOST_WINDOWS]
