@@ -123,18 +123,18 @@ generate: build ## Write again what is derived from the code: schema, policy tab
 	PYTHONPATH=python $(BIN)/python docs/generate.py
 
 .PHONY: bench
-bench: build ## Measure cell-hops a second beside the bare loop of the same run.
+bench: build ## Measure cell-hops per second beside the bare loop of the same run.
 	$(BIN)/celltrain bench
 
 .PHONY: instructions
-instructions: ## Count instructions a cell-hop with callgrind (needs valgrind).
+instructions: ## Count instructions per cell-hop with callgrind (needs valgrind).
 	@command -v valgrind >/dev/null || { echo "make instructions needs valgrind (Debian: apt-get install valgrind)" >&2; exit 1; }
 	cargo build --locked --release --package celltrain-xtask
 	valgrind --tool=callgrind --callgrind-out-file=$(TARGET_DIR)/callgrind.out \
 		$(TARGET_DIR)/release/celltrain-xtask instructions >$(TARGET_DIR)/instructions.txt
 	@awk '/^cell_hops /{ hops = $$2 } /^totals: /{ total = $$2 } \
 		END { if (!hops || !total) { print "no count of cell-hops or instructions"; exit 1 } \
-		printf "%d instructions / %d cell-hops = %.1f instructions a cell-hop\n", total, hops, total / hops }' \
+		printf "%d instructions / %d cell-hops = %.1f instructions per cell-hop\n", total, hops, total / hops }' \
 		$(TARGET_DIR)/instructions.txt $(TARGET_DIR)/callgrind.out
 
 .PHONY: soak
@@ -181,7 +181,7 @@ lock: $(VENV)/.dev ## Pin in requirements/ what pyproject.toml asks for; FLAGS=-
 
 .PHONY: clean
 clean: ## Remove what was built; results/ stays.
-	rm -rf $(VENV) docs/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis python/celltrain/_core.*.so
+	rm -rf $(VENV) .venv-lowest dist docs/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis python/celltrain/_core.*.so
 	find python tests -name __pycache__ -type d -prune -exec rm -rf {} +
 	cargo clean
 
