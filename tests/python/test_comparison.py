@@ -196,7 +196,7 @@ def test_whole_files_are_variants(cli: Cli, scenario: ct.Scenario, tmp_path: Pat
     found = Comparison.read(out)
     assert found.variants == ["base", "other"]
     assert found.results["other"].flows["flow"].n_unique() > found.results["base"].flows["flow"].n_unique()
-    assert "--with other.toml" in (out / "report.html").read_text(encoding="utf-8")
+    assert f"--with {tmp_path / 'other.toml'}" in (out / "report.html").read_text(encoding="utf-8")
     refused = cli("compare", base, "--with", base)
     assert refused.code == 2
     assert "two scenarios are called base" in refused.err

@@ -24,7 +24,7 @@ FILES = sorted(
     path
     for folder in ("scenarios", "papers")
     for path in (ROOT / folder).rglob("*.toml")
-    if path.name != "paper.toml"
+    if path.name not in ("paper.toml", "tried.toml")
 )
 SCENARIO: dict[str, Any] = json.loads(_core.schema())
 PLAN: dict[str, Any] = json.loads(_core.plan_schema())
