@@ -62,8 +62,8 @@ impl Graph {
         let locked = crossing.iter().filter(|(link, flows)| self.locks(**link, flows));
         let sentence = |(link, flows): (&usize, &Vec<&Flow>)| {
             format!(
-                "{} sources of equal and constant rate overload \"{}\": by perfect clocks their cells arrive in the same order for ever, and the \
-                 same source may lose all; write link.rate-spread = \"20 ppm\" for clocks as they are",
+                "{} sources of equal and constant rate overload \"{}\": their clocks are perfect, so cells keep arriving in the same \
+                 order and one source may lose everything; write link.rate-spread = \"20 ppm\" for clocks that differ",
                 flows.len(),
                 self.link_name(*link)
             )
