@@ -3,8 +3,9 @@
 //! Scalable transports (ECT(1): DCTCP, Prague) want many marks at a short queue, classic ones (Reno, CUBIC) few drops or marks at a longer
 //! one. A controller of the classic queue's delay sets a base probability p'. Classic frames are dropped or marked with its square, frames
 //! of low latency are marked with `coupling` times it: as the rate of Reno falls with the root of its losses and that of DCTCP with the
-//! marks themselves, flows of both kinds then get about the same rate. A queue of low latency has a threshold of its own as well, so that
-//! it stays short if it is alone.
+//! marks themselves, flows of both kinds then get about the same rate while p' is steady. Beside a few classic flows it is not: it follows
+//! their sawtooth, and the scalable flows, which grow while it is low, get up to two and a half times as much. A queue of low latency
+//! has a threshold of its own as well, so that it stays short if it is alone.
 //!
 //! It belongs with the discipline `dual-queue`, which serves frames of low latency first. The queues share the port's buffer.
 //!

@@ -28,6 +28,8 @@ pub(crate) struct Prague {
     /// What an update of `alpha` waits for: an ACK beyond this, at this time or later.
     window_end: u64,
     update_at: Time,
+    /// Of the bytes that the present ACK delivers, those that were marked.
+    newly_marked: u64,
     /// When marks may reduce the window again.
     reduce_at: Time,
     /// The present time.
@@ -45,6 +47,7 @@ impl Default for Prague {
             marked: 0,
             window_end: 0,
             update_at: 0,
+            newly_marked: 0,
             reduce_at: 0,
             now: 0,
             credit: 0.0,
@@ -62,7 +65,7 @@ impl CongestionControl for Prague {
     // RFC 9331 §4.3: SHOULD keep the time between marks from growing with the rate of a flow
     /// Estimates the share of marks once a round trip, or once in the reference round trip if that is longer.
     fn on_feedback(&mut self, now: Time, flow: &Flow, feedback: Feedback) {
-        self.now = now;
+        (self.now, self.newly_marked) = (now, feedback.marked);
         self.delivered += feedback.delivered;
         self.marked += feedback.marked;
         if feedback.ack <= self.window_end || now < self.update_at || self.delivered == 0 {
@@ -89,8 +92,10 @@ impl CongestionControl for Prague {
     }
 
     /// Additive increase by a segment a round trip. Within a reference round trip there are reference / srtt of them, of which each
-    /// adds (srtt / reference)^2: as far as a flow would get whose round trip the reference is, relative to its window.
+    /// adds (srtt / reference)^2: as far as a flow would get whose round trip the reference is, relative to its window. Bytes that
+    /// were marked add nothing, as in the implementation for Linux.
     fn on_ack(&mut self, now: Time, flow: &mut Flow, acked: u64) {
+        let acked = acked.saturating_sub(std::mem::take(&mut self.newly_marked));
         if flow.cwnd < flow.ssthresh {
             return slow_start(now, flow, acked);
         }
@@ -176,6 +181,22 @@ mod tests {
         flow.accurate_ecn = false;
         assert_eq!(prague.on_mark(&flow), 50 * MSS, "a classic mark");
         assert!(prague.answers_mark(8 * MILLISECOND, &flow));
+    }
+
+    /// Half of what 100 segments acknowledge was marked: the window grows by what it grows for 50 segments without marks.
+    #[test]
+    fn marked_bytes_do_not_open_the_window() {
+        let grown = |segments: u64, marked: u64| {
+            let (mut prague, mut flow) = (Prague::default(), flow(50 * MILLISECOND));
+            for _ in 0..segments / 2 {
+                let feedback = Feedback { ack: flow.una, delivered: 2 * MSS, marked: marked * MSS };
+                prague.on_feedback(0, &flow, feedback);
+                prague.on_ack(0, &mut flow, 2 * MSS);
+            }
+            flow.cwnd - 100 * MSS
+        };
+        assert_eq!(grown(100, 2), 0);
+        assert!(grown(100, 0) > 900 && grown(100, 1).abs_diff(grown(100, 0) / 2) <= 5);
     }
 
     #[test]
