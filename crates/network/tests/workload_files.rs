@@ -101,12 +101,52 @@ fn transfers_between_hosts_come_from_a_file() {
     assert_eq!(flows, expected);
 }
 
+/// The first line of a file is a transfer too, where its numbers have units: a fault in it is none of a line of names.
+#[test]
+fn a_wrong_first_line_is_no_line_of_names() {
+    let csv = "1 ms,src1,dest1,much\n2 ms,src1,dest1,1 kB\n";
+    let topology = "[topology]\nkind = \"n-source\"\nsources = 1\n";
+    let text = scenario(&format!("{topology}[[group]]\nname = \"t\"\ntransfers = \"transfers.csv\""));
+    let folder = folder("first", &[("transfers.csv", csv), ("a.toml", &text)]);
+    let error = Scenario::load(folder.join("a.toml"), &[]).unwrap_err().to_string();
+    assert!(error.contains("line 1: expected a number, of B or with its unit, found \"much\""), "{error}");
+}
+
+/// `at` counts from the `start` of the flow or its group; that of `[traffic]`, which the group does not carry, is none of theirs.
+#[test]
+fn transfers_do_not_start_as_the_traffic_of_others() {
+    let topology = "[topology]\nkind = \"n-source\"\nsources = 1\n\
+        [traffic]\nkind = \"greedy\"\nstart = \"100 ms .. 200 ms\"\n";
+    let one = "[[group]]\nname = \"t\"\n\
+        transfers = [{ at = \"1 ms\", from = \"src1\", to = \"dest1\", bytes = \"1 kB\" }]\n";
+    for (keys, expected) in [("", 0), ("start = \"7 ms\"\n", 7 * MS)] {
+        let text = scenario(&format!("{topology}{one}{keys}"));
+        let graph = Scenario::from_toml(&text, "test.toml", &[]).unwrap().graph().unwrap();
+        let start = graph.flows[1].start;
+        assert_eq!((start.from, start.to), (Duration(expected), Duration(expected)), "{keys}");
+    }
+}
+
+/// A `[[flow]]` changes the flow that it names: its traffic stands in place of the transfers.
+#[test]
+fn a_flow_of_transfers_can_carry_something_else() {
+    let text = scenario(
+        "[topology]\nkind = \"n-source\"\nsources = 1\n[[group]]\nname = \"t\"\n\
+         transfers = [{ at = \"1 ms\", from = \"src1\", to = \"dest1\", bytes = \"1 kB\" }]\n\
+         [[flow]]\nname = \"t1\"\ntraffic = { kind = \"cbr\", rate = \"1 Mbit/s\" }",
+    );
+    let graph = Scenario::from_toml(&text, "test.toml", &[]).unwrap().graph().unwrap();
+    assert!(matches!(graph.flows[1].traffic, Traffic::Cbr(_)), "{:?}", graph.flows[1].traffic);
+}
+
 #[test]
 fn files_that_cannot_be_used_are_errors_with_their_line() {
     let toml = scenario(SIZES);
     for (number, (csv, expected)) in [
         ("1,0\n2,0.5\n3;1\n", "line 3: expected 2 columns, found 1"),
         ("1,0\n2,0.5,7\n", "line 2: expected 2 columns, found 3"),
+        ("1 kB,half\n2,1\n", "line 1: expected a number, found \"1 kB\""),
+        ("-x,share\n2,1\n", "line 1: expected a number, found \"-x\""),
         ("1,0\nbig,0.5\n", "line 2: expected a number, found \"big\""),
         ("1,0\n2,nan\n", "line 2: expected a number, found \"nan\""),
         ("bytes,share\nmore,names\n", "has no line with numbers"),

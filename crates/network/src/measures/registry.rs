@@ -273,7 +273,7 @@ pub static DISTRIBUTION: &[Measure] = measures![Bin:
     ("over", "over", "", "", "what the distribution is about: a flow, a kind of flows (tcp, other), a service category, the run, or a port", "-", OURS, None),
     ("entity", "entity", "", "", "name of the flow, kind, category or switch port; all for the run", "-", OURS, None),
     ("measure", "measure", "", "", "transfer_delay: of frames that arrived whole; occupancy: of the port's buffer over time, the cell in service included", "-", OURS, None),
-    ("unit", "unit", "", "", "unit of low and high: ps for delays; cells, packets or B for occupancies, as the size of the buffer", "-", OURS, None),
+    ("unit", "unit", "", "", "unit of low and high: ps for delays; cells or packets for occupancies, as the link carries them", "-", OURS, None),
     ("low", "lowest value", "", "", "the smallest value that falls into the bin, in the unit of the row", "-", OURS, None),
     ("high", "highest value", "x", "", "the largest value that falls into the bin, in the unit of the row; not above low x 65 / 64, and equal to it below 128", "-", OURS, None),
     ("weight", "weight", "", "", "frames whose delay, or picoseconds for which the occupancy, fell into the bin", "sum over replications", OURS, None),

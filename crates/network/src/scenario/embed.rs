@@ -75,7 +75,7 @@ pub(super) fn embed_as(key: &str, node: &mut Node, folder: &Path) -> Result<(), 
         match read_row(row, &fields, origin) {
             Ok(value) => rows.push(Node { origin, value }),
             // Names of columns.
-            Err(_) if rows.is_empty() && !fields.iter().any(|field| is_number(field)) => {}
+            Err(_) if rows.is_empty() && !fields.iter().any(|field| begins_number(field)) => {}
             Err(message) => return Err(at_line(message)),
         }
     }
@@ -95,6 +95,11 @@ fn lines(text: &str) -> impl Iterator<Item = (usize, Vec<&str>)> {
 
 fn is_number(field: &str) -> bool {
     field.parse::<f64>().is_ok_and(f64::is_finite)
+}
+
+/// Whether a field is meant as a number, or as one with a unit: then its line is no line of names.
+fn begins_number(field: &str) -> bool {
+    field.starts_with(|letter: char| letter.is_ascii_digit() || "+-.".contains(letter))
 }
 
 fn read_row(row: Row, fields: &[&str], origin: Origin) -> Result<Value, String> {

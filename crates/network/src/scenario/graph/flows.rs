@@ -65,7 +65,11 @@ fn drafts(spec: &Spec, generated: &mut Vec<OutlineFlow>, names: &Names) -> Resul
             to: end("to", &entry.to, below.map(|flow| flow.to))?,
             circuit: entry.circuit.clone().or(below.and_then(|flow| flow.circuit.clone())),
             common: below.and_then(|flow| flow.common),
-            trace: below.map(|flow| flow.trace.clone()).unwrap_or_default(),
+            // Traffic of its own stands in place of the transfers.
+            trace: below
+                .filter(|_| entry.traffic.is_none())
+                .map(|flow| flow.trace.clone())
+                .unwrap_or_default(),
         };
         let draft = Draft { flow, entry: Some(index) };
         match number {
@@ -149,7 +153,7 @@ impl Builder<'_> {
         let (table, traffic) = settings.traffic();
         let traffic =
             if trace.is_empty() { traffic.clone() } else { Traffic::ShortFlows(ShortFlows::of_trace(trace)) };
-        let (start, stop) = settings.times()?;
+        let (start, stop) = settings.times(&traffic)?;
         let tcp = settings.tcp().map_or(Ok(tcp), |(key, stack)| resolve(&key, stack))?;
         let route = match settings.entry().and_then(|entry| entry.route.as_ref()) {
             Some(names) => self.explicit_route(&key, names, from, to)?,

@@ -64,13 +64,13 @@ impl<'a> Settings<'a> {
         own.map_or(&self.spec.abr, |(_, abr)| abr)
     }
 
-    /// When it starts and, if ever, stops.
+    /// When it starts, as its `traffic` says if nothing else does, and, if ever, stops.
     ///
     /// # Errors
     /// It would stop before it may have started.
-    pub(super) fn times(self) -> Result<(Start, Option<Duration>), Problem> {
+    pub(super) fn times(self, traffic: &Traffic) -> Result<(Start, Option<Duration>), Problem> {
         let start = self.of("start", |flow| flow.start.as_ref(), |group| group.start.as_ref());
-        let start = start.map_or_else(|| self.traffic().1.start(), |(_, start)| *start);
+        let start = start.map_or_else(|| traffic.start(), |(_, start)| *start);
         let stop = self.of("stop", |flow| flow.stop.as_ref(), |group| group.stop.as_ref());
         match stop {
             Some((key, stop)) if *stop <= start.to => {
