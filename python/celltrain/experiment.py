@@ -257,7 +257,13 @@ def run(
         InputError: something cannot be captured.
     """
     tasks = [replace(task, events=events) for task in replicate(scenario, replications, seed, trace)]
-    tasks[0] = replace(tasks[0], captures=Places(tuple(pcap), tuple(cell_pcap)))
+    places = Places(tuple(pcap), tuple(cell_pcap))
+    tasks[0] = replace(tasks[0], captures=places)
+    # Before anything runs: other replications could be kept before the first is refused.
+    try:
+        scenario.core.check_captures(list(places.hosts), list(places.links))
+    except ValueError as error:
+        raise InputError(str(error)) from None
     began = time.perf_counter()
     store = None if folder is None else folder.store(tasks[0].seed)
     reused = there(tasks, store)

@@ -5,7 +5,7 @@ use std::{path::PathBuf, sync::OnceLock};
 use celltrain_atm::{buffer::PolicyName, scheduler::DisciplineName};
 use celltrain_engine::time::seconds;
 use celltrain_network::{Experiment, measures::registry, scenario};
-use pyo3::{import_exception, prelude::*, types::PyType};
+use pyo3::{exceptions::PyValueError, import_exception, prelude::*, types::PyType};
 
 use crate::panic::caught;
 
@@ -134,6 +134,16 @@ impl Scenario {
     /// Sentences about the network that someone who runs it should know.
     fn notes(&self) -> PyResult<Vec<String>> {
         self.inner.notes().map_err(|error| ScenarioError::new_err(error.to_string()))
+    }
+
+    /// Checks that packets can be captured at `hosts` and cells on `links`.
+    ///
+    /// Raises `ValueError` if not.
+    fn check_captures(&self, hosts: Vec<String>, links: Vec<String>) -> PyResult<()> {
+        let experiment = Experiment::new(&self.inner);
+        let mut experiment = experiment.map_err(|error| ScenarioError::new_err(error.to_string()))?;
+        experiment.capture(&hosts, &links).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        Ok(())
     }
 
     /// The name of the port that occupancy, delay and utilisation of the summary are about; `None` without a switch.

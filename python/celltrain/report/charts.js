@@ -19,21 +19,27 @@
     parent.appendChild(node);
     return node;
   };
+  // A number to about four digits.
   const shown = (value) => {
     if (value === 0) return "0";
-    const digits = Math.max(0, 3 - Math.floor(Math.log10(Math.abs(value))));
-    return value.toLocaleString("en", { maximumFractionDigits: Math.min(digits, 9) });
+    return rounded(value, 3 - Math.floor(Math.log10(Math.abs(value))));
   };
+  const rounded = (value, digits) =>
+    value.toLocaleString("en", { maximumFractionDigits: Math.min(Math.max(0, digits), 9) });
 
-  // Round numbers that divide [low, high] into about `count` parts.
+  // Round numbers that divide [low, high] into about `count` parts, and each with as many digits as tell them apart.
   const ticks = (low, high, count) => {
     const raw = (high - low) / count;
-    if (!(raw > 0)) return [low];
+    if (!(raw > 0)) return [[low, shown(low)]];
     const power = 10 ** Math.floor(Math.log10(raw));
     const step = power * [1, 2, 5, 10].find((factor) => factor * power >= raw);
     const first = Math.ceil(low / step - 1e-9);
     const last = Math.floor(high / step + 1e-9);
-    return Array.from({ length: last - first + 1 }, (_, index) => (first + index) * step);
+    const digits = -Math.floor(Math.log10(step) + 1e-9);
+    return Array.from({ length: last - first + 1 }, (_, index) => {
+      const value = (first + index) * step;
+      return [value, rounded(value, digits)];
+    });
   };
 
   // The index of the last time that is not after `t`.
@@ -139,9 +145,9 @@
       this.svg.replaceChildren();
       const colours = new Map(this.groups());
       const bottom = this.height - 26;
-      for (const t of ticks(...this.range, Math.max(2, Math.min(8, (this.right - this.left) / 80)))) {
+      for (const [t, label] of ticks(...this.range, Math.max(2, Math.min(8, (this.right - this.left) / 80)))) {
         svgNode(this.svg, "line", { x1: this.x(t), x2: this.x(t), y1: 0, y2: bottom, class: "axis" });
-        svgNode(this.svg, "text", { x: this.x(t), y: bottom + 15, "text-anchor": "middle" }, shown(t));
+        svgNode(this.svg, "text", { x: this.x(t), y: bottom + 15, "text-anchor": "middle" }, label);
       }
       svgNode(this.svg, "text", { x: this.right + 8, y: bottom + 15 }, this.data.xlabel);
       let top = 0;
@@ -279,7 +285,7 @@
         return;
       }
       this.thin = form === "curves" ? Math.ceil((widest + 8) / step) : 1;
-      this.left = 30 + LETTER * Math.max(...ticks(...this.span(), 6).map((value) => shown(value).length));
+      this.left = 30 + LETTER * Math.max(...ticks(...this.span(), 6).map(([, label]) => label.length));
       this.right = this.width - 12;
       this.more = this.thin > 1 ? 0 : (lines - 1) * LINE;
       this.height = 302 + this.more;
@@ -351,10 +357,10 @@
     drawColumns(low, high) {
       const [top, bottom] = [10, 250];
       this.value = (value) => bottom - ((value - low) / (high - low)) * (bottom - top);
-      for (const value of ticks(low, high, 6)) {
+      for (const [value, label] of ticks(low, high, 6)) {
         const y = this.value(value);
         svgNode(this.svg, "line", { x1: this.left, x2: this.right, y1: y, y2: y, class: "axis" });
-        svgNode(this.svg, "text", { x: this.left - 6, y: y + 4, "text-anchor": "end" }, shown(value));
+        svgNode(this.svg, "text", { x: this.left - 6, y: y + 4, "text-anchor": "end" }, label);
       }
       this.step = (this.right - this.left) / this.data.categories.length;
       this.middle = (place) => this.left + this.step * (place + 0.5);
@@ -374,10 +380,10 @@
     drawRows(low, high) {
       const [top, bottom] = [4, this.height - 44];
       this.value = (value) => this.left + ((value - low) / (high - low)) * (this.right - this.left);
-      for (const value of ticks(low, high, Math.max(2, Math.min(8, (this.right - this.left) / 70)))) {
+      for (const [value, label] of ticks(low, high, Math.max(2, Math.min(8, (this.right - this.left) / 70)))) {
         const x = this.value(value);
         svgNode(this.svg, "line", { x1: x, x2: x, y1: top, y2: bottom, class: "axis" });
-        svgNode(this.svg, "text", { x, y: bottom + 16, "text-anchor": "middle" }, shown(value));
+        svgNode(this.svg, "text", { x, y: bottom + 16, "text-anchor": "middle" }, label);
       }
       this.step = this.row;
       this.middle = (place) => top + this.row * (place + 0.5);
