@@ -59,7 +59,8 @@ impl Timers {
         let Reverse((time, index)) = self.heap.pop()?;
         self.next = self.heap.peek().map_or(NEVER, |entry| entry.0.0);
         let timer = &mut self.timers[index as usize];
-        if time > timer.entered {
+        // An entry that a nearer one has made outdated. To enter its deadline again would keep it for ever.
+        if time != timer.entered {
             return None;
         }
         timer.entered = NEVER;
@@ -141,6 +142,21 @@ mod tests {
             fired.extend(timers.pop().map(|index| (time, index)));
         }
         fired
+    }
+
+    #[test]
+    fn outdated_entries_go_when_their_time_comes() {
+        let mut timers = Timers::new(1);
+        timers.set(0, 10);
+        for _ in 0..20_000 {
+            let now = timers.next();
+            if timers.pop().is_some() {
+                // A timeout, and a pace or a delayed ACK long before it, which makes the timeout's entry outdated.
+                timers.set(0, now + 1000);
+                timers.set(0, now + 10);
+            }
+        }
+        assert!(timers.heap.len() <= 102, "{} entries", timers.heap.len());
     }
 
     #[test]
