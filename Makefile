@@ -192,6 +192,8 @@ LAB_SOURCES := $(shell find web -type f -not -path 'web/node_modules*' -not -pat
 
 web/dist/index.html: $(ENGINE) $(LAB_SOURCES) web/node_modules/.installed
 	cd web && $(NODE_PATH) node build.mjs $(ENGINE)
+	mkdir -p python/celltrain/page
+	cp web/dist/index.html python/celltrain/page/
 
 $(ENGINE): $(RUST_SOURCES)
 	@rustup target add $(WASM) >/dev/null 2>&1 || test -d "$$(rustc --print target-libdir --target $(WASM))" || { \
