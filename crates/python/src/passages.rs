@@ -1,4 +1,4 @@
-//! Ports of a scenario, and what became of every cell at one of them.
+//! Ports of a scenario, and the fate of every cell at one of them.
 
 use celltrain_atm::{cell::Kind, quantity::Capacity};
 use celltrain_engine::time::SECOND;
@@ -46,7 +46,7 @@ fn port(graph: &Graph, index: usize) -> Value {
     })
 }
 
-/// What became of every cell that arrived at a port between two times (in seconds), or was in its buffer at the first: columns by name.
+/// The fate of every cell that arrived at a port between two times (in seconds), or was in its buffer at the first: columns by name.
 ///
 /// `arrived` and `left` are little-endian doubles in seconds, NaN where a cell was there before or still is.
 ///

@@ -59,7 +59,7 @@ impl Timers {
         let Reverse((time, index)) = self.heap.pop()?;
         self.next = self.heap.peek().map_or(NEVER, |entry| entry.0.0);
         let timer = &mut self.timers[index as usize];
-        // An entry that a nearer one has made outdated. To enter its deadline again would keep it for ever.
+        // A stale entry: an earlier one replaced it. Entering its deadline again would never let it go.
         if time != timer.entered {
             return None;
         }

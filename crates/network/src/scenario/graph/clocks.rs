@@ -47,7 +47,7 @@ impl Graph {
         Cow::Owned(graph)
     }
 
-    /// A sentence for each port at which sources of equal and constant rates keep their order for ever.
+    /// A sentence for each port at which sources of equal and constant rates never change their order.
     pub(in crate::scenario) fn locked_phases(&self, spec: &Spec) -> Vec<String> {
         if spec.link.rate_spread > Tolerance(0) {
             return Vec::new();
