@@ -57,11 +57,16 @@ impl Merge {
     /// Looks again at the inputs that had run dry. Call it first in every visit.
     pub fn refill<C: Item>(&mut self, streams: &Streams<C>) {
         let (inputs, keys) = (&self.inputs, &mut self.keys);
-        self.starved.retain(|&input| {
-            let Some(arrival) = streams[inputs[input as usize]].next_instant() else { return true };
-            keys.insert(Key::new(arrival, input));
-            false
-        });
+        let mut place = 0;
+        while let Some(&input) = self.starved.get(place) {
+            match streams[inputs[input as usize]].next_instant() {
+                None => place += 1,
+                Some(arrival) => {
+                    keys.insert(Key::new(arrival, input));
+                    self.starved.swap_remove(place);
+                }
+            }
+        }
     }
 
     /// Takes what arrives next before `until` into `train`, if anything does: as many items as follow one another in one train with
@@ -80,7 +85,7 @@ impl Merge {
             return false;
         }
         // An item that ties with one of another input may lose.
-        let mut limit = second.under(self.ties).min(Key::start_of(until));
+        let mut limit = second.under(self.ties);
         if limit <= first.under(self.ties) {
             (first, limit) = self.break_tie(first, limit);
         }
@@ -89,7 +94,7 @@ impl Merge {
         *train = *head;
         if head.count > 1 {
             let second = head.second();
-            if first.at(second) >= limit {
+            if first.at(second) >= limit || second.ps() >= until {
                 (train.count, train.gaps) = (1, 0);
                 head.drop_first(second);
                 if !TURNS {
@@ -98,8 +103,9 @@ impl Merge {
                 self.keys.replace_first::<TURNS>(first.at(second));
                 return true;
             }
-            if first.at(head.last()) >= limit {
-                self.part(first, limit, head, train);
+            let last = head.last();
+            if first.at(last) >= limit || last.ps() >= until {
+                self.part(first, limit.min(Key::start_of(until)), head, train);
                 return true;
             }
         }
