@@ -3,7 +3,7 @@
 use crate::{
     keys::{Compared, Key, Keys},
     random::Generator,
-    stream::{Item, StreamId, Streams, Train},
+    stream::{Item, Stream, StreamId, Train},
     time::{Instant, SPARE_BITS, Slot, Time},
 };
 
@@ -55,7 +55,7 @@ impl Merge {
     }
 
     /// Looks again at the inputs that had run dry. Call it first in every visit.
-    pub fn refill<C: Item>(&mut self, streams: &Streams<C>) {
+    pub fn refill<C: Item>(&mut self, streams: &[Stream<C>]) {
         let (inputs, keys) = (&self.inputs, &mut self.keys);
         let mut place = 0;
         while let Some(&input) = self.starved.get(place) {
@@ -77,7 +77,7 @@ impl Merge {
     pub fn next<const TURNS: bool, C: Item>(
         &mut self,
         until: Time,
-        streams: &mut Streams<C>,
+        streams: &mut [Stream<C>],
         train: &mut Train<C>,
     ) -> bool {
         let (mut first, second) = self.keys.first_two();
@@ -142,7 +142,7 @@ impl Merge {
     /// Whether the next item's input will come after most others then, so that its place is sooner found from the far end. It says
     /// nothing of those that follow, but they are often alike.
     #[must_use]
-    pub fn takes_turns<C: Item>(&self, streams: &Streams<C>) -> bool {
+    pub fn takes_turns<C: Item>(&self, streams: &[Stream<C>]) -> bool {
         let keys = self.keys.near();
         let Some(head) = keys.last().and_then(|&key| self.head(key, streams)) else { return false };
         head.count > 1 && head.second() > keys[keys.len() / 2].arrival() && keys.len() > 4
@@ -167,7 +167,7 @@ impl Merge {
 
     /// The first train of an input.
     #[inline]
-    fn head<'a, C: Item>(&self, key: Key, streams: &'a Streams<C>) -> Option<&'a Train<C>> {
+    fn head<'a, C: Item>(&self, key: Key, streams: &'a [Stream<C>]) -> Option<&'a Train<C>> {
         streams[self.inputs[key.input() as usize]].first()
     }
 
@@ -184,7 +184,7 @@ impl Merge {
     pub fn rounds<C: Item>(
         &mut self,
         until: Time,
-        streams: &mut Streams<C>,
+        streams: &mut [Stream<C>],
         bursts: &mut Vec<Train<C>>,
     ) -> Option<u32> {
         if !self.crossing {
@@ -203,7 +203,7 @@ impl Merge {
         &mut self,
         until: Time,
         slot: Slot,
-        streams: &mut Streams<C>,
+        streams: &mut [Stream<C>],
         bursts: &mut Vec<Train<C>>,
     ) -> Option<u32> {
         let (inputs, rounds) = self.count_rounds(until, slot, streams)?;
@@ -220,7 +220,7 @@ impl Merge {
 
     /// How many inputs take turns, and how many whole rounds there are of them, at least two of each. The last item of each
     /// train stays.
-    fn count_rounds<C: Item>(&self, until: Time, slot: Slot, streams: &Streams<C>) -> Option<(usize, u32)> {
+    fn count_rounds<C: Item>(&self, until: Time, slot: Slot, streams: &[Stream<C>]) -> Option<(usize, u32)> {
         let first = self.keys.first()?;
         let round_end = first.at(first.arrival().plus(slot));
         let (mut inputs, mut rounds, mut limit, mut last) = (0, MAX_ROUNDS, Key::start_of(until), None);

@@ -1,6 +1,9 @@
 //! Streams: what travels from one process to the next, as trains in time order, and how far the stream is known.
 
-use std::fmt::Debug;
+use std::{
+    fmt::Debug,
+    ops::{Deref, DerefMut},
+};
 
 use crate::time::{Instant, Slot, Time};
 
@@ -317,5 +320,42 @@ impl<C: Item> Stream<C> {
     }
 }
 
-/// All streams of a model.
-pub type Streams<C> = Vec<Stream<C>>;
+/// All that processes share: the streams of a model and, beside them, what their items contain.
+///
+/// An item carries a handle of its contents, so that they need not be moved from stream to stream. Contents belong to the process that
+/// holds the item.
+#[derive(Debug)]
+pub struct Streams<C, P = ()> {
+    streams: Vec<Stream<C>>,
+    /// The contents, by handle.
+    pub contents: P,
+}
+
+impl<C, P> Streams<C, P> {
+    /// These streams, with the contents of what is on them.
+    #[must_use]
+    pub fn new(streams: Vec<Stream<C>>, contents: P) -> Self {
+        Self { streams, contents }
+    }
+
+    /// The streams and the contents apart.
+    pub fn parts(&mut self) -> (&mut [Stream<C>], &mut P) {
+        (&mut self.streams, &mut self.contents)
+    }
+}
+
+impl<C, P> Deref for Streams<C, P> {
+    type Target = [Stream<C>];
+
+    #[inline(always)]
+    fn deref(&self) -> &[Stream<C>] {
+        &self.streams
+    }
+}
+
+impl<C, P> DerefMut for Streams<C, P> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut [Stream<C>] {
+        &mut self.streams
+    }
+}

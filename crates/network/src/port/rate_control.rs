@@ -11,11 +11,11 @@ use celltrain_atm::{
 };
 use celltrain_engine::{
     Fingerprint, Instant, Time,
-    stream::{StreamId, Streams, Train},
+    stream::{StreamId, Train},
     time::NEVER,
 };
 
-use crate::flight::InFlight;
+use crate::flight::{InFlight, Streams};
 
 /// What a VC of the port is to its rate control.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -187,7 +187,7 @@ impl RateControl {
         now: Time,
         cell: &Cell,
         queue: impl Fn() -> u64,
-        flight: &mut InFlight,
+        contents: &mut InFlight,
     ) -> Option<Ecn> {
         let vc = self.vcs.get_mut(cell.vc as usize)?;
         if self.allowance > 0 && cell.kind == Kind::Data && matches!(vc.role, Role::Controlled { .. }) {
@@ -195,7 +195,7 @@ impl RateControl {
             vc.unreported += 1;
             return Some(cell.ecn);
         }
-        Some(self.on_reported_cell(now, cell, queue, flight))
+        Some(self.on_reported_cell(now, cell, queue, contents))
     }
 
     /// As [`RateControl::on_cell`], where the allocator has to know of the cell at once, or is not concerned.
@@ -205,7 +205,7 @@ impl RateControl {
         now: Time,
         cell: &Cell,
         queue: impl Fn() -> u64,
-        flight: &mut InFlight,
+        contents: &mut InFlight,
     ) -> Ecn {
         let payloads = match self.vcs[cell.vc as usize].role {
             Role::Controlled { payloads } => payloads,
@@ -221,7 +221,7 @@ impl RateControl {
         let mark = with_allocator!(any, allocator => {
             let mark = allocator.on_cell(now, cell.vc, is_rm, &view);
             if is_rm {
-                allocator.on_forward_rm(now, cell.vc, flight.rm[payloads].get_mut(cell.frame), &view);
+                allocator.on_forward_rm(now, cell.vc, contents.rm[payloads].get_mut(cell.frame), &view);
             }
             mark
         });
@@ -258,8 +258,7 @@ impl RateControl {
         place: usize,
         cell: &Train<Cell>,
         queue: u64,
-        streams: &mut Streams<Cell>,
-        flight: &mut InFlight,
+        streams: &mut Streams,
         fingerprint: &mut Fingerprint,
     ) {
         assert!(cell.count == 1 && cell.item.kind == Kind::BackwardRm, "only backward RM cells are relayed");
@@ -267,7 +266,7 @@ impl RateControl {
         let now = cell.first.ps();
         if let Some(any) = &mut self.allocator {
             let view = View { queue: || queue, priority_cells: self.uncontrolled };
-            let rm = flight.rm[payloads].get_mut(cell.item.frame);
+            let rm = streams.contents.rm[payloads].get_mut(cell.item.frame);
             with_allocator!(any, allocator => allocator.on_backward_rm(now, vc, rm, &view));
             fingerprint.mix(now ^ rm.er().cells().to_bits() ^ u64::from(vc) << 48);
         }
