@@ -86,7 +86,7 @@ def test_a_single_connection_gets_what_the_rfc_of_codel_derives(round_trip: floa
     port = at_bottleneck(1, {"switch.discard.policy": "codel", **settings})
     f = 0.005 / round_trip
     expected = (3 + 6 * f - f * f) / (4 * (1 + f))
-    assert port["utilisation"] == pytest.approx(expected, rel=0.05)
+    assert port["utilisation"] == pytest.approx(expected, rel=0.02)
 
 
 @pytest.mark.parametrize(
