@@ -8,6 +8,7 @@ replication, and gets a verdict of three values.
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
@@ -145,13 +146,9 @@ def run_suite(
     for stack in stacks:
         if stack not in (known := [one.name for one in registry.stacks()]):
             raise unknown("stack", stack, known)
-    asked = {
-        "replications": replications,
-        "seed": seed,
-        "jobs": jobs,
-        "progress": progress,
-        "executor": executor,
-    }
+    compared = partial(
+        compare, replications=replications, seed=seed, jobs=jobs, progress=progress, executor=executor
+    )
     found: dict[str, Comparison] = {}
     baselines: dict[str, dict[str, str]] = {}
     for section in suite.sections:
@@ -159,11 +156,11 @@ def run_suite(
         variants = _variants(suite, section, chosen, stacks, ecn)
         baselines[section.place] = _baselines(suite, section, chosen, stacks)
         if folder is None:
-            found[section.place] = compare(scenario, variants, **asked)
+            found[section.place] = compared(scenario, variants)
             continue
         key = comparison_key(scenario, variants)
         with claim(folder.path / section.place, "compare", key, overwrite=True) as target:
-            found[section.place] = compare(scenario, variants, **asked, folder=target)
+            found[section.place] = compared(scenario, variants, folder=target)
             if finish is not None:
                 finish(found[section.place], target)
             found[section.place].write_to(target)
