@@ -149,6 +149,18 @@ pub(crate) enum AbrEnd {
     },
 }
 
+impl AbrEnd {
+    /// Data cells without a mark arrive, as most do: that is all that is noted. `false`: these are others.
+    #[inline]
+    pub(super) fn takes_unmarked(&mut self, train: &Train<Cell>) -> bool {
+        let unmarked = train.item.kind == Kind::Data && train.item.ecn != Ecn::Marked;
+        if unmarked && let Self::Destination(end) = self {
+            end.destination.on_data(train.first.ps(), false);
+        }
+        unmarked
+    }
+}
+
 /// The receiving end of an ABR VC.
 #[derive(Debug)]
 pub(crate) struct AbrDestination {
@@ -196,7 +208,7 @@ impl Host {
         self.rate_timers.set(index, next);
     }
 
-    /// Cells arrive at an end of an ABR VC.
+    /// RM cells or marked cells arrive at an end of an ABR VC.
     pub(super) fn on_abr_cells(&mut self, train: &Train<Cell>, streams: &mut Streams) {
         let (cell, now) = (train.item, train.first.ps());
         match cell.kind {
@@ -221,14 +233,11 @@ impl Host {
         }
     }
 
-    /// Data cells arrive for an ABR destination: only the last mark counts, but a marked cell may call for a backward RM cell.
+    /// Marked data cells arrive: at an ABR destination each may call for a backward RM cell.
     fn on_marks(&mut self, train: &Train<Cell>, streams: &mut Streams) {
         let vc = train.item.vc;
         for place in 0..train.count {
             let Some(AbrEnd::Destination(end)) = &mut self.parts.incoming[vc as usize].abr else { return };
-            if train.item.ecn != Ecn::Marked {
-                return end.destination.on_data(train.first.ps(), false);
-            }
             let now = train.arrival(place).ps();
             end.destination.on_data(now, true);
             if end.destination.has_brm() {

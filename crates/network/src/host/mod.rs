@@ -321,7 +321,9 @@ impl Host {
                 }
                 events += 1;
                 let mut incoming = &mut self.parts.incoming[train.item.vc as usize];
-                if incoming.abr.is_some() {
+                if let Some(end) = &mut incoming.abr
+                    && !end.takes_unmarked(&train)
+                {
                     self.on_abr_cells(&train, streams);
                     if train.item.kind != cell::Kind::Data {
                         continue;
