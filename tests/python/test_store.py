@@ -178,6 +178,43 @@ def test_a_log_of_writes_cut_anywhere_keeps_every_whole_batch(entries: list[Entr
     assert seen == {0, 1, 2, 3, 4}
 
 
+KILLED_BEHIND_SEAL = """
+import os, sys
+from pathlib import Path
+from celltrain.runs.store import Store
+store = Store(Path(sys.argv[1]), 7)
+store.prune()
+os._exit(0)
+"""
+
+
+def test_a_journal_that_a_killed_process_left_goes(entries: list[Entry], tmp_path: Path) -> None:
+    """In exclusive mode SQLite keeps a finished journal until it closes the file."""
+    file = fill(tmp_path, entries)
+    journal = tmp_path / f"{FILE}-journal"
+    subprocess.run([sys.executable, "-c", KILLED_BEHIND_SEAL, str(tmp_path)], check=True)
+    assert journal.exists(), "the test is about something"
+    assert found(tmp_path) == [0, 1, 2, 3]
+    assert [path.name for path in tmp_path.iterdir()] == [file.name]
+
+
+def test_a_journal_of_an_unfinished_change_is_rolled_back(entries: list[Entry], tmp_path: Path) -> None:
+    file = fill(tmp_path / "whole", entries)
+    (tmp_path / "killed").mkdir()
+    with closing(sqlite3.connect(file, isolation_level=None)) as connection:
+        connection.execute("PRAGMA cache_size = 1")
+        connection.execute("BEGIN")
+        connection.execute("UPDATE batches SET summary = zeroblob(100000), celltrain = 'none'")
+        for name in (FILE, f"{FILE}-journal"):
+            (tmp_path / "killed" / name).write_bytes((tmp_path / "whole" / name).read_bytes())
+        connection.execute("ROLLBACK")
+    assert (tmp_path / "killed" / FILE).read_bytes() != file.read_bytes(), "the change has begun"
+    with closing(Store(tmp_path / "killed", SEED)) as store:
+        assert [("key", number) in store for number in range(4)] == [True] * 4
+        assert store.damaged == 0
+    assert [path.name for path in (tmp_path / "killed").iterdir()] == [FILE]
+
+
 def test_each_flipped_bit_costs_what_it_touches_and_no_more(entries: list[Entry], tmp_path: Path) -> None:
     """What is found is as it was written; a run that is not counts as one that was never made."""
     file = fill(tmp_path / "whole", entries)

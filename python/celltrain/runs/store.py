@@ -247,6 +247,7 @@ class Store:
         if self._connection is not None and self.path is not None:
             with suppress(sqlite3.Error):  # what a full disk did not take is said where it was written
                 self._connection.close()
+                _remove_dead_journal(self.path)
             self._connection = None
             self._is_written = False
 
@@ -369,6 +370,20 @@ def remove(path: Path) -> None:
     """Removes a store, with the log of writes that a killed process left."""
     for suffix in ("", "-wal", "-journal", "-shm"):
         path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+
+def _remove_dead_journal(path: Path) -> None:
+    """Removes the journal of a finished change, which SQLite keeps until it closes the file.
+
+    A process that is killed in between leaves it. SQLite clears its first bytes when the change is finished;
+    with those bytes it holds what a reader needs to undo the change, and stays.
+    """
+    journal = path.with_name(f"{path.name}-journal")
+    with suppress(FileNotFoundError):
+        with journal.open("rb") as file:
+            is_dead = not any(file.read(8))
+        if is_dead:
+            journal.unlink()
 
 
 def _present(tables: Sequence[object]) -> Iterator[tuple[str, bytes]]:
