@@ -286,6 +286,10 @@ def claim(
         InputError: the folder cannot be written, also later, is in use, or holds something else.
     """
     place = Path(path)
+    try:
+        str(place).encode()
+    except UnicodeEncodeError:
+        raise InputError(f"cannot write results to {place}: the name is not UTF-8") from None
     made = [folder for folder in (place, *place.parents) if not folder.exists()]
     target: Folder | None = None
     try:
