@@ -143,8 +143,11 @@ def sealed(manifest: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def is_sealed(manifest: Mapping[str, Any]) -> bool:
-    """Whether a manifest is as it was written; older ones have no checksum."""
-    return "checksum" not in manifest or sealed(manifest)["checksum"] == manifest["checksum"]
+    """Whether a manifest is as it was written; those of format 1 and before have no checksum."""
+    if "checksum" in manifest:
+        return bool(sealed(manifest)["checksum"] == manifest["checksum"])
+    written = manifest.get("format")
+    return not isinstance(written, int) or written < 2
 
 
 def load(path: Path) -> dict[str, Any] | None:

@@ -180,6 +180,19 @@ def test_every_flipped_bit_is_noticed(written: Path) -> None:
     assert ct.Result.read(written).summary.height
 
 
+def test_a_manifest_whose_checksum_lost_its_name_is_noticed(written: Path) -> None:
+    """Every bit of the key: without it the manifest would be one of a version that wrote no checksum."""
+    file = written / "manifest.json"
+    whole = file.read_bytes()
+    begin = whole.index(b'"checksum"')
+    for bit in range(8 * begin, 8 * (begin + len('"checksum"'))):
+        changed = bytearray(whole)
+        changed[bit // 8] ^= 1 << bit % 8
+        file.write_bytes(changed)
+        with pytest.raises(ct.InputError):
+            ct.read(written)
+
+
 def test_a_damaged_sweep_is_noticed(scenario: ct.Scenario, tmp_path: Path) -> None:
     ct.sweep(scenario, grid={"switch.buffer": ["100 cells"]}, replications=2, out=tmp_path)
     file = tmp_path / "summary.parquet"
