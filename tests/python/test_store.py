@@ -257,6 +257,23 @@ def test_a_file_that_is_no_store_is_replaced(entries: list[Entry], tmp_path: Pat
     assert found(tmp_path) == []
 
 
+@pytest.mark.parametrize("changed", ["id INTEGER PRIMAQY", "id IOTEGER PRIMARY", "hd INTEGER PRIMARY"])
+def test_a_store_whose_schema_is_damaged_is_replaced(
+    entries: list[Entry], tmp_path: Path, changed: str
+) -> None:
+    """Rows without numbers of their own cannot be found again."""
+    file = fill(tmp_path, entries[:2])
+    with closing(sqlite3.connect(file)) as connection, connection:
+        connection.execute("PRAGMA writable_schema = 1")
+        connection.execute("UPDATE sqlite_schema SET sql = replace(sql, 'id INTEGER PRIMARY', ?)", (changed,))
+    with pytest.raises(ct.InputError, match=r"runs\.sqlite is damaged"):
+        listing(tmp_path)
+    with closing(Store(tmp_path, SEED)) as store:
+        assert store.damaged == 1
+        store.append(of_key(entries[0], "key"))
+    assert found(tmp_path) == [0]
+
+
 def test_a_link_is_not_followed(entries: list[Entry], tmp_path: Path) -> None:
     fill(tmp_path / "elsewhere", entries[:1])
     (tmp_path / "here").mkdir()

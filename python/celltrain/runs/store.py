@@ -374,6 +374,8 @@ def batches(connection: sqlite3.Connection) -> Iterator[Batch]:
     for number, version, seed, about, digest, *tables in connection.execute(
         f"SELECT id, celltrain, seed, about, checksum, {columns} FROM batches ORDER BY id"
     ):
+        if not isinstance(number, int):  # VACUUM numbers such rows anew
+            raise sqlite3.DatabaseError("batches have no numbers")
         kept = dict(_present(tables))
         is_whole = checksum((str(version), str(seed), str(about)), kept) == digest
         octets = len(str(about)) + sum(map(len, kept.values()))
