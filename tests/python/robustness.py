@@ -94,7 +94,9 @@ def run_child(moments: list[int], words: list[str]) -> list[tuple[int, int]]:
     command = [sys.executable, "-c", CHILD, json.dumps(moments), json.dumps(words)]
     environment = {**os.environ, **ALONE}
     answer = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
-    return [(code, calls) for code, calls in json.loads(answer.stdout.splitlines()[-1])]
+    ends = [(code, calls) for code, calls in json.loads(answer.stdout.splitlines()[-1])]
+    assert {code for code, _ in ends} <= {-9, 0}, f"{words} at {moments}: {ends}\n{answer.stderr}"
+    return ends
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -118,8 +120,7 @@ def killed(kind: str, words: list[str], place: Path, kills: int, draws: random.R
         moments = [draws.randint(1, calls) for _ in range(KILLS_A_FOLDER)]
         *ended, (last, _) = run_child([*moments, 0], [*words, "--out", str(out)])
         ends.update(code for code, _ in ended)
-        assert last == 0, f"{kind} killed at {moments} cannot go on: exit code {last}"
-        assert set(ends) <= {-9, 0}, f"{kind} killed at {moments}: {ends}"
+        assert last == 0, f"{kind} killed at {moments} cannot go on"
         assert contents(out) == contents(whole), f"{kind} killed at {moments} left other bytes"
         manifest = manifests.read_manifest(out)
         for name in manifest["checksums"]:
