@@ -20,6 +20,7 @@ from celltrain import papers
 from celltrain.cli import app
 from celltrain.papers import readme, recordings, statements, today
 from celltrain.registry import Measure, measures
+from celltrain.words import WORDS
 
 DOCS = Path(__file__).parent
 PAPERS = DOCS.parent / "papers"
@@ -99,6 +100,9 @@ TABLES = {
 }
 
 
+WORDS_HEAD = "## Other words of the results"
+
+
 def measures_page() -> str:
     """The reference of every measure."""
     parts = [MEASURES]
@@ -107,6 +111,8 @@ def measures_page() -> str:
             f"\n{heading}\n\n| measure | symbol | unit | definition | source |\n|---|---|---|---|---|\n"
         )
         parts += [_measure_line(one) for one in measures() if one.over == over]
+    parts.append(f"\n{WORDS_HEAD}\n\n| word | where | meaning |\n|---|---|---|\n")
+    parts += [f"| `{one.name}` | {_cell(one.place)} | {_cell(one.meaning)} |\n" for one in WORDS]
     return "".join(parts)
 
 
