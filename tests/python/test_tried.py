@@ -1,4 +1,4 @@
-"""What other settings of the papers gave: the file of results has what `tried.toml` asks for, nothing else."""
+"""What other settings of the papers gave: the results are what `tried.toml` asks for."""
 
 from __future__ import annotations
 
