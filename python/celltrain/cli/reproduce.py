@@ -219,7 +219,7 @@ def _show_table(found: "Reproduction", table: "Table") -> None:
     from celltrain.papers.layout import grid
 
     def shown(cell: "MeasuredRow") -> str:
-        published = "" if cell.published is None else f" ({printed.shown(cell.published)})"
+        published = "" if cell.published is None else f" ({printed.shown(cell.taken)})"
         return text.number(cell.measured) + published
 
     stack = found.stacks[0]

@@ -7,7 +7,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Literal
 
 from celltrain.bounds import UNBOUNDED, Bounds, reach
-from celltrain.plots.style import COLOURS, MARKERS, panels, styled
+from celltrain.plots.style import COLOURS, HATCHES, MARKERS, panels, styled
 from celltrain.statistics import Estimate
 
 if TYPE_CHECKING:
@@ -129,6 +129,9 @@ def _point_panel(axis: "Axes", panel: PointPanel) -> None:
         if panel.form == "bars" and not series.hollow:
             width = SPREAD / max(count, 2)
             style: dict[str, Any] = {"color": colour, "capsize": 2, "error_kw": {"linewidth": 1}}
+            hatch = HATCHES[index // len(COLOURS) % len(HATCHES)]
+            if hatch:
+                style |= {"hatch": hatch, "edgecolor": "white"}
             axis.bar(places, means, width, yerr=errors, label=series.name, **style)
             continue
         joined = panel.form == "curves" and not series.hollow
