@@ -1,4 +1,4 @@
-"""What a reproduction draws: printed numbers as they are compared, a picture that leads, marks that differ."""
+"""What a reproduction draws: printed numbers as they are compared, a leading picture, marks that differ."""
 
 from __future__ import annotations
 

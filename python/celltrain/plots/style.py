@@ -18,8 +18,8 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 """The palette of Okabe and Ito (2008), told apart with every common colour vision."""
 
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "*")
-"""Shapes that go with the colours, so that nothing depends on colour alone. There are eleven for seven colours:
-as neither number divides the other, no two of 77 series look alike."""
+"""Shapes that go with the colours, so that nothing depends on colour alone. Eleven for seven colours, because
+neither number divides the other: no two of 77 series look alike."""
 
 HATCHES = ("", "////", "....", "xxxx")
 """What bars have instead of a shape, one for every round of the colours."""
