@@ -111,6 +111,7 @@ def test_ten_flows_have_ten_marks(form: str) -> None:
     flows = [PointSeries(f"TCP {number}", [Estimate(float(number), None, 0.5, 3)]) for number in range(FLOWS)]
     panel = PointPanel("flows", ["EPD"], flows, form=form)  # type: ignore[arg-type]
     axis = points([panel]).axes[0]
+    looks: set[tuple[object, object]]
     if form == "bars":
         looks = {(bar.get_facecolor(), bar.get_hatch()) for bar in axis.patches}
     else:
