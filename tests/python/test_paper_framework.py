@@ -237,6 +237,13 @@ def test_a_bad_published_value_names_its_cell(line: str, tmp_path: Path) -> None
         _ = PaperFolder(tmp_path).published
 
 
+def _batches(folder: Path) -> int:
+    """How often something was added to the runs of a folder."""
+    with closing(sqlite3.connect(folder / "runs.sqlite")) as store:
+        found: int = store.execute("SELECT count(*) FROM batches").fetchone()[0]
+    return found
+
+
 def test_reproduce_all_writes_a_folder_a_paper_and_one_report(
     tiny_paper: None, cli: Cli, tmp_path: Path
 ) -> None:
@@ -263,13 +270,10 @@ def test_reproduce_all_writes_a_folder_a_paper_and_one_report(
         json.loads(text) for text in re.findall(r'<script type="application/json">(.*?)</script>', page)
     ]
     assert {chart.get("form", chart["kind"]) for chart in charts} == {"points", "curves", "bars", "strips"}
-    runs = out / ID / "runs.sqlite"
-    kept = runs.read_bytes()
-    (out / "report.html").unlink()
+    runs = _batches(out / ID)
     again = cli("reproduce", "all", "--replications", "2", "--out", out, "--json")
     assert again.out == answer.out
-    assert (out / "report.html").read_text() == page
-    assert runs.read_bytes() == kept, "nothing ran twice"
+    assert _batches(out / ID) == runs != 0, "nothing ran twice"
     refused = cli("reproduce", "all", "--table", "1")
     assert (refused.code, refused.out) == (2, "")
 
