@@ -315,17 +315,16 @@ def _charts(page: Page, found: Reproduction, table: Table, stack: str, only: str
     if table.view == "bars":
         unit = table.rows[0].unit
         names = [column.name for column in table.columns]
-        label = text.with_unit(table.title, unit)
         chart = parts.points_chart(
             names,
             found.bars(table, stack),
             xlabel=table.parameter,
-            ylabel=label,
+            ylabel=unit or table.title,
             unit=unit,
             form="bars",
             bounds=bounds_of_row(table.rows[0].name, unit),
         )
-        page.chart(chart, f"{name}: {', '.join(row.name for row in table.rows)}.")
+        page.chart(chart, f"{name}: {table.title}, with 95 % intervals.")
         return
     for row in table.rows if not only else [row for row in table.rows if row.name == only]:
         label = text.with_unit(row.name, row.unit)
