@@ -12,6 +12,7 @@ from celltrain.papers import readme, recordings
 from celltrain.papers.description import Paper
 from celltrain.papers.outcomes import Outcomes
 from celltrain.papers.printed import ends
+from celltrain.papers.tries import judgements, read_tries
 from celltrain.verdicts import Verdict
 
 ROOT = Path(__file__).parents[2]
@@ -117,10 +118,12 @@ def test_a_single_replication_decides_nothing(paper: Paper) -> None:
 
 
 def test_every_contradicted_statement_has_a_cause(paper: Paper) -> None:
-    recorded = recordings.read(paper)
+    recorded, tried = recordings.read(paper), read_tries(paper)
     for claim in paper.claims:
         if recorded.claim(claim.id, paper.stacks[0]).get("verdict") == Verdict.CONTRADICTED:
             assert claim.cause, claim.id
+            others = [name for name in paper.compared[1:] if recorded.claim(claim.id, name)]
+            assert others or list(judgements(tried, claim)), f"no other setting was tried for {claim.id}"
 
 
 def test_the_readme_has_no_numbers_of_another_version(paper: Paper) -> None:
