@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 
 import celltrain as ct
 from celltrain import papers
-from celltrain.bounds import bounds_of_row
+from celltrain.bounds import UNBOUNDED, bounds_of_row
 from celltrain.papers import printed, reproduction
 from celltrain.papers.printed import Range
 from celltrain.plots.points import PointPanel, PointSeries, points
@@ -117,6 +118,35 @@ def test_ten_flows_have_ten_marks(form: str) -> None:
     else:
         looks = {(line.get_color(), line.get_marker()) for line in axis.lines if line.get_marker() != "_"}
     assert len(looks) == FLOWS
+
+
+def test_a_stack_looks_the_same_with_published_values_and_without() -> None:
+    """The legend is of all panels; "published" stands in it although the first panel has none."""
+    reno = PointSeries("reno", [Estimate(1.0, None, 0.5, 3)])
+    published = PointSeries("published", [Estimate(2.0, None, None, 0)], hollow=True)
+    panels = [PointPanel(title, ["EPD"], every) for title, every in (("a", [reno]), ("b", [published, reno]))]
+    figure = points(panels)
+    looks = [
+        (line.get_color(), line.get_marker())
+        for axis in figure.axes
+        for line in axis.lines
+        if line.get_marker() != "_" and line.get_markerfacecolor() != "none"
+    ]
+    assert looks == [(COLOURS[0], MARKERS[0])] * 2
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["reno", "published"]
+
+
+@pytest.mark.parametrize(
+    ("row", "unit", "most"),
+    [
+        ("goodput", "%", 100),
+        ("CLR of CLP0", "%", 100),
+        ("worst served VC", "%", math.inf),
+        ("total", "", None),
+    ],
+)
+def test_intervals_of_shares_end_where_a_share_does(row: str, unit: str, most: float | None) -> None:
+    assert bounds_of_row(row, unit) == (UNBOUNDED if most is None else (0, most))
 
 
 def test_shapes_tell_apart_what_has_one_colour() -> None:

@@ -300,13 +300,20 @@
       return series.slot === undefined ? index : series.slot;
     }
 
+    // Among marks beside one another what is published is grey, and the others have one colour with it and without it.
+    look(series, index) {
+      if (series.slot !== undefined) return series.slot;
+      return this.data.series.slice(0, index).filter((one) => !one.hollow).length;
+    }
+
     colour(series, index) {
-      return COLOURS[this.slot(series, index) % COLOURS.length];
+      if (series.slot === undefined && series.hollow) return "var(--faint)";
+      return COLOURS[this.look(series, index) % COLOURS.length];
     }
 
     // A series that has a colour of an earlier one is told from it by its shape: square, or for bars pale.
     isSecond(series, index) {
-      return Math.floor(this.slot(series, index) / COLOURS.length) % 2 === 1;
+      return Math.floor(this.look(series, index) / COLOURS.length) % 2 === 1;
     }
 
     button(series, index) {
