@@ -1,8 +1,8 @@
 """Installs a wheel as a user would, and uses it: `python tests/wheel/check.py [--lab] WHEEL-OR-ITS-FOLDER`.
 
 The virtual environment is new and the folder is empty. Neither the repository nor Rust is on a path. Exits
-with status 1 at the first thing that does not work. With `--lab` the wheel must hold the lab, as every released one
-does.
+with status 1 at the first thing that does not work. With `--lab` the wheel must hold the lab: every released
+one does.
 """
 
 import argparse
