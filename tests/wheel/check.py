@@ -23,7 +23,7 @@ INSIDE = (
     "celltrain/papers/library/abr-vbr/published.csv",
     "celltrain/scenarios/teaching/lost-cell.toml",
     "celltrain/scenarios/sweeps/buffer-size.toml",
-    "celltrain/report/charts.js",
+    "celltrain/report/charts/base.js",
     "celltrain/_core.pyi",
     "celltrain/py.typed",
 )
