@@ -35,16 +35,19 @@ Set = Annotated[
     typer.Option("--set", metavar="KEY=VALUE", help="Change a setting of a scenario. Repeatable."),
 ]
 Replication = Annotated[int, typer.Option(metavar="R", min=0, help="Show this replication, counted from 0.")]
-Begin = Annotated[
-    float | None, typer.Option("--from", metavar="T", help="Begin at this time, in seconds.")
-]
+Begin = Annotated[float | None, typer.Option("--from", metavar="T", help="Begin at this time, in seconds.")]
 End = Annotated[float | None, typer.Option("--to", metavar="T", help="End at this time, in seconds.")]
 Out = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Write the picture to this file: .png, .svg or .pdf. Default: KIND.png."),
+    typer.Option(
+        metavar="FILE", help="Write the picture to this file: .png, .svg or .pdf. Default: KIND.png."
+    ),
 ]
 Port = Annotated[
-    str | None, typer.Option(metavar="PORT", help="Show this port, such as 'switch1 > switch2'. Default: the bottleneck.")
+    str | None,
+    typer.Option(
+        metavar="PORT", help="Show this port, such as 'switch1 > switch2'. Default: the bottleneck."
+    ),
 ]
 VariantNames = Annotated[
     str | None,
@@ -173,7 +176,9 @@ def flow(
     end: End = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write the picture to this file: .png, .svg or .pdf. Default: flow-FLOW.png."),
+        typer.Option(
+            metavar="FILE", help="Write the picture to this file: .png, .svg or .pdf. Default: flow-FLOW.png."
+        ),
     ] = None,
 ) -> None:
     """Draw a TCP connection: sequence numbers, ACKs, windows, and its events with their causes."""
