@@ -143,8 +143,7 @@ impl FrameRule for Victims {
     type Params = Params;
     type Needs = PushOut;
 
-    const SUMMARY: &'static str =
-        "Admits frames while no frame in progress needs the space; VCs below their part push out frames of others.";
+    const SUMMARY: &'static str = "Admits frames while no frame in progress needs the space; VCs below their part push out frames of others.";
     const REFERENCE: &'static str =
         "GFR with tracking of the available buffer space and packet push-out (2001), sections 3.1 and 3.2";
     const PER_VC: &'static str = "the fate of the frame in progress, cells in the buffer and reserved, \

@@ -75,8 +75,7 @@ impl FrameRule for InPlaceOfOthers {
     type Params = Params;
     type Needs = PushOut;
 
-    const SUMMARY: &'static str =
-        "EPD in which VCs below their part of the buffer push out frames of the VC furthest above its own part.";
+    const SUMMARY: &'static str = "EPD in which VCs below their part of the buffer push out frames of the VC furthest above its own part.";
     const REFERENCE: &'static str =
         "GFR with tracking of the available buffer space and packet push-out (2001), section 4.1";
     const PER_VC: &'static str = "the fate of the frame in progress, cells in the buffer, its threshold and maximum frame, \

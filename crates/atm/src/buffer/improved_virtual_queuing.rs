@@ -87,8 +87,7 @@ impl FrameRule for Excess {
     type Params = Params;
     type Needs = PerVc;
 
-    const SUMMARY: &'static str =
-        "Virtual queuing in which VCs save service that they do not need, so that long-run throughput is equal.";
+    const SUMMARY: &'static str = "Virtual queuing in which VCs save service that they do not need, so that long-run throughput is equal.";
     const REFERENCE: &'static str = "Wu, Siu and Ren, section III, second pseudocode, and section IV";
     const PER_VC: &'static str = "the fate of the frame in progress, the excess, its weight, its share of the threshold, \
         its place in the list of turns";

@@ -28,8 +28,7 @@ pub struct RoundRobin {
 impl Scheduler for RoundRobin {
     type Params = Params;
 
-    const SUMMARY: &'static str =
-        "Serves busy VCs round robin, one cell or packet each.";
+    const SUMMARY: &'static str = "Serves busy VCs round robin, one cell or packet each.";
     const REFERENCE: &'static str = "Wu, Siu and Ren, section II.C (per-VC queuing)";
 
     fn new(_: &Params, _: Vcs<'_>) -> Result<Self, ParamError> {
