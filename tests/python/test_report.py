@@ -153,3 +153,9 @@ def test_results_of_an_older_version_lack_what_it_did_not_measure(
     text = run_report(ct.Result.read(written))
     assert "Beyond the guarantees" not in text
     assert "fast retransmits" in text
+
+
+def test_a_report_names_the_unit_of_its_queues(scenario: ct.Scenario) -> None:
+    packets = scenario.with_({"link.framing": "packets", "switch.buffer": "20 packets"})
+    for one, unit in ((scenario, "cells"), (packets, "packets")):
+        assert f"In {unit}, to one scale" in run_report(ct.run(one, replications=1, trace=True))

@@ -16,6 +16,9 @@ from celltrain.text import json_text
 __all__ = ["Page", "Safe"]
 
 
+_SCRIPTS = ("base.js", "strips.js", "points.js", "distribution.js", "start.js")
+"""The files of `charts` in the order in which they make one script."""
+
 # The policy makes sure that the file loads nothing, whatever a later change may put into it.
 _FRAME = """<!doctype html>
 <html lang="en">
@@ -37,7 +40,10 @@ _FRAME = """<!doctype html>
 {body}
 </main>
 <script>
-{script}</script>
+"use strict";
+(() => {{
+{script}}})();
+</script>
 </body>
 </html>
 """
@@ -120,7 +126,7 @@ class Page:
         )
 
     def chart(self, data: dict[str, Any], caption: str) -> None:
-        """An interactive chart, described by the data that `charts.js` draws."""
+        """An interactive chart, described by the data that the scripts in `charts` draw."""
         # "</script" would end the element early, and "<!--" let it swallow the rest of the page.
         text = json_text(data, indent=None).replace("<", "\\u003c")
         self._body.append(
@@ -147,9 +153,8 @@ class Page:
     def html(self) -> str:
         """The whole file."""
         folder = files("celltrain.report")
-        style, script = (
-            folder.joinpath(name).read_text(encoding="utf-8") for name in ("page.css", "charts.js")
-        )
+        style = folder.joinpath("page.css").read_text(encoding="utf-8")
+        script = "".join(folder.joinpath("charts", name).read_text(encoding="utf-8") for name in _SCRIPTS)
         sections = [part for part in self._body if isinstance(part, _Section)]
         links = "\n".join(
             f'<a href="#section-{number}">{escape(section.title)}</a>'
