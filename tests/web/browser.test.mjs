@@ -216,6 +216,32 @@ describe("the page", { skip: executablePath ? false : "no Chromium is installed 
     await page.context().close();
   });
 
+  test("what is asked of a worker that is lost is done by the next one", async () => {
+    const page = await open("#scenario=lost-cell");
+    await page.evaluate("lab.seek(150e9)");
+    await page.evaluate("lab.run.kill()");
+    await page.click("#step-cell");
+    await until(page, "lab.run.now === 150106000000");
+    await page.evaluate("lab.run.kill()");
+    assert.match(await page.evaluate("lab.run.scenario()"), /^name = "one lost cell"$/m);
+    await page.evaluate("lab.run.kill()");
+    await page.evaluate("lab.seek(20e9)");
+    assert.equal(await now(page), 20e9);
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
+  test("a worker that is lost while it runs ahead is replaced, and the strip is whole", async () => {
+    const page = await open("#scenario=fifteen-connections");
+    await page.evaluate("lab.changeKey('seed', '2').then(() => lab.run.kill('ahead'))");
+    await finished(page);
+    const [samples, last, duration] = await page.evaluate("[lab.run.samples.times.length, lab.run.samples.times.at(-1), lab.run.description.duration]");
+    assert.equal(samples, 6000);
+    assert.equal(last, duration);
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
   test("what the command line passes on is opened", async (context) => {
     const command = path.join(root, ".venv/bin/celltrain");
     if (!existsSync(command)) return context.skip(".venv/bin/celltrain is not built");

@@ -1,9 +1,11 @@
 /** Parts of the page that need no browser. */
 
 import assert from "node:assert/strict";
+import { readFileSync, readdirSync } from "node:fs";
+import path from "node:path";
 import { test } from "node:test";
 import { scenarios, stories } from "../../web/build.mjs";
-import { engineBytes, load } from "./support.mjs";
+import { engineBytes, load, root } from "./support.mjs";
 
 const { Engine } = await load("engine");
 const { decode, encode } = await load("share");
@@ -58,6 +60,37 @@ test("every story names what its scenario has, and ends within the run", async (
       }
       assert.ok(step.text.length < 520 && (step.then ?? "").length < 520, `${where}: too long to be read on the way`);
     }
+  }
+});
+
+test("the numbers that a story tells are those that the page measures", async () => {
+  const library = new Map((await scenarios()).map((scenario) => [scenario.id, scenario]));
+  for (const story of await stories()) {
+    for (const [place, { measured = {}, set = [], beside = [] }] of story.steps.entries()) {
+      for (const [run, expected] of Object.entries(measured)) {
+        const engine = new Engine(module);
+        engine.load({ name: `${story.scenario}.toml`, toml: library.get(story.scenario).toml, set: { now: set, beside }[run] });
+        const { summary } = engine.finish();
+        for (const [name, value] of Object.entries(expected)) {
+          const found = summary.find((one) => one.name === name).value;
+          // They are told with two or three digits.
+          assert.ok(Math.abs(found - value) <= 0.01 * value, `${story.id}, step ${place + 1}, ${run}: ${name} is ${found}, not ${value}`);
+        }
+      }
+    }
+  }
+});
+
+test("links of the documentation open what the lab has", async () => {
+  const known = new Set([...(await stories()).map(({ id }) => `story=${id}`), ...(await scenarios()).map(({ id }) => `scenario=${id}`)]);
+  const docs = path.join(root, "docs");
+  const pages = readdirSync(docs, { recursive: true }).filter((name) => name.endsWith(".md"));
+  const links = pages.flatMap((name) => [...readFileSync(path.join(docs, name), "utf8").matchAll(/\]\(lab:([^)]*)\)/g)].map(([, target]) => [name, target]));
+  assert.ok(links.length >= 8);
+  for (const [name, target] of links) {
+    assert.ok(known.has(target), `${name}: ${target}`);
+    // The address of the lab is relative to a folder of the documentation.
+    assert.equal(name.split(path.sep).length, 2, name);
   }
 });
 
