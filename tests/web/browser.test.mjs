@@ -129,6 +129,27 @@ describe("the page", { skip: executablePath ? false : "no Chromium is installed 
     await page.context().close();
   });
 
+  test("a story can be followed with the keyboard alone", async () => {
+    const page = await open();
+    const focused = () => page.evaluate("document.activeElement.textContent");
+    for (let presses = 0; (await focused()) !== "Let it happen"; presses++) {
+      assert.ok(presses < 30, "the button of the story is among the first things that are reached");
+      await page.keyboard.press("Tab");
+    }
+    await page.keyboard.press("Enter");
+    await until(page, "document.activeElement.textContent === 'Next'");
+    await page.keyboard.press("Enter");
+    await until(page, "document.activeElement.textContent === 'Watch the next trains'");
+    assert.equal(await now(page), 167e9);
+    await page.focus("#strip");
+    await page.keyboard.press("ArrowRight");
+    await until(page, "lab.run.now > 167e9");
+    await page.keyboard.press("Space");
+    assert.equal(await page.evaluate("lab.playing"), true);
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
   test("a finger drags a threshold, and the page does not scroll", async () => {
     const page = await open("#scenario=lost-cell", { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
     await page.selectOption("#policy", "epd");
@@ -340,6 +361,7 @@ describe("the page", { skip: executablePath ? false : "no Chromium is installed 
       const page = await open("", { viewport: { width, height: 844 }, colorScheme, reducedMotion: "reduce" });
       await finished(page);
       assert.ok(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "nothing sticks out");
+      assert.equal(await page.evaluate("getComputedStyle(document.querySelector('#play')).transitionProperty"), "none", "no motion is added");
       await page.addScriptTag({ content: readFileSync(require.resolve("axe-core/axe.min.js"), "utf8") });
       const { violations } = await page.evaluate("axe.run()");
       const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
