@@ -51,6 +51,13 @@ describe("the page", { skip: executablePath ? false : "no Chromium is installed 
     return page.evaluate("lab.run.outcome.fingerprint");
   };
 
+  const drop = (page, name, text) =>
+    page.evaluate(([name, text]) => {
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File([text], name));
+      dispatchEvent(new DragEvent("drop", { dataTransfer, cancelable: true }));
+    }, [name, text]);
+
   test("nothing leaves the page, and the first visit stands before the first loss with one thing to do", async () => {
     const page = await open();
     await finished(page);
@@ -77,6 +84,24 @@ describe("the page", { skip: executablePath ? false : "no Chromium is installed 
       await until(page, `lab.scenario.id === "${id}"`);
       assert.equal(await fingerprint(page), golden.get(id), id);
     }
+    await page.context().close();
+  });
+
+  test("every other shipped scenario has it too, when its file is dropped", async () => {
+    const page = await open();
+    const ids = await page.evaluate("[...document.querySelectorAll('#scenarios option')].map((option) => option.value)");
+    const others = [...goldenFingerprints()].filter(([name]) => !ids.includes(name));
+    let seen = 0;
+    for (const [name, golden] of others) {
+      const toml = resolved(name);
+      if (toml === undefined) continue;
+      await drop(page, `${name}.toml`, toml);
+      await until(page, `lab.scenario.title === "${name}.toml"`);
+      assert.equal(await fingerprint(page), golden, name);
+      seen++;
+    }
+    assert.ok(seen > 5);
+    assert.deepEqual(page.errors, []);
     await page.context().close();
   });
 
@@ -198,13 +223,6 @@ describe("the page", { skip: executablePath ? false : "no Chromium is installed 
     assert.equal(await damaged.textContent("#story h2"), "One lost cell wastes a train");
     for (const one of [page, other, damaged]) await one.context().close();
   });
-
-  const drop = (page, name, text) =>
-    page.evaluate(([name, text]) => {
-      const dataTransfer = new DataTransfer();
-      dataTransfer.items.add(new File([text], name));
-      dispatchEvent(new DragEvent("drop", { dataTransfer, cancelable: true }));
-    }, [name, text]);
 
   test("a file that is dropped runs; a broken one is refused, and the old run goes on", async () => {
     const page = await open("#scenario=lost-cell");

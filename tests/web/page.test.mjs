@@ -4,8 +4,9 @@ import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
+import { gzipSync } from "node:zlib";
 import { scenarios, stories } from "../../web/build.mjs";
-import { engineBytes, load, root } from "./support.mjs";
+import { engineBytes, load, page, root } from "./support.mjs";
 
 const { Engine } = await load("engine");
 const { decode, encode } = await load("share");
@@ -80,6 +81,10 @@ test("the numbers that a story tells are those that the page measures", async ()
       }
     }
   }
+});
+
+test("the page, compressed as a server sends it, is below two megabytes", () => {
+  assert.ok(gzipSync(readFileSync(page), { level: 9 }).length < 2e6);
 });
 
 test("links of the documentation open what the lab has", async () => {

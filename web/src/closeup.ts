@@ -401,7 +401,7 @@ export class CloseUp {
     const { packets } = scene.run.description.links[scene.port];
     const unit = packets ? "packet" : "cell";
     // On a packet-framed link a frame is the packet itself.
-    const reason = packets ? spark.text.replace("frame", "packet") : spark.text;
+    const reason = packets ? spark.text.replace("frame ", "") : spark.text;
     const text = `${spark.count} ${unit}${spark.count === 1 ? "" : "s"}: ${reason}`;
     context.font = place === 0 ? `600 ${FONT}` : FONT;
     const width = context.measureText(text).width;
