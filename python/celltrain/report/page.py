@@ -139,6 +139,10 @@ class Page:
         button = f'<button type="button" class="copy">{escape(copied_by)}</button>' if copied_by else ""
         self._body.append(f'{button}<pre tabindex="0"><code>{escape(text)}</code></pre>')
 
+    def link(self, text: str, address: str) -> None:
+        """A link that leaves the report."""
+        self._body.append(f'<p><a class="out" href="{escape(address)}">{escape(text)}</a></p>')
+
     @contextmanager
     def folded(self, summary: str, *, is_open: bool = False) -> Iterator[None]:
         """What is appended inside opens on demand, or can be closed."""
