@@ -151,14 +151,19 @@ impl<C: Item> Train<C> {
         if gap > MAX_GAP || !other.item.follows(&self.item, self.count) {
             return false;
         }
-        if gap != 0 || other.gaps != 0 {
-            let place = self.count - 1;
+        let place = self.count - 1;
+        if other.gaps != 0 {
             // The gap before the items of `other` and those between them move to their places, if these exist.
             let gaps = other.gaps << 4 | gap;
             if place >= MAX_GAPS || other.gaps >> (60 - 4 * place) != 0 {
                 return false;
             }
             self.gaps |= gaps << (4 * place);
+        } else if gap != 0 {
+            if place >= MAX_GAPS {
+                return false;
+            }
+            self.gaps |= gap << (4 * place);
         }
         self.count += other.count;
         true

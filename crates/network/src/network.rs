@@ -101,7 +101,8 @@ impl Process<Cell, InFlight> for Node {
     fn lookahead(&self, place: usize) -> Time {
         match self {
             Self::Port(port) => port.lookahead(place),
-            Self::Host(_) | Self::Channel(_) => 0,
+            Self::Host(host) => host.lookahead(),
+            Self::Channel(_) => 0,
         }
     }
 

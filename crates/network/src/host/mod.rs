@@ -256,10 +256,22 @@ impl Host {
         }
         events += self.handle(until, streams, flight);
         self.clock = until;
+        let lookahead = self.lookahead();
+        // What waits for the IP layer has been sent ahead; what comes next waits for it.
+        let horizon = if lookahead > 0 { until.max(self.ip.free()) + lookahead } else { until };
         for &output in &self.parts.outputs {
-            streams[output].advance_horizon(until);
+            streams[output].advance_horizon(horizon);
         }
         events
+    }
+
+    /// The time that passes at the least between an event and the arrival at a network interface of what the host sends then: that in
+    /// the IP layer, where everything passes it and is sent ahead.
+    pub(crate) fn lookahead(&self) -> Time {
+        match self.parts.ip.service {
+            Some(service) if self.sends_ahead => service.shortest(),
+            _ => 0,
+        }
     }
 
     fn sample(&mut self, due: Time) {

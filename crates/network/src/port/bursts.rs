@@ -102,6 +102,11 @@ impl PortCore<Computed<CellFifo>> {
             return self.on_slow_burst(policy, train, tally, streams);
         }
         let (gaps, ecn) = (self.gaps_behind(train), train.item.ecn);
+        if let Some(gaps) = gaps
+            && self.passes(policy, train)
+        {
+            return self.accept_burst(train, gaps, tally, streams);
+        }
         // A frame that is marked is marked in every cell, here by the first for the others.
         let accepted = self.admit::<false, P>(policy, train.first, &mut train.item);
         if accepted

@@ -325,11 +325,10 @@ impl<F: Bursts> PortCore<Computed<F>> {
         flight: &mut InFlight,
     ) -> u64 {
         self.advance::<OBSERVED, P>(policy, unit.first);
-        if self.is_relayed(&unit.item) {
+        if !self.notify_allocator(unit.first, &mut unit.item, flight) {
             self.relay(unit, streams, flight);
             return 0;
         }
-        self.notify_allocator(unit.first, &mut unit.item, flight);
         self.on_unit::<OBSERVED, P>(policy, unit, tally, streams);
         1
     }
@@ -488,13 +487,13 @@ impl<F: Bursts> PortCore<Computed<F>> {
         let service = &mut self.service;
         if !F::PACKETS {
             // Once a visit is enough: the fullest moment is the one with the longest sojourn.
-            let fullest = || tally.longest.slots(service.fifo.slot());
-            assert!(
-                tally.longest == service.longest || fullest() <= service.fifo.capacity(),
-                "the policy accepted a cell into a full buffer"
-            );
+            let mut most = 0;
+            if tally.longest != service.longest {
+                most = tally.longest.slots(service.fifo.slot());
+                assert!(most <= service.fifo.capacity(), "the policy accepted a cell into a full buffer");
+            }
             if let Some(control) = &mut self.control {
-                control.note_queue(service.fifo.occupancy(now), fullest());
+                control.note_queue(service.fifo.occupancy(now), most);
             }
         }
         service.longest = tally.longest;

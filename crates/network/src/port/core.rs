@@ -47,12 +47,6 @@ impl<S> PortCore<S> {
         self.fingerprint.mix(at.ps() ^ u64::from(vc) << 48);
     }
 
-    /// Whether a cell is on a reverse path, to be stamped and relayed, and not for the link.
-    #[inline]
-    pub(super) fn is_relayed(&self, cell: &Cell) -> bool {
-        cell.vc as usize >= self.entries.len()
-    }
-
     /// The end of the rate allocator's interval, if that has come at `now`.
     #[inline]
     pub(super) fn interval_end(&self, now: Instant) -> Option<Time> {
@@ -70,12 +64,13 @@ impl<S: Service> PortCore<S> {
         }
     }
 
-    /// Notifies the rate allocator, if there is one, of a cell that arrives for the link; it may mark it.
+    /// Notifies the rate allocator, if there is one, of a cell that arrives for the link; it may mark it. `false`: the cell is on a
+    /// reverse path, to be relayed.
     #[inline(always)]
-    pub(super) fn notify_allocator(&mut self, at: Instant, cell: &mut Cell, flight: &mut InFlight) {
-        if let Some(control) = &mut self.control {
-            cell.ecn = control.on_cell(at.ps(), cell, || self.service.abr_queue(at), flight);
-        }
+    pub(super) fn notify_allocator(&mut self, at: Instant, cell: &mut Cell, flight: &mut InFlight) -> bool {
+        let Some(control) = &mut self.control else { return true };
+        let mark = control.on_cell(at.ps(), cell, || self.service.abr_queue(at), flight);
+        mark.map(|mark| cell.ecn = mark).is_some()
     }
 
     /// Tells the rate control, if there is one, how many ABR cells are in the buffer.

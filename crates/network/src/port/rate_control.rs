@@ -157,10 +157,10 @@ impl RateControl {
         self.relayed
     }
 
-    /// So many ABR cells are in the buffer, and at most `most` were since this was last said.
+    /// So many ABR cells are in the buffer, and `most` were since this was last said, if that is more than ever before in the window.
     pub(super) fn note_queue(&mut self, cells: u64, most: u64) {
         self.queue = cells;
-        self.most = self.most.max(most);
+        self.most = self.most.max(cells).max(most);
     }
 
     /// When the allocator's interval ends.
@@ -179,7 +179,8 @@ impl RateControl {
         self.refresh();
     }
 
-    /// A cell arrives for the link, where `queue` says how many ABR cells are in the buffer; returns the mark with which it goes on.
+    /// A cell arrives for the link, where `queue` says how many ABR cells are in the buffer; returns the mark with which it goes on. One
+    /// on a reverse path is of no VC of the link.
     #[inline(always)]
     pub(super) fn on_cell(
         &mut self,
@@ -187,14 +188,14 @@ impl RateControl {
         cell: &Cell,
         queue: impl Fn() -> u64,
         flight: &mut InFlight,
-    ) -> Ecn {
-        let vc = &mut self.vcs[cell.vc as usize];
+    ) -> Option<Ecn> {
+        let vc = self.vcs.get_mut(cell.vc as usize)?;
         if self.allowance > 0 && cell.kind == Kind::Data && matches!(vc.role, Role::Controlled { .. }) {
             self.allowance -= 1;
             vc.unreported += 1;
-            return cell.ecn;
+            return Some(cell.ecn);
         }
-        self.on_reported_cell(now, cell, queue, flight)
+        Some(self.on_reported_cell(now, cell, queue, flight))
     }
 
     /// As [`RateControl::on_cell`], where the allocator has to know of the cell at once, or is not concerned.

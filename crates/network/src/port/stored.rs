@@ -316,11 +316,12 @@ impl PortCore<Stored> {
         while self.merge.next::<false, _>(until, streams, &mut train) {
             loop {
                 self.advance(policy, train.first, streams);
-                if self.is_relayed(&train.item) {
-                    self.relay(&train, streams, flight);
-                } else {
+                let mut cell = train.item;
+                if self.notify_allocator(train.first, &mut cell, flight) {
                     units += 1;
-                    self.on_unit(policy, train.first, train.item, streams, flight);
+                    self.on_unit(policy, train.first, cell, streams);
+                } else {
+                    self.relay(&train, streams, flight);
                 }
                 if train.count == 1 {
                     break;
@@ -387,9 +388,7 @@ impl PortCore<Stored> {
         at: Instant,
         mut cell: Cell,
         streams: &mut Streams<Cell>,
-        flight: &mut InFlight,
     ) {
-        self.notify_allocator(at, &mut cell, flight);
         if self.admit::<true, P>(policy, at, &mut cell) {
             let size = self.service.size(&cell);
             self.service.enter(Unit { cell, at, size });
