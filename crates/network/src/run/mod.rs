@@ -319,7 +319,7 @@ impl<'a> Experiment<'a> {
             let Some(pool) = network.pool(ends) else { continue };
             let empty = |bytes| empty_network(&self.graph, flow, &spec.aal5, bytes);
             let all = completions.get_or_insert_with(Completions::default);
-            all.add(pool, network.had(ends), spec.warm_up.ps(), empty);
+            all.add(pool, network.had(ends, 0), spec.warm_up.ps(), empty);
             all.turned_away += counts.turned_away;
         }
         completions
