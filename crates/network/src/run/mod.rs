@@ -250,7 +250,7 @@ impl<'a> Experiment<'a> {
                 self.completions(&network, &flows).as_ref(),
             ),
             flows: self.flow_table(&flows, &delays, excess),
-            ports: port_table(&ports),
+            ports: port_table(&self.graph, &ports),
             distributions: self.distributions(&delays, &network),
             series,
             events: events.table(),
