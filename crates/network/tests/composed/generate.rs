@@ -260,13 +260,16 @@ fn per_second(period: Time) -> f64 {
 fn event_rate(graph: &Graph, flow: &Flow) -> f64 {
     let rates = flow.route.iter().map(|&link| graph.links[link].rate);
     let slowest = rates.min().expect("a route has a link");
-    match &flow.traffic {
+    // What is lost for good is sent again and again.
+    let timeouts = if flow.traffic.uses_tcp() { per_second(flow.tcp.rto_max) } else { 0.0 };
+    let events = match &flow.traffic {
         Traffic::Bursty(form) => per_second(form.every.ps()),
         Traffic::OnOff(form) => per_second(form.on.ps() + form.off.ps()),
         Traffic::LongRange(form) => 2.0 * f64::from(form.rate.sources) * per_second(form.rate.cycle.ps()),
         Traffic::ShortFlows(form) => form.interval(slowest).map_or(0.0, |period| 1e12 / period),
         Traffic::Greedy(_) | Traffic::Finite(_) | Traffic::Cbr(_) | Traffic::Poisson(_) => 0.0,
-    }
+    };
+    events + timeouts
 }
 
 /// Averaging intervals of a port's rate allocator, a second.
