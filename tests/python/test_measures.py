@@ -112,6 +112,14 @@ def test_packets_are_not_called_cells(scenario: ct.Scenario) -> None:
     assert units["occupancy_mean"] == units["occupancy_max"] == "packets"
 
 
+def test_the_largest_occupancy_is_in_the_unit_of_the_buffer(scenario: ct.Scenario) -> None:
+    record = one(scenario.with_({"link.framing": "packets", "switch.buffer": "30 kB"}))
+    units = {name: unit for name, _, unit in record.summary}
+    assert (units["occupancy_mean"], units["occupancy_max"]) == ("packets", "B")
+    assert record.units["occupancy_mean"] == "packets"
+    assert record.units["occupancy_max"] == "packets or B", "buffers of hosts are in packets"
+
+
 def test_a_measure_is_explained(cli: Cli) -> None:
     said = cli("measures", "efficiency").out
     for word in ("efficiency", "summary", "whole frames", "Floyd", "more is better"):
