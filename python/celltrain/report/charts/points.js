@@ -45,15 +45,29 @@ class Points extends Chart {
     return series.slot === undefined ? index : series.slot;
   }
 
+  // Among marks beside one another what is published is grey, and the others have one colour with it and without it.
+  look(series, index) {
+    if (series.slot !== undefined) return series.slot;
+    return this.data.series.slice(0, index).filter((one) => !one.hollow).length;
+  }
+
   colour(series, index) {
-    return COLOURS[this.slot(series, index) % COLOURS.length];
+    if (series.slot === undefined && series.hollow) return "var(--faint)";
+    return COLOURS[this.look(series, index) % COLOURS.length];
+  }
+
+  // A series that has a colour of an earlier one is told from it by its shape: square, or for bars pale.
+  isSecond(series, index) {
+    return Math.floor(this.look(series, index) / COLOURS.length) % 2 === 1;
   }
 
   button(series, index) {
     const button = htmlNode(this.bar, "button", "", series.name);
     const swatch = htmlNode(button, "span", "swatch");
+    const second = this.isSecond(series, index);
     swatch.style.borderColor = this.colour(series, index);
-    if (!series.hollow) swatch.style.background = this.colour(series, index);
+    if (!series.hollow && !(second && this.data.form === "bars")) swatch.style.background = this.colour(series, index);
+    if (second) swatch.style.borderRadius = "0";
     button.prepend(swatch);
     button.type = "button";
     button.setAttribute("aria-pressed", "true");
@@ -160,7 +174,7 @@ class Points extends Chart {
         const ends = { ...this.at(along, low, ["x1", "y1"]), ...this.at(along, high, ["x2", "y2"]) };
         svgNode(this.svg, "line", { ...ends, stroke: colour, "stroke-width": 1.5 });
       }
-      this.mark(series, colour, place, along);
+      this.mark(series, colour, place, along, this.isSecond(series, index));
     });
   }
 
@@ -172,13 +186,16 @@ class Points extends Chart {
     svgNode(this.svg, "path", { d, fill: "none", stroke: colour, "stroke-width": 1.5 });
   }
 
-  mark(series, colour, place, along) {
+  mark(series, colour, place, along, second) {
     const [mean, half] = series.points[place];
     const bar = this.data.form === "bars" && !series.hollow;
     const full = !series.hollow && !(series.open && series.open[place]);
-    const mark = svgNode(this.svg, bar ? "rect" : "circle", {
-      ...(bar ? this.column(along, mean) : { ...this.at(along, this.value(mean), ["cx", "cy"]), r: 5 }),
-      stroke: colour, "stroke-width": bar ? 1 : 2, fill: full ? colour : "var(--paper)", "fill-opacity": bar ? 0.6 : 1,
+    const circle = { ...this.at(along, this.value(mean), ["cx", "cy"]), r: 5 };
+    const square = { ...this.at(along - 4.5, this.value(mean) - 4.5), width: 9, height: 9 };
+    const mark = svgNode(this.svg, bar || second ? "rect" : "circle", {
+      ...(bar ? this.column(along, mean) : second ? square : circle),
+      stroke: colour, "stroke-width": bar && !second ? 1 : 2, fill: full ? colour : "var(--paper)",
+      "fill-opacity": bar ? (second ? 0.15 : 0.6) : 1,
       "pointer-events": "all", class: "mark", tabindex: -1, role: "img",
     });
     const spread = half ? ` ± ${shown(half)}` : "";
