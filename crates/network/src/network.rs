@@ -18,7 +18,8 @@ use crate::{
     host::{AbrSource, Had, Host, Pool},
     live::DiscardLog,
     measures::Delays,
-    port::{Location, Port, RateControl},
+    port::{Location, Port},
+    rate_control::RateControl,
     scenario::Graph,
 };
 

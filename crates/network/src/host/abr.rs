@@ -104,8 +104,8 @@ impl AbrSource {
         self.source.next_time(self.waiting()).max(now)
     }
 
-    /// The cell that goes at `now`, if one may; `label` is that of the VC.
-    fn send(&mut self, now: Time, label: u32, flight: &mut InFlight) -> Option<Cell> {
+    /// The cell that goes at `now`, if one may; `vci` is that of the VC.
+    fn send(&mut self, now: Time, vci: u32, flight: &mut InFlight) -> Option<Cell> {
         let (rm, tagged) = match self.source.send(now, self.waiting()) {
             Choice::Data => return Some(self.queue.leave()),
             Choice::Frm(rm) => (rm, false),
@@ -115,7 +115,7 @@ impl AbrSource {
         };
         let (number, contents) = flight.rm[self.payloads].send();
         *contents = rm;
-        Some(Cell::management(label, Kind::ForwardRm, number, tagged))
+        Some(Cell::management(vci, Kind::ForwardRm, number, tagged))
     }
 
     /// Sends the data cells that go from `now` on and before `until`, before any other cell, burst by burst as they came.
@@ -192,7 +192,7 @@ impl Host {
     /// An ABR source's time has come: it sends at `now`, and on before something else happens, at `until` at the earliest.
     pub(super) fn on_abr_source(&mut self, now: Time, index: u32, until: Time, streams: &mut Streams) {
         let source = &mut self.parts.abr[index as usize];
-        let Outgoing { stream, label, .. } = self.parts.outgoing[source.outgoing as usize];
+        let Outgoing { stream, vci, .. } = self.parts.outgoing[source.outgoing as usize];
         let (streams, flight) = streams.parts();
         let (stream, until, mut next) = (&mut streams[stream], until.max(now + 1), now);
         loop {
@@ -201,7 +201,7 @@ impl Host {
             if next >= until {
                 break;
             }
-            if let Some(cell) = source.send(next, label, flight) {
+            if let Some(cell) = source.send(next, vci, flight) {
                 stream.push(0, 0, &Train::single(Instant::at(next), cell));
             }
         }
@@ -254,8 +254,8 @@ impl Host {
         let Some(rm) = end.destination.take_brm() else { return };
         let (number, contents) = streams.contents.rm[end.back_payloads].send();
         *contents = rm;
-        let Outgoing { stream, label, .. } = self.parts.outgoing[end.outgoing as usize];
-        let cell = Cell::management(label, Kind::BackwardRm, number, false);
+        let Outgoing { stream, vci, .. } = self.parts.outgoing[end.outgoing as usize];
+        let cell = Cell::management(vci, Kind::BackwardRm, number, false);
         streams[stream].push(0, 0, &Train::single(Instant::at(now), cell));
     }
 }

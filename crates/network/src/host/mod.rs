@@ -70,8 +70,8 @@ pub(crate) struct Endpoint {
 pub(crate) struct Outgoing {
     /// The stream to the network interface.
     pub(crate) stream: StreamId,
-    /// The VC's label there.
-    pub(crate) label: u32,
+    /// The VCI there.
+    pub(crate) vci: u32,
     /// Where the contents of its frames wait; cell-level sources send frames without contents.
     pub(crate) payloads: Option<usize>,
     /// Where the times wait at which its frames of bare cells were sent, if their delays are measured.
@@ -92,7 +92,7 @@ impl Outgoing {
     /// The first of `count` cells that are being sent, from the one that `frame` describes on: it belongs to the current frame of the
     /// VC.
     fn next(&mut self, frame: Cell, count: u16) -> Cell {
-        let item = Cell { vc: self.label, frame: self.frames, clp: self.clp, ..frame };
+        let item = Cell { vc: self.vci, frame: self.frames, clp: self.clp, ..frame };
         if frame.position + count == frame.length {
             self.frames = self.frames.wrapping_add(1);
         }

@@ -21,7 +21,8 @@ use crate::{
         registry::{self, Measure},
         synchronisation_index,
     },
-    port::{Location, Port, RateControl},
+    port::{Location, Port},
+    rate_control::RateControl,
     scenario::{Graph, NodeKind},
     table::{Column, Table},
 };
