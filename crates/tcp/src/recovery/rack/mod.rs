@@ -229,17 +229,16 @@ impl Recovery for Rack {
                 undo.on_first_ack(flow.una, first, echo, clock);
             }
         }
-        let duplicate = duplicate.is_some();
-        self.repaired = self.probe.read(flow, segment, duplicate);
+        self.repaired = self.probe.read(flow, segment, duplicate.as_ref());
         let Self { board, order, .. } = self;
         order.begin_ack();
         let mut delivered = board.acknowledge(segment.ack, |sent| order.deliver(now, sent, echo, clock));
         for block in segment.sack.ranges(segment.ack).filter(|block| block.start > segment.ack) {
             delivered += board.report(&block, |sent| order.deliver(now, sent, echo, clock));
         }
-        order.note_duplicate(segment.ack, flow.max, duplicate);
+        order.note_duplicate(segment.ack, flow.max, duplicate.is_some());
         self.delivered = delivered;
-        delivered > 0 || duplicate
+        delivered > 0 || duplicate.is_some()
     }
 
     fn delivered(&self) -> u64 {
