@@ -63,6 +63,11 @@ impl FrameRule for BelowThreshold {
         port.occupancy() < self.cells
     }
 
+    #[inline(always)]
+    fn passes(&self, occupancy: impl FnOnce() -> u64) -> bool {
+        occupancy() < self.cells
+    }
+
     fn marks(&self) -> bool {
         self.marks
     }

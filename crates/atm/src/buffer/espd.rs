@@ -84,4 +84,9 @@ impl BufferPolicy for Espd {
     fn accepts_rest(&self, cell: &Cell) -> bool {
         !self.red[cell.vc as usize]
     }
+
+    #[inline(always)]
+    fn passes(&self, cell: &Cell, occupancy: impl FnOnce() -> u64) -> bool {
+        !self.red[cell.vc as usize] && occupancy() < self.high
+    }
 }

@@ -79,6 +79,13 @@ pub trait FrameRule: Sized {
         false
     }
 
+    /// As [`BufferPolicy::passes`], for rules that keep nothing of the frames that they admit.
+    #[inline(always)]
+    fn passes(&self, occupancy: impl FnOnce() -> u64) -> bool {
+        let _ = occupancy;
+        false
+    }
+
     /// A frame begins, which may find the buffer full; called before [`FrameRule::admits`].
     #[inline(always)]
     fn on_first<S: PortState>(&mut self, port: &View<'_, Self::Needs, S>, now: Time) {
@@ -243,6 +250,12 @@ impl<R: FrameRule> BufferPolicy for FramePolicy<R> {
     #[inline]
     fn accepts_rest(&self, cell: &Cell) -> bool {
         R::ON_CELL.is_none() && !R::Needs::PUSH_OUT && self.is_whole(cell)
+    }
+
+    /// What became of the frame before does not matter to the next one.
+    #[inline(always)]
+    fn passes(&self, _: &Cell, occupancy: impl FnOnce() -> u64) -> bool {
+        R::ON_CELL.is_none() && !R::Needs::PUSH_OUT && self.rule.passes(occupancy)
     }
 
     #[inline]

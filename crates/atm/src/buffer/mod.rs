@@ -217,6 +217,14 @@ pub trait BufferPolicy: Sized {
         false
     }
 
+    /// Whether the policy admits the frame that `cell` begins, of which every cell finds room, and of which the first finds `occupancy`
+    /// in the buffer: with no effect on its state, so that it need not be asked about any of them. It may say no and admit it.
+    #[inline(always)]
+    fn passes(&self, cell: &Cell, occupancy: impl FnOnce() -> u64) -> bool {
+        let _ = (cell, occupancy);
+        false
+    }
+
     /// A cell that the policy accepted has left.
     fn on_departure(&mut self, departure: <Self::Needs as Needs>::Departure) {
         let _ = departure;

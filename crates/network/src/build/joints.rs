@@ -191,7 +191,6 @@ impl Builder<'_> {
             dark: spec.dark.map(|dark| DarkPeriods::new(&dark, spec.shortest_delay.ps())),
             delay: self.varying_delay(spec),
             reordering: spec.reorder.map(|params| Reordering::new(params, generator("reordering"))),
-            keeps_broken: !self.captures.links.is_empty() || !self.graph.losses.is_empty(),
             tap: self.captures.links.contains(&link).then(|| CellTap::new(self.scenario.spec().aal5)),
         }
     }

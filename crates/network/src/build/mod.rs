@@ -15,7 +15,7 @@ use celltrain_engine::{
     Instant, Slot, Time,
     quantity::BitRate,
     random::Randomness,
-    stream::{StreamId, Streams},
+    stream::{Stream, StreamId},
     time::NEVER,
 };
 use celltrain_tcp::{Receiver, Sender, Tcp};
@@ -44,7 +44,7 @@ struct Builder<'a> {
     randomness: Randomness,
     options: Options,
     sample: Option<Time>,
-    streams: Streams<Cell>,
+    streams: Vec<Stream<Cell>>,
     flight: InFlight,
     /// How many VCs cross each link; those that only pass its port on their way back have labels from there on.
     crossing: Vec<usize>,
