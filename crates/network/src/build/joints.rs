@@ -214,7 +214,7 @@ pub(super) fn line(link: &Link) -> Line {
         }
         Framing::Packets => {
             let limit = match link.buffer {
-                Capacity(Some(bytes), Unit::Bytes) => PacketLimit::Octets(bytes),
+                capacity @ Capacity(_, Unit::Bytes) => PacketLimit::Octets(capacity.units()),
                 capacity => PacketLimit::Packets(capacity.units()),
             };
             Line::Packets { octet: Slot::of_bits(8, link.rate), overhead: link.overhead.0, limit }

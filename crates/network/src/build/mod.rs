@@ -2,6 +2,7 @@
 
 mod circuits;
 mod finish;
+mod idle;
 mod joints;
 
 use std::collections::BTreeMap;
@@ -25,7 +26,7 @@ use crate::{
     channel::ChannelParts,
     flight::{InFlight, PayloadQueue},
     host::{Endpoint, HostParts, IpLayer, Member, Pool, Service},
-    measures::Sampler,
+    measures::{Idle, Sampler},
     network::{Carrier, FlowEnds, Network},
     port::{Port, RmRelay, Role, VcEntry},
     run::Options,
@@ -89,8 +90,8 @@ struct Circuit {
     to: usize,
     /// Where the contents of its frames wait, if they have any.
     payloads: Option<usize>,
-    /// Whether the delays of its frames are measured.
-    measured: bool,
+    /// What its frames take on the idle path, if their delays are measured.
+    measured: Option<Idle>,
     /// What captures write into the headers of its packets.
     path: Path,
     contract: Contract,

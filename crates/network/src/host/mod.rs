@@ -224,7 +224,7 @@ impl Host {
     pub(crate) fn begin_window(&mut self) {
         self.parts.abr.iter_mut().for_each(|source| source.queue.begin_window());
         let delays = self.parts.incoming.iter_mut().filter_map(|incoming| incoming.delays.as_deref_mut());
-        delays.for_each(|delays| *delays = Delays::default());
+        delays.for_each(Delays::begin_window);
     }
 
     pub(crate) fn inputs(&self) -> &[StreamId] {
