@@ -127,7 +127,10 @@ impl Scenario {
     /// # Errors
     /// As [`Scenario::graph`].
     pub fn notes(&self) -> Result<Vec<String>, ScenarioError> {
-        Ok(self.graph()?.locked_phases(&self.spec))
+        let graph = self.graph()?;
+        let mut notes = graph.locked_phases(&self.spec);
+        notes.extend(graph.unpaired_policies(&self.spec));
+        Ok(notes)
     }
 
     /// The complete scenario as TOML: no `extends`, defaults written out. Reading it gives an equal scenario.
