@@ -157,6 +157,47 @@ def test_what_has_no_effect_is_noted(
     assert html.escape(note.split(":")[0]) in run_report(ct.run(changed, replications=1))
 
 
+SHARED = """
+schema = 1
+name = "three flows, two VCs"
+duration = "100 ms"
+[topology]
+kind = "graph"
+node = [{ name = "s1", kind = "switch" }, { name = "h1", kind = "host" }, { name = "h2", kind = "host" }]
+link = [{ from = "h1", to = "s1" }, { from = "h2", to = "s1" }]
+[[flow]]
+name = "a"
+from = "h1"
+to = "h2"
+circuit = "one"
+[[flow]]
+name = "b"
+from = "h1"
+to = "h2"
+circuit = "one"
+[[flow]]
+name = "c"
+from = "h1"
+to = "h2"
+circuit = "two"
+"""
+
+
+def test_flows_that_are_measured_together_are_noted() -> None:
+    """What the note says is so: the cells of a VC count with its first flow."""
+    shared = ct.Scenario.from_toml(SHARED)
+    (note,) = notes(shared)
+    assert note.startswith('flow "a" shares its VC with "b": ')
+    flows = ct.run(shared, replications=1).flows
+    assert flows["cells_sent"].to_list()[0] > 0
+    assert flows.filter(flow="b")["goodput"].item() > 0
+    assert (flows["transfer_delay_mean"].is_nan() | flows["transfer_delay_mean"].is_null()).to_list() == [
+        False,
+        True,
+        False,
+    ]
+
+
 @pytest.mark.parametrize(
     "settings",
     [
