@@ -6,6 +6,7 @@ import html
 import os
 import pickle
 import re
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -74,6 +75,17 @@ def test_content_that_is_too_much_for_a_reader(cli: Cli, tmp_path: Path, command
 @pytest.mark.parametrize("command", ["run", "check", "sweep"])
 def test_a_device_that_never_ends(cli: Cli, command: str) -> None:
     assert "/dev/zero" in refused(cli, command, Path("/dev/zero"))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names of files are text")
+def test_a_folder_whose_name_is_no_text(cli: Cli, scenario_file: Path, tmp_path: Path) -> None:
+    """The writer of Parquet files could not find it."""
+    place = tmp_path / os.fsdecode(b"out\xff")
+    for words in (("run", scenario_file), ("compare", scenario_file, "--policies", "epd,ppd")):
+        answer = cli(*words, "--out", place)
+        assert (answer.code, answer.out) == (2, "")
+        assert "the name is not UTF-8" in answer.err
+    assert not place.exists()
 
 
 HOSTILE = 'a<!--<script>alert(1)</script>\\u001b[31m\\u009b2J\\u202e"b'

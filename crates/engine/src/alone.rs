@@ -2,7 +2,7 @@
 
 use crate::{
     merge::Merge,
-    stream::{Item, StreamId, Streams, Train},
+    stream::{Item, Stream, StreamId, Train},
     time::{Instant, Time},
 };
 
@@ -48,7 +48,7 @@ impl Merge {
     /// Takes the trains of the only input that has any, until [`Merge::give_back`] ends that; `None` if there are none or several.
     /// Nothing may be pushed into that stream meanwhile, and nothing else taken from the merge.
     #[inline]
-    pub fn lend_alone<C: Item + Default>(&mut self, streams: &mut Streams<C>) -> Option<Alone<C>> {
+    pub fn lend_alone<C: Item + Default>(&mut self, streams: &mut [Stream<C>]) -> Option<Alone<C>> {
         let stream = self.only()?;
         let (trains, next) = streams[stream].lend();
         Some(Alone { stream, trains, next, part: Train::default() })
@@ -56,7 +56,7 @@ impl Merge {
 
     /// Ends what [`Merge::lend_alone`] began.
     #[inline]
-    pub fn give_back<C: Item>(&mut self, alone: Alone<C>, streams: &mut Streams<C>) {
+    pub fn give_back<C: Item>(&mut self, alone: Alone<C>, streams: &mut [Stream<C>]) {
         let stream = &mut streams[alone.stream];
         stream.give_back(alone.trains, alone.next);
         self.replace_only(stream.next_instant());

@@ -15,6 +15,15 @@ pub(crate) struct Key(u128);
 /// The bits of a [`Key`] that hold the input.
 const INPUT: u128 = (1 << SPARE_BITS) - 1;
 
+/// The bits of keys that are compared.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Compared(u128);
+
+impl Compared {
+    pub(crate) const WITH_INPUT: Self = Self(u128::MAX);
+    pub(crate) const WITHOUT_INPUT: Self = Self(!INPUT);
+}
+
 impl Key {
     /// No input's: it never arrives, and wins no ties.
     const NONE: Self = Self(u128::MAX);
@@ -44,6 +53,12 @@ impl Key {
     #[inline]
     pub(crate) fn at(self, arrival: Instant) -> Self {
         Self(arrival.bits() | self.0 & INPUT)
+    }
+
+    /// What of it is compared.
+    #[inline]
+    pub(crate) fn under(self, compared: Compared) -> Self {
+        Self(self.0 & compared.0)
     }
 
     /// This key as a limit without regard to inputs: what arrives at its instant is not before it.
@@ -109,12 +124,13 @@ impl Keys {
         self.near.last().copied()
     }
 
-    /// The second, if there is one, or one that never arrives.
+    /// The first and the second, or what never arrives.
     #[inline(always)]
-    pub(crate) fn second(&self) -> Option<&Key> {
+    pub(crate) fn first_two(&self) -> (Key, Key) {
         match self.near.as_slice() {
-            [.., second, _] => Some(second),
-            _ => None,
+            [.., second, first] => (*first, *second),
+            [first] => (*first, Key::NONE),
+            [] => (Key::NONE, Key::NONE),
         }
     }
 

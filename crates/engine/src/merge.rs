@@ -1,9 +1,9 @@
 //! Merging input streams in time order.
 
 use crate::{
-    keys::{Key, Keys},
+    keys::{Compared, Key, Keys},
     random::Generator,
-    stream::{Item, StreamId, Streams, Train},
+    stream::{Item, Stream, StreamId, Train},
     time::{Instant, SPARE_BITS, Slot, Time},
 };
 
@@ -24,9 +24,10 @@ pub struct Merge {
     keys: Keys,
     /// Inputs without items, to be looked at again at the next visit.
     starved: Vec<u32>,
-    ties: TieBreak,
-    /// Whether ties go by input.
-    ties_by_id: bool,
+    /// What is compared of keys: without the inputs, if ties are broken at random.
+    ties: Compared,
+    /// Breaks ties, where it is random.
+    generator: Option<Generator>,
     /// Whether the item taken last was cut off its train because one of another input comes in between, and rounds may follow.
     crossing: bool,
 }
@@ -39,24 +40,31 @@ impl Merge {
     #[must_use]
     pub fn new(inputs: &[StreamId], ties: TieBreak) -> Self {
         assert!(inputs.len() <= 1 << SPARE_BITS, "{} streams enter one process", inputs.len());
+        let (ties, generator) = match ties {
+            TieBreak::InputId => (Compared::WITH_INPUT, None),
+            TieBreak::Random(generator) => (Compared::WITHOUT_INPUT, Some(generator)),
+        };
         Self {
             inputs: inputs.to_vec(),
             keys: Keys::new(inputs.len()),
             starved: (0..inputs.len() as u32).collect(),
-            ties_by_id: matches!(ties, TieBreak::InputId),
-            crossing: false,
             ties,
+            generator,
+            crossing: false,
         }
     }
 
     /// Looks again at the inputs that had run dry. Call it first in every visit.
-    pub fn refill<C: Item>(&mut self, streams: &Streams<C>) {
+    pub fn refill<C: Item>(&mut self, streams: &[Stream<C>]) {
         let (inputs, keys) = (&self.inputs, &mut self.keys);
-        self.starved.retain(|&input| {
-            let Some(arrival) = streams[inputs[input as usize]].next_instant() else { return true };
-            keys.insert(Key::new(arrival, input));
-            false
-        });
+        // Whose items were last before are often last again, and sooner inserted before the others.
+        for place in (0..self.starved.len()).rev() {
+            let input = self.starved[place];
+            if let Some(arrival) = streams[inputs[input as usize]].next_instant() {
+                keys.insert(Key::new(arrival, input));
+                self.starved.swap_remove(place);
+            }
+        }
     }
 
     /// Takes what arrives next before `until` into `train`, if anything does: as many items as follow one another in one train with
@@ -67,57 +75,57 @@ impl Merge {
     pub fn next<const TURNS: bool, C: Item>(
         &mut self,
         until: Time,
-        streams: &mut Streams<C>,
+        streams: &mut [Stream<C>],
         train: &mut Train<C>,
     ) -> bool {
-        let Some(mut first) = self.keys.first() else { return false };
+        let (mut first, second) = self.keys.first_two();
         if first.arrival().ps() >= until {
             return false;
         }
-        let mut tied = false;
-        if !self.ties_by_id
-            && let Some(second) = self.keys.second()
-            && second.arrival() == first.arrival()
-            && let TieBreak::Random(generator) = &mut self.ties
-        {
-            (first, tied) = (self.keys.break_tie(first, generator), true);
+        // An item that ties with one of another input may lose.
+        let mut limit = second.under(self.ties);
+        if limit <= first.under(self.ties) {
+            (first, limit) = self.break_tie(first, limit);
         }
         let stream = &mut streams[self.inputs[first.input() as usize]];
         let Some(head) = stream.first_mut() else { return false };
         *train = *head;
         if head.count > 1 {
-            let mut limit = Key::start_of(until);
-            if let Some(&second) = self.keys.second() {
-                limit = if self.ties_by_id {
-                    limit.min(second)
-                } else if tied {
-                    // It may send all of its items that arrive at this instant.
-                    first.instant_after()
-                } else {
-                    // An item that ties with one of another input may lose.
-                    limit.min(second.instant_only())
-                };
-            }
             let second = head.second();
-            if first.at(second) >= limit {
+            if first.at(second) >= limit || second.ps() >= until {
                 (train.count, train.gaps) = (1, 0);
                 head.drop_first(second);
-                self.crossing = !TURNS && head.makes_rounds();
+                if !TURNS {
+                    self.crossing = head.makes_rounds();
+                }
                 self.keys.replace_first::<TURNS>(first.at(second));
                 return true;
             }
-            self.crossing = false;
-            if first.at(head.last()) >= limit {
-                self.part(first, limit, head, train);
+            let last = head.last();
+            if first.at(last) >= limit || last.ps() >= until {
+                self.part(first, limit.min(Key::start_of(until)), head, train);
                 return true;
             }
         }
-        self.crossing = false;
+        if !TURNS {
+            self.crossing = false;
+        }
         match stream.remove_first() {
             Some(next) => self.keys.replace_first::<TURNS>(first.at(next)),
             None => self.starve(first),
         }
         true
+    }
+
+    /// The first of the keys that arrive when `first` does, made the first at random, and the limit of its items: it may send all of
+    /// those that arrive at this instant.
+    #[cold]
+    #[inline(never)]
+    fn break_tie(&mut self, first: Key, limit: Key) -> (Key, Key) {
+        match &mut self.generator {
+            Some(generator) => (self.keys.break_tie(first, generator), first.instant_after()),
+            None => (first, limit),
+        }
     }
 
     /// Keeps of `train`, a copy of the first train of `input`, what arrives before `limit`, and leaves the rest in `head`.
@@ -132,7 +140,7 @@ impl Merge {
     /// Whether the next item's input will come after most others then, so that its place is sooner found from the far end. It says
     /// nothing of those that follow, but they are often alike.
     #[must_use]
-    pub fn takes_turns<C: Item>(&self, streams: &Streams<C>) -> bool {
+    pub fn takes_turns<C: Item>(&self, streams: &[Stream<C>]) -> bool {
         let keys = self.keys.near();
         let Some(head) = keys.last().and_then(|&key| self.head(key, streams)) else { return false };
         head.count > 1 && head.second() > keys[keys.len() / 2].arrival() && keys.len() > 4
@@ -157,7 +165,7 @@ impl Merge {
 
     /// The first train of an input.
     #[inline]
-    fn head<'a, C: Item>(&self, key: Key, streams: &'a Streams<C>) -> Option<&'a Train<C>> {
+    fn head<'a, C: Item>(&self, key: Key, streams: &'a [Stream<C>]) -> Option<&'a Train<C>> {
         streams[self.inputs[key.input() as usize]].first()
     }
 
@@ -174,7 +182,7 @@ impl Merge {
     pub fn rounds<C: Item>(
         &mut self,
         until: Time,
-        streams: &mut Streams<C>,
+        streams: &mut [Stream<C>],
         bursts: &mut Vec<Train<C>>,
     ) -> Option<u32> {
         if !self.crossing {
@@ -193,7 +201,7 @@ impl Merge {
         &mut self,
         until: Time,
         slot: Slot,
-        streams: &mut Streams<C>,
+        streams: &mut [Stream<C>],
         bursts: &mut Vec<Train<C>>,
     ) -> Option<u32> {
         let (inputs, rounds) = self.count_rounds(until, slot, streams)?;
@@ -210,15 +218,15 @@ impl Merge {
 
     /// How many inputs take turns, and how many whole rounds there are of them, at least two of each. The last item of each
     /// train stays.
-    fn count_rounds<C: Item>(&self, until: Time, slot: Slot, streams: &Streams<C>) -> Option<(usize, u32)> {
+    fn count_rounds<C: Item>(&self, until: Time, slot: Slot, streams: &[Stream<C>]) -> Option<(usize, u32)> {
         let first = self.keys.first()?;
         let round_end = first.at(first.arrival().plus(slot));
         let (mut inputs, mut rounds, mut limit, mut last) = (0, MAX_ROUNDS, Key::start_of(until), None);
         let near = self.keys.near().iter().rev().map(|&key| (key, true));
         for (key, near) in near.chain(self.keys.first_far().map(|key| (key, false))) {
-            let ties = |other: Key| !self.ties_by_id && key.instant_only() == other.instant_only();
+            let ties = |other: Key| key.under(self.ties) == other.under(self.ties);
             if key >= round_end || ties(round_end) {
-                limit = limit.min(if self.ties_by_id { key } else { key.instant_only() });
+                limit = limit.min(key.under(self.ties));
                 break;
             }
             let head = self.head(key, streams).filter(|_| near)?;

@@ -1,6 +1,9 @@
 //! Streams: what travels from one process to the next, as trains in time order, and how far the stream is known.
 
-use std::fmt::Debug;
+use std::{
+    fmt::Debug,
+    ops::{Deref, DerefMut},
+};
 
 use crate::time::{Instant, Slot, Time};
 
@@ -151,14 +154,19 @@ impl<C: Item> Train<C> {
         if gap > MAX_GAP || !other.item.follows(&self.item, self.count) {
             return false;
         }
-        if gap != 0 || other.gaps != 0 {
-            let place = self.count - 1;
+        let place = self.count - 1;
+        if other.gaps != 0 {
             // The gap before the items of `other` and those between them move to their places, if these exist.
             let gaps = other.gaps << 4 | gap;
             if place >= MAX_GAPS || other.gaps >> (60 - 4 * place) != 0 {
                 return false;
             }
             self.gaps |= gaps << (4 * place);
+        } else if gap != 0 {
+            if place >= MAX_GAPS {
+                return false;
+            }
+            self.gaps |= gap << (4 * place);
         }
         self.count += other.count;
         true
@@ -312,5 +320,42 @@ impl<C: Item> Stream<C> {
     }
 }
 
-/// All streams of a model.
-pub type Streams<C> = Vec<Stream<C>>;
+/// All that processes share: the streams of a model and, beside them, what their items contain.
+///
+/// An item carries a handle of its contents, so that they need not be moved from stream to stream. Contents belong to the process that
+/// holds the item.
+#[derive(Debug)]
+pub struct Streams<C, P = ()> {
+    streams: Vec<Stream<C>>,
+    /// The contents, by handle.
+    pub contents: P,
+}
+
+impl<C, P> Streams<C, P> {
+    /// These streams, with the contents of what is on them.
+    #[must_use]
+    pub fn new(streams: Vec<Stream<C>>, contents: P) -> Self {
+        Self { streams, contents }
+    }
+
+    /// The streams and the contents apart.
+    pub fn parts(&mut self) -> (&mut [Stream<C>], &mut P) {
+        (&mut self.streams, &mut self.contents)
+    }
+}
+
+impl<C, P> Deref for Streams<C, P> {
+    type Target = [Stream<C>];
+
+    #[inline(always)]
+    fn deref(&self) -> &[Stream<C>] {
+        &self.streams
+    }
+}
+
+impl<C, P> DerefMut for Streams<C, P> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut [Stream<C>] {
+        &mut self.streams
+    }
+}

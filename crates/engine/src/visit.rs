@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// A part of the model that owns its state and meets others only through streams.
-pub trait Process<C, S> {
+pub trait Process<C, P> {
     /// The streams it takes from.
     fn inputs(&self) -> &[StreamId];
 
@@ -23,9 +23,9 @@ pub trait Process<C, S> {
     /// The time up to which it has handled everything.
     fn clock(&self) -> Time;
 
-    /// Handles every event before `until`, appends to the output streams and moves their horizons on. `shared` is what
-    /// travels beside the streams (the contents of frames). Returns the number of events handled.
-    fn visit(&mut self, until: Time, streams: &mut Streams<C>, shared: &mut S) -> u64;
+    /// Handles every event before `until`, appends to the output streams and moves their horizons on. Returns the number of events
+    /// handled.
+    fn visit(&mut self, until: Time, streams: &mut Streams<C, P>) -> u64;
 
     /// Its earliest event at or after its clock but for arrivals, [`NEVER`] if none.
     fn next_event(&self) -> Time;
@@ -87,12 +87,12 @@ struct Plan {
 
 impl Plan {
     /// Asks every process how far its outputs are known: in a loop each would wait for the others otherwise.
-    fn new<C, S, P: Process<C, S>>(processes: &mut [P], streams: &mut Streams<C>, shared: &mut S) -> Self {
+    fn new<C, P, N: Process<C, P>>(processes: &mut [N], streams: &mut Streams<C, P>) -> Self {
         let mut plan =
             Self { processes: Vec::with_capacity(processes.len()), inputs: Vec::new(), outputs: Vec::new() };
         for process in processes {
             let clock = process.clock();
-            process.visit(clock, streams, shared);
+            process.visit(clock, streams);
             let (inputs, outputs) = (plan.inputs.len(), plan.outputs.len());
             plan.inputs.extend_from_slice(process.inputs());
             let ahead = |(place, &output): (usize, &StreamId)| (output, process.lookahead(place));
@@ -108,7 +108,7 @@ impl Plan {
     }
 
     /// How far the inputs of a process are known, and when the next item arrives on one of them.
-    fn arrivals<C: Item>(&self, known: &Known, streams: &Streams<C>) -> (Time, Time) {
+    fn arrivals<C: Item>(&self, known: &Known, streams: &[Stream<C>]) -> (Time, Time) {
         let inputs = self.inputs[known.inputs.clone()].iter().map(|&input| &streams[input]);
         inputs.fold((NEVER, NEVER), |(horizon, next), input| {
             (horizon.min(input.horizon()), next.min(input.next_arrival().unwrap_or(NEVER)))
@@ -145,15 +145,14 @@ impl<I: FnMut() -> bool> Poll<I> {
 ///
 /// # Panics
 /// If no process can advance before the end: a cycle of the network has no lookahead then.
-pub fn run<C: Item, S, P: Process<C, S>>(
-    processes: &mut [P],
-    streams: &mut Streams<C>,
-    shared: &mut S,
+pub fn run<C: Item, P, N: Process<C, P>>(
+    processes: &mut [N],
+    streams: &mut Streams<C, P>,
     schedule: &mut Schedule,
     end: Time,
     interrupt: impl FnMut() -> bool,
 ) -> bool {
-    let mut plan = Plan::new(processes, streams, shared);
+    let mut plan = Plan::new(processes, streams);
     let mut poll = Poll { interrupt, work: 0 };
     // Nothing happens anywhere before this time.
     let mut idle_until = 0;
@@ -173,7 +172,7 @@ pub fn run<C: Item, S, P: Process<C, S>>(
             let mut next_event = known.next_event;
             let mut work = 1;
             if next_event.min(arrival) < until || until == end {
-                let handled = processes[index].visit(until, streams, shared);
+                let handled = processes[index].visit(until, streams);
                 events += handled;
                 work += handled;
                 next_event = processes[index].next_event();
@@ -211,7 +210,7 @@ pub fn run<C: Item, S, P: Process<C, S>>(
 
 /// Nothing happened in a whole round. Nothing can then happen anywhere before the earliest event that any process knows
 /// of, so all horizons jump there instead of creeping by a link delay a round.
-fn skip_idle_time<C: Item>(plan: &Plan, streams: &mut Streams<C>, end: Time) -> Time {
+fn skip_idle_time<C: Item>(plan: &Plan, streams: &mut [Stream<C>], end: Time) -> Time {
     let own = plan.processes.iter().map(|known| known.next_event);
     let arrivals = streams.iter().filter_map(Stream::next_arrival);
     let next = own.chain(arrivals).fold(end, Time::min);

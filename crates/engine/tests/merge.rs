@@ -5,7 +5,7 @@ use celltrain_engine::{
     merge::{Merge, TieBreak},
     quantity::BitRate,
     random::Randomness,
-    stream::{Item, Stream, Streams, Train},
+    stream::{Item, Stream, Train},
 };
 use proptest::{prelude::*, test_runner::RngSeed};
 
@@ -31,7 +31,7 @@ type Arrival = (Instant, usize, u32);
 
 /// Streams of trains given as (gap before, items) and what a sort makes of them. Gaps are in thirds of a picosecond, so that items of
 /// several streams arrive within one.
-fn streams(trains: &[Vec<(u64, u32)>], slots: &[Slot]) -> (Streams<Parcel>, Vec<Arrival>) {
+fn streams(trains: &[Vec<(u64, u32)>], slots: &[Slot]) -> (Vec<Stream<Parcel>>, Vec<Arrival>) {
     let (mut streams, mut items) = (Vec::new(), Vec::new());
     let third = Slot::of_bits(1, BitRate(3_000_000_000_000));
     for (index, (trains, &slot)) in trains.iter().zip(slots).enumerate() {
@@ -53,7 +53,7 @@ fn streams(trains: &[Vec<(u64, u32)>], slots: &[Slot]) -> (Streams<Parcel>, Vec<
 }
 
 /// Takes everything out of a merge in visits that end at `stops`, with whole rounds.
-fn merged(mut streams: Streams<Parcel>, ties: TieBreak, stops: &[u64]) -> Vec<Arrival> {
+fn merged(mut streams: Vec<Stream<Parcel>>, ties: TieBreak, stops: &[u64]) -> Vec<Arrival> {
     let inputs: Vec<_> = (0..streams.len()).collect();
     let mut merge = Merge::new(&inputs, ties);
     let (mut items, mut train, mut bursts) = (Vec::new(), Train::default(), Vec::new());
@@ -82,10 +82,10 @@ fn merged(mut streams: Streams<Parcel>, ties: TieBreak, stops: &[u64]) -> Vec<Ar
 
 /// As [`merged`], but keys are searched from the far end, or with `both` from the end that the merge suggests; a single busy input
 /// is lent out. Streams have what begins to arrive in a visit before it, and nothing later.
-fn merged_in_turn(all: &Streams<Parcel>, ties: TieBreak, stops: &[u64], both: bool) -> Vec<Arrival> {
+fn merged_in_turn(all: &Vec<Stream<Parcel>>, ties: TieBreak, stops: &[u64], both: bool) -> Vec<Arrival> {
     let mut merge = Merge::new(&(0..all.len()).collect::<Vec<_>>(), ties);
     let (mut items, mut train) = (Vec::new(), Train::default());
-    let (mut streams, mut sent): (Streams<Parcel>, _) =
+    let (mut streams, mut sent): (Vec<Stream<Parcel>>, _) =
         (vec![Stream::default(); all.len()], vec![0; all.len()]);
     for &stop in stops {
         for ((stream, all), sent) in streams.iter_mut().zip(all).zip(&mut sent) {

@@ -45,7 +45,7 @@ impl Process<Token, ()> for Station {
         self.clock
     }
 
-    fn visit(&mut self, until: Time, streams: &mut Streams<Token>, (): &mut ()) -> u64 {
+    fn visit(&mut self, until: Time, streams: &mut Streams<Token>) -> u64 {
         self.clock = until;
         if self.next_event < until {
             self.next_event = NEVER;
@@ -71,14 +71,14 @@ fn ring(stations: usize, lookahead: Time) -> (Vec<Station>, Streams<Token>) {
         next_event: if number == 0 { 10 } else { NEVER },
         events: 0,
     };
-    ((0..stations).map(station).collect(), vec![Stream::default(); stations])
+    ((0..stations).map(station).collect(), Streams::new(vec![Stream::default(); stations], ()))
 }
 
 #[test]
 fn a_ring_with_lookahead_reaches_the_end() {
     let (mut stations, mut streams) = ring(3, 1);
     let mut schedule = Schedule::in_order(3);
-    assert!(run(&mut stations, &mut streams, &mut (), &mut schedule, 1_000_000, || false));
+    assert!(run(&mut stations, &mut streams, &mut schedule, 1_000_000, || false));
     assert!(stations.iter().all(|station| station.clock == 1_000_000));
 }
 
@@ -88,7 +88,7 @@ fn a_ring_without_lookahead_is_found_out() {
     let (mut stations, mut streams) = ring(3, 0);
     let mut rounds = 0;
     let mut schedule = Schedule::in_order(3);
-    let _ = run(&mut stations, &mut streams, &mut (), &mut schedule, 1_000_000, || {
+    let _ = run(&mut stations, &mut streams, &mut schedule, 1_000_000, || {
         rounds += 1;
         rounds > 100
     });
@@ -112,10 +112,11 @@ fn busy(stations: usize, events: u64) -> Vec<Station> {
 fn a_long_round_can_be_stopped() {
     // The whole run is one round of a million events in each of a thousand visits.
     let (mut stations, mut asked) = (busy(1000, 1_000_000), 0);
-    let stopped = run(&mut stations, &mut Streams::new(), &mut (), &mut Schedule::in_order(1000), 1, || {
-        asked += 1;
-        asked == 3
-    });
+    let stopped =
+        run(&mut stations, &mut Streams::new(Vec::new(), ()), &mut Schedule::in_order(1000), 1, || {
+            asked += 1;
+            asked == 3
+        });
     assert!(!stopped);
     assert_eq!(stations.iter().filter(|station| station.clock == 1).count(), 3, "asked after each visit");
 }
@@ -124,7 +125,7 @@ fn a_long_round_can_be_stopped() {
 fn short_visits_are_not_interrupted_by_questions() {
     let (mut stations, mut asked) = (busy(100_000, 9), 0);
     let mut schedule = Schedule::in_order(100_000);
-    assert!(run(&mut stations, &mut Streams::new(), &mut (), &mut schedule, 1, || {
+    assert!(run(&mut stations, &mut Streams::new(Vec::new(), ()), &mut schedule, 1, || {
         asked += 1;
         false
     }));

@@ -1,14 +1,14 @@
 //! Frames in flight: what frames and RM cells contain, from the time a host sends them until the host at the other end takes them.
 //!
 //! Cells carry the number of their frame on the VC. The number is the handle of its contents: a VC keeps the order of its cells, so the
-//! sending host numbers frames as it sends them, and what is older than the frame taken last was lost on the way. A link that
-//! lets packets overtake each other numbers them anew, in their new order, in a payload queue of its own. A number that is no longer, or
-//! not yet, in flight is a defect of the simulator and stops the run.
+//! sending host numbers frames as it sends them, and what is older than the frame taken last was lost on the way. As a stream has, a
+//! payload queue has one sender and one receiver: only they move its ends. What is between belongs to the process that holds the cell,
+//! which may read it, and rewrite an RM cell; nobody is told of losses. A link that lets packets overtake each other is a receiver and
+//! a sender: it numbers them anew, in their new order, in a payload queue of its own. A number that is no longer, or not yet, in
+//! flight is a defect of the simulator and stops the run.
 
-use std::collections::VecDeque;
-
-use celltrain_atm::abr::RmCell;
-use celltrain_engine::Time;
+use celltrain_atm::{Cell, abr::RmCell};
+use celltrain_engine::{Time, stream};
 use celltrain_tcp::Segment;
 
 /// A segment in flight, and which endpoint of the receiving host it is for.
@@ -31,13 +31,11 @@ pub(crate) struct PayloadQueue<T> {
     first: u32,
     /// Number of the next to be sent.
     next: u32,
-    /// Numbers that were lost on the way behind others which are still in flight, ascending.
-    lost: VecDeque<u32>,
 }
 
 impl<T> Default for PayloadQueue<T> {
     fn default() -> Self {
-        Self { ring: Vec::new(), first: 0, next: 0, lost: VecDeque::new() }
+        Self { ring: Vec::new(), first: 0, next: 0 }
     }
 }
 
@@ -87,41 +85,7 @@ impl<T: Copy + Default> PayloadQueue<T> {
     pub(crate) fn take(&mut self, number: u32) -> &mut T {
         let place = self.place(number);
         self.first = number.wrapping_add(1);
-        if !self.lost.is_empty() {
-            self.forget_lost();
-        }
         &mut self.ring[place]
-    }
-
-    /// Number `number` was lost as a whole: it leaves flight as soon as nothing older is in flight.
-    pub(crate) fn lose(&mut self, number: u32) {
-        let _ = self.place(number);
-        let age = |other: u32| other.wrapping_sub(self.first);
-        let place = self.lost.partition_point(|&other| age(other) < age(number));
-        self.lost.insert(place, number);
-        self.forget_lost();
-    }
-
-    /// As [`PayloadQueue::lose`], of a frame of several cells, which an earlier link may have broken and taken out of flight.
-    pub(crate) fn lose_broken(&mut self, number: u32) {
-        if number.wrapping_sub(self.first) < self.next.wrapping_sub(self.first) {
-            self.lose(number);
-        }
-    }
-
-    /// Takes out of flight what was lost and now is the oldest, and forgets what is older than that.
-    #[cold]
-    #[inline(never)]
-    fn forget_lost(&mut self) {
-        while let Some(&oldest) = self.lost.front() {
-            let ahead = oldest.wrapping_sub(self.first);
-            let is_past = ahead >= self.next.wrapping_sub(self.first);
-            if ahead > 0 && !is_past {
-                return;
-            }
-            self.first = self.first.wrapping_add(u32::from(!is_past));
-            self.lost.pop_front();
-        }
     }
 }
 
@@ -135,6 +99,9 @@ pub(crate) struct InFlight {
     /// When frames without contents went to the network interface, by VC: those of bare cells whose delays are measured.
     pub(crate) sent: Vec<PayloadQueue<Time>>,
 }
+
+/// What the processes of a network share.
+pub(crate) type Streams = stream::Streams<Cell, InFlight>;
 
 #[cfg(test)]
 mod tests {
@@ -157,50 +124,6 @@ mod tests {
             }
             assert_eq!(*queue.take(*numbers.last().unwrap()), 100 * round + round % 7);
         }
-    }
-
-    #[test]
-    fn what_is_lost_takes_no_room() {
-        let mut queue = PayloadQueue::default();
-        for _ in 0..10_000 {
-            let (number, contents) = queue.send();
-            *contents = number;
-            queue.lose(number);
-        }
-        assert_eq!(queue.ring.len(), 1);
-        // One that is under way for long does not keep what is lost behind it once it arrives.
-        let (slow, contents) = queue.send();
-        *contents = slow;
-        let behind: Vec<_> = (0..6).map(|_| queue.send().0).collect();
-        for place in [3, 1, 2, 5] {
-            queue.lose(behind[place]);
-        }
-        assert_eq!(*queue.take(slow), slow);
-        queue.take(behind[0]);
-        assert_eq!((queue.first, queue.lost.len()), (behind[4], 1));
-        queue.take(behind[4]);
-        assert_eq!((queue.first, queue.lost.len()), (queue.next, 0));
-    }
-
-    #[test]
-    fn a_frame_may_be_broken_twice() {
-        let mut queue = PayloadQueue::<u32>::default();
-        let numbers: Vec<_> = (0..4).map(|_| queue.send().0).collect();
-        for number in [numbers[1], numbers[1], numbers[0], numbers[0], numbers[1]] {
-            queue.lose_broken(number);
-        }
-        assert_eq!((queue.first, queue.lost.len()), (numbers[2], 0));
-    }
-
-    #[test]
-    fn losses_that_arrivals_have_passed_are_forgotten() {
-        let mut queue = PayloadQueue::<u32>::default();
-        let numbers: Vec<_> = (0..8).map(|_| queue.send().0).collect();
-        for place in [1, 2, 4] {
-            queue.lose(numbers[place]);
-        }
-        queue.take(numbers[6]);
-        assert_eq!((queue.first, queue.lost.len()), (numbers[7], 0));
     }
 
     #[test]

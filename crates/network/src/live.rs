@@ -229,7 +229,7 @@ impl Live {
         let mut completions = Vec::new();
         for (flow, ends) in self.network.flows.iter().enumerate() {
             let Some(pool) = self.network.pool(ends) else { continue };
-            for had in self.network.had(ends).into_iter().filter(|had| had.at >= since) {
+            for had in self.network.had(ends, since) {
                 // Receivers count from 1, and do not know the size.
                 let Some(begun) = (had.flow as usize).checked_sub(1).map(|place| pool.begun[place]) else {
                     continue;

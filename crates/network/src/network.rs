@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use celltrain_atm::Cell;
 use celltrain_engine::{
     Fingerprint, Time,
-    stream::{StreamId, Streams},
+    stream::StreamId,
     time::NEVER,
     visit::{self, Process, Schedule},
 };
@@ -14,7 +14,7 @@ use celltrain_tcp::{Event, Receiver, ReceiverStats, Sender, SenderStats, Tcp};
 use crate::{
     capture::{Capture, Content, Places, merged},
     channel::{Channel, Lost},
-    flight::InFlight,
+    flight::{InFlight, Streams},
     host::{AbrSource, Had, Host, Pool},
     live::DiscardLog,
     measures::Delays,
@@ -101,7 +101,8 @@ impl Process<Cell, InFlight> for Node {
     fn lookahead(&self, place: usize) -> Time {
         match self {
             Self::Port(port) => port.lookahead(place),
-            Self::Host(_) | Self::Channel(_) => 0,
+            Self::Host(host) => host.lookahead(),
+            Self::Channel(_) => 0,
         }
     }
 
@@ -113,11 +114,11 @@ impl Process<Cell, InFlight> for Node {
         }
     }
 
-    fn visit(&mut self, until: Time, streams: &mut Streams<Cell>, flight: &mut InFlight) -> u64 {
+    fn visit(&mut self, until: Time, streams: &mut Streams) -> u64 {
         match self {
-            Self::Host(host) => host.visit(until, streams, flight),
-            Self::Port(port) => port.visit(until, streams, flight),
-            Self::Channel(channel) => channel.visit(until, streams, flight),
+            Self::Host(host) => host.visit(until, streams),
+            Self::Port(port) => port.visit(until, streams),
+            Self::Channel(channel) => channel.visit(until, streams),
         }
     }
 
@@ -134,8 +135,7 @@ impl Process<Cell, InFlight> for Node {
 #[derive(Debug)]
 pub struct Network {
     nodes: Vec<Node>,
-    streams: Streams<Cell>,
-    flight: InFlight,
+    streams: Streams,
     pub(crate) flows: Vec<FlowEnds>,
     schedule: Schedule,
 }
@@ -146,13 +146,7 @@ const INTERVALS_A_VISIT: Time = 1 << 14;
 
 impl Network {
     /// A network at time 0 whose nodes are visited in `order`.
-    pub(crate) fn new(
-        nodes: Vec<Node>,
-        order: Vec<usize>,
-        streams: Streams<Cell>,
-        flight: InFlight,
-        flows: Vec<FlowEnds>,
-    ) -> Self {
+    pub(crate) fn new(nodes: Vec<Node>, order: Vec<usize>, streams: Streams, flows: Vec<FlowEnds>) -> Self {
         let mut schedule = Schedule { order, ..Schedule::in_order(nodes.len()) };
         let interval = |node: &Node| match node {
             Node::Port(port) => port.control().map(RateControl::next_interval),
@@ -160,7 +154,7 @@ impl Network {
         };
         let shortest = nodes.iter().filter_map(interval).min().unwrap_or(NEVER);
         schedule.jump = shortest.saturating_mul(INTERVALS_A_VISIT).max(schedule.cap);
-        Self { nodes, streams, flight, flows, schedule }
+        Self { nodes, streams, flows, schedule }
     }
 
     /// Visits in another order or with another cap: the result does not depend on it.
@@ -199,13 +193,13 @@ impl Network {
 
     /// Handles every event before `end`; `false` if interrupted.
     pub(crate) fn run_until(&mut self, end: Time, interrupt: &mut dyn FnMut() -> bool) -> bool {
-        let Self { nodes, streams, flight, schedule, .. } = self;
+        let Self { nodes, streams, schedule, .. } = self;
         for node in nodes.iter_mut() {
             if let Node::Port(port) = node {
                 port.run_on(end);
             }
         }
-        visit::run(nodes, streams, flight, schedule, end, interrupt)
+        visit::run(nodes, streams, schedule, end, interrupt)
     }
 
     pub(crate) fn host(&self, index: usize) -> &Host {
@@ -295,10 +289,10 @@ impl Network {
         Some(&self.host(flow.from).parts.pools[pool])
     }
 
-    /// What the receivers of flow `flow` have had of each short flow.
-    pub(crate) fn had(&self, flow: &FlowEnds) -> Vec<Had> {
+    /// What the receivers of flow `flow` have had of each short flow of which anything came from `since` on.
+    pub(crate) fn had(&self, flow: &FlowEnds, since: Time) -> Vec<Had> {
         let Carrier::Pool { receiver, size, .. } = flow.carrier else { return Vec::new() };
-        self.host(flow.to).pool_had(receiver..receiver + size).collect()
+        self.host(flow.to).pool_had(receiver..receiver + size, since).collect()
     }
 
     /// The transfer delays of the frames of flow `flow`, if they are measured and its VC is its own, or first its.
@@ -365,7 +359,7 @@ impl Network {
     }
 
     /// All processes and the streams between them: what a viewer may read.
-    pub(crate) fn parts(&self) -> (&[Node], &Streams<Cell>) {
+    pub(crate) fn parts(&self) -> (&[Node], &Streams) {
         (&self.nodes, &self.streams)
     }
 

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from celltrain import terminal
-from celltrain.cli import compare, inspect, lab, new, plot, reproduce, run, store, sweep
+from celltrain.cli import compare, inspect, lab, new, plot, reproduce, run, store, suite, sweep
 from celltrain.cli.options import NO_PICTURES
 from celltrain.errors import Defect, Error, defect
 
@@ -29,6 +29,7 @@ app.command("run")(run.run)
 app.command("reproduce")(reproduce.reproduce)
 app.command("sweep")(sweep.sweep)
 app.command("compare")(compare.compare)
+app.command("suite")(suite.suite)
 app.add_typer(plot.app, name="plot")
 app.command("lab")(lab.lab)
 app.command("check")(inspect.check)

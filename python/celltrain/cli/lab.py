@@ -11,12 +11,9 @@ import typer
 from celltrain import terminal
 from celltrain.cli import options
 from celltrain.errors import InputError
-from celltrain.lab_link import fragment
+from celltrain.lab_link import PAGE, fragment
 
 __all__ = ["lab", "page"]
-
-PAGE = Path(__file__).resolve().parents[1] / "page" / "index.html"
-"""The page, as a part of the package: `make lab` puts it there, and a wheel takes it along."""
 
 
 def page() -> Path:

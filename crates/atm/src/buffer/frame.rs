@@ -22,7 +22,7 @@ pub enum EndMarks {
     /// frame refused at its first cell is discarded with it (Romanow and Floyd 1995).
     #[default]
     Broken,
-    /// Every end mark passes if there is room (Armitage and Adams 1993; the ESPD pseudocode).
+    /// Every end mark passes if there is space (Armitage and Adams 1993; the ESPD pseudocode).
     Always,
     /// No end mark of a discarded frame passes.
     Never,
@@ -57,7 +57,7 @@ pub trait FrameRule: Sized {
     /// Where the policy is described.
     const REFERENCE: &'static str;
     /// As [`BufferPolicy::PER_VC`]. The default is what [`FramePolicy`] keeps.
-    const PER_VC: &'static str = "what becomes of the frame in progress";
+    const PER_VC: &'static str = "the fate of the frame in progress";
     /// As [`BufferPolicy::levels`].
     const LEVELS: Levels<Self::Params> = |_| Vec::new();
     /// Which end marks of discarded frames pass.
@@ -76,6 +76,13 @@ pub trait FrameRule: Sized {
 
     /// Whether the frame that was just not admitted is marked instead if its transport answers marks (RFC 3168).
     fn marks(&self) -> bool {
+        false
+    }
+
+    /// As [`BufferPolicy::passes`], for rules that keep nothing of the frames that they admit.
+    #[inline(always)]
+    fn passes(&self, occupancy: impl FnOnce() -> u64) -> bool {
+        let _ = occupancy;
         false
     }
 
@@ -124,7 +131,7 @@ pub trait FrameRule: Sized {
     }
 }
 
-/// What became of the frame in progress on a VC.
+/// The fate of the frame in progress on a VC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Frame {
     /// All of its cells so far were queued.
@@ -143,7 +150,7 @@ enum Frame {
 pub struct FramePolicy<R> {
     rule: R,
     end_marks: EndMarks,
-    /// What became of the frame in progress on each VC.
+    /// The fate of the frame in progress on each VC.
     frames: Vec<Frame>,
     /// What becomes of the frame of each VC that leaves the queue, where the rule decides about that.
     heads: Vec<Fate>,
@@ -243,6 +250,12 @@ impl<R: FrameRule> BufferPolicy for FramePolicy<R> {
     #[inline]
     fn accepts_rest(&self, cell: &Cell) -> bool {
         R::ON_CELL.is_none() && !R::Needs::PUSH_OUT && self.is_whole(cell)
+    }
+
+    /// What became of the frame before does not matter to the next one.
+    #[inline(always)]
+    fn passes(&self, _: &Cell, occupancy: impl FnOnce() -> u64) -> bool {
+        R::ON_CELL.is_none() && !R::Needs::PUSH_OUT && self.rule.passes(occupancy)
     }
 
     #[inline]

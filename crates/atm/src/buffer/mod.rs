@@ -187,7 +187,7 @@ pub trait BufferPolicy: Sized {
     const REFERENCE: &'static str;
     /// What a switch keeps for each VC to decide so, beside what its port keeps anyway: the cost of the policy. The default
     /// is that of the frame rule alone.
-    const PER_VC: &'static str = "what becomes of the frame in progress";
+    const PER_VC: &'static str = "the fate of the frame in progress";
 
     /// A policy for a port.
     ///
@@ -214,6 +214,14 @@ pub trait BufferPolicy: Sized {
     /// effect on its state. The port then lets the rest of a train pass without asking for every cell.
     fn accepts_rest(&self, cell: &Cell) -> bool {
         let _ = cell;
+        false
+    }
+
+    /// Whether the policy admits the frame that `cell` begins, of which every cell finds room, and of which the first finds `occupancy`
+    /// in the buffer: with no effect on its state, so that it need not be asked about any of them. It may say no and admit it.
+    #[inline(always)]
+    fn passes(&self, cell: &Cell, occupancy: impl FnOnce() -> u64) -> bool {
+        let _ = (cell, occupancy);
         false
     }
 

@@ -1,17 +1,17 @@
-//! Dual queue: packets of low latency first, the others in what they leave, and a share of the link at least.
+//! Dual queue: low-latency packets first, the others in what they leave, with a share of the link at least.
 //!
-//! Packets whose transport asks for low latency, ECT(1) or marked, wait in the queue L, the others in the queue C. L is served first as
-//! long as C gets its share: where both have packets, C is owed `classic-share` of what is sent, and goes when it is owed a packet. So
-//! a burst of L cannot starve C (RFC 9332 section 4.2.2). What keeps the rates of flows equal is not this discipline but the policy
-//! `dualpi2`, with which it belongs: without it L takes all that is not C's share.
+//! Packets whose transport asks for low latency (ECT(1), or marked) wait in the queue L, the others in the queue C. L is served
+//! first as long as C gets its share: while both have packets, C earns `classic-share` of what is sent, and is served when it has
+//! earned a packet. A burst of L therefore cannot starve C (RFC 9332 section 4.2.2). The policy `dualpi2`, with which this
+//! discipline belongs, makes the rates of flows equal. Without it L takes all but the share of C.
 //!
-//! RFC 9332, appendix A.2, recommends a weighted round robin like this one, whose credit changes only while both queues have packets,
+//! RFC 9332, appendix A.2, recommends a weighted round robin like this one. Its credit changes only while both queues have packets,
 //! and is reset in favour of L when the link is idle.
 //!
-//! Within a VC the order of packets is kept, as ATM demands. Where a VC carries packets of both kinds, each takes its turn in its queue, and
-//! what is sent then is the first packet of the VC.
+//! Within a VC the order of packets is kept, as ATM demands. If a VC carries packets of both kinds, each takes a place in its
+//! queue, and the first packet of the VC is sent at each of these places.
 //!
-//! State: a counter, and the turn of each packet.
+//! The state is a counter, and the place of each packet.
 
 use std::collections::VecDeque;
 

@@ -8,13 +8,13 @@ use celltrain_atm::{
 };
 use celltrain_engine::{Slot, stream::StreamId};
 
-use super::{Builder, Circuit, Circuits, Joint, Laid, VcDraft};
+use super::{Builder, Circuit, Circuits, Joint, Laid, VcDraft, idle::idle_path};
 use crate::{
     capture::Path,
     channel::{NextHop, Vc},
     flight::PayloadQueue,
     host::{AbrDestination, AbrEnd, AbrSource, CellQueue, Incoming, IncomingStats, Outgoing, Pace},
-    measures::Sampler,
+    measures::{Delays, Sampler},
     port::{RmRelay, Role, VcEntry},
     scenario::{Flow, Framing},
 };
@@ -29,7 +29,13 @@ impl Builder<'_> {
             from: flow.from,
             to: flow.to,
             payloads: flow.traffic.uses_tcp().then(|| self.add_payloads()),
-            measured: self.scenario.spec().measures.delays.measures(flow.traffic.uses_tcp()),
+            measured: self
+                .scenario
+                .spec()
+                .measures
+                .delays
+                .measures(flow.traffic.uses_tcp())
+                .then(|| idle_path(self.graph, flow, &self.scenario.spec().aal5)),
             path,
             contract: flow.contract.clone(),
             flow: Some(index),
@@ -45,7 +51,7 @@ impl Builder<'_> {
             from: flow.to,
             to: flow.from,
             payloads: flow.traffic.uses_tcp().then(|| self.add_payloads()),
-            measured: false,
+            measured: None,
             path: path.reversed(),
             contract: flow.back_contract(),
             flow: None,
@@ -121,7 +127,7 @@ impl Builder<'_> {
                 (stream, label) = self.shape(from, route[0], pcr, label);
             }
         }
-        let sent = (circuit.measured && payloads.is_none()).then(|| self.add_sent());
+        let sent = (circuit.measured.is_some() && payloads.is_none()).then(|| self.add_sent());
         self.host(from).outgoing.push(Outgoing {
             stream,
             label,
@@ -166,7 +172,7 @@ impl Builder<'_> {
             sent,
             abr: None,
             stats: IncomingStats::default(),
-            delays: circuit.measured.then(Box::default),
+            delays: circuit.measured.map(|idle| Box::new(Delays::over(idle))),
         });
         let outgoing = self.host(from).outgoing.len() as u32 - 1;
         Laid { outgoing, incoming: self.host(to).incoming.len() as u32 - 1, labels }

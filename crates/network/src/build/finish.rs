@@ -13,6 +13,7 @@ use celltrain_engine::merge::{Merge, TieBreak};
 use super::{Builder, Place, PortDraft, joints::line};
 use crate::{
     channel::Channel,
+    flight::Streams,
     host::{Host, HostParts},
     network::{FlowEnds, Network, Node},
     port::{Location, Port, PortParts, PortSamplers, Queuing, RateControl, RmRelay, Role, ServiceKind},
@@ -77,7 +78,7 @@ impl Builder<'_> {
             .into_iter()
             .map(|ends| FlowEnds { from: host_index[&ends.from], to: host_index[&ends.to], ..ends })
             .collect();
-        Some(Network::new(nodes, order, self.streams, self.flight, flows))
+        Some(Network::new(nodes, order, Streams::new(self.streams, self.flight), flows))
     }
 
     fn finish_host(&self, parts: HostParts) -> Host {

@@ -191,7 +191,6 @@ impl Builder<'_> {
             dark: spec.dark.map(|dark| DarkPeriods::new(&dark, spec.shortest_delay.ps())),
             delay: self.varying_delay(spec),
             reordering: spec.reorder.map(|params| Reordering::new(params, generator("reordering"))),
-            keeps_broken: !self.captures.links.is_empty() || !self.graph.losses.is_empty(),
             tap: self.captures.links.contains(&link).then(|| CellTap::new(self.scenario.spec().aal5)),
         }
     }
@@ -215,7 +214,7 @@ pub(super) fn line(link: &Link) -> Line {
         }
         Framing::Packets => {
             let limit = match link.buffer {
-                Capacity(Some(bytes), Unit::Bytes) => PacketLimit::Octets(bytes),
+                capacity @ Capacity(_, Unit::Bytes) => PacketLimit::Octets(capacity.units()),
                 capacity => PacketLimit::Packets(capacity.units()),
             };
             Line::Packets { octet: Slot::of_bits(8, link.rate), overhead: link.overhead.0, limit }

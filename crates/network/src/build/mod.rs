@@ -2,6 +2,7 @@
 
 mod circuits;
 mod finish;
+mod idle;
 mod joints;
 
 use std::collections::BTreeMap;
@@ -15,7 +16,7 @@ use celltrain_engine::{
     Instant, Slot, Time,
     quantity::BitRate,
     random::Randomness,
-    stream::{StreamId, Streams},
+    stream::{Stream, StreamId},
     time::NEVER,
 };
 use celltrain_tcp::{Receiver, Sender, Tcp};
@@ -25,7 +26,7 @@ use crate::{
     channel::ChannelParts,
     flight::{InFlight, PayloadQueue},
     host::{Endpoint, HostParts, IpLayer, Member, Pool, Service},
-    measures::Sampler,
+    measures::{Idle, Sampler},
     network::{Carrier, FlowEnds, Network},
     port::{Port, RmRelay, Role, VcEntry},
     run::Options,
@@ -44,7 +45,7 @@ struct Builder<'a> {
     randomness: Randomness,
     options: Options,
     sample: Option<Time>,
-    streams: Streams<Cell>,
+    streams: Vec<Stream<Cell>>,
     flight: InFlight,
     /// How many VCs cross each link; those that only pass its port on their way back have labels from there on.
     crossing: Vec<usize>,
@@ -89,8 +90,8 @@ struct Circuit {
     to: usize,
     /// Where the contents of its frames wait, if they have any.
     payloads: Option<usize>,
-    /// Whether the delays of its frames are measured.
-    measured: bool,
+    /// What its frames take on the idle path, if their delays are measured.
+    measured: Option<Idle>,
     /// What captures write into the headers of its packets.
     path: Path,
     contract: Contract,

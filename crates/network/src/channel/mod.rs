@@ -13,7 +13,7 @@ use celltrain_atm::{Cell, cell::Kind};
 use celltrain_engine::{
     Fingerprint, Instant, Time,
     merge::{Merge, TieBreak},
-    stream::{StreamId, Streams, Train},
+    stream::{StreamId, Train},
     time::NEVER,
 };
 
@@ -22,11 +22,7 @@ pub(crate) use self::{
     order::Reordering,
     schedule::{DarkPeriods, VaryingDelay},
 };
-use crate::{
-    capture::CellTap,
-    flight::{InFlight, Packet, PayloadQueue},
-    live::DiscardLog,
-};
+use crate::{capture::CellTap, flight::Streams, live::DiscardLog};
 
 /// Where the cells of a VC go on to: one of the channel's outputs, and the VC's label there.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -59,8 +55,6 @@ pub(crate) struct FrameFate {
     number: Option<u32>,
     /// Why it is lost as a whole, if it is.
     lost: Option<LossReason>,
-    /// Whether cells of it were lost.
-    broken: bool,
 }
 
 impl Vc {
@@ -104,8 +98,6 @@ pub(crate) struct ChannelParts {
     pub(crate) dark: Option<DarkPeriods>,
     pub(crate) delay: Option<VaryingDelay>,
     pub(crate) reordering: Option<Reordering>,
-    /// Whether somebody may look at the contents of frames of which cells were lost: captures and scripts.
-    pub(crate) keeps_broken: bool,
     /// Records the cells that pass, if the link is captured.
     pub(crate) tap: Option<CellTap>,
 }
@@ -190,17 +182,17 @@ impl Channel {
     }
 
     /// Handles what arrives before `until`.
-    pub(crate) fn visit(&mut self, until: Time, streams: &mut Streams<Cell>, flight: &mut InFlight) -> u64 {
+    pub(crate) fn visit(&mut self, until: Time, streams: &mut Streams) -> u64 {
         self.merge.refill(streams);
         let (mut cells, mut train) = (0, Train::default());
         loop {
             let due = until.min(self.next_event());
             if self.merge.next::<false, _>(due, streams, &mut train) {
                 cells += u64::from(train.count);
-                self.on_train(train, streams, flight);
+                self.on_train(train, streams);
             } else if due < until {
                 cells += 1;
-                self.let_go(until, streams, flight);
+                self.let_go(until, streams);
             } else {
                 break;
             }
@@ -212,15 +204,15 @@ impl Channel {
         cells
     }
 
-    fn on_train(&mut self, train: Train<Cell>, streams: &mut Streams<Cell>, flight: &mut InFlight) {
+    fn on_train(&mut self, train: Train<Cell>, streams: &mut Streams) {
         if train.item.kind == Kind::Data
-            && let Some(reason) = self.frame_fate(&train, flight)
+            && let Some(reason) = self.frame_fate(&train, streams)
         {
             self.count_lost(&train, reason);
             return;
         }
         if self.parts.dark.is_none() {
-            return self.on_lit(train, streams, flight);
+            return self.on_lit(train, streams);
         }
         in_pieces(train, |piece| {
             let dark = self.parts.dark.map_or((false, NEVER), |dark| dark.at(piece.first.ps()));
@@ -228,40 +220,34 @@ impl Channel {
             let mut head = *piece;
             head.truncate(piece_until);
             if dark.0 {
-                self.lose(&head, LossReason::Dark, flight);
+                self.lose(&head, LossReason::Dark);
             } else {
-                self.on_lit(head, streams, flight);
+                self.on_lit(head, streams);
             }
             piece_until
         });
     }
 
     /// Why the frame of a train's cells is lost as a whole, if it is: drawn when its first cell comes.
-    fn frame_fate(&mut self, train: &Train<Cell>, flight: &mut InFlight) -> Option<LossReason> {
+    fn frame_fate(&mut self, train: &Train<Cell>, streams: &Streams) -> Option<LossReason> {
         let vc = self.parts.vcs[train.item.vc as usize];
         if vc.frame.number == Some(train.item.frame) {
             return vc.frame.lost;
         }
-        let lost = self.on_frame(&vc, train.item.frame, flight);
-        self.parts.vcs[train.item.vc as usize].frame =
-            FrameFate { number: Some(train.item.frame), lost, broken: false };
+        let lost = self.on_frame(&vc, train.item.frame, streams);
+        self.parts.vcs[train.item.vc as usize].frame = FrameFate { number: Some(train.item.frame), lost };
         if let Some(reason) = lost {
             self.note_loss(train, reason);
-            // The last cells of a longer frame may not have passed earlier links yet.
-            if let Some(payloads) = vc.payloads.filter(|_| train.item.length == 1 || !self.parts.keeps_broken)
-            {
-                lose_frame(&mut flight.packets[payloads], &train.item);
-            }
         }
         lost
     }
 
     /// A frame begins: whether and why it is lost as a whole.
-    fn on_frame(&mut self, vc: &Vc, frame: u32, flight: &InFlight) -> Option<LossReason> {
+    fn on_frame(&mut self, vc: &Vc, frame: u32, streams: &Streams) -> Option<LossReason> {
         let mut lost = if self.parts.chance.frames { self.parts.chance.one() } else { None };
         for scripted in &mut self.parts.scripted {
             if let Some(payloads) = vc.payloads.filter(|_| Some(scripted.payloads) == vc.origin)
-                && scripted.strikes(flight.packets[payloads].get(frame))
+                && scripted.strikes(streams.contents.packets[payloads].get(frame))
             {
                 lost = Some(LossReason::Scripted);
             }
@@ -270,17 +256,17 @@ impl Channel {
     }
 
     /// Cells that come while the link is not dark.
-    fn on_lit(&mut self, train: Train<Cell>, streams: &mut Streams<Cell>, flight: &mut InFlight) {
+    fn on_lit(&mut self, train: Train<Cell>, streams: &mut Streams) {
         // An RM cell stands for itself among frames and among cells.
         if self.parts.chance.frames && train.item.kind == Kind::Data {
-            return self.carry(&train, streams, flight);
+            return self.carry(&train, streams);
         }
         in_pieces(train, |piece| {
             let (passing, reason) = self.parts.chance.pass(piece.count);
             if passing > 0 {
                 let mut head = *piece;
                 head.truncate(passing);
-                self.carry(&head, streams, flight);
+                self.carry(&head, streams);
             }
             let Some(reason) = reason else { return passing };
             let mut struck = *piece;
@@ -288,13 +274,13 @@ impl Channel {
                 struck.advance(passing);
             }
             struck.truncate(1);
-            self.lose(&struck, reason, flight);
+            self.lose(&struck, reason);
             passing + 1
         });
     }
 
     /// The cells of a train are lost one by one.
-    fn lose(&mut self, train: &Train<Cell>, reason: LossReason, flight: &mut InFlight) {
+    fn lose(&mut self, train: &Train<Cell>, reason: LossReason) {
         for place in 0..train.count {
             let mut cell = *train;
             if place > 0 {
@@ -303,14 +289,6 @@ impl Channel {
             self.note_loss(&cell, reason);
         }
         self.count_lost(train, reason);
-        let (vc, cell) = (&mut self.parts.vcs[train.item.vc as usize], &train.item);
-        if cell.kind != Kind::Data {
-            vc.rm_payloads.iter().for_each(|&payloads| flight.rm[payloads].lose(cell.frame));
-        } else if !vc.frame.broken && (cell.length == 1 || !self.parts.keeps_broken) {
-            // AAL5 delivers no frame of which a cell is missing.
-            vc.frame.broken = true;
-            vc.payloads.iter().for_each(|&payloads| lose_frame(&mut flight.packets[payloads], cell));
-        }
     }
 
     /// Mixes a loss into the fingerprint: of the first cell of `train`, once for a frame that is lost as a whole. How many
@@ -329,9 +307,9 @@ impl Channel {
     }
 
     /// The link carries cells to its other end, in the time that it takes then.
-    fn carry(&mut self, train: &Train<Cell>, streams: &mut Streams<Cell>, flight: &mut InFlight) {
+    fn carry(&mut self, train: &Train<Cell>, streams: &mut Streams) {
         if self.parts.delay.is_none() {
-            return self.arrive(*train, streams, flight);
+            return self.arrive(*train, streams);
         }
         in_pieces(*train, |piece| {
             let delay = self.parts.delay.as_ref();
@@ -347,17 +325,17 @@ impl Channel {
             };
             head.truncate(together);
             self.last = head.last();
-            self.arrive(head, streams, flight);
+            self.arrive(head, streams);
             together
         });
     }
 
     /// Cells arrive at the other end, unless they are held back.
-    fn arrive(&mut self, train: Train<Cell>, streams: &mut Streams<Cell>, flight: &mut InFlight) {
-        let Some(reordering) = &mut self.parts.reordering else { return self.pass(&train, streams, flight) };
+    fn arrive(&mut self, train: Train<Cell>, streams: &mut Streams) {
+        let Some(reordering) = &mut self.parts.reordering else { return self.pass(&train, streams) };
         let payloads = self.parts.vcs[train.item.vc as usize].payloads;
         let payloads = payloads.expect("packets of TCP alone travel on packet-framed links");
-        let packet = *flight.packets[payloads].take(train.item.frame);
+        let packet = *streams.contents.packets[payloads].take(train.item.frame);
         let time = train.first.ps();
         if reordering.enter(time, train.item, packet) {
             self.fingerprint.mix(time ^ u64::from(train.item.vc) << 40);
@@ -366,28 +344,28 @@ impl Channel {
 
     /// Lets packets go on whose time has come before `until`, the first of them at least; in the order in which they arrive now they
     /// get their numbers.
-    fn let_go(&mut self, until: Time, streams: &mut Streams<Cell>, flight: &mut InFlight) {
+    fn let_go(&mut self, until: Time, streams: &mut Streams) {
         let Some(reordering) = &mut self.parts.reordering else { return };
         let next = reordering.next();
         let Some((time, mut cell, packet)) = reordering.leave(until.min(next + 1)) else { return };
         let payloads = self.parts.vcs[cell.vc as usize].payloads_behind;
         let payloads = payloads.expect("a VC has a payload queue behind a link that reorders");
-        let (number, contents) = flight.packets[payloads].send();
+        let (number, contents) = streams.contents.packets[payloads].send();
         (*contents, cell.frame) = (packet, number);
-        self.pass(&Train::single(Instant::at(time), cell), streams, flight);
+        self.pass(&Train::single(Instant::at(time), cell), streams);
     }
 
-    fn pass(&mut self, train: &Train<Cell>, streams: &mut Streams<Cell>, flight: &InFlight) {
+    fn pass(&mut self, train: &Train<Cell>, streams: &mut Streams) {
         let vc = self.parts.vcs[train.item.vc as usize];
         if let Some(tap) = &mut self.parts.tap {
             let number = train.item.frame;
             if train.item.kind == Kind::Data {
                 let payloads = vc.payloads_behind.or(vc.payloads);
-                tap.record(train, payloads.map(|payloads| flight.packets[payloads].get(number)));
+                tap.record(train, payloads.map(|payloads| streams.contents.packets[payloads].get(number)));
             } else {
                 // As the ports that it has passed have left it.
                 let payloads = vc.rm_payloads.expect("a VC with RM cells has a payload queue for them");
-                tap.record_rm(train, flight.rm[payloads].get(number));
+                tap.record_rm(train, streams.contents.rm[payloads].get(number));
             }
         }
         self.passed += u64::from(train.count);
@@ -403,7 +381,7 @@ impl Channel {
     ///
     /// # Panics
     /// If one was.
-    pub(crate) fn check_conservation(&self, streams: &Streams<Cell>) {
+    pub(crate) fn check_conservation(&self, streams: &Streams) {
         let input = &streams[self.input[0]];
         let lost: u64 = self.lost.iter().sum();
         let held = self.parts.reordering.as_ref().map_or(0, Reordering::waiting);
@@ -416,11 +394,6 @@ impl Channel {
         let sent: u64 = self.parts.outputs.iter().map(|&output| streams[output].pushed()).sum();
         assert_eq!(self.passed, sent, "link {link}: cells passed");
     }
-}
-
-/// The frame of `cell` arrives nowhere. Of a longer one an earlier link may have lost cells, which took it out of flight.
-fn lose_frame(payloads: &mut PayloadQueue<Packet>, cell: &Cell) {
-    if cell.length > 1 { payloads.lose_broken(cell.frame) } else { payloads.lose(cell.frame) }
 }
 
 /// Takes a train apart: `take` says how many of the first cells of what is left it has taken.

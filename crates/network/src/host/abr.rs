@@ -11,11 +11,14 @@ use celltrain_atm::{
 };
 use celltrain_engine::{
     Instant, Time,
-    stream::{Item, Stream, Streams, Train},
+    stream::{Item, Stream, Train},
 };
 
 use super::{Host, Outgoing};
-use crate::{flight::InFlight, measures::Sampler};
+use crate::{
+    flight::{InFlight, Streams},
+    measures::Sampler,
+};
 
 /// The sending end of an ABR VC: its cells wait here until the source's rate lets them go.
 #[derive(Debug)]
@@ -146,6 +149,18 @@ pub(crate) enum AbrEnd {
     },
 }
 
+impl AbrEnd {
+    /// Data cells without a mark arrive, as most do: that is all that is noted. `false`: these are others.
+    #[inline]
+    pub(super) fn takes_unmarked(&mut self, train: &Train<Cell>) -> bool {
+        let unmarked = train.item.kind == Kind::Data && train.item.ecn != Ecn::Marked;
+        if unmarked && let Self::Destination(end) = self {
+            end.destination.on_data(train.first.ps(), false);
+        }
+        unmarked
+    }
+}
+
 /// The receiving end of an ABR VC.
 #[derive(Debug)]
 pub(crate) struct AbrDestination {
@@ -175,16 +190,10 @@ impl Host {
     }
 
     /// An ABR source's time has come: it sends at `now`, and on before something else happens, at `until` at the earliest.
-    pub(super) fn on_abr_source(
-        &mut self,
-        now: Time,
-        index: u32,
-        until: Time,
-        streams: &mut Streams<Cell>,
-        flight: &mut InFlight,
-    ) {
+    pub(super) fn on_abr_source(&mut self, now: Time, index: u32, until: Time, streams: &mut Streams) {
         let source = &mut self.parts.abr[index as usize];
         let Outgoing { stream, label, .. } = self.parts.outgoing[source.outgoing as usize];
+        let (streams, flight) = streams.parts();
         let (stream, until, mut next) = (&mut streams[stream], until.max(now + 1), now);
         loop {
             source.send_rows(next, until, stream);
@@ -199,59 +208,51 @@ impl Host {
         self.rate_timers.set(index, next);
     }
 
-    /// Cells arrive at an end of an ABR VC.
-    pub(super) fn on_abr_cells(
-        &mut self,
-        train: &Train<Cell>,
-        streams: &mut Streams<Cell>,
-        flight: &mut InFlight,
-    ) {
+    /// RM cells or marked cells arrive at an end of an ABR VC.
+    pub(super) fn on_abr_cells(&mut self, train: &Train<Cell>, streams: &mut Streams) {
         let (cell, now) = (train.item, train.first.ps());
         match cell.kind {
-            Kind::Data => self.on_marks(train, streams, flight),
+            Kind::Data => self.on_marks(train, streams),
             Kind::ForwardRm => {
                 if let Some(AbrEnd::Destination(end)) = &mut self.parts.incoming[cell.vc as usize].abr {
-                    end.destination.on_frm(flight.rm[end.payloads].take(cell.frame));
+                    end.destination.on_frm(streams.contents.rm[end.payloads].take(cell.frame));
                 }
-                self.turn_round(now, cell.vc, streams, flight);
+                self.turn_round(now, cell.vc, streams);
             }
             Kind::BackwardRm => {
-                self.handle_own(now, streams, flight);
+                self.handle_own(now, streams);
                 let Some(AbrEnd::Source { source, payloads }) = self.parts.incoming[cell.vc as usize].abr
                 else {
                     return;
                 };
                 let abr = &mut self.parts.abr[source as usize].source;
-                abr.on_brm(flight.rm[payloads].take(cell.frame));
+                abr.on_brm(streams.contents.rm[payloads].take(cell.frame));
                 self.fingerprint.mix(now ^ abr.acr().cells().to_bits());
                 self.rouse(now, source);
             }
         }
     }
 
-    /// Data cells arrive for an ABR destination: only the last mark counts, but a marked cell may call for a backward RM cell.
-    fn on_marks(&mut self, train: &Train<Cell>, streams: &mut Streams<Cell>, flight: &mut InFlight) {
+    /// Marked data cells arrive: at an ABR destination each may call for a backward RM cell.
+    fn on_marks(&mut self, train: &Train<Cell>, streams: &mut Streams) {
         let vc = train.item.vc;
         for place in 0..train.count {
             let Some(AbrEnd::Destination(end)) = &mut self.parts.incoming[vc as usize].abr else { return };
-            if train.item.ecn != Ecn::Marked {
-                return end.destination.on_data(train.first.ps(), false);
-            }
             let now = train.arrival(place).ps();
             end.destination.on_data(now, true);
             if end.destination.has_brm() {
-                self.turn_round(now, vc, streams, flight);
+                self.turn_round(now, vc, streams);
             }
         }
     }
 
     /// Sends the backward RM cell that the destination of `vc` has made.
-    fn turn_round(&mut self, now: Time, vc: u32, streams: &mut Streams<Cell>, flight: &mut InFlight) {
+    fn turn_round(&mut self, now: Time, vc: u32, streams: &mut Streams) {
         // What the host sends before comes first on the way to the network interface.
-        self.handle_own(now, streams, flight);
+        self.handle_own(now, streams);
         let Some(AbrEnd::Destination(end)) = &mut self.parts.incoming[vc as usize].abr else { return };
         let Some(rm) = end.destination.take_brm() else { return };
-        let (number, contents) = flight.rm[end.back_payloads].send();
+        let (number, contents) = streams.contents.rm[end.back_payloads].send();
         *contents = rm;
         let Outgoing { stream, label, .. } = self.parts.outgoing[end.outgoing as usize];
         let cell = Cell::management(label, Kind::BackwardRm, number, false);

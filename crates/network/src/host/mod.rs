@@ -19,7 +19,7 @@ use celltrain_atm::{
 use celltrain_engine::{
     Fingerprint, Instant, Time,
     merge::Merge,
-    stream::{StreamId, Streams, Train},
+    stream::{StreamId, Train},
     time::NEVER,
 };
 use celltrain_tcp::{Ecn, Tcp};
@@ -31,7 +31,7 @@ use self::{
 };
 use crate::{
     capture::{PacketTap, Path},
-    flight::InFlight,
+    flight::Streams,
     measures::{Delays, Sampler},
     scenario::Framing,
     traffic::source::{Kind, Source},
@@ -224,7 +224,7 @@ impl Host {
     pub(crate) fn begin_window(&mut self) {
         self.parts.abr.iter_mut().for_each(|source| source.queue.begin_window());
         let delays = self.parts.incoming.iter_mut().filter_map(|incoming| incoming.delays.as_deref_mut());
-        delays.for_each(|delays| *delays = Delays::default());
+        delays.for_each(Delays::begin_window);
     }
 
     pub(crate) fn inputs(&self) -> &[StreamId] {
@@ -245,21 +245,33 @@ impl Host {
     }
 
     /// Handles what happens before `until`.
-    pub(crate) fn visit(&mut self, until: Time, streams: &mut Streams<Cell>, flight: &mut InFlight) -> u64 {
+    pub(crate) fn visit(&mut self, until: Time, streams: &mut Streams) -> u64 {
         self.merge.refill(streams);
         let mut events = 0;
         while self.next_sample <= until {
             let due = self.next_sample;
-            events += self.handle(due, streams, flight);
+            events += self.handle(due, streams);
             self.sample(due);
             self.next_sample = next_sample(&self.parts);
         }
-        events += self.handle(until, streams, flight);
+        events += self.handle(until, streams);
         self.clock = until;
+        let lookahead = self.lookahead();
+        // What waits for the IP layer has been sent ahead; what comes next waits for it.
+        let horizon = if lookahead > 0 { until.max(self.ip.free()) + lookahead } else { until };
         for &output in &self.parts.outputs {
-            streams[output].advance_horizon(until);
+            streams[output].advance_horizon(horizon);
         }
         events
+    }
+
+    /// The time that passes at the least between an event and the arrival at a network interface of what the host sends then: that in
+    /// the IP layer, where everything passes it and is sent ahead.
+    pub(crate) fn lookahead(&self) -> Time {
+        match self.parts.ip.service {
+            Some(service) if self.sends_ahead => service.shortest(),
+            _ => 0,
+        }
     }
 
     fn sample(&mut self, due: Time) {
@@ -279,16 +291,16 @@ impl Host {
 
     /// Handles what happens before `until`: arrivals first among events of the same time. Cells matter to a host when the
     /// last one of their frame arrives; what happens inside it while the others come does not part them.
-    fn handle(&mut self, until: Time, streams: &mut Streams<Cell>, flight: &mut InFlight) -> u64 {
+    fn handle(&mut self, until: Time, streams: &mut Streams) -> u64 {
         let Some(mut alone) = self.merge.lend_alone(streams) else {
-            let next = |merge: &mut Merge, streams: &mut _, train: &mut _| {
+            let next = |merge: &mut Merge, streams: &mut Streams, train: &mut _| {
                 merge.next::<false, _>(until, streams, train)
             };
-            return self.handle_arrivals(until, next, streams, flight);
+            return self.handle_arrivals(until, next, streams);
         };
         let next =
             |_: &mut _, _: &mut _, train: &mut _| alone.next(until).map(|next| *train = *next).is_some();
-        let events = self.handle_arrivals(until, next, streams, flight);
+        let events = self.handle_arrivals(until, next, streams);
         self.merge.give_back(alone, streams);
         events
     }
@@ -298,9 +310,8 @@ impl Host {
     fn handle_arrivals(
         &mut self,
         until: Time,
-        mut next: impl FnMut(&mut Merge, &mut Streams<Cell>, &mut Train<Cell>) -> bool,
-        streams: &mut Streams<Cell>,
-        flight: &mut InFlight,
+        mut next: impl FnMut(&mut Merge, &mut Streams, &mut Train<Cell>) -> bool,
+        streams: &mut Streams,
     ) -> u64 {
         let (mut events, mut train) = (0, Train::default());
         loop {
@@ -310,8 +321,10 @@ impl Host {
                 }
                 events += 1;
                 let mut incoming = &mut self.parts.incoming[train.item.vc as usize];
-                if incoming.abr.is_some() {
-                    self.on_abr_cells(&train, streams, flight);
+                if let Some(end) = &mut incoming.abr
+                    && !end.takes_unmarked(&train)
+                {
+                    self.on_abr_cells(&train, streams);
                     if train.item.kind != cell::Kind::Data {
                         continue;
                     }
@@ -321,16 +334,16 @@ impl Host {
                     break Some((train.last().ps(), delivery));
                 }
             };
-            events += self.handle_own(delivery.map_or(until, |(now, _)| now), streams, flight);
+            events += self.handle_own(delivery.map_or(until, |(now, _)| now), streams);
             let Some((now, delivery)) = delivery else { return events };
-            self.on_delivery(now, &train.item, delivery, streams, flight);
+            self.on_delivery(now, &train.item, delivery, streams);
         }
     }
 
     /// Handles the host's own events before `until`.
     // Inlined by force: between two arrivals there is one, most often.
     #[inline(always)]
-    fn handle_own(&mut self, until: Time, streams: &mut Streams<Cell>, flight: &mut InFlight) -> u64 {
+    fn handle_own(&mut self, until: Time, streams: &mut Streams) -> u64 {
         let mut events = 0;
         loop {
             let next = self.next_event();
@@ -338,36 +351,36 @@ impl Host {
                 return events;
             }
             events += 1;
-            self.on_own_event(next, until, streams, flight);
+            self.on_own_event(next, until, streams);
         }
     }
 
     /// The host's earliest event, at `now`; nothing arrives before `until`.
     #[inline(always)]
-    fn on_own_event(&mut self, now: Time, until: Time, streams: &mut Streams<Cell>, flight: &mut InFlight) {
+    fn on_own_event(&mut self, now: Time, until: Time, streams: &mut Streams) {
         if self.processor.next_done() == now {
-            self.on_processed(now, streams, flight);
+            self.on_processed(now, streams);
         } else if self.ip.next_done() == now {
-            self.on_routed(now, streams, flight);
+            self.on_routed(now, streams);
         } else if self.timers.next() == now {
             if let Some(timer) = self.timers.pop() {
-                self.on_timer(now, timer, streams, flight);
+                self.on_timer(now, timer, streams);
             }
         } else {
-            self.on_rate_timer(now, until, streams, flight);
+            self.on_rate_timer(now, until, streams);
         }
     }
 
     /// The timer of an endpoint or a source has expired, which is rare beside arrivals.
     #[inline(never)]
-    fn on_timer(&mut self, now: Time, timer: u32, streams: &mut Streams<Cell>, flight: &mut InFlight) {
+    fn on_timer(&mut self, now: Time, timer: u32, streams: &mut Streams) {
         match timer.checked_sub(self.parts.endpoints.len() as u32) {
             None => {
                 self.parts.endpoints[timer as usize].tcp.on_timeout(now);
-                self.send_due(now, timer, streams, flight);
+                self.send_due(now, timer, streams);
             }
             Some(source) => {
-                let next = self.on_source(now, source, streams, flight);
+                let next = self.on_source(now, source, streams);
                 self.timers.set(timer, next);
             }
         }
@@ -375,29 +388,22 @@ impl Host {
 
     /// The time of a VC with a rate has come. Kept out of the way of hosts that have none.
     #[inline(never)]
-    fn on_rate_timer(&mut self, now: Time, until: Time, streams: &mut Streams<Cell>, flight: &mut InFlight) {
+    fn on_rate_timer(&mut self, now: Time, until: Time, streams: &mut Streams) {
         let (first, sources) = (self.rate_timers.first(), self.parts.abr.len() as u32);
         match first.checked_sub(sources) {
             None => {
                 self.rate_timers.set(first, NEVER);
                 let until = until.min(self.next_event());
-                self.on_abr_source(now, first, until, streams, flight);
+                self.on_abr_source(now, first, until, streams);
             }
-            Some(outgoing) => self.on_turn(now, outgoing, streams, flight),
+            Some(outgoing) => self.on_turn(now, outgoing, streams),
         }
     }
 
     /// Sends `count` cells of the current frame of a VC, from the one that `frame` describes on: to the network interface, or to the
     /// VC's ABR source.
     #[inline(always)]
-    fn send_cells(
-        &mut self,
-        at: Instant,
-        outgoing: u32,
-        frame: Cell,
-        count: u16,
-        streams: &mut Streams<Cell>,
-    ) {
+    fn send_cells(&mut self, at: Instant, outgoing: u32, frame: Cell, count: u16, streams: &mut Streams) {
         let outgoing = &mut self.parts.outgoing[outgoing as usize];
         let (item, count) = (outgoing.next(frame, count), u32::from(count));
         match outgoing.abr {
@@ -407,30 +413,24 @@ impl Host {
     }
 
     /// A source acts; returns when it does so next.
-    fn on_source(
-        &mut self,
-        now: Time,
-        index: u32,
-        streams: &mut Streams<Cell>,
-        flight: &mut InFlight,
-    ) -> Time {
+    fn on_source(&mut self, now: Time, index: u32, streams: &mut Streams) -> Time {
         let source = &mut self.parts.sources[index as usize];
         match &mut source.kind {
             Kind::Arrivals { pool } => {
                 let pool = *pool;
-                self.on_arrival(now, pool, streams, flight)
+                self.on_arrival(now, pool, streams)
             }
             Kind::Application { endpoint, bytes, every, stop } => {
                 let (endpoint, bytes, every, stop) = (*endpoint, *bytes, *every, *stop);
                 source.next = source.next.delayed(every.unwrap_or(0));
                 self.parts.endpoints[endpoint as usize].tcp.offer(now, bytes);
-                self.send_due(now, endpoint, streams, flight);
+                self.send_due(now, endpoint, streams);
                 every.map(|every| now + every).filter(|&next| next < stop).unwrap_or(NEVER)
             }
             Kind::Stop { endpoint } => {
                 let endpoint = *endpoint;
                 self.parts.endpoints[endpoint as usize].tcp.stop(now);
-                self.send_due(now, endpoint, streams, flight);
+                self.send_due(now, endpoint, streams);
                 NEVER
             }
             Kind::Cells(cells) => {
@@ -440,7 +440,7 @@ impl Host {
                 let next = source.next.ps();
                 let vc = &self.parts.outgoing[outgoing as usize];
                 if let Some(sent) = vc.sent.filter(|_| position == 0) {
-                    let (number, time) = flight.sent[sent].send();
+                    let (number, time) = streams.contents.sent[sent].send();
                     *time = at.ps();
                     assert_eq!(number, vc.frames, "frames are numbered as they are sent");
                 }

@@ -1,12 +1,12 @@
 //! Packets inside a host: in from the network through the IP layer and the processor to TCP, and out the other way.
 
 use celltrain_atm::{Cell, aal5::Delivery};
-use celltrain_engine::{Instant, Time, stream::Streams, time::NEVER};
+use celltrain_engine::{Instant, Time, time::NEVER};
 use celltrain_tcp::{Ecn, Segment};
 
 use super::{Host, IpLayer, Pace, mark_of};
 use crate::{
-    flight::{InFlight, Packet},
+    flight::{Packet, Streams},
     scenario::Framing,
 };
 
@@ -51,14 +51,7 @@ enum Way {
 
 impl Host {
     /// The last cells of a frame have arrived.
-    pub(super) fn on_delivery(
-        &mut self,
-        now: Time,
-        cell: &Cell,
-        delivery: Delivery,
-        streams: &mut Streams<Cell>,
-        flight: &mut InFlight,
-    ) {
+    pub(super) fn on_delivery(&mut self, now: Time, cell: &Cell, delivery: Delivery, streams: &mut Streams) {
         let incoming = &mut self.parts.incoming[cell.vc as usize];
         self.fingerprint.mix(now ^ u64::from(cell.vc) << 48);
         let number = match delivery {
@@ -73,11 +66,11 @@ impl Host {
         self.fingerprint.mix(u64::from(number));
         let Some(payloads) = incoming.payloads else {
             if let (Some(sent), Some(delays)) = (incoming.sent, &mut incoming.delays) {
-                delays.add(now - *flight.sent[sent].take(number));
+                delays.add(now - *streams.contents.sent[sent].take(number));
             }
             return;
         };
-        let packet = flight.packets[payloads].get_mut(number);
+        let packet = streams.contents.packets[payloads].get_mut(number);
         if let Some(delays) = &mut incoming.delays {
             delays.add(now - packet.sent);
         }
@@ -94,62 +87,55 @@ impl Host {
             IpLayer { service: Some(service), serves_arrivals: true } => {
                 self.ip.enter(now, service, InIpLayer::In { payloads, number });
             }
-            _ => self.take_in(now, payloads, number, streams, flight),
+            _ => self.take_in(now, payloads, number, streams),
         }
     }
 
     /// A packet leaves flight: it takes its time in the processor, if its stack needs any.
     #[inline(always)]
-    fn take_in(
-        &mut self,
-        now: Time,
-        payloads: usize,
-        number: u32,
-        streams: &mut Streams<Cell>,
-        flight: &mut InFlight,
-    ) {
-        let packet = flight.packets[payloads].take(number);
+    fn take_in(&mut self, now: Time, payloads: usize, number: u32, streams: &mut Streams) {
+        let packet = streams.contents.packets[payloads].take(number);
         let (index, endpoint) = (packet.endpoint, &mut self.parts.endpoints[packet.endpoint as usize]);
         match endpoint.processing[Way::In as usize] {
             Some(service) => self.processor.enter(now, service, InProcessor::In(Box::new(*packet))),
             None if endpoint.member.is_some() => {
                 let packet = *packet;
-                self.on_member(now, &packet, streams, flight);
+                self.on_member(now, &packet, streams);
             }
             None => {
                 endpoint.tcp.on_segment(now, &packet.segment);
-                self.send_due(now, index, streams, flight);
+                self.send_due(now, index, streams);
             }
         }
     }
 
     /// The IP layer is done with a packet.
-    pub(super) fn on_routed(&mut self, now: Time, streams: &mut Streams<Cell>, flight: &mut InFlight) {
+    pub(super) fn on_routed(&mut self, now: Time, streams: &mut Streams) {
         match self.ip.leave() {
             Some(InIpLayer::In { payloads, number }) => {
-                self.take_in(now, payloads, number, streams, flight);
+                self.take_in(now, payloads, number, streams);
             }
-            Some(InIpLayer::Out(packet)) => self.transmit(now, packet.from, &packet.segment, streams, flight),
+            Some(InIpLayer::Out(packet)) => self.transmit(now, packet.from, &packet.segment, streams),
             None => {}
         }
     }
 
     /// The processor is done with a packet. Kept out of the way of hosts whose stacks need none.
     #[inline(never)]
-    pub(super) fn on_processed(&mut self, now: Time, streams: &mut Streams<Cell>, flight: &mut InFlight) {
+    pub(super) fn on_processed(&mut self, now: Time, streams: &mut Streams) {
         match self.processor.leave() {
             Some(InProcessor::Out(packet)) => {
-                self.forward(now, packet.from, &packet.segment, streams, flight);
-                self.free_place(now, packet.from.endpoint, streams, flight);
+                self.forward(now, packet.from, &packet.segment, streams);
+                self.free_place(now, packet.from.endpoint, streams);
             }
             Some(InProcessor::In(packet))
                 if self.parts.endpoints[packet.endpoint as usize].member.is_some() =>
             {
-                self.on_member(now, &packet, streams, flight);
+                self.on_member(now, &packet, streams);
             }
             Some(InProcessor::In(packet)) => {
                 self.parts.endpoints[packet.endpoint as usize].tcp.on_segment(now, &packet.segment);
-                self.send_due(now, packet.endpoint, streams, flight);
+                self.send_due(now, packet.endpoint, streams);
             }
             None => {}
         }
@@ -158,13 +144,7 @@ impl Host {
     /// Sends what an endpoint has to send now, and sets its timer.
     // Inlined into the delivery of a segment: calls and copies would cost as much as the rest.
     #[inline(always)]
-    pub(super) fn send_due(
-        &mut self,
-        now: Time,
-        endpoint: u32,
-        streams: &mut Streams<Cell>,
-        flight: &mut InFlight,
-    ) {
+    pub(super) fn send_due(&mut self, now: Time, endpoint: u32, streams: &mut Streams) {
         loop {
             let state = &mut self.parts.endpoints[endpoint as usize];
             if state.headroom == 0 {
@@ -190,7 +170,7 @@ impl Host {
                     let packet = Outbound { from, segment: *segment };
                     self.processor.enter(now, service, InProcessor::Out(Box::new(packet)));
                 }
-                None => self.forward(now, from, segment, streams, flight),
+                None => self.forward(now, from, segment, streams),
             }
         }
         let deadline = self.parts.endpoints[endpoint as usize].tcp.next_timeout().unwrap_or(NEVER);
@@ -199,14 +179,7 @@ impl Host {
 
     /// The IP layer takes a packet that goes out.
     #[inline(always)]
-    fn forward(
-        &mut self,
-        now: Time,
-        from: Origin,
-        segment: &Segment,
-        streams: &mut Streams<Cell>,
-        flight: &mut InFlight,
-    ) {
+    fn forward(&mut self, now: Time, from: Origin, segment: &Segment, streams: &mut Streams) {
         let done = match self.parts.ip.service {
             None => now,
             Some(service) if self.sends_ahead => self.ip.serve(now, service),
@@ -215,20 +188,14 @@ impl Host {
                 return self.ip.enter(now, service, InIpLayer::Out(Box::new(packet)));
             }
         };
-        self.transmit(done, from, segment, streams, flight);
+        self.transmit(done, from, segment, streams);
     }
 
     /// A VC may carry its next frame: the endpoints that wait for it have their turn until one of them sends.
-    pub(super) fn on_turn(
-        &mut self,
-        now: Time,
-        outgoing: u32,
-        streams: &mut Streams<Cell>,
-        flight: &mut InFlight,
-    ) {
+    pub(super) fn on_turn(&mut self, now: Time, outgoing: u32, streams: &mut Streams) {
         let turn = |host: &mut Self| host.parts.outgoing[outgoing as usize].pace.as_mut()?.turn(now);
         while let Some(endpoint) = turn(self) {
-            self.send_due(now, endpoint, streams, flight);
+            self.send_due(now, endpoint, streams);
         }
         let pace = self.parts.outgoing[outgoing as usize].pace.as_ref();
         let next = pace.filter(|pace| pace.waits()).map_or(NEVER, Pace::free);
@@ -236,32 +203,25 @@ impl Host {
     }
 
     /// The processor is done with a segment of an endpoint; one that had to wait may go.
-    fn free_place(&mut self, now: Time, endpoint: u32, streams: &mut Streams<Cell>, flight: &mut InFlight) {
+    fn free_place(&mut self, now: Time, endpoint: u32, streams: &mut Streams) {
         let headroom = &mut self.parts.endpoints[endpoint as usize].headroom;
         *headroom += 1;
         if *headroom == 1 {
-            self.send_due(now, endpoint, streams, flight);
+            self.send_due(now, endpoint, streams);
         }
     }
 
     /// Hands a packet to the network interface at `at`, cut into cells unless it travels whole. Here it gets its number: this is where
     /// the order of the frames on a VC is made.
     #[inline(always)]
-    fn transmit(
-        &mut self,
-        at: Time,
-        from: Origin,
-        segment: &Segment,
-        streams: &mut Streams<Cell>,
-        flight: &mut InFlight,
-    ) {
+    fn transmit(&mut self, at: Time, from: Origin, segment: &Segment, streams: &mut Streams) {
         let endpoint = &self.parts.endpoints[from.endpoint as usize];
         if let Some(tap) = &mut self.parts.tap {
             tap.record(at, endpoint.path.of_short_flow(from.flow), segment);
         }
         let vc = &mut self.parts.outgoing[endpoint.outgoing as usize];
         let payloads = vc.payloads.expect("a VC that carries TCP has a payload queue");
-        let (number, packet) = flight.packets[payloads].send();
+        let (number, packet) = streams.contents.packets[payloads].send();
         (packet.segment, packet.endpoint, packet.flow) = (*segment, endpoint.peer, from.flow);
         packet.sent = at;
         assert_eq!(number, vc.frames, "frames are numbered as they are sent");

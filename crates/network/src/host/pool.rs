@@ -3,17 +3,15 @@
 //! A flow has a number, which its segments carry. An endpoint that hears a new number begins anew; segments of an older flow are
 //! dropped, as TCP's ports and sequence numbers would have it.
 
-use celltrain_atm::Cell;
 use celltrain_engine::{
     Time,
     random::{Generator, Randomness},
-    stream::Streams,
 };
 use celltrain_tcp::{Event, Params, Receiver, ReceiverStats, Sender, SenderStats, Tcp};
 
 use super::Host;
 use crate::{
-    flight::{InFlight, Packet},
+    flight::{Packet, Streams},
     traffic::arrivals::Arrivals,
 };
 
@@ -29,7 +27,7 @@ pub(crate) struct Begun {
 pub(crate) struct Had {
     /// The flow's number.
     pub(crate) flow: u32,
-    /// Distinct bytes, and when the last of them came.
+    /// Distinct bytes, and when the last of them came; before that, when the flow was first heard of.
     pub(crate) bytes: u64,
     pub(crate) at: Time,
 }
@@ -173,11 +171,19 @@ impl Host {
         sum
     }
 
-    /// What the receivers of a pool have had of each flow.
-    pub(crate) fn pool_had(&self, endpoints: std::ops::Range<usize>) -> impl Iterator<Item = Had> {
-        self.parts.endpoints[endpoints].iter().flat_map(|endpoint| match &endpoint.member {
+    /// What the receivers of a pool have had of each flow of which anything came from `since` on, or which began then.
+    pub(crate) fn pool_had(
+        &self,
+        endpoints: std::ops::Range<usize>,
+        since: Time,
+    ) -> impl Iterator<Item = Had> {
+        self.parts.endpoints[endpoints].iter().flat_map(move |endpoint| match &endpoint.member {
             Some(Member::Receiver(receiving)) => {
-                [receiving.earlier.as_slice(), std::slice::from_ref(&receiving.had)].concat()
+                let Receiving { earlier, had, .. } = receiving.as_ref();
+                // A receiver has one flow after the other: they are in the order of time.
+                let earlier = &earlier[earlier.partition_point(|had| had.at < since)..];
+                let had = (had.at >= since).then_some(had);
+                earlier.iter().chain(had).copied().collect()
             }
             _ => Vec::new(),
         })
@@ -185,13 +191,7 @@ impl Host {
 
     /// A flow arrives; returns when the next one does.
     #[inline(never)]
-    pub(super) fn on_arrival(
-        &mut self,
-        now: Time,
-        index: u32,
-        streams: &mut Streams<Cell>,
-        flight: &mut InFlight,
-    ) -> Time {
+    pub(super) fn on_arrival(&mut self, now: Time, index: u32, streams: &mut Streams) -> Time {
         let pool = &mut self.parts.pools[index as usize];
         let (bytes, next) = pool.arrivals.arrive(now);
         let Some(place) = pool.free.pop() else {
@@ -215,19 +215,13 @@ impl Host {
         endpoint.flow = pool.begun.len() as u32;
         endpoint.member = Some(Member::Sender { pool: index, busy: true });
         self.fingerprint.mix(now ^ bytes << 32);
-        self.send_due(now, place, streams, flight);
+        self.send_due(now, place, streams);
         next
     }
 
     /// A packet reaches an endpoint of a pool.
     #[inline(never)]
-    pub(super) fn on_member(
-        &mut self,
-        now: Time,
-        packet: &Packet,
-        streams: &mut Streams<Cell>,
-        flight: &mut InFlight,
-    ) {
+    pub(super) fn on_member(&mut self, now: Time, packet: &Packet, streams: &mut Streams) {
         let index = packet.endpoint;
         let endpoint = &mut self.parts.endpoints[index as usize];
         let Some(member) = &mut endpoint.member else { return };
@@ -245,7 +239,7 @@ impl Host {
                     }
                     endpoint.tcp = Tcp::Receiver(Box::new(Receiver::new(&receiving.params)));
                     endpoint.flow = packet.flow;
-                    receiving.had = Had { flow: packet.flow, ..Had::default() };
+                    receiving.had = Had { flow: packet.flow, bytes: 0, at: now };
                 }
                 endpoint.tcp.on_segment(now, &packet.segment);
                 if let Tcp::Receiver(receiver) = &endpoint.tcp
@@ -254,7 +248,7 @@ impl Host {
                     receiving.had.bytes = receiver.stats().distinct_bytes;
                     receiving.had.at = now;
                 }
-                self.send_due(now, index, streams, flight);
+                self.send_due(now, index, streams);
             }
             Member::Sender { pool, busy } => {
                 if packet.flow != endpoint.flow || !*busy {
@@ -262,7 +256,7 @@ impl Host {
                 }
                 let pool = *pool as usize;
                 endpoint.tcp.on_segment(now, &packet.segment);
-                self.send_due(now, index, streams, flight);
+                self.send_due(now, index, streams);
                 let endpoint = &mut self.parts.endpoints[index as usize];
                 if let Tcp::Sender(sender) = &endpoint.tcp
                     && sender.is_done()

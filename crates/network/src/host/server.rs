@@ -13,6 +13,13 @@ pub(crate) struct Service {
     pub(crate) spread: Time,
 }
 
+impl Service {
+    /// The least.
+    pub(crate) fn shortest(self) -> Time {
+        self.mean.ps() - self.spread
+    }
+}
+
 /// A first-come-first-served server with unlimited room.
 #[derive(Debug)]
 pub(crate) struct Server<T> {
@@ -36,7 +43,7 @@ impl<T> Server<T> {
         let start = self.last.max(Instant::at(now));
         self.last = match service.spread {
             0 => start.plus(service.mean),
-            spread => start.delayed(service.mean.ps() - spread + self.generator.uniform(0, 2 * spread)),
+            spread => start.delayed(service.shortest() + self.generator.uniform(0, 2 * spread)),
         };
         self.last.ps()
     }
@@ -47,6 +54,11 @@ impl<T> Server<T> {
         let done = self.serve(now, service);
         self.queue.push_back((done, item));
         self.next = self.next.min(done);
+    }
+
+    /// When the packets that have arrived are all done, in whole picoseconds; past if there are none.
+    pub(crate) fn free(&self) -> Time {
+        self.last.ps()
     }
 
     /// When the next packet is done.

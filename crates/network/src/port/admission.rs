@@ -10,7 +10,7 @@ use celltrain_atm::{
     cell::{Ecn, Kind},
     policing::Action,
 };
-use celltrain_engine::Instant;
+use celltrain_engine::{Instant, stream::Train};
 
 use super::{core::PortCore, queues::Unit, service::Service};
 
@@ -104,6 +104,17 @@ impl<S: Service> PortCore<S> {
                 Verdict::PushOut(victim) => self.push_out(policy, at, P::Needs::victim(victim)),
             }
         }
+    }
+
+    /// Whether all cells of a train, which find room, are accepted without asking the policy about them: a whole frame that it lets
+    /// pass.
+    #[inline(always)]
+    pub(super) fn passes<P: BufferPolicy>(&self, policy: &P, train: &Train<Cell>) -> bool {
+        let cell = &train.item;
+        cell.position == 0
+            && u32::from(cell.length) == train.count
+            && self.entries[cell.vc as usize].at_frame_start
+            && policy.passes(cell, || self.service.occupancy(train.first))
     }
 
     /// A cell that belongs to no frame: policies of frames have nothing to say about it.

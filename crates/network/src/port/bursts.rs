@@ -5,11 +5,7 @@ use celltrain_atm::{
     buffer::BufferPolicy,
     cell::{Ecn, Kind},
 };
-use celltrain_engine::{
-    Instant,
-    stream::{Streams, Train},
-    time::Span,
-};
+use celltrain_engine::{Instant, stream::Train, time::Span};
 
 use super::{
     cells::CellFifo,
@@ -18,6 +14,7 @@ use super::{
     fifo::{APART, Fifo},
     packets::PacketFifo,
 };
+use crate::flight::Streams;
 
 /// What a FIFO does with more than one unit at a time.
 pub(super) trait Bursts: Fifo + Sized {
@@ -27,7 +24,7 @@ pub(super) trait Bursts: Fifo + Sized {
         policy: &mut P,
         train: &mut Train<Cell>,
         tally: &mut Tally,
-        streams: &mut Streams<Cell>,
+        streams: &mut Streams,
     );
 
     /// Interleaved trains arrive, `rounds` units of each: `bursts`.
@@ -36,7 +33,7 @@ pub(super) trait Bursts: Fifo + Sized {
         policy: &mut P,
         rounds: u32,
         tally: &mut Tally,
-        streams: &mut Streams<Cell>,
+        streams: &mut Streams,
     );
 }
 
@@ -48,7 +45,7 @@ impl Bursts for PacketFifo {
         _: &mut P,
         train: &mut Train<Cell>,
         _: &mut Tally,
-        _: &mut Streams<Cell>,
+        _: &mut Streams,
     ) {
         panic!("a packet is a train of its own: {train:?}")
     }
@@ -60,7 +57,7 @@ impl Bursts for PacketFifo {
         _: &mut P,
         _: u32,
         _: &mut Tally,
-        _: &mut Streams<Cell>,
+        _: &mut Streams,
     ) {
         panic!("a packet is a train of its own: {:?}", port.bursts)
     }
@@ -73,7 +70,7 @@ impl Bursts for CellFifo {
         policy: &mut P,
         train: &mut Train<Cell>,
         tally: &mut Tally,
-        streams: &mut Streams<Cell>,
+        streams: &mut Streams,
     ) {
         port.on_burst(policy, train, tally, streams);
     }
@@ -83,7 +80,7 @@ impl Bursts for CellFifo {
         policy: &mut P,
         rounds: u32,
         tally: &mut Tally,
-        streams: &mut Streams<Cell>,
+        streams: &mut Streams,
     ) {
         port.on_rounds(policy, rounds, tally, streams);
     }
@@ -96,12 +93,17 @@ impl PortCore<Computed<CellFifo>> {
         policy: &mut P,
         train: &mut Train<Cell>,
         tally: &mut Tally,
-        streams: &mut Streams<Cell>,
+        streams: &mut Streams,
     ) {
         if train.slot > self.service.fifo.slot {
             return self.on_slow_burst(policy, train, tally, streams);
         }
         let (gaps, ecn) = (self.gaps_behind(train), train.item.ecn);
+        if let Some(gaps) = gaps
+            && self.passes(policy, train)
+        {
+            return self.accept_burst(train, gaps, tally, streams);
+        }
         // A frame that is marked is marked in every cell, here by the first for the others.
         let accepted = self.admit::<false, P>(policy, train.first, &mut train.item);
         if accepted
@@ -123,7 +125,7 @@ impl PortCore<Computed<CellFifo>> {
         accepted: bool,
         ecn: Ecn,
         tally: &mut Tally,
-        streams: &mut Streams<Cell>,
+        streams: &mut Streams,
     ) {
         if accepted {
             self.accept(&mut Train::single(train.first, train.item), tally, streams);
@@ -143,7 +145,7 @@ impl PortCore<Computed<CellFifo>> {
         policy: &mut P,
         train: &mut Train<Cell>,
         tally: &mut Tally,
-        streams: &mut Streams<Cell>,
+        streams: &mut Streams,
     ) {
         loop {
             let idle = self.service.fifo.last_departure <= train.first;
@@ -171,7 +173,7 @@ impl PortCore<Computed<CellFifo>> {
         policy: &mut P,
         rounds: u32,
         tally: &mut Tally,
-        streams: &mut Streams<Cell>,
+        streams: &mut Streams,
     ) {
         let mut bursts = std::mem::take(&mut self.bursts);
         let (fifo, cells) = (&self.service.fifo, bursts.len() as u64);
@@ -219,7 +221,7 @@ impl PortCore<Computed<CellFifo>> {
         rounds: u32,
         bursts: &[Train<Cell>],
         tally: &mut Tally,
-        streams: &mut Streams<Cell>,
+        streams: &mut Streams,
     ) {
         let (fifo, turns) = (&mut self.service.fifo, bursts.len() as u64);
         for burst in bursts {
@@ -253,13 +255,7 @@ impl PortCore<Computed<CellFifo>> {
 
     /// Accepts all cells of `train`, which depart as a burst with `gaps`.
     #[inline(always)]
-    fn accept_burst(
-        &mut self,
-        train: &mut Train<Cell>,
-        gaps: u64,
-        tally: &mut Tally,
-        streams: &mut Streams<Cell>,
-    ) {
+    fn accept_burst(&mut self, train: &mut Train<Cell>, gaps: u64, tally: &mut Tally, streams: &mut Streams) {
         let (fifo, count, at) = (&mut self.service.fifo, train.count, train.first);
         fifo.accept(at, &train.item);
         let (first, number) = (fifo.last_departure, fifo.last_number);
@@ -279,7 +275,7 @@ impl PortCore<Computed<CellFifo>> {
 
     /// Accepts all cells of `train`, which come more slowly than they leave and find the link idle: each has left when the next one
     /// comes, and they go on as they came.
-    fn accept_slow_burst(&mut self, train: &mut Train<Cell>, tally: &mut Tally, streams: &mut Streams<Cell>) {
+    fn accept_slow_burst(&mut self, train: &mut Train<Cell>, tally: &mut Tally, streams: &mut Streams) {
         let (fifo, at) = (&mut self.service.fifo, train.first);
         fifo.accept(at, &train.item);
         let first = fifo.last_departure;
@@ -303,7 +299,7 @@ impl PortCore<Computed<CellFifo>> {
         first: Instant,
         number: u64,
         sojourn: Span,
-        streams: &mut Streams<Cell>,
+        streams: &mut Streams,
     ) {
         let (vc, count) = (train.item.vc, train.count);
         let entry = &mut self.entries[vc as usize];

@@ -13,14 +13,14 @@ use celltrain_atm::{
 use celltrain_engine::{
     Instant, Slot, Time,
     alone::Alone,
-    stream::{Streams, Train},
+    stream::Train,
     time::{Span, SpanSum},
 };
 
 use super::{
     bursts::Bursts, core::PortCore, fifo::Fifo, occupancy::VcOccupancy, queues::Unit, service::Service,
 };
-use crate::{flight::InFlight, measures::Levels};
+use crate::{flight::Streams, measures::Levels};
 
 /// What has to look at units: nothing; the rate allocator; or policers too, or a policy that needs per-VC occupancy, which look at
 /// every unit by itself.
@@ -220,27 +220,26 @@ impl<F: Bursts> PortCore<Computed<F>> {
         &mut self,
         policy: &mut P,
         until: Time,
-        streams: &mut Streams<Cell>,
-        flight: &mut InFlight,
+        streams: &mut Streams,
     ) -> u64 {
         let fifo = &mut self.service.fifo;
         let levels = fifo.lend_levels().map(|levels| (levels, fifo.slot()));
         let mut tally = Tally::new(self.service.longest, levels);
         let sums = &mut tally;
         let units = if self.service.per_vc.is_some() || !self.policers.is_empty() {
-            self.run::<UNITS, true, P>(policy, until, sums, streams, flight)
+            self.run::<UNITS, true, P>(policy, until, sums, streams)
         } else if let Some(mut alone) = self.merge.lend_alone(streams) {
             let units = match self.control {
-                Some(_) => self.run_alone::<RATES, P>(policy, until, &mut alone, sums, streams, flight),
-                None => self.run_alone::<NOTHING, P>(policy, until, &mut alone, sums, streams, flight),
+                Some(_) => self.run_alone::<RATES, P>(policy, until, &mut alone, sums, streams),
+                None => self.run_alone::<NOTHING, P>(policy, until, &mut alone, sums, streams),
             };
             self.merge.give_back(alone, streams);
             units
         } else {
             match (&self.control, self.merge.takes_turns(streams)) {
-                (Some(_), _) => self.run::<RATES, true, P>(policy, until, sums, streams, flight),
-                (None, true) => self.run::<NOTHING, true, P>(policy, until, sums, streams, flight),
-                (None, false) => self.run::<NOTHING, false, P>(policy, until, sums, streams, flight),
+                (Some(_), _) => self.run::<RATES, true, P>(policy, until, sums, streams),
+                (None, true) => self.run::<NOTHING, true, P>(policy, until, sums, streams),
+                (None, false) => self.run::<NOTHING, false, P>(policy, until, sums, streams),
             }
         };
         self.settle(policy, tally, Instant::start_of(until));
@@ -255,12 +254,11 @@ impl<F: Bursts> PortCore<Computed<F>> {
         until: Time,
         alone: &mut Alone<Cell>,
         tally: &mut Tally,
-        streams: &mut Streams<Cell>,
-        flight: &mut InFlight,
+        streams: &mut Streams,
     ) -> u64 {
         let mut units = 0;
         while let Some(train) = alone.next(until) {
-            units += self.on_train::<OBSERVED, P>(policy, train, tally, streams, flight);
+            units += self.on_train::<OBSERVED, P>(policy, train, tally, streams);
         }
         units
     }
@@ -272,18 +270,17 @@ impl<F: Bursts> PortCore<Computed<F>> {
         policy: &mut P,
         train: &mut Train<Cell>,
         tally: &mut Tally,
-        streams: &mut Streams<Cell>,
-        flight: &mut InFlight,
+        streams: &mut Streams,
     ) -> u64 {
         let count = u64::from(train.count);
         match (OBSERVED, count > 1) {
             (NOTHING, false) => self.on_unit::<NOTHING, P>(policy, train, tally, streams),
             (NOTHING, true) => F::on_burst(self, policy, train, tally, streams),
             (_, false) => {
-                return self.on_observed_unit::<OBSERVED, P>(policy, train, tally, streams, flight);
+                return self.on_observed_unit::<OBSERVED, P>(policy, train, tally, streams);
             }
             (_, true) => {
-                return self.on_observed_train::<OBSERVED, P>(policy, train, tally, streams, flight);
+                return self.on_observed_train::<OBSERVED, P>(policy, train, tally, streams);
             }
         }
         count
@@ -297,12 +294,11 @@ impl<F: Bursts> PortCore<Computed<F>> {
         policy: &mut P,
         until: Time,
         tally: &mut Tally,
-        streams: &mut Streams<Cell>,
-        flight: &mut InFlight,
+        streams: &mut Streams,
     ) -> u64 {
         let (mut units, mut train) = (0, Train::default());
         while self.merge.next::<INTERLEAVED, _>(until, streams, &mut train) {
-            units += self.on_train::<OBSERVED, P>(policy, &mut train, tally, streams, flight);
+            units += self.on_train::<OBSERVED, P>(policy, &mut train, tally, streams);
             if OBSERVED == NOTHING
                 && !INTERLEAVED
                 && let Some(rounds) = self.merge.rounds(until, streams, &mut self.bursts)
@@ -321,15 +317,13 @@ impl<F: Bursts> PortCore<Computed<F>> {
         policy: &mut P,
         unit: &mut Train<Cell>,
         tally: &mut Tally,
-        streams: &mut Streams<Cell>,
-        flight: &mut InFlight,
+        streams: &mut Streams,
     ) -> u64 {
         self.advance::<OBSERVED, P>(policy, unit.first);
-        if self.is_relayed(&unit.item) {
-            self.relay(unit, streams, flight);
+        if !self.notify_allocator(unit.first, &mut unit.item, streams) {
+            self.relay(unit, streams);
             return 0;
         }
-        self.notify_allocator(unit.first, &mut unit.item, flight);
         self.on_unit::<OBSERVED, P>(policy, unit, tally, streams);
         1
     }
@@ -342,8 +336,7 @@ impl<F: Bursts> PortCore<Computed<F>> {
         policy: &mut P,
         train: &mut Train<Cell>,
         tally: &mut Tally,
-        streams: &mut Streams<Cell>,
-        flight: &mut InFlight,
+        streams: &mut Streams,
     ) -> u64 {
         let units = u64::from(train.count);
         loop {
@@ -362,7 +355,7 @@ impl<F: Bursts> PortCore<Computed<F>> {
             if reported > 0 {
                 F::on_burst(self, policy, &mut part, tally, streams);
             } else {
-                self.on_observed_unit::<OBSERVED, P>(policy, &mut part, tally, streams, flight);
+                self.on_observed_unit::<OBSERVED, P>(policy, &mut part, tally, streams);
             }
             if train.count == count {
                 return units;
@@ -406,7 +399,7 @@ impl<F: Bursts> PortCore<Computed<F>> {
         policy: &mut P,
         cell: &mut Train<Cell>,
         tally: &mut Tally,
-        streams: &mut Streams<Cell>,
+        streams: &mut Streams,
     ) {
         self.service.fifo.advance(cell.first);
         let accepted = match OBSERVED {
@@ -423,7 +416,7 @@ impl<F: Bursts> PortCore<Computed<F>> {
     }
 
     /// Queues an accepted unit, and keeps it in the per-VC occupancy until it leaves.
-    fn accept_observed(&mut self, mut unit: Train<Cell>, tally: &mut Tally, streams: &mut Streams<Cell>) {
+    fn accept_observed(&mut self, mut unit: Train<Cell>, tally: &mut Tally, streams: &mut Streams) {
         let (cell, at) = (unit.item, unit.first);
         self.accept(&mut unit, tally, streams);
         let Computed { fifo, per_vc: Some(per_vc), .. } = &mut self.service else { return };
@@ -434,7 +427,7 @@ impl<F: Bursts> PortCore<Computed<F>> {
 
     /// Queues an accepted unit and sends it on; `unit` becomes what arrives at the other end.
     #[inline(always)]
-    pub(super) fn accept(&mut self, unit: &mut Train<Cell>, tally: &mut Tally, streams: &mut Streams<Cell>) {
+    pub(super) fn accept(&mut self, unit: &mut Train<Cell>, tally: &mut Tally, streams: &mut Streams) {
         let fifo = &mut self.service.fifo;
         fifo.accept(unit.first, &unit.item);
         let (departure, number, slot) = (fifo.last_departure(), fifo.last_number(), fifo.slot());
@@ -488,13 +481,13 @@ impl<F: Bursts> PortCore<Computed<F>> {
         let service = &mut self.service;
         if !F::PACKETS {
             // Once a visit is enough: the fullest moment is the one with the longest sojourn.
-            let fullest = || tally.longest.slots(service.fifo.slot());
-            assert!(
-                tally.longest == service.longest || fullest() <= service.fifo.capacity(),
-                "the policy accepted a cell into a full buffer"
-            );
+            let mut most = 0;
+            if tally.longest != service.longest {
+                most = tally.longest.slots(service.fifo.slot());
+                assert!(most <= service.fifo.capacity(), "the policy accepted a cell into a full buffer");
+            }
             if let Some(control) = &mut self.control {
-                control.note_queue(service.fifo.occupancy(now), fullest());
+                control.note_queue(service.fifo.occupancy(now), most);
             }
         }
         service.longest = tally.longest;

@@ -1,14 +1,10 @@
 //! What all ports share, whatever their service.
 
 use celltrain_atm::{Cell, policing::Policer};
-use celltrain_engine::{
-    Fingerprint, Instant, Time,
-    merge::Merge,
-    stream::{Streams, Train},
-};
+use celltrain_engine::{Fingerprint, Instant, Time, merge::Merge, stream::Train};
 
 use super::{PortStats, RateControl, VcEntry, service::Service};
-use crate::{flight::InFlight, live::DiscardLog};
+use crate::{flight::Streams, live::DiscardLog};
 
 /// All of a port but the policy that it asks.
 #[derive(Debug)]
@@ -47,12 +43,6 @@ impl<S> PortCore<S> {
         self.fingerprint.mix(at.ps() ^ u64::from(vc) << 48);
     }
 
-    /// Whether a cell is on a reverse path, to be stamped and relayed, and not for the link.
-    #[inline]
-    pub(super) fn is_relayed(&self, cell: &Cell) -> bool {
-        cell.vc as usize >= self.entries.len()
-    }
-
     /// The end of the rate allocator's interval, if that has come at `now`.
     #[inline]
     pub(super) fn interval_end(&self, now: Instant) -> Option<Time> {
@@ -70,12 +60,13 @@ impl<S: Service> PortCore<S> {
         }
     }
 
-    /// Notifies the rate allocator, if there is one, of a cell that arrives for the link; it may mark it.
+    /// Notifies the rate allocator, if there is one, of a cell that arrives for the link; it may mark it. `false`: the cell is on a
+    /// reverse path, to be relayed.
     #[inline(always)]
-    pub(super) fn notify_allocator(&mut self, at: Instant, cell: &mut Cell, flight: &mut InFlight) {
-        if let Some(control) = &mut self.control {
-            cell.ecn = control.on_cell(at.ps(), cell, || self.service.abr_queue(at), flight);
-        }
+    pub(super) fn notify_allocator(&mut self, at: Instant, cell: &mut Cell, streams: &mut Streams) -> bool {
+        let Some(control) = &mut self.control else { return true };
+        let mark = control.on_cell(at.ps(), cell, || self.service.abr_queue(at), &mut streams.contents);
+        mark.map(|mark| cell.ecn = mark).is_some()
     }
 
     /// Tells the rate control, if there is one, how many ABR cells are in the buffer.
@@ -87,11 +78,11 @@ impl<S: Service> PortCore<S> {
     }
 
     /// Relays a backward RM cell.
-    pub(super) fn relay(&mut self, cell: &Train<Cell>, streams: &mut Streams<Cell>, flight: &mut InFlight) {
+    pub(super) fn relay(&mut self, cell: &Train<Cell>, streams: &mut Streams) {
         let place = cell.item.vc as usize - self.entries.len();
         let queue = self.service.abr_queue(cell.first);
         let control = self.control.as_mut().expect("only ports with rate control relay RM cells");
-        control.relay(place, cell, queue, streams, flight, &mut self.fingerprint);
+        control.relay(place, cell, queue, streams, &mut self.fingerprint);
     }
 
     pub(super) fn begin_window(&mut self, now: Instant) {

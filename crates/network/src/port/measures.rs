@@ -1,14 +1,16 @@
 //! What is measured at a port: counters, occupancies, samples over time.
 
-use celltrain_atm::{Cell, policing, with_policy};
+use celltrain_atm::{policing, with_policy};
 use celltrain_engine::{
     Fingerprint,
-    stream::Streams,
     time::{Span, SpanSum, seconds},
 };
 
 use super::{AnyCore, Port, PortSamplers, PortStats, RateControl, VcEntry, service::Service, with_core};
-use crate::measures::{Levels, Series};
+use crate::{
+    flight::Streams,
+    measures::{Levels, Series},
+};
 
 impl Port {
     /// Units accepted so far.
@@ -141,7 +143,7 @@ impl Port {
     ///
     /// # Panics
     /// If one was: the simulator is wrong then, and so would be every result.
-    pub(crate) fn check_conservation(&self, streams: &Streams<Cell>) {
+    pub(crate) fn check_conservation(&self, streams: &Streams) {
         let name = &self.name;
         let by_reason: u64 = self.stats().discarded.iter().sum();
         assert_eq!(self.discarded(), by_reason, "{name}: units discarded by VC, by reason");

@@ -22,7 +22,6 @@ mod stored;
 mod watch;
 
 use celltrain_atm::{
-    Cell,
     buffer::{BufferPolicy, Needs, Policy, Reason},
     policing::Policer,
     scheduler::ServiceTime,
@@ -31,7 +30,7 @@ use celltrain_atm::{
 use celltrain_engine::{
     Fingerprint, Instant, Slot, Time,
     merge::Merge,
-    stream::{StreamId, Streams},
+    stream::StreamId,
     time::{NEVER, Span, SpanSum},
 };
 
@@ -47,7 +46,7 @@ pub(crate) use self::{
     stored::Queuing,
 };
 use crate::{
-    flight::InFlight,
+    flight::Streams,
     measures::{Histogram, Sampler},
 };
 
@@ -320,14 +319,14 @@ impl Port {
     }
 
     /// Handles the arrivals before `until` and tells the outputs how far they are known.
-    pub(crate) fn visit(&mut self, until: Time, streams: &mut Streams<Cell>, flight: &mut InFlight) -> u64 {
+    pub(crate) fn visit(&mut self, until: Time, streams: &mut Streams) -> u64 {
         with_core!(&mut self.core, core => core.merge.refill(streams));
         let mut units = 0;
         while self.samplers.occupancy.due() <= until {
-            units += self.handle(self.samplers.occupancy.due(), streams, flight);
+            units += self.handle(self.samplers.occupancy.due(), streams);
             self.sample();
         }
-        units += self.handle(until, streams, flight);
+        units += self.handle(until, streams);
         let horizon = with_core!(&self.core, core => {
             until.max(core.service.free()) + core.service.shortest() + core.delay
         });
@@ -348,12 +347,12 @@ impl Port {
         units
     }
 
-    fn handle(&mut self, until: Time, streams: &mut Streams<Cell>, flight: &mut InFlight) -> u64 {
+    fn handle(&mut self, until: Time, streams: &mut Streams) -> u64 {
         self.clock = until;
         with_policy!(&mut self.policy, policy => match &mut self.core {
-            AnyCore::Cells(core) => core.serve(policy, until, streams, flight),
-            AnyCore::Packets(core) => core.serve(policy, until, streams, flight),
-            AnyCore::Stored(core) => core.serve(policy, until, streams, flight),
+            AnyCore::Cells(core) => core.serve(policy, until, streams),
+            AnyCore::Packets(core) => core.serve(policy, until, streams),
+            AnyCore::Stored(core) => core.serve(policy, until, streams),
         })
     }
 

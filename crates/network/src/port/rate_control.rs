@@ -11,11 +11,11 @@ use celltrain_atm::{
 };
 use celltrain_engine::{
     Fingerprint, Instant, Time,
-    stream::{StreamId, Streams, Train},
+    stream::{StreamId, Train},
     time::NEVER,
 };
 
-use crate::flight::InFlight;
+use crate::flight::{InFlight, Streams};
 
 /// What a VC of the port is to its rate control.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -157,10 +157,10 @@ impl RateControl {
         self.relayed
     }
 
-    /// So many ABR cells are in the buffer, and at most `most` were since this was last said.
+    /// So many ABR cells are in the buffer, and `most` were since this was last said, if that is more than ever before in the window.
     pub(super) fn note_queue(&mut self, cells: u64, most: u64) {
         self.queue = cells;
-        self.most = self.most.max(most);
+        self.most = self.most.max(cells).max(most);
     }
 
     /// When the allocator's interval ends.
@@ -179,22 +179,23 @@ impl RateControl {
         self.refresh();
     }
 
-    /// A cell arrives for the link, where `queue` says how many ABR cells are in the buffer; returns the mark with which it goes on.
+    /// A cell arrives for the link, where `queue` says how many ABR cells are in the buffer; returns the mark with which it goes on. One
+    /// on a reverse path is of no VC of the link.
     #[inline(always)]
     pub(super) fn on_cell(
         &mut self,
         now: Time,
         cell: &Cell,
         queue: impl Fn() -> u64,
-        flight: &mut InFlight,
-    ) -> Ecn {
-        let vc = &mut self.vcs[cell.vc as usize];
+        contents: &mut InFlight,
+    ) -> Option<Ecn> {
+        let vc = self.vcs.get_mut(cell.vc as usize)?;
         if self.allowance > 0 && cell.kind == Kind::Data && matches!(vc.role, Role::Controlled { .. }) {
             self.allowance -= 1;
             vc.unreported += 1;
-            return cell.ecn;
+            return Some(cell.ecn);
         }
-        self.on_reported_cell(now, cell, queue, flight)
+        Some(self.on_reported_cell(now, cell, queue, contents))
     }
 
     /// As [`RateControl::on_cell`], where the allocator has to know of the cell at once, or is not concerned.
@@ -204,7 +205,7 @@ impl RateControl {
         now: Time,
         cell: &Cell,
         queue: impl Fn() -> u64,
-        flight: &mut InFlight,
+        contents: &mut InFlight,
     ) -> Ecn {
         let payloads = match self.vcs[cell.vc as usize].role {
             Role::Controlled { payloads } => payloads,
@@ -220,7 +221,7 @@ impl RateControl {
         let mark = with_allocator!(any, allocator => {
             let mark = allocator.on_cell(now, cell.vc, is_rm, &view);
             if is_rm {
-                allocator.on_forward_rm(now, cell.vc, flight.rm[payloads].get_mut(cell.frame), &view);
+                allocator.on_forward_rm(now, cell.vc, contents.rm[payloads].get_mut(cell.frame), &view);
             }
             mark
         });
@@ -257,8 +258,7 @@ impl RateControl {
         place: usize,
         cell: &Train<Cell>,
         queue: u64,
-        streams: &mut Streams<Cell>,
-        flight: &mut InFlight,
+        streams: &mut Streams,
         fingerprint: &mut Fingerprint,
     ) {
         assert!(cell.count == 1 && cell.item.kind == Kind::BackwardRm, "only backward RM cells are relayed");
@@ -266,7 +266,7 @@ impl RateControl {
         let now = cell.first.ps();
         if let Some(any) = &mut self.allocator {
             let view = View { queue: || queue, priority_cells: self.uncontrolled };
-            let rm = flight.rm[payloads].get_mut(cell.item.frame);
+            let rm = streams.contents.rm[payloads].get_mut(cell.item.frame);
             with_allocator!(any, allocator => allocator.on_backward_rm(now, vc, rm, &view));
             fingerprint.mix(now ^ rm.er().cells().to_bits() ^ u64::from(vc) << 48);
         }

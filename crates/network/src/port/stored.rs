@@ -11,7 +11,7 @@ use celltrain_atm::{
 };
 use celltrain_engine::{
     Instant, Time,
-    stream::{Streams, Train},
+    stream::Train,
     time::{NEVER, Span, SpanSum},
 };
 
@@ -24,7 +24,7 @@ use super::{
     queues::{Store, Unit},
     service::Service,
 };
-use crate::{flight::InFlight, measures::Levels};
+use crate::{flight::Streams, measures::Levels};
 
 /// Queues, one for each VC, and the scheduler that serves them.
 #[derive(Debug)]
@@ -309,18 +309,18 @@ impl PortCore<Stored> {
         &mut self,
         policy: &mut P,
         until: Time,
-        streams: &mut Streams<Cell>,
-        flight: &mut InFlight,
+        streams: &mut Streams,
     ) -> u64 {
         let (mut units, mut train) = (0, Train::default());
         while self.merge.next::<false, _>(until, streams, &mut train) {
             loop {
                 self.advance(policy, train.first, streams);
-                if self.is_relayed(&train.item) {
-                    self.relay(&train, streams, flight);
-                } else {
+                let mut cell = train.item;
+                if self.notify_allocator(train.first, &mut cell, streams) {
                     units += 1;
-                    self.on_unit(policy, train.first, train.item, streams, flight);
+                    self.on_unit(policy, train.first, cell, streams);
+                } else {
+                    self.relay(&train, streams);
                 }
                 if train.count == 1 {
                     break;
@@ -335,7 +335,7 @@ impl PortCore<Stored> {
 
     /// Handles the departures up to `now`, and the ends of the rate allocator's intervals up to the same picosecond: an
     /// interval ends before anything else that happens then, but for departures at its very beginning.
-    fn advance<P: BufferPolicy>(&mut self, policy: &mut P, now: Instant, streams: &mut Streams<Cell>) {
+    fn advance<P: BufferPolicy>(&mut self, policy: &mut P, now: Instant, streams: &mut Streams) {
         while let Some(end) = self.interval_end(now) {
             self.send_until(policy, Instant::start_of(end), streams);
             self.end_interval(end);
@@ -344,7 +344,7 @@ impl PortCore<Stored> {
     }
 
     /// Handles the departures up to `now`.
-    fn send_until<P: BufferPolicy>(&mut self, policy: &mut P, now: Instant, streams: &mut Streams<Cell>) {
+    fn send_until<P: BufferPolicy>(&mut self, policy: &mut P, now: Instant, streams: &mut Streams) {
         while let Some(Sending { unit, departure, .. }) =
             self.service.sending.take_if(|sending| sending.departure <= now)
         {
@@ -365,7 +365,7 @@ impl PortCore<Stored> {
     }
 
     /// The link is free at `start`: sends what the scheduler chooses and the policy lets pass, if anything waits.
-    fn send_next<P: BufferPolicy>(&mut self, policy: &mut P, start: Instant, streams: &mut Streams<Cell>) {
+    fn send_next<P: BufferPolicy>(&mut self, policy: &mut P, start: Instant, streams: &mut Streams) {
         while let Some(mut unit) = self.service.take_next(start) {
             if !self.passes_head(policy, start, &mut unit) {
                 self.service.drop_taken(&unit, start);
@@ -386,10 +386,8 @@ impl PortCore<Stored> {
         policy: &mut P,
         at: Instant,
         mut cell: Cell,
-        streams: &mut Streams<Cell>,
-        flight: &mut InFlight,
+        streams: &mut Streams,
     ) {
-        self.notify_allocator(at, &mut cell, flight);
         if self.admit::<true, P>(policy, at, &mut cell) {
             let size = self.service.size(&cell);
             self.service.enter(Unit { cell, at, size });

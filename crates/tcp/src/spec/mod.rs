@@ -129,7 +129,7 @@ pub struct StackSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idle_restart: Option<bool>,
     /// Nagle's algorithm: no small segment while data is unacknowledged (RFC 9293 section 3.7.4). Greedy
-    /// sources do not notice. Standard: false.
+    /// sources are not affected. Standard: false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nagle: Option<bool>,
     /// Whether segments leave one by one, at twice the window per smoothed round trip in slow start and 1.2 times it later, and

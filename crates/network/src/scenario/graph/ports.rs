@@ -20,6 +20,17 @@ use super::{
     generate::Outline,
 };
 
+/// A buffer without limit is counted as the limit of its VCs is, or as its link carries.
+pub(super) fn settle_unit(link: &mut Link) {
+    let carried = match link.framing {
+        Framing::Cells => Unit::Cells,
+        Framing::Packets => Unit::Packets,
+    };
+    if link.buffer.0.is_none() {
+        link.buffer.1 = link.vc_buffer.unit().unwrap_or(carried);
+    }
+}
+
 /// Checks that the unit of a port's buffer suits what its link carries.
 pub(super) fn check_buffer(spec: &Spec, outline: &Outline, link: &Link) -> Result<(), Problem> {
     let suits = |capacity: Capacity| match capacity.unit() {

@@ -1,0 +1,111 @@
+"""`celltrain suite`: a whole evaluation with one command."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from celltrain import terminal
+from celltrain.cli import options
+
+if TYPE_CHECKING:
+    from celltrain.comparison import Comparison
+    from celltrain.folder import Folder
+    from celltrain.suite import SuiteResults
+
+__all__ = ["suite"]
+
+
+def suite(
+    name: Annotated[
+        str,
+        typer.Argument(metavar="NAME", help="A suite that comes with celltrain, such as aqm, or a folder."),
+    ],
+    aqm: Annotated[
+        str | None,
+        typer.Option("--aqm", metavar="A,B,C", help="Discard policies to evaluate. Default: the suite's."),
+    ] = None,
+    stack: Annotated[
+        str | None,
+        typer.Option("--stack", metavar="A,B,C", help="TCP stacks to use. Default: that of the scenarios."),
+    ] = None,
+    ecn: Annotated[
+        bool, typer.Option("--ecn", help="Let connections use ECN, and policies mark instead of drop.")
+    ] = False,
+    seed: options.Seed = None,
+    replications: options.Replications = None,
+    jobs: options.Jobs = None,
+    scheduler: options.Scheduler = None,
+    out: options.Out = None,
+    overwrite: options.Overwrite = False,
+    json: options.Json = False,
+) -> None:
+    """Evaluate policies by every section of a suite, and judge its statements.
+
+    Each section runs its scenario with every policy and stack in question and with the suite's baseline.
+    """
+    from celltrain import suite_file
+    from celltrain.suite import KIND, run_suite, suite_key
+
+    loaded = suite_file.load_suite(name)
+    policies, stacks = _words(aqm), _words(stack)
+    key = suite_key(loaded, policies, stacks, ecn=ecn)
+    asked = {k: v for k, v in (("seed", seed), ("replications", replications)) if v is not None}
+    with options.claimed(out, KIND, key, overwrite, asked) as folder:
+        with options.cluster(scheduler, jobs) as executor, options.watched("evaluating", out) as progress:
+            found = run_suite(
+                loaded,
+                policies=policies,
+                stacks=stacks,
+                ecn=ecn,
+                replications=replications,
+                seed=seed,
+                jobs=jobs,
+                progress=progress,
+                executor=executor,
+                folder=folder,
+                finish=_report,
+            )
+        if folder is not None:
+            from celltrain.report.suite import suite_report
+
+            words = ["celltrain", "suite", name, *_again(aqm, stack, ecn)]
+            folder.write_text("report.html", suite_report(found, words))
+            folder.write_json("verdicts.json", found.to_json())
+            folder.finish(found.manifest())
+    if json:
+        terminal.print_json({**found.to_json(), "out": str(out) if out else None})
+    else:
+        _show(found, out)
+    options.end_with(found.defects)
+
+
+def _report(found: "Comparison", folder: "Folder") -> None:
+    """The report of one section."""
+    from celltrain.report import comparison_report
+
+    folder.write_text("report.html", comparison_report(found))
+
+
+def _again(aqm: str | None, stack: str | None, ecn: bool) -> list[str]:
+    """The options that were given."""
+    words = [] if aqm is None else ["--aqm", aqm]
+    words += [] if stack is None else ["--stack", stack]
+    return [*words, "--ecn"] if ecn else words
+
+
+def _words(text: str | None) -> list[str]:
+    return [word.strip() for word in (text or "").split(",") if word.strip()]
+
+
+def _show(found: "SuiteResults", out: Path | None) -> None:
+    from celltrain.suite import verdict_lines
+
+    terminal.say(found.suite.title)
+    for section in found.suite.sections:
+        terminal.heading(f"{section.place} {section.title}")
+        terminal.say(section.question)
+        columns = ("statement", "variant", f"of {found.suite.baseline}'s", "verdict")
+        terminal.table(columns, verdict_lines(found, section.place), text_columns=2)
+    if out:
+        terminal.say(f"results: {out}, report: {out}/report.html")

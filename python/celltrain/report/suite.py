@@ -1,0 +1,90 @@
+"""The report of a suite: each section's question, its picture and its verdicts."""
+
+from collections.abc import Sequence
+
+from celltrain import text
+from celltrain.bounds import bounds
+from celltrain.comparison import Comparison
+from celltrain.registry import measure
+from celltrain.report import parts
+from celltrain.report.page import Page
+from celltrain.suite import SuiteResults, verdict_lines
+from celltrain.suite_file import Section
+from celltrain.verdicts import Verdict
+
+__all__ = ["suite_report"]
+
+VERDICTS = ("statement", "variant", "of the baseline's", "verdict")
+"""The columns of a table of verdicts."""
+
+
+def suite_report(found: SuiteResults, command: Sequence[str]) -> str:
+    """The report of a suite as one HTML file.
+
+    Args:
+        found: what the suite found.
+        command: what runs it again.
+    """
+    suite = found.suite
+    first = next(iter(found.found.values())).manifest
+    page = Page(
+        suite.title,
+        f"{len(suite.sections)} sections of {suite.source}, {first['replications']} replications of each "
+        f"variant with seed {first['seed']}",
+    )
+    page.lead(f"What does {suite.source} find of {_names(found)}?", summary(found))
+    for section in suite.sections:
+        _section(page, found, section)
+    if suite.missing:
+        page.section("What is left out")
+        for one in suite.missing:
+            page.text(f"{suite.source}, section {one}.")
+    parts.how_sure(page, first)
+    parts.rerun(page, command, {})
+    return page.html()
+
+
+def summary(found: SuiteResults) -> list[str]:
+    """A sentence for each variant: how many statements hold for it."""
+    verdicts: dict[str, list[Verdict]] = {}
+    for one in found.judged():
+        verdicts.setdefault(one.variant, []).append(one.verdict)
+    return [
+        f"{variant}: of {len(some)} statements {some.count(Verdict.SUPPORTED)} are supported, "
+        f"{some.count(Verdict.CONTRADICTED)} contradicted and {some.count(Verdict.UNDECIDED)} undecided."
+        for variant, some in verdicts.items()
+    ]
+
+
+def _names(found: SuiteResults) -> str:
+    return ", ".join(dict.fromkeys(one.variant for one in found.judged()))
+
+
+def _section(page: Page, found: SuiteResults, section: Section) -> None:
+    comparison = found.found[section.place]
+    page.section(f"{section.place} {section.title}")
+    page.text(section.question, "question")
+    page.table(VERDICTS, verdict_lines(found, section.place), text_columns=2)
+    for index, name in enumerate(section.measures):
+        with page.folded(measure(name).title.capitalize(), is_open=index == 0):
+            _chart(page, comparison, name)
+    page.text(f"All numbers: {section.place}/report.html.", "note")
+
+
+def _chart(page: Page, comparison: Comparison, name: str) -> None:
+    """A measure of every variant, in the order of the variants: the baselines first."""
+    one = measure(name)
+    estimates = [comparison.estimate(variant, name) for variant in comparison.variants]
+    factor, unit = text.scale(max(abs(estimate.mean) for estimate in estimates), one.unit)
+    low, high = bounds(one)
+    chart = parts.points_chart(
+        comparison.variants,
+        [(one.title, [estimate.scaled(1 / factor) for estimate in estimates], False)],
+        xlabel="variant",
+        ylabel=text.with_unit(one.title, unit),
+        unit=unit,
+        form="rows",
+        bounds=(low / factor, high / factor),
+    )
+    better = "more" if one.more_is_better else "less"
+    page.chart(chart, f"{one.title.capitalize()} with its 95 % interval; {better} is better.")

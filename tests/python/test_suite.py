@@ -1,0 +1,160 @@
+"""Suites: a whole evaluation as data, with its verdicts, its folder and its errors."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from celltrain import _core, verdicts
+from celltrain.errors import InputError
+from celltrain.scenario import load
+from celltrain.suite import run_suite
+from celltrain.suite_file import Statement, load_suite, suites
+
+if TYPE_CHECKING:
+    from conftest import Cli
+
+SCENARIO = """
+schema = 1
+name = "tiny"
+duration = "3 s"
+warm-up = "1 s"
+replications = 3
+topology = { kind = "n-source", sources = 2 }
+link = { framing = "packets", rate = "10 Mbit/s", delay = "5 ms", access.rate = "100 Mbit/s" }
+switch.buffer = "200 packets"
+tcp.stack = "rfc"
+traffic = { kind = "greedy", start = "0 ms .. 500 ms" }
+"""
+
+SUITE = """
+title = "Tiny"
+source = "nobody"
+baseline = "tail-drop"
+policies = ["codel"]
+missing = ["2, which is not there"]
+needs.fq-codel = { "switch.scheduler.discipline" = "flow-queue" }
+
+[[section]]
+place = "1"
+title = "Delay"
+question = "Is the queue short?"
+scenario = "tiny.toml"
+measures = ["delay_mean", "goodput"]
+statement = [
+    { text = "The delay is less than half", measure = "delay_mean", below = 0.5 },
+    { text = "The goodput is twice as high", measure = "goodput", above = 2 },
+]
+"""
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> Path:
+    """The folder of a suite with one section that runs in no time."""
+    folder = tmp_path / "tiny"
+    folder.mkdir()
+    (folder / "tiny.toml").write_text(SCENARIO)
+    (folder / "suite.toml").write_text(SUITE)
+    return folder
+
+
+def changed(folder: Path, old: str, new: str) -> Path:
+    """The same suite with another text in its description."""
+    text = (folder / "suite.toml").read_text()
+    assert old in text
+    (folder / "suite.toml").write_text(text.replace(old, new))
+    return folder
+
+
+def test_a_statement_compares_with_a_factor_of_the_baseline() -> None:
+    half = Statement("less than half", "delay_mean", 0.5, is_below=True)
+    baseline = [10.0, 11.0, 12.0]
+    judged = [
+        half.judge(sample, baseline).verdict for sample in ([1.0, 1.1, 1.3], [9.0, 9.1, 9.3], [1.0, 5.4, 9.0])
+    ]
+    assert judged == [verdicts.Verdict.SUPPORTED, verdicts.Verdict.CONTRADICTED, verdicts.Verdict.UNDECIDED]
+    more = Statement("more", "goodput", 1.0, is_below=False)
+    assert more.judge([11.0, 12.1, 13.0], baseline).verdict == verdicts.Verdict.SUPPORTED
+
+
+def test_every_policy_and_stack_is_judged_against_the_baseline_with_the_same_stack(tiny: Path) -> None:
+    found = run_suite(load_suite(tiny), policies=["codel", "fq-codel"], stacks=["reno", "linux"], jobs=1)
+    assert list(found.found["1"].variants) == [
+        f"{policy}, {stack}" for policy in ("tail-drop", "codel", "fq-codel") for stack in ("reno", "linux")
+    ]
+    assert found.baselines["1"]["codel, linux"] == "tail-drop, linux"
+    judged = {(one.variant, one.statement.measure): one for one in found.judged()}
+    assert len(judged) == 8
+    assert judged["codel, linux", "delay_mean"].verdict == verdicts.Verdict.SUPPORTED
+    assert judged["codel, linux", "goodput"].verdict == verdicts.Verdict.CONTRADICTED
+    means = [found.found["1"].estimate(name, "goodput").mean for name in ("codel, reno", "tail-drop, reno")]
+    assert judged["codel, reno", "goodput"].ratio == pytest.approx(means[0] / means[1])
+
+
+def test_ecn_marks_where_a_policy_can(tiny: Path) -> None:
+    found = run_suite(load_suite(tiny), ecn=True, jobs=1)
+    variants = found.found["1"].manifest["variants"]
+    assert variants["codel"]["switch.discard.codel.ecn"] == "true"
+    assert variants["tail-drop"] == {"switch.discard.policy": '"tail-drop"', "tcp.ecn": "true"}
+
+
+def test_the_command_writes_a_report_a_list_of_verdicts_and_a_folder_for_each_section(
+    tiny: Path, cli: Cli
+) -> None:
+    out = tiny.parent / "out"
+    assert cli("suite", tiny, "--jobs", "1", "--out", out).code == 0
+    report = (out / "report.html").read_text()
+    assert "Is the queue short?" in report
+    assert "codel: of 2 statements 1 are supported, 1 contradicted and 0 undecided." in report
+    assert "http://" not in report.replace("http://www.w3.org", "")
+    rows = json.loads((out / "verdicts.json").read_text())["rows"]
+    assert [row["verdict"] for row in rows] == ["supported", "contradicted"]
+    assert (out / "1" / "report.html").is_file()
+    first = (out / "verdicts.json").read_bytes()
+    assert cli("suite", tiny, "--jobs", "1", "--out", out).code == 0
+    assert (out / "verdicts.json").read_bytes() == first
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('title = "Tiny"', 'titel = "Tiny"', "did you mean 'title'"),
+        ('source = "nobody"', "", "needs `source`, a text"),
+        ("below = 0.5", "below = 0.5, above = 1", "needs `below` or `above`"),
+        ('measure = "goodput"', 'measure = "godput"', "did you mean 'goodput'"),
+        ('policies = ["codel"]', 'policies = "codel"', "needs `policies`, a list of texts"),
+        ("[[section]]", "[section]", "array of tables"),
+    ],
+)
+def test_a_wrong_description_is_refused_with_a_sentence(tiny: Path, old: str, new: str, message: str) -> None:
+    with pytest.raises(InputError, match=r"suite\.toml") as error:
+        load_suite(changed(tiny, old, new))
+    assert message in str(error.value)
+
+
+def test_unknown_names_are_refused_with_the_nearest(tiny: Path) -> None:
+    with pytest.raises(InputError, match="did you mean 'aqm'"):
+        load_suite("aqn")
+    with pytest.raises(InputError, match="did you mean 'codel'"):
+        run_suite(load_suite(tiny), policies=["coddel"])
+    with pytest.raises(InputError, match="did you mean 'linux'"):
+        run_suite(load_suite(tiny), stacks=["linx"])
+    with pytest.raises(InputError, match="name another one"):
+        run_suite(load_suite(tiny), policies=["tail-drop"])
+
+
+@pytest.mark.parametrize("name", sorted(suites()))
+def test_shipped_suites_are_whole(name: str) -> None:
+    suite = load_suite(name)
+    known = {policy["name"] for policy in json.loads(_core.policies())}
+    assert {suite.baseline, *suite.policies, *suite.needs} <= known
+    for section in suite.sections:
+        scenario = load(section.scenario)
+        assert scenario.replications >= verdicts.LEAST
+        assert section.statements
+        assert {one.measure for one in section.statements} <= set(section.measures)
+        for policy, needed in suite.needs.items():
+            scenario.with_({"switch.discard.policy": policy, **needed})
