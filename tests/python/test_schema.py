@@ -141,9 +141,9 @@ FAULTS = {
         "switch/discard/policy",
         HEAD + N_SOURCE + '[switch.discard]\npolicy = "edp"\n',
     ),
-    "a misspelt parameter of a policy": (
+    "an unknown parameter of a policy": (
         "switch/discard/epd",
-        HEAD + N_SOURCE + '[switch.discard]\npolicy = "epd"\nepd = { treshold = "80 %" }\n',
+        HEAD + N_SOURCE + '[switch.discard]\npolicy = "epd"\nepd = { limit = "80 %" }\n',
     ),
     "a level that is a number": (
         "switch/discard/epd/threshold",
