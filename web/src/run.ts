@@ -105,7 +105,7 @@ export class Run {
   /** Loads the scenario and shows it at `at`; fails with the engine's words if it is refused. */
   async load(at: number): Promise<void> {
     this.description = await this.live.ask<"load">({ do: "load", request: this.request });
-    const { look } = await this.live.ask<"seek">({ do: "seek", until: at, period: this.period });
+    const { look } = await this.live.ask<"seek">({ do: "seek", until: at, period: this.description.duration });
     this.view = new View(look);
     const ports = this.view.ports;
     const switches = Array.from({ length: ports.length }, (_, row) => row).filter((row) => ports.get(row, 1) > 0);
@@ -113,9 +113,14 @@ export class Run {
     void this.scan();
   }
 
+  /** Samples of the whole run: several for each pixel of the strip, fewer where each one asks many flows. */
+  get sampleCount(): number {
+    return Math.max(600, Math.min(6000, Math.floor(90_000 / this.description.flows.length)));
+  }
+
   /** From one sample of the strip to the next. */
   get period(): number {
-    return Math.max(1, Math.floor(this.description.duration / 6000));
+    return Math.max(1, Math.floor(this.description.duration / this.sampleCount));
   }
 
   get now(): number {
