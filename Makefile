@@ -53,7 +53,9 @@ test: build $(VENV)/.dev ## Build, then run every test: Rust, Python, and the ty
 	$(BIN)/python -m pytest
 	$(BIN)/python -m mypy.stubtest --concise celltrain._core
 
+# A module that has to be compiled for it is compiled quickly; one that is there stays.
 .PHONY: test-fast
+test-fast: PROFILE = quick
 test-fast: build $(VENV)/.dev ## Run the quick tests in parallel: the crates' unit tests, and Python without what is marked slow.
 	cargo test --locked --workspace --exclude celltrain-python --lib
 	$(BIN)/python -m pytest -q -n auto -m "not slow"
@@ -64,14 +66,16 @@ golden: ## Write the golden values again. Only after a change of the model that 
 	git --no-pager diff --stat tests/golden
 
 .PHONY: watch
-watch: $(VENV)/.dev ## Build and run the quick tests whenever a source changes (needs watchexec).
-	@command -v watchexec >/dev/null || { echo "make watch needs watchexec, a command that watches files" >&2; exit 1; }
-	watchexec --exts rs,py,toml,md --ignore 'results/**' -- $(MAKE) --no-print-directory test-fast PROFILE=dev
+watch: $(VENV)/.dev ## Build and run the quick tests now and whenever a source changes, until Ctrl-C.
+	$(BIN)/watchfiles --ignore-paths python/celltrain/_core.abi3.so "$(MAKE) --no-print-directory test-fast PROFILE=dev" \
+		Cargo.toml crates docs papers python pyproject.toml scenarios tests
 
 .PHONY: coverage
-coverage: build $(VENV)/.dev ## Measure what the tests of the crates cover (needs cargo-llvm-cov); report in target/llvm-cov/html.
-	@cargo llvm-cov --version >/dev/null 2>&1 || { echo "make coverage needs cargo-llvm-cov" >&2; exit 1; }
-	cargo llvm-cov --locked --workspace --exclude celltrain-python --html
+coverage: ## Measure what the tests of the crates cover, or of CRATES="-p celltrain-tcp"; report in target/llvm-cov/html.
+	@cargo llvm-cov --version >/dev/null 2>&1 || { \
+		echo "make coverage needs cargo-llvm-cov: cargo install --locked cargo-llvm-cov" >&2; exit 1; }
+	cargo llvm-cov --locked $(or $(CRATES),--workspace --exclude celltrain-python) --html
+	@echo "$(TARGET_DIR)/llvm-cov/html/index.html"
 
 .PHONY: test-lowest
 test-lowest: build $(VENV)/.dev ## Run the Python tests with the oldest versions that pyproject.toml allows, in .venv-lowest.
@@ -124,6 +128,7 @@ generate: build ## Write again what is derived from the code: schema, policy tab
 
 .PHONY: bench
 bench: build ## Measure cell-hops per second beside the bare loop of the same run.
+	@grep -qx release $(VENV)/.built || echo "note: the module was compiled with PROFILE=$$(cat $(VENV)/.built): rates are lower" >&2
 	$(BIN)/celltrain bench
 
 .PHONY: instructions
@@ -235,4 +240,4 @@ $(VENV)/.docs: requirements/docs.txt $(VENV)/.run
 
 $(VENV)/.built: $(VENV)/.run $(RUST_SOURCES)
 	env -u CONDA_PREFIX PIP_QUIET=1 VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --locked --profile $(PROFILE)
-	@touch $@
+	@echo $(PROFILE) >$@

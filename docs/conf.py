@@ -26,6 +26,9 @@ html_title = "celltrain"
 # The site works offline and asks nobody else for anything.
 html_theme_options = {"footer_icons": []}
 
+# `[text](lab:story=lost-cell)` opens the lab at what the fragment says; its page is copied beside these.
+myst_url_schemes = {"http": None, "https": None, "mailto": None, "lab": "../lab.html#{{path}}"}
+
 _SECTION = re.compile(r"\w[\w ]*:")
 
 
@@ -45,9 +48,20 @@ def mark_code(app, what, name, thing, options, lines):
     lines[:] = marked
 
 
+def copy_lab(app, failure):
+    """Puts the lab beside the pages that link to it, or a word on how to get it."""
+    if failure or app.builder.format != "html":
+        return
+    page = Path(app.srcdir).parent / "web" / "dist" / "index.html"
+    word = "<!doctype html><title>celltrain lab</title><p>This site has no lab: run make lab, then make docs."
+    content = page.read_text(encoding="utf-8") if page.is_file() else word
+    (Path(app.outdir) / "lab.html").write_text(content, encoding="utf-8")
+
+
 def setup(app):
     """Draws the pictures of the reference before its pages are read."""
     import pictures
 
     app.connect("builder-inited", lambda app: pictures.draw(Path(app.srcdir) / "reference" / "pictures"))
+    app.connect("build-finished", copy_lab)
     app.connect("autodoc-process-docstring", mark_code, priority=100)  # before napoleon

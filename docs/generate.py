@@ -20,6 +20,7 @@ from celltrain import papers
 from celltrain.cli import app
 from celltrain.papers import readme, recordings, statements, today
 from celltrain.registry import Measure, measures
+from celltrain.words import WORDS
 
 DOCS = Path(__file__).parent
 PAPERS = DOCS.parent / "papers"
@@ -75,16 +76,16 @@ def _cell(text: str | None) -> str:
 
 MEASURES = """# Measures
 
-What every number of the results is. `celltrain measures NAME` and `celltrain.measures()` say the same, and Parquet files
-carry the units in their metadata. T is the measured time, from the end of the warm-up to the end of the run. Rates
-are in bit/s of payload, without headers. Ratios have no unit.
+This page defines every number of the results. `celltrain measures NAME` and `celltrain.measures()` print the same
+definitions, and Parquet files carry the units in their metadata. T is the measured time, from the end of the warm-up to
+the end of the run. Rates are in bit/s of payload, without headers. Ratios have no unit.
 
-Everything is of one replication. `celltrain run` prints the mean over the replications with its 95 % Student interval;
-[Judge a difference](../how-to/judge-a-difference.md) says what follows from one.
+A value belongs to one replication. `celltrain run` prints the mean over the replications with its 95 % Student interval;
+[Judge a difference](../how-to/judge-a-difference.md) explains how to compare two of them.
 
-The **bottleneck** is the switch port with the highest offered load: what the flows across it would send if nothing else
-held them back, over the rate of its link; of equals the first. It follows from the scenario alone, so every
-replication and every variant of a topology speak of the same port. Reports name it. For another port take its row
+The **bottleneck** is the switch port with the highest offered load: the rate that the flows across it would send without
+other limits, divided by the rate of its link. Among equals it is the first. It follows from the scenario alone, so every
+replication and every variant of a topology uses the same port, and reports name it. For another port, read its row
 of `ports`.
 
 Generated from the registry by `make generate`.
@@ -92,11 +93,14 @@ Generated from the registry by `make generate`.
 TABLES = {
     "run": "## A run: metrics of `summary`",
     "flow": "## A flow: columns of `flows`",
-    "port": "## A port: columns of `ports`\n\nWhere a link carries packets, counts are of packets: `counted` says so.",
+    "port": "## A port: columns of `ports`\n\nOn packet-framed links, counts are of packets; the column `counted` says which.",
     "time": "## Over time: metrics of `series`",
     "bin": "## A bin of a distribution: columns of `distributions`\n\nRuns whose scenario sets `measures.distributions` have them; "
     "[Measure delays and queues](../how-to/measure-delays-and-queues.md) shows how to read them.",
 }
+
+
+WORDS_HEAD = "## Other words of the results"
 
 
 def measures_page() -> str:
@@ -107,6 +111,8 @@ def measures_page() -> str:
             f"\n{heading}\n\n| measure | symbol | unit | definition | source |\n|---|---|---|---|---|\n"
         )
         parts += [_measure_line(one) for one in measures() if one.over == over]
+    parts.append(f"\n{WORDS_HEAD}\n\n| word | where | meaning |\n|---|---|---|\n")
+    parts += [f"| `{one.name}` | {_cell(one.place)} | {_cell(one.meaning)} |\n" for one in WORDS]
     return "".join(parts)
 
 

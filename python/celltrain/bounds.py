@@ -13,6 +13,7 @@ Bounds = tuple[float, float]
 UNBOUNDED: Bounds = (-math.inf, math.inf)
 
 _SHARES = ("fairness_index", "efficiency", "utilisation")
+_PARTS = ("goodput", "cell loss ratio", "CLR", "PRR", "utilisation")
 _SIGNED = ("synchronisation_index", "excess")
 
 
@@ -31,6 +32,8 @@ def bounds_of_row(name: str, unit: str) -> Bounds:
     """The same for a row of a paper's table, of which only the name and the unit are known."""
     if "fairness" in name.lower():
         return (0.0, 1.0)
+    if unit == "%" and name.startswith(_PARTS):
+        return (0.0, 100.0)
     return (0.0, math.inf) if unit else UNBOUNDED
 
 

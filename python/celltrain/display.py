@@ -25,7 +25,9 @@ def table(
     columns: Sequence[str], rows: Iterable[Sequence[str]], title: str = "", *, text_columns: int = 1
 ) -> str:
     """A table; the first `text_columns` columns are aligned to the left, the others hold numbers."""
-    aligned = [f"text-align:{'left' if n < text_columns else 'right'}" for n in range(len(columns))]
+    # A number stays on one line; a table wider than the page scrolls.
+    styles = ("text-align:left", "text-align:right;white-space:nowrap")
+    aligned = [styles[n >= text_columns] for n in range(len(columns))]
 
     def row(tag: str, cells: Sequence[str]) -> str:
         pairs = zip(aligned, cells, strict=True)
@@ -37,4 +39,7 @@ def table(
 
     above = f"<caption>{html.escape(title)}</caption>" if title else ""
     body = "".join(row("td", cells) for cells in rows)
-    return f"<table>{above}<thead>{row('th', columns)}</thead><tbody>{body}</tbody></table>"
+    return (
+        f'<div style="overflow-x:auto"><table>{above}<thead>{row("th", columns)}</thead>'
+        f"<tbody>{body}</tbody></table></div>"
+    )

@@ -69,3 +69,7 @@ def parsed(text: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except RecursionError:
         raise ValueError("tables or arrays are nested too deeply") from None
+    except tomllib.TOMLDecodeError:
+        raise
+    except ValueError:  # which speaks of settings of Python
+        raise ValueError("a number has too many digits") from None

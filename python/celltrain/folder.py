@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from celltrain import text
 from celltrain.errors import InputError
 from celltrain.locking import LOCK, locked
-from celltrain.manifests import FORMAT, LISTS, MANIFEST, digest, load, names_of, sealed
+from celltrain.manifests import FORMAT, LISTS, MANIFEST, digest, is_sealed, load, names_of, sealed
 from celltrain.registry import measures
 
 if TYPE_CHECKING:
@@ -77,6 +77,7 @@ class Folder:
         self._asked = {name: value for name, value in (asked or {}).items() if name == "seed"}
         self._identity = {"kind": kind, "key": key}
         self._earlier: list[str] = names_of(earlier)
+        self._earlier_checksums = _checksums_of(earlier)
         self._files: list[str] = []
         self._checksums: dict[str, str] = {}
         self.about: dict[str, Any] = {}
@@ -137,13 +138,25 @@ class Folder:
 
         It stays open as long as the folder is claimed.
         """
-        from celltrain.runs.store import Store
+        from celltrain.runs.store import FILE, Store
 
         if self._store is None:
+            is_damaged = self._is_damaged(FILE)
             self._store = Store(self.path, seed, self._begin)
+            if is_damaged:
+                self._store.rebuild()
+                self._note(f"{FILE} in this folder is not as it was written: each of its runs is checked")
             for line in self._store.notes():
                 self._note(line)
         return self._store
+
+    def _is_damaged(self, name: str) -> bool:
+        """Whether a file of the results that were complete is not as it was written."""
+        file = self.path / name
+        if name not in self._earlier_checksums or not file.is_file():
+            return False
+        with file.open("rb") as content:
+            return digest(content) != self._earlier_checksums[name]
 
     @property
     def keeps_runs(self) -> bool:
@@ -273,11 +286,17 @@ def claim(
         InputError: the folder cannot be written, also later, is in use, or holds something else.
     """
     place = Path(path)
+    try:
+        str(place).encode()
+    except UnicodeEncodeError:
+        raise InputError(f"cannot write results to {place}: the name is not UTF-8") from None
     made = [folder for folder in (place, *place.parents) if not folder.exists()]
     target: Folder | None = None
     try:
         with _held(place):
             earlier = _earlier(place, overwrite)
+            if not is_sealed(earlier or {}):
+                note(f"{MANIFEST} in this folder is not as it was written: it is written again")
             if not overwrite:
                 _refuse_foreign(place, earlier, kind, key)
                 _refuse_to_lose(place, earlier or {}, asked or {})
@@ -356,6 +375,12 @@ def _earlier(path: Path, overwrite: bool) -> dict[str, Any] | None:
         if overwrite:
             return None
         raise
+
+
+def _checksums_of(manifest: Mapping[str, Any]) -> dict[str, str]:
+    """The checksums of complete results."""
+    found = manifest.get("checksums")
+    return found if manifest.get("complete") and isinstance(found, dict) else {}
 
 
 def _is_below(path: Path, name: str) -> bool:

@@ -1,11 +1,15 @@
-"""Links that open the lab with a scenario."""
+"""The page of the lab in this installation, and links that open it with a scenario."""
 
 import base64
 import json
 import zlib
 from collections.abc import Sequence
+from pathlib import Path
 
-__all__ = ["fragment"]
+__all__ = ["PAGE", "fragment"]
+
+PAGE = Path(__file__).resolve().parent / "page" / "index.html"
+"""The page, as a part of the package: `make lab` puts it there, and a wheel takes it along."""
 
 
 def fragment(name: str, toml: str | None = None, set_: Sequence[tuple[str, str]] = (), at: int = 0) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from celltrain.errors import InputError
 
-__all__ = ["LOCK", "holder", "locked"]
+__all__ = ["LOCK", "check_free", "holder", "locked"]
 
 LOCK = ".lock"
 """The file in a results folder that its writer holds. It goes away when the writer ends, however it ends."""
@@ -27,9 +27,7 @@ def locked(folder: Path) -> Iterator[None]:
     try:
         lock.acquire()
     except Timeout:
-        raise InputError(
-            f"{folder} is in use by {_holder(folder)}: wait for it to end, or choose another folder"
-        ) from None
+        raise _in_use(folder) from None
     try:
         with suppress(OSError):  # the lock holds without a name in it
             (folder / LOCK).write_text(f"process {os.getpid()} on {socket.gethostname()}\n", encoding="utf-8")
@@ -39,6 +37,30 @@ def locked(folder: Path) -> Iterator[None]:
         with suppress(OSError):
             (folder / LOCK).unlink()
         lock.release()
+
+
+def check_free(folder: Path) -> None:
+    """Makes sure that no process holds the lock on a folder, and changes nothing there.
+
+    Raises:
+        InputError: a process holds it; the message names that process.
+    """
+    try:
+        import fcntl
+    except ImportError:  # a system without it has another lock, which only a writer can ask about
+        with locked(folder):
+            return
+    with suppress(FileNotFoundError, PermissionError), (folder / LOCK).open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise _in_use(folder) from None
+
+
+def _in_use(folder: Path) -> InputError:
+    return InputError(
+        f"{folder} is in use by {_holder(folder)}: wait for it to end, or choose another folder"
+    )
 
 
 def holder(file: Path) -> str:

@@ -22,6 +22,7 @@ __all__ = [
     "asked",
     "digest",
     "frame_reader",
+    "is_sealed",
     "load",
     "names_of",
     "read_manifest",
@@ -75,7 +76,7 @@ def read_manifest(path: Path, kind: str | None = None) -> dict[str, Any]:
         raise InputError(f"{path / MANIFEST} is not the manifest of an experiment")
     if not manifest.get("complete"):
         raise InputError(f"the results in {path} are incomplete: they were interrupted while being written")
-    if "checksum" in manifest and sealed(manifest)["checksum"] != manifest["checksum"]:
+    if not is_sealed(manifest):
         raise InputError(
             f"the results in {path} are damaged: {MANIFEST} is not as it was written; run it again"
         )
@@ -139,6 +140,14 @@ def sealed(manifest: Mapping[str, Any]) -> dict[str, Any]:
     plain = json.loads(text.json_text(rest))  # as it is read back
     content = json.dumps(plain, sort_keys=True, ensure_ascii=False).encode(errors="surrogatepass")
     return {**rest, "checksum": hashlib.blake2b(content, digest_size=16).hexdigest()}
+
+
+def is_sealed(manifest: Mapping[str, Any]) -> bool:
+    """Whether a manifest is as it was written; those of format 1 and before have no checksum."""
+    if "checksum" in manifest:
+        return bool(sealed(manifest)["checksum"] == manifest["checksum"])
+    written = manifest.get("format")
+    return not isinstance(written, int) or written < 2
 
 
 def load(path: Path) -> dict[str, Any] | None:

@@ -24,7 +24,7 @@ NAMED = 5
 def notes(scenario: Scenario) -> list[str]:
     """A sentence for each setting without effect and each port where phases lock, with what to write."""
     settings = scenario.to_dict()
-    found = [note for rule in (_abr, _gfr, _ecn, _unread) for note in rule(settings)]
+    found = [note for rule in (_abr, _gfr, _ecn, _unread, _shared) for note in rule(settings)]
     return [*found, *_overcommitted(scenario, settings), *scenario.core.notes()]
 
 
@@ -105,6 +105,21 @@ def _unread(settings: Settings) -> Iterator[str]:
         yield (
             "a switch would mark and no TCP reads marks: it discards what it would mark; write tcp.ecn = true"
         )
+
+
+def _shared(settings: Settings) -> Iterator[str]:
+    """A VC is what switches know: they cannot tell the flows in it apart."""
+    flows: dict[tuple[object, ...], list[str]] = {}
+    for flow in _each(settings, "flow"):
+        if flow.get("circuit") is not None:
+            ends = flow.get("from"), flow.get("to"), flow["circuit"]
+            flows.setdefault(ends, []).append(f'"{flow.get("name", "")}"')
+    for first, *others in flows.values():
+        if others:
+            yield (
+                f"flow {first} shares its VC with {', '.join(others[:NAMED])}: their cells and transfer "
+                f"delays are those of the VC and stand with {first}; choose VCs of their own for each flow"
+            )
 
 
 def _marks_frames(port: Settings) -> bool:

@@ -127,8 +127,8 @@ def policies() -> Catalogue:
 @cache
 def stacks() -> Catalogue:
     """The presets of TCP (`tcp.stack`)."""
-    every = json.loads(_core.schema())["definitions"]["Stack"]["oneOf"]
-    return Catalogue(Choice(one["const"], one["description"]) for one in every)
+    stack = json.loads(_core.schema())["definitions"]["Stack"]
+    return Catalogue(map(Choice, stack["enum"], stack["x-taplo"]["docs"]["enumValues"]))
 
 
 @cache

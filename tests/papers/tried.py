@@ -3,7 +3,8 @@
 `papers/PAPER/tried.toml` lists the settings. A [[try]] changes some of them and has its claims judged: it
 tests what makes a statement fail. A [[search]] runs every combination of some values and compares each with
 what is printed, also in exhibits that are held out. The results are written to `papers/PAPER/tried.json`,
-from which the page of statements is made; what ran before under the same settings stays.
+from which the page of statements is made. What this version ran before with the same settings, claims and
+held-out exhibits stays.
 """
 
 from __future__ import annotations
@@ -18,11 +19,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import celltrain
 from celltrain import papers, statistics
+from celltrain.errors import unknown
 from celltrain.papers.description import Paper, Table
 from celltrain.papers.reproduction import Reproduction
 
 PAPERS = Path(__file__).resolve().parents[2] / "papers"
+
+KEYS = ("search", "name", "candidate", "settings", "exhibits", "columns", "held-out", "replications")
+"""What a result has in the words of its plan."""
 
 
 @dataclass(frozen=True)
@@ -44,15 +50,23 @@ class Plan:
 
     @property
     def known_by(self) -> dict[str, Any]:
-        """What tells it from others in the file of results."""
+        """What tells it from others: all that its result in the file depends on, but for the version."""
         return {
+            "search": self.search,
             "name": self.name,
             "candidate": self.candidate,
             "settings": dict(self.settings),
             "exhibits": list(self.exhibits),
             "columns": list(self.columns),
+            "held-out": list(self.held_out),
             "replications": self.replications,
+            "claims": sorted(self.claims),
         }
+
+
+def known_by(kept: Mapping[str, Any]) -> dict[str, Any]:
+    """The same of a result in the file, where `claims` has what was found of each."""
+    return {key: kept[key] for key in KEYS} | {"claims": sorted(kept["claims"])}
 
 
 def plans(file: Path) -> Iterator[Plan]:
@@ -84,6 +98,7 @@ def _plan(one: Mapping[str, Any], name: str, settings: Mapping[str, Any], search
 
 def reduced(paper: Paper, plan: Plan) -> Paper:
     """The paper with the settings of the plan, its exhibits and its claims alone."""
+    _check_names(paper, plan)
     own: Mapping[str, Any] = {}
     for candidate in paper.candidates:
         if candidate.name == plan.candidate:
@@ -114,13 +129,27 @@ def reduced(paper: Paper, plan: Plan) -> Paper:
     )
 
 
+def _check_names(paper: Paper, plan: Plan) -> None:
+    """Refuses names that the paper does not have: what they are to change or to judge would be left out."""
+    tables = [one for one in (*paper.tables, *paper.figures) if one.name in plan.exhibits]
+    known = {
+        "exhibit": ([*plan.exhibits, *plan.held_out], [one.name for one in tables]),
+        "column": (plan.columns, [column.name for one in tables for column in one.columns]),
+        "claim": (plan.claims, [one.id for one in paper.claims]),
+        "candidate": ([plan.candidate] if plan.candidate else [], [one.name for one in paper.candidates]),
+    }
+    for kind, (named, there) in known.items():
+        for name in named:
+            if name not in there:
+                raise unknown(kind, name, there)
+
+
 def tried(paper: Paper, plan: Plan, jobs: int) -> dict[str, Any]:
     """What a plan gives, as the file of results keeps it."""
     found = papers.reproduce(reduced(paper, plan), replications=plan.replications, jobs=jobs)
     return {
         **plan.known_by,
-        "search": plan.search,
-        "held-out": list(plan.held_out),
+        "version": found.provenance["celltrain"],
         "fingerprint": found.provenance["fingerprint"],
         "claims": {
             one.claim.id: {
@@ -157,6 +186,12 @@ def deviations(found: Reproduction) -> dict[str, dict[str, float]]:
     }
 
 
+def in_order(every: Sequence[Plan], kept: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The results of these plans, in their order; those of others go."""
+    order = [one.known_by for one in every]
+    return sorted((one for one in kept if known_by(one) in order), key=lambda one: order.index(known_by(one)))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("paper")
@@ -170,15 +205,13 @@ def main() -> None:
     every = list(plans(folder / "tried.toml"))
     for plan in every:
         wanted = not given.names or plan.name in given.names or plan.search in given.names
-        same = [one for one in kept if all(one[key] == value for key, value in plan.known_by.items())]
-        if not wanted or same:
+        same = [one for one in kept if known_by(one) == plan.known_by]
+        if not wanted or any(one["version"] == celltrain.__version__ for one in same):
             continue
-        kept.append(tried(paper, plan, given.jobs))
-        order = [one.known_by for one in every]
-        kept = [one for one in kept if {key: one[key] for key in order[0]} in order]
-        kept.sort(key=lambda one: order.index({key: one[key] for key in order[0]}))
+        result = tried(paper, plan, given.jobs)
+        kept = in_order(every, [*(one for one in kept if one not in same), result])
         file.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-        sys.stderr.write(f"{plan.search or 'try'}: {plan.name}: {kept[-1]['deviations']}\n")
+        sys.stderr.write(f"{plan.search or 'try'}: {plan.name}: {result['deviations']}\n")
 
 
 if __name__ == "__main__":

@@ -45,7 +45,14 @@ USE = """<script>
     const ticks = () => [...figure.querySelectorAll("svg > text")].map((text) => text.textContent).join(" ");
     const surface = () => figure.querySelector(".surface");
     const one = { label: figure.querySelector("svg").getAttribute("aria-label"), paths: 0 };
-    if (surface()) {
+    if (figure.chart.data.kind === "distribution") {
+      one.kind = "distribution";
+      one.paths = figure.querySelectorAll("path").length;
+      at(surface(), "pointermove", 0.5);
+      one.read = readout();
+      figure.querySelector("svg").dispatchEvent(new KeyboardEvent("keydown", { key: "End" }));
+      one.end = readout();
+    } else if (surface()) {
       one.kind = "strips";
       one.paths = figure.querySelectorAll("path").length;
       at(surface(), "pointermove", 0.5);
@@ -91,6 +98,8 @@ def pages(scenario: ct.Scenario) -> Iterator[tuple[str, str]]:
     yield "run", run_report(ct.run(scenario, trace=True))
     yield "untraced run", run_report(ct.run(scenario, replications=1))
     yield "comparison", comparison_report(ct.compare(scenario, ["tail-drop", "epd"], trace=True))
+    kept = scenario.with_({"measures.distributions": True})
+    yield "distributions", comparison_report(ct.compare(kept, ["tail-drop", "epd"]))
     found = ct.reproduce(ID, replications=2)
     yield "reproduction", reproduction_report(found)
     every = PapersReport()
@@ -109,6 +118,7 @@ KINDS = {
     "run": {"strips", "points", "rows"},
     "untraced run": {"points", "rows"},
     "comparison": {"strips", "rows"},
+    "distributions": {"distribution", "rows"},
     "reproduction": {"strips", "points", "curves", "bars"},
     "all reproductions": {"strips", "points", "curves", "bars"},
     "sweep": {"points"},
@@ -150,6 +160,11 @@ def test_charts_answer_in_a_browser_and_nothing_complains(
     assert (outcome["heat"] >= 64) == (kind == "wide sweep")
     for chart in outcome["seen"]:
         assert chart["label"]
+        if chart["kind"] == "distribution":
+            assert chart["paths"] == 2, "a curve for each variant"
+            assert re.match(r"At most [\d.,]+ (ms|cells): tail-drop [\d.]+ %, epd [\d.]+ %", chart["read"])
+            assert chart["end"].endswith(": tail-drop 100 %, epd 100 %")
+            continue
         assert chart["restored"]
         if chart["kind"] == "strips":
             assert chart["paths"] >= 2
@@ -176,7 +191,7 @@ NODE = shutil.which("node")
 def test_pages_can_be_read_by_everyone_on_every_screen(reports: dict[str, str], tmp_path: Path) -> None:
     """Nothing that axe-core calls serious, no page wider than a telephone, no chart text below 11 pixels."""
     pages = []
-    for kind in ("run", "comparison", "reproduction", "sweep"):
+    for kind in ("run", "comparison", "distributions", "reproduction", "sweep"):
         pages.append(tmp_path / f"{kind}.html")
         pages[-1].write_text(reports[kind], encoding="utf-8")
     script = Path(__file__).parent / "accessibility.mjs"

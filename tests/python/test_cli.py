@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import celltrain as ct
+from celltrain.comparison import known_policies
 
 if TYPE_CHECKING:
     from conftest import Answer, Cli
@@ -40,7 +41,8 @@ def test_help_imports_nothing_slow() -> None:
     script = (
         "import sys\nfrom celltrain.cli import main\nsys.argv = ['celltrain', '--help']\n"
         "try:\n    main()\nexcept SystemExit as left:\n    assert not left.code\n"
-        "slow = {'polars', 'numpy', 'matplotlib', 'pandas', 'celltrain._core'} & set(sys.modules)\n"
+        "slow = {'polars', 'numpy', 'matplotlib', 'pandas', 'celltrain._core', 'http.server'}\n"
+        "slow &= set(sys.modules)\n"
         "assert not slow, slow"
     )
     answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
@@ -318,6 +320,21 @@ def test_unknown_names_suggest_the_nearest(
     cli: Cli, arguments: tuple[str, ...], words: tuple[str, ...]
 ) -> None:
     said_once(cli(*arguments), *words)
+
+
+def test_all_stands_for_the_policies_that_a_scenario_takes(cli: Cli, scenario_file: Path) -> None:
+    # Virtual queues count packets and refuse a buffer of bytes.
+    in_bytes = ("--set", "link.framing=packets", "--set", "switch.buffer=20 kB")
+    words = ("compare", scenario_file, "--policies", "espd,all", "--replications", "1", "--json", *in_bytes)
+    answer = cli(*words)
+    assert answer.code == 0, answer.err
+    names = list(dict.fromkeys(row["variant"] for row in json.loads(answer.out)["rows"]))
+    assert names[0] == "espd"
+    assert sorted(names) == sorted(set(known_policies()) - {"virtual-queuing", "improved-virtual-queuing"})
+    assert (
+        "left out, as the scenario does not take them: virtual-queuing (virtual queues count packets"
+        in answer.err
+    )
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import html
 import os
 import pickle
 import re
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -76,6 +77,17 @@ def test_a_device_that_never_ends(cli: Cli, command: str) -> None:
     assert "/dev/zero" in refused(cli, command, Path("/dev/zero"))
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names of files are text")
+def test_a_folder_whose_name_is_no_text(cli: Cli, scenario_file: Path, tmp_path: Path) -> None:
+    """The writer of Parquet files could not find it."""
+    place = tmp_path / os.fsdecode(b"out\xff")
+    for words in (("run", scenario_file), ("compare", scenario_file, "--policies", "epd,ppd")):
+        answer = cli(*words, "--out", place)
+        assert (answer.code, answer.out) == (2, "")
+        assert "the name is not UTF-8" in answer.err
+    assert not place.exists()
+
+
 HOSTILE = 'a<!--<script>alert(1)</script>\\u001b[31m\\u009b2J\\u202e"b'
 
 
@@ -143,6 +155,47 @@ def test_what_has_no_effect_is_noted(
     file.write_text(changed.to_toml(), encoding="utf-8")
     assert f"note: {note}" in cli("check", file).out
     assert html.escape(note.split(":")[0]) in run_report(ct.run(changed, replications=1))
+
+
+SHARED = """
+schema = 1
+name = "three flows, two VCs"
+duration = "100 ms"
+[topology]
+kind = "graph"
+node = [{ name = "s1", kind = "switch" }, { name = "h1", kind = "host" }, { name = "h2", kind = "host" }]
+link = [{ from = "h1", to = "s1" }, { from = "h2", to = "s1" }]
+[[flow]]
+name = "a"
+from = "h1"
+to = "h2"
+circuit = "one"
+[[flow]]
+name = "b"
+from = "h1"
+to = "h2"
+circuit = "one"
+[[flow]]
+name = "c"
+from = "h1"
+to = "h2"
+circuit = "two"
+"""
+
+
+def test_flows_that_are_measured_together_are_noted() -> None:
+    """What the note says is so: the cells of a VC count with its first flow."""
+    shared = ct.Scenario.from_toml(SHARED)
+    (note,) = notes(shared)
+    assert note.startswith('flow "a" shares its VC with "b": ')
+    flows = ct.run(shared, replications=1).flows
+    assert flows["cells_sent"].to_list()[0] > 0
+    assert flows.filter(flow="b")["goodput"].item() > 0
+    assert (flows["transfer_delay_mean"].is_nan() | flows["transfer_delay_mean"].is_null()).to_list() == [
+        False,
+        True,
+        False,
+    ]
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from celltrain.papers import readme, recordings
 from celltrain.papers.description import Paper
 from celltrain.papers.outcomes import Outcomes
 from celltrain.papers.printed import ends
+from celltrain.papers.tries import judgements, read_tries
 from celltrain.verdicts import Verdict
 
 ROOT = Path(__file__).parents[2]
@@ -116,10 +118,21 @@ def test_a_single_replication_decides_nothing(paper: Paper) -> None:
 
 
 def test_every_contradicted_statement_has_a_cause(paper: Paper) -> None:
-    recorded = recordings.read(paper)
+    recorded, tried = recordings.read(paper), read_tries(paper)
     for claim in paper.claims:
         if recorded.claim(claim.id, paper.stacks[0]).get("verdict") == Verdict.CONTRADICTED:
             assert claim.cause, claim.id
+            others = [name for name in paper.compared[1:] if recorded.claim(claim.id, name)]
+            assert others or list(judgements(tried, claim)), f"no other setting was tried for {claim.id}"
+
+
+def test_the_readme_has_no_numbers_of_another_version(paper: Paper) -> None:
+    """Measured numbers stand in blocks that are made of the recording, or in causes that were tested."""
+    text = (paper.folder.path / "README.md").read_text(encoding="utf-8")
+    assert "earlier version of the simulator" not in text
+    prose = re.sub(r"<!-- (recorded:|causes).*?<!-- end -->", "", text, flags=re.DOTALL)
+    assert "±" not in prose
+    assert not re.search(r"\| *\**[-+−]?\d+\.\d", prose), "a table of numbers that nothing makes"
 
 
 def test_the_readme_shows_what_is_recorded(paper: Paper) -> None:

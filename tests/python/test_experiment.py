@@ -2,12 +2,17 @@
 
 import threading
 from concurrent.futures import Future
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 import celltrain as ct
 from celltrain import _core, experiment
+from celltrain.folder import claim
 from celltrain.results import Record
+from celltrain.runs.entry import Entry, entries_of
 
 
 def test_results_do_not_depend_on_the_number_of_threads(scenario: ct.Scenario) -> None:
@@ -120,3 +125,21 @@ def test_what_has_ended_is_kept_when_another_raises() -> None:
                 lambda: 3,
             )
         assert sorted(kept) == [(item, 10 * item) for item in range(first, first + 5) if item % 2 == 0]
+
+
+def test_one_thread_at_a_time_makes_frames(
+    scenario: ct.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """polars fails where two threads meet numpy for the first time at once."""
+    meeting = threading.Barrier(2, timeout=1)
+    met: list[int] = []
+
+    def slow(*words: Any) -> list[Entry]:
+        with suppress(threading.BrokenBarrierError):
+            met.append(meeting.wait())
+        return entries_of(*words)
+
+    monkeypatch.setattr("celltrain.runs.work.entries_of", slow)
+    with claim(tmp_path, "run", "0") as folder:
+        ct.run(scenario, replications=2, jobs=2, folder=folder)
+    assert not met

@@ -180,6 +180,19 @@ def test_every_flipped_bit_is_noticed(written: Path) -> None:
     assert ct.Result.read(written).summary.height
 
 
+def test_a_manifest_whose_checksum_lost_its_name_is_noticed(written: Path) -> None:
+    """Every bit of the key: without it the manifest would be one of a version that wrote no checksum."""
+    file = written / "manifest.json"
+    whole = file.read_bytes()
+    begin = whole.index(b'"checksum"')
+    for bit in range(8 * begin, 8 * (begin + len('"checksum"'))):
+        changed = bytearray(whole)
+        changed[bit // 8] ^= 1 << bit % 8
+        file.write_bytes(changed)
+        with pytest.raises(ct.InputError):
+            ct.read(written)
+
+
 def test_a_damaged_sweep_is_noticed(scenario: ct.Scenario, tmp_path: Path) -> None:
     ct.sweep(scenario, grid={"switch.buffer": ["100 cells"]}, replications=2, out=tmp_path)
     file = tmp_path / "summary.parquet"
@@ -187,6 +200,39 @@ def test_a_damaged_sweep_is_noticed(scenario: ct.Scenario, tmp_path: Path) -> No
     file.write_bytes(whole[:40] + bytes([whole[40] ^ 1]) + whole[41:])
     with pytest.raises(ct.InputError, match=r"damaged: summary\.parquet is not as it was written"):
         _ = ct.Sweep.read(tmp_path).summary
+
+
+def test_every_flipped_bit_of_a_store_is_noticed(cli: Cli, scenario_file: Path, tmp_path: Path) -> None:
+    """By `check`, and by the same command again, which ends with the results of before."""
+    out = tmp_path / "out"
+    words = ("run", scenario_file, "--replications", "2", "--no-trace", "--out", out)
+    assert cli(*words).code == 0
+    file, summary = out / "runs.sqlite", (out / "summary.parquet").read_bytes()
+    before = {path: path.read_bytes() for path in out.iterdir()}
+    whole, draws = before[file], random.Random(6)
+    for _ in range(8):
+        place, bit = draws.randrange(len(whole)), 1 << draws.randrange(8)
+        for path, content in before.items():
+            path.write_bytes(content)
+        file.write_bytes(whole[:place] + bytes([whole[place] ^ bit]) + whole[place + 1 :])
+        assert "runs.sqlite is not as it was written" in cli("check", out).err, (place, bit)
+        again = cli(*words)
+        assert again.code == 0
+        assert "runs.sqlite in this folder is not as it was written" in again.err, (place, bit)
+        assert (out / "summary.parquet").read_bytes() == summary
+        assert cli("check", out).code == 0
+        assert "as it was written" not in cli(*words).err, "the file is whole again"
+
+
+def test_a_damaged_manifest_is_noticed_by_the_next_run(cli: Cli, scenario_file: Path, tmp_path: Path) -> None:
+    words = ("run", scenario_file, "--replications", "2", "--no-trace", "--out", tmp_path / "out")
+    assert cli(*words).code == 0
+    file = tmp_path / "out" / "manifest.json"
+    file.write_text(
+        file.read_text(encoding="utf-8").replace('"replications": 2', '"replications": 1'), encoding="utf-8"
+    )
+    assert "manifest.json in this folder is not as it was written" in cli(*words).err
+    assert "as it was written" not in cli(*words).err
 
 
 @pytest.mark.parametrize(

@@ -118,8 +118,8 @@ def test_excess_is_that_of_the_greedy_vcs() -> None:
     assert flows["excess"][2:] == pytest.approx(excess)
     assert all(math.isnan(flows["excess"][vc]) for vc in (0, 1)), "the modest ones ask for nothing"
     parts = [one / flows["mcr"][vc] for one, vc in zip(excess, greedy, strict=True)]
-    assert rows["index of excess, equal parts"] == pytest.approx(statistics.jain(excess))
-    assert rows["index of excess, parts by MCR"] == pytest.approx(statistics.jain(parts))
+    assert rows["fairness index of excess, equal parts"] == pytest.approx(statistics.jain(excess))
+    assert rows["fairness index of excess, parts by MCR"] == pytest.approx(statistics.jain(parts))
     assert record.metric("excess") == pytest.approx(sum(excess))
 
 

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import math
+import re
+from collections.abc import Iterator
+from itertools import takewhile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -12,6 +17,8 @@ import celltrain as ct
 from celltrain import statistics
 from celltrain.experiment import execute, replicate
 from celltrain.results import Record
+from celltrain.words import WORDS, definitions
+from tiny_paper import ID
 
 if TYPE_CHECKING:
     from conftest import Cli
@@ -105,6 +112,14 @@ def test_packets_are_not_called_cells(scenario: ct.Scenario) -> None:
     assert units["occupancy_mean"] == units["occupancy_max"] == "packets"
 
 
+def test_the_largest_occupancy_is_in_the_unit_of_the_buffer(scenario: ct.Scenario) -> None:
+    record = one(scenario.with_({"link.framing": "packets", "switch.buffer": "30 kB"}))
+    units = {name: unit for name, _, unit in record.summary}
+    assert (units["occupancy_mean"], units["occupancy_max"]) == ("packets", "B")
+    assert record.units["occupancy_mean"] == "packets"
+    assert record.units["occupancy_max"] == "packets or B", "buffers of hosts are in packets"
+
+
 def test_a_measure_is_explained(cli: Cli) -> None:
     said = cli("measures", "efficiency").out
     for word in ("efficiency", "summary", "whole frames", "Floyd", "more is better"):
@@ -114,7 +129,60 @@ def test_a_measure_is_explained(cli: Cli) -> None:
         assert measure.name in listed
     answer = cli("measures", "goodputt")
     assert answer.code == 2
-    assert "did you mean 'goodput'?" in answer.err
+    assert "did you mean 'goodput' or " in answer.err
+    assert cli("measures", "Fairness index").out == cli("measures", "fairness_index").out
+    assert cli("measures", "fairness", "index").out == cli("measures", "fairness_index").out
+    assert "'cell_loss_ratio'" in cli("measures", "loss ratio").err
+    assert json.loads(cli("measures", "gain of pairing", "--json").out)["words"][0]["place"] == "compare"
+    assert len(cli("measures", "nothing like it").err) < 200
+
+
+def heads(printed: str, *, rows: bool) -> Iterator[str]:
+    """The heads of the columns of every printed table, and those of its rows."""
+    lines = printed.splitlines()
+    for number, line in enumerate(lines):
+        if line.startswith(" ─"):
+            yield from re.split(r" {2,}", lines[number - 1].strip())
+            body = takewhile(str.strip, lines[number + 1 :] if rows else [])
+            yield from (re.split(r" {2,}", row.strip())[0] for row in body)
+
+
+@pytest.mark.usefixtures("tiny_paper")
+def test_every_printed_number_and_every_column_has_a_definition(
+    cli: Cli, scenario_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Names that a scenario, plan or paper makes up are the only ones without."""
+    monkeypatch.setenv("COLUMNS", "300")
+    plan = tmp_path / "plan.toml"
+    axis = '[sweep]\nreplications = 2\n[sweep.grid]\n"switch.buffer" = ["100 cells", "50 cells"]\n'
+    plan.write_text(f'scenario = "{scenario_file}"\n{axis}')
+    few = ("--replications", "2")
+    commands = {
+        "run": ("run", scenario_file, *few, "--events", "--set", "measures.distributions=true"),
+        "compare": ("compare", scenario_file, *few, "--policies", "epd,ppd"),
+        "sweep": ("sweep", plan),
+        "reproduce": ("reproduce", ID, *few),
+    }
+    own = {"measure", "policy", "what a switch keeps for each VC", "switch.buffer", "switch.buffer (cells)"}
+    seen: set[str] = set()
+    for kind, words in commands.items():
+        folder = tmp_path / kind
+        answer = cli(*words, "--out", folder)
+        assert answer.code == 0, answer
+        if kind != "reproduce":  # its columns and rows have the paper's own names
+            seen |= set(heads(answer.out, rows=kind == "run"))
+        for file in folder.glob("*.parquet"):
+            seen |= set(pl.read_parquet_schema(file))
+        seen |= set(ct.collect(folder).columns)
+    assert {"goodput", "fairness index", "retransmission ratio", "variant", "point", "published"} <= seen
+    assert sorted(name for name in seen - own if not definitions(name)) == []
+
+
+def test_no_two_words_are_the_same() -> None:
+    names = [word.name for word in WORDS]
+    assert len(names) == len(set(names))
+    measured = {measure.name for measure in ct.measures() if measure.over != "bin"}
+    assert not measured & set(names), "a name has one meaning"
 
 
 def test_percentiles_are_within_their_error(scenario: ct.Scenario) -> None:

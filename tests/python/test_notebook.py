@@ -11,6 +11,7 @@ import pytest
 import celltrain as ct
 from celltrain import display, registry, text
 from celltrain.statistics import Estimate, estimate, paired_difference
+from celltrain.sweeps.view import mean_lines
 
 VOID = {"br", "img", "meta"}
 
@@ -85,6 +86,17 @@ def test_a_comparison_shows_means_differences_and_who_is_best(comparison: ct.Com
             assert cell in shown
     for sentence in comparison.sentences():
         assert sentence in shown
+
+
+def test_a_sweep_shows_its_measures_at_the_first_points(scenario: ct.Scenario) -> None:
+    grid = {"switch.buffer": "100 cells .. 1200 cells step 100 cells"}
+    swept = ct.sweep(scenario, grid=grid, replications=2)
+    shown = words(swept._repr_html_())
+    lines = mean_lines(swept, 12)
+    for cell in (*lines[0], *lines[9]):
+        assert cell in shown
+    assert "1200 cells" not in shown
+    assert "2 more points" in shown
 
 
 def test_html_has_no_markup_of_its_data() -> None:

@@ -237,6 +237,13 @@ def test_a_bad_published_value_names_its_cell(line: str, tmp_path: Path) -> None
         _ = PaperFolder(tmp_path).published
 
 
+def _batches(folder: Path) -> int:
+    """How often something was added to the runs of a folder."""
+    with closing(sqlite3.connect(folder / "runs.sqlite")) as store:
+        found: int = store.execute("SELECT count(*) FROM batches").fetchone()[0]
+    return found
+
+
 def test_reproduce_all_writes_a_folder_a_paper_and_one_report(
     tiny_paper: None, cli: Cli, tmp_path: Path
 ) -> None:
@@ -247,7 +254,8 @@ def test_reproduce_all_writes_a_folder_a_paper_and_one_report(
     assert one["paper"] == ID
     assert json.loads((out / "reproductions.json").read_text()) == [one]
     pictures = {path.stem for path in (out / ID / "plots").iterdir()}
-    assert {"figure-1", "figure-1-sack", "figure-2", "figure-3", "figure-3-sack"} <= pictures
+    assert {"figure-1", "figure-2", "figure-3"} <= pictures
+    assert {row["stack"] for row in one["rows"]} == {"reno"}, "the TCP that stands for the paper's own"
     page = (out / "report.html").read_text()
     titles = re.findall(r'<a href="#section-\d+">(.*?)</a>', page.partition("</nav>")[0])
     assert titles == ["Papers", "Claims", "Deviations", f"{ID}: {TITLE}"]
@@ -262,8 +270,10 @@ def test_reproduce_all_writes_a_folder_a_paper_and_one_report(
         json.loads(text) for text in re.findall(r'<script type="application/json">(.*?)</script>', page)
     ]
     assert {chart.get("form", chart["kind"]) for chart in charts} == {"points", "curves", "bars", "strips"}
+    runs = _batches(out / ID)
     again = cli("reproduce", "all", "--replications", "2", "--out", out, "--json")
     assert again.out == answer.out
+    assert _batches(out / ID) == runs != 0, "nothing ran twice"
     refused = cli("reproduce", "all", "--table", "1")
     assert (refused.code, refused.out) == (2, "")
 

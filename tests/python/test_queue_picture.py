@@ -136,7 +136,7 @@ def test_what_a_folder_does_not_hold_is_a_sentence(cli: Cli, tmp_path: Path) -> 
     for words in (("queue", out), ("windows", out), ("flow", out, "1")):
         assert "no replication 7: the results have 0 to 0" in said(*words, "--replication", "7")
     assert "fairness_index is of the whole run" in said("cdf", out, "fairness_index", "--of", "1")
-    assert "which is no folder: make it first" in said("queue", out, "--out", tmp_path / "no" / "x.png")
+    assert "which is not a folder: make it first" in said("queue", out, "--out", tmp_path / "no" / "x.png")
 
 
 def test_a_variant_of_several_keys_is_asked_for_by_its_name(cli: Cli, tmp_path: Path) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
 import pytest
 
 import celltrain as ct
@@ -128,3 +131,28 @@ def test_a_folder_that_lacks_its_report_is_still_read(
     assert cli("run", file, "--out", tmp_path / "out").code == 0
     (tmp_path / "out" / "report.html").unlink()
     assert ct.Result.read(tmp_path / "out").summary.height
+
+
+def test_sql_over_several_experiments_says_what_collect_says(scenario: ct.Scenario, tmp_path: Path) -> None:
+    """The query of the how-to, by DuckDB where it is installed and by the SQL of polars."""
+    for name, buffer in (("two", "200 cells"), ("large", "300 cells")):
+        ct.run(scenario.with_({"switch.buffer": buffer}), replications=3).write(tmp_path / name)
+    files = str(tmp_path / "*" / "summary.parquet")
+    found = ct.collect(tmp_path / "*")
+    wanted = {
+        (Path(folder).name, metric): (rows["value"].mean(), rows["value"].std(), rows.height)
+        for (folder, metric), rows in found.group_by("folder", "metric")
+    }
+    page = Path(__file__).parents[2] / "docs" / "how-to" / "read-several-experiments.md"
+    [query] = re.findall(r'duckdb\.sql\("""(.*?)"""', page.read_text(encoding="utf-8"), re.DOTALL)
+    frame = pl.scan_parquet(files, include_file_paths="filename")
+    plain = query.replace("read_parquet('several/*/summary.parquet', filename = true)", "summary")
+    answers = [pl.SQLContext(summary=frame).execute(plain).collect().rows()]
+    if importlib.util.find_spec("duckdb") is not None:
+        duckdb: Any = importlib.import_module("duckdb")
+        answers.append(duckdb.sql(query.replace("several/*/summary.parquet", files)).fetchall())
+    for rows in answers:
+        assert len(rows) == len(wanted) > 20
+        for file, metric, mean, deviation, count in rows:
+            values = wanted[Path(file).parent.name, metric]
+            assert (mean, deviation, count) == pytest.approx(values, rel=1e-9, nan_ok=True), metric

@@ -1,7 +1,10 @@
 """Reports: one file that needs no network, and charts that answer in a browser."""
 
+import base64
 import json
 import re
+import zlib
+from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -9,6 +12,7 @@ import polars as pl
 import pytest
 
 import celltrain as ct
+from celltrain import lab_link
 from celltrain.report import comparison_report, reproduction_report, run_report
 from celltrain.report.page import Page, Safe
 
@@ -41,6 +45,30 @@ def elements(html: str) -> Elements:
     parser.close()
     assert parser.open == []
     return parser
+
+
+@pytest.fixture(scope="module", autouse=True)
+def no_lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Reports link to the page of the lab where it was built; here they are as where it was not."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lab_link, "PAGE", tmp_path_factory.getbasetemp() / "no-lab.html")
+        yield
+
+
+def test_a_report_opens_its_scenario_in_the_lab_of_the_machine(
+    scenario: ct.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = tmp_path / "lab.html"
+    page.touch()
+    monkeypatch.setattr(lab_link, "PAGE", page)
+    report = run_report(ct.run(scenario, replications=1))
+    (state,) = re.findall(rf'<a class="out" href="{re.escape(page.as_uri())}#run=([\w-]+)">', report)
+    packed = base64.urlsafe_b64decode(state + "=" * (-len(state) % 4))
+    toml = json.loads(zlib.decompress(packed, wbits=-15))["toml"]
+    copied = tmp_path / "copied.toml"
+    copied.write_text(toml, encoding="utf-8")
+    runs = [ct.run(one, replications=1) for one in (ct.load(copied), scenario)]
+    assert runs[0].fingerprints == runs[1].fingerprints
 
 
 @pytest.fixture(scope="module")
@@ -153,3 +181,9 @@ def test_results_of_an_older_version_lack_what_it_did_not_measure(
     text = run_report(ct.Result.read(written))
     assert "Beyond the guarantees" not in text
     assert "fast retransmits" in text
+
+
+def test_a_report_names_the_unit_of_its_queues(scenario: ct.Scenario) -> None:
+    packets = scenario.with_({"link.framing": "packets", "switch.buffer": "20 packets"})
+    for one, unit in ((scenario, "cells"), (packets, "packets")):
+        assert f"In {unit}, to one scale" in run_report(ct.run(one, replications=1, trace=True))

@@ -1,5 +1,6 @@
 """The store of runs: what is whole is found again, whatever happened to the rest."""
 
+import os
 import random
 import sqlite3
 import subprocess
@@ -12,8 +13,10 @@ import pytest
 
 import celltrain as ct
 from celltrain.experiment import Task, simulate
-from celltrain.results import Record
+from celltrain.locking import locked
+from celltrain.results import Record, core_version
 from celltrain.runs.entry import TABLES, Entry, entries_of
+from celltrain.runs.listing import listing
 from celltrain.runs.store import FILE, Store, remove
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
@@ -178,6 +181,44 @@ def test_a_log_of_writes_cut_anywhere_keeps_every_whole_batch(entries: list[Entr
     assert seen == {0, 1, 2, 3, 4}
 
 
+KILLED_BEHIND_SEAL = """
+import os, sys
+from pathlib import Path
+from celltrain.runs.listing import listing
+from celltrain.runs.store import Store
+store = Store(Path(sys.argv[1]), 7)
+store.prune()
+os._exit(0)
+"""
+
+
+def test_a_journal_that_a_killed_process_left_goes(entries: list[Entry], tmp_path: Path) -> None:
+    """In exclusive mode SQLite keeps a finished journal until it closes the file."""
+    file = fill(tmp_path, entries)
+    journal = tmp_path / f"{FILE}-journal"
+    subprocess.run([sys.executable, "-c", KILLED_BEHIND_SEAL, str(tmp_path)], check=True)
+    assert journal.exists(), "the test is about something"
+    assert found(tmp_path) == [0, 1, 2, 3]
+    assert [path.name for path in tmp_path.iterdir()] == [file.name]
+
+
+def test_a_journal_of_an_unfinished_change_is_rolled_back(entries: list[Entry], tmp_path: Path) -> None:
+    file = fill(tmp_path / "whole", entries)
+    (tmp_path / "killed").mkdir()
+    with closing(sqlite3.connect(file, isolation_level=None)) as connection:
+        connection.execute("PRAGMA cache_size = 1")
+        connection.execute("BEGIN")
+        connection.execute("UPDATE batches SET summary = zeroblob(100000), celltrain = 'none'")
+        for name in (FILE, f"{FILE}-journal"):
+            (tmp_path / "killed" / name).write_bytes((tmp_path / "whole" / name).read_bytes())
+        connection.execute("ROLLBACK")
+    assert (tmp_path / "killed" / FILE).read_bytes() != file.read_bytes(), "the change has begun"
+    with closing(Store(tmp_path / "killed", SEED)) as store:
+        assert [("key", number) in store for number in range(4)] == [True] * 4
+        assert store.damaged == 0
+    assert [path.name for path in (tmp_path / "killed").iterdir()] == [FILE]
+
+
 def test_each_flipped_bit_costs_what_it_touches_and_no_more(entries: list[Entry], tmp_path: Path) -> None:
     """What is found is as it was written; a run that is not counts as one that was never made."""
     file = fill(tmp_path / "whole", entries)
@@ -214,6 +255,23 @@ def test_a_file_that_is_no_store_is_replaced(entries: list[Entry], tmp_path: Pat
         other.execute("CREATE TABLE batches (id INTEGER, something TEXT)")
     (tmp_path / "other.sqlite").replace(tmp_path / FILE)
     assert found(tmp_path) == []
+
+
+@pytest.mark.parametrize("changed", ["id INTEGER PRIMAQY", "id IOTEGER PRIMARY", "hd INTEGER PRIMARY"])
+def test_a_store_whose_schema_is_damaged_is_replaced(
+    entries: list[Entry], tmp_path: Path, changed: str
+) -> None:
+    """Rows without numbers of their own cannot be found again."""
+    file = fill(tmp_path, entries[:2])
+    with closing(sqlite3.connect(file)) as connection, connection:
+        connection.execute("PRAGMA writable_schema = 1")
+        connection.execute("UPDATE sqlite_schema SET sql = replace(sql, 'id INTEGER PRIMARY', ?)", (changed,))
+    with pytest.raises(ct.InputError, match=r"runs\.sqlite is damaged"):
+        listing(tmp_path)
+    with closing(Store(tmp_path, SEED)) as store:
+        assert store.damaged == 1
+        store.append(of_key(entries[0], "key"))
+    assert found(tmp_path) == [0]
 
 
 def test_a_link_is_not_followed(entries: list[Entry], tmp_path: Path) -> None:
@@ -302,7 +360,42 @@ def test_a_disk_that_fails_while_a_store_is_opened_takes_no_runs(
 
     fill(tmp_path, entries)
     with monkeypatch.context() as patched:
-        patched.setattr(Store, "_whole", failing)
+        patched.setattr("celltrain.runs.store.batches", failing)
         with pytest.raises((OSError, ct.InputError), match=r"Errno|in use by"):
             Store(tmp_path, SEED)
     assert found(tmp_path) == [0, 1, 2, 3]
+
+
+def listed(folder: Path) -> tuple[dict[str, int], int]:
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    found = listing(folder)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before, "listing changes nothing"
+    return {version: kept.runs for version, kept in found.versions.items()}, found.damaged
+
+
+def test_listing_changes_nothing(entries: list[Entry], tmp_path: Path) -> None:
+    """Neither in a whole folder, nor beside what a killed process left, nor where a batch is damaged."""
+    file = fill(tmp_path / "whole", entries)
+    assert listed(file.parent) == ({core_version(): 4}, 0)
+    (tmp_path / "killed").mkdir()
+    content, log = left_by_a_kill(tmp_path / "open", entries[:3])
+    (tmp_path / "killed" / FILE).write_bytes(content)
+    (tmp_path / "killed" / f"{FILE}-wal").write_bytes(log)
+    (tmp_path / "killed" / ".lock").write_text("process 1 on nowhere")
+    assert listed(tmp_path / "killed") == ({core_version(): 3}, 0)
+    with closing(sqlite3.connect(file)) as connection, connection:
+        connection.execute("UPDATE batches SET about = about || ' ' WHERE id = 2")
+    assert listed(file.parent) == ({core_version(): 3}, 1)
+    file.write_bytes(b"")
+    assert listed(file.parent) == ({}, 0)
+    file.write_bytes(b"SQLite format 3\0 it is not")
+    with pytest.raises(ct.InputError, match=r"runs\.sqlite is damaged"):
+        listed(file.parent)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the lock can only be asked about by a writer")
+def test_listing_a_folder_in_use_names_who_uses_it(entries: list[Entry], tmp_path: Path) -> None:
+    fill(tmp_path, entries)
+    with locked(tmp_path), pytest.raises(ct.InputError, match=rf"is in use by process {os.getpid()} "):
+        listing(tmp_path)
+    assert listed(tmp_path) == ({core_version(): 4}, 0)

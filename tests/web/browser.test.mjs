@@ -51,6 +51,13 @@ describe("the page", { skip: executablePath ? false : "no Chromium is installed 
     return page.evaluate("lab.run.outcome.fingerprint");
   };
 
+  const drop = (page, name, text) =>
+    page.evaluate(([name, text]) => {
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File([text], name));
+      dispatchEvent(new DragEvent("drop", { dataTransfer, cancelable: true }));
+    }, [name, text]);
+
   test("nothing leaves the page, and the first visit stands before the first loss with one thing to do", async () => {
     const page = await open();
     await finished(page);
@@ -77,6 +84,24 @@ describe("the page", { skip: executablePath ? false : "no Chromium is installed 
       await until(page, `lab.scenario.id === "${id}"`);
       assert.equal(await fingerprint(page), golden.get(id), id);
     }
+    await page.context().close();
+  });
+
+  test("every other shipped scenario has it too, when its file is dropped", async () => {
+    const page = await open();
+    const ids = await page.evaluate("[...document.querySelectorAll('#scenarios option')].map((option) => option.value)");
+    const others = [...goldenFingerprints()].filter(([name]) => !ids.includes(name));
+    let seen = 0;
+    for (const [name, golden] of others) {
+      const toml = resolved(name);
+      if (toml === undefined) continue;
+      await drop(page, `${name}.toml`, toml);
+      await until(page, `lab.scenario.title === "${name}.toml"`);
+      assert.equal(await fingerprint(page), golden, name);
+      seen++;
+    }
+    assert.ok(seen > 5);
+    assert.deepEqual(page.errors, []);
     await page.context().close();
   });
 
@@ -125,6 +150,27 @@ describe("the page", { skip: executablePath ? false : "no Chromium is installed 
     await page.keyboard.press("ArrowRight");
     await until(page, "lab.run.description.links[lab.port].levels[0].units === 13");
     assert.equal(await page.evaluate("document.activeElement.id"), "level-threshold");
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
+  test("a story can be followed with the keyboard alone", async () => {
+    const page = await open();
+    const focused = () => page.evaluate("document.activeElement.textContent");
+    for (let presses = 0; (await focused()) !== "Let it happen"; presses++) {
+      assert.ok(presses < 30, "the button of the story is among the first things that are reached");
+      await page.keyboard.press("Tab");
+    }
+    await page.keyboard.press("Enter");
+    await until(page, "document.activeElement.textContent === 'Next'");
+    await page.keyboard.press("Enter");
+    await until(page, "document.activeElement.textContent === 'Watch the next trains'");
+    assert.equal(await now(page), 167e9);
+    await page.focus("#strip");
+    await page.keyboard.press("ArrowRight");
+    await until(page, "lab.run.now > 167e9");
+    await page.keyboard.press("Space");
+    assert.equal(await page.evaluate("lab.playing"), true);
     assert.deepEqual(page.errors, []);
     await page.context().close();
   });
@@ -178,13 +224,6 @@ describe("the page", { skip: executablePath ? false : "no Chromium is installed 
     for (const one of [page, other, damaged]) await one.context().close();
   });
 
-  const drop = (page, name, text) =>
-    page.evaluate(([name, text]) => {
-      const dataTransfer = new DataTransfer();
-      dataTransfer.items.add(new File([text], name));
-      dispatchEvent(new DragEvent("drop", { dataTransfer, cancelable: true }));
-    }, [name, text]);
-
   test("a file that is dropped runs; a broken one is refused, and the old run goes on", async () => {
     const page = await open("#scenario=lost-cell");
     await page.evaluate("lab.seek(50e9)");
@@ -213,6 +252,32 @@ describe("the page", { skip: executablePath ? false : "no Chromium is installed 
     await page.click("#play");
     await idle(page);
     assert.ok((await now(page)) < 200e9);
+    await page.context().close();
+  });
+
+  test("what is asked of a worker that is lost is done by the next one", async () => {
+    const page = await open("#scenario=lost-cell");
+    await page.evaluate("lab.seek(150e9)");
+    await page.evaluate("lab.run.kill()");
+    await page.click("#step-cell");
+    await until(page, "lab.run.now === 150106000000");
+    await page.evaluate("lab.run.kill()");
+    assert.match(await page.evaluate("lab.run.scenario()"), /^name = "one lost cell"$/m);
+    await page.evaluate("lab.run.kill()");
+    await page.evaluate("lab.seek(20e9)");
+    assert.equal(await now(page), 20e9);
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
+  test("a worker that is lost while it runs ahead is replaced, and the strip is whole", async () => {
+    const page = await open("#scenario=fifteen-connections");
+    await page.evaluate("lab.changeKey('seed', '2').then(() => lab.run.kill('ahead'))");
+    await finished(page);
+    const [samples, last, duration] = await page.evaluate("[lab.run.samples.times.length, lab.run.samples.times.at(-1), lab.run.description.duration]");
+    assert.equal(samples, 6000);
+    assert.equal(last, duration);
+    assert.deepEqual(page.errors, []);
     await page.context().close();
   });
 
@@ -314,10 +379,20 @@ describe("the page", { skip: executablePath ? false : "no Chromium is installed 
       const page = await open("", { viewport: { width, height: 844 }, colorScheme, reducedMotion: "reduce" });
       await finished(page);
       assert.ok(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "nothing sticks out");
+      assert.equal(await page.evaluate("getComputedStyle(document.querySelector('#play')).transitionProperty"), "none", "no motion is added");
       await page.addScriptTag({ content: readFileSync(require.resolve("axe-core/axe.min.js"), "utf8") });
-      const { violations } = await page.evaluate("axe.run()");
-      const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-      assert.deepEqual(serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`), []);
+      const serious = async () => {
+        const { violations } = await page.evaluate("axe.run()");
+        return violations.filter(({ impact }) => impact === "serious" || impact === "critical").map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
+      };
+      assert.deepEqual(await serious(), []);
+      // Two runs side by side, one of them with a rule that can be edited.
+      await page.click("#pin");
+      await page.selectOption("#policy", "script");
+      await until(page, "lab.beside && lab.run.description.links[lab.port].policy === 'script'");
+      await finished(page);
+      assert.ok(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "nothing sticks out");
+      assert.deepEqual(await serious(), []);
       await page.context().close();
     });
   }

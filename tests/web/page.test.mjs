@@ -1,14 +1,18 @@
 /** Parts of the page that need no browser. */
 
 import assert from "node:assert/strict";
+import { readFileSync, readdirSync } from "node:fs";
+import path from "node:path";
 import { test } from "node:test";
+import { gzipSync } from "node:zlib";
 import { scenarios, stories } from "../../web/build.mjs";
-import { engineBytes, load } from "./support.mjs";
+import { engineBytes, load, page, root } from "./support.mjs";
 
 const { Engine } = await load("engine");
 const { decode, encode } = await load("share");
 const { readTime, moment, span } = await load("format");
 const { layOut } = await load("layout");
+const { colourOf } = await load("theme");
 const module = new WebAssembly.Module(engineBytes());
 
 test("a link gives back the state that it was made of", async () => {
@@ -57,6 +61,77 @@ test("every story names what its scenario has, and ends within the run", async (
         if (step.focus) assert.ok(flows.some(({ name }) => name === step.focus), `${where}: ${step.focus}`);
       }
       assert.ok(step.text.length < 520 && (step.then ?? "").length < 520, `${where}: too long to be read on the way`);
+    }
+  }
+});
+
+test("the numbers that a story tells are those that the page measures", async () => {
+  const library = new Map((await scenarios()).map((scenario) => [scenario.id, scenario]));
+  for (const story of await stories()) {
+    for (const [place, { measured = {}, set = [], beside = [] }] of story.steps.entries()) {
+      for (const [run, expected] of Object.entries(measured)) {
+        const engine = new Engine(module);
+        engine.load({ name: `${story.scenario}.toml`, toml: library.get(story.scenario).toml, set: { now: set, beside }[run] });
+        const { summary } = engine.finish();
+        for (const [name, value] of Object.entries(expected)) {
+          const found = summary.find((one) => one.name === name).value;
+          // They are told with two or three digits.
+          assert.ok(Math.abs(found - value) <= 0.01 * value, `${story.id}, step ${place + 1}, ${run}: ${name} is ${found}, not ${value}`);
+        }
+      }
+    }
+  }
+});
+
+test("the page, compressed as a server sends it, is below two megabytes", () => {
+  assert.ok(gzipSync(readFileSync(page), { level: 9 }).length < 2e6);
+});
+
+test("links of the documentation open what the lab has", async () => {
+  const known = new Set([...(await stories()).map(({ id }) => `story=${id}`), ...(await scenarios()).map(({ id }) => `scenario=${id}`)]);
+  const docs = path.join(root, "docs");
+  const pages = readdirSync(docs, { recursive: true }).filter((name) => name.endsWith(".md"));
+  const links = pages.flatMap((name) => [...readFileSync(path.join(docs, name), "utf8").matchAll(/\]\(lab:([^)]*)\)/g)].map(([, target]) => [name, target]));
+  assert.ok(links.length >= 8);
+  for (const [name, target] of links) {
+    assert.ok(known.has(target), `${name}: ${target}`);
+    // The address of the lab is relative to a folder of the documentation.
+    assert.equal(name.split(path.sep).length, 2, name);
+  }
+});
+
+/** What people without one kind of cones see: G. M. Machado, M. M. Oliveira and L. A. F. Fernandes, "A Physiologically-based Model for
+ * Simulation of Color Vision Deficiency", 2009, table of matrices for severity 1.0, on linear RGB. */
+const VISION = {
+  usual: [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+  protanopia: [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+  deuteranopia: [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]],
+  tritanopia: [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.3039]],
+};
+
+/** A colour in CIE L*a*b*, as somebody with such vision sees it. */
+function seen(colour, vision) {
+  const linear = [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16) / 255).map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+  const through = (matrix, vector) => matrix.map((row) => row.reduce((sum, part, place) => sum + part * vector[place], 0));
+  const rgb = through(vision, linear).map((part) => Math.min(1, Math.max(0, part)));
+  const xyz = through([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]], rgb);
+  const [x, y, z] = xyz.map((part, place) => part / [0.95047, 1, 1.08883][place]).map((part) => (part > 0.008856 ? Math.cbrt(part) : 7.787 * part + 16 / 116));
+  return [116 * y - 16, 500 * (x - y), 200 * (y - z)];
+}
+
+test("colours of flows are apart for any colour vision, as far as those of Okabe and Ito are", () => {
+  const least = (colours, vision) => {
+    const places = colours.map((colour) => seen(colour, vision));
+    const distance = (a, b) => Math.hypot(...a.map((part, place) => part - b[place]));
+    return Math.min(...places.flatMap((a, place) => places.slice(place + 1).map((b) => distance(a, b))));
+  };
+  const known = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#f0e442", "#d55e00"];
+  const bound = Math.min(...Object.values(VISION).map((vision) => least(known, vision)));
+  for (const dark of [false, true]) {
+    const colours = Array.from({ length: 8 }, (_, flow) => colourOf(flow, { dark }));
+    for (const [name, vision] of Object.entries(VISION)) {
+      // Half a unit is below what anybody notices.
+      assert.ok(least(colours, vision) > bound - 0.5, `${name}, ${dark ? "dark" : "light"}: ${least(colours, vision)} of ${bound}`);
     }
   }
 });

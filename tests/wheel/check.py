@@ -1,9 +1,11 @@
-"""Installs a wheel as a user would, and uses it: `python tests/wheel/check.py WHEEL-OR-ITS-FOLDER`.
+"""Installs a wheel as a user would, and uses it: `python tests/wheel/check.py [--lab] WHEEL-OR-ITS-FOLDER`.
 
 The virtual environment is new and the folder is empty. Neither the repository nor Rust is on a path. Exits
-with status 1 at the first thing that does not work.
+with status 1 at the first thing that does not work. With `--lab` the wheel must hold the lab: every released
+one does.
 """
 
+import argparse
 import json
 import os
 import subprocess
@@ -21,11 +23,14 @@ INSIDE = (
     "celltrain/papers/library/abr-vbr/published.csv",
     "celltrain/scenarios/teaching/lost-cell.toml",
     "celltrain/scenarios/sweeps/buffer-size.toml",
-    "celltrain/report/charts.js",
+    "celltrain/report/charts/base.js",
     "celltrain/_core.pyi",
     "celltrain/py.typed",
 )
 """Some file of each kind that a wheel must hold."""
+
+LAB = "celltrain/page/index.html"
+"""The page of the lab: in a wheel that was built after `make lab`."""
 
 
 class Place:
@@ -59,14 +64,15 @@ class Place:
                 sys.exit(f"{name} is missing")
 
 
-def look_inside(wheel: Path) -> None:
-    """The tag, the size and the files of a wheel."""
+def look_inside(wheel: Path, *, lab: bool) -> None:
+    """The tag, the size and the files of a wheel; with `lab`, that page too."""
     if "-abi3-" not in wheel.name:
         sys.exit(f"{wheel.name} is for one version of Python, not for all since 3.11")
     if wheel.stat().st_size > LARGEST:
         sys.exit(f"{wheel.name} has {wheel.stat().st_size:,} bytes, more than {LARGEST:,}")
     with zipfile.ZipFile(wheel) as archive:
-        missing = [name for name in INSIDE if name not in archive.namelist()]
+        expected = (*INSIDE, LAB) if lab else INSIDE
+        missing = [name for name in expected if name not in archive.namelist()]
     if missing:
         sys.exit(f"{wheel.name} lacks {', '.join(missing)}")
 
@@ -99,14 +105,27 @@ def use_pictures(place: Place, wheel: Path) -> None:
     place.expect("results/compared/report.html", "results/compared/plots/comparison.png")
 
 
+def use_lab(place: Place) -> None:
+    """The address of the page with a scenario in it."""
+    address = place.call("celltrain", "lab", "first/scenario.toml", "--link")
+    if not address.startswith("file:") or "#" not in address:
+        sys.exit(f"the lab has no address for a scenario: {address}")
+
+
 def main() -> None:
-    named = Path(sys.argv[1]).resolve()
+    parser = argparse.ArgumentParser(description="Install a wheel as a user would, and use it.")
+    parser.add_argument("wheel", type=Path, help="A wheel, or the folder that holds one.")
+    parser.add_argument("--lab", action="store_true", help="Fail where the wheel holds no page of the lab.")
+    arguments = parser.parse_args()
+    named = arguments.wheel.resolve()
     wheel = next(iter(named.glob("*.whl")), named) if named.is_dir() else named
-    look_inside(wheel)
+    look_inside(wheel, lab=arguments.lab)
     with TemporaryDirectory() as top:
         place = Place(Path(top))
         use(place, wheel)
         use_pictures(place, wheel)
+        if arguments.lab:
+            use_lab(place)
     print(f"{wheel.name} works")
 
 

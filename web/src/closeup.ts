@@ -147,8 +147,15 @@ export class CloseUp {
     });
     const [y, height] = [frame.bottom - 15, 13];
     context.fillStyle = theme.line;
-    context.fillRect(frame.right + 10, y, this.surface.width - frame.right - 10, height);
+    context.fillRect(frame.right + 10, y, this.reach(scene, frame) - frame.right - 10, height);
     this.drawGates(context, scene, frame);
+  }
+
+  /** Where the outgoing lane ends: a short link is shorter than the canvas, and what it carries does not vanish half-way. */
+  private reach(scene: Scene, frame: Frame): number {
+    const link = scene.run.description.links[scene.port];
+    const length = link.delay * (frame.cell / slotOf(link));
+    return Math.min(this.surface.width, frame.right + 10 + Math.max(60, length));
   }
 
   /** Where lanes come from and lead to: small plates at their far ends. */
@@ -166,7 +173,10 @@ export class CloseUp {
       context.textAlign = "left";
       context.fillText(text, right ? left + 6 : left + 1, y + 0.5);
     };
-    plate(nodes[links[scene.port].to].name, this.surface.width, frame.bottom - 8.5, true);
+    const to = nodes[links[scene.port].to].name;
+    const end = this.reach(scene, frame);
+    const beyond = end + context.measureText(to).width + 10 < this.surface.width;
+    plate(to, beyond ? end + 2 : this.surface.width, frame.bottom - 8.5, !beyond);
     if (this.lanes.length > 10) return;
     this.lanes.forEach((link, place) => {
       const [y, height] = this.lane(frame, place);
@@ -208,7 +218,7 @@ export class CloseUp {
         if (place === Place.Stored || place === Place.Shaper || (place === Place.Buffer && after * scale >= width)) continue;
         const gone = place === Place.Buffer ? -after : links[link].delay - after;
         const count = place === Place.Buffer ? 1 : rows.get(index, Row.count);
-        drawCells(context, [frame.right + 10 + gone * scale, out, width, outHeight], count, step, [frame.right + 10, this.surface.width], style);
+        drawCells(context, [frame.right + 10 + gone * scale, out, width, outHeight], count, step, [frame.right + 10, this.reach(scene, frame)], style);
       } else if (place !== Place.Stored && place !== Place.Shaper && this.inputs.get(vc) === link) {
         const lane = this.lanes.indexOf(link);
         const [y, height] = this.lane(frame, lane);
@@ -238,7 +248,7 @@ export class CloseUp {
       const [y, height] = this.lane(frame, place);
       band(link, 0, y, frame.left - 10, height, (vc) => this.inputs.get(vc) === link);
     });
-    band(scene.port, frame.right + 10, frame.bottom - 15, this.surface.width, 13, () => true);
+    band(scene.port, frame.right + 10, frame.bottom - 15, this.reach(scene, frame) - frame.right - 10, 13, () => true);
   }
 
   private drawGlass(context: CanvasRenderingContext2D, scene: Scene, frame: Frame, densities: Densities | undefined): void {
@@ -349,6 +359,8 @@ export class CloseUp {
       context.beginPath();
       context.arc(frame.right + 16, y, dragged ? 7 : 5.5, 0, 7);
       context.fill();
+      context.strokeStyle = theme.paper;
+      context.stroke();
       const at = freeHeight(placed, y, frame.bottom - 24);
       placed.push(at);
       const share = Math.round((1000 * units) / frame.capacity) / 10;
@@ -386,8 +398,11 @@ export class CloseUp {
     }
     const centre = (frame.left + frame.right) / 2;
     const y = 40 - place * 16;
-    const unit = scene.run.description.links[scene.port].packets ? "packet" : "cell";
-    const text = `${spark.count} ${unit}${spark.count === 1 ? "" : "s"}: ${spark.text}`;
+    const { packets } = scene.run.description.links[scene.port];
+    const unit = packets ? "packet" : "cell";
+    // On a packet-framed link a frame is the packet itself.
+    const reason = packets ? spark.text.replace("frame ", "") : spark.text;
+    const text = `${spark.count} ${unit}${spark.count === 1 ? "" : "s"}: ${reason}`;
     context.font = place === 0 ? `600 ${FONT}` : FONT;
     const width = context.measureText(text).width;
     context.textAlign = "left";

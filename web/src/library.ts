@@ -26,6 +26,8 @@ export interface Step {
   play?: { to: string; speed: string; label: string };
   /** What is said when it has been played. */
   then?: string;
+  /** The measures that the texts tell of, for the test that they are true. */
+  measured?: Record<"now" | "beside", Record<string, number>>;
 }
 
 export interface Story {

@@ -69,11 +69,11 @@ export class Pane {
     this.sparks.add(discards, this.run.description.reasons, now);
   }
 
-  /** Says which of two runs this is, by what is set in it alone. */
+  /** Says which of two runs this is: by what is set in it alone, or by all that is set if it has nothing of its own. */
   name(title: string, mine: [string, string][], others: [string, string][]): void {
     const own = mine.filter(([key, value]) => !others.some(([key2, value2]) => key === key2 && value === value2));
-    const text = own.map(([key, value]) => `${key} = ${value}`).join(", ");
-    this.heading.replaceChildren(h("b", {}, title), text || (mine.length > 0 ? "" : "as the scenario says"));
+    const text = (own.length > 0 ? own : mine).map(([key, value]) => `${key} = ${value}`).join(", ");
+    this.heading.replaceChildren(h("b", {}, title), text || "as the scenario says");
   }
 
   describe(text: string, aside: string): void {

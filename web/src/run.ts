@@ -105,7 +105,7 @@ export class Run {
   /** Loads the scenario and shows it at `at`; fails with the engine's words if it is refused. */
   async load(at: number): Promise<void> {
     this.description = await this.live.ask<"load">({ do: "load", request: this.request });
-    const { look } = await this.live.ask<"seek">({ do: "seek", until: at, period: this.period });
+    const { look } = await this.live.ask<"seek">({ do: "seek", until: at, period: this.description.duration });
     this.view = new View(look);
     const ports = this.view.ports;
     const switches = Array.from({ length: ports.length }, (_, row) => row).filter((row) => ports.get(row, 1) > 0);
@@ -113,9 +113,14 @@ export class Run {
     void this.scan();
   }
 
+  /** Samples of the whole run: several for each pixel of the strip, fewer where each one asks many flows. */
+  get sampleCount(): number {
+    return Math.max(600, Math.min(6000, Math.floor(90_000 / this.description.flows.length)));
+  }
+
   /** From one sample of the strip to the next. */
   get period(): number {
-    return Math.max(1, Math.floor(this.description.duration / 6000));
+    return Math.max(1, Math.floor(this.description.duration / this.sampleCount));
   }
 
   get now(): number {
@@ -148,8 +153,12 @@ export class Run {
     });
   }
 
-  scenario(): Promise<string> {
-    return this.live.ask<"scenario">({ do: "scenario" });
+  async scenario(): Promise<string> {
+    let text = "";
+    await this.exclusively(async () => {
+      text = await this.live.ask<"scenario">({ do: "scenario" });
+    });
+    return text;
   }
 
   end(): void {
@@ -158,12 +167,12 @@ export class Run {
     this.ahead?.end();
   }
 
-  /** For tests: the watched worker dies. */
-  kill(): void {
-    this.live.kill();
+  /** For tests: a worker dies. */
+  kill(which: "live" | "ahead" = "live"): void {
+    this[which]?.kill();
   }
 
-  /** Does one thing at a time; a worker that was lost is replaced, and the run goes on where it was. */
+  /** Does one thing at a time; if the worker was lost, another takes over at the same moment and does it. */
   private async exclusively(work: () => Promise<void>): Promise<void> {
     while (this.busy) await new Promise((resolve) => setTimeout(resolve, 4));
     this.busy = true;
@@ -177,12 +186,14 @@ export class Run {
       const { look } = await this.live.ask<"seek">({ do: "seek", until: at, period: this.description.duration });
       this.view = new View(look);
       if (error.crashed) throw new Error(`The engine has stopped, and was started again at the same moment. Please report this: ${error.message}`);
+      await work();
     } finally {
       this.busy = false;
     }
   }
 
-  private async scan(): Promise<void> {
+  /** Runs ahead to the end; from the start once more if that worker is lost on the way. */
+  private async scan(again = true): Promise<void> {
     const generation = this.generation;
     const ahead = (this.ahead = this.start());
     const chunk = Math.max(1, Math.floor(this.description.duration / 100));
@@ -190,10 +201,19 @@ export class Run {
       await ahead.ask<"load">({ do: "load", request: this.request });
       this.outcome = await ahead.ask<"scan">({ do: "scan", period: this.period, chunk }, (numbers) => this.note(new View(numbers)));
     } catch (error) {
-      if (generation === this.generation) console.warn(error);
+      if (generation === this.generation) {
+        console.warn(error);
+        if (again && error instanceof Lost && !error.crashed) return this.scanAgain();
+      }
     }
     ahead.end();
     if (generation === this.generation) this.changed();
+  }
+
+  private scanAgain(): Promise<void> {
+    this.samples = new Samples(this.samples.ports, this.description.flows.length);
+    [this.discards, this.reactions, this.completions, this.scanned] = [[], [], [], 0];
+    return this.scan(false);
   }
 
   private note(view: View): void {

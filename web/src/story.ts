@@ -63,6 +63,8 @@ export class StoryGuide {
     const last = this.place === story.steps.length - 1;
     const text = this.played && step.then ? step.then : step.text;
     const playFirst = step.play && !this.played;
+    // Who pressed the last button with the keyboard finds the next one under the same key.
+    const focused = this.root.contains(document.activeElement);
     const go = (place: number) => () => this.enter(place).catch((error: Error) => this.app.say(error.message));
     this.root.replaceChildren(
       h("p", { class: "kicker" }, `Story, ${this.place + 1} of ${story.steps.length}`),
@@ -76,6 +78,7 @@ export class StoryGuide {
         this.dots(story.steps.length),
       ),
     );
+    if (focused) this.root.querySelector<HTMLElement>("button.primary")?.focus();
   }
 
   private dots(count: number): HTMLElement {

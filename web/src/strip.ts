@@ -194,7 +194,7 @@ export class Strip {
     const { times, delivered } = run.samples;
     const known = this.throughput.get(run);
     if (known && known.length === times.length) return known.series;
-    const back = 120;
+    const back = Math.round(run.sampleCount / 50);
     const series = delivered.map((values) =>
       Float64Array.from(times, (time, index) => {
         const before = Math.max(0, index - back);

@@ -20,14 +20,17 @@ export function readTheme(): Theme {
   };
 }
 
-/** Distinct for people with any kind of colour vision (after Okabe and Ito); vermilion is left for what is lost. */
-const FLOWS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#7a5195", "#a39200", "#8a8f98"];
+/** Distinct for people with any kind of colour vision: five of Okabe and Ito's and three that are as far from them as those are from each
+ * other. Vermilion is left for what is lost, grey for cells that manage rates. */
+const FLOWS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#6f42d8", "#8a5a3c", "#c3b469"];
+/** Blue on a dark page: as far from the others, and brighter than the page. */
+const DARK_BLUE = "#2a78c8";
 
 /** The colour of a flow. Beyond eight they come again, lighter and darker: names and focus tell such flows apart. */
 export function colourOf(flow: number, theme: Theme): string {
   const base = FLOWS[flow % FLOWS.length];
   const round = Math.floor(flow / FLOWS.length) % 3;
-  if (round === 0) return theme.dark && flow % FLOWS.length === 0 ? "#3b9bd9" : base;
+  if (round === 0) return theme.dark && base === FLOWS[0] ? DARK_BLUE : base;
   return mix(base, round === 1 ? "#ffffff" : "#000000", 0.35);
 }
 

@@ -57,14 +57,12 @@ impl Merge {
     /// Looks again at the inputs that had run dry. Call it first in every visit.
     pub fn refill<C: Item>(&mut self, streams: &[Stream<C>]) {
         let (inputs, keys) = (&self.inputs, &mut self.keys);
-        let mut place = 0;
-        while let Some(&input) = self.starved.get(place) {
-            match streams[inputs[input as usize]].next_instant() {
-                None => place += 1,
-                Some(arrival) => {
-                    keys.insert(Key::new(arrival, input));
-                    self.starved.swap_remove(place);
-                }
+        // Whose items were last before are often last again, and sooner inserted before the others.
+        for place in (0..self.starved.len()).rev() {
+            let input = self.starved[place];
+            if let Some(arrival) = streams[inputs[input as usize]].next_instant() {
+                keys.insert(Key::new(arrival, input));
+                self.starved.swap_remove(place);
             }
         }
     }

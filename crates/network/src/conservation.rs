@@ -6,7 +6,7 @@ use celltrain_engine::{stream::StreamId, visit::Process};
 
 use crate::{
     network::{Network, Node},
-    port::RateControl,
+    rate_control::RateControl,
 };
 
 /// A VC on a stream: the stream, and the VC's number where it ends.
@@ -38,17 +38,17 @@ impl Network {
         for port in self.all_ports() {
             for vc in 0..port.vcs() {
                 let (mut open, mut on_the_way, mut arrived) = (port.hops(vc), 0, None);
-                while let Some(hop @ (stream, label)) = open.pop() {
+                while let Some(hop @ (stream, vci)) = open.pop() {
                     let Some(Node::Port(next)) = receivers[stream].map(|place| &nodes[place]) else {
                         arrived = None;
                         break;
                     };
                     on_the_way += travelling.get(&hop).unwrap_or(&0);
-                    if label < next.vcs() {
-                        arrived = Some(next.arrived_of(label));
+                    if vci < next.vcs() {
+                        arrived = Some(next.arrived_of(vci));
                     } else {
                         // A port on the way relays its backward RM cells.
-                        open.extend(next.hops(label));
+                        open.extend(next.hops(vci));
                     }
                 }
                 if let Some(arrived) = arrived {

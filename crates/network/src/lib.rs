@@ -15,6 +15,7 @@ pub mod max_min;
 pub mod measures;
 pub mod network;
 pub mod port;
+mod rate_control;
 pub mod run;
 pub mod scenario;
 pub mod table;

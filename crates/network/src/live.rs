@@ -37,7 +37,7 @@ pub struct Live {
     scenario: Scenario,
     graph: Graph,
     network: Network,
-    /// Whose cells a stream carries, by stream and label.
+    /// Whose cells a stream carries, by stream and VCI.
     vcs: Vec<Vec<Option<Vc>>>,
     /// Frames that have lost a cell, by flow: of the data, and of the VC back.
     broken: Vec<[BTreeSet<u32>; 2]>,
@@ -117,8 +117,8 @@ impl Live {
         Some(experiment.measure(self.network, &self.begin?))
     }
 
-    fn vc(&self, stream: StreamId, label: u32) -> Option<Vc> {
-        *self.vcs[stream].get(label as usize)?
+    fn vc(&self, stream: StreamId, vci: u32) -> Option<Vc> {
+        *self.vcs[stream].get(vci as usize)?
     }
 
     /// The ports of switches and the interfaces of hosts.
@@ -137,8 +137,8 @@ impl Live {
     }
 
     fn captured(&self, port: &Port) -> Vec<Vc> {
-        let vc = |label| port.hops(label).first().and_then(|&(stream, label)| self.vc(stream, label));
-        (0..port.vcs()).filter(|&label| port.captures(label)).filter_map(vc).collect()
+        let vc = |vci| port.hops(vci).first().and_then(|&(stream, vci)| self.vc(stream, vci));
+        (0..port.vcs()).filter(|&vci| port.captures(vci)).filter_map(vc).collect()
     }
 
     /// The flows.
@@ -191,12 +191,12 @@ impl Live {
         let Noted { at, cell, count, reason } = noted;
         let (link, vc) = match &nodes[process] {
             Node::Port(port) => {
-                let &(stream, label) = port.hops(cell.vc).first()?;
-                (port.link, self.vc(stream, label)?)
+                let &(stream, vci) = port.hops(cell.vc).first()?;
+                (port.link, self.vc(stream, vci)?)
             }
             Node::Channel(channel) => {
-                let (stream, label) = channel.hops(cell.vc).next()?;
-                (channel.link(), self.vc(stream, label)?)
+                let (stream, vci) = channel.hops(cell.vc).next()?;
+                (channel.link(), self.vc(stream, vci)?)
             }
             Node::Host(_) => return None,
         };
@@ -229,7 +229,7 @@ impl Live {
         let mut completions = Vec::new();
         for (flow, ends) in self.network.flows.iter().enumerate() {
             let Some(pool) = self.network.pool(ends) else { continue };
-            for had in self.network.had(ends).into_iter().filter(|had| had.at >= since) {
+            for had in self.network.had(ends, since) {
                 // Receivers count from 1, and do not know the size.
                 let Some(begun) = (had.flow as usize).checked_sub(1).map(|place| pool.begun[place]) else {
                     continue;

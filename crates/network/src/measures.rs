@@ -8,7 +8,10 @@ pub mod registry;
 use celltrain_engine::{Time, time::NEVER};
 
 pub use self::histogram::Histogram;
-pub(crate) use self::{delays::Delays, levels::Levels};
+pub(crate) use self::{
+    delays::{Delays, Idle, Together},
+    levels::Levels,
+};
 
 /// A quantity sampled at a fixed period. Without a period nothing is kept and nothing is ever due.
 #[derive(Debug, Clone)]

@@ -18,7 +18,8 @@ use crate::{
     host::{AbrSource, Had, Host, Pool},
     live::DiscardLog,
     measures::Delays,
-    port::{Location, Port, RateControl},
+    port::{Location, Port},
+    rate_control::RateControl,
     scenario::Graph,
 };
 
@@ -289,10 +290,10 @@ impl Network {
         Some(&self.host(flow.from).parts.pools[pool])
     }
 
-    /// What the receivers of flow `flow` have had of each short flow.
-    pub(crate) fn had(&self, flow: &FlowEnds) -> Vec<Had> {
+    /// What the receivers of flow `flow` have had of each short flow of which anything came from `since` on.
+    pub(crate) fn had(&self, flow: &FlowEnds, since: Time) -> Vec<Had> {
         let Carrier::Pool { receiver, size, .. } = flow.carrier else { return Vec::new() };
-        self.host(flow.to).pool_had(receiver..receiver + size).collect()
+        self.host(flow.to).pool_had(receiver..receiver + size, since).collect()
     }
 
     /// The transfer delays of the frames of flow `flow`, if they are measured and its VC is its own, or first its.

@@ -60,6 +60,13 @@ impl Table {
         self
     }
 
+    /// The same table with another unit for the column of this name.
+    #[must_use]
+    pub(crate) fn with_unit(mut self, name: &str, unit: &'static str) -> Self {
+        self.columns.iter_mut().filter(|column| column.0 == name).for_each(|column| column.1 = unit);
+        self
+    }
+
     /// The columns as (name, unit, values).
     #[must_use]
     pub fn columns(&self) -> &[(&'static str, &'static str, Column)] {

@@ -154,6 +154,42 @@ fn the_mean_of_the_distribution_is_the_mean_occupancy() {
     }
 }
 
+/// Two constant sources of almost equal rates share a trunk, and the one drifts along the other: a cell that comes while a cell of the
+/// other is served waits for the rest of its 42.4 us. That are a tenth of all cells, whose waits are evenly distributed: P(W > w) =
+/// 0.1 (1 - w / 42.4 us) is 0.01 at 38.16 us. The path is 60 ms long.
+#[test]
+fn variation_is_that_of_the_queue_on_a_long_path() {
+    let overrides = [
+        ("topology.sources", "2"),
+        ("duration", "30 s"),
+        ("link.delay", "20 ms"),
+        ("flow", "[{ name = \"2\", traffic = { kind = \"cbr\", rate = \"1.0007 Mbit/s\", frame = 1 } }]"),
+    ];
+    let result = run(CELLS, &overrides, false);
+    for flow in 0..2 {
+        let variation = numbers(&result.flows, "delay_variation")[flow];
+        assert!((variation / 38.16e-6 - 1.0).abs() < 0.02, "flow {flow}: {variation} s");
+    }
+    let variation = metric(&result, "delay_variation");
+    assert!((variation / 38.16e-6 - 1.0).abs() < 0.02, "both: {variation} s");
+}
+
+/// RFC 5481 section 4.2 takes the shortest delay of the path for the one without queues: paths of unlike length, on which nothing
+/// waits, have no variation, each alone or both together.
+#[test]
+fn paths_of_unlike_length_are_no_variation() {
+    let overrides = [
+        ("topology.sources", "2"),
+        ("link.access.delay", "1 ms .. 20 ms"),
+        ("flow", "[{ name = \"2\", start = \"200 us\" }]"),
+    ];
+    let result = run(CELLS, &overrides, false);
+    let delays = numbers(&result.flows, "transfer_delay_max");
+    assert!((delays[1] - delays[0] - 19e-3).abs() < 1e-12, "{delays:?}");
+    assert!((metric(&result, "transfer_delay_max") - delays[1]).abs() < 1e-12);
+    assert!(metric(&result, "delay_variation").abs() < 1e-12, "{}", metric(&result, "delay_variation"));
+}
+
 /// A port that no flow crosses has no measures: naming it as the bottleneck is refused.
 #[test]
 fn a_bottleneck_is_crossed_by_a_flow() {

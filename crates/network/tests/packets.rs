@@ -130,6 +130,32 @@ fn a_reserved_frame_is_a_packet_with_all_its_bytes() {
     assert!((most - 540..=most).contains(&fullest), "{fullest} bytes, at most {most}");
 }
 
+/// A limit of a VC in bytes is in bytes, also where the whole buffer has no limit; the largest occupancy is in the buffer's unit.
+#[test]
+fn limits_in_bytes_are_in_bytes() {
+    let of = |buffer| [("switch.buffer", buffer), ("switch.vc-buffer", "6000 B")];
+    let [unlimited, large] = ["unlimited", "1 GB"].map(|buffer| run(FIVE, &of(buffer)));
+    assert_eq!(unlimited.fingerprint, large.fingerprint);
+    let unit = |result: &RunResult| {
+        let columns = result.ports.columns();
+        columns
+            .iter()
+            .filter(|column| column.0.starts_with("occupancy_"))
+            .map(|column| column.1)
+            .collect::<Vec<_>>()
+    };
+    let most = |result: &RunResult| *result.ports.counts("occupancy_max").iter().max().unwrap();
+    for result in [&unlimited, &large] {
+        assert!((6_000..30_000).contains(&most(result)), "{}", most(result));
+        // The buffers of hosts are in packets.
+        assert_eq!(unit(result), ["packets", "packets or B"]);
+        let metric = |name| result.summary.iter().find(|metric| metric.name == name).unwrap();
+        assert_eq!((metric("occupancy_mean").unit, metric("occupancy_max").unit), ("packets", "B"));
+    }
+    let packets = check_overload(&[("switch.buffer", "20 packets")]);
+    assert_eq!(unit(&packets), ["packets", "packets"]);
+}
+
 #[test]
 fn every_scheduler_runs_on_packets() {
     for discipline in DisciplineName::ALL {

@@ -206,10 +206,10 @@ pub(crate) fn measures() -> String {
     serde_json::json!(registry::all().collect::<Vec<_>>()).to_string()
 }
 
-/// The JSON schema of scenario files.
+/// The JSON schema of scenario files, for editors.
 #[pyfunction]
 pub(crate) fn schema() -> String {
-    scenario::Scenario::schema().to_string()
+    scenario::Scenario::editor_schema().to_string()
 }
 
 /// The JSON schema of plan files.

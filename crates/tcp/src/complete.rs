@@ -57,6 +57,7 @@ impl StackSpec {
             timestamps: Some(params.timestamps),
             sack: Some(params.sack),
             dsack: Some(params.dsack),
+            f_rto: Some(params.f_rto),
             ecn: Some(params.ecn),
             accurate_ecn: Some(params.accurate_ecn),
             syn_exchange: Some(params.syn_exchange),

@@ -158,6 +158,8 @@ pub struct Params {
     pub sack: bool,
     /// Reports of duplicates in ACKs.
     pub dsack: bool,
+    /// Detection of spurious timeouts by the ACKs for new data.
+    pub f_rto: bool,
     /// ECN-capable transport.
     pub ecn: bool,
     /// ECN feedback counts marks.

@@ -43,7 +43,7 @@ pub enum Stack {
     /// (RFC 6928).
     Cubic,
     /// A current Linux kernel with its defaults: CUBIC in whole segments whose estimate of Reno stays slow, RACK-TLP,
-    /// timestamps, initial window 10, byte counting without a limit, Nagle, a variance term of at least 200 ms in the timeout,
+    /// F-RTO, timestamps, initial window 10, byte counting without a limit, Nagle, a variance term of at least 200 ms in the timeout,
     /// ACKs after 40 ms, MSS 1448 B beside timestamps, window 4 MB. HyStart++ (RFC 9406) stands in for the kernel's HyStart.
     /// (chosen): every second segment acknowledged from the start, where the kernel begins with an ACK for each; SRTT and RTTVAR
     /// by RFC 7323 appendix G. Checked against recorded runs of Linux 6.18.
@@ -259,6 +259,7 @@ const fn standard() -> Params {
         timestamps: false,
         sack: false,
         dsack: false,
+        f_rto: false,
         ecn: false,
         accurate_ecn: false,
         syn_exchange: false,
@@ -290,6 +291,7 @@ const fn linux() -> Params {
         fast_retransmit_guard: FastRetransmitGuard::None,
         sack: true,
         dsack: true,
+        f_rto: true,
         limited_transmit: false,
         timestamps: true,
         nagle: true,

@@ -14,7 +14,7 @@ fn files() -> Vec<(&'static str, String)> {
     let schema = Scenario::schema();
     let text = |schema| serde_json::to_string_pretty(schema).expect("a JSON value has a text") + "\n";
     vec![
-        ("schema/celltrain.schema.json", text(&schema)),
+        ("schema/celltrain.schema.json", text(&Scenario::editor_schema())),
         ("schema/plan.schema.json", text(&Scenario::plan_schema())),
         ("docs/reference/scenario.md", scenario_page::render(&schema)),
         ("docs/reference/policies.md", catalogue::policies(&schema)),

@@ -8,7 +8,7 @@ import typer
 
 from celltrain import terminal
 from celltrain.cli import options
-from celltrain.errors import InputError
+from celltrain.errors import InputError, ScenarioError
 
 if TYPE_CHECKING:
     from celltrain.comparison import Comparison, Variants
@@ -16,13 +16,22 @@ if TYPE_CHECKING:
 
 __all__ = ["compare"]
 
+ALL = "all"
+"""What stands for every discard policy that a scenario takes."""
+
+POLICY_TABLE = "switch.discard"
+"""Where the settings of policies are."""
+
 
 def compare(
     scenario: options.Scenario,
     policies: Annotated[
         str | None,
         typer.Option(
-            "--policies", metavar="A,B,C", help="Discard policies; the others are compared with the first."
+            "--policies",
+            metavar="A,B,C",
+            help="Compare discard policies with the first one; "
+            "'all' stands for all others that the scenario takes.",
         ),
     ] = None,
     vary: Annotated[
@@ -67,7 +76,7 @@ def compare(
     from celltrain import comparison
 
     loaded = options.load_scenario(scenario, set_)
-    names = _variants(policies, vary) if with_ is None else _files(scenario, loaded, with_, set_)
+    names = _variants(loaded, policies, vary) if with_ is None else _files(scenario, loaded, with_, set_)
     if with_ is not None and (policies is not None or vary):
         raise InputError("say what to compare: --policies, --vary or --with, and one of them only")
     key, asked = comparison.comparison_key(loaded, names), options.asked(loaded, seed, replications)
@@ -115,16 +124,44 @@ def _asked_for(policies: str | None, vary: list[str] | None, with_: Sequence[obj
     return [*words, *(word for one in with_ or () for word in ("--with", str(one)))]
 
 
-def _variants(policies: str | None, vary: list[str] | None) -> "Variants":
+def _variants(loaded: "Scenario", policies: str | None, vary: list[str] | None) -> "Variants":
     """The variants that the options ask for."""
     from celltrain import comparison
 
     if (policies is None) == (not vary):
         raise InputError("say what to compare: --policies tail-drop,epd or --vary KEY=A,B or --with FILE")
     if policies is not None:
-        return comparison.policies(_words(policies))
+        return comparison.policies(_with_all(loaded, _words(policies)))
     pairs = options.settings(vary, "--vary")
     return comparison.vary({key: [_value(word) for word in _words(values)] for key, values in pairs})
+
+
+def _with_all(loaded: "Scenario", names: list[str]) -> list[str]:
+    """The names with those that 'all' stands for: every other policy that the scenario takes."""
+    from celltrain.comparison import POLICY_KEY, known_policies
+
+    if ALL not in names:
+        return names
+    others, refused = [], []
+    for name in known_policies():
+        if name in names:
+            continue
+        try:
+            loaded.with_({POLICY_KEY: name})
+            others.append(name)
+        except ScenarioError as error:
+            refused.append(f"{name} ({_reason(error)})")
+    if refused:
+        terminal.note(f"left out, as the scenario does not take them: {'; '.join(refused)}")
+    place = names.index(ALL)
+    return [*names[:place], *others, *(name for name in names[place + 1 :] if name != ALL)]
+
+
+def _reason(error: ScenarioError) -> str:
+    """What is wrong, without the place: the setting is not in the file."""
+    place = f"{POLICY_TABLE}."
+    text = str(error)
+    return text if place not in text else text.partition(place)[2].partition(": ")[2]
 
 
 def _files(scenario: str, loaded: "Scenario", others: list[str], set_: list[str] | None) -> "Variants":

@@ -12,6 +12,7 @@ from celltrain.errors import InputError, unknown
 
 if TYPE_CHECKING:
     from celltrain.registry import Measure
+    from celltrain.words import Word
 
 __all__ = ["bench", "check", "measures", "policies", "schema"]
 
@@ -136,27 +137,43 @@ def _plain(value: object) -> str:
 
 
 def measures(
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="A measure to define.")] = None,
+    name: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[NAME]", help="What to define, as it is printed or as a column is called."),
+    ] = None,
     json: options.Json = False,
 ) -> None:
-    """List the measures, or define one: formula, unit, source, and the frame that has it."""
-    from celltrain import registry
+    """List the measures, or define one: formula, unit, source, and the frame that has it.
+
+    Other words of printed results and columns of files are defined too.
+    """
+    from celltrain import registry, words
 
     every = registry.measures()
-    if name is not None and name not in [one.name for one in every]:
-        raise unknown("measure", name, dict.fromkeys(one.name for one in every))
-    chosen = [one for one in every if name in (None, one.name)]
+    wanted = " ".join(name or ())
+    chosen = words.definitions(wanted) if name else [*every]
+    if not chosen:
+        hint = " or ".join(f"'{one}'" for one in words.nearest(wanted))
+        advice = f"did you mean {hint}? " if hint else ""
+        raise InputError(f"unknown measure '{wanted}': {advice}`celltrain measures` lists all")
     if json:
-        terminal.print_json({"measures": [one.to_json() for one in chosen]})
-    elif name is None:
-        rows = [(one.name, one.frame, one.unit, one.title) for one in chosen]
+        key = {"measures": [one.to_json() for one in chosen if not isinstance(one, words.Word)]}
+        other = [one.to_json() for one in chosen if isinstance(one, words.Word)]
+        terminal.print_json({**key, "words": other} if other else key)
+    elif not name:
+        rows = [(one.name, one.frame, one.unit, one.title) for one in every]
         terminal.table(("measure", "in", "unit", "what it is"), rows, text_columns=4)
     else:
         for one in chosen:
             _define(one)
 
 
-def _define(measure: "Measure") -> None:
+def _define(measure: "Measure | Word") -> None:
+    from celltrain.words import Word
+
+    if isinstance(measure, Word):
+        terminal.say(f"{measure.name} ({measure.place})\n  {measure.meaning}")
+        return
     symbol = f", {measure.symbol}" if measure.symbol else ""
     place = "a metric" if measure.over in ("run", "time") else "a column"
     terminal.say(f"{measure.name} ({measure.title}{symbol}): {place} of {measure.frame}")

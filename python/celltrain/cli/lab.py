@@ -1,8 +1,5 @@
 """`celltrain lab`: the engine live in a browser, on a page of this machine."""
 
-import webbrowser
-from functools import partial
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Annotated
 
@@ -11,12 +8,9 @@ import typer
 from celltrain import terminal
 from celltrain.cli import options
 from celltrain.errors import InputError
-from celltrain.lab_link import fragment
+from celltrain.lab_link import PAGE, fragment
 
 __all__ = ["lab", "page"]
-
-PAGE = Path(__file__).resolve().parents[1] / "page" / "index.html"
-"""The page, as a part of the package: `make lab` puts it there, and a wheel takes it along."""
 
 
 def page() -> Path:
@@ -31,27 +25,6 @@ def page() -> Path:
             "run `make lab` in a checkout, or install a wheel that was built after it"
         )
     return PAGE
-
-
-class _Handler(BaseHTTPRequestHandler):
-    """Hands out one page and nothing else."""
-
-    def __init__(self, content: bytes, *args: object) -> None:
-        self.content = content
-        super().__init__(*args)  # type: ignore[arg-type]
-
-    def do_GET(self) -> None:
-        if self.path.split("?")[0] not in ("/", "/index.html"):
-            self.send_error(404)
-            return
-        self.send_response(200)
-        self.send_header("Content-Type", "text/html; charset=utf-8")
-        self.send_header("Content-Length", str(len(self.content)))
-        self.end_headers()
-        self.wfile.write(self.content)
-
-    def log_message(self, *_: object) -> None:
-        pass
 
 
 def lab(
@@ -78,14 +51,18 @@ def lab(
     if link:
         terminal.say(built.as_uri() + suffix)
         return
-    handler = partial(_Handler, built.read_bytes())
-    with ThreadingHTTPServer(("127.0.0.1", port), handler) as server:
-        address = f"http://127.0.0.1:{server.server_address[1]}/{suffix}"
+    # The other commands need neither of them, and they take longer to load than all the rest.
+    import webbrowser
+
+    from celltrain.lab_server import server
+
+    with server(built.read_bytes(), port) as serving:
+        address = f"http://127.0.0.1:{serving.server_address[1]}/{suffix}"
         terminal.say(address)
         terminal.note("press Ctrl-C to stop the server")
         if show:
             webbrowser.open(address)
         try:
-            server.serve_forever()
+            serving.serve_forever()
         except KeyboardInterrupt:
             terminal.note("stopped")

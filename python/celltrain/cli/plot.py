@@ -28,27 +28,30 @@ app = typer.Typer(
 Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="A results folder.")]
 Source = Annotated[str, typer.Argument(metavar="SOURCE", help="A results folder or a scenario file (TOML).")]
 Seed = Annotated[
-    int | None, typer.Option(metavar="S", help="Of a scenario: master seed; its own by default.")
+    int | None, typer.Option(metavar="S", help="Use this master seed of a scenario. Default: the scenario's.")
 ]
 Set = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Of a scenario: change a setting. Repeatable."),
+    typer.Option("--set", metavar="KEY=VALUE", help="Change a setting of a scenario. Repeatable."),
 ]
-Replication = Annotated[int, typer.Option(metavar="R", min=0, help="Which replication, counted from 0.")]
-Begin = Annotated[
-    float | None, typer.Option("--from", metavar="T", help="Start of the time to show, in seconds.")
-]
-End = Annotated[float | None, typer.Option("--to", metavar="T", help="End of the time to show, in seconds.")]
+Replication = Annotated[int, typer.Option(metavar="R", min=0, help="Show this replication, counted from 0.")]
+Begin = Annotated[float | None, typer.Option("--from", metavar="T", help="Begin at this time, in seconds.")]
+End = Annotated[float | None, typer.Option("--to", metavar="T", help="End at this time, in seconds.")]
 Out = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Where to draw: .png, .svg or .pdf; KIND.png by default."),
+    typer.Option(
+        metavar="FILE", help="Write the picture to this file: .png, .svg or .pdf. Default: KIND.png."
+    ),
 ]
 Port = Annotated[
-    str | None, typer.Option(metavar="PORT", help="As in 'switch1 > switch2'; the bottleneck by default.")
+    str | None,
+    typer.Option(
+        metavar="PORT", help="Show this port, such as 'switch1 > switch2'. Default: the bottleneck."
+    ),
 ]
 VariantNames = Annotated[
     str | None,
-    typer.Option(metavar="A,B,…", help="Of a comparison: only these variants, in this order."),
+    typer.Option(metavar="A,B,…", help="Show only these variants of a comparison, in this order."),
 ]
 
 
@@ -63,7 +66,7 @@ def queue(
     port: Port = None,
     policies: Annotated[
         str | None,
-        typer.Option(metavar="A,B,…", help="Of a scenario: a panel for each of these discard policies."),
+        typer.Option(metavar="A,B,…", help="Draw one panel per discard policy, with a scenario."),
     ] = None,
     variants: VariantNames = None,
     set_: Set = None,
@@ -75,7 +78,7 @@ def queue(
 ) -> None:
     """Draw a queue: capacity, thresholds, and cells accepted, discarded or dead.
 
-    A cell is dead if some of its frame is lost: it is carried for nothing. A short time shows every cell.
+    A cell is dead if some of its frame is lost: it is carried for nothing. A short period shows every cell.
     """
     target = _target(out, "queue")
     time = (begin, end)
@@ -112,11 +115,11 @@ def compare(
     folder: Folder,
     measure: Annotated[
         list[str] | None,
-        typer.Option(metavar="MEASURE", help="A measure to show; the first one sorts. Repeatable."),
+        typer.Option(metavar="MEASURE", help="Show this measure; the first one sorts. Repeatable."),
     ] = None,
     out: Out = None,
 ) -> None:
-    """Draw a comparison: a row for each variant, a column for each measure, the best variant first."""
+    """Draw a comparison: one row per variant, one column per measure, the best variant first."""
     target = _target(out, "compare")
     found = _read(folder, ("compare",))
     _drawn(target, lambda: found.plot.compare(measure or ()))
@@ -126,14 +129,14 @@ def compare(
 def sweep(
     folder: Folder,
     measure: Annotated[
-        str | None, typer.Option(metavar="MEASURE", help="The measure to show; goodput by default.")
+        str | None, typer.Option(metavar="MEASURE", help="Show this measure. Default: goodput.")
     ] = None,
     trade_off: Annotated[
         bool, typer.Option("--trade-off", help="Draw fairness against goodput instead.")
     ] = False,
     out: Out = None,
 ) -> None:
-    """Draw a measure over the axes of a sweep, all panels to one scale."""
+    """Draw a measure over the axes of a sweep, all panels on one scale."""
     target = _target(out, "sweep")
     found = _read(folder, ("sweep",))
     _drawn(target, lambda: found.plot.trade_off() if trade_off else found.plot.sweep(measure))
@@ -150,7 +153,7 @@ def cdf(
         ),
     ],
     entity: Annotated[
-        str | None, typer.Option("--of", metavar="NAME", help="Only the values of this flow or port.")
+        str | None, typer.Option("--of", metavar="NAME", help="Show only the values of this flow or port.")
     ] = None,
     variants: VariantNames = None,
     out: Out = None,
@@ -173,7 +176,9 @@ def flow(
     end: End = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Where to draw: .png, .svg or .pdf; flow-FLOW.png by default."),
+        typer.Option(
+            metavar="FILE", help="Write the picture to this file: .png, .svg or .pdf. Default: flow-FLOW.png."
+        ),
     ] = None,
 ) -> None:
     """Draw a TCP connection: sequence numbers, ACKs, windows, and its events with their causes."""
@@ -205,7 +210,7 @@ def _target(out: Path | None, kind: str) -> Path:
     if target.suffix not in FORMATS:
         raise InputError(f"--out takes a file that ends in {', '.join(FORMATS)}, not '{target}'")
     if not target.parent.is_dir():
-        raise InputError(f"--out names a file in {target.parent}, which is no folder: make it first")
+        raise InputError(f"--out names a file in {target.parent}, which is not a folder: make it first")
     return target
 
 
@@ -232,7 +237,7 @@ def _read(folder: Path, kinds: Sequence[str], for_comparisons: "dict[str, object
     if kind != "compare":
         _refuse(folder, for_comparisons or {})
     if manifest.get("core", core_version()) != core_version():
-        terminal.note(f"{folder} is of another version: what runs again for the picture may differ from it")
+        terminal.note(f"{folder} was made by another version: what runs again for the picture may differ")
     return read(folder)
 
 

@@ -67,7 +67,8 @@ def reproduce(
 ) -> None:
     """Reproduce a paper: its tables beside the published values, its figures, its claims.
 
-    'all' reproduces every paper: one folder per paper, one report of all, and with --json a list.
+    'all' reproduces every paper with the TCP that stands for its own: one folder per paper, one report of
+    all, and with --json a list. With --out the same command goes on where it was stopped.
     A claim is supported, contradicted or undecided, by the 95 % intervals of at least three replications.
     A paper's folder has a paper.toml, scenarios and published values (see the guide "Add a paper").
     A contradicted claim is a result: the exit status is 0, unless --strict asks for 1.
@@ -148,13 +149,15 @@ def _reproduce_all(
             folder.write_json("reproductions.json", answers)  # marks the folder as one of ours from the start
         for number, paper in enumerate(papers.PAPERS, 1):
             place = None if out is None else out / paper
-            asked = running.asked(paper, replications=replications, seed=seed)
+            own_stack = papers.describe(paper).stacks[:1]
+            asked = running.asked(paper, stacks=own_stack, replications=replications, seed=seed)
             with options.claimed(place, "reproduce", paper, overwrite, asked) as own:
                 what = f"reproducing {paper} ({number} of {len(papers.PAPERS)})"
                 with options.watched(what, out) as progress:
                     try:
                         found = papers.reproduce(
                             paper,
+                            stacks=own_stack,
                             replications=replications,
                             seed=seed,
                             jobs=jobs,
@@ -219,7 +222,7 @@ def _show_table(found: "Reproduction", table: "Table") -> None:
     from celltrain.papers.layout import grid
 
     def shown(cell: "MeasuredRow") -> str:
-        published = "" if cell.published is None else f" ({printed.shown(cell.published)})"
+        published = "" if cell.published is None else f" ({printed.shown(cell.taken)})"
         return text.number(cell.measured) + published
 
     stack = found.stacks[0]

@@ -20,23 +20,27 @@ def store(
 ) -> None:
     """List the finished runs that a results folder keeps, by the version of celltrain that made them.
 
-    Runs of another version are never read: the same command makes them again.
+    Listing changes nothing in the folder. Runs of another version are never read: the same command makes them
+    again.
     """
     from celltrain.results import core_version
-    from celltrain.runs import pruning
+    from celltrain.runs.listing import listing
+    from celltrain.runs.pruning import prune as drop
 
-    kept = pruning.prune(folder) if prune else pruning.versions(folder)
+    found = drop(folder) if prune else listing(folder)
     rows = [
         {"celltrain": version, "runs": runs, "bytes": octets, "dropped": prune and version != core_version()}
-        for version, (runs, octets) in kept.items()
+        for version, (runs, octets) in found.versions.items()
     ]
     if json:
-        terminal.print_json({"versions": rows})
+        terminal.print_json({"versions": rows, "damaged": found.damaged})
         return
     for row in rows:
         words = (
             "dropped" if row["dropped"] else "in use" if row["celltrain"] == core_version() else "not read"
         )
         terminal.say(f"{row['runs']:,} runs of celltrain {row['celltrain']}, {row['bytes']:,} bytes: {words}")
-    if not rows:
+    if found.damaged:
+        terminal.say(f"damaged batches of runs, which are made again: {found.damaged}")
+    elif not rows:
         terminal.say("no runs")

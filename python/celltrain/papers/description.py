@@ -80,6 +80,8 @@ class Table:
     """Print a line a column, as papers do whose settings are many and whose measures are few."""
     note: str = ""
     """How its printed numbers are to be read, where their deviations say nothing without it."""
+    published_times: float = 1.0
+    """What printed numbers are multiplied by where they are compared and drawn; `note` says why."""
 
     @property
     def over_time(self) -> bool:
@@ -166,6 +168,8 @@ class Paper:
     """What was calibrated; empty where nothing was."""
     held_out: tuple[str, ...] = ()
     """Tables and figures that took no part in any choice."""
+    lead: tuple[str, str] | None = None
+    """The exhibit and the row that say most of the paper: the picture at the top of the report."""
 
     @property
     def compared(self) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """The tables and figures of `paper.toml`: their columns by settings, their rows by expressions."""
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -34,6 +35,7 @@ TABLE_KEYS = (
     "trace",
     "transposed",
     "note",
+    "published-times",
 )
 COLUMN_KEYS = ("name", "settings", "over", "each", "only")
 ROW_KEYS = ("name", "unit", "value", "statistic", "over")
@@ -96,7 +98,15 @@ class Exhibits:
             trace=node.flag("trace"),
             transposed=node.flag("transposed"),
             note=node.text("note", ""),
+            published_times=self._times(node, names),
         )
+
+    def _times(self, node: Node, names: Mapping[str, Any]) -> float:
+        key = "published-times"
+        found = filled_in(node, node.values.get(key, 1), Names(names), key)
+        if isinstance(found, bool) or not isinstance(found, int | float) or not 0 < found < math.inf:
+            raise node.error("expected a number above zero", key)
+        return float(found)
 
     def _columns(self, node: Node, names: Mapping[str, Any]) -> Iterator[Column]:
         """The columns of a table: of curves every line at every step, else those it lists."""

@@ -25,6 +25,7 @@ KEYS = (
     "stacks",
     "headline",
     "held-out",
+    "lead",
     "constants",
     "define",
     "columns",
@@ -77,6 +78,7 @@ def read_paper(folder: PaperFolder) -> Paper:
         candidates=candidates,
         fitted=tuple(_fitted(node, every) for node in root.tables("fitted")),
         held_out=_exhibits(root, "held-out", every),
+        lead=_lead(root, every),
     )
 
 
@@ -131,6 +133,23 @@ def _headline(root: Node, every: Sequence[Table]) -> tuple[str, ...]:
         if name not in rows:
             raise root.error(str(unknown("row", name, rows)), "headline")
     return tuple(found)
+
+
+def _lead(root: Node, every: Sequence[Table]) -> tuple[str, str] | None:
+    """`lead = { exhibit = "Table 1", row = "total" }`; the row can be left out of what is drawn over time."""
+    if "lead" not in root.values:
+        return None
+    node = root.table("lead")
+    node.known(("exhibit", "row"))
+    (name,) = _exhibits(node, "exhibit", every) or ("",)
+    exhibit = next((one for one in every if one.name == name), None)
+    if exhibit is None:
+        raise node.error("missing; expected the name of a table or figure", "exhibit")
+    row = node.text("row", "" if exhibit.over_time or exhibit.view == "bars" else None)
+    rows = [one.name for one in exhibit.rows]
+    if row and row not in rows:
+        raise node.error(str(unknown("row", row, rows)), "row")
+    return name, row
 
 
 def _exhibits(node: Node, key: str, every: Sequence[Table]) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from celltrain import statistics, text
 
-__all__ = ["Printed", "Range", "as_json", "as_point", "ends", "nearest", "parse", "shown"]
+__all__ = ["Printed", "Range", "as_json", "as_point", "ends", "nearest", "parse", "scaled", "shown"]
 
 _RANGE = re.compile(r"(?P<low>\S*)\s*\.\.\s*(?P<high>\S*)")
 
@@ -73,6 +73,16 @@ def shown(printed: Printed | None, unit: str = "") -> str:
 def as_json(printed: Printed | None) -> float | list[float | None] | None:
     """A number, or the two ends of a range with null for an open one."""
     return list(ends(printed)) if isinstance(printed, Range) else printed
+
+
+def scaled(printed: Printed | None, times: float) -> Printed | None:
+    """A printed value that is taken so many times as large."""
+    if times == 1 or printed is None:
+        return printed
+    if not isinstance(printed, Range):
+        return times * printed
+    low, high = ends(printed)
+    return Range(None if low is None else times * low, None if high is None else times * high)
 
 
 def as_point(printed: Printed | None) -> statistics.Estimate | None:

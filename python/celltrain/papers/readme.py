@@ -20,7 +20,7 @@ from celltrain import statistics, text
 from celltrain.errors import InputError
 from celltrain.papers.causes import causes
 from celltrain.papers.description import Paper, Table
-from celltrain.papers.printed import as_point, shown
+from celltrain.papers.printed import as_point, scaled, shown
 from celltrain.papers.recordings import Recorded, read
 
 __all__ = ["filled"]
@@ -90,7 +90,8 @@ def _cells(
         half = found[0].half_width if len(found) == 1 else None
         mean = statistics.Estimate(statistics.mean([one.mean for one in found]), None, half, 0)
         printed = [paper.folder.published.get((table.name, column, row)) for row in rows]
-        values = [one.value for one in printed if one is not None and one.value is not None]
+        taken = (scaled(one.value, table.published_times) for one in printed if one is not None)
+        values = [value for value in taken if value is not None]
         yield text.interval(mean, "") + _printed(values, len(rows))
 
 

@@ -7,12 +7,12 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from celltrain import statistics
+from celltrain import statistics, text
 from celltrain.folder import Folder, Parts, claim
 from celltrain.manifests import asked
 from celltrain.papers.description import Claim, Column, Paper, Table
 from celltrain.papers.outcomes import Finding
-from celltrain.papers.printed import Printed, Range, as_json, as_point, ends, nearest
+from celltrain.papers.printed import Printed, Range, as_json, as_point, ends, nearest, scaled
 from celltrain.papers.published import PaperFolder
 from celltrain.papers.spool import KeptRun
 from celltrain.results import FRAMES, Record, about, record_frame
@@ -57,14 +57,22 @@ class MeasuredRow:
     ci95: float | None
     """Half of the 95 % Student interval; None for one replication and for standard deviations."""
     note: str = ""
+    times: float = 1.0
+    """What the published value is multiplied by where it is compared."""
+
+    @property
+    def taken(self) -> Printed | None:
+        """The published value as it is compared."""
+        return scaled(self.published, self.times)
 
     @property
     def deviation(self) -> float | None:
         """Measured less published, as a part of the published value; 0 within a published range."""
-        if self.published is None or self.measured is None:
+        taken = self.taken
+        if taken is None or self.measured is None:
             return None
-        compared = nearest(self.measured, self.published)
-        if isinstance(self.published, Range) and compared == self.measured:
+        compared = nearest(self.measured, taken)
+        if isinstance(taken, Range) and compared == self.measured:
             return 0.0
         return self.measured / compared - 1 if compared else None
 
@@ -149,9 +157,7 @@ class Reproduction:
         for table in self.tables:
             if table.row(row) is not None:
                 cells = [cell for cell in self.rows if (cell.table, cell.row) == (table.name, row)]
-                published = _mean(
-                    _centre(cell.published) for cell in cells if cell.stack == self.default_stack
-                )
+                published = _mean(_centre(cell.taken) for cell in cells if cell.stack == self.default_stack)
                 measured = (
                     _mean(cell.measured for cell in cells if cell.stack == stack) for stack in self.stacks
                 )
@@ -201,7 +207,7 @@ class Reproduction:
         for stack in self.stacks:
             published = self._published(table, names, row) if stack == self.default_stack else []
             if any(published):
-                series.append(("published", published, True))
+                series.append((_published_name(table), published, True))
             series.append((stack, self._measured(table, names, row, stack), False))
         return series
 
@@ -213,7 +219,7 @@ class Reproduction:
             published = self._published(table, names, row) if stack == self.default_stack else []
             series.append((line, self._measured(table, names, row, stack), False))
             if any(published):
-                series.append((f"{line}, published", published, True))
+                series.append((f"{line}, {_published_name(table)}", published, True))
         return series
 
     def bars(self, table: Table, stack: str) -> list[Series]:
@@ -224,12 +230,12 @@ class Reproduction:
             published = self._published(table, names, row.name) if stack == self.default_stack else []
             series.append((row.name, self._measured(table, names, row.name, stack), False))
             if any(published):
-                series.append((f"{row.name}, published", published, True))
+                series.append((f"{row.name}, {_published_name(table)}", published, True))
         return series
 
     def _published(self, table: Table, columns: Iterable[str], row: str) -> list[statistics.Estimate | None]:
         cells = [self.cell(self.default_stack, table.name, column, row) for column in columns]
-        return [as_point(cell.published) for cell in cells]
+        return [as_point(cell.taken) for cell in cells]
 
     def _measured(
         self, table: Table, columns: Iterable[str], row: str, stack: str
@@ -358,6 +364,12 @@ class Reproduction:
 def _frame(name: str, runs: Sequence[CellRun]) -> "pl.DataFrame":
     """A frame of `RUN_FRAMES`, in which every row names its stack, table and column."""
     return record_frame(name, [run.kept.record() for run in runs], [run.identity for run in runs])
+
+
+def _published_name(table: Table) -> str:
+    """What a chart calls printed numbers, with the factor by which they are drawn."""
+    times = table.published_times
+    return "published" if times == 1 else f"{text.printed(times)} × published"
 
 
 def _centre(printed: Printed | None) -> float | None:

@@ -327,4 +327,5 @@ def _row(
         measured=found.mean if is_mean else found.sd,
         ci95=found.half_width if is_mean else None,
         note="" if printed is None else printed.note,
+        times=table.published_times,
     )

@@ -62,7 +62,8 @@ def _number(paper: Paper, recorded: Recorded, place: str) -> str:
 def _verdicts(paper: Paper, recorded: Recorded) -> Iterator[str]:
     """What the papers' statements are under every TCP, of those that were judged under one of today."""
     today = [one.name for one in paper.candidates if one.today and one.name in recorded.stacks]
-    judged = [claim for claim in paper.claims if any(recorded.claim(claim.id, name) for name in today)]
+    said = [claim for claim in paper.claims if claim.quote]  # others are about this reproduction
+    judged = [claim for claim in said if any(recorded.claim(claim.id, name) for name in today)]
     if not judged:
         return
     stacks = [paper.stacks[0], *today]

@@ -7,7 +7,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Literal
 
 from celltrain.bounds import UNBOUNDED, Bounds, reach
-from celltrain.plots.style import COLOURS, MARKERS, panels, styled
+from celltrain.plots.style import COLOURS, HATCHES, MARKERS, panels, styled
 from celltrain.statistics import Estimate
 
 if TYPE_CHECKING:
@@ -62,8 +62,9 @@ def points(every: Sequence[PointPanel], columns: int = 4) -> "Figure":
     columns = min(columns, len(every))
     with styled():
         width = max(5.0, 3.1 * columns)
-        beside = _side_by_side([series.name for series in every[0].series], width)
-        lines = -(-len(every[0].series) // beside)
+        names = list(dict.fromkeys(series.name for panel in every for series in panel.series))
+        beside = _side_by_side(names, width)
+        lines = -(-len(names) // beside)
         figure, axes = panels(rows, columns, width, 2.6 * rows + 0.2 + 0.2 * lines)
         flat = [axis for row in axes for axis in row]
         for axis, panel in zip(flat, every, strict=False):
@@ -71,9 +72,10 @@ def points(every: Sequence[PointPanel], columns: int = 4) -> "Figure":
         _share_scales(flat, every)
         for axis in flat[len(every) :]:
             axis.set_axis_off()
-        handles, labels = flat[0].get_legend_handles_labels()
-        if len(labels) > 1:
-            figure.legend(handles, labels, loc="outside lower center", ncols=beside)
+        every_entry = (zip(*reversed(axis.get_legend_handles_labels()), strict=True) for axis in flat)
+        entries = {label: handle for of_axis in every_entry for label, handle in of_axis}
+        if len(entries) > 1:
+            figure.legend([*entries.values()], [*entries], loc="outside lower center", ncols=beside)
     return figure
 
 
@@ -119,9 +121,11 @@ def _point_panel(axis: "Axes", panel: PointPanel) -> None:
     plain = panel.form == "marks"
     slots = list(accumulate(plain or not series.hollow for series in panel.series))
     count = slots[-1]
-    for series, slot in zip(panel.series, slots, strict=True):
-        index = slot - 1
-        shift = 0.0 if panel.form == "curves" else SPREAD * (index - (count - 1) / 2) / max(count, 2)
+    # What is published has no colour of its own, so that the others have the same one with it and without it.
+    looks = list(accumulate(not series.hollow for series in panel.series))
+    for series, slot, look in zip(panel.series, slots, looks, strict=True):
+        index = max(look - 1, 0)
+        shift = 0.0 if panel.form == "curves" else SPREAD * (slot - 1 - (count - 1) / 2) / max(count, 2)
         known = [(place + shift, found) for place, found in enumerate(series.points) if found is not None]
         colour = "#333333" if series.hollow and plain else COLOURS[index % len(COLOURS)]
         places, means = [place for place, _ in known], [found.mean for _, found in known]
@@ -129,13 +133,16 @@ def _point_panel(axis: "Axes", panel: PointPanel) -> None:
         if panel.form == "bars" and not series.hollow:
             width = SPREAD / max(count, 2)
             style: dict[str, Any] = {"color": colour, "capsize": 2, "error_kw": {"linewidth": 1}}
+            hatch = HATCHES[index // len(COLOURS) % len(HATCHES)]
+            if hatch:
+                style |= {"hatch": hatch, "edgecolor": "white"}
             axis.bar(places, means, width, yerr=errors, label=series.name, **style)
             continue
         joined = panel.form == "curves" and not series.hollow
         axis.errorbar(
             places,
             means,
-            yerr=errors,
+            yerr=errors if any(map(any, errors)) else None,
             fmt=MARKERS[index % len(MARKERS)] + ("-" if joined else ""),
             color=colour,
             markerfacecolor="none" if series.hollow else colour,

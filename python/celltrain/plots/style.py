@@ -12,13 +12,17 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["COLOURS", "FORMATS", "MARKERS", "colour_of", "save", "save_as", "styled", "write"]
+__all__ = ["COLOURS", "FORMATS", "HATCHES", "MARKERS", "colour_of", "save", "save_as", "styled", "write"]
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """The palette of Okabe and Ito (2008), told apart with every common colour vision."""
 
-MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-"""Shapes that go with the colours, so that nothing depends on colour alone."""
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "*")
+"""Shapes that go with the colours, so that nothing depends on colour alone. Eleven for seven colours, because
+neither number divides the other: no two of 77 series look alike."""
+
+HATCHES = ("", "////", "....", "xxxx")
+"""What bars have instead of a shape, one for every round of the colours."""
 
 FORMATS = ("png", "svg", "pdf")
 

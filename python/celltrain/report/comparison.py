@@ -7,6 +7,7 @@ from celltrain.bounds import bounds
 from celltrain.comparison import POLICY_KEY, Comparison
 from celltrain.registry import Measure
 from celltrain.report import parts
+from celltrain.report.distributions import add_distributions
 from celltrain.report.page import Page
 from celltrain.report.percentiles import add_percentiles
 from celltrain.statistics import Estimate
@@ -41,6 +42,7 @@ def comparison_report(found: Comparison, command: Sequence[str] | None = None) -
             _chart(page, found, measure)
     order = _sorted(found, first)
     add_percentiles(page, found.results, order)
+    add_distributions(page, found.results, order)
     _differences(page, found)
     _windows(page, found, order)
     _tables(page, found)

@@ -16,6 +16,9 @@ from celltrain.text import json_text
 __all__ = ["Page", "Safe"]
 
 
+_SCRIPTS = ("base.js", "strips.js", "points.js", "distribution.js", "start.js")
+"""The files of `charts` in the order in which they make one script."""
+
 # The policy makes sure that the file loads nothing, whatever a later change may put into it.
 _FRAME = """<!doctype html>
 <html lang="en">
@@ -37,7 +40,10 @@ _FRAME = """<!doctype html>
 {body}
 </main>
 <script>
-{script}</script>
+"use strict";
+(() => {{
+{script}}})();
+</script>
 </body>
 </html>
 """
@@ -120,7 +126,7 @@ class Page:
         )
 
     def chart(self, data: dict[str, Any], caption: str) -> None:
-        """An interactive chart, described by the data that `charts.js` draws."""
+        """An interactive chart, described by the data that the scripts in `charts` draw."""
         # "</script" would end the element early, and "<!--" let it swallow the rest of the page.
         text = json_text(data, indent=None).replace("<", "\\u003c")
         self._body.append(
@@ -132,6 +138,10 @@ class Page:
         """Text as it is, in a box; with a button of this name that copies it."""
         button = f'<button type="button" class="copy">{escape(copied_by)}</button>' if copied_by else ""
         self._body.append(f'{button}<pre tabindex="0"><code>{escape(text)}</code></pre>')
+
+    def link(self, text: str, address: str) -> None:
+        """A link that leaves the report."""
+        self._body.append(f'<p><a class="out" href="{escape(address)}">{escape(text)}</a></p>')
 
     @contextmanager
     def folded(self, summary: str, *, is_open: bool = False) -> Iterator[None]:
@@ -147,9 +157,8 @@ class Page:
     def html(self) -> str:
         """The whole file."""
         folder = files("celltrain.report")
-        style, script = (
-            folder.joinpath(name).read_text(encoding="utf-8") for name in ("page.css", "charts.js")
-        )
+        style = folder.joinpath("page.css").read_text(encoding="utf-8")
+        script = "".join(folder.joinpath("charts", name).read_text(encoding="utf-8") for name in _SCRIPTS)
         sections = [part for part in self._body if isinstance(part, _Section)]
         links = "\n".join(
             f'<a href="#section-{number}">{escape(section.title)}</a>'

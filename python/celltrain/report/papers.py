@@ -117,7 +117,7 @@ def _line(cell: MeasuredRow) -> tuple[str, ...]:
     inside = isinstance(cell.published, Range) and cell.deviation == 0
     off = "inside" if inside else _off(cell.deviation, signed=True)
     row = text.with_unit(cell.row, cell.unit)
-    return cell.table, cell.column, row, cell.note, printed.shown(cell.published), shown, off
+    return cell.table, cell.column, row, cell.note, printed.shown(cell.taken), shown, off
 
 
 def _off(deviation: float | None, *, signed: bool = False) -> str:

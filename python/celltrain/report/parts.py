@@ -6,9 +6,8 @@ from itertools import accumulate
 from math import isfinite
 from typing import Any, Literal
 
-from celltrain import text
+from celltrain import lab_link, text
 from celltrain.bounds import UNBOUNDED, Bounds
-from celltrain.lab_link import fragment
 from celltrain.report.page import Page
 from celltrain.statistics import Estimate
 from celltrain.traces import Trace, common_scale, decimate, total
@@ -161,15 +160,14 @@ def rerun(page: Page, command: Sequence[str], manifest: Mapping[str, Any]) -> No
         with page.folded("Resolved scenario"):
             page.code(manifest["scenario_toml"], copied_by="Copy as scenario")
         with page.folded("Watch it in the lab"):
+            state = "#" + lab_link.fragment(f"{manifest['name']}.toml", manifest["scenario_toml"])
+            if lab_link.PAGE.is_file():
+                page.link("Open it in the lab of this machine", lab_link.PAGE.as_uri() + state)
             page.text(
-                "Put this behind the address of the lab's page (`make lab` builds it); no server sees it. "
-                "Or save the scenario and run `celltrain lab FILE`."
+                "Elsewhere, put this behind the address of the lab's page (`make lab` builds it); no server "
+                "sees it. Or save the scenario and run `celltrain lab FILE`."
             )
-            page.code("#" + _lab_state(manifest), copied_by="Copy for the lab")
-
-
-def _lab_state(manifest: Mapping[str, Any]) -> str:
-    return fragment(f"{manifest['name']}.toml", manifest["scenario_toml"])
+            page.code(state, copied_by="Copy for the lab")
 
 
 def _top(every: Sequence[Trace]) -> float:

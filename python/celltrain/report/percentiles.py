@@ -18,6 +18,12 @@ FAMILIES: Mapping[str, Sequence[tuple[str, str]]] = {
         ("95th percentile", "delay_p95"),
         ("99th percentile", "delay_p99"),
     ),
+    "Transfer delay of frames": (
+        ("median", "transfer_delay_p50"),
+        ("mean", "transfer_delay_mean"),
+        ("95th percentile", "transfer_delay_p95"),
+        ("99th percentile", "transfer_delay_p99"),
+    ),
     "Flow completion time": (
         ("median", "fct_p50"),
         ("mean", "fct_mean"),

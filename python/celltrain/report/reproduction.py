@@ -81,10 +81,22 @@ def _answers(found: Reproduction) -> list[str]:
 
 
 def _lead(page: Page, found: Reproduction) -> "CellRun | None":
-    """The picture at the top: the first headline row, published and measured; otherwise the first figure.
+    """The picture at the top: what the paper leads with, else the first headline row, else the first figure.
 
     Returns the figure of which it is, to be left out below.
     """
+    name, row = found.paper.lead or ("", "")
+    for table in found.tables:
+        if table.name == name and table.view in DRAWN:
+            _charts(page, found, table, found.stacks[0], only=row)
+            return None
+        if table.name == name and not table.over_time:
+            _table_chart(page, found, table, row)
+            return None
+    for figure in found.figures:
+        if figure.table.name == name:
+            _figure(page, figure, "")
+            return figure
     for row in found.paper.headline:
         for table in found.tables:
             if table.view not in DRAWN and table.row(row) is not None and found.points(table, row):
@@ -92,7 +104,7 @@ def _lead(page: Page, found: Reproduction) -> "CellRun | None":
                 return None
     for table in found.tables:
         if table.view in DRAWN:
-            _charts(page, found, table, found.stacks[0], most=1)
+            _charts(page, found, table, found.stacks[0], only=table.rows[0].name)
             return None
     for figure in found.figures[:1]:
         _figure(page, figure, "")
@@ -266,7 +278,7 @@ def _table(page: Page, found: Reproduction, table: Table) -> None:
         for cell in found.rows
         if cell.table == table.name and cell.note
     ]
-    for note in notes:
+    for note in (f"{table.name}: {table.note}.", *notes) if table.note else notes:
         page.text(note, "note")
 
 
@@ -284,7 +296,7 @@ def _cell(cell: MeasuredRow) -> Safe:
         beside = "inside"
     else:
         beside = text.percent(cell.deviation, signed=True)
-    return Safe(f"{escape(shown)}<br><small>{escape(printed.shown(cell.published))}, {beside}</small>")
+    return Safe(f"{escape(shown)}<br><small>{escape(printed.shown(cell.taken))}, {beside}</small>")
 
 
 def _drawn(page: Page, found: Reproduction, table: Table) -> None:
@@ -297,25 +309,24 @@ def _drawn(page: Page, found: Reproduction, table: Table) -> None:
             _charts(page, found, table, stack)
 
 
-def _charts(page: Page, found: Reproduction, table: Table, stack: str, most: int | None = None) -> None:
-    """The charts of a table that is drawn; of curves, one for each row, at most so many."""
+def _charts(page: Page, found: Reproduction, table: Table, stack: str, only: str = "") -> None:
+    """The charts of a table that is drawn; of curves, one for each row, or of one row alone."""
     name = found.label(table.name, stack)
     if table.view == "bars":
         unit = table.rows[0].unit
         names = [column.name for column in table.columns]
-        label = text.with_unit(table.title, unit)
         chart = parts.points_chart(
             names,
             found.bars(table, stack),
             xlabel=table.parameter,
-            ylabel=label,
+            ylabel=unit or table.title,
             unit=unit,
             form="bars",
             bounds=bounds_of_row(table.rows[0].name, unit),
         )
-        page.chart(chart, f"{name}: {', '.join(row.name for row in table.rows)}.")
+        page.chart(chart, f"{name}: {table.title}, with 95 % intervals.")
         return
-    for row in table.rows[:most]:
+    for row in table.rows if not only else [row for row in table.rows if row.name == only]:
         label = text.with_unit(row.name, row.unit)
         chart = parts.points_chart(
             table.steps,

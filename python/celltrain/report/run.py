@@ -7,6 +7,7 @@ from celltrain import statistics, text
 from celltrain.notes import advice
 from celltrain.registry import title
 from celltrain.report import parts
+from celltrain.report.distributions import add_distributions
 from celltrain.report.page import Page
 from celltrain.report.percentiles import add_percentiles
 from celltrain.results import Result
@@ -37,6 +38,7 @@ def run_report(result: Result, command: Sequence[str] | None = None) -> str:
     _goodput(page, result)
     _series(page, result)
     add_percentiles(page, {m["name"]: result}, [m["name"]])
+    add_distributions(page, {m["name"]: result}, [m["name"]])
     page.section("Measures")
     with page.folded(f"{len(units)} measures", is_open=True):
         page.table(
@@ -166,8 +168,9 @@ def _series(page: Page, result: Result) -> None:
         page.chart(parts.windows_chart(windows, groups, label), parts.windows_caption(windows))
     if ports:
         label = "Occupancies of the switch ports in the first replication"
+        units = sorted({port.unit for port in ports})
         page.heading(label)
         page.chart(
             parts.occupancy_chart(ports, label),
-            f"In cells, to one scale: the {len(ports)} busiest of {len(every)} ports.",
+            f"In {' or '.join(units)}, to one scale: the {len(ports)} busiest of {len(every)} ports.",
         )

@@ -1,29 +1,18 @@
-"""What other versions of celltrain left in the store of a results folder, and how to drop it."""
+"""Dropping what other versions of celltrain left in the store of a results folder."""
 
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 
 from celltrain import manifests
-from celltrain.errors import InputError
 from celltrain.folder import Folder
 from celltrain.locking import locked
-from celltrain.runs.store import FILE, Kept, Store
+from celltrain.runs.listing import Listing, listing
+from celltrain.runs.store import FILE, Store
 
-__all__ = ["prune", "versions"]
-
-
-def versions(place: Path) -> dict[str, Kept]:
-    """What each version made of the runs in a folder.
-
-    Raises:
-        InputError: there is no store, or another process works there.
-    """
-    with _opened(place) as store:
-        return store.versions()
+__all__ = ["prune"]
 
 
-def prune(place: Path) -> dict[str, Kept]:
+def prune(place: Path) -> Listing:
     """Drops the runs of other versions from a folder, and returns what was there before.
 
     The folder is incomplete meanwhile. The command that made it completes it if this is killed.
@@ -31,8 +20,8 @@ def prune(place: Path) -> dict[str, Kept]:
     Raises:
         InputError: there is no store, or another process works there.
     """
-    with _opened(place) as store:
-        before = store.versions()
+    before = listing(place)
+    with locked(place), closing(Store(place, 0)) as store:
         manifest = manifests.load(place) or {}
         if not manifest.get("complete"):
             store.prune()
@@ -44,12 +33,4 @@ def prune(place: Path) -> dict[str, Kept]:
         with (place / FILE).open("rb") as file:
             checksums = {**manifest["checksums"], FILE: manifests.digest(file)}
         folder.put_manifest({**manifest, "checksums": checksums})
-        return before
-
-
-@contextmanager
-def _opened(place: Path) -> Iterator[Store]:
-    if not (place / FILE).is_file():
-        raise InputError(f"{place} holds no runs: there is no {FILE} in it")
-    with locked(place), closing(Store(place, 0)) as store:
-        yield store
+    return before

@@ -8,7 +8,6 @@ were never made.
 """
 
 import errno
-import json
 import os
 import sqlite3
 import weakref
@@ -31,10 +30,13 @@ from celltrain.runs.entry import EXTRAS, TABLES, Entry, Run, checksum
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["FILE", "Kept", "Store", "Stretch"]
+__all__ = ["FILE", "LOGS", "Batch", "Store", "Stretch", "batches", "remove"]
 
 FILE = "runs.sqlite"
 """The name of the store in a results folder."""
+
+LOGS = ("-wal", "-journal", "-shm")
+"""What SQLite adds to the name for files of changes under way."""
 
 _COLUMNS = (*TABLES, *EXTRAS)
 _TABLE = f"""
@@ -98,12 +100,15 @@ class Stretch:
         return values
 
 
-class Kept(NamedTuple):
-    """What a store holds of one version."""
+class Batch(NamedTuple):
+    """A row of the table `batches`."""
 
-    runs: int
+    number: int
+    version: str
+    entry: Entry | None
+    """The runs without their tables; None if the row is not as it was written."""
     octets: int
-    """What they take in the file, about."""
+    """What it takes in the file, about."""
 
 
 class Store:
@@ -204,19 +209,6 @@ class Store:
             lines.append(f"{FILE} in this folder was damaged: the runs that are lost are made again")
         return lines
 
-    def versions(self) -> dict[str, Kept]:
-        """What each version of celltrain made of what is there, whatever its seed."""
-        kept: dict[str, Kept] = {}
-        if self._connection is None:
-            return kept
-        lengths = " + ".join(f"coalesce(length({name}), 0)" for name in _readable(self._connection))
-        rows = self._connection.execute(f"SELECT celltrain, about, {lengths} FROM batches ORDER BY id")
-        for version, about, length in rows:
-            runs, _ = json.loads(about)
-            before = kept.get(version, Kept(0, 0))
-            kept[version] = Kept(before.runs + len(runs), before.octets + len(about) + length)
-        return kept
-
     def prune(self) -> None:
         """Drops the runs of other versions, for good."""
         connection = self._writer()
@@ -225,6 +217,18 @@ class Store:
             connection.execute("VACUUM")
         self.others.clear()
         self.seal()
+
+    def rebuild(self) -> None:
+        """Writes the file again from what is whole in it.
+
+        Elsewhere in the file, damage does no harm until something is added there.
+        """
+        if self._connection is None:
+            return
+        try:
+            self._connection.execute("VACUUM")
+        except sqlite3.DatabaseError as error:
+            self._give_up(error)
 
     def seal(self, *, series: bool = True) -> None:
         """Forces everything to the disk and into the one file.
@@ -247,6 +251,7 @@ class Store:
         if self._connection is not None and self.path is not None:
             with suppress(sqlite3.Error):  # what a full disk did not take is said where it was written
                 self._connection.close()
+                _remove_dead_journal(self.path)
             self._connection = None
             self._is_written = False
 
@@ -305,36 +310,43 @@ class Store:
         assert self.path is not None
         try:
             self._connection = self._open()
-            for number, version, entry in list(self._whole(self._connection)):
-                if entry.seed == self._seed and version == core_version():
-                    self._remember(number, entry.runs)
+            bad = []
+            for number, version, entry, _ in batches(self._connection):
+                if entry is None:
+                    bad.append(number)
                 elif version != core_version():
                     self.others[version] += len(entry.runs)
+                elif entry.seed == self._seed:
+                    self._remember(number, entry.runs)
+            self._drop(bad)
         except sqlite3.DatabaseError as error:
-            if getattr(error, "sqlite_errorcode", 0) & 0xFF in _OF_THE_DISK:
-                self.close()
-                with self._disk_errors():
-                    raise
-            self.damaged += 1
-            self._index.clear()
-            self.others.clear()
-            self.close()
-            remove(self.path)
+            self._give_up(error)
 
-    def _whole(self, connection: sqlite3.Connection) -> Iterator[tuple[int, str, Entry]]:
-        """Every batch that is as it was written, without its tables; the others are deleted."""
-        bad = []
-        columns = ", ".join(_readable(connection))
-        for number, version, seed, about, digest, *tables in connection.execute(
-            f"SELECT id, celltrain, seed, about, checksum, {columns} FROM batches ORDER BY id"
-        ):
-            kept = dict(_present(tables))
-            if checksum((str(version), str(seed), str(about)), kept) == digest:
-                yield number, version, Entry.of(seed, about, {})
-            else:
-                bad.append(number)
-        self.damaged += len(bad)
-        connection.executemany("DELETE FROM batches WHERE id = ?", [(number,) for number in bad])
+    def _give_up(self, error: sqlite3.DatabaseError) -> None:
+        """Removes a file that is no store any more.
+
+        Raises:
+            OSError: the file may be whole, and the disk is not.
+            InputError: another program holds the file.
+        """
+        assert self.path is not None
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF in _OF_THE_DISK:
+            self.close()
+            with self._disk_errors():
+                raise error
+        self.damaged += 1
+        self._index.clear()
+        self.others.clear()
+        self.close()
+        remove(self.path)
+
+    def _drop(self, numbers: Sequence[int]) -> None:
+        """Deletes batches that are not as they were written."""
+        assert self._connection is not None, "the store is open"
+        self.damaged += len(numbers)
+        self._connection.executemany("DELETE FROM batches WHERE id = ?", [(number,) for number in numbers])
+        if numbers:
+            self._connection.execute("VACUUM")
 
     def _remember(self, number: int, runs: Sequence[Run]) -> None:
         """Adds a batch to the index. Of a run that is there twice, the first counts."""
@@ -354,6 +366,22 @@ class Store:
         return Entry.of(seed, about, dict(_present(tables)))
 
 
+def batches(connection: sqlite3.Connection) -> Iterator[Batch]:
+    """Every batch of a file, each compared with its checksum."""
+    if not connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'batches'").fetchone():
+        return
+    columns = ", ".join(_readable(connection))
+    for number, version, seed, about, digest, *tables in connection.execute(
+        f"SELECT id, celltrain, seed, about, checksum, {columns} FROM batches ORDER BY id"
+    ):
+        if not isinstance(number, int):  # VACUUM numbers such rows anew
+            raise sqlite3.DatabaseError("batches have no numbers")
+        kept = dict(_present(tables))
+        is_whole = checksum((str(version), str(seed), str(about)), kept) == digest
+        octets = len(str(about)) + sum(map(len, kept.values()))
+        yield Batch(number, version, Entry.of(seed, about, {}) if is_whole else None, octets)
+
+
 def _lacking(connection: sqlite3.Connection) -> set[str]:
     """The tables that runs may have and for which a file has no column."""
     return set(_COLUMNS) - {name for _, name, *_ in connection.execute("PRAGMA table_info(batches)")}
@@ -367,8 +395,22 @@ def _readable(connection: sqlite3.Connection) -> list[str]:
 
 def remove(path: Path) -> None:
     """Removes a store, with the log of writes that a killed process left."""
-    for suffix in ("", "-wal", "-journal", "-shm"):
+    for suffix in ("", *LOGS):
         path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+
+def _remove_dead_journal(path: Path) -> None:
+    """Removes the journal of a finished change, which SQLite keeps until it closes the file.
+
+    A process that is killed in between leaves it. SQLite clears its first bytes when the change is finished;
+    with those bytes it holds what a reader needs to undo the change, and stays.
+    """
+    journal = path.with_name(f"{path.name}-journal")
+    with suppress(FileNotFoundError):
+        with journal.open("rb") as file:
+            is_dead = not any(file.read(8))
+        if is_dead:
+            journal.unlink()
 
 
 def _present(tables: Sequence[object]) -> Iterator[tuple[str, bytes]]:

@@ -4,6 +4,7 @@ import socket
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from threading import Lock
 
 from celltrain import _core
 from celltrain.errors import Defect, InputError
@@ -12,6 +13,9 @@ from celltrain.results import Record, core_version
 from celltrain.runs.entry import FORMAT, Entry, Held, entries_of
 
 __all__ = ["Batch", "Done", "work", "worker_version"]
+
+_ENCODING = Lock()
+"""Held while frames are made: polars loads numpy on its first use, and fails if two threads do so at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,5 +69,6 @@ def work(batch: Batch, cancel: _core.CancelToken | None = None) -> Done:
             made.append((task, record))
         else:
             held.append(Held(task, record))
-    entries = entries_of([task for task, _ in made], [record for _, record in made])
+    with _ENCODING:
+        entries = entries_of([task for task, _ in made], [record for _, record in made])
     return Done([*entries, *held], time.perf_counter() - began, defects)

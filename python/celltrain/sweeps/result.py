@@ -1,13 +1,12 @@
 """What a sweep measured, as frames and as tables of means over the replications of each point."""
 
-import html
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from celltrain import manifests, statistics
+from celltrain import display, manifests, statistics
 from celltrain.errors import Defect, unknown
 from celltrain.registry import RENAMED
 from celltrain.results import has_old_names, todays_names
@@ -26,6 +25,9 @@ KIND = "sweep"
 
 CONFIDENCE = 0.95
 """Confidence of every interval."""
+
+SHOWN = 10
+"""Points that a notebook shows."""
 
 STRETCH = 1 << 18
 """Rows of the summary that are read at once."""
@@ -260,7 +262,17 @@ class Sweep:
         return f"<Sweep {m['name']!r}: {m['points']} points, {m['runs']} runs, seed {m['seed']}>"
 
     def _repr_html_(self) -> str:
-        return f"<p>{html.escape(repr(self))}</p>{self.points._repr_html_()}"
+        """For notebooks: the first points with every measure that a comparison shows."""
+        from celltrain.sweeps.view import mean_lines, measures
+
+        columns = (*self.parameters, *(one.title for one in measures(self)))
+        more = self.manifest["points"] - SHOWN
+        rows = mean_lines(self, SHOWN)
+        return (
+            display.caption(self)
+            + display.table(columns, rows, "Mean ± 95 % interval", text_columns=len(self.parameters))
+            + display.lines([f"{more:,} more points: `table(metric)` has all."] if more > 0 else [])
+        )
 
 
 def _columns(found: Sequence[statistics.Estimate]) -> "pl.DataFrame":

@@ -1,8 +1,8 @@
-//! CAPC: congestion avoidance using proportional control. One explicit rate for all VCs, moved up or down in proportion
-//! to how far the load is from its target.
+//! CAPC: congestion avoidance using proportional control. One explicit rate for all VCs moves in proportion to the distance of
+//! the load from its target.
 //!
-//! After each interval the rate is multiplied by a factor that is linear in the distance from the target load, within limits;
-//! while the queue is long, RM cells also carry CI. State: a number for the port, and none for a VC.
+//! After each interval the rate is multiplied by a factor that is linear in the distance from the target load, within limits.
+//! While the queue is long, RM cells also carry CI. The state is one number per port, and nothing per VC.
 
 use celltrain_engine::{Time, quantity::Duration, time::MILLISECOND};
 use schemars::JsonSchema;

@@ -29,6 +29,7 @@ impl Destination {
     }
 
     /// A data cell arrives, with its EFCI mark.
+    #[inline]
     pub fn on_data(&mut self, now: Time, marked: bool) {
         self.marked = marked;
         let notify = marked && self.waiting.is_none() && self.params.backward_notification;

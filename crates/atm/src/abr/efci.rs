@@ -1,8 +1,8 @@
-//! EFCI marking: the switch of the first ABR, which only says whether its queue is long; sources feel their way.
+//! EFCI marking: the first ABR switch, which signals only whether its queue is long; sources find their rates by steps.
 //!
-//! Data cells are marked from when the queue passes the upper level until it is below the lower one. The destination copies
-//! the mark of the last data cell into the RM cell that it turns round, and the source lowers its rate by a share (RDF) or
-//! raises it by a step (RIF).
+//! Data cells are marked from the moment when the queue passes the upper level until it is below the lower one. The destination
+//! copies the mark of the last data cell into the RM cell that it turns around. The source then lowers its rate by a share (RDF)
+//! or raises it by a step (RIF).
 
 use celltrain_engine::Time;
 use schemars::JsonSchema;

@@ -1,7 +1,7 @@
-//! EPRCA: enhanced proportional rate control. The switch keeps a mean of the rates that sources declare and, when its
-//! queue is long, holds those above the mean to a little less than it, or all of them to a fraction.
+//! EPRCA: enhanced proportional rate control. The switch keeps a mean of the rates that sources declare. While its queue is long,
+//! it limits the VCs above the mean to a little less than the mean, or all VCs to a fraction of it.
 //!
-//! The mean is exponential and moves with each forward RM cell. State: a number for the port, and none for a VC.
+//! The mean is exponential and moves with each forward RM cell. The state is one number per port, and nothing per VC.
 
 use celltrain_engine::Time;
 use schemars::JsonSchema;

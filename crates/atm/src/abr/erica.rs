@@ -1,14 +1,15 @@
 //! ERICA: explicit rate indication for congestion avoidance.
 //!
-//! Over intervals the switch measures its ABR capacity, the input and the number of active VCs. A VC may send at the
-//! larger of an equal share of the capacity and its present rate divided by the load factor: the one is fair, the other
-//! fills the link. Under light load nobody gets less than the best-served VC of the interval before, which makes rates
-//! equal where both of these would be content with unequal ones.
+//! The switch measures its ABR capacity, the input and the number of active VCs over intervals. A VC may send at the larger of two
+//! rates: an equal share of the capacity, which is fair, and its present rate divided by the load factor, which fills the link.
+//! Under light load no VC gets less than the largest rate given in the interval before. This makes rates equal even if both of
+//! the two rules would accept unequal ones.
 //!
-//! Where VCs have minimum rates, each gets its own and all of this on top of it (MCR plus equal share, ATM Forum TM 4.0).
-//! Shares, present rates and the best rate are then rates above the minimum (Vandalore et al., ATM Forum 98-0408). What
-//! active VCs are promised is taken off the capacity before it is shared, and what they send within it off the capacity and
-//! the input before the load factor is taken. The latter is counted: an obedient source never declares less than its minimum.
+//! VCs with minimum rates get their minimum and, in addition, what the rules above give (MCR plus equal share, ATM Forum TM 4.0).
+//! Shares, present rates and the largest rate are then rates above the minimum (Vandalore et al., ATM Forum 98-0408). The minimum
+//! rates of active VCs are subtracted from the capacity before it is shared. What they send within their minimum is subtracted
+//! from the capacity and the input before the load factor is computed. The switch counts those cells: a conforming source never
+//! declares less than its minimum.
 
 use std::{fmt::Debug, marker::PhantomData};
 

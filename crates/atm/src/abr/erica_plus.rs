@@ -1,7 +1,7 @@
-//! ERICA+: [`super::erica`] with the whole link for a target, scaled by a function of the queueing delay.
+//! ERICA+: [`super::erica`] with the whole link as its target, scaled by a function of the queueing delay.
 //!
-//! Below the target delay the function is above one, so that the link is filled; above it the function falls, to a limit, and
-//! the queue drains. All else is as in ERICA: intervals, fair shares, load factor, averages.
+//! Below the target delay the function is above one, so that the link is filled. Above the target it falls, down to a limit, and
+//! the queue drains. Intervals, fair shares, load factor and averages are those of ERICA.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -56,20 +56,20 @@ pub struct Params {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub frtt: Option<Duration>,
     /// Whether a source that has something to send, but is allowed less than the TCR, asks by out-of-rate FRMs. Without
-    /// them a rate of zero is for ever.
+    /// them a rate of zero is permanent.
     pub out_of_rate: bool,
     /// Whether a destination that sees a congestion mark while it has no FRM to turn round sends a BRM of its own (BN =
     /// 1, CI = 1), at most ten a second.
     pub backward_notification: bool,
     /// How RM cells carry rates.
     pub rate_coding: RateCoding,
-    /// Cells that may wait at the source for its rate to let them go; those that find no room are dropped there.
+    /// Cells that may wait at the source for its rate to let them go; further cells are dropped there.
     pub source_buffer: Capacity,
-    /// What of a frame is dropped there if not all of it finds room.
+    /// What is dropped there if a frame does not fit.
     pub source_discard: SourceDiscard,
 }
 
-/// What is dropped of a frame for which the buffer at its source lacks room.
+/// What is dropped of a frame that does not fit into the buffer at its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SourceDiscard {

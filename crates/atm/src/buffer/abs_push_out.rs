@@ -1,19 +1,18 @@
 //! Push-out with tracking of the available buffer space: a frame is admitted if there is space that no frame in
 //! progress will need.
 //!
-//! EPD guesses with its threshold how much room the frames in progress still need. Here the first cell of a frame
-//! reserves a maximum frame (M), each further cell uses up one cell of that, and the last one gives back what is left.
-//! The available buffer space is B = Q - (cells in the buffer) - (cells reserved and not yet arrived); a frame is
-//! admitted while B > 0. If there is no space but the VC has room below its part of the buffer, last frames of the VC
-//! furthest above its own are pushed out until there is. They are pushed out, too, when a cell within a frame finds the
-//! buffer full. So nearly all of the buffer is in use and hardly a frame is broken. It costs two counters for each VC,
-//! and a buffer in which the last frame of a VC can be found.
+//! EPD guesses with its threshold how much space the frames in progress still need. Under this policy the first cell of a frame
+//! reserves a maximum frame (M), each further cell uses one cell of the reservation, and the last cell returns the rest. The
+//! available buffer space is B = Q - (cells in the buffer) - (cells reserved and not yet arrived). A frame is admitted while
+//! B > 0. If there is no space and the VC is below its part of the buffer, last frames of the VC furthest above its own part
+//! are pushed out until there is. They are also pushed out when a cell within a frame finds the buffer full. Nearly all
+//! of the buffer is in use, and hardly a frame is broken. The policy needs two counters per VC, and a buffer in which the last
+//! frame of a VC can be found.
 //!
-//! B > 0 promises one cell, not M: up to M - 1 cells more can be reserved than there are, and what saves the frame then
-//! is that cells are sent meanwhile, or push-out. `admission = "whole-frame"` asks for B >= M instead; then no frame of
-//! at most M cells ever meets a full buffer. Cells of a frame beyond M have no reservation: each takes a cell of B as
-//! it comes. A frame that never ends (its last cell was lost before this port, and no other follows) keeps its
-//! reservation.
+//! B > 0 promises one cell, not M: up to M - 1 cells more than there are can be reserved. The frame is then saved by the cells
+//! that leave in the meantime, or by push-out. `admission = "whole-frame"` requires B >= M instead; then no frame of at most M
+//! cells ever meets a full buffer. Cells of a frame beyond M have no reservation: each takes one cell of B as it arrives. A
+//! frame that never ends (its last cell was lost before this port, and no other follows) keeps its reservation.
 
 use celltrain_engine::Time;
 use schemars::JsonSchema;
@@ -144,11 +143,10 @@ impl FrameRule for Victims {
     type Params = Params;
     type Needs = PushOut;
 
-    const SUMMARY: &'static str =
-        "Admits frames while no frame in progress needs the space; VCs below their part push others out.";
+    const SUMMARY: &'static str = "Admits frames while no frame in progress needs the space; VCs below their part push out frames of others.";
     const REFERENCE: &'static str =
         "GFR with tracking of the available buffer space and packet push-out (2001), sections 3.1 and 3.2";
-    const PER_VC: &'static str = "what becomes of the frame in progress, cells in the buffer and reserved, \
+    const PER_VC: &'static str = "the fate of the frame in progress, cells in the buffer and reserved, \
         its threshold and maximum frame, where its last frame is queued";
     const ON_CELL: Option<CellHook<Self>> =
         Some(|rule, cell, first, accepted| rule.0.on_cell(cell, first, accepted));

@@ -1,23 +1,22 @@
 //! [`super::abs_push_out`] as its hardware is described: controllers, a stack of addresses for each VC, address
 //! registers.
 //!
-//! The four parts are a **packet-discard controller**, which decides about frames and counts the cells of each VC; a
-//! **cell dispatcher**, which writes an accepted cell to an idle address of the cell pool; a **stack controller**,
-//! which keeps on a stack for each VC the addresses of frames that are illegal: that take, or may take, the VC above
-//! its threshold TL; and a **push-out controller**, which holds the addresses of all cells in the order of their
-//! service, and pops frames off a stack.
+//! It has four parts. The **packet-discard controller** decides about frames and counts the cells of each VC. The **cell
+//! dispatcher** writes an accepted cell to an idle address of the cell pool. The **stack controller** keeps, on a stack for
+//! each VC, the addresses of illegal frames: those that take, or may take, the VC above its threshold TL. The **push-out
+//! controller** holds the addresses of all cells in their order of service, and pops frames off a stack.
 //!
-//! No search over counters is needed to find a victim: it is the VC with the most illegal frames on its stack, and
-//! popping goes on until more than M cells are gone. That is not the VC with the largest excess in cells, and not until
-//! B > 0, so the two descriptions choose differently at times: see the explanation page on push-out.
+//! The victim is the VC with the most illegal frames on its stack, so no search over counters is needed. Frames are popped until
+//! more than M cells are gone. That is not the VC with the largest excess in cells, and not until B > 0, so the two
+//! descriptions choose differently at times: see the explanation page on push-out.
 //!
-//! The registers shift their addresses all at once when one is taken out. Here each VC has its own, in the same order, so
-//! that taking out costs the same however many cells there are.
+//! The described registers shift all addresses at once when one is removed. In this implementation each VC has its own list, in
+//! the same order, so the cost of a removal does not depend on the number of cells.
 //!
-//! Two things the description leaves open are settled here so that the stacks stay true. A stack is emptied at the
-//! first cell of any frame that finds its VC below TL, not only of one that may take it above; otherwise frames long
-//! legal, or sent, would stay on it below the VC's last frame. And the address of a cell that is sent leaves the bottom
-//! of its stack, because the address will be used again; what is left of that frame is not popped.
+//! The description leaves two points open, and the stacks stay correct with these choices. A stack is emptied at the first cell
+//! of any frame that finds its VC below TL, not only of one that may take it above; otherwise frames that have long been legal,
+//! or were sent, would stay on it below the VC's last frame. The address of a transmitted cell leaves the bottom of its stack,
+//! because the address will be used again; the rest of that frame is not popped.
 
 use std::{cmp::Reverse, collections::VecDeque};
 
@@ -162,10 +161,10 @@ impl FrameRule for Controllers {
     type Needs = PushOut;
 
     const SUMMARY: &'static str =
-        "abs-push-out as its hardware is described: stacks of illegal frames choose whom to push out.";
+        "abs-push-out as its hardware is described: stacks of illegal frames choose the victim.";
     const REFERENCE: &'static str =
         "GFR with tracking of the available buffer space and packet push-out (2001), section 3.3";
-    const PER_VC: &'static str = "what becomes of the frame in progress, cells in the buffer and reserved, \
+    const PER_VC: &'static str = "the fate of the frame in progress, cells in the buffer and reserved, \
         its threshold and maximum frame, a stack of the addresses of its cells";
     const ON_CELL: Option<CellHook<Self>> = Some(|rule, cell, first, accepted| {
         rule.found = None;

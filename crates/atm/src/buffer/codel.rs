@@ -1,12 +1,12 @@
-//! CoDel, controlled delay: frames are dropped or marked at the head of the queue while the time that they have waited stays above a
-//! target for too long.
+//! CoDel, controlled delay: frames are dropped or marked at the head of the queue if their waiting time stays above a target
+//! for too long.
 //!
-//! A queue that empties within a round trip does its work; one that does not only adds delay. So what is watched is the smallest
-//! sojourn time over an interval of about the longest round trip: as soon as frames have waited `target` or more for a whole `interval`,
-//! one is dropped, and then others, at times that come closer with the square root of their number, until a frame has waited less. No
-//! threshold depends on the rate of the link or on the number of connections.
+//! A queue that empties within a round trip is useful; one that does not only adds delay. CoDel therefore watches the smallest
+//! sojourn time over an interval of about the longest round trip. If frames have waited `target` or more for a whole
+//! `interval`, one is dropped, and then others, at intervals that shrink with the square root of their number, until a frame has
+//! waited less. No threshold depends on the rate of the link or on the number of connections.
 //!
-//! State: five numbers for the queue; the frames carry the time of their arrival.
+//! The state is five numbers for the queue; the frames carry the time of their arrival.
 
 use celltrain_engine::{Time, quantity::Duration, time::MILLISECOND};
 use schemars::JsonSchema;
@@ -198,7 +198,7 @@ impl FrameRule for BySojourn {
 
     const SUMMARY: &'static str = "Drops or marks frames at the head of the queue while they wait longer than a target for a whole interval.";
     const REFERENCE: &'static str = "Nichols and Jacobson 2012; RFC 8289";
-    const PER_VC: &'static str = "what becomes of the frames in progress at either end of the queue";
+    const PER_VC: &'static str = "the fate of the frames in progress at either end of the queue";
     const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
 
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {

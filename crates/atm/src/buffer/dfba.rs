@@ -1,13 +1,13 @@
 //! Differential fair buffer allocation: between two thresholds, VCs beyond a weighted share are refused at random.
 //!
-//! Below the low threshold L everything is admitted, from the high one H on nothing. Between them frames with CLP = 1
-//! are refused, and a frame with CLP = 0 is admitted if its VC holds no more than its share X W_i/W of the X cells in
-//! the buffer, W_i being its minimum cell rate and W the sum of all; otherwise it is refused with a probability that
-//! grows with the VC's excess and with the occupancy. With f = W_i/W and Y cells of the VC in the buffer it is
-//! Z (α (Y - X f)/(X (1 - f)) + (1 - α)(X - L)/(H - L)). Where no VC has a guarantee all shares are equal.
+//! Below the low threshold L every frame is admitted, and from the high threshold H on none is. Between them frames with
+//! CLP = 1 are refused. A frame with CLP = 0 is admitted if its VC holds no more than its share X W_i/W of the X cells in the
+//! buffer, where W_i is its minimum cell rate and W the sum of all. Otherwise it is refused with a probability that grows with
+//! the excess of the VC and with the occupancy. With f = W_i/W and Y cells of the VC in the buffer the probability is
+//! Z (α (Y - X f)/(X (1 - f)) + (1 - α)(X - L)/(H - L)). If no VC has a guarantee, all shares are equal.
 //!
-//! The early refusals at random make TCP connections back off one at a time and keep the buffer near the low threshold,
-//! so that guarantees can be met from one FIFO as long as their sum leaves room. It needs a count of cells by VC, and a
+//! Early refusals at random make TCP connections back off one at a time and keep the occupancy near the low threshold, so one
+//! FIFO can meet guarantees as long as their sum leaves headroom. The policy needs the number of cells of each VC, and a
 //! random number for each frame of a VC beyond its share.
 
 use celltrain_engine::{Time, random::Generator};
@@ -105,7 +105,7 @@ impl FrameRule for AtRandom {
 
     const SUMMARY: &'static str = "Between two thresholds, refuses new frames with CLP = 1, and at random those of VCs beyond a share of the buffer in proportion to their guarantees.";
     const REFERENCE: &'static str = "Goyal, Jain et al., ATM Forum 98-0405";
-    const PER_VC: &'static str = "what becomes of the frame in progress, cells in the buffer, its weight";
+    const PER_VC: &'static str = "the fate of the frame in progress, cells in the buffer, its weight";
     const LEVELS: Levels<Params> = |params| vec![("low", params.low), ("high", params.high)];
     const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
 

@@ -1,12 +1,11 @@
 //! Double early packet discard: one EPD threshold for low-priority frames and a higher one for the others.
 //!
-//! Frames with CLP = 1, sent or tagged as beyond the guarantee, are refused from the low threshold on (LBO, low buffer
-//! occupancy), frames with CLP = 0 only from the high one on (HBO). The decision falls at a frame's first cell, by its
-//! CLP.
+//! Frames with CLP = 1, which were sent or tagged as excess, are refused from the low threshold on (LBO, low buffer
+//! occupancy). Frames with CLP = 0 are refused from the high threshold on (HBO). The CLP of a frame's first cell decides.
 //!
-//! What lies between the thresholds is room that only conforming traffic can take, so that a burst of excess traffic
-//! does not push it out. It costs no state by VC beyond that of EPD, and cannot be fair for that reason: which VC fills
-//! the buffer plays no part.
+//! Only conforming traffic can use the space between the thresholds, so a burst of excess traffic does not displace it. The
+//! policy keeps no more state per VC than EPD. For the same reason it cannot be fair: it does not see which VC fills the
+//! buffer.
 
 use celltrain_engine::Time;
 use schemars::JsonSchema;

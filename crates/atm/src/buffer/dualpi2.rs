@@ -243,9 +243,9 @@ impl FrameRule for Coupled {
     type Params = Params;
     type Needs = Dequeue;
 
-    const SUMMARY: &'static str = "Keeps a queue of low latency beside a classic one; one controller marks the one and drops from the other.";
+    const SUMMARY: &'static str = "Keeps a low-latency queue beside a classic one; one controller marks in the first and drops from the second.";
     const REFERENCE: &'static str = "RFC 9332, appendix A";
-    const PER_VC: &'static str = "what becomes of the frames in progress at either end of the queue";
+    const PER_VC: &'static str = "the fate of the frames in progress at either end of the queue";
     const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
 
     fn new(params: &Params, _: &PortContext<'_>) -> Result<Self, ParamError> {

@@ -1,12 +1,11 @@
-//! Dynamic thresholds: no VC may hold more than a multiple of the space that is still free.
+//! Dynamic thresholds: no VC may hold more than a multiple of the free space.
 //!
-//! A new frame is admitted while its VC holds Y < α (B - X), X being the occupancy of the buffer of size B. The limit
-//! is the same for all VCs and moves with the load: a VC that is alone may take most of the buffer, and when others
-//! come the limit falls and its queue drains to make room. With M VCs at their limit each holds αB/(1 + αM), and B/(1 +
-//! αM) stays free.
+//! A new frame is admitted while its VC holds Y < α (B - X), where X is the occupancy of a buffer of size B. The limit is the
+//! same for all VCs and moves with the load. A VC that is alone may take most of the buffer; when others arrive, the limit
+//! falls and its queue drains. With M VCs at their limit each holds αB/(1 + αM), and B/(1 + αM) stays free.
 //!
-//! That reserve is what a newcomer finds at once, and its price is a buffer that is never full. Frames are admitted
-//! whole, so a VC can pass the limit by what remains of a frame. It needs a count of cells by VC and one parameter.
+//! A newcomer finds this reserve at once; the price is a buffer that is never full. Frames are admitted whole, so a VC can
+//! exceed the limit by the rest of a frame. The policy needs the number of cells of each VC, and has one parameter.
 
 use celltrain_engine::Time;
 use schemars::JsonSchema;
@@ -55,7 +54,7 @@ impl FrameRule for BelowFreeSpace {
     const SUMMARY: &'static str =
         "Refuses new frames of VCs that hold more than a multiple of the free space in the buffer.";
     const REFERENCE: &'static str = "Choudhury and Hahne 1998";
-    const PER_VC: &'static str = "what becomes of the frame in progress, cells in the buffer";
+    const PER_VC: &'static str = "the fate of the frame in progress, cells in the buffer";
     const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
 
     fn new(params: &Params, _: &PortContext<'_>) -> Result<Self, ParamError> {

@@ -1,9 +1,9 @@
-//! Early packet discard: above a threshold no new frame is begun, so that the frames in progress can finish.
+//! Early packet discard: above a threshold no new frame is admitted, so that the frames in progress can finish.
 //!
-//! A frame whose first cell finds the threshold R or more cells in the buffer is refused whole, so that nothing of it is
-//! carried in vain; what lies above R is room for the rest of the frames that were admitted. If overflow breaks a frame
-//! all the same its rest is discarded, as in [`super::ppd`]. It treats all VCs alike: who is refused is whoever comes at
-//! the wrong moment. It needs two bits a VC.
+//! A frame whose first cell finds R or more cells in the buffer is refused whole, and no part of it is carried in vain. The
+//! space above the threshold R is for the rest of the frames that were admitted. If overflow breaks a frame nevertheless, its
+//! rest is discarded, as in [`super::ppd`]. All VCs are treated alike: the next VC to begin a frame is refused. The state is
+//! two bits per VC.
 
 use celltrain_engine::Time;
 use schemars::JsonSchema;

@@ -1,12 +1,11 @@
-//! EPD with accounts by VC: above the threshold only VCs that fill their share of it are refused new frames.
+//! EPD with per-VC accounting: above the threshold, only VCs that fill their share of it are refused.
 //!
-//! Plain EPD refuses whoever comes at the wrong moment, and that is more often a VC with a long round trip or with
-//! several congested ports on its way. Here a VC that has fewer cells in the buffer than its share of the threshold may
-//! begin a frame even above the threshold. The share is the threshold over the number of VCs set up at the port, active
-//! or not, or by weight. It costs a counter for each VC, and room above the threshold for those frames.
+//! Plain EPD refuses the next VC to begin a frame, and that is more often a VC with a long round trip or with several congested
+//! ports on its path. Under this policy a VC that has fewer cells in the buffer than its share of the threshold may begin a
+//! frame even above the threshold. The share is the threshold divided by the number of VCs set up at the port, active or
+//! not, or a part by weight. The policy needs the number of cells of each VC, and space above the threshold for those frames.
 //!
-//! In a FIFO the share of the buffer is only roughly the share of the line, which is what
-//! [`super::improved_virtual_queuing`] sets right.
+//! In a FIFO a share of the buffer is only roughly a share of the link; [`super::improved_virtual_queuing`] corrects this.
 
 use celltrain_engine::Time;
 use schemars::JsonSchema;
@@ -19,7 +18,7 @@ use super::{
 };
 use crate::{Cell, quantity::Level};
 
-/// Parameters of EPD with accounts by VC.
+/// Parameters of EPD with per-VC accounting.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 pub struct Params {
@@ -50,7 +49,7 @@ impl FrameRule for BelowShare {
         "Above a threshold, refuses new frames of VCs that fill their share of it or more.";
     const REFERENCE: &'static str = "Li, Siu, Tzeng, Ikeda and Suzuki 1996; Wu, Siu and Ren, section III";
     const PER_VC: &'static str =
-        "what becomes of the frame in progress, cells in the buffer, its share of the threshold";
+        "the fate of the frame in progress, cells in the buffer, its share of the threshold";
     const LEVELS: Levels<Params> = |params| vec![("threshold", params.threshold)];
     const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
 

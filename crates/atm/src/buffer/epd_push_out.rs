@@ -1,11 +1,12 @@
-//! EPD with push-out: above the threshold a frame is still admitted if its VC is below its part of the buffer, and
-//! takes the place of frames of the VC that is furthest above its own.
+//! EPD with push-out: a VC below its part of the buffer is admitted above the threshold too, and displaces frames of the VC
+//! that is furthest above its own part.
 //!
-//! It joins partial buffer sharing (admit below a threshold) with push-out. Frames of the VC with the largest excess
-//! go, last frame first, until the buffer is below the threshold again and what arrives finds room. A frame of which something has been sent is
-//! left alone. With `until = "room"` frames go only until a maximum frame of the VC finds room. It helps a FIFO to keep guaranteed rates and to protect VCs that behave from those that do not; the
-//! state is that of EPD, counts of cells by VC, and in the buffer a way to find the last frame of a VC. An overflow in
-//! the middle of a frame breaks it as in EPD, unless frames are pushed out then too; [`super::abs_push_out`] avoids that.
+//! The policy joins partial buffer sharing (admit below a threshold) with push-out. Frames of the VC with the largest excess
+//! are pushed out, last frame first, until the buffer is below the threshold again and the arriving cell fits. A frame that is
+//! partly transmitted stays. With `until = "room"` frames are pushed out only until a maximum frame of the VC fits. In a FIFO
+//! the policy helps to keep guaranteed rates and protects VCs that behave from those that do not. The state is that of EPD, the
+//! number of cells of each VC, and an index of the buffer that finds the last frame of a VC. An overflow in the middle of a
+//! frame breaks it as in EPD, unless frames are pushed out then too; [`super::abs_push_out`] avoids that.
 
 use celltrain_engine::Time;
 use schemars::JsonSchema;
@@ -40,7 +41,7 @@ pub enum Until {
     /// within a frame breaks it.
     #[default]
     Threshold,
-    /// Until there is room for a maximum frame of the VC, and also where a cell within a frame finds the buffer full:
+    /// Until a maximum frame of the VC fits, and also when a cell within a frame finds the buffer full:
     /// the scheme then differs from the proposed one in the threshold, as section 4.2.1 says.
     Room,
 }
@@ -74,11 +75,10 @@ impl FrameRule for InPlaceOfOthers {
     type Params = Params;
     type Needs = PushOut;
 
-    const SUMMARY: &'static str =
-        "EPD in which VCs below their part of the buffer push out frames of the VC furthest above its own.";
+    const SUMMARY: &'static str = "EPD in which VCs below their part of the buffer push out frames of the VC furthest above its own part.";
     const REFERENCE: &'static str =
         "GFR with tracking of the available buffer space and packet push-out (2001), section 4.1";
-    const PER_VC: &'static str = "what becomes of the frame in progress, cells in the buffer, its threshold and maximum frame, \
+    const PER_VC: &'static str = "the fate of the frame in progress, cells in the buffer, its threshold and maximum frame, \
         where its last frame is queued";
     const LEVELS: Levels<Params> = |params| vec![("threshold", params.threshold)];
     const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;

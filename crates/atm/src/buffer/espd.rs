@@ -1,12 +1,12 @@
-//! Early selective packet discard: a few VCs give way, and the others go on.
+//! Early selective packet discard: a few VCs give way, and the others continue.
 //!
-//! The VC of a first cell that finds the high threshold or more cells in the buffer, or of any cell that finds it full,
-//! turns red: it is caught in the congestion. All frames of a red VC are discarded, but for their end marks, until one
-//! of these marks finds less than the low threshold, and room; then the VC is released. A VC at a limit of its own finds
+//! A VC turns red, caught in the congestion, if its first cell of a frame finds the high threshold or more cells in the
+//! buffer, or if any of its cells finds the buffer full. All frames of a red VC are discarded except for their end marks. The
+//! VC is released at an end mark that finds fewer cells than the low threshold, and space. A VC at a limit of its own finds
 //! the buffer full.
 //!
-//! A red VC loses several frames in a row, so that its TCP connection times out and starts again from a small window,
-//! while connections that are not caught lose nothing: the windows do not move together. It needs a bit a VC.
+//! A red VC loses several frames in succession, so its TCP connection times out and starts again from a small window.
+//! Connections that are not caught lose nothing: the windows do not move together. The state is one bit per VC.
 
 use celltrain_engine::Time;
 use schemars::JsonSchema;

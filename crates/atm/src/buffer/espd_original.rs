@@ -1,10 +1,10 @@
 //! ESPD as first proposed: the two thresholds of [`super::espd`], a limit on the number of red VCs, and a drop timer.
 //!
-//! Cheon and Panwar (section 3.2) say what the two extra parts are for, not how they work: the limit bounds how many VCs
-//! are red at a time, the timer keeps a VC from being red for long. Here a VC is captured only while fewer than
-//! `red_limit` VCs are red, and a red VC whose timer has run out is released at its next end mark whatever the occupancy.
-//! A cell that finds the buffer full is lost in any case; beyond the limit its VC is not captured for it, and only the
-//! rest of its frame is discarded. With no limit and no timer this is [`super::espd`].
+//! Cheon and Panwar (section 3.2) give the purpose of the two additional parts and no details: the limit bounds how many VCs
+//! are red at a time, and the timer keeps a VC from being red for long. In this implementation a VC is captured only while
+//! fewer than `red-limit` VCs are red. A red VC whose timer has expired is released at its next end mark, whatever the
+//! occupancy. A cell that finds the buffer full is lost in any case; beyond the limit its VC is not captured for it, and only
+//! the rest of its frame is discarded. Without a limit and a timer this is [`super::espd`].
 
 use celltrain_engine::{Time, quantity::Duration, time::NEVER};
 use schemars::JsonSchema;
@@ -21,10 +21,10 @@ pub struct Params {
     pub high: Level,
     /// Occupancy below which a red VC is released, at the end of its frame.
     pub low: Level,
-    /// Longest time a VC stays red; without it there is no limit.
+    /// Longest time that a VC stays red. Without it there is no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drop_timer: Option<Duration>,
-    /// Most VCs that are red at a time; without it there is no limit.
+    /// Largest number of VCs that are red at a time. Without it there is no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub red_limit: Option<u32>,
 }

@@ -1,11 +1,11 @@
-//! Fair buffer allocation: selective drop with a limit that falls from lenient to strict as the buffer fills.
+//! Fair buffer allocation: selective drop with a limit that falls as the buffer fills.
 //!
-//! Above the threshold R a new frame is refused if its VC holds Y > Z (X/N) (K - R)/(X - R), with X cells of N VCs in
-//! the buffer of size K. Just above the threshold the last factor is large, and only a VC that holds nearly everything
-//! is refused; at a full buffer it is 1, and the rule is that of [`super::selective_drop`].
+//! Above the threshold R a new frame is refused if its VC holds Y > Z (X/N) (K - R)/(X - R), with X cells of N VCs in a
+//! buffer of K cells. Just above the threshold the last factor is large, and only a VC that holds nearly everything is
+//! refused. At a full buffer the factor is 1, and the rule is that of [`super::selective_drop`].
 //!
-//! VCs are held back the earlier the more they exceed their fair share, so the discards of different VCs come at
-//! different times. It needs what selective drop needs, and like it knows nothing of contracts.
+//! A VC is refused earlier the further it exceeds its fair share, so the discards of different VCs come at different times.
+//! The state is that of selective drop. Contracts play no part.
 
 use celltrain_engine::Time;
 use schemars::JsonSchema;
@@ -66,7 +66,7 @@ impl FrameRule for WithinFallingShare {
     const SUMMARY: &'static str =
         "Above a threshold, refuses new frames of VCs beyond a fair share that falls as the buffer fills.";
     const REFERENCE: &'static str = "Heinanen and Kilkki 1995; Fang and Lin 1995";
-    const PER_VC: &'static str = "what becomes of the frame in progress, cells in the buffer";
+    const PER_VC: &'static str = "the fate of the frame in progress, cells in the buffer";
     const LEVELS: Levels<Params> = |params| vec![("threshold", params.threshold)];
     const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
 

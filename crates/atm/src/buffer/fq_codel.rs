@@ -1,13 +1,13 @@
-//! FQ-CoDel: CoDel in a queue for each VC, and room made in the fullest of them.
+//! FQ-CoDel: CoDel in a queue for each VC; a full buffer drops from the longest of them.
 //!
-//! Each VC has a queue of its own, so that a connection which keeps its queue short is not delayed by one that does not. It belongs with a
-//! scheduler that serves the queues in turn: the discipline `flow-queue`, in which VCs that send little go first. Where the source
-//! hashes packets into 1024 queues, a VC here has one to itself.
+//! Each VC has a queue of its own, so a connection that keeps its queue short is not delayed by one that does not. The policy
+//! belongs with a scheduler that serves the queues round robin: the discipline `flow-queue`, in which VCs that send little are
+//! served first. The source hashes packets into 1024 queues; here each VC has one to itself.
 //!
-//! A buffer that is full makes room in the longest queue. The source drops from its head, half of the queue or 64 packets at once; here
-//! its last frame is pushed out, and as many as it takes.
+//! A full buffer drops from the longest queue. The source drops from its head, half of the queue or 64 packets at once; here
+//! its last frame is pushed out, and more if needed.
 //!
-//! State: CoDel's five numbers by VC, and what each has in the buffer.
+//! The state is five numbers of CoDel per VC, and the number of cells that each has in the buffer.
 
 use celltrain_engine::Time;
 
@@ -35,9 +35,9 @@ impl FrameRule for BySojournPerVc {
     type Needs = Dequeue;
 
     const SUMMARY: &'static str =
-        "CoDel in a queue for each VC; a full buffer makes room in the longest of them.";
+        "CoDel in a queue for each VC; a full buffer drops from the longest of them.";
     const REFERENCE: &'static str = "RFC 8290";
-    const PER_VC: &'static str = "what becomes of the frames in progress at either end of the queue, cells in the buffer, five numbers of CoDel";
+    const PER_VC: &'static str = "the fate of the frames in progress at either end of the queue, cells in the buffer, five numbers of CoDel";
     const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
 
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {

@@ -22,7 +22,7 @@ pub enum EndMarks {
     /// frame refused at its first cell is discarded with it (Romanow and Floyd 1995).
     #[default]
     Broken,
-    /// Every end mark passes if there is room (Armitage and Adams 1993; the ESPD pseudocode).
+    /// Every end mark passes if there is space (Armitage and Adams 1993; the ESPD pseudocode).
     Always,
     /// No end mark of a discarded frame passes.
     Never,
@@ -57,7 +57,7 @@ pub trait FrameRule: Sized {
     /// Where the policy is described.
     const REFERENCE: &'static str;
     /// As [`BufferPolicy::PER_VC`]. The default is what [`FramePolicy`] keeps.
-    const PER_VC: &'static str = "what becomes of the frame in progress";
+    const PER_VC: &'static str = "the fate of the frame in progress";
     /// As [`BufferPolicy::levels`].
     const LEVELS: Levels<Self::Params> = |_| Vec::new();
     /// Which end marks of discarded frames pass.
@@ -131,7 +131,7 @@ pub trait FrameRule: Sized {
     }
 }
 
-/// What became of the frame in progress on a VC.
+/// The fate of the frame in progress on a VC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Frame {
     /// All of its cells so far were queued.
@@ -150,7 +150,7 @@ enum Frame {
 pub struct FramePolicy<R> {
     rule: R,
     end_marks: EndMarks,
-    /// What became of the frame in progress on each VC.
+    /// The fate of the frame in progress on each VC.
     frames: Vec<Frame>,
     /// What becomes of the frame of each VC that leaves the queue, where the rule decides about that.
     heads: Vec<Fate>,

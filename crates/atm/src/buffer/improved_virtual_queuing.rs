@@ -1,16 +1,15 @@
-//! Improved virtual queuing: [`super::virtual_queuing`] where a VC that does not send saves turns, down to a bound.
+//! Improved virtual queuing: [`super::virtual_queuing`] in which an idle VC saves service, down to a bound.
 //!
-//! The variable M of a VC is its excess: cells accepted so far less its fair part of the cells sent. It may be
-//! negative, so a VC that pauses, or that slow start holds back, gets its missed service later. As long as no M touches
-//! the bound -w, VCs with equal M have had exactly equal service (Wu, Siu and Ren, theorem 2), and refusing frames by M
-//! makes long-run throughput equal, which even queues by VC do not for bursty sources. The state is that of virtual
-//! queuing: a counter and a list entry for each VC.
+//! The variable M of a VC is its excess: the cells accepted so far less its fair part of the cells sent. It may be negative, so
+//! a VC that pauses, or that is in slow start, gets the missed service later. As long as no M touches the bound -w, VCs with
+//! equal M have had exactly equal service (Wu, Siu and Ren, theorem 2). Frames are refused by M, which makes long-run
+//! throughput equal. Even per-VC queues do not achieve that for bursty sources. The state is that of virtual queuing: a counter
+//! and a list entry for each VC.
 //!
-//! The bound limits the burst that a VC may bring after a pause: up to w cells more than its share. The paper gives no
-//! number. The default is the room above the threshold divided by the number of VCs: then what one VC has saved takes
-//! its part of that room and no more, and the saved service of all VCs together just fills the buffer. With a fixed
-//! threshold, frames admitted below it and the shares themselves can still overfill it; what overflows is broken as in
-//! EPD.
+//! The bound limits the burst of a VC after a pause to w cells more than its share. The paper gives no number. The default
+//! is the space above the threshold divided by the number of VCs: the saved service of one VC takes its part of that space and
+//! no more, and that of all VCs together just fills the buffer. With a fixed threshold, frames admitted below it and the shares
+//! themselves can still overfill the buffer; a frame that overflows is broken as in EPD.
 
 use celltrain_engine::Time;
 use schemars::JsonSchema;
@@ -32,13 +31,13 @@ use crate::{
 pub struct Params {
     /// Occupancy from which frames of VCs whose excess has reached their share are refused (Th).
     pub threshold: Level,
-    /// How far below zero the excess of a VC goes (w); the room above the threshold over the number of VCs if not
-    /// given.
+    /// How far below zero the excess of a VC goes (w). Without it: the space above the threshold divided by the number
+    /// of VCs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bound: Option<Level>,
     /// Whether the share follows what the VCs use (Wu, Siu and Ren, equation 3) instead of being fixed.
     pub dynamic_threshold: bool,
-    /// Cells sent between two updates of the dynamic threshold; once a round of service if not given.
+    /// Cells sent between two updates of the dynamic threshold. Without it: one update per round of service.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub update_interval: Option<u32>,
@@ -88,10 +87,9 @@ impl FrameRule for Excess {
     type Params = Params;
     type Needs = PerVc;
 
-    const SUMMARY: &'static str =
-        "Virtual queuing in which VCs save turns they do not need, so that long-run throughput is equal.";
+    const SUMMARY: &'static str = "Virtual queuing in which VCs save service that they do not need, so that long-run throughput is equal.";
     const REFERENCE: &'static str = "Wu, Siu and Ren, section III, second pseudocode, and section IV";
-    const PER_VC: &'static str = "what becomes of the frame in progress, the excess, its weight, its share of the threshold, \
+    const PER_VC: &'static str = "the fate of the frame in progress, the excess, its weight, its share of the threshold, \
         its place in the list of turns";
     const ON_CELL: Option<CellHook<Self>> = Some(|rule, cell, _, accepted| {
         if accepted {

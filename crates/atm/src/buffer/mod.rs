@@ -187,7 +187,7 @@ pub trait BufferPolicy: Sized {
     const REFERENCE: &'static str;
     /// What a switch keeps for each VC to decide so, beside what its port keeps anyway: the cost of the policy. The default
     /// is that of the frame rule alone.
-    const PER_VC: &'static str = "what becomes of the frame in progress";
+    const PER_VC: &'static str = "the fate of the frame in progress";
 
     /// A policy for a port.
     ///

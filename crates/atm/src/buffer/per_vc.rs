@@ -1,11 +1,11 @@
-//! Two thresholds with accounting by VC: above the high one only VCs that hold more than their share are refused.
+//! Two thresholds with per-VC accounting: above the high one, only VCs that hold more than their share are refused.
 //!
-//! Frames with CLP = 1 are refused as in [`super::double_epd`]. From the high threshold on a frame with CLP = 0 is
-//! refused only if its VC already holds more cells than max(2 MFS, K/N), K being the buffer's size and N the number of
-//! VCs. Two frames of the largest size are always allowed, so that many VCs at a small buffer can still send.
+//! Frames with CLP = 1 are refused as in [`super::double_epd`]. From the high threshold on, a frame with CLP = 0 is refused
+//! only if its VC already holds more cells than max(2 MFS, K/N), where K is the size of the buffer and N the number of VCs.
+//! Two frames of the maximum size are always allowed, so that many VCs can still send through a small buffer.
 //!
-//! A VC that keeps to its share is not made to pay for the one that fills the buffer. The shares are equal: the
-//! guaranteed rates play no part. It needs a count of cells by VC.
+//! A VC that keeps to its share does not pay for the VC that fills the buffer. The shares are equal and ignore the guaranteed
+//! rates. The policy needs the number of cells of each VC.
 
 use celltrain_engine::Time;
 use schemars::JsonSchema;
@@ -29,7 +29,7 @@ pub enum SharedBy {
     Active,
 }
 
-/// Parameters of the buffer management by VC.
+/// Parameters of the policy with per-VC accounting.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 pub struct Params {
@@ -55,7 +55,7 @@ impl Default for Params {
     }
 }
 
-/// The policy with two thresholds and accounting by VC.
+/// The policy with two thresholds and per-VC accounting.
 pub type PerVc = FramePolicy<WithinShare>;
 
 /// Above the high threshold, admits frames of VCs within their share.
@@ -88,7 +88,7 @@ impl FrameRule for WithinShare {
     const SUMMARY: &'static str = "Refuses new frames with CLP = 1 above a low threshold, and above a high one those of VCs that hold more than their share.";
     const REFERENCE: &'static str = "Puangpronpitag et al., sections 4.1 and 4.2";
     const PER_VC: &'static str =
-        "what becomes of the frame in progress, cells in the buffer, two frames of the maximum size";
+        "the fate of the frame in progress, cells in the buffer, two frames of the maximum size";
     const LEVELS: Levels<Params> = |params| vec![("low", params.low), ("high", params.high)];
     const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
 

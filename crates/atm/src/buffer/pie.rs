@@ -1,11 +1,11 @@
 //! PIE: frames are refused or marked at random on arrival, with a probability that a proportional-integral controller sets so
 //! that the queueing delay stays at a target.
 //!
-//! Every `update` the probability changes with how far the delay is from the target, and with how much it has changed since the last
-//! time; small probabilities change in small steps. The delay is the backlog over the rate of the line. For `max-burst` after a quiet
-//! time nothing is refused.
+//! Every `update` the probability changes with the distance of the delay from the target, and with the change of the delay
+//! since the last update; small probabilities change in small steps. The delay is the backlog divided by the rate of the link.
+//! For `max-burst` after a quiet time no frame is refused.
 //!
-//! State: four numbers for the queue, nothing by VC beyond that of frames.
+//! The state is four numbers for the queue, and nothing per VC beyond that of frames.
 
 use celltrain_engine::{
     Time,

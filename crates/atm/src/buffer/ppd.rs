@@ -1,7 +1,7 @@
 //! Partial packet discard: once a cell of a frame is lost to overflow, the rest of the frame is discarded.
 //!
-//! That saves the links behind the buffer the useless rest, but not the head of the frame, which has gone on already: on
-//! average half of a broken frame is still carried for nothing, which [`super::epd`] avoids. It needs two bits a VC.
+//! The links behind the buffer no longer carry the useless rest. They still carry the head of the frame, which has already
+//! left: on average half of a broken frame. [`super::epd`] avoids that. The state is two bits per VC.
 
 use celltrain_engine::Time;
 use schemars::JsonSchema;

@@ -1,15 +1,13 @@
-//! Random early detection: frames are refused or marked at random, the more often the longer the average queue.
+//! Random early detection: frames are refused or marked at random, more often the longer the average queue.
 //!
-//! At each first cell the average of the occupancy is updated with weight w, or, if the buffer is empty, decays by the
-//! number of frames that could have been sent in the idle time. Below `min` every frame is admitted, between `min` and
-//! `max` one is refused with a probability that grows to `max-p`, and above `max` all are refused, or, if gentle, with
-//! a probability that grows to 1 at twice `max`. The number of frames since the last refusal spaces the refusals
-//! evenly.
+//! At each first cell the average of the occupancy is updated with weight w. If the buffer is empty, the average decays by the
+//! number of frames that could have been sent in the idle time. Below `min` every frame is admitted. Between `min` and `max` a
+//! frame is refused with a probability that grows to `max-p`. Above `max` all are refused, or, with `gentle`, a part that
+//! grows to 1 at twice `max`. The number of frames since the last refusal spaces the refusals evenly.
 //!
-//! The average lets short bursts pass and answers lasting congestion before the buffer overflows; refusals at random
-//! fall on the connections in proportion to what they send and keep them from backing off all at once. A threshold for
-//! EPD can be added, since the average lags behind a sudden overload. It costs one average for all VCs, and nothing by
-//! VC beyond EPD.
+//! The average lets short bursts pass and answers lasting congestion before the buffer overflows. Refusals at random fall on the
+//! connections in proportion to what they send, and the connections do not all back off at once. The average lags behind a
+//! sudden overload, so a threshold for EPD can be added. The state is one average for all VCs, and nothing per VC beyond EPD.
 
 use celltrain_engine::{Time, random::Generator, time::SECOND};
 use schemars::JsonSchema;

@@ -1,8 +1,8 @@
 //! A policy written in the scenario: a rule in a small language says which frames to admit.
 //!
-//! The rule is asked at the first cell of each frame that finds space, and admits the frame if it is true; what becomes of the
-//! rest of a frame is the same as in [`super::ppd`]. It sees what a switch with accounting by VC sees. Its language has whole numbers
-//! and truth values, no loops and no failures.
+//! The rule is evaluated at the first cell of each frame for which the buffer has space. The frame is admitted if the rule is
+//! true. The rest of a frame is handled as in [`super::ppd`]. The rule reads what a switch with per-VC accounting has. The
+//! language has whole numbers and truth values, no loops, and no operation that can fail.
 //!
 //! EPD is `occupancy < high`. A rule close to ESPD, whose VCs give way one by one, is
 //! `if refused { occupancy < low } else { occupancy < high }`.
@@ -64,11 +64,10 @@ pub struct RuleText(pub String);
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 pub struct Params {
-    /// An expression that is true for frames to admit. It may name `occupancy`, `capacity`, the thresholds `low` and `high`, `vc_occupancy`
-    /// (what the VC has in the buffer), `low_priority_occupancy` (what is there with CLP = 1), all in the buffer's units; `active_vcs` (VCs
-    /// that have anything there) and `vcs` (all of the port); the VC's `longest_frame` and `weight`; and what is true or false: `low_priority`
-    /// (the frame has CLP = 1), `capable` (its transport answers congestion marks), `last` (its first cell is its last too), `refused` (the
-    /// rule refused the VC's frame before).
+    /// An expression that is true for frames to admit. In the buffer's units: `occupancy`, `capacity`, the thresholds `low` and `high`,
+    /// `vc_occupancy` (of the VC), `low_priority_occupancy` (of CLP = 1). Counts: `active_vcs` (VCs with something in the buffer), `vcs` (all
+    /// of the port), the VC's `longest_frame` and `weight`. True or false: `low_priority` (the frame has CLP = 1), `capable` (its transport
+    /// answers congestion marks), `last` (its first cell is also its last), `refused` (the rule refused the VC's previous frame).
     pub rule: RuleText,
     /// What the rule calls `low`.
     pub low: Level,
@@ -126,10 +125,10 @@ impl FrameRule for Scripted {
     type Params = Params;
     type Needs = PerVc;
 
-    const SUMMARY: &'static str = "Refuses the frames for which a rule written in the scenario is not true.";
+    const SUMMARY: &'static str = "Refuses the frames for which a rule in the scenario is false.";
     const REFERENCE: &'static str = "docs/how-to/write-a-policy.md";
     const PER_VC: &'static str =
-        "what becomes of the frame in progress, cells in the buffer, whether its frame before was refused";
+        "the fate of the frame in progress, cells in the buffer, whether its previous frame was refused";
     const LEVELS: Levels<Params> = |params| vec![("low", params.low), ("high", params.high)];
     const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
 

@@ -1,11 +1,11 @@
-//! Selective drop: above a threshold, the VCs that hold more than their fair share of the buffer are refused.
+//! Selective drop: above a threshold, VCs that hold more than their fair share of the buffer are refused.
 //!
-//! The fair share is what each VC would hold if the X cells in the buffer belonged in equal parts to the N VCs that
-//! have any there. Above the threshold R a new frame is refused if its VC holds Y > Z X/N.
+//! The fair share is an equal part of the X cells in the buffer for each of the N VCs that have cells there. Above the
+//! threshold R a new frame is refused if its VC holds Y > Z X/N.
 //!
-//! Compared with EPD the discards go to the VCs that cause the congestion, which makes the throughput of TCP
-//! connections more equal; what a VC is entitled to by its contract plays no part. It needs a count of cells by VC and
-//! of the VCs that have any.
+//! Compared with EPD, the discards fall on the VCs that cause the congestion, which makes the throughput of TCP connections
+//! more equal. The contract of a VC plays no part. The policy needs the number of cells of each VC, and the number of VCs
+//! that have any.
 
 use celltrain_engine::Time;
 use schemars::JsonSchema;
@@ -65,7 +65,7 @@ impl FrameRule for WithinFairShare {
     const SUMMARY: &'static str =
         "Above a threshold, refuses new frames of the VCs that hold more than a fair share of the buffer.";
     const REFERENCE: &'static str = "Goyal, Jain et al. 1997 (UBR+)";
-    const PER_VC: &'static str = "what becomes of the frame in progress, cells in the buffer";
+    const PER_VC: &'static str = "the fate of the frame in progress, cells in the buffer";
     const LEVELS: Levels<Params> = |params| vec![("threshold", params.threshold)];
     const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
 

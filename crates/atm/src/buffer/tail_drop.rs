@@ -1,8 +1,8 @@
 //! Tail drop: a cell that finds the buffer full is discarded, whatever frame it belongs to ("plain UBR").
 //!
-//! The loss of one cell costs the receiver the whole frame, but its other cells go on and take room and time on the links
-//! for nothing, and an overflow breaks frames of many VCs at once: with TCP the throughput falls far below the capacity.
-//! It needs no state, and is what the other policies are compared with.
+//! The loss of one cell costs the receiver the whole frame. The other cells of the frame still take space and time on the
+//! links, for nothing, and one overflow breaks frames of many VCs: with TCP the throughput falls far below the capacity. The
+//! policy keeps no state. It is the baseline for the other policies.
 
 use celltrain_engine::Time;
 use schemars::JsonSchema;

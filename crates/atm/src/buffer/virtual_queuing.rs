@@ -1,16 +1,16 @@
-//! Virtual queuing: EPD by VC, where a VC's share is measured as if each had a queue of its own, served in turn.
+//! Virtual queuing: per-VC EPD whose shares are measured as if each VC had a queue of its own, served round robin.
 //!
-//! A VC's cells in a FIFO say little about the rate at which it is served. Virtual queuing keeps a virtual queue for
-//! each VC: an accepted cell adds one to its VC's, and a cell sent takes one from the virtual queue whose turn it is,
-//! whosever cell it was. Above the threshold a frame is refused if its VC's virtual queue has
-//! reached its share of the threshold. That comes near to the fairness of queues by VC with the memory of a FIFO: a
-//! counter and an entry in a list for each VC.
+//! The number of cells that a VC has in a FIFO says little about its service rate. Virtual queuing therefore keeps a virtual
+//! queue for each VC. An accepted cell adds one to the virtual queue of its VC. A transmitted cell, of whichever VC, takes one
+//! from the next virtual queue in round-robin order. Above the threshold a frame is refused if the virtual queue of its VC has
+//! reached its share of the threshold. The fairness comes near that of per-VC queues with the memory of a FIFO: a counter and
+//! a list entry for each VC.
 //!
-//! A virtual queue is never negative, so a VC whose virtual queue is empty for a while loses those turns for good.
-//! Sources that send in bursts do; [`super::improved_virtual_queuing`] lets them save turns.
+//! A virtual queue is never negative, so a VC whose virtual queue is empty for a while loses that service for good. Sources
+//! that send in bursts lose it; [`super::improved_virtual_queuing`] lets them save it.
 //!
-//! The share is the threshold over the number of VCs set up at the port, active or not. Where some of them are idle the
-//! others cannot use what they leave, unless the discard threshold is dynamic (`dynamic`).
+//! The share is the threshold divided by the number of VCs set up at the port, active or not. The others cannot use what idle
+//! VCs leave, unless the discard threshold is dynamic (`dynamic`).
 
 use celltrain_engine::Time;
 use schemars::JsonSchema;
@@ -35,7 +35,7 @@ pub struct Params {
     pub threshold: Level,
     /// Whether the share follows what the VCs use (Wu, Siu and Ren, equation 3) instead of being fixed.
     pub dynamic_threshold: bool,
-    /// Cells sent between two updates of the dynamic threshold; once a round of service if not given.
+    /// Cells sent between two updates of the dynamic threshold. Without it: one update per round of service.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub update_interval: Option<u32>,
@@ -110,7 +110,7 @@ impl VirtualQueues {
         self.turns.accept(vc);
     }
 
-    /// A cell was sent, of whatever VC.
+    /// A cell was sent, of any VC.
     pub(super) fn serve(&mut self) {
         let round_ends = self.turns.serve();
         if self.update.is_due(round_ends) {
@@ -155,9 +155,9 @@ impl FrameRule for VirtualQueues {
     type Needs = PerVc;
 
     const SUMMARY: &'static str =
-        "EPD by VC, with shares measured in virtual queues that are served in turn and never negative.";
+        "Per-VC EPD with shares measured in virtual queues, which are served round robin and never negative.";
     const REFERENCE: &'static str = "Tzeng and Siu 1996; Wu, Siu and Ren, section III, first pseudocode";
-    const PER_VC: &'static str = "what becomes of the frame in progress, the virtual queue, its weight, its share of the threshold, \
+    const PER_VC: &'static str = "the fate of the frame in progress, the virtual queue, its weight, its share of the threshold, \
         its place in the list of turns";
     const ON_CELL: Option<CellHook<Self>> = Some(|queues, cell, _, accepted| {
         if accepted {

@@ -1,12 +1,11 @@
 //! Weighted buffer allocation: selective drop with shares in proportion to the guaranteed rates.
 //!
-//! Above the threshold R all frames with CLP = 1 are refused, and a frame with CLP = 0 if its VC holds Y > Z X W_i/W of
-//! the X cells in the buffer, where W_i is the minimum cell rate of the VC and W the sum of all. A VC without a
-//! guarantee among others that have one is refused as soon as it holds a cell; where no VC has one, all shares are
-//! equal.
+//! Above the threshold R, all frames with CLP = 1 are refused. A frame with CLP = 0 is refused if its VC holds Y > Z X W_i/W
+//! of the X cells in the buffer, where W_i is the minimum cell rate of the VC and W the sum of all. If some VCs have a
+//! guarantee, a VC without one is refused as soon as it holds a cell. If none has one, all shares are equal.
 //!
-//! With a FIFO a VC's throughput follows its share of the buffer, so holding the shares to the guarantees is meant to
-//! bring the rates near them. It needs a count of cells by VC.
+//! In a FIFO the throughput of a VC follows its share of the buffer, so shares in proportion to the guarantees should bring
+//! the rates near them. The policy needs the number of cells of each VC.
 
 use celltrain_engine::Time;
 use schemars::JsonSchema;
@@ -63,7 +62,7 @@ impl FrameRule for WithinWeightedShare {
     const SUMMARY: &'static str = "Above a threshold, refuses new frames with CLP = 1 and those of VCs beyond a share of the buffer in proportion to their guarantees.";
     const REFERENCE: &'static str =
         "Goyal, Jain et al. 1998, as Puangpronpitag et al. cite it; form unconfirmed";
-    const PER_VC: &'static str = "what becomes of the frame in progress, cells in the buffer, its weight";
+    const PER_VC: &'static str = "the fate of the frame in progress, cells in the buffer, its weight";
     const LEVELS: Levels<Params> = |params| vec![("threshold", params.threshold)];
     const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
 

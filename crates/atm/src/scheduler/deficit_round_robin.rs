@@ -1,13 +1,14 @@
-//! Deficit round robin: the VCs that have something to send take turns, and what a VC could not send of its turn
-//! because its next packet was too large is added to its next one.
+//! Deficit round robin: VCs are served round robin by bytes; what a VC could not use of its quantum, because its next packet was
+//! too large, is added to its next one.
 //!
-//! Each turn gives a VC a quantum in proportion to its share, and the VC sends packets as long as what it has been
-//! given covers them. What is left, its deficit, it keeps for its next turn; a VC that has nothing more to send keeps
-//! nothing. So VCs that are always busy send bytes in the ratio of their shares whatever the sizes of their packets,
-//! which round robin by packets does not. With a quantum that covers the largest packet every turn sends at least one;
-//! with a smaller one service is smoother, and packets wait for several turns.
+//! In each round a VC gets a quantum in proportion to its share. It sends packets as long as its deficit, the sum of what it got
+//! and did not use, covers them, and keeps the rest for the next round. A VC that has nothing more to send keeps nothing. VCs
+//! that are always busy thus send bytes in the ratio of their shares, whatever the sizes of their packets; round robin by packets
+//! does not achieve that. With a quantum that covers the largest packet, every visit sends at least one. With a smaller quantum
+//! the service is smoother, and packets wait for several rounds.
 //!
-//! State: two numbers a VC and its place in a list. Constant time a packet if the quantum covers the largest one.
+//! The state is two numbers per VC and its place in a list. The time per packet is constant if the quantum covers the largest
+//! packet.
 
 use std::collections::VecDeque;
 
@@ -24,7 +25,7 @@ use crate::catalogue::ParamError;
 pub struct Params {
     /// What a VC's share is proportional to.
     pub share: Share,
-    /// What the VC with the smallest share may send each turn: in bytes on a packet-framed link, in cells on a
+    /// What the VC with the smallest share may send per round: in bytes on a packet-framed link, in cells on a
     /// cell-framed one. The others may send more in proportion.
     #[schemars(range(min = 1))]
     pub quantum: u32,
@@ -73,7 +74,7 @@ impl DeficitRoundRobin {
 impl Scheduler for DeficitRoundRobin {
     type Params = Params;
 
-    const SUMMARY: &'static str = "Serves the VCs that have something to send in turn, as many bytes a turn as the VC's share says, whatever the sizes of packets.";
+    const SUMMARY: &'static str = "Serves busy VCs round robin, with a number of bytes per round in proportion to the VC's share, whatever the sizes of packets.";
     const REFERENCE: &'static str =
         "Shreedhar and Varghese 1996, Efficient fair queuing using deficit round-robin";
 

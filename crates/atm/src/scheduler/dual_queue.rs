@@ -1,17 +1,17 @@
-//! Dual queue: packets of low latency first, the others in what they leave, and a share of the link at least.
+//! Dual queue: low-latency packets first, the others in what they leave, with a share of the link at least.
 //!
-//! Packets whose transport asks for low latency, ECT(1) or marked, wait in the queue L, the others in the queue C. L is served first as
-//! long as C gets its share: where both have packets, C is owed `classic-share` of what is sent, and goes when it is owed a packet. So
-//! a burst of L cannot starve C (RFC 9332 section 4.2.2). What keeps the rates of flows equal is not this discipline but the policy
-//! `dualpi2`, with which it belongs: without it L takes all that is not C's share.
+//! Packets whose transport asks for low latency (ECT(1), or marked) wait in the queue L, the others in the queue C. L is served
+//! first as long as C gets its share: while both have packets, C earns `classic-share` of what is sent, and is served when it has
+//! earned a packet. A burst of L therefore cannot starve C (RFC 9332 section 4.2.2). The policy `dualpi2`, with which this
+//! discipline belongs, makes the rates of flows equal. Without it L takes all but the share of C.
 //!
-//! RFC 9332, appendix A.2, recommends a weighted round robin like this one, whose credit changes only while both queues have packets,
+//! RFC 9332, appendix A.2, recommends a weighted round robin like this one. Its credit changes only while both queues have packets,
 //! and is reset in favour of L when the link is idle.
 //!
-//! Within a VC the order of packets is kept, as ATM demands. Where a VC carries packets of both kinds, each takes its turn in its queue, and
-//! what is sent then is the first packet of the VC.
+//! Within a VC the order of packets is kept, as ATM demands. If a VC carries packets of both kinds, each takes a place in its
+//! queue, and the first packet of the VC is sent at each of these places.
 //!
-//! State: a counter, and the turn of each packet.
+//! The state is a counter, and the place of each packet.
 
 use std::collections::VecDeque;
 
@@ -37,23 +37,33 @@ impl Default for Params {
     }
 }
 
+/// A packet's turn in its queue.
+#[derive(Debug, Clone, Copy)]
+struct Turn {
+    vc: u32,
+    /// The packet's number among those of both queues.
+    arrival: u64,
+}
+
 /// The dual-queue discipline.
 #[derive(Debug, Clone)]
 pub struct DualQueue {
     share: f64,
-    /// The VCs of the packets in L and in C, in the order of arrival.
-    low_latency: VecDeque<u32>,
-    classic: VecDeque<u32>,
+    /// The packets in L and in C, in the order of arrival.
+    low_latency: VecDeque<Turn>,
+    classic: VecDeque<Turn>,
+    /// How many packets have arrived.
+    arrivals: u64,
     /// How many packets of each VC wait.
     waiting: Vec<usize>,
     /// What C is owed of what has been sent.
     owed: f64,
-    /// Which queue was served last, and what `owed` was before.
-    last: (bool, f64),
+    /// What C was owed before the last choice.
+    owed_before: f64,
 }
 
 impl DualQueue {
-    fn queue(&mut self, low_latency: bool) -> &mut VecDeque<u32> {
+    fn queue(&mut self, low_latency: bool) -> &mut VecDeque<Turn> {
         if low_latency { &mut self.low_latency } else { &mut self.classic }
     }
 }
@@ -74,48 +84,58 @@ impl Scheduler for DualQueue {
             share: params.classic_share,
             low_latency: VecDeque::new(),
             classic: VecDeque::new(),
+            arrivals: 0,
             waiting: vec![0; vcs.labels()],
             owed: 0.0,
-            last: (false, 0.0),
+            owed_before: 0.0,
         })
     }
 
     fn enqueue(&mut self, vc: u32, _: u32, _: Instant, queues: &impl Queues) {
         let place = self.waiting[vc as usize];
         self.waiting[vc as usize] += 1;
-        self.queue(queues.is_low_latency(vc, place)).push_back(vc);
+        self.arrivals += 1;
+        let turn = Turn { vc, arrival: self.arrivals };
+        self.queue(queues.is_low_latency(vc, place)).push_back(turn);
     }
 
     fn next(&mut self, _: Instant, queues: &impl Queues) -> Option<u32> {
-        let (first, classic) = (self.low_latency.front().copied(), self.classic.front().copied());
-        let size = |vc: Option<u32>| vc.and_then(|vc| queues.size(vc, 0)).map_or(0.0, f64::from);
-        let contended = first.is_some() && classic.is_some();
-        let low_latency = first.is_some() && (classic.is_none() || self.owed < size(classic));
-        self.last = (low_latency, self.owed);
-        match (contended, low_latency) {
-            (true, true) => self.owed += size(first) * self.share,
-            (true, false) => self.owed -= size(classic) * (1.0 - self.share),
-            (false, _) => {}
-        }
-        let vc = self.queue(low_latency).pop_front();
-        match vc {
-            Some(vc) => self.waiting[vc as usize] -= 1,
-            None => self.owed = 0.0,
-        }
-        vc
+        let size =
+            |queue: &VecDeque<Turn>| queue.front().map(|turn| queues.size(turn.vc, 0).map_or(0.0, f64::from));
+        self.owed_before = self.owed;
+        let low_latency = match (size(&self.low_latency), size(&self.classic)) {
+            (Some(first), Some(classic)) if self.owed < classic => {
+                self.owed += first * self.share;
+                true
+            }
+            (Some(_), Some(classic)) => {
+                self.owed -= classic * (1.0 - self.share);
+                false
+            }
+            (first, None) => first.is_some(),
+            (None, Some(_)) => false,
+        };
+        let Some(Turn { vc, .. }) = self.queue(low_latency).pop_front() else {
+            self.owed = 0.0;
+            return None;
+        };
+        self.waiting[vc as usize] -= 1;
+        Some(vc)
     }
 
     fn refund(&mut self, _: u32, _: u32) {
-        self.owed = self.last.1;
+        self.owed = self.owed_before;
     }
 
     /// The last turn of the VC goes.
     fn withdraw(&mut self, vc: u32, _: u32, _: Instant, _: &impl Queues) {
-        let place = |queue: &VecDeque<u32>| queue.iter().rposition(|&other| other == vc);
-        let low_latency = place(&self.low_latency).is_some();
-        let queue = self.queue(low_latency);
-        if let Some(turn) = place(queue) {
-            queue.remove(turn);
+        let last = |queue: &VecDeque<Turn>| {
+            let place = queue.iter().rposition(|turn| turn.vc == vc)?;
+            Some((queue[place].arrival, place))
+        };
+        let (low_latency, classic) = (last(&self.low_latency), last(&self.classic));
+        if let Some((_, place)) = low_latency.max(classic) {
+            self.queue(low_latency > classic).remove(place);
             self.waiting[vc as usize] -= 1;
         }
     }

@@ -1,7 +1,7 @@
 //! First in, first out: all VCs in one queue.
 //!
-//! The simplest order, and one that protects no VC: each gets as much of the line as it puts into the buffer. State: a
-//! place for each unit that waits. Every operation takes constant time.
+//! This is the simplest order, and it protects no VC: each gets as much of the link as it puts into the buffer. The state is one
+//! entry per unit that waits. Every operation takes constant time.
 
 use std::collections::VecDeque;
 
@@ -41,7 +41,7 @@ struct Place {
 impl Scheduler for Fifo {
     type Params = Params;
 
-    const SUMMARY: &'static str = "Serves units in the order of their arrival, whatever VC they belong to.";
+    const SUMMARY: &'static str = "Serves units of all VCs in the order of their arrival.";
     const REFERENCE: &'static str = "the shared queue of all five papers";
 
     fn new(_: &Params, vcs: Vcs<'_>) -> Result<Self, ParamError> {

@@ -1,9 +1,9 @@
-//! Flow queuing: VCs that send little go first, the others take turns by bytes.
+//! Flow queuing: VCs that send little are served first, the others by deficit round robin.
 //!
-//! It is deficit round robin with two lists of VCs. A VC that begins to send when it had nothing queued enters the list of new ones, which is
-//! served first, for a quantum of bytes; then it goes to the end of the list of old ones. So what is sparse, a request or a handshake, waits
-//! for no queue. A new VC whose queue is empty goes to the end of the old ones too before it leaves, so that it cannot become new again
-//! by sending a little at a time.
+//! The discipline keeps two lists of VCs. A VC that begins to send with an empty queue enters the list of new VCs, which is served
+//! first, for a quantum of bytes. Then it moves to the end of the list of old VCs. Sparse traffic, such as a request or a
+//! handshake, therefore waits behind no queue. A new VC whose queue is empty also moves to the end of the old ones before it
+//! leaves, so it cannot become new again by sending a little at a time.
 //!
 //! State per VC: a counter and a place in a list. The time per packet is constant if the quantum covers the largest packet.
 
@@ -20,7 +20,7 @@ use crate::catalogue::ParamError;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 pub struct Params {
-    /// What a VC may send each turn: in bytes on a packet-framed link, in cells on a cell-framed one.
+    /// What a VC may send per round: in bytes on a packet-framed link, in cells on a cell-framed one.
     #[schemars(range(min = 1))]
     pub quantum: u32,
 }
@@ -47,7 +47,7 @@ impl Scheduler for FlowQueue {
     type Params = Params;
 
     const SUMMARY: &'static str =
-        "Serves VCs that have just begun to send first, for a quantum of bytes, and the others in turn.";
+        "Serves VCs that have just begun to send first, for a quantum of bytes, and the others round robin.";
     const REFERENCE: &'static str = "RFC 8290, section 4 (a kind of DRR++)";
 
     fn new(params: &Params, vcs: Vcs<'_>) -> Result<Self, ParamError> {

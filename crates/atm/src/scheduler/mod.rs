@@ -96,8 +96,8 @@ pub trait Queues {
     /// beyond the end.
     fn size(&self, vc: u32, place: usize) -> Option<u32>;
 
-    /// Whether the transport of unit number `place` in the queue of `vc` asks for low latency, as its ECN field says
-    /// ([`crate::cell::Ecn::is_low_latency`]).
+    /// Whether the transport of unit number `place` in the queue of `vc` asks for low latency, as the ECN field says with which it came to
+    /// the port ([`crate::cell::Ecn::is_low_latency`]).
     fn is_low_latency(&self, vc: u32, place: usize) -> bool {
         let _ = (vc, place);
         false

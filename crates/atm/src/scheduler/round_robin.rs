@@ -1,9 +1,9 @@
-//! Round robin: the VCs that have something to send take turns, a unit each.
+//! Round robin: the VCs that have something to send are served cyclically, one unit each.
 //!
-//! For cells, which are all of one size, the division is max-min fair: a VC that asks for less than an equal share gets
-//! all of it, and the others share the rest equally. For packets it favours VCs with large ones; see
-//! `deficit-round-robin`. State: a place in a list for each VC with something to send. Constant time, but for a VC
-//! whose queue is pushed out whole.
+//! For cells, which all have one size, the division is max-min fair: a VC that demands less than an equal share gets all of its
+//! demand, and the others share the rest equally. For packets the discipline favours VCs with large ones; see
+//! `deficit-round-robin`. The state is a place in a list for each VC with something to send. Operations take constant time, except
+//! when the queue of a VC is pushed out whole.
 
 use std::collections::VecDeque;
 
@@ -28,8 +28,7 @@ pub struct RoundRobin {
 impl Scheduler for RoundRobin {
     type Params = Params;
 
-    const SUMMARY: &'static str =
-        "Serves the VCs that have something to send in turn, a cell or packet each.";
+    const SUMMARY: &'static str = "Serves busy VCs round robin, one cell or packet each.";
     const REFERENCE: &'static str = "Wu, Siu and Ren, section II.C (per-VC queuing)";
 
     fn new(_: &Params, _: Vcs<'_>) -> Result<Self, ParamError> {

@@ -1,17 +1,16 @@
-//! Self-clocked fair queueing: weighted fair queueing with a clock that costs nothing.
+//! Self-clocked fair queueing: weighted fair queueing whose clock is the tag of the unit in service.
 //!
-//! Every unit has a tag: the virtual time at which it should be sent if each VC were served all the time at a rate in
-//! proportion to its share. The unit with the smallest tag goes first, and its tag is the virtual time while it is
-//! sent. A VC that begins to send starts at the virtual time of that moment, so that it can neither save up service nor
-//! be made to pay for what it got while others were idle.
+//! Every unit has a tag: the virtual time at which it should be sent if each VC were served continuously at a rate in proportion
+//! to its share. The unit with the smallest tag is sent first, and its tag is the virtual time during its transmission. A VC
+//! that begins to send starts at the virtual time of that moment. It cannot save service, and it does not pay for service that it
+//! got while others were idle.
 //!
-//! For cells this is at once the virtual spacing of Roberts, which the simulator YATS calls WFQ: the tag of a VC's
-//! first cell is one spacing after the tag of its cell before or, if it was idle, after that of the cell in service.
-//! Weighted fair queueing in the narrow sense, [`super::wfq`], takes its virtual time from a simulation of the fluid system
-//! instead. It keeps within one packet of the fluid system, which this does not: here a VC may wait for one packet of
-//! each of the others.
+//! For cells this is the virtual spacing of Roberts, which the simulator YATS calls WFQ: the tag of a VC's first cell is one
+//! spacing after the tag of its previous cell or, if the VC was idle, after that of the cell in service. Weighted fair queueing in
+//! the narrow sense, [`super::wfq`], takes its virtual time from a simulation of the fluid system instead. WFQ stays within one
+//! packet of the fluid system. SCFQ does not: a VC may wait for one packet of each of the others.
 //!
-//! State: a tag for each busy VC, in a heap; time grows with the logarithm of their number.
+//! The state is a tag for each busy VC, in a heap; the time per unit grows with the logarithm of their number.
 
 use celltrain_engine::Instant;
 use schemars::JsonSchema;

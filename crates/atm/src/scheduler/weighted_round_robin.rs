@@ -1,13 +1,12 @@
-//! Weighted round robin: in a cycle each VC that has something to send sends as many cells as its weight says.
+//! Weighted round robin: in each cycle every VC that has something to send sends as many cells as its weight.
 //!
-//! The weights are the shares of the contracts without their common divisor. One after the other, a VC would send all
-//! its cells of a cycle in a burst; interleaved, the VCs go round and each sends one cell a round until it has had its
-//! share, so that the cells of a heavy VC lie between those of the others as far as there are others. What a VC does
-//! not use of a cycle is lost to it: it saves nothing up. A VC that begins to send joins the cycle at hand, and one
-//! that returns to it has what it had left of it. Units are counted, not their sizes: for packets see
-//! `deficit-round-robin`.
+//! The weights are the shares of the contracts without their common divisor. Without interleaving, a VC sends all its cells of a
+//! cycle in one burst. With interleaving, a cycle consists of rounds in which each VC sends one cell until it has had its share,
+//! so the cells of a heavy VC lie between those of the others, as far as there are others. A VC loses what it does not use of a
+//! cycle. A VC that begins to send joins the current cycle, and one that returns within a cycle has the rest of its share. Units
+//! count, not their sizes: for packets see `deficit-round-robin`.
 //!
-//! State: two numbers a VC and its place in a list. Every operation takes constant time, but for a VC whose queue is
+//! The state is two numbers per VC and its place in a list. Every operation takes constant time, except when the queue of a VC is
 //! pushed out whole.
 
 use std::collections::VecDeque;
@@ -28,7 +27,7 @@ pub const MAX_TURNS: u64 = 10_000;
 pub struct Params {
     /// What a VC's share is proportional to.
     pub share: Share,
-    /// Whether VCs take turns after every cell of a cycle; otherwise a VC sends all its cells of a cycle in a burst.
+    /// Whether the cells of different VCs are interleaved; otherwise a VC sends all its cells of a cycle in one burst.
     pub interleaved: bool,
 }
 
@@ -81,7 +80,7 @@ impl Scheduler for WeightedRoundRobin {
     type Params = Params;
 
     const SUMMARY: &'static str =
-        "Serves the VCs that have something to send in turn, as many cells a cycle as the VC's weight says.";
+        "Serves busy VCs round robin, with as many cells per cycle as the weight of the VC.";
     const REFERENCE: &'static str = "Katevenis, Sidiropoulos and Courcoubetis 1991, Weighted round-robin cell multiplexing in a general-purpose ATM switch chip";
 
     fn new(params: &Params, vcs: Vcs<'_>) -> Result<Self, ParamError> {

@@ -1,25 +1,25 @@
-//! Weighted fair queueing: units go in the order in which a fluid system would end them (PGPS).
+//! Weighted fair queueing: units are sent in the order in which a fluid system would finish them (PGPS).
 //!
-//! The fluid system, generalised processor sharing (GPS), serves all VCs at once, each busy one at a rate in proportion to
-//! its share. It is computed beside the link: a unit joins it at the instant of its arrival, in the middle of the service of
-//! another too, and it works whenever the link does. When the link is free, the unit that the fluid system ends first goes
-//! next; of units that it ends at once, that of the VC with the lowest number. So a unit ends at most one largest unit
-//! after the fluid system ends it, however many VCs there are and whatever their shares (Parekh and Gallager 1993,
-//! theorem 1); under `scfq` it may be late by one unit of each of the others.
+//! The fluid system, generalised processor sharing (GPS), serves all busy VCs at once, each at a rate in proportion to its share.
+//! It is computed beside the link. A unit joins it at the instant of its arrival, also during the service of another unit, and the
+//! fluid system works whenever the link does. When the link is free, the unit that the fluid system finishes first is sent next;
+//! among units that finish at once, that of the VC with the lowest number. A unit therefore ends at most one largest unit after
+//! the fluid system finishes it, whatever the number of VCs and their shares (Parekh and Gallager 1993, theorem 1). Under `scfq`
+//! it may be late by one unit of each of the others.
 //!
-//! Work is the time that units occupy the link, including what the link adds to a packet. It is exact: nothing adds up
-//! over a run, and both systems always have the same work left. Arrivals count to 2^-64 ps times the sum of the shares,
-//! which have no common divisor. VCs that get only what a more urgent category leaves divide that as a link of their own:
-//! the fluid system stands while another category is served.
+//! Work is the time that units occupy the link, including what the link adds to a packet. It is exact: no rounding accumulates
+//! over a run, and both systems always have the same work left. Arrivals are exact to 2^-64 ps times the sum of the shares,
+//! which have no common divisor. VCs that get only what a more urgent category leaves divide that as a link of their own: the
+//! fluid system stands still while another category is served.
 //!
-//! A unit that is pushed out leaves both systems. What the fluid system had done of it, it does for the others at once, so
-//! that again both have the same left. That brings the ends of the others forward and changes the order of none; measured
-//! against them, a unit may be late by as much more as was given to the others in the busy period. A VC is not charged for
-//! what was pushed out.
+//! A unit that is pushed out leaves both systems. The work that the fluid system had done on it goes to the others at once, so
+//! both systems again have the same work left. The others finish earlier and in the same order. Measured against the earlier
+//! times, a unit may be late by as much more as the others were given in the busy period. A VC is not charged for pushed-out
+//! units.
 //!
-//! State: a tag for each unit, and two heaps of the VCs: those that wait, by their first tags, and those that are busy in the
-//! fluid system, by their last. Time grows with the logarithm of the number of busy VCs; nothing is allocated but by a queue
-//! longer than any before.
+//! The state is a tag for each unit, and two heaps of VCs: those that wait, by their first tags, and those that are busy in the
+//! fluid system, by their last. The time per unit grows with the logarithm of the number of busy VCs. Memory is allocated only
+//! for a queue longer than any before.
 
 use std::collections::VecDeque;
 
@@ -80,7 +80,7 @@ impl InService {
 impl Scheduler for Wfq {
     type Params = Params;
 
-    const SUMMARY: &'static str = "Serves VCs in proportion to their shares, in the order in which a fluid system would end their units (PGPS).";
+    const SUMMARY: &'static str = "Serves VCs in proportion to their shares, in the order in which a fluid system would finish their units (PGPS).";
     const REFERENCE: &'static str = "Demers, Keshav and Shenker 1989; Parekh and Gallager 1993, A generalized processor sharing approach to flow control";
 
     fn new(params: &Params, vcs: Vcs<'_>) -> Result<Self, ParamError> {

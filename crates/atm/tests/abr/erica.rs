@@ -301,6 +301,20 @@ fn a_vc_that_becomes_active_lowers_the_fair_share_at_once_or_later() {
 }
 
 /// The load factor after each interval of (cells, VBR cells).
+/// Cells may be counted together as long as none of them changes anything by itself: where a VC counts at once, each may.
+#[test]
+fn cells_are_counted_together_where_none_counts_at_once() {
+    for immediate in [false, true] {
+        let interval = interval::Params { cells: Some(10), time: Duration(MILLISECOND) };
+        let mut params = Params { interval, ..params() };
+        params.averaging.immediate = immediate;
+        let port = Port { link: Rate::of_cells(LINK), capacity: u64::MAX, minima: &NO_MINIMA };
+        assert_eq!(Activity::new(&params.averaging, &NO_MINIMA).is_immediate(), immediate);
+        let erica: Erica = build(&params, &port);
+        assert_eq!(erica.allowance() == 0, immediate, "{}", erica.allowance());
+    }
+}
+
 fn loads(load: LoadAveraging, intervals: &[(u64, u64)]) -> Vec<f64> {
     let mut params = params();
     params.averaging.load = load;

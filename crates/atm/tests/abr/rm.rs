@@ -48,6 +48,20 @@ proptest! {
 }
 
 #[test]
+fn a_multiple_of_a_rate_is_a_rate() {
+    let rate = Rate::of_cells(1000.0);
+    for (factor, cells) in [(0.0, 0.0), (0.25, 250.0), (1.0, 1000.0), (1.5, 1500.0)] {
+        assert_eq!(rate.times(factor), Rate::of_cells(cells));
+    }
+}
+
+#[test]
+#[should_panic(expected = "is not a rate")]
+fn no_multiple_of_a_rate_is_below_zero() {
+    let _ = Rate::of_cells(1000.0).times(-0.5);
+}
+
+#[test]
 fn rates_are_read_in_cells_and_in_bits() {
     assert_eq!("155.52 Mbit/s".parse(), Ok(Rate::of_cells(155.52e6 / 424.0)));
     assert_eq!("353_207.55 cells/s".parse(), Ok(Rate::of_cells(353_207.55)));

@@ -3,6 +3,7 @@
 mod accounts;
 mod aqm;
 mod dualpi2;
+mod dualpi2_steps;
 mod espd;
 mod fair_share;
 mod model;

@@ -2,6 +2,7 @@
 
 mod deficits;
 mod disciplines;
+mod dual_queue;
 mod fluid;
 mod gps;
 mod latency;

@@ -8,14 +8,15 @@ use celltrain_atm::{
 };
 use celltrain_engine::{Slot, stream::StreamId};
 
-use super::{Builder, Circuit, Circuits, Joint, Laid, VcDraft};
+use super::{Builder, Circuit, Circuits, Joint, Laid, VcDraft, idle::idle_path};
 use crate::{
     capture::Path,
     channel::{NextHop, Vc},
     flight::PayloadQueue,
     host::{AbrDestination, AbrEnd, AbrSource, CellQueue, Incoming, IncomingStats, Outgoing, Pace},
-    measures::Sampler,
-    port::{RmRelay, Role, VcEntry},
+    measures::{Delays, Sampler},
+    port::VcEntry,
+    rate_control::{RmRelay, Role},
     scenario::{Flow, Framing},
 };
 
@@ -29,7 +30,13 @@ impl Builder<'_> {
             from: flow.from,
             to: flow.to,
             payloads: flow.traffic.uses_tcp().then(|| self.add_payloads()),
-            measured: self.scenario.spec().measures.delays.measures(flow.traffic.uses_tcp()),
+            measured: self
+                .scenario
+                .spec()
+                .measures
+                .delays
+                .measures(flow.traffic.uses_tcp())
+                .then(|| idle_path(self.graph, flow, &self.scenario.spec().aal5)),
             path,
             contract: flow.contract.clone(),
             flow: Some(index),
@@ -45,12 +52,12 @@ impl Builder<'_> {
             from: flow.to,
             to: flow.from,
             payloads: flow.traffic.uses_tcp().then(|| self.add_payloads()),
-            measured: false,
+            measured: None,
             path: path.reversed(),
             contract: flow.back_contract(),
             flow: None,
             rm_payloads: flow.abr.is_some().then(|| self.add_rm_payloads()),
-            relays: self.relays(flow, &there.labels),
+            relays: self.relays(flow, &there.vcis),
         };
         // ACKs are visited after the data that they acknowledge.
         let back = self.circuit(&backward, &flow.back, self.graph.links.len());
@@ -60,14 +67,14 @@ impl Builder<'_> {
         Circuits { outgoing, incoming, ack_outgoing: back.outgoing }
     }
 
-    /// The ports that relay the backward RM cells of an ABR flow, whose numbers there are `labels`: those with an allocator.
-    fn relays(&self, flow: &Flow, labels: &[u32]) -> Vec<Option<(usize, u32)>> {
-        let relay = |(&port, &label): (&usize, &u32)| {
+    /// The ports that relay the backward RM cells of an ABR flow, whose VCIs there are `vcis`: those with an allocator.
+    fn relays(&self, flow: &Flow, vcis: &[u32]) -> Vec<Option<(usize, u32)>> {
+        let relay = |(&port, &vci): (&usize, &u32)| {
             let stamps = flow.abr.is_some() && self.graph.links[port].allocator.is_some();
-            stamps.then_some((port, label))
+            stamps.then_some((port, vci))
         };
         // The host's own interface stamps nothing.
-        flow.route.iter().zip(labels).skip(1).rev().map(relay).collect()
+        flow.route.iter().zip(vcis).skip(1).rev().map(relay).collect()
     }
 
     /// Puts the ends of an ABR VC into the hosts of its flow: the VC there and back, and their payload queues for RM cells.
@@ -109,7 +116,7 @@ impl Builder<'_> {
     fn circuit(&mut self, circuit: &Circuit, route: &[usize], depth: usize) -> Laid {
         let Circuit { from, to, mut payloads, .. } = *circuit;
         let mut stream = self.joint(Joint::Host(from), Joint::Link(route[0]));
-        let mut label = self.port(route[0]).entries.len() as u32;
+        let mut vci = self.port(route[0]).entries.len() as u32;
         let (framing, clp) = (self.graph.links[route[0]].framing, circuit.contract.clp);
         let mut pace = None;
         if let Some(pcr) = circuit.contract.pcr {
@@ -118,13 +125,13 @@ impl Builder<'_> {
             if paced && payloads.is_some() {
                 pace = Some(Pace::new(Slot::of_bits(CELL_BITS, pcr.0)));
             } else {
-                (stream, label) = self.shape(from, route[0], pcr, label);
+                (stream, vci) = self.shape(from, route[0], pcr, vci);
             }
         }
-        let sent = (circuit.measured && payloads.is_none()).then(|| self.add_sent());
+        let sent = (circuit.measured.is_some() && payloads.is_none()).then(|| self.add_sent());
         self.host(from).outgoing.push(Outgoing {
             stream,
-            label,
+            vci,
             payloads,
             sent,
             framing,
@@ -141,22 +148,22 @@ impl Builder<'_> {
             policed_at: route.get(1).copied(),
             line: self.graph.links[route[0]].rate,
         });
-        let mut labels = Vec::with_capacity(route.len());
+        let mut vcis = Vec::with_capacity(route.len());
         for (place, &link) in route.iter().enumerate() {
             let next = route.get(place + 1).map_or(Joint::Host(to), |&link| Joint::Link(link));
-            let label = match next {
+            let vci = match next {
                 Joint::Host(host) => self.host(host).incoming.len(),
                 Joint::Link(next) | Joint::Relay { port: next, .. } => self.port(next).entries.len(),
             } as u32;
             let relay = circuit.relays.get(place).copied().flatten();
             let entry = if self.graph.links[link].is_impaired() {
-                self.impaired_hop(link, (next, label), relay, circuit, &mut payloads)
+                self.impaired_hop(link, (next, vci), relay, circuit, &mut payloads)
             } else {
-                self.hop(link, (next, label), relay, circuit, payloads)
+                self.hop(link, (next, vci), relay, circuit, payloads)
             };
             let port = self.port(link);
             port.depth = port.depth.max(depth + place);
-            labels.push(port.entries.len() as u32);
+            vcis.push(port.entries.len() as u32);
             port.entries.push(entry);
             port.vcs.push(number);
         }
@@ -166,10 +173,10 @@ impl Builder<'_> {
             sent,
             abr: None,
             stats: IncomingStats::default(),
-            delays: circuit.measured.then(Box::default),
+            delays: circuit.measured.map(|idle| Box::new(Delays::over(idle))),
         });
         let outgoing = self.host(from).outgoing.len() as u32 - 1;
-        Laid { outgoing, incoming: self.host(to).incoming.len() as u32 - 1, labels }
+        Laid { outgoing, incoming: self.host(to).incoming.len() as u32 - 1, vcis }
     }
 
     /// The entry of a VC at the port of `link`, from where it goes on to `next`, and its backward RM cells through the port that relays
@@ -177,24 +184,24 @@ impl Builder<'_> {
     fn hop(
         &mut self,
         link: usize,
-        (next, label): (Joint, u32),
+        (next, vci): (Joint, u32),
         relay: Option<(usize, u32)>,
         circuit: &Circuit,
         payloads: Option<usize>,
     ) -> VcEntry {
         let output = self.joint(Joint::Link(link), next);
         let relay = relay.map(|(port, vc)| {
-            let there = self.relay(Joint::Relay { port, link }, next, label, vc, circuit.rm_payloads);
+            let there = self.relay(Joint::Relay { port, link }, next, vci, vc, circuit.rm_payloads);
             (self.joint(Joint::Link(link), Joint::Link(port)), there)
         });
-        for (stream, label) in [Some((output, label)), relay].into_iter().flatten() {
+        for (stream, vci) in [Some((output, vci)), relay].into_iter().flatten() {
             if self.channels.contains_key(&stream) {
-                let next = NextHop { output: 0, label };
+                let next = NextHop { output: 0, vci };
                 let vc = Vc { next, payloads, ..vc_of(circuit) };
-                self.watch(link, stream, label, circuit, vc);
+                self.watch(link, stream, vci, circuit, vc);
             }
         }
-        VcEntry::new(output, label, relay)
+        VcEntry::new(output, vci, relay)
     }
 
     /// As [`Builder::hop`], where all cells pass one channel. On the link the VC goes by its number among those of the port, and
@@ -202,7 +209,7 @@ impl Builder<'_> {
     fn impaired_hop(
         &mut self,
         link: usize,
-        (next, label): (Joint, u32),
+        (next, vci): (Joint, u32),
         relay: Option<(usize, u32)>,
         circuit: &Circuit,
         payloads: &mut Option<usize>,
@@ -210,9 +217,9 @@ impl Builder<'_> {
         let stream = self.impaired(link);
         let number = self.port(link).entries.len() as u32;
         let behind = self.graph.links[link].reorder.and(*payloads).map(|_| self.add_payloads());
-        let hop = self.next_hop(stream, link, next, label);
+        let hop = self.next_hop(stream, link, next, vci);
         let relay = relay.map(|(port, vc)| {
-            let there = self.relay(Joint::Relay { port, link }, next, label, vc, circuit.rm_payloads);
+            let there = self.relay(Joint::Relay { port, link }, next, vci, vc, circuit.rm_payloads);
             self.next_hop(stream, link, Joint::Link(port), there)
         });
         let vc = Vc { next: hop, relay, payloads: *payloads, payloads_behind: behind, ..vc_of(circuit) };
@@ -221,27 +228,27 @@ impl Builder<'_> {
         VcEntry::new(stream, number, None)
     }
 
-    /// Tells the channel behind `stream` of a VC on `link` that is called `label` there.
-    fn watch(&mut self, link: usize, stream: StreamId, label: u32, circuit: &Circuit, vc: Vc) {
+    /// Tells the channel behind `stream` of a VC on `link` that is called `vci` there.
+    fn watch(&mut self, link: usize, stream: StreamId, vci: u32, circuit: &Circuit, vc: Vc) {
         // In a capture the VC goes by its number among the VCs of the port.
         let number = self.ports[link].as_ref().map_or(0, |port| port.entries.len());
         let channel = self.channel_at(stream);
-        channel.vcs.resize(channel.vcs.len().max(label as usize + 1), Vc::default());
-        channel.vcs[label as usize] = vc;
+        channel.vcs.resize(channel.vcs.len().max(vci as usize + 1), Vc::default());
+        channel.vcs[vci as usize] = vc;
         if let Some(tap) = &mut channel.tap {
-            tap.add(label, number as u32, circuit.path);
+            tap.add(vci, number as u32, circuit.path);
         }
     }
 
-    /// Lets a port relay the backward RM cells of its VC `vc` on to `next`, where their VC has the number `label`; returns its number
+    /// Lets a port relay the backward RM cells of its VC `vc` on to `next`, where their VC has the number `vci`; returns its number
     /// here.
-    fn relay(&mut self, here: Joint, next: Joint, label: u32, vc: u32, rm_payloads: Option<usize>) -> u32 {
+    fn relay(&mut self, here: Joint, next: Joint, vci: u32, vc: u32, rm_payloads: Option<usize>) -> u32 {
         let Joint::Relay { port, .. } = here else { unreachable!("ports relay RM cells") };
         let output = self.joint(here, next);
         let payloads = rm_payloads.expect("the reverse path of an ABR VC has a payload queue for RM cells");
         let first = self.crossing[port];
         let relays = &mut self.port(port).relays;
-        relays.push(RmRelay { output, next_vc: label, vc, payloads });
+        relays.push(RmRelay { output, next_vc: vci, vc, payloads });
         (first + relays.len() - 1) as u32
     }
 }

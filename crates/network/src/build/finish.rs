@@ -16,7 +16,8 @@ use crate::{
     flight::Streams,
     host::{Host, HostParts},
     network::{FlowEnds, Network, Node},
-    port::{Location, Port, PortParts, PortSamplers, Queuing, RateControl, RmRelay, Role, ServiceKind},
+    port::{Location, Port, PortParts, PortSamplers, Queuing, ServiceKind},
+    rate_control::{RateControl, RmRelay, Role},
     scenario::{self, Graph, Link},
 };
 

@@ -26,11 +26,11 @@ use crate::{
 };
 
 impl Builder<'_> {
-    /// Puts a shaper in front of the interface `link` of host `from`, for a VC that the interface calls `label`; returns the
-    /// stream to the shaper and the VC's label there.
+    /// Puts a shaper in front of the interface `link` of host `from`, for a VC that the interface calls `vci`; returns the
+    /// stream to the shaper and the VCI there.
     ///
     /// A shaper is a port whose line has the peak rate and leads nowhere but to the interface.
-    pub(super) fn shape(&mut self, from: usize, link: usize, pcr: CellRate, label: u32) -> (StreamId, u32) {
+    pub(super) fn shape(&mut self, from: usize, link: usize, pcr: CellRate, vci: u32) -> (StreamId, u32) {
         let line = line(&Link { rate: pcr.0, buffer: Capacity::UNLIMITED, ..self.graph.links[link].clone() });
         let (stream, spaced) = (self.add_stream(), self.add_stream());
         self.host(from).outputs.push(stream);
@@ -51,7 +51,7 @@ impl Builder<'_> {
             relay_outputs: Vec::new(),
             merge: Merge::new(&[stream], TieBreak::InputId),
             policy: Policy::new(&policy, &context).expect("tail drop has no parameters"),
-            entries: vec![VcEntry::new(spaced, label, None)],
+            entries: vec![VcEntry::new(spaced, vci, None)],
             policers: Vec::new(),
             flows: vec![None],
             line,
@@ -137,8 +137,8 @@ impl Builder<'_> {
         stream
     }
 
-    /// Where the channel that `stream` enters sends on to `to`, made when first asked for, under `label`.
-    pub(super) fn next_hop(&mut self, stream: StreamId, link: usize, to: Joint, label: u32) -> NextHop {
+    /// Where the channel that `stream` enters sends on to `to`, made when first asked for, under `vci`.
+    pub(super) fn next_hop(&mut self, stream: StreamId, link: usize, to: Joint, vci: u32) -> NextHop {
         let leaving = match self.streams_from(Joint::Link(link)).get(&to) {
             Some(&leaving) => leaving,
             None => {
@@ -150,7 +150,7 @@ impl Builder<'_> {
             }
         };
         let place = self.channel_at(stream).outputs.iter().position(|&output| output == leaving);
-        NextHop { output: place.expect("the channel has this output"), label }
+        NextHop { output: place.expect("the channel has this output"), vci }
     }
 
     /// The channel that `stream` enters.
@@ -214,7 +214,7 @@ pub(super) fn line(link: &Link) -> Line {
         }
         Framing::Packets => {
             let limit = match link.buffer {
-                Capacity(Some(bytes), Unit::Bytes) => PacketLimit::Octets(bytes),
+                capacity @ Capacity(_, Unit::Bytes) => PacketLimit::Octets(capacity.units()),
                 capacity => PacketLimit::Packets(capacity.units()),
             };
             Line::Packets { octet: Slot::of_bits(8, link.rate), overhead: link.overhead.0, limit }

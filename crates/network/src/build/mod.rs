@@ -2,6 +2,7 @@
 
 mod circuits;
 mod finish;
+mod idle;
 mod joints;
 
 use std::collections::BTreeMap;
@@ -25,9 +26,10 @@ use crate::{
     channel::ChannelParts,
     flight::{InFlight, PayloadQueue},
     host::{Endpoint, HostParts, IpLayer, Member, Pool, Service},
-    measures::Sampler,
+    measures::{Idle, Sampler},
     network::{Carrier, FlowEnds, Network},
-    port::{Port, RmRelay, Role, VcEntry},
+    port::{Port, VcEntry},
+    rate_control::{RmRelay, Role},
     run::Options,
     scenario::{self, ArrivalTimes, Flow, Graph, IpServes, LossDirection, Scenario, ShortFlows, Traffic},
     traffic::{
@@ -46,7 +48,7 @@ struct Builder<'a> {
     sample: Option<Time>,
     streams: Vec<Stream<Cell>>,
     flight: InFlight,
-    /// How many VCs cross each link; those that only pass its port on their way back have labels from there on.
+    /// How many VCs cross each link; those that only pass its port on their way back have VCIs from there on.
     crossing: Vec<usize>,
     /// The streams from hosts and relays to what is after them; those from links, or behind an impaired link from its channel, stand with
     /// their ports.
@@ -89,8 +91,8 @@ struct Circuit {
     to: usize,
     /// Where the contents of its frames wait, if they have any.
     payloads: Option<usize>,
-    /// Whether the delays of its frames are measured.
-    measured: bool,
+    /// What its frames take on the idle path, if their delays are measured.
+    measured: Option<Idle>,
     /// What captures write into the headers of its packets.
     path: Path,
     contract: Contract,
@@ -108,8 +110,8 @@ struct Laid {
     /// Its numbers among the sender's outgoing and the receiver's incoming VCs.
     outgoing: u32,
     incoming: u32,
-    /// Its labels at the ports of its route.
-    labels: Vec<u32>,
+    /// Its VCIs at the ports of its route.
+    vcis: Vec<u32>,
 }
 
 /// One end of a stream.
@@ -162,7 +164,7 @@ struct PortDraft {
     /// How many of them lead through a channel.
     channels: usize,
     entries: Vec<VcEntry>,
-    /// The numbers of the VCs among all that are laid, by label.
+    /// The numbers of the VCs among all that are laid, by VCI.
     vcs: Vec<u32>,
     /// The reverse paths, numbered after `entries`.
     relays: Vec<RmRelay>,

@@ -61,7 +61,7 @@ struct Circuit {
 #[derive(Debug)]
 pub(crate) struct CellTap {
     aal5: aal5::Params,
-    /// By the label that the cells carry.
+    /// By the VCI that the cells carry.
     circuits: BTreeMap<u32, Circuit>,
     cells: Vec<(Time, [u8; CELL])>,
 }
@@ -71,10 +71,10 @@ impl CellTap {
         Self { aal5, circuits: BTreeMap::new(), cells: Vec::new() }
     }
 
-    /// Announces a VC: the label of its cells, its number on the link and the path of its packets.
-    pub(crate) fn add(&mut self, label: u32, number: u32, path: Path) {
+    /// Announces a VC: the VCI of its cells, its number on the link and the path of its packets.
+    pub(crate) fn add(&mut self, vci: u32, number: u32, path: Path) {
         let circuit = Circuit { number, path, frame: None, bytes: Vec::new() };
-        self.circuits.insert(label, circuit);
+        self.circuits.insert(vci, circuit);
     }
 
     /// Records the cells of a train, of a frame that carries `packet`.

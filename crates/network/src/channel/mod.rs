@@ -24,11 +24,11 @@ pub(crate) use self::{
 };
 use crate::{capture::CellTap, flight::Streams, live::DiscardLog};
 
-/// Where the cells of a VC go on to: one of the channel's outputs, and the VC's label there.
+/// Where the cells of a VC go on to: one of the channel's outputs, and the VCI there.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct NextHop {
     pub(crate) output: usize,
-    pub(crate) label: u32,
+    pub(crate) vci: u32,
 }
 
 /// A VC on the link.
@@ -89,7 +89,7 @@ pub(crate) struct ChannelParts {
     pub(crate) link: usize,
     pub(crate) input: StreamId,
     pub(crate) outputs: Vec<StreamId>,
-    /// By label.
+    /// By VCI.
     pub(crate) vcs: Vec<Vc>,
     /// Whether the link does anything to its cells; one that is only captured does nothing.
     pub(crate) acts: bool,
@@ -145,11 +145,11 @@ impl Channel {
         &self.parts.outputs
     }
 
-    /// Where the cells of VC `label` go next, and what it is called there: what a viewer may read.
-    pub(crate) fn hops(&self, label: u32) -> impl Iterator<Item = (StreamId, u32)> {
-        let vc = self.parts.vcs[label as usize];
+    /// Where the cells of VC `vci` go next, and what it is called there: what a viewer may read.
+    pub(crate) fn hops(&self, vci: u32) -> impl Iterator<Item = (StreamId, u32)> {
+        let vc = self.parts.vcs[vci as usize];
         let hops = [Some(vc.next), vc.relay].into_iter().flatten();
-        hops.map(|next| (self.parts.outputs[next.output], next.label))
+        hops.map(|next| (self.parts.outputs[next.output], next.vci))
     }
 
     pub(crate) fn clock(&self) -> Time {
@@ -373,7 +373,7 @@ impl Channel {
         let first = self.number;
         self.number += train.slots_to(train.count - 1);
         let next = vc.next_hop(train.item.kind);
-        let item = Cell { vc: next.label, ..train.item };
+        let item = Cell { vc: next.vci, ..train.item };
         streams[self.parts.outputs[next.output]].push(first, self.number, &Train { item, ..*train });
     }
 

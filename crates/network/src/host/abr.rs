@@ -104,8 +104,8 @@ impl AbrSource {
         self.source.next_time(self.waiting()).max(now)
     }
 
-    /// The cell that goes at `now`, if one may; `label` is that of the VC.
-    fn send(&mut self, now: Time, label: u32, flight: &mut InFlight) -> Option<Cell> {
+    /// The cell that goes at `now`, if one may; `vci` is that of the VC.
+    fn send(&mut self, now: Time, vci: u32, flight: &mut InFlight) -> Option<Cell> {
         let (rm, tagged) = match self.source.send(now, self.waiting()) {
             Choice::Data => return Some(self.queue.leave()),
             Choice::Frm(rm) => (rm, false),
@@ -115,7 +115,7 @@ impl AbrSource {
         };
         let (number, contents) = flight.rm[self.payloads].send();
         *contents = rm;
-        Some(Cell::management(label, Kind::ForwardRm, number, tagged))
+        Some(Cell::management(vci, Kind::ForwardRm, number, tagged))
     }
 
     /// Sends the data cells that go from `now` on and before `until`, before any other cell, burst by burst as they came.
@@ -149,6 +149,18 @@ pub(crate) enum AbrEnd {
     },
 }
 
+impl AbrEnd {
+    /// Data cells without a mark arrive, as most do: that is all that is noted. `false`: these are others.
+    #[inline]
+    pub(super) fn takes_unmarked(&mut self, train: &Train<Cell>) -> bool {
+        let unmarked = train.item.kind == Kind::Data && train.item.ecn != Ecn::Marked;
+        if unmarked && let Self::Destination(end) = self {
+            end.destination.on_data(train.first.ps(), false);
+        }
+        unmarked
+    }
+}
+
 /// The receiving end of an ABR VC.
 #[derive(Debug)]
 pub(crate) struct AbrDestination {
@@ -180,7 +192,7 @@ impl Host {
     /// An ABR source's time has come: it sends at `now`, and on before something else happens, at `until` at the earliest.
     pub(super) fn on_abr_source(&mut self, now: Time, index: u32, until: Time, streams: &mut Streams) {
         let source = &mut self.parts.abr[index as usize];
-        let Outgoing { stream, label, .. } = self.parts.outgoing[source.outgoing as usize];
+        let Outgoing { stream, vci, .. } = self.parts.outgoing[source.outgoing as usize];
         let (streams, flight) = streams.parts();
         let (stream, until, mut next) = (&mut streams[stream], until.max(now + 1), now);
         loop {
@@ -189,14 +201,14 @@ impl Host {
             if next >= until {
                 break;
             }
-            if let Some(cell) = source.send(next, label, flight) {
+            if let Some(cell) = source.send(next, vci, flight) {
                 stream.push(0, 0, &Train::single(Instant::at(next), cell));
             }
         }
         self.rate_timers.set(index, next);
     }
 
-    /// Cells arrive at an end of an ABR VC.
+    /// RM cells or marked cells arrive at an end of an ABR VC.
     pub(super) fn on_abr_cells(&mut self, train: &Train<Cell>, streams: &mut Streams) {
         let (cell, now) = (train.item, train.first.ps());
         match cell.kind {
@@ -221,14 +233,11 @@ impl Host {
         }
     }
 
-    /// Data cells arrive for an ABR destination: only the last mark counts, but a marked cell may call for a backward RM cell.
+    /// Marked data cells arrive: at an ABR destination each may call for a backward RM cell.
     fn on_marks(&mut self, train: &Train<Cell>, streams: &mut Streams) {
         let vc = train.item.vc;
         for place in 0..train.count {
             let Some(AbrEnd::Destination(end)) = &mut self.parts.incoming[vc as usize].abr else { return };
-            if train.item.ecn != Ecn::Marked {
-                return end.destination.on_data(train.first.ps(), false);
-            }
             let now = train.arrival(place).ps();
             end.destination.on_data(now, true);
             if end.destination.has_brm() {
@@ -245,8 +254,8 @@ impl Host {
         let Some(rm) = end.destination.take_brm() else { return };
         let (number, contents) = streams.contents.rm[end.back_payloads].send();
         *contents = rm;
-        let Outgoing { stream, label, .. } = self.parts.outgoing[end.outgoing as usize];
-        let cell = Cell::management(label, Kind::BackwardRm, number, false);
+        let Outgoing { stream, vci, .. } = self.parts.outgoing[end.outgoing as usize];
+        let cell = Cell::management(vci, Kind::BackwardRm, number, false);
         streams[stream].push(0, 0, &Train::single(Instant::at(now), cell));
     }
 }

@@ -70,8 +70,8 @@ pub(crate) struct Endpoint {
 pub(crate) struct Outgoing {
     /// The stream to the network interface.
     pub(crate) stream: StreamId,
-    /// The VC's label there.
-    pub(crate) label: u32,
+    /// The VCI there.
+    pub(crate) vci: u32,
     /// Where the contents of its frames wait; cell-level sources send frames without contents.
     pub(crate) payloads: Option<usize>,
     /// Where the times wait at which its frames of bare cells were sent, if their delays are measured.
@@ -92,7 +92,7 @@ impl Outgoing {
     /// The first of `count` cells that are being sent, from the one that `frame` describes on: it belongs to the current frame of the
     /// VC.
     fn next(&mut self, frame: Cell, count: u16) -> Cell {
-        let item = Cell { vc: self.label, frame: self.frames, clp: self.clp, ..frame };
+        let item = Cell { vc: self.vci, frame: self.frames, clp: self.clp, ..frame };
         if frame.position + count == frame.length {
             self.frames = self.frames.wrapping_add(1);
         }
@@ -224,7 +224,7 @@ impl Host {
     pub(crate) fn begin_window(&mut self) {
         self.parts.abr.iter_mut().for_each(|source| source.queue.begin_window());
         let delays = self.parts.incoming.iter_mut().filter_map(|incoming| incoming.delays.as_deref_mut());
-        delays.for_each(|delays| *delays = Delays::default());
+        delays.for_each(Delays::begin_window);
     }
 
     pub(crate) fn inputs(&self) -> &[StreamId] {
@@ -321,7 +321,9 @@ impl Host {
                 }
                 events += 1;
                 let mut incoming = &mut self.parts.incoming[train.item.vc as usize];
-                if incoming.abr.is_some() {
+                if let Some(end) = &mut incoming.abr
+                    && !end.takes_unmarked(&train)
+                {
                     self.on_abr_cells(&train, streams);
                     if train.item.kind != cell::Kind::Data {
                         continue;

@@ -27,7 +27,7 @@ pub(crate) struct Begun {
 pub(crate) struct Had {
     /// The flow's number.
     pub(crate) flow: u32,
-    /// Distinct bytes, and when the last of them came.
+    /// Distinct bytes, and when the last of them came; before that, when the flow was first heard of.
     pub(crate) bytes: u64,
     pub(crate) at: Time,
 }
@@ -171,11 +171,19 @@ impl Host {
         sum
     }
 
-    /// What the receivers of a pool have had of each flow.
-    pub(crate) fn pool_had(&self, endpoints: std::ops::Range<usize>) -> impl Iterator<Item = Had> {
-        self.parts.endpoints[endpoints].iter().flat_map(|endpoint| match &endpoint.member {
+    /// What the receivers of a pool have had of each flow of which anything came from `since` on, or which began then.
+    pub(crate) fn pool_had(
+        &self,
+        endpoints: std::ops::Range<usize>,
+        since: Time,
+    ) -> impl Iterator<Item = Had> {
+        self.parts.endpoints[endpoints].iter().flat_map(move |endpoint| match &endpoint.member {
             Some(Member::Receiver(receiving)) => {
-                [receiving.earlier.as_slice(), std::slice::from_ref(&receiving.had)].concat()
+                let Receiving { earlier, had, .. } = receiving.as_ref();
+                // A receiver has one flow after the other: they are in the order of time.
+                let earlier = &earlier[earlier.partition_point(|had| had.at < since)..];
+                let had = (had.at >= since).then_some(had);
+                earlier.iter().chain(had).copied().collect()
             }
             _ => Vec::new(),
         })
@@ -231,7 +239,7 @@ impl Host {
                     }
                     endpoint.tcp = Tcp::Receiver(Box::new(Receiver::new(&receiving.params)));
                     endpoint.flow = packet.flow;
-                    receiving.had = Had { flow: packet.flow, ..Had::default() };
+                    receiving.had = Had { flow: packet.flow, bytes: 0, at: now };
                 }
                 endpoint.tcp.on_segment(now, &packet.segment);
                 if let Tcp::Receiver(receiver) = &endpoint.tcp

@@ -7,7 +7,7 @@ use celltrain_engine::Time;
 #[derive(Debug, Default)]
 pub(crate) struct DiscardLog(Vec<Noted>);
 
-/// A [`super::Discard`] under the label that the process knows the VC by.
+/// A [`super::Discard`] under the VCI that the process knows the VC by.
 #[derive(Debug)]
 pub(super) struct Noted {
     pub(super) at: Time,

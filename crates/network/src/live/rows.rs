@@ -54,7 +54,7 @@ impl Live {
             }
         }
         for cell in port.stored() {
-            let vc = port.hops(cell.vc).first().and_then(|&(stream, label)| self.vc(stream, label));
+            let vc = port.hops(cell.vc).first().and_then(|&(stream, vci)| self.vc(stream, vci));
             let Some(vc) = vc else { continue };
             match rows.last_mut().filter(|row| row.place == Whereabouts::Stored && continues(row, vc, &cell))
             {

@@ -1,4 +1,4 @@
-//! Whose cells a stream carries: VCs followed from their hosts through the network, label by label.
+//! Whose cells a stream carries: VCs followed from their hosts through the network, VCI by VCI.
 
 use celltrain_engine::{stream::StreamId, visit::Process};
 
@@ -22,7 +22,7 @@ fn back_outgoing(network: &Network, ends: &FlowEnds) -> Option<u32> {
     }
 }
 
-/// Follows every VC from its host through the network: whose cells each stream carries, by label.
+/// Follows every VC from its host through the network: whose cells each stream carries, by VCI.
 pub(super) fn trace(network: &Network) -> Vec<Vec<Option<Vc>>> {
     let (nodes, streams) = network.parts();
     let mut consumers = vec![0; streams.len()];
@@ -32,23 +32,23 @@ pub(super) fn trace(network: &Network) -> Vec<Vec<Option<Vc>>> {
     let mut vcs = vec![Vec::new(); streams.len()];
     let mut follow = |vc: Vc, first: (StreamId, u32)| {
         let mut open = vec![first];
-        while let Some((stream, label)) = open.pop() {
+        while let Some((stream, vci)) = open.pop() {
             let known: &mut Vec<Option<Vc>> = &mut vcs[stream];
-            known.resize(known.len().max(label as usize + 1), None);
-            known[label as usize] = Some(vc);
+            known.resize(known.len().max(vci as usize + 1), None);
+            known[vci as usize] = Some(vc);
             match &nodes[consumers[stream]] {
-                Node::Port(port) => open.extend(port.hops(label)),
-                Node::Channel(channel) => open.extend(channel.hops(label)),
+                Node::Port(port) => open.extend(port.hops(vci)),
+                Node::Channel(channel) => open.extend(channel.hops(vci)),
                 Node::Host(_) => {}
             }
         }
     };
     for (flow, ends) in network.flows.iter().enumerate().filter(|(_, ends)| !ends.shares) {
         let from = &network.host(ends.from).parts.outgoing[ends.outgoing as usize];
-        follow(Vc { flow, back: false }, (from.stream, from.label));
+        follow(Vc { flow, back: false }, (from.stream, from.vci));
         if let Some(back) = back_outgoing(network, ends) {
             let to = &network.host(ends.to).parts.outgoing[back as usize];
-            follow(Vc { flow, back: true }, (to.stream, to.label));
+            follow(Vc { flow, back: true }, (to.stream, to.vci));
         }
     }
     vcs

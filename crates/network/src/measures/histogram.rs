@@ -33,36 +33,37 @@ pub fn highest_of(bin: usize) -> u64 {
 /// A histogram of times. Every quantile is right to the width of a bin: 1.6 %.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Histogram {
-    /// The lowest bin that is kept.
-    first: usize,
-    /// From there up to the highest bin that anything fell into: the delays of a flow differ by a few doublings.
-    counts: Vec<u64>,
+    /// Blocks of 64 bins, a doubling each, up to the last one that anything fell into. A network may have very many histograms,
+    /// and most have values in a few blocks.
+    blocks: Vec<Option<Box<Block>>>,
 }
+
+/// The counts of 64 bins.
+type Block = [u64; STEPS as usize];
 
 impl Histogram {
     /// Counts one value.
     #[inline]
     pub fn add(&mut self, value: Time) {
-        let bin = bin_of(value);
-        match self.counts.get_mut(bin.wrapping_sub(self.first)) {
-            Some(count) => *count += 1,
-            None => self.add_to(bin, 1),
+        self.add_to(bin_of(value), 1);
+    }
+
+    #[inline]
+    fn add_to(&mut self, bin: usize, count: u64) {
+        let (block, place) = (bin / STEPS as usize, bin % STEPS as usize);
+        match self.blocks.get_mut(block) {
+            Some(Some(counts)) => counts[place] += count,
+            _ => self.block(block)[place] += count,
         }
     }
 
-    /// Counts values in a bin that may be beyond all others.
+    /// A block that nothing has fallen into so far.
     #[cold]
-    fn add_to(&mut self, bin: usize, count: u64) {
-        if self.counts.is_empty() {
-            self.first = bin;
+    fn block(&mut self, block: usize) -> &mut Block {
+        if block >= self.blocks.len() {
+            self.blocks.resize(block + 1, None);
         }
-        if bin < self.first {
-            self.counts.splice(0..0, std::iter::repeat_n(0, self.first - bin));
-            self.first = bin;
-        }
-        let place = bin - self.first;
-        self.counts.resize(self.counts.len().max(place + 1), 0);
-        self.counts[place] += count;
+        self.blocks[block].get_or_insert_with(|| Box::new([0; STEPS as usize]))
     }
 
     /// Adds what another histogram has counted: the sum is the histogram of all values, exactly.
@@ -72,14 +73,18 @@ impl Histogram {
 
     /// The bins that anything fell into, and how much did.
     pub fn bins(&self) -> impl Iterator<Item = (usize, u64)> {
-        let counts = self.counts.iter().enumerate().filter(|&(_, &count)| count > 0);
-        counts.map(|(place, &count)| (self.first + place, count))
+        let blocks =
+            self.blocks.iter().enumerate().filter_map(|(number, block)| Some((number, block.as_ref()?)));
+        let counts = blocks.flat_map(|(number, counts)| {
+            counts.iter().enumerate().map(move |(place, &count)| (number * STEPS as usize + place, count))
+        });
+        counts.filter(|&(_, count)| count > 0)
     }
 
     /// How many values were counted.
     #[must_use]
     pub fn count(&self) -> u64 {
-        self.counts.iter().sum()
+        self.bins().map(|(_, count)| count).sum()
     }
 
     /// The value below which a share `quantile` of the values lies, linear within a bin; zero without values.

@@ -92,7 +92,7 @@ pub static RUN: &[Measure] = measures![Run:
     ("transfer_delay_p95", "95th percentile of the transfer delay", "D_95", "s", "the transfer delay that 95 % of the frames did not exceed, within 1.6 %", MEAN, TRANSFER, LESS),
     ("transfer_delay_p99", "99th percentile of the transfer delay", "D_99", "s", "the transfer delay that 99 % of the frames did not exceed, within 1.6 %", MEAN, TRANSFER, LESS),
     ("transfer_delay_max", "largest transfer delay", "max D", "s", "the longest transfer delay of a frame", MEAN, TRANSFER, LESS),
-    ("delay_variation", "delay variation", "PDV", "s", "transfer_delay_p99 less the shortest transfer delay", MEAN, RFC_5481, LESS),
+    ("delay_variation", "delay variation", "PDV", "s", "99th percentile, over all frames, of the transfer delay less the shortest one of the frame's flow; within 1.6 % of what a frame takes beyond the idle path of its flow (propagation and transmission), however long that is", MEAN, RFC_5481, LESS),
     ("cell_loss_ratio_tcp", "cell loss ratio of TCP", "CLR_tcp", "", "cells that switches discarded / (these + cells that arrived), of the flows that use TCP; there if other flows are there too", MEAN, "ITU-T I.356 section 6.3", LESS),
     ("transfer_delay_mean_tcp", "mean transfer delay of TCP", "E[D]_tcp", "s", "transfer_delay_mean over the flows that use TCP; there if other flows are there too", MEAN, TRANSFER, LESS),
     ("transfer_delay_p99_tcp", "99th percentile of the transfer delay of TCP", "D_99_tcp", "s", "transfer_delay_p99 over the flows that use TCP; there if other flows are there too", MEAN, TRANSFER, LESS),
@@ -126,7 +126,7 @@ pub static RUN: &[Measure] = measures![Run:
     ("fast_retransmits", "fast retransmits", "", "", "losses answered before a timeout, over all TCP senders", MEAN, "RFC 5681 section 3.2", LESS),
     ("utilisation", "utilisation of the bottleneck", "rho", "", "time in which the bottleneck's link was busy / T", MEAN, OURS, MORE),
     ("occupancy_mean", "mean occupancy of the bottleneck", "E[Q]", "cells", "time average of what the bottleneck's buffer held, the cell in service included; packets where its link carries packets", MEAN, OURS, LESS),
-    ("occupancy_max", "largest occupancy of the bottleneck", "max Q", "cells", "the most that the bottleneck's buffer held at any time since the start of the run; packets where its link carries packets", MEAN, OURS, LESS),
+    ("occupancy_max", "largest occupancy of the bottleneck", "max Q", "cells", "the most that the bottleneck's buffer held at any time since the start of the run, in the unit of the buffer's size: cells, packets or bytes (B)", MEAN, OURS, LESS),
     ("delay_mean", "mean delay at the bottleneck", "E[W]", "s", "occupancy_mean x T / cells accepted: time from arrival at the bottleneck's buffer to the end of transmission (Little's law)", MEAN, "Little 1961", LESS),
     ("delay_p95", "95th percentile of the delay at the bottleneck", "W_95", "s", "the delay that the last cells of 95 % of the frames did not exceed there, within 1.6 %", MEAN, "RFC 7928 section 2.6", LESS),
     ("delay_p99", "99th percentile of the delay at the bottleneck", "W_99", "s", "the delay that the last cells of 99 % of the frames did not exceed there, within 1.6 %", MEAN, "RFC 7928 section 2.6", LESS),
@@ -211,7 +211,7 @@ pub static FLOW: &[Measure] = measures![Flow:
     ("transfer_delay_p95", "95th percentile of the transfer delay", "d_95", "s", "the transfer delay that 95 % of the frames did not exceed, within 1.6 %", "-", TRANSFER, LESS),
     ("transfer_delay_p99", "99th percentile of the transfer delay", "d_99", "s", "the transfer delay that 99 % of the frames did not exceed, within 1.6 %", "-", TRANSFER, LESS),
     ("transfer_delay_max", "largest transfer delay", "max d", "s", "the longest transfer delay of a frame", "-", TRANSFER, LESS),
-    ("delay_variation", "delay variation", "pdv", "s", "transfer_delay_p99 less the shortest transfer delay of the flow", "-", RFC_5481, LESS),
+    ("delay_variation", "delay variation", "pdv", "s", "99th percentile of the transfer delay less the shortest one of the flow; within 1.6 % of what a frame takes beyond the idle path (propagation and transmission), however long that is", "-", RFC_5481, LESS),
 ];
 
 /// Columns of `ports`, in their order. Counts are of packets where the port's link carries packets: `counted` says so.
@@ -239,7 +239,7 @@ pub static PORT: &[Measure] = measures![Port:
     ("frames_marked", "frames marked", "", "frames", "frames that got a congestion mark", SUM_PORTS, "RFC 3168", None),
     ("utilisation", "utilisation", "rho", "", "time in which the link was busy / T", "-", OURS, None),
     ("occupancy_mean", "mean occupancy", "E[Q]", "cells", "time average of what the buffer held, the cell in service included", "-", OURS, LESS),
-    ("occupancy_max", "largest occupancy", "max Q", "cells", "the most that the buffer held since the start of the run", "-", OURS, LESS),
+    ("occupancy_max", "largest occupancy", "max Q", "cells", "the most that the buffer held since the start of the run, in the unit of the buffer's size: cells, packets or bytes (B)", "-", OURS, LESS),
     ("abr_queue_max", "largest ABR queue", "", "cells", "most cells of ABR VCs that waited since the start of the run", "-", OURS, LESS),
     ("delay_mean", "mean delay", "E[W]", "s", "occupancy_mean x T / cells accepted (Little's law)", "-", "Little 1961", LESS),
     ("delay_p50", "median delay", "W_50", "s", "the delay that the last cells of half of the frames did not exceed, within 1.6 %", "-", OURS, LESS),
@@ -263,7 +263,7 @@ pub static TIME: &[Measure] = measures![Time:
     ("occupancy", "occupancy", "Q", "cells", "what the buffer of a port holds; packets where its link carries packets", "-", OURS, None),
     ("utilisation", "utilisation", "rho", "", "share of the sample period in which the port's link was busy", "-", OURS, None),
     ("abr_queue", "ABR queue", "", "cells", "cells of ABR VCs that wait at a port", "-", OURS, None),
-    ("illegal_occupancy", "occupancy beyond thresholds", "", "cells", "what VCs hold beyond their thresholds at a port", "-", OURS, None),
+    ("illegal_occupancy", "occupancy beyond thresholds", "", "cells", "what VCs hold beyond their thresholds at a port, in the unit of the buffer's size", "-", OURS, None),
 ];
 
 /// Columns of `distributions`, in their order: runs whose scenario sets `measures.distributions` have them.

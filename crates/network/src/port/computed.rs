@@ -422,7 +422,7 @@ impl<F: Bursts> PortCore<Computed<F>> {
         let Computed { fifo, per_vc: Some(per_vc), .. } = &mut self.service else { return };
         let size = fifo.size(&cell);
         per_vc.occupancy.enter(cell.vc, cell.clp, size);
-        per_vc.units.push_back((fifo.last_departure(), Unit { cell, at, size }));
+        per_vc.units.push_back((fifo.last_departure(), Unit { cell, at, size, low_latency: false }));
     }
 
     /// Queues an accepted unit and sends it on; `unit` becomes what arrives at the other end.

@@ -6,10 +6,11 @@ use celltrain_engine::{
     time::{Span, SpanSum, seconds},
 };
 
-use super::{AnyCore, Port, PortSamplers, PortStats, RateControl, VcEntry, service::Service, with_core};
+use super::{AnyCore, Port, PortSamplers, PortStats, VcEntry, service::Service, with_core};
 use crate::{
     flight::Streams,
     measures::{Levels, Series},
+    rate_control::RateControl,
 };
 
 impl Port {

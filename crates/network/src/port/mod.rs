@@ -16,7 +16,6 @@ mod measures;
 mod occupancy;
 mod packets;
 mod queues;
-mod rate_control;
 mod service;
 mod stored;
 mod watch;
@@ -38,16 +37,11 @@ use self::{
     cells::CellFifo, computed::Computed, core::PortCore, packets::PacketFifo, service::Service,
     stored::Stored,
 };
-pub(crate) use self::{
-    entry::VcEntry,
-    packets::PacketLimit,
-    rate_control::{RateControl, RmRelay, Role},
-    service::ServiceKind,
-    stored::Queuing,
-};
+pub(crate) use self::{entry::VcEntry, packets::PacketLimit, service::ServiceKind, stored::Queuing};
 use crate::{
     flight::Streams,
     measures::{Histogram, Sampler},
+    rate_control::RateControl,
 };
 
 /// A port's counters; differences over a window are measured by taking a copy at its start.

@@ -99,7 +99,12 @@ mod tests {
 
     /// A buffer of two cells of VC 0 and one of VC 1, and the cells.
     fn three_cells() -> (VcOccupancy, Vec<Unit>) {
-        let unit = |vc| Unit { cell: Cell { vc, ..Cell::default() }, at: Instant::default(), size: 1 };
+        let unit = |vc| Unit {
+            cell: Cell { vc, ..Cell::default() },
+            at: Instant::default(),
+            size: 1,
+            low_latency: false,
+        };
         let (mut occupancy, units) = (VcOccupancy::new(2), [0, 1, 0].map(unit));
         units.iter().for_each(|unit| occupancy.enter(unit.cell.vc, false, 1));
         (occupancy, units.into())

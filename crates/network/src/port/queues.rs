@@ -13,6 +13,9 @@ pub(super) struct Unit {
     pub(super) at: Instant,
     /// What it takes of the buffer, in the unit of the buffer's size.
     pub(super) size: u32,
+    /// Whether a queue of low delay is for it, by the ECN field with which it arrived (RFC 9332, figure 3): a mark that it gets here does
+    /// not change its queue.
+    pub(super) low_latency: bool,
 }
 
 impl Unit {
@@ -66,7 +69,7 @@ impl Queues for Store {
     }
 
     fn is_low_latency(&self, vc: u32, place: usize) -> bool {
-        self.queues[vc as usize].units.get(place).is_some_and(|unit| unit.cell.ecn.is_low_latency())
+        self.queues[vc as usize].units.get(place).is_some_and(|unit| unit.low_latency)
     }
 }
 

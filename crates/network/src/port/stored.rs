@@ -388,9 +388,10 @@ impl PortCore<Stored> {
         mut cell: Cell,
         streams: &mut Streams,
     ) {
+        let low_latency = cell.ecn.is_low_latency();
         if self.admit::<true, P>(policy, at, &mut cell) {
             let size = self.service.size(&cell);
-            self.service.enter(Unit { cell, at, size });
+            self.service.enter(Unit { cell, at, size, low_latency });
             self.note_abr_queue(at);
             self.entries[cell.vc as usize].accepted[usize::from(cell.clp)] += 1;
             if cell.is_last() {

@@ -3,7 +3,10 @@
 use celltrain_atm::contract::Category;
 
 use super::{Experiment, FlowCounts, loss_ratio, tables::Summary};
-use crate::{measures::Delays, scenario::Flow};
+use crate::{
+    measures::{Delays, Together},
+    scenario::Flow,
+};
 
 /// A group of flows: whether a flow belongs to it, and the names of its measures in the summary.
 struct Group {
@@ -46,7 +49,7 @@ impl Experiment<'_> {
         flows: &[FlowCounts],
         delays: &[Option<&Delays>],
     ) {
-        if let Some(all) = merged(delays.iter().copied()) {
+        if let Some(all) = Together::of(delays.iter().copied()) {
             summary.add("transfer_delay_mean", all.mean());
             for (name, quantile) in
                 [("transfer_delay_p50", 0.5), ("transfer_delay_p95", 0.95), ("transfer_delay_p99", 0.99)]
@@ -74,19 +77,10 @@ impl Experiment<'_> {
     ) {
         let members = || (0..flows.len()).filter(|&index| (group.has)(&self.graph.flows[index]));
         summary.add(group.loss, loss_ratio(members().map(|index| &flows[index])));
-        if let Some(delays) = merged(members().map(|index| delays[index])) {
+        if let Some(delays) = Together::of(members().map(|index| delays[index])) {
             summary.add(group.mean, delays.mean());
             summary.add(group.p99, delays.quantile(0.99));
             summary.add(group.variation, delays.variation());
         }
     }
-}
-
-/// The delays of several flows together; none if none of them is measured.
-pub(super) fn merged<'a>(delays: impl Iterator<Item = Option<&'a Delays>>) -> Option<Delays> {
-    delays.flatten().fold(None, |merged, delays| {
-        let mut merged: Delays = merged.unwrap_or_default();
-        merged.merge(delays);
-        Some(merged)
-    })
 }

@@ -2,13 +2,10 @@
 
 use celltrain_engine::Time;
 
-use super::{
-    classes::merged,
-    flows::{category, kind},
-};
+use super::flows::{category, kind};
 use crate::{
     measures::{
-        Delays,
+        Delays, Histogram, Together,
         histogram::{highest_of, lowest_of},
         registry,
     },
@@ -63,9 +60,9 @@ impl Rows {
         }
     }
 
-    fn add_delays(&mut self, over: &str, entity: &str, delays: &Delays) {
+    fn add_delays(&mut self, over: &str, entity: &str, delays: &Histogram) {
         let of = Of { over, entity, measure: "transfer_delay", unit: "ps", weight_unit: "frames" };
-        self.add(&of, delays.histogram().bins());
+        self.add(&of, delays.bins());
     }
 
     fn table(self) -> Table {
@@ -97,7 +94,7 @@ pub(super) fn distribution_table<'a>(
     let mut rows = Rows::default();
     for (flow, delays) in std::iter::zip(flows, delays) {
         if let Some(delays) = delays {
-            rows.add_delays("flow", &flow.name, delays);
+            rows.add_delays("flow", &flow.name, delays.histogram());
         }
     }
     add_groups(&mut rows, "kind", flows, delays, &|flow| kind(flow).to_owned());
@@ -136,8 +133,8 @@ fn add_groups(
     }
     for name in names {
         let members = std::iter::zip(flows, delays).filter(|(flow, _)| get(flow) == name);
-        if let Some(delays) = merged(members.map(|(_, delays)| *delays)) {
-            rows.add_delays(over, &name, &delays);
+        if let Some(delays) = Together::of(members.map(|(_, delays)| *delays)) {
+            rows.add_delays(over, &name, &delays.histogram());
         }
     }
 }

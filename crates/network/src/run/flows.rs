@@ -5,7 +5,7 @@ use celltrain_tcp::Limits;
 
 use super::{Experiment, FlowCounts, bits_per_second, minimum_rate};
 use crate::{
-    measures::{Delays, Excess, registry},
+    measures::{Delays, Excess, Together, registry},
     scenario::Flow,
     table::{Column, Table},
 };
@@ -33,8 +33,9 @@ impl Experiment<'_> {
             };
             Column::Number(counts.iter().map(share).collect())
         };
-        let delay = |get: &dyn Fn(&Delays) -> f64| {
-            Column::Number(delays.iter().map(|delays| delays.map_or(f64::NAN, get)).collect())
+        let delays: Vec<_> = delays.iter().map(|&delays| Together::of(std::iter::once(delays))).collect();
+        let delay = |get: &dyn Fn(&Together<'_>) -> f64| {
+            Column::Number(delays.iter().map(|delays| delays.as_ref().map_or(f64::NAN, get)).collect())
         };
         Table::of(
             registry::FLOW,
@@ -84,12 +85,12 @@ impl Experiment<'_> {
                 ("excess_of_weighted_part", Column::Number(excess.of_weighted)),
                 ("category", Column::Text(graph.flows.iter().map(category).collect())),
                 ("cell_loss_ratio", Column::Number(counts.iter().map(FlowCounts::loss_ratio).collect())),
-                ("transfer_delay_mean", delay(&Delays::mean)),
+                ("transfer_delay_mean", delay(&|delays| delays.mean())),
                 ("transfer_delay_p50", delay(&|delays| delays.quantile(0.5))),
                 ("transfer_delay_p95", delay(&|delays| delays.quantile(0.95))),
                 ("transfer_delay_p99", delay(&|delays| delays.quantile(0.99))),
-                ("transfer_delay_max", delay(&Delays::most)),
-                ("delay_variation", delay(&Delays::variation)),
+                ("transfer_delay_max", delay(&|delays| delays.most())),
+                ("delay_variation", delay(&|delays| delays.variation())),
             ],
         )
     }

@@ -250,7 +250,7 @@ impl<'a> Experiment<'a> {
                 self.completions(&network, &flows).as_ref(),
             ),
             flows: self.flow_table(&flows, &delays, excess),
-            ports: port_table(&ports),
+            ports: port_table(&self.graph, &ports),
             distributions: self.distributions(&delays, &network),
             series,
             events: events.table(),
@@ -319,7 +319,7 @@ impl<'a> Experiment<'a> {
             let Some(pool) = network.pool(ends) else { continue };
             let empty = |bytes| empty_network(&self.graph, flow, &spec.aal5, bytes);
             let all = completions.get_or_insert_with(Completions::default);
-            all.add(pool, network.had(ends), spec.warm_up.ps(), empty);
+            all.add(pool, network.had(ends, 0), spec.warm_up.ps(), empty);
             all.turned_away += counts.turned_away;
         }
         completions

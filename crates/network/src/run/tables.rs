@@ -1,6 +1,8 @@
 //! What comes out of a run about its ports and the whole network.
 
-use celltrain_atm::buffer::Reason;
+use std::collections::BTreeSet;
+
+use celltrain_atm::{buffer::Reason, quantity::Unit};
 use celltrain_engine::{
     Time,
     time::{SECOND, seconds},
@@ -19,8 +21,9 @@ use crate::{
         registry::{self, Measure},
         synchronisation_index,
     },
-    port::{Location, Port, RateControl},
-    scenario::NodeKind,
+    port::{Location, Port},
+    rate_control::RateControl,
+    scenario::{Graph, NodeKind},
     table::{Column, Table},
 };
 
@@ -78,7 +81,27 @@ impl<'a> PortMeasures<'a> {
     }
 }
 
-pub(super) fn port_table(ports: &[PortMeasures<'_>]) -> Table {
+/// What the size of a port's buffer is in, and so the most that it held.
+fn buffer_unit(graph: &Graph, port: &Port) -> &'static str {
+    let in_bytes = graph.links[port.link].buffer.1 == Unit::Bytes;
+    if in_bytes && port.location == Location::Switch { "B" } else { port.unit() }
+}
+
+/// The units of several ports in the head of a column.
+fn of_all<'a>(units: impl Iterator<Item = &'a str>) -> &'static str {
+    let units: BTreeSet<_> = units.collect();
+    match [units.contains("cells"), units.contains("packets"), units.contains("B")] {
+        [_, false, false] => "cells",
+        [false, true, false] => "packets",
+        [false, false, true] => "B",
+        [true, true, false] => "cells or packets",
+        [true, false, true] => "cells or B",
+        [false, true, true] => "packets or B",
+        [true, true, true] => "cells, packets or B",
+    }
+}
+
+pub(super) fn port_table(graph: &Graph, ports: &[PortMeasures<'_>]) -> Table {
     let count = |get: &dyn Fn(&PortMeasures<'_>) -> u64| Column::Count(ports.iter().map(get).collect());
     let number = |get: &dyn Fn(&PortMeasures<'_>) -> f64| Column::Number(ports.iter().map(get).collect());
     let mut columns = vec![
@@ -109,13 +132,9 @@ pub(super) fn port_table(ports: &[PortMeasures<'_>]) -> Table {
         ("delay_p95", number(&|port| port.delay(0.95))),
         ("delay_p99", number(&|port| port.delay(0.99))),
     ]);
-    let table = Table::of(registry::PORT, columns);
-    let units = |unit| ports.iter().any(|port| port.port.unit() == unit);
-    match (units("cells"), units("packets")) {
-        (true, true) => table.counted_in("cells", "cells or packets"),
-        (false, true) => table.counted_in("cells", "packets"),
-        _ => table,
-    }
+    let units = of_all(ports.iter().map(|port| port.port.unit()));
+    let of_buffers = of_all(ports.iter().map(|port| buffer_unit(graph, port.port)));
+    Table::of(registry::PORT, columns).counted_in("cells", units).with_unit("occupancy_max", of_buffers)
 }
 
 /// The metrics of a run so far. They are in the order of the registry.
@@ -273,9 +292,10 @@ impl Experiment<'_> {
             ports.iter().find(|port| port.port.location == Location::Switch && Some(port.port.link) == link);
         let value = |get: &dyn Fn(&PortMeasures<'_>) -> f64| port.map_or(f64::NAN, get);
         let unit = port.map_or("cells", |port| port.port.unit());
+        let of_buffer = port.map_or("cells", |port| buffer_unit(&self.graph, port.port));
         summary.add("utilisation", value(&|port| port.utilisation));
         summary.add("occupancy_mean", value(&|port| port.occupancy_mean)).unit = unit;
-        summary.add("occupancy_max", value(&|port| port.port.occupancy_max() as f64)).unit = unit;
+        summary.add("occupancy_max", value(&|port| port.port.occupancy_max() as f64)).unit = of_buffer;
         summary.add("delay_mean", value(&|port| port.delay_mean));
         summary.add("delay_p95", value(&|port| port.delay(0.95)));
         summary.add("delay_p99", value(&|port| port.delay(0.99)));

@@ -5,6 +5,7 @@
 //! file, line, key, what was expected and the nearest valid name.
 
 mod check;
+mod editor;
 mod embed;
 mod error;
 mod graph;
@@ -126,7 +127,10 @@ impl Scenario {
     /// # Errors
     /// As [`Scenario::graph`].
     pub fn notes(&self) -> Result<Vec<String>, ScenarioError> {
-        Ok(self.graph()?.locked_phases(&self.spec))
+        let graph = self.graph()?;
+        let mut notes = graph.locked_phases(&self.spec);
+        notes.extend(graph.unpaired_policies(&self.spec));
+        Ok(notes)
     }
 
     /// The complete scenario as TOML: no `extends`, defaults written out. Reading it gives an equal scenario.
@@ -164,10 +168,17 @@ impl Scenario {
         key::key(self.resolved_json())
     }
 
-    /// The JSON schema (draft 7) of scenario files, with the `[sweep]` that the command `celltrain sweep` reads.
+    /// The JSON schema (draft 7) of scenario files, with the `[sweep]` that the command `celltrain sweep` reads. Every choice
+    /// is a `oneOf` with a description of each name or kind: the source of the reference.
     #[must_use]
     pub fn schema() -> serde_json::Value {
         schema::schema()
+    }
+
+    /// The same schema for editors and validators: they report each fault of a file once.
+    #[must_use]
+    pub fn editor_schema() -> serde_json::Value {
+        schema::editor_schema()
     }
 
     /// The JSON schema (draft 7) of plan files: sweeps that name their scenario.

@@ -4,6 +4,7 @@ use schemars::{Schema, SchemaGenerator, generate::SchemaSettings, transform::Rec
 use serde_json::Value;
 
 use super::{
+    editor::one_fault_each,
     spec::Spec,
     sweep::{Plan, Sweep},
 };
@@ -19,6 +20,18 @@ pub(super) fn schema() -> Value {
     });
     leave_to_the_base(&mut schema);
     named(schema, "urn:celltrain:scenario:1")
+}
+
+/// The schema of scenario files as editors and validators get it: they report each fault once.
+pub(super) fn editor_schema() -> Value {
+    let mut schema = schema();
+    // Whether a topology needs its `kind` depends on `extends`, as the condition on the file says.
+    let topology = schema["properties"]["topology"].as_object_mut().expect("the file has a topology");
+    let forms = topology.remove("anyOf").expect("it has two forms");
+    topology.insert("allOf".to_owned(), Value::Array(vec![forms[0].clone()]));
+    let mut schema = one_fault_each(schema);
+    schema["definitions"]["Topology"].as_object_mut().expect("it is a table").remove("required");
+    schema
 }
 
 /// Gives a schema its identifier: a URN, which needs no host. The number is that of the file format.
@@ -54,7 +67,7 @@ fn leave_to_the_base(schema: &mut Value) {
 
 /// Generates the schema of plan files.
 pub(super) fn plan_schema() -> Value {
-    named(generator().into_root_schema_for::<Plan>().into(), "urn:celltrain:plan:1")
+    named(one_fault_each(generator().into_root_schema_for::<Plan>().into()), "urn:celltrain:plan:1")
 }
 
 /// What makes schemas of draft 7, which editors of TOML support.
@@ -97,11 +110,12 @@ fn unwrap_lines(schema: &mut Schema) {
 
 #[cfg(test)]
 mod tests {
-    use super::{plan_schema, schema};
+    use super::{editor_schema, plan_schema, schema};
 
     #[test]
     fn no_key_may_be_null() {
         assert!(!schema().to_string().contains("null"));
+        assert!(!editor_schema().to_string().contains("null"));
         assert!(!plan_schema().to_string().contains("null"));
     }
 }

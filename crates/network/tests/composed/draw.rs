@@ -157,7 +157,7 @@ pub(crate) fn picoseconds(time: f64) -> String {
 }
 
 /// Puts a value at a dotted path, making the tables on the way.
-pub(crate) fn put(table: &mut Table, path: &str, value: impl Into<Value>) {
+pub(crate) fn put<T: Into<Value>>(table: &mut Table, path: &str, value: T) {
     match path.split_once('.') {
         None => {
             table.insert(path.to_owned(), value.into());

@@ -7,14 +7,14 @@ use std::panic::AssertUnwindSafe;
 
 use celltrain_atm::{cell::CELL_BITS, contract::Category};
 use celltrain_engine::{Time, time::seconds};
-use celltrain_network::scenario::{Flow, Framing, Graph, Link, Scenario, ScenarioError, Traffic};
+use celltrain_network::scenario::{Flow, Framing, Graph, Link, NodeKind, Scenario, ScenarioError, Traffic};
 use toml::{Table, Value};
 
 use crate::{
     draw::{Draw, picoseconds, put},
-    ports,
+    groups, ports, routes,
     schema::Schema,
-    topology,
+    short_flows, topology,
     traffic::{self, Kinds},
 };
 
@@ -42,7 +42,7 @@ pub(crate) fn case(schema: &Schema, seed: u64, index: u64, extremes: bool) -> Ca
     let kinds = Kinds { packets, abr: !packets && draw.chance(0.35) };
     put(&mut scenario, "topology", topology::topology(draw, schema, packets));
     if scenario["topology"]["kind"].as_str() == Some("dumbbell") {
-        put(&mut scenario, "group", traffic::dumbbell(&mut draw.beside("dumbbell")));
+        put(&mut scenario, "group", groups::dumbbell(&mut draw.beside("dumbbell")));
     }
     let bare = bare_graph(&scenario);
     topology::elements(draw, schema, &mut scenario, packets);
@@ -64,29 +64,52 @@ pub(crate) fn case(schema: &Schema, seed: u64, index: u64, extremes: bool) -> Ca
         found = repaired(&mut scenario).unwrap_or(found);
     }
     let before = scenario.clone();
-    let impaired = topology::impair(&mut draw.beside("links"), &mut scenario, packets);
-    let grouped = traffic::group(&mut draw.beside("groups"), schema, &mut scenario, &found, kinds);
-    if traffic::shorten(&mut draw.beside("short flows"), &mut scenario) || impaired || grouped {
+    let changed = [
+        topology::impair(&mut draw.beside("links"), &mut scenario, packets),
+        groups::group(&mut draw.beside("groups"), schema, &mut scenario, &found, kinds),
+        short_flows::shorten(&mut draw.beside("short flows"), &mut scenario),
+        topology::clocks(&mut draw.beside("clocks"), &mut scenario),
+        routes::routes(&mut draw.beside("routes"), &mut scenario, &found),
+        traffic::ranges(&mut draw.beside("ranges"), schema, &mut scenario, &found, kinds),
+    ];
+    if changed.contains(&true) {
         match repaired(&mut scenario) {
             Ok(graph) => found = graph,
             Err(_) => scenario = before,
         }
     }
     times(draw, &mut scenario, &found);
-    let draw = &mut draw.beside("measures");
-    if draw.chance(0.5) {
-        put(&mut scenario, "measures.delays", *draw.pick(&schema.names("measures.delays")));
-        put(&mut scenario, "measures.distributions", draw.chance(0.7));
-    }
+    measures(&mut draw.beside("measures"), schema, &mut scenario, &found);
     Case { text: text(&scenario), redrawn }
 }
 
-/// The topology with nothing around it. One that is written out has a flow named `only` from its first host to its second.
+/// `[measures]`, and how often the scenario is to run.
+fn measures(draw: &mut Draw, schema: &Schema, scenario: &mut Table, graph: &Graph) {
+    if draw.chance(0.5) {
+        put(scenario, "measures.delays", *draw.pick(&schema.names("measures.delays")));
+        put(scenario, "measures.distributions", draw.chance(0.7));
+    }
+    if draw.chance(0.3) {
+        let flow = draw.pick(&graph.flows);
+        let of_switch = |&&link: &&usize| graph.nodes[graph.links[link].from].kind == NodeKind::Switch;
+        let ports: Vec<_> = flow.route.iter().chain(&flow.back).filter(of_switch).collect();
+        put(scenario, "measures.bottleneck", graph.link_name(**draw.pick(&ports)));
+    }
+    if draw.chance(0.1) {
+        put(scenario, "replications", draw.count(5) as i64);
+    }
+}
+
+/// The topology with nothing around it. One that makes no flows has one named `only` from its first host to its second.
 fn bare_graph(scenario: &Table) -> Graph {
-    let written_out = scenario["topology"].get("node").is_some();
+    let topology = &scenario["topology"];
+    let first_hosts = match topology.get("pattern").and_then(Value::as_str) {
+        Some("none") => Some(["host1", "host2"]),
+        _ => topology.get("node").map(|_| ["h1", "h2"]),
+    };
     let mut bare = scenario.clone();
-    if written_out {
-        let ends = [("name", "only"), ("from", "h1"), ("to", "h2")];
+    if let Some([from, to]) = first_hosts {
+        let ends = [("name", "only"), ("from", from), ("to", to)];
         let only: Table = ends.map(|(key, value)| (key.to_owned(), Value::from(value))).into_iter().collect();
         put(&mut bare, "flow", Value::Array(vec![Value::Table(only)]));
     }
@@ -237,13 +260,16 @@ fn per_second(period: Time) -> f64 {
 fn event_rate(graph: &Graph, flow: &Flow) -> f64 {
     let rates = flow.route.iter().map(|&link| graph.links[link].rate);
     let slowest = rates.min().expect("a route has a link");
-    match &flow.traffic {
+    // What is lost for good is sent again and again.
+    let timeouts = if flow.traffic.uses_tcp() { per_second(flow.tcp.rto_max) } else { 0.0 };
+    let events = match &flow.traffic {
         Traffic::Bursty(form) => per_second(form.every.ps()),
         Traffic::OnOff(form) => per_second(form.on.ps() + form.off.ps()),
         Traffic::LongRange(form) => 2.0 * f64::from(form.rate.sources) * per_second(form.rate.cycle.ps()),
         Traffic::ShortFlows(form) => form.interval(slowest).map_or(0.0, |period| 1e12 / period),
         Traffic::Greedy(_) | Traffic::Finite(_) | Traffic::Cbr(_) | Traffic::Poisson(_) => 0.0,
-    }
+    };
+    events + timeouts
 }
 
 /// Averaging intervals of a port's rate allocator, a second.

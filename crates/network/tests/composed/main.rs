@@ -2,13 +2,18 @@
 //! it is computed.
 
 mod captures;
+mod coverage;
 mod draw;
 mod generate;
+mod groups;
 mod invariants;
 mod measures;
 mod panics;
 mod ports;
+mod routes;
+mod rules;
 mod schema;
+mod short_flows;
 mod shrink;
 mod soak;
 mod stops;

@@ -54,6 +54,7 @@ pub(crate) fn switch(draw: &mut Draw, schema: &Schema, packets: bool, abr: bool)
     let discard = schema.plug_in(draw, "switch.discard", "policy");
     put(&mut switch, "discard", discard);
     some_of(draw, schema, &mut switch, unit, abr.then_some(0.9));
+    suit(draw, &mut switch);
     switch
 }
 
@@ -115,7 +116,21 @@ fn port(draw: &mut Draw, schema: &Schema, (from, to): (&str, &str), packets: boo
         put(&mut entry, "discard", discard);
     }
     some_of(draw, schema, &mut entry, unit, abr.then_some(0.4));
+    suit(draw, &mut entry);
     entry
+}
+
+/// Policies that are one algorithm with a discipline mostly come with it.
+fn suit(draw: &mut Draw, table: &mut Table) {
+    let policy = table.get("discard").and_then(|discard| discard["policy"].as_str());
+    let discipline = match policy {
+        Some("fq-codel") => "flow-queue",
+        Some("dualpi2") => "dual-queue",
+        _ => return,
+    };
+    if draw.chance(0.6) {
+        put(table, "scheduler.discipline", discipline);
+    }
 }
 
 /// The policies that discarded or pushed out, the disciplines with a queue and the allocators with one: what is registered and

@@ -5,7 +5,10 @@ use celltrain_network::scenario::Scenario;
 use serde_json::Value as Json;
 use toml::{Table, Value};
 
-use crate::draw::{Draw, bits_per_second};
+use crate::{
+    draw::{Draw, bits_per_second},
+    rules,
+};
 
 /// The JSON schema of scenario files.
 pub(crate) struct Schema(Json);
@@ -15,17 +18,25 @@ impl Schema {
         Self(Scenario::schema())
     }
 
+    /// The schema of the whole file.
+    pub(crate) fn root(&self) -> &Json {
+        &self.0
+    }
+
     /// The schema of the value of a dotted key.
     pub(crate) fn at(&self, path: &str) -> &Json {
         path.split('.').fold(&self.0, |node, key| {
-            let node = &self.resolve(node).1["properties"][key];
+            let table = self.resolve(node).1;
+            // The tables of an array are alike.
+            let table = if table["items"].is_object() { self.resolve(&table["items"]).1 } else { table };
+            let node = &table["properties"][key];
             assert!(!node.is_null(), "the schema has no key \"{path}\"");
             node
         })
     }
 
     /// Follows references: the name of the last of them, and what it stands for.
-    fn resolve<'a>(&'a self, node: &'a Json) -> (&'a str, &'a Json) {
+    pub(crate) fn resolve<'a>(&'a self, node: &'a Json) -> (&'a str, &'a Json) {
         let references = [&node["$ref"], &node["allOf"][0]["$ref"], &node["anyOf"][0]["$ref"]];
         let reference = references.iter().find_map(|reference| reference.as_str());
         let Some(reference) = reference else { return ("", node) };
@@ -35,8 +46,12 @@ impl Schema {
 
     /// The names that a key takes.
     pub(crate) fn names(&self, path: &str) -> Vec<&str> {
-        let node = self.resolve(self.at(path)).1;
-        names(node).unwrap_or_else(|| panic!("\"{path}\" takes no names"))
+        self.names_of(self.at(path)).unwrap_or_else(|| panic!("\"{path}\" takes no names"))
+    }
+
+    /// The names that a value takes, if it takes any.
+    pub(crate) fn names_of<'a>(&'a self, node: &'a Json) -> Option<Vec<&'a str>> {
+        names(self.resolve(node).1)
     }
 
     /// The forms of a table with a `kind`, by that.
@@ -54,7 +69,7 @@ impl Schema {
         let mut table = Table::new();
         table.insert(key.to_owned(), name.into());
         let parameters = self.table(draw, self.at(&format!("{path}.{name}")));
-        if !parameters.is_empty() {
+        if !parameters.is_empty() || draw.chance(0.1) {
             table.insert(name.to_owned(), parameters.into());
         }
         table
@@ -163,6 +178,7 @@ fn text(draw: &mut Draw, name: &str, node: &Json) -> String {
             0 => "unlimited".to_owned(),
             _ => format!("{} cells", draw.count(2000)),
         },
+        "RuleText" if draw.chance(0.8) => rules::rule(draw),
         _ => {
             let examples: Vec<_> =
                 node["examples"].as_array().into_iter().flatten().filter_map(Json::as_str).collect();

@@ -22,8 +22,8 @@ pub(crate) fn topology(draw: &mut Draw, schema: &Schema, packets: bool) -> Table
             let step = property["multipleOf"].as_u64().unwrap_or(1);
             table.insert(key.clone(), (number.next_multiple_of(step) as i64).into());
         }
-        if key == "pattern" {
-            table.insert(key.clone(), (*draw.pick(&["permutation", "all-to-all", "incast"])).into());
+        if let Some(names) = schema.names_of(property) {
+            table.insert(key.clone(), (*draw.pick(&names)).into());
         }
     }
     table
@@ -68,6 +68,9 @@ fn graph(draw: &mut Draw, packets: bool) -> Table {
             for (key, value) in [("from", host), ("to", "s1"), ("framing", "packets")] {
                 put(&mut link, key, value);
             }
+            if draw.chance(0.5) {
+                put(&mut link, "overhead", overhead(draw));
+            }
             links.push(link);
         }
     }
@@ -108,6 +111,15 @@ fn line(draw: &mut Draw) -> Table {
     table
 }
 
+/// What links carry.
+fn framing(packets: bool) -> &'static str {
+    if packets { "packets" } else { "cells" }
+}
+
+fn overhead(draw: &mut Draw) -> String {
+    format!("{} B", draw.whole(0, 64))
+}
+
 /// Random losses of a link.
 fn losses(draw: &mut Draw, table: &mut Table) {
     let loss = if draw.chance(0.05) { 1.0 } else { draw.magnitude(1e-4, 0.3) };
@@ -138,6 +150,15 @@ pub(crate) fn impair(draw: &mut Draw, scenario: &mut Table, packets: bool) -> bo
         }
     }
     true
+}
+
+/// Makes the clocks of links differ in some scenarios; whether it did.
+pub(crate) fn clocks(draw: &mut Draw, scenario: &mut Table) -> bool {
+    let differ = draw.chance(0.12);
+    if differ {
+        put(scenario, "link.rate-spread", *draw.pick(&["1 ppb", "20 ppm", "100 ppm", "1000 ppm"]));
+    }
+    differ
 }
 
 /// What is wrong with the links of a place.
@@ -188,18 +209,24 @@ pub(crate) fn elements(draw: &mut Draw, schema: &Schema, scenario: &mut Table, p
     let rate = draw.rate;
     put(&mut link, "rate", bits_per_second(rate));
     put(&mut link, "delay", draw.delay());
-    if packets {
-        put(&mut link, "framing", "packets");
-        if draw.feature() {
-            put(&mut link, "overhead", format!("{} B", draw.whole(0, 64)));
-        }
+    if packets || draw.chance(0.1) {
+        put(&mut link, "framing", framing(packets));
+    }
+    if packets && draw.feature() {
+        put(&mut link, "overhead", overhead(draw));
     }
     if draw.feature() && draw.chance(0.4) {
         losses(draw, &mut link);
     }
     for place in ["access", "trunk", "exit"] {
         if draw.feature() {
-            let place_table = line(draw);
+            let mut place_table = line(draw);
+            if draw.chance(0.1) {
+                put(&mut place_table, "framing", framing(packets));
+            }
+            if packets && draw.chance(0.2) {
+                put(&mut place_table, "overhead", overhead(draw));
+            }
             put(&mut link, place, place_table);
         }
     }

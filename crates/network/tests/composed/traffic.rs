@@ -7,6 +7,7 @@ use toml::{Table, Value};
 use crate::{
     draw::{Draw, picoseconds, put, tables},
     schema::Schema,
+    short_flows::SHORT_FLOWS,
     topology::PACKET_HOSTS,
 };
 
@@ -15,76 +16,6 @@ use crate::{
 pub(crate) struct Kinds {
     pub(crate) packets: bool,
     pub(crate) abr: bool,
-}
-
-/// The kind of traffic that is drawn by itself, as it is so common in use.
-const SHORT_FLOWS: &str = "short-flows";
-
-/// Makes some flows of some scenarios stand for short flows; whether it did.
-pub(crate) fn shorten(draw: &mut Draw, scenario: &mut Table) -> bool {
-    if !draw.chance(0.25) {
-        return false;
-    }
-    let flows = scenario.get("flow").and_then(Value::as_array).map_or(0, Vec::len);
-    let own: Vec<_> = (0..flows).filter(|_| draw.chance(0.4)).collect();
-    let tables: Vec<_> = own.iter().map(|_| short_flows(draw)).collect();
-    if let Some(Value::Array(flows)) = scenario.get_mut("flow") {
-        for (place, table) in std::iter::zip(own, tables) {
-            if let Some(flow) = flows[place].as_table_mut() {
-                put(flow, "traffic", table);
-            }
-        }
-    }
-    if draw.chance(0.5) {
-        put(scenario, "traffic", short_flows(draw));
-    }
-    true
-}
-
-fn short_flows(draw: &mut Draw) -> Table {
-    let mut table = Table::new();
-    put(&mut table, "kind", SHORT_FLOWS);
-    put(&mut table, "most-active", draw.count(20) as i64);
-    if draw.feature() {
-        put(&mut table, "start", draw.start());
-    }
-    if draw.chance(0.2) {
-        let mut at = 0.0;
-        let flows = (0..draw.count(20)).map(|_| {
-            at += draw.scale * draw.magnitude(0.001, 3.0);
-            let mut flow = Table::new();
-            put(&mut flow, "at", picoseconds(at));
-            put(&mut flow, "bytes", format!("{} B", draw.count(200_000)));
-            flow
-        });
-        put(&mut table, "trace", tables(flows.collect()));
-        return table;
-    }
-    let size = draw.count(100_000);
-    let kind = *draw.pick(&["fixed", "exponential", "pareto", "measured"]);
-    put(&mut table, "size.kind", kind);
-    match kind {
-        "fixed" => put(&mut table, "size.bytes", format!("{size} B")),
-        "exponential" => put(&mut table, "size.mean", format!("{size} B")),
-        "pareto" => {
-            put(&mut table, "size.shape", (draw.magnitude(0.2, 5.0) * 1e3).round() / 1e3);
-            put(&mut table, "size.minimum", format!("{size} B"));
-            put(&mut table, "size.maximum", format!("{} B", size + draw.count(1_000_000)));
-        }
-        _ => {
-            let point = |bytes: u64, share: f64| Value::Array(vec![(bytes as f64).into(), share.into()]);
-            put(&mut table, "size.points", Value::Array(vec![point(size, 0.4), point(size + 500, 1.0)]));
-        }
-    }
-    if draw.chance(0.7) {
-        put(&mut table, "load", (draw.magnitude(0.01, 2.0) * 1e4).round() / 1e4);
-    } else {
-        put(&mut table, "every", picoseconds((draw.scale * draw.magnitude(0.01, 3.0)).max(2e6)));
-    }
-    if draw.chance(0.3) {
-        put(&mut table, "arrivals", "regular");
-    }
-    table
 }
 
 /// What a flow carries: any kind, or one that TCP carries.
@@ -115,6 +46,14 @@ fn stack(draw: &mut Draw, schema: &Schema) -> Table {
     }
     if draw.chance(0.7) {
         put(&mut table, "stack", *draw.pick(&schema.names("tcp.stack")));
+    }
+    let prague = table.get("congestion-control").and_then(Value::as_str) == Some("prague");
+    if prague || draw.chance(0.05) {
+        // It counts marks, one by one.
+        for (key, value) in [("ecn", true.into()), ("accurate-ecn", true.into()), ("recovery", "rack".into())]
+        {
+            put::<Value>(&mut table, key, value);
+        }
     }
     if draw.chance(0.5) {
         put(&mut table, "mss", format!("{} B", *draw.pick(&[1, 40, 100, 500, 512, 536, 1460, 4000, 9140])));
@@ -160,6 +99,9 @@ fn contract(draw: &mut Draw, schema: &Schema, abr: bool) -> Table {
 /// `[tcp]`, `[vc]`, `[abr]` and `[traffic]`: what flows have in common.
 pub(crate) fn common(draw: &mut Draw, schema: &Schema, scenario: &mut Table, kinds: Kinds) {
     put(scenario, "tcp", stack(draw, schema));
+    if scenario["switch"]["discard"]["policy"].as_str() == Some("dualpi2") && draw.chance(0.5) {
+        put(scenario, "tcp.stack", "prague");
+    }
     if draw.feature() || kinds.abr {
         put(scenario, "vc", contract(draw, schema, kinds.abr));
     }
@@ -234,90 +176,7 @@ pub(crate) fn flows(draw: &mut Draw, schema: &Schema, graph: &Graph, kinds: Kind
     tables(entries)
 }
 
-/// What `[[group]]` a dumbbell has: names and numbers of flows.
-pub(crate) fn dumbbell(draw: &mut Draw) -> Value {
-    let group = |draw: &mut Draw, number: u64| {
-        let mut group = Table::new();
-        put(&mut group, "name", format!("g{number}-"));
-        put(&mut group, "flows", draw.count(3) as i64);
-        group
-    };
-    let groups = draw.count(3);
-    tables((1..=groups).map(|number| group(draw, number)).collect())
-}
-
-/// Gives groups settings of their own, joins hosts by more of them, and lets flows stop; whether it did anything.
-pub(crate) fn group(
-    draw: &mut Draw,
-    schema: &Schema,
-    scenario: &mut Table,
-    graph: &Graph,
-    kinds: Kinds,
-) -> bool {
-    if !scenario.contains_key("group") && !draw.chance(0.25) {
-        return false;
-    }
-    let mut groups = match scenario.remove("group") {
-        Some(Value::Array(groups)) => groups.into_iter().filter_map(|group| group.try_into().ok()).collect(),
-        _ => Vec::<Table>::new(),
-    };
-    for group in &mut groups {
-        if draw.feature() {
-            group.extend(of_group(draw, schema, kinds));
-        }
-        for place in ["access", "exit"] {
-            if draw.feature() {
-                put(group, &format!("{place}.delay"), delays(draw));
-            }
-        }
-    }
-    for number in 0..draw.whole(u64::from(groups.is_empty()), 2) {
-        let flow = draw.pick(&graph.flows);
-        let [from, to] = [flow.from, flow.to].map(|node| graph.nodes[node].name.clone());
-        let mut group = of_group(draw, schema, kinds);
-        put(&mut group, "name", format!("joined{number}-"));
-        let all = draw.chance(0.3);
-        put(&mut group, "from", if all && draw.chance(0.7) { "*".to_owned() } else { from });
-        put(&mut group, "to", if all { "*".to_owned() } else { to });
-        put(&mut group, "pairs", *draw.pick(&["all", "one-to-one", "permutation"]));
-        if all && kinds.abr {
-            // No ports may stamp each other's RM cells.
-            put(&mut group, "vc.category", "ubr");
-        }
-        groups.push(group);
-    }
-    put(scenario, "group", tables(groups));
-    if let Some(Value::Array(flows)) = scenario.get_mut("flow") {
-        for flow in flows.iter_mut().filter_map(Value::as_table_mut) {
-            if draw.chance(0.3) {
-                put(flow, "stop", picoseconds(draw.scale * draw.magnitude(0.5, 20.0)));
-            }
-        }
-    }
-    if draw.chance(0.3) {
-        put(scenario, "link.access.delay", delays(draw));
-    }
-    true
-}
-
-fn of_group(draw: &mut Draw, schema: &Schema, kinds: Kinds) -> Table {
-    let mut group = own(draw, schema, kinds);
-    group.remove("group");
-    if draw.chance(0.4) {
-        put(&mut group, "stop", picoseconds(draw.scale * draw.magnitude(0.5, 20.0)));
-    }
-    if draw.chance(0.3) {
-        put(&mut group, "flows", draw.count(3) as i64);
-    }
-    group
-}
-
-/// A range of delays.
-fn delays(draw: &mut Draw) -> String {
-    let shortest = draw.scale * draw.magnitude(0.01, 1.0);
-    format!("{} .. {}", picoseconds(shortest), picoseconds(shortest * draw.magnitude(1.0, 10.0)))
-}
-
+/// A flow between two hosts.
 fn new(name: String, from: String, to: String) -> Table {
     [("name", name), ("from", from), ("to", to)]
         .map(|(key, value)| (key.to_owned(), Value::from(value)))
@@ -325,8 +184,36 @@ fn new(name: String, from: String, to: String) -> Table {
         .collect()
 }
 
+/// Settles several of the flows that a topology has numbered by one entry, named `1 .. 3`; whether it did.
+pub(crate) fn ranges(
+    draw: &mut Draw,
+    schema: &Schema,
+    scenario: &mut Table,
+    graph: &Graph,
+    kinds: Kinds,
+) -> bool {
+    let numbered =
+        graph.flows.iter().filter(|flow| flow.name.bytes().all(|byte| byte.is_ascii_digit())).count() as u64;
+    if numbered < 2 || !draw.chance(0.15) {
+        return false;
+    }
+    let first = draw.whole(1, numbered - 1);
+    let last = draw.whole(first + 1, numbered);
+    let mut entry = own(draw, schema, kinds);
+    put(&mut entry, "name", format!("{first} .. {last}"));
+    let Some(Value::Array(flows)) = scenario.get_mut("flow") else { return false };
+    // No flow has two entries.
+    let is_within = |flow: &Value| {
+        let number = flow.get("name").and_then(Value::as_str).and_then(|name| name.parse().ok());
+        number.is_some_and(|number: u64| (first..=last).contains(&number))
+    };
+    flows.retain(|flow| !is_within(flow));
+    flows.push(Value::Table(entry));
+    true
+}
+
 /// What is different about a flow.
-fn own(draw: &mut Draw, schema: &Schema, kinds: Kinds) -> Table {
+pub(crate) fn own(draw: &mut Draw, schema: &Schema, kinds: Kinds) -> Table {
     let mut entry = Table::new();
     if draw.chance(0.5) {
         let tcp = kinds.packets || draw.chance(0.5);
@@ -346,6 +233,9 @@ fn own(draw: &mut Draw, schema: &Schema, kinds: Kinds) -> Table {
     }
     if draw.feature() && draw.chance(0.3) {
         put(&mut entry, "group", draw.whole(1, 3) as i64);
+    }
+    if draw.feature() && draw.chance(0.2) {
+        put(&mut entry, "standalone", draw.chance(0.8));
     }
     entry
 }

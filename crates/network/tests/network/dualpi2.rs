@@ -2,7 +2,7 @@
 
 use celltrain_network::{Experiment, Options, RunResult};
 
-use crate::common::{scenario, value};
+use crate::common::{row_text, run, scenario, value};
 
 /// A Reno and a Prague connection into a link of `rate` Mbit/s. `round_trip` in milliseconds is that of all six links, `longest` the
 /// `longest-round-trip` of the controller, `duration` in seconds that of the run, of which a quarter is warm-up.
@@ -94,4 +94,60 @@ fn a_scalable_flow_does_not_starve_a_classic_one() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// RFC 9332, figure 3: the queue is chosen by the ECN field with which a packet comes. Not-ECT and ECT(0) packets all go to the classic one,
+/// so that they are served in the order of their arrival; a mark that they get here at their arrival does not make them ECT(1).
+#[test]
+fn a_mark_on_arrival_does_not_change_the_queue() {
+    for marking in [
+        "policy = \"epd\"\ndiscard.epd = { threshold = \"5 packets\", ecn = true }",
+        "policy = \"red\"\ndiscard.red = { min = \"2 packets\", max = \"20 packets\", ecn = true }",
+    ] {
+        let flows = |discipline: &str| {
+            let result = run(&format!(
+                "duration = \"10 s\"\n[topology]\nkind = \"n-source\"\nsources = 3\n[link]\nframing = \"packets\"\n\
+                 rate = \"10 Mbit/s\"\ndelay = \"2 ms\"\naccess.rate = \"100 Mbit/s\"\n[switch]\nbuffer = \"60 packets\"\n\
+                 discard.{marking}\nscheduler.discipline = \"{discipline}\"\n[traffic]\nkind = \"greedy\"\n\
+                 start = \"0 ms .. 100 ms\"\n[[flow]]\nname = \"1\"\ntcp.ecn = true\n[[flow]]\nname = \"2\"\ntcp.ecn = true\n"
+            ));
+            let marked: u64 = result.ports.counts("frames_marked").iter().sum();
+            assert!(marked > 50, "{marking}: {marked} marks");
+            ["1", "2", "3"].map(|flow| row_text(&result.flows, flow))
+        };
+        assert_eq!(flows("dual-queue"), flows("fifo"), "{marking}");
+    }
+}
+
+/// What decides for two queues, or for one per VC, needs a discipline that serves them, and the other way round. `check` says so.
+#[test]
+fn a_policy_without_its_discipline_is_noted() {
+    let dualpi2 = "switch.discard.policy: \"dualpi2\" decides for two queues";
+    for (policy, discipline, expected) in [
+        ("dualpi2", "fifo", dualpi2),
+        ("dualpi2", "flow-queue", dualpi2),
+        ("codel", "dual-queue", "switch.scheduler.discipline: nothing couples the two queues"),
+        ("fq-codel", "fifo", "switch.discard.policy: \"fq-codel\" keeps a queue for each VC"),
+        ("dualpi2", "dual-queue", ""),
+        ("fq-codel", "flow-queue", ""),
+        ("fq-codel", "deficit-round-robin", ""),
+        ("codel", "fifo", ""),
+    ] {
+        let tables = format!(
+            "duration = \"1 s\"\n[topology]\nkind = \"n-source\"\nsources = 2\n[link]\nframing = \"packets\"\n\
+             [switch]\nbuffer = \"60 packets\"\ndiscard.policy = \"{policy}\"\nscheduler.discipline = \"{discipline}\"\n\
+             [traffic]\nkind = \"greedy\"\n"
+        );
+        let notes = scenario(&tables).notes().unwrap();
+        let suits = match &notes[..] {
+            [] => expected.is_empty(),
+            [note] => !expected.is_empty() && note.starts_with(expected),
+            _ => false,
+        };
+        assert!(suits, "{policy} and {discipline}: {notes:?}");
+        let port = "[[port]]\nfrom = \"switch1\"\nto = \"switch2\"\ndiscard.policy = \"dualpi2\"\n";
+        let notes = scenario(&format!("{tables}{port}")).notes().unwrap();
+        let own = notes.iter().any(|note| note.starts_with("port.0.discard.policy: \"dualpi2\""));
+        assert_eq!(own, discipline != "dual-queue", "{policy} and {discipline}: {notes:?}");
+    }
 }

@@ -22,6 +22,8 @@ pub(crate) struct Prague {
     reno: Reno,
     /// Estimate of the share of bytes that are marked.
     alpha: f64,
+    /// Whether anything has been marked yet.
+    seen_mark: bool,
     /// Bytes delivered, and marked, since the last update of `alpha`.
     delivered: u64,
     marked: u64,
@@ -43,6 +45,7 @@ impl Default for Prague {
         Self {
             reno: Reno::default(),
             alpha: 1.0,
+            seen_mark: false,
             delivered: 0,
             marked: 0,
             window_end: 0,
@@ -63,16 +66,21 @@ fn round_trips(flow: &Flow) -> (Time, Time) {
 
 impl CongestionControl for Prague {
     // RFC 9331 §4.3: SHOULD keep the time between marks from growing with the rate of a flow
-    /// Estimates the share of marks once a round trip, or once in the reference round trip if that is longer.
+    /// Estimates the share of marks once a round trip, or once in the reference round trip if that is longer. The estimate begins with 1, as
+    /// that of DCTCP does (RFC 8257 section 3.3), and stays there until the first mark, as in the implementation for Linux: a path without
+    /// marks says nothing of a queue that marks. So the first mark halves the window, whenever it comes.
     fn on_feedback(&mut self, now: Time, flow: &Flow, feedback: Feedback) {
         (self.now, self.newly_marked) = (now, feedback.marked);
         self.delivered += feedback.delivered;
         self.marked += feedback.marked;
+        self.seen_mark |= feedback.marked > 0;
         if feedback.ack <= self.window_end || now < self.update_at || self.delivered == 0 {
             return;
         }
-        let share = self.marked as f64 / self.delivered as f64;
-        self.alpha = self.alpha * (1.0 - GAIN) + GAIN * share;
+        if self.seen_mark {
+            let share = self.marked as f64 / self.delivered as f64;
+            self.alpha = self.alpha * (1.0 - GAIN) + GAIN * share;
+        }
         (self.delivered, self.marked) = (0, 0);
         (self.window_end, self.update_at) = (flow.max, now + round_trips(flow).1);
     }
@@ -159,11 +167,23 @@ mod tests {
         for (rtt, updates) in [(50, 4), (25, 4), (10, 1)] {
             let (mut prague, mut flow) = (Prague::default(), flow(rtt * MILLISECOND));
             round(&mut prague, &mut flow, 0, 0);
-            let mut expected = 15.0 / 16.0;
+            let mut expected = 1.0;
             (1..=4).for_each(|n| round(&mut prague, &mut flow, n * rtt * MILLISECOND, 20));
             (0..updates).for_each(|_| expected = expected * 15.0 / 16.0 + 0.2 / 16.0);
             assert!((prague.alpha - expected).abs() < 1e-12, "{rtt} ms: {} {expected}", prague.alpha);
         }
+    }
+
+    /// Without a mark there is no update, so that the first one halves the window but for its own update: 1 - (15/16 + 0.2/16) / 2.
+    #[test]
+    fn the_first_mark_halves_the_window() {
+        let (mut prague, mut flow) = (Prague::default(), flow(50 * MILLISECOND));
+        (0..40).for_each(|n| round(&mut prague, &mut flow, n * 50 * MILLISECOND, 0));
+        assert!((prague.alpha - 1.0).abs() < f64::EPSILON, "{}", prague.alpha);
+        round(&mut prague, &mut flow, 40 * 50 * MILLISECOND, 20);
+        assert_eq!(prague.on_mark(&flow), 52_500);
+        round(&mut prague, &mut flow, 41 * 50 * MILLISECOND, 0);
+        assert!((prague.alpha - 0.95 * 15.0 / 16.0).abs() < 1e-12, "after a mark there is: {}", prague.alpha);
     }
 
     /// Half of the share of marks is taken off; no more before a round trip of at least 25 ms is over.

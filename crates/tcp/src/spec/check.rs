@@ -58,6 +58,10 @@ impl StackSpec {
         check(params.sack || !params.dsack, "dsack", || {
             "duplicates are reported in SACK blocks; choose recovery = \"sack\", \"rack\" or \"sack-pipe\", or leave this out".into()
         })?;
+        check(!params.f_rto || recovery == RecoveryKind::Rack, "f-rto", || {
+            "only recovery = \"rack\" keeps account of what was sent again; choose it, or leave this out"
+                .into()
+        })?;
         check(!params.limited_transmit || recovery != RecoveryKind::Rack, "limited-transmit", || {
             "recovery = \"rack\" sends whatever its count of the network allows; leave this out".into()
         })?;

@@ -129,7 +129,7 @@ pub struct StackSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idle_restart: Option<bool>,
     /// Nagle's algorithm: no small segment while data is unacknowledged (RFC 9293 section 3.7.4). Greedy
-    /// sources do not notice. Standard: false.
+    /// sources are not affected. Standard: false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nagle: Option<bool>,
     /// Whether segments leave one by one, at twice the window per smoothed round trip in slow start and 1.2 times it later, and
@@ -148,6 +148,10 @@ pub struct StackSpec {
     /// exactly with `recovery = "rack"`, which learns from it that a retransmission was not needed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dsack: Option<bool>,
+    /// Whether new data go first after a timeout, so that the ACKs for them tell if it was spurious (F-RTO, RFC 5682 section 3.1). Needs
+    /// `recovery = "rack"`. Standard: false; `linux`: true.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub f_rto: Option<bool>,
     /// Explicit congestion notification (RFC 3168), agreed in SYN and SYN|ACK if these are exchanged. Standard: false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn: Option<bool>,
@@ -308,6 +312,7 @@ mod tests {
             ("recovery = 'rack'\nlimited-transmit = true", "limited-transmit", "leave this out"),
             ("recovery = 'rack'\nproportional-rate-reduction = true", "proportional-rate-reduction", "sack"),
             ("dsack = true", "dsack", "rack"),
+            ("recovery = 'sack'\nf-rto = true", "f-rto", "rack"),
             ("sack = true", "sack", "recovery = \"sack\""),
             ("recovery = 'sack'\nsack = false", "sack", "leave this key out"),
             ("recovery = 'timeout-only'\nlimited-transmit = true", "limited-transmit", "another recovery"),

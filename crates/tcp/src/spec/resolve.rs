@@ -50,6 +50,7 @@ impl StackSpec {
             // These follow the recovery unless they are given.
             params.sack = uses_sack(recovery);
             params.dsack = recovery == RecoveryKind::Rack;
+            params.f_rto &= recovery == RecoveryKind::Rack;
             params.limited_transmit &= !matches!(recovery, RecoveryKind::TimeoutOnly | RecoveryKind::Rack);
             params.fast_retransmit_guard = match recovery {
                 _ if self.stack == Stack::Ns2 => params.fast_retransmit_guard,
@@ -82,6 +83,7 @@ impl StackSpec {
         set(&mut params.timestamps, self.timestamps);
         set(&mut params.sack, self.sack);
         set(&mut params.dsack, self.dsack);
+        set(&mut params.f_rto, self.f_rto);
         set(&mut params.ecn, self.ecn);
         set(&mut params.accurate_ecn, self.accurate_ecn);
         set(&mut params.syn_exchange, self.syn_exchange);

@@ -314,6 +314,7 @@ fn links(spec: &Spec, outline: &Outline, names: &Names, poll: &mut Poll<'_>) -> 
         }
     }
     ports::override_ports(spec, outline, names, &mut links)?;
+    links.iter_mut().for_each(ports::settle_unit);
     links.iter().try_for_each(|link| ports::check_buffer(spec, outline, link))?;
     Ok(links)
 }

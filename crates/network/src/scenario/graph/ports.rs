@@ -1,13 +1,13 @@
 //! The output ports of switches: what `[[port]]` changes, and whether their buffers, policies and schedulers suit the
 //! links and VCs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use celltrain_atm::{
-    buffer::{Policy, PortContext},
+    buffer::{Policy, PolicyName, PortContext},
     contract::Contract,
     quantity::{Capacity, Unit},
-    scheduler::{Priority, ServiceTime},
+    scheduler::{DisciplineName, Priority, ServiceTime},
 };
 use celltrain_engine::random::Randomness;
 
@@ -16,9 +16,20 @@ use super::{
         error::Problem,
         spec::{Framing, NodeKind, PortSpec, Spec},
     },
-    Flow, Link, Names, Node, Poll, Stop, find,
+    Flow, Graph, Link, Names, Node, Poll, Stop, find,
     generate::Outline,
 };
+
+/// A buffer without limit is counted as the limit of its VCs is, or as its link carries.
+pub(super) fn settle_unit(link: &mut Link) {
+    let carried = match link.framing {
+        Framing::Cells => Unit::Cells,
+        Framing::Packets => Unit::Packets,
+    };
+    if link.buffer.0.is_none() {
+        link.buffer.1 = link.vc_buffer.unit().unwrap_or(carried);
+    }
+}
 
 /// Checks that the unit of a port's buffer suits what its link carries.
 pub(super) fn check_buffer(spec: &Spec, outline: &Outline, link: &Link) -> Result<(), Problem> {
@@ -144,6 +155,42 @@ pub(super) fn check_contracts(
         }
     }
     Ok(())
+}
+
+impl Graph {
+    /// A sentence for each choice of a policy and a discipline of which one does nothing without the other.
+    pub(in crate::scenario) fn unpaired_policies(&self, spec: &Spec) -> Vec<String> {
+        let crossed: BTreeSet<usize> =
+            self.flows.iter().flat_map(|flow| flow.route.iter().chain(&flow.back)).copied().collect();
+        let ports = crossed.iter().map(|&link| &self.links[link]);
+        let ports = ports.filter(|port| self.nodes[port.from].kind == NodeKind::Switch);
+        let sentences: BTreeSet<String> = ports.filter_map(|port| self.unpaired(spec, port)).collect();
+        sentences.into_iter().collect()
+    }
+
+    /// What is missing at a port whose policy or discipline decides for two queues, or for one per VC, and is alone.
+    fn unpaired(&self, spec: &Spec, port: &Link) -> Option<String> {
+        let policy = place(spec, &self.nodes, port, "discard", |port| port.discard.is_some()) + ".policy";
+        let scheduler = place(spec, &self.nodes, port, "scheduler", |port| port.scheduler.is_some());
+        let discipline = scheduler + ".discipline";
+        let (chosen, served) = (port.discard.policy.name(), port.scheduler.discipline.name());
+        match (port.discard.policy, port.scheduler.discipline) {
+            (PolicyName::Dualpi2, DisciplineName::DualQueue) => None,
+            (PolicyName::Dualpi2, _) => Some(format!(
+                "{policy}: \"{chosen}\" decides for two queues, and \"{served}\" serves no queue of low latency: scalable flows wait as \
+                 long as the others; write {discipline} = \"dual-queue\" (RFC 9332 section 2)"
+            )),
+            (_, DisciplineName::DualQueue) => Some(format!(
+                "{discipline}: nothing couples the two queues of \"{served}\", so that packets of low latency may take all of the link but \
+                 the share of the others; write {policy} = \"dualpi2\" instead of \"{chosen}\" (RFC 9332 section 2.1)"
+            )),
+            (PolicyName::FqCodel, DisciplineName::Fifo) => Some(format!(
+                "{policy}: \"{chosen}\" keeps a queue for each VC, and \"{served}\" serves all in one order, so that a sparse flow waits for \
+                 the others; write {discipline} = \"flow-queue\" (RFC 8290 section 4)"
+            )),
+            _ => None,
+        }
+    }
 }
 
 /// A VC that crosses a link: the number of its flow, twice, and one more if it is the VC back.

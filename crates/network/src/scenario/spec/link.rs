@@ -24,7 +24,7 @@ pub struct LinkSpec {
     /// Propagation delay, up to an hour, or the length of the link in kilometres, of 5 us each. Above 0 where packets travel
     /// at more than 8 Tbit/s.
     pub delay: Delay,
-    /// Whether the link carries cells or packets. All links on the way of a flow must have the same framing.
+    /// Whether the link carries cells or packets. All links on the path of a flow must have the same framing.
     pub framing: Framing,
     /// Bytes that a packet-framed link adds to each IP packet (frame header, preamble, gap).
     pub overhead: Bytes,

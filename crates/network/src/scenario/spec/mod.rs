@@ -199,7 +199,7 @@ pub struct SwitchSpec {
     /// In which order each output port serves its VCs.
     #[serde(skip_serializing_if = "is_default")]
     pub scheduler: SchedulerParams,
-    /// What tells ABR sources their rates at each output port; nothing does if not given.
+    /// Rate allocator for ABR sources at each output port; none if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allocator: Option<AllocatorParams>,
 }
@@ -237,7 +237,7 @@ pub struct PortSpec {
     /// In which order it serves its VCs; as `[switch]` says if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scheduler: Option<SchedulerParams>,
-    /// What tells ABR sources their rates; that of `[switch]` if not given.
+    /// Its rate allocator for ABR sources; that of `[switch]` if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allocator: Option<AllocatorParams>,
 }
@@ -246,7 +246,7 @@ pub struct PortSpec {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 pub struct HostSpec {
-    /// Packets a second that IP serves, from a queue without limit; at once if not given.
+    /// Packets per second that IP serves, from a queue without limit. If not given, IP takes no time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ip_rate: Option<PacketRate>,
     /// Which packets IP serves at `ip-rate`.
@@ -283,7 +283,7 @@ pub struct FlowSpec {
     /// Group in tables of results; 1 for a new flow if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<u32>,
-    /// Names of the nodes it passes, both hosts included; the way with the fewest links if not given.
+    /// Names of the nodes it passes, both hosts included; the shortest path if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub route: Option<Vec<String>>,
     /// What it carries; that of `[traffic]` if not given.
@@ -323,14 +323,14 @@ pub struct LossSpec {
     pub flow: String,
     /// Number of the segment, from 0: data is lost that carries byte `segment` times MSS, an ACK that asks for this byte.
     pub segment: u64,
-    /// The how manieth such segment on the link is lost.
+    /// Which such segment on the link is lost, counted from 1.
     #[serde(default = "first")]
     #[schemars(range(min = 1))]
     pub occurrence: u32,
     /// Whether data or an ACK is lost.
     #[serde(default)]
     pub direction: LossDirection,
-    /// Names of the two nodes of the link that loses it; the first link on its way if not given.
+    /// Names of the two nodes of the link that loses it; the first link on its path if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<[String; 2]>,
 }

@@ -34,10 +34,10 @@ forms! {
         /// connections each are the large network of the paper on GFR with packet push-out (2001), Figure 12.
         Backbone(Backbone),
         /// Switches `leaf1`, `leaf2`, … with hosts `host1`, `host2`, … behind them, and `spine1`, `spine2`, … that join each leaf to
-        /// all others. Each flow takes one of the shortest ways, by a hash of its name (equal-cost multipath).
+        /// all others. Each flow takes one of the shortest paths, by a hash of its name (equal-cost multipath).
         LeafSpine(LeafSpine),
         /// A folded Clos network of switches with k ports: k pods of k/2 `edge` and k/2 `aggregation` switches, (k/2)² `core` ones,
-        /// k³/4 hosts (Al-Fares, Loukissas and Vahdat 2008). Each flow takes one of the shortest ways, by a hash of its name.
+        /// k³/4 hosts (Al-Fares, Loukissas and Vahdat 2008). Each flow takes one of the shortest paths, by a hash of its name.
         FatTree(FatTree),
         /// Switches in rows and columns, `switch1`, `switch2`, … row by row, each joined to its four neighbours, the last of a row or
         /// column to the first, with hosts `host1`, `host2`, … behind them. Each flow takes one of the shortest paths, by a hash of its

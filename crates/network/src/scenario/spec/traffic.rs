@@ -109,7 +109,7 @@ pub struct ShortFlows {
     /// How much data each flow carries; required without a trace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<FlowSize>,
-    /// The payload that arrives, as a share of what the slowest link on the way carries, headers not counted: above 0, up to 10.
+    /// The payload that arrives, as a share of what the slowest link on the path carries, headers not counted: above 0, up to 10.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 10))]
     pub load: Option<f64>,
@@ -269,7 +269,7 @@ pub struct LongRange {
     #[serde(default = "single")]
     #[schemars(range(min = 1, max = 1366))]
     pub frame: u16,
-    /// When the cells start; the process of the rate has been running for ever then.
+    /// When the cells start. The process of the rate is stationary from the first cell on.
     #[serde(default)]
     pub start: Start,
 }

@@ -2,6 +2,7 @@
 //! probe asks for ACKs at the tail. Reductions are proportional (RFC 6937), and undone if they were not called for.
 
 mod board;
+mod forward;
 mod order;
 mod probe;
 mod undo;
@@ -10,7 +11,7 @@ use std::ops::Range;
 
 use celltrain_engine::{Time, time::NEVER};
 
-use self::{board::Board, order::Order, probe::Probe, undo::Undo};
+use self::{board::Board, forward::Forward, order::Order, probe::Probe, undo::Undo};
 use super::{Recovery, prr::Prr, reduced, trace_exit};
 use crate::{
     congestion::{Congestion, CongestionControl},
@@ -29,6 +30,7 @@ pub(crate) struct Rack {
     probe: Probe,
     episode: Option<Episode>,
     undo: Option<Box<Undo>>,
+    forward: Forward,
     /// The next retransmission goes whatever the window says.
     forced: bool,
     /// Whether the alarm is for reordering; otherwise it is for a probe.
@@ -137,10 +139,12 @@ impl Rack {
         true
     }
 
-    // Not RFC 9438 §4.9.1: MAY detect spurious timeouts by F-RTO (timestamps and D-SACK do so here)
+    // RFC 9438 §4.9.1: MAY detect spurious timeouts by F-RTO
     /// Undoes the last reduction if nothing had been lost.
     fn reconsider(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion) {
-        let Some(undo) = self.undo.take_if(|undo| undo.spurious()) else { return };
+        let forward = &self.forward;
+        let Some(undo) = self.undo.take_if(|undo| forward.spurious() || undo.spurious()) else { return };
+        self.forward = Forward::default();
         undo.restore(now, flow, congestion);
         self.order.note_late();
         self.board.forgive();
@@ -229,17 +233,23 @@ impl Recovery for Rack {
                 undo.on_first_ack(flow.una, first, echo, clock);
             }
         }
-        let duplicate = duplicate.is_some();
-        self.repaired = self.probe.read(flow, segment, duplicate);
-        let Self { board, order, .. } = self;
+        self.repaired = self.probe.read(flow, segment, duplicate.as_ref());
+        let Self { board, order, forward, .. } = self;
         order.begin_ack();
-        let mut delivered = board.acknowledge(segment.ack, |sent| order.deliver(now, sent, echo, clock));
+        forward.begin_ack();
+        let mut deliver = |sent: &board::Sent| {
+            if !sent.retransmitted {
+                forward.note_original(sent.end);
+            }
+            order.deliver(now, sent, echo, clock);
+        };
+        let mut delivered = board.acknowledge(segment.ack, &mut deliver);
         for block in segment.sack.ranges(segment.ack).filter(|block| block.start > segment.ack) {
-            delivered += board.report(&block, |sent| order.deliver(now, sent, echo, clock));
+            delivered += board.report(&block, &mut deliver);
         }
-        order.note_duplicate(segment.ack, flow.max, duplicate);
+        order.note_duplicate(segment.ack, flow.max, duplicate.is_some());
         self.delivered = delivered;
-        delivered > 0 || duplicate
+        delivered > 0 || duplicate.is_some()
     }
 
     fn delivered(&self) -> u64 {
@@ -248,12 +258,14 @@ impl Recovery for Rack {
 
     fn on_duplicate_ack(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion) {
         self.reconsider(now, flow, congestion);
+        self.forward.proceed(flow, false, self.delivered);
         self.proceed(now, flow, congestion);
         self.schedule_probe(now, flow);
     }
 
     fn on_new_ack(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion, acked: u64) -> bool {
         self.reconsider(now, flow, congestion);
+        self.forward.proceed(flow, true, self.delivered);
         self.answer_repair(now, flow, congestion);
         let recovering = self.recovering();
         let finished = self.finish(now, flow, congestion);
@@ -279,6 +291,9 @@ impl Recovery for Rack {
         if self.recovering() {
             trace_exit(now, flow, ExitCause::Timeout);
         }
+        let afresh = self.episode.is_none() || flow.consecutive_timeouts > 1;
+        let in_question = flow.params.f_rto && afresh;
+        self.forward = if in_question { Forward::begin(flow) } else { Forward::default() };
         let window = self.window(flow);
         let (order, una) = (&self.order, flow.una);
         let delivery = &mut flow.delivery;
@@ -312,11 +327,12 @@ impl Recovery for Rack {
         {
             return Some(probe);
         }
-        if self.board.lost() > 0 {
+        let room = flow.cwnd.saturating_sub(self.board.pipe());
+        let new = flow.next_below((flow.una + flow.rwnd).min(flow.nxt + room));
+        if self.board.lost() > 0 && !self.forward.holds(flow, new.is_some()) {
             return self.next_lost(now, flow);
         }
-        let room = flow.cwnd.saturating_sub(self.board.pipe());
-        let bytes = flow.next_below((flow.una + flow.rwnd).min(flow.nxt + room))?;
+        let bytes = new?;
         self.on_sent(now, &bytes);
         self.schedule_probe(now, flow);
         Some(bytes)

@@ -1,5 +1,7 @@
 //! The tail loss probe (RFC 8985 section 7): one segment that asks for an ACK when none has come for two round trips.
 
+use std::ops::Range;
+
 use celltrain_engine::{Time, time::SECOND};
 
 use crate::{flow::Flow, segment::Segment};
@@ -47,9 +49,10 @@ impl Probe {
 
     // RFC 8985 §7.4.2: MUST assume a loss unless a duplicate is reported
     /// Reads an ACK, before the flow has taken it in; true if the probe has repaired a loss that nothing else shows (section
-    /// 7.4.2).
-    pub(super) fn read(&mut self, flow: &Flow, segment: &Segment, duplicate: bool) -> bool {
+    /// 7.4.2). A duplicate of other data than the probe says nothing about it.
+    pub(super) fn read(&mut self, flow: &Flow, segment: &Segment, duplicate: Option<&Range<u64>>) -> bool {
         let Some(end) = self.end_seq.filter(|&end| segment.ack >= end) else { return false };
+        let duplicate = duplicate.is_some_and(|bytes| bytes.end == end);
         let echo = segment.ack == flow.una && segment.sack.is_empty();
         if !self.is_retrans || duplicate || segment.ack > end || echo {
             self.end_seq = None;

@@ -134,7 +134,7 @@ impl RateControl {
     }
 
     /// The reverse paths on which the port relays RM cells: what a viewer may read.
-    pub(super) fn relays(&self) -> &[RmRelay] {
+    pub(crate) fn relays(&self) -> &[RmRelay] {
         &self.relays
     }
 
@@ -148,7 +148,7 @@ impl RateControl {
         self.most
     }
 
-    pub(super) fn begin_window(&mut self) {
+    pub(crate) fn begin_window(&mut self) {
         self.most = self.queue;
     }
 
@@ -158,7 +158,7 @@ impl RateControl {
     }
 
     /// So many ABR cells are in the buffer, and `most` were since this was last said, if that is more than ever before in the window.
-    pub(super) fn note_queue(&mut self, cells: u64, most: u64) {
+    pub(crate) fn note_queue(&mut self, cells: u64, most: u64) {
         self.queue = cells;
         self.most = self.most.max(cells).max(most);
     }
@@ -170,7 +170,7 @@ impl RateControl {
     }
 
     /// The allocator's interval ends with `queue` ABR cells in the buffer.
-    pub(super) fn on_interval(&mut self, now: Time, queue: u64) {
+    pub(crate) fn on_interval(&mut self, now: Time, queue: u64) {
         self.report();
         let view = View { queue: || queue, priority_cells: self.uncontrolled };
         if let Some(any) = &mut self.allocator {
@@ -182,7 +182,7 @@ impl RateControl {
     /// A cell arrives for the link, where `queue` says how many ABR cells are in the buffer; returns the mark with which it goes on. One
     /// on a reverse path is of no VC of the link.
     #[inline(always)]
-    pub(super) fn on_cell(
+    pub(crate) fn on_cell(
         &mut self,
         now: Time,
         cell: &Cell,
@@ -231,7 +231,7 @@ impl RateControl {
 
     /// A burst of data cells of one frame arrives: notes as many as need not be reported one by one, and returns how many; none if the
     /// allocator has to know of the first.
-    pub(super) fn on_burst(&mut self, burst: &Train<Cell>) -> u32 {
+    pub(crate) fn on_burst(&mut self, burst: &Train<Cell>) -> u32 {
         let vc = &mut self.vcs[burst.item.vc as usize];
         let whole = burst.last().ps() < self.next_interval;
         let in_time =
@@ -253,7 +253,7 @@ impl RateControl {
 
     /// A backward RM cell arrives on a reverse path: takes the allocator's feedback along and goes on at once. `queue` ABR cells are in
     /// the buffer; `place` is the number of its relay.
-    pub(super) fn relay(
+    pub(crate) fn relay(
         &mut self,
         place: usize,
         cell: &Train<Cell>,

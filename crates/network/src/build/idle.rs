@@ -1,0 +1,58 @@
+//! What frames take on the idle path of a flow.
+
+use celltrain_atm::{aal5, cell::CELL_BITS};
+use celltrain_engine::{Slot, Time, time::SECOND};
+
+use crate::{
+    measures::Idle,
+    scenario::{Flow, Framing, Graph, Link, Traffic},
+};
+
+/// Octets of the headers of a TCP segment over IP, without options.
+const HEADERS: u64 = 40;
+/// Octets of the time stamps that segments carry where TCP has that option, padded.
+const TIMESTAMPS: u64 = 12;
+
+/// What a frame takes from its first bit at the first link of a flow's route to its last bit behind the last one, where nothing waits:
+/// the smallest frame that the flow may have, and a full one. Rounded down, so that no frame is faster.
+pub(super) fn idle_path(graph: &Graph, flow: &Flow, aal5: &aal5::Params) -> Idle {
+    let links: Vec<_> = flow.route.iter().map(|&link| &graph.links[link]).collect();
+    let segment = u64::from(flow.tcp.mss) + HEADERS + if flow.tcp.timestamps { TIMESTAMPS } else { 0 };
+    match links[0].framing {
+        Framing::Packets => Idle { smallest: of_packet(&links, HEADERS), full: of_packet(&links, segment) },
+        Framing::Cells => {
+            let full = bare_frame(&flow.traffic).unwrap_or_else(|| aal5.cells(segment));
+            Idle { smallest: of_cells(&links, 1), full: of_cells(&links, full) }
+        }
+    }
+}
+
+/// The cells of a frame of a source without TCP.
+fn bare_frame(traffic: &Traffic) -> Option<u64> {
+    match traffic {
+        Traffic::Cbr(form) => Some(form.frame.into()),
+        Traffic::Poisson(form) => Some(form.frame.into()),
+        Traffic::OnOff(form) => Some(form.frame.into()),
+        Traffic::LongRange(form) => Some(form.frame.into()),
+        Traffic::Greedy(_) | Traffic::Finite(_) | Traffic::Bursty(_) | Traffic::ShortFlows(_) => None,
+    }
+}
+
+/// Every link takes a cell as soon as it is there: the slowest one has to send all of them.
+fn of_cells(links: &[&Link], cells: u64) -> Time {
+    let slot = |link: &&Link| Slot::of_bits(CELL_BITS, link.rate).seconds();
+    let slowest = links.iter().map(slot).fold(0.0, f64::max);
+    rounded(links, links.iter().map(slot).sum::<f64>() + (cells - 1) as f64 * slowest)
+}
+
+/// Every link has to have all of a packet before the next one begins.
+fn of_packet(links: &[&Link], octets: u64) -> Time {
+    let time = |link: &&Link| Slot::of_bits(8, link.rate).seconds() * (octets + link.overhead.0) as f64;
+    rounded(links, links.iter().map(time).sum())
+}
+
+/// The time of propagation and that of transmission, in seconds, together. Times are cut to picoseconds at every hop.
+fn rounded(links: &[&Link], transmission: f64) -> Time {
+    let propagation: Time = links.iter().map(|link| link.shortest_delay.ps()).sum();
+    propagation + ((transmission * SECOND as f64) as Time).saturating_sub(links.len() as Time + 1)
+}

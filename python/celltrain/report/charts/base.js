@@ -1,0 +1,97 @@
+// What all charts of a report have in common. The page joins the files of this folder to one script.
+// What a chart is drawn for where its width is not known, as in a folded part of the page.
+const [USUAL, LEAST] = [960, 280];
+const COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#888888"];
+
+const svgNode = (parent, name, attributes, text) => {
+  const node = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes || {})) node.setAttribute(key, value);
+  if (text !== undefined) node.textContent = text;
+  parent.appendChild(node);
+  return node;
+};
+const htmlNode = (parent, name, className, text) => {
+  const node = document.createElement(name);
+  if (className) node.className = className;
+  if (text !== undefined) node.textContent = text;
+  parent.appendChild(node);
+  return node;
+};
+// A number to about four digits.
+const shown = (value) => {
+  if (value === 0) return "0";
+  return rounded(value, 3 - Math.floor(Math.log10(Math.abs(value))));
+};
+const rounded = (value, digits) =>
+  value.toLocaleString("en", { maximumFractionDigits: Math.min(Math.max(0, digits), 9) });
+
+// Round numbers that divide [low, high] into about `count` parts, and each with as many digits as tell them apart.
+const ticks = (low, high, count) => {
+  const raw = (high - low) / count;
+  if (!(raw > 0)) return [[low, shown(low)]];
+  const power = 10 ** Math.floor(Math.log10(raw));
+  const step = power * [1, 2, 5, 10].find((factor) => factor * power >= raw);
+  const first = Math.ceil(low / step - 1e-9);
+  const last = Math.floor(high / step + 1e-9);
+  const digits = -Math.floor(Math.log10(step) + 1e-9);
+  return Array.from({ length: last - first + 1 }, (_, index) => {
+    const value = (first + index) * step;
+    return [value, rounded(value, digits)];
+  });
+};
+
+// The index of the last time that is not after `t`.
+const before = (times, t) => {
+  let low = 0;
+  let high = times.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (times[middle] <= t) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+};
+
+// The words of `name` in lines of at most `most` letters, or of one word.
+const wrapped = (name, most) => name.split(" ").reduce((lines, word) => {
+  const longer = `${lines.at(-1)} ${word}`.trim();
+  return longer.length <= most || !lines.at(-1) ? [...lines.slice(0, -1), longer] : [...lines, word];
+}, [""]);
+
+// `name` with at most so many letters.
+const shortened = (name, most) => (name.length > most ? `${name.slice(0, Math.max(1, most - 1))}…` : name);
+
+// The room of a letter and of a line of text.
+const [LETTER, LINE] = [6.7, 15];
+
+// A chart is as wide as its place on the page, so that its text has the size of other text, and is drawn anew when that changes.
+class Chart {
+  constructor(figure, data) {
+    this.figure = figure;
+    this.data = data;
+    this.bar = htmlNode(figure, "div", "legend");
+    this.svg = svgNode(figure, "svg", { "aria-label": data.label });
+    this.readout = htmlNode(figure, "div", "readout");
+    this.readout.setAttribute("aria-live", "polite");
+  }
+
+  start() {
+    this.fit();
+    new ResizeObserver(() => {
+      if (this.figure.clientWidth && this.figure.clientWidth !== this.width) this.fit();
+    }).observe(this.figure);
+  }
+
+  fit() {
+    this.width = Math.max(this.figure.clientWidth || USUAL, LEAST);
+    this.layout();
+    this.svg.setAttribute("viewBox", `0 0 ${this.width} ${this.height}`);
+    this.draw();
+  }
+
+  // Where a pointer is, in the chart's own units.
+  place(event) {
+    const box = this.svg.getBoundingClientRect();
+    return ((event.clientX - box.left) / box.width) * this.width;
+  }
+}

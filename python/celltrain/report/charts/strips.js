@@ -1,0 +1,154 @@
+// Time series one above the other over the same time: drag to zoom, point or use the arrow keys to read.
+class Strips extends Chart {
+  constructor(figure, data) {
+    super(figure, data);
+    this.full = [data.from, data.to];
+    this.range = this.full;
+    this.height = data.strips.reduce((sum, strip) => sum + strip.height + 4, 30);
+    this.svg.setAttribute("role", "img");
+    this.svg.setAttribute("tabindex", 0);
+    this.svg.onkeydown = (event) => this.key(event);
+    for (const [group, colour] of this.groups()) {
+      const item = htmlNode(this.bar, "span", "", group);
+      const swatch = htmlNode(item, "span", "swatch");
+      swatch.style.borderColor = swatch.style.background = colour;
+      item.prepend(swatch);
+    }
+    this.reset = htmlNode(this.bar, "button", "", "whole time");
+    this.reset.type = "button";
+    this.reset.hidden = true;
+    this.reset.onclick = () => this.zoom(this.full);
+    this.readout.textContent = "Point at the chart, or use the arrow keys, to read values; drag to zoom.";
+    this.start();
+  }
+
+  layout() {
+    const longest = Math.max(...this.data.strips.map((strip) => strip.name.length));
+    this.left = Math.min(longest * LETTER + 14, 0.28 * this.width);
+    this.right = this.width - 62;
+  }
+
+  groups() {
+    const names = [...new Set(this.data.strips.map((strip) => strip.group).filter(Boolean))];
+    return names.map((name, index) => [name, COLOURS[index % COLOURS.length]]);
+  }
+
+  x(t) {
+    return this.left + ((t - this.range[0]) / (this.range[1] - this.range[0])) * (this.right - this.left);
+  }
+
+  t(x) {
+    return this.range[0] + ((x - this.left) / (this.right - this.left)) * (this.range[1] - this.range[0]);
+  }
+
+  draw() {
+    this.svg.replaceChildren();
+    const colours = new Map(this.groups());
+    const bottom = this.height - 26;
+    for (const [t, label] of ticks(...this.range, Math.max(2, Math.min(8, (this.right - this.left) / 80)))) {
+      svgNode(this.svg, "line", { x1: this.x(t), x2: this.x(t), y1: 0, y2: bottom, class: "axis" });
+      svgNode(this.svg, "text", { x: this.x(t), y: bottom + 15, "text-anchor": "middle" }, label);
+    }
+    svgNode(this.svg, "text", { x: this.right + 8, y: bottom + 15 }, this.data.xlabel);
+    let top = 0;
+    this.values = this.data.strips.map((strip) => {
+      const value = this.strip(strip, top, colours.get(strip.group) || COLOURS[6]);
+      top += strip.height + 4;
+      return value;
+    });
+    this.cursor = svgNode(this.svg, "line", { y1: 0, y2: bottom, class: "cursor", visibility: "hidden" });
+    this.brush = svgNode(this.svg, "rect", { y: 0, height: bottom, width: 0, class: "brush" });
+    this.listen(bottom);
+  }
+
+  strip(strip, top, colour) {
+    const base = top + strip.height;
+    const y = (value) => base - (value / strip.max) * strip.height;
+    svgNode(this.svg, "line", { x1: this.left, x2: this.right, y1: base, y2: base, class: "axis" });
+    const name = shortened(strip.name, (this.left - 10) / LETTER);
+    svgNode(this.svg, "text", { x: this.left - 8, y: base - 4, "text-anchor": "end" }, name);
+    const first = before(strip.t, this.range[0]);
+    const last = Math.min(before(strip.t, this.range[1]) + 1, strip.t.length - 1);
+    let path = "";
+    for (let index = first; index <= last; index += 1) {
+      const x = Math.min(Math.max(this.x(strip.t[index]), this.left), this.right);
+      path += `${path ? "L" : "M"}${x.toFixed(1)} ${y(strip.v[index]).toFixed(1)}`;
+    }
+    svgNode(this.svg, "path", { d: `${path}V${base}H${this.left}Z`, fill: colour, "fill-opacity": 0.25 });
+    svgNode(this.svg, "path", { d: path, fill: "none", stroke: colour, "stroke-width": 1 });
+    return svgNode(this.svg, "text", { x: this.right + 8, y: base - 4 }, "");
+  }
+
+  listen(bottom) {
+    const surface = svgNode(this.svg, "rect", {
+      x: this.left, y: 0, width: this.right - this.left, height: bottom, class: "surface",
+    });
+    let start = null;
+    const place = (event) => Math.min(Math.max(this.place(event), this.left), this.right);
+    surface.onpointerdown = (event) => {
+      start = place(event);
+      surface.setPointerCapture(event.pointerId);
+    };
+    surface.onpointermove = (event) => {
+      const x = place(event);
+      this.read(x);
+      if (start === null) return;
+      this.brush.setAttribute("x", Math.min(start, x));
+      this.brush.setAttribute("width", Math.abs(x - start));
+    };
+    surface.onpointerup = (event) => {
+      const x = place(event);
+      const from = start;
+      start = null;
+      this.brush.setAttribute("width", 0);
+      if (from !== null && Math.abs(x - from) > 5) {
+        this.zoom([this.t(Math.min(from, x)), this.t(Math.max(from, x))]);
+      }
+    };
+    surface.ondblclick = () => this.zoom(this.full);
+    surface.onpointerleave = () => this.leave();
+  }
+
+  // Arrows move the place that is read, + and - zoom around it, Escape shows the whole time.
+  key(event) {
+    const step = (this.right - this.left) / 50;
+    const at = this.at === undefined ? (this.left + this.right) / 2 : this.at;
+    const moves = { ArrowLeft: -step, ArrowRight: step, Home: -Infinity, End: Infinity };
+    if (event.key in moves) this.read(Math.min(Math.max(at + moves[event.key], this.left), this.right), true);
+    else if (event.key === "+" || event.key === "-") this.magnify(event.key === "+" ? 0.5 : 2, this.t(at));
+    else if (event.key === "Escape") this.zoom(this.full);
+    else return;
+    event.preventDefault();
+  }
+
+  magnify(factor, middle) {
+    const half = (factor * (this.range[1] - this.range[0])) / 2;
+    const low = Math.max(this.full[0], middle - half);
+    const high = Math.min(this.full[1], middle + half);
+    this.zoom(low <= this.full[0] && high >= this.full[1] ? this.full : [low, high]);
+  }
+
+  // Values at a place; in words too where a reader of the screen follows.
+  read(x, aloud = false) {
+    const t = this.t(x);
+    this.at = x;
+    this.cursor.setAttribute("x1", x);
+    this.cursor.setAttribute("x2", x);
+    this.cursor.setAttribute("visibility", "visible");
+    const values = this.data.strips.map((strip) => shown(strip.v[before(strip.t, t)]));
+    values.forEach((value, index) => { this.values[index].textContent = value; });
+    const every = aloud ? `: ${this.data.strips.map((strip, index) => `${strip.name} ${values[index]}`).join(", ")}` : "";
+    this.readout.textContent = `t = ${t.toFixed(4)} s; values in ${this.data.unit}${every}`;
+  }
+
+  leave() {
+    this.cursor.setAttribute("visibility", "hidden");
+    for (const value of this.values) value.textContent = "";
+  }
+
+  zoom(range) {
+    this.range = range;
+    this.reset.hidden = range === this.full;
+    this.draw();
+  }
+}

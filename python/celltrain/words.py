@@ -1,0 +1,145 @@
+"""What printed results and their files say besides measures: the words that identify, judge and describe.
+
+`celltrain measures NAME` defines them as it defines measures, and the reference has them below those.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from celltrain.registry import Measure, measures
+
+__all__ = ["WORDS", "Word", "definitions", "nearest"]
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of the results that is no measure."""
+
+    name: str
+    """As it is printed, or as a column is called."""
+    meaning: str
+    """What it is."""
+    place: str
+    """Where it is found."""
+
+    def to_json(self) -> dict[str, str]:
+        """As an object of JSON."""
+        return {"name": self.name, "meaning": self.meaning, "place": self.place}
+
+
+_EVERY = "column of every frame"
+_LONG = "column of summary and series"
+_EVENTS = "column of events"
+_COLLECTED = "column of what collect returns"
+_ROWS = "column of rows, of a reproduction"
+
+WORDS = (
+    Word(
+        "mean ± 95 % interval",
+        "the mean over the replications, and half of its 95 % Student interval: t(0.975, n - 1) s / "
+        "sqrt(n), with the standard deviation s of the n replications; one replication has no interval",
+        "run, compare, sweep, reproduce",
+    ),
+    Word(
+        "difference",
+        "mean of the differences between a variant and the baseline within each replication, and half of "
+        "its 95 % Student interval",
+        "compare",
+    ),
+    Word(
+        "gain of pairing",
+        "the variance that differences of independent runs would have, over that of these, which share their "
+        "random numbers: s1^2 + s2^2 over the variance of the paired differences; above 1 pairing helps",
+        "compare",
+    ),
+    Word(
+        "verdict",
+        "supported, contradicted or undecided: where the interval of what a statement is about lies against "
+        "its threshold and margin; undecided with fewer than three replications",
+        "compare, reproduce",
+    ),
+    Word("n", "how many replications a verdict rests on", "compare, reproduce"),
+    Word(
+        "deviation",
+        "(measured - published) / published; a mean deviation is without signs, over the values that the "
+        "paper prints",
+        "reproduce",
+    ),
+    Word(
+        "bottleneck",
+        "the switch port with the highest offered load: what the flows across it would send if nothing else "
+        "held them back, over the rate of its link; of equals the first; or the port that "
+        "measures.bottleneck names",
+        "run, compare",
+    ),
+    Word("cell-hops", "cells times the ports that they passed, over the whole run", "every command"),
+    Word(
+        "fingerprint",
+        "a hash of what happened at every port and in every sender: equal for the same scenario, seed and "
+        "version",
+        "every command, column of runs",
+    ),
+    Word("replication", "the number of the run of a scenario, from 0: it chooses the random numbers", _EVERY),
+    Word("seed", "the master seed of the random numbers", f"column of runs, {_COLLECTED}"),
+    Word("cell_hops", "cells times the ports that they passed, over the whole run", "column of runs"),
+    Word("metric", "which measure the row has", _LONG),
+    Word("value", "the value of the measure, in the unit beside it", _LONG),
+    Word("unit", "the unit of the value; empty for ratios and counts of events", f"{_LONG}, {_ROWS}"),
+    Word("t", "the simulated time since the beginning of the run, in seconds", "column of series and events"),
+    Word("entity", "the flow or port that the row is about", "column of series and distributions"),
+    Word("variant", "the policy, setting or scenario that was compared", "column of every frame of compare"),
+    Word("point", "the number of the point of a sweep, from 0", "column of every frame of sweep"),
+    Word("event", "what happened to a TCP sender", _EVENTS),
+    Word("cause", "why it happened", _EVENTS),
+    Word("position", "the first byte of the flow that the event is about", _EVENTS),
+    Word(
+        "detail", "what belongs to the event, such as cwnd=2920; windows and positions are in bytes", _EVENTS
+    ),
+    Word(
+        "stack",
+        "the implementation of TCP under which the paper was reproduced",
+        "column of every frame of reproduce",
+    ),
+    Word("table", "the table or figure of the paper", "column of every frame of reproduce"),
+    Word("column", "the column of the table", "column of every frame of reproduce"),
+    Word("row", "the row of the table; the paper's folder has its formula", _ROWS),
+    Word("published", "the value that the paper prints; empty where it prints none", _ROWS),
+    Word("published_low", "the lower end of what the paper prints, where it prints a range", _ROWS),
+    Word("published_high", "the upper end of what the paper prints, where it prints a range", _ROWS),
+    Word("measured", "the mean over the replications", _ROWS),
+    Word("ci95", "half of the 95 % Student interval of the mean", _ROWS),
+    Word("note", "what there is to say of the value", _ROWS),
+    Word("folder", "the folder that the row is from", _COLLECTED),
+    Word("experiment", "the name of the scenario", _COLLECTED),
+    Word("key", "a hash of the resolved scenario", _COLLECTED),
+    Word("celltrain", "the version that made the run", _COLLECTED),
+)
+"""Every word, in the order of the reference."""
+
+
+def definitions(name: str) -> list[Measure | Word]:
+    """The measures and words of a name or title, in either spelling: "fairness index" or "fairness_index"."""
+    return [one for one in _known() if _plain(name) in map(_plain, _names(one))]
+
+
+def nearest(name: str, most: int = 6) -> list[str]:
+    """The names that look most like a name that nothing has, the nearest first."""
+    import difflib
+
+    names = {spelling: one.name for one in _known() for spelling in map(_plain, _names(one))}
+    close = difflib.get_close_matches(_plain(name), names, n=most, cutoff=0.5)
+    containing = [spelling for spelling in names if _plain(name) in spelling]
+    return list(dict.fromkeys(names[spelling] for spelling in (*close, *containing)))[:most]
+
+
+def _known() -> Iterator[Measure | Word]:
+    yield from measures()
+    yield from WORDS
+
+
+def _names(one: Measure | Word) -> tuple[str, ...]:
+    return (one.name, one.title) if isinstance(one, Measure) else (one.name,)
+
+
+def _plain(name: str) -> str:
+    return " ".join(name.lower().replace("_", " ").split())

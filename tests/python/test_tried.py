@@ -1,0 +1,82 @@
+"""What other settings of the papers gave: the results are what `tried.toml` asks for."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import celltrain as ct
+from celltrain import papers
+from celltrain.papers.tries import TRIED
+
+ROOT = Path(__file__).parents[2]
+PLANNED = sorted((ROOT / "papers").glob("*/tried.toml"))
+
+
+@pytest.fixture
+def tried() -> Iterator[ModuleType]:
+    """The script, which is no part of the package."""
+    spec = importlib.util.spec_from_file_location("tried", ROOT / "tests" / "papers" / "tried.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["tried"] = module  # data classes look their module up
+    spec.loader.exec_module(module)
+    yield module
+    del sys.modules["tried"]
+
+
+@pytest.mark.parametrize("file", PLANNED, ids=lambda file: file.parent.name)
+def test_the_results_are_those_of_the_plan(tried: ModuleType, file: Path) -> None:
+    results = json.loads((file.parent / TRIED).read_text(encoding="utf-8"))
+    assert [tried.known_by(one) for one in results] == [one.known_by for one in tried.plans(file)]
+
+
+@pytest.mark.parametrize("file", PLANNED, ids=lambda file: file.parent.name)
+def test_every_plan_names_what_its_paper_has(tried: ModuleType, file: Path) -> None:
+    paper = papers.describe(str(file.parent))
+    every = list(tried.plans(file))
+    assert every
+    for plan in every:
+        found = tried.reduced(paper, plan)
+        assert {one.name for one in (*found.tables, *found.figures)} == set(plan.exhibits)
+        assert all(one.columns for one in (*found.tables, *found.figures)), plan.name
+        assert {one.id for one in found.claims} == set(plan.claims)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"claims": ["none-such"]}, "unknown claim 'none-such'"),
+        ({"columns": ["none-such"]}, "unknown column 'none-such'"),
+        ({"exhibits": ["Table 99"]}, "unknown exhibit 'Table 99'"),
+        ({"held_out": ["Table 99"]}, "unknown exhibit 'Table 99'"),
+        ({"candidate": "none-such"}, "unknown candidate 'none-such'"),
+    ],
+)
+def test_a_name_that_the_paper_does_not_have_is_refused(
+    tried: ModuleType, change: dict[str, Any], said: str
+) -> None:
+    plan = replace(next(tried.plans(PLANNED[0])), **change)
+    with pytest.raises(ct.InputError, match=said):
+        tried.reduced(papers.describe(str(PLANNED[0].parent)), plan)
+
+
+@pytest.mark.parametrize("change", [{"claims": ("other",)}, {"held_out": ("Table 1",)}, {"search": "other"}])
+def test_a_result_counts_for_the_same_claims_and_held_out_exhibits_alone(
+    tried: ModuleType, change: dict[str, Any]
+) -> None:
+    plan = next(tried.plans(PLANNED[0]))
+    kept = plan.known_by | {"claims": {claim: {} for claim in plan.claims}}
+    assert tried.known_by(kept) == plan.known_by
+    other = replace(plan, **change)
+    assert tried.known_by(kept) != other.known_by
+    assert tried.in_order([other], [kept]) == []
