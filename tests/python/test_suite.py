@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from celltrain import _core, verdicts
+from celltrain.comparison import Comparison, compare
 from celltrain.errors import InputError
 from celltrain.scenario import load
 from celltrain.suite import run_suite
@@ -118,9 +119,41 @@ def test_the_command_writes_a_report_a_list_of_verdicts_and_a_folder_for_each_se
     assert (out / "verdicts.json").read_bytes() == first
 
 
+def test_a_stopped_suite_is_resumed_by_the_same_command(
+    tiny: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, stopped = tiny.parent / "whole", tiny.parent / "stopped"
+    assert cli("suite", tiny, "--jobs", "1", "--out", whole).code == 0
+
+    def interrupted(*arguments: Any, **options: Any) -> Comparison:
+        compare(*arguments, **options)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as changes:
+        changes.setattr("celltrain.suite.compare", interrupted)
+        assert cli("suite", tiny, "--jobs", "1", "--out", stopped).code == 130
+    assert (stopped / "1" / "runs.sqlite").is_file()
+    assert cli("suite", tiny, "--jobs", "1", "--out", stopped).code == 0
+    assert json.loads((stopped / "1" / "manifest.json").read_text())["reused"] == 6
+    assert (stopped / "verdicts.json").read_bytes() == (whole / "verdicts.json").read_bytes()
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
+        (
+            'place = "1"',
+            'place = "../elsewhere"',
+            "section ../elsewhere: a place is also the name of a folder",
+        ),
+        ('place = "1"', 'place = "/tmp/elsewhere"', "also the name of a folder"),
+        ('place = "1"', 'place = "."', "also the name of a folder"),
+        ('place = "1"', 'place = "report.html"', "also the name of a folder"),
+        ("below = 0.5", "below = true", "needs `below` or `above`"),
+        ("below = 0.5", "below = nan", "needs `below` or `above`"),
+        ("above = 2", "above = inf", "needs `below` or `above`"),
+        ("needs.fq-codel = {", "needs = 3 # {", "`needs` is a table of settings for each policy"),
+        ("needs.fq-codel = {", "needs.fq-codel = 3 # {", "`needs` is a table of settings for each policy"),
         ('title = "Tiny"', 'titel = "Tiny"', "did you mean 'title'"),
         ('source = "nobody"', "", "needs `source`, a text"),
         ("below = 0.5", "below = 0.5, above = 1", "needs `below` or `above`"),

@@ -52,6 +52,8 @@ def suite(
     key = suite_key(loaded, policies, stacks, ecn=ecn)
     asked = {k: v for k, v in (("seed", seed), ("replications", replications)) if v is not None}
     with options.claimed(out, KIND, key, overwrite, asked) as folder:
+        if folder is not None:
+            folder.write_json("verdicts.json", {})  # marks the folder as one of ours from the start
         with options.cluster(scheduler, jobs) as executor, options.watched("evaluating", out) as progress:
             found = run_suite(
                 loaded,
