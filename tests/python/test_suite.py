@@ -11,6 +11,8 @@ import pytest
 from celltrain import _core, verdicts
 from celltrain.comparison import Comparison, compare
 from celltrain.errors import InputError
+from celltrain.report.suite import suite_report
+from celltrain.results import combined_fingerprint
 from celltrain.scenario import load
 from celltrain.suite import run_suite
 from celltrain.suite_file import Statement, load_suite, suites
@@ -136,6 +138,17 @@ def test_a_stopped_suite_is_resumed_by_the_same_command(
     assert cli("suite", tiny, "--jobs", "1", "--out", stopped).code == 0
     assert json.loads((stopped / "1" / "manifest.json").read_text())["reused"] == 6
     assert (stopped / "verdicts.json").read_bytes() == (whole / "verdicts.json").read_bytes()
+
+
+def test_a_report_counts_the_runs_of_all_sections(tiny: Path) -> None:
+    section = SUITE[SUITE.index("[[section]]") :].replace('place = "1"', 'place = "2"')
+    with (tiny / "suite.toml").open("a") as file:
+        file.write(section)
+    found = run_suite(load_suite(tiny), replications=2, jobs=1)
+    report = suite_report(found, ["celltrain", "suite", "tiny"])
+    manifests = [one.manifest for one in found.found.values()]
+    assert f"{sum(one['cell_hops'] for one in manifests):,} cell-hops in " in report
+    assert combined_fingerprint(one["fingerprint"] for one in manifests) in report
 
 
 @pytest.mark.parametrize(
