@@ -9,7 +9,14 @@ from celltrain.papers.running import reproduce
 
 __all__ = ["PAPERS", "Paper", "PaperResults", "Reproduction", "describe", "reproduce"]
 
-PAPERS: tuple[str, ...] = ("espd", "gfr-buffers", "virtual-queuing", "gfr-pushout", "abr-vbr", "rfc8289-codel")
+PAPERS: tuple[str, ...] = (
+    "espd",
+    "gfr-buffers",
+    "virtual-queuing",
+    "gfr-pushout",
+    "abr-vbr",
+    "rfc8289-codel",
+)
 """The ids of the papers that come with the package."""
 
 
