@@ -1,4 +1,4 @@
-"""A sweep on a real Dask cluster of this machine: one scheduler, two workers, one of which is killed."""
+"""A real Dask cluster of this machine: one scheduler, two workers, one of which is killed."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from pathlib import Path
 import pytest
 
 import celltrain as ct
+from celltrain.folder import claim
 from celltrain.runs.executors import connect
 from celltrain.sweeps import FRAMES
+from tiny_paper import ID
 
 pytest.importorskip("distributed", reason="the extra 'dask' is not installed")
 
@@ -96,3 +98,47 @@ def test_a_lost_worker_changes_no_byte(
     assert alone.fingerprints == here.fingerprints
     assert alone.series.equals(here.series)
     assert both.mean_lines() == ct.compare(scenario, ["epd", "ppd"], replications=3).mean_lines()
+
+
+class StoppedError(Exception):
+    """What stops an experiment half way."""
+
+
+@pytest.mark.usefixtures("tiny_paper")
+def test_a_reproduction_stopped_half_way_goes_on_with_the_worker_that_is_left(
+    cluster: tuple[str, list[subprocess.Popen[bytes]]], tmp_path: Path
+) -> None:
+    address, workers = cluster
+    seen: list[tuple[int, int]] = []
+
+    def stop(done: int, total: int, cell_hops: int) -> None:
+        seen.append((done, total))
+        if done >= total // 2:
+            workers[0].kill()
+            raise StoppedError
+
+    with connect(address) as client:
+        while len(client.nthreads()) < 2:
+            assert all(worker.poll() is None for worker in workers)
+            time.sleep(0.01)
+        with pytest.raises(StoppedError), claim(tmp_path / "far", "reproduce", ID) as folder:
+            ct.reproduce(ID, replications=3, executor=client, folder=folder, progress=stop)
+        assert workers[0].wait() != 0
+        rest: list[int] = []
+        with claim(tmp_path / "far", "reproduce", ID) as folder:
+            far = ct.reproduce(
+                ID,
+                replications=3,
+                executor=client,
+                folder=folder,
+                progress=lambda done, total, _: rest.append(total),
+            )
+            far.write_to(folder)
+    done, total = seen[-1]
+    assert 0 < rest[-1] <= total - done, "what was there is not made again"
+    near = ct.reproduce(ID, replications=3)
+    near.write(tmp_path / "near")
+    files = sorted((tmp_path / "near").glob("*.parquet"))
+    assert len(files) > 3
+    for file in files:
+        assert (tmp_path / "far" / file.name).read_bytes() == file.read_bytes(), file.name
