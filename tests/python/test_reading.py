@@ -85,7 +85,7 @@ def test_all_papers_are_read_by_id(
     from celltrain import papers
 
     def one_figure(paper: str, **options: Any) -> papers.Reproduction:
-        return reproduce(paper, figures=["2"], stacks=["reno"], **options)
+        return reproduce(paper, **{**options, "figures": ["2"], "stacks": ["reno"]})
 
     # One paper stands for all: each takes its time.
     monkeypatch.setattr(papers, "PAPERS", ("espd",))

@@ -155,7 +155,7 @@ fn the_mean_of_the_distribution_is_the_mean_occupancy() {
 }
 
 /// Two constant sources of almost equal rates share a trunk, and the one drifts along the other: a cell that comes while a cell of the
-/// other is served waits for the rest of its 42.4 us. That are a tenth of all cells, whose waits are evenly distributed: P(W > w) =
+/// other is served waits for the rest of its 42.4 us. A tenth of all cells wait, and their waits are evenly distributed: P(W > w) =
 /// 0.1 (1 - w / 42.4 us) is 0.01 at 38.16 us. The path is 60 ms long.
 #[test]
 fn variation_is_that_of_the_queue_on_a_long_path() {

@@ -27,7 +27,7 @@ pub(crate) struct Begun {
 pub(crate) struct Had {
     /// The flow's number.
     pub(crate) flow: u32,
-    /// Distinct bytes, and when the last of them came; before that, when the flow was first heard of.
+    /// Distinct bytes, and when the last of them came; before that, when its first segment came.
     pub(crate) bytes: u64,
     pub(crate) at: Time,
 }
