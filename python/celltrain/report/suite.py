@@ -33,7 +33,7 @@ def suite_report(found: SuiteResults, command: Sequence[str]) -> str:
         f"{len(suite.sections)} sections of {suite.source}, {first['replications']} replications of each "
         f"variant with seed {first['seed']}",
     )
-    page.lead(f"What does {suite.source} find of {_names(found)}?", summary(found))
+    page.lead(f"Which statements hold for {_names(found)}?", summary(found))
     for section in suite.sections:
         _section(page, found, section)
     if suite.missing:
