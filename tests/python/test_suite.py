@@ -108,7 +108,8 @@ def test_the_command_writes_a_report_a_list_of_verdicts_and_a_folder_for_each_se
     tiny: Path, cli: Cli
 ) -> None:
     out = tiny.parent / "out"
-    assert cli("suite", tiny, "--jobs", "1", "--out", out).code == 0
+    words = ("suite", tiny, "--jobs", "1", "--out", out, "--ecn", "--seed", "7", "--replications", "3")
+    assert cli(*words).code == 0
     report = (out / "report.html").read_text()
     assert "Is the queue short?" in report
     assert "codel: of 2 statements 1 are supported, 1 contradicted and 0 undecided." in report
@@ -116,8 +117,10 @@ def test_the_command_writes_a_report_a_list_of_verdicts_and_a_folder_for_each_se
     rows = json.loads((out / "verdicts.json").read_text())["rows"]
     assert [row["verdict"] for row in rows] == ["supported", "contradicted"]
     assert (out / "1" / "report.html").is_file()
+    assert "celltrain suite " in report
+    assert "--ecn --seed 7 --replications 3</code>" in report
     first = (out / "verdicts.json").read_bytes()
-    assert cli("suite", tiny, "--jobs", "1", "--out", out).code == 0
+    assert cli(*words).code == 0
     assert (out / "verdicts.json").read_bytes() == first
 
 
