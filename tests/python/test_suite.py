@@ -11,6 +11,7 @@ import pytest
 from celltrain import _core, verdicts
 from celltrain.comparison import Comparison, compare
 from celltrain.errors import InputError
+from celltrain.reading import read
 from celltrain.report.suite import suite_report
 from celltrain.results import combined_fingerprint
 from celltrain.scenario import load
@@ -114,6 +115,9 @@ def test_the_command_writes_a_report_a_list_of_verdicts_and_a_folder_for_each_se
     assert "Is the queue short?" in report
     assert "codel: of 2 statements 1 are supported, 1 contradicted and 0 undecided." in report
     assert "http://" not in report.replace("http://www.w3.org", "")
+    found = read(out)
+    assert isinstance(found, dict)
+    assert {place: list(one.variants) for place, one in found.items()} == {"1": ["tail-drop", "codel"]}
     rows = json.loads((out / "verdicts.json").read_text())["rows"]
     assert [row["verdict"] for row in rows] == ["supported", "contradicted"]
     assert (out / "1" / "report.html").is_file()
