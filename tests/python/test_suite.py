@@ -174,7 +174,7 @@ def test_a_report_counts_the_runs_of_all_sections(tiny: Path) -> None:
         ("above = 2", "above = inf", "needs `below` or `above`"),
         ("needs.fq-codel = {", "needs = 3 # {", "`needs` is a table of settings for each policy"),
         ("needs.fq-codel = {", "needs.fq-codel = 3 # {", "`needs` is a table of settings for each policy"),
-        ('title = "Tiny"', 'titel = "Tiny"', "did you mean 'title'"),
+        ('title = "Tiny"', 'titles = "Tiny"', "did you mean 'title'"),
         ('source = "nobody"', "", "needs `source`, a text"),
         ("below = 0.5", "below = 0.5, above = 1", "needs `below` or `above`"),
         ('measure = "goodput"', 'measure = "godput"', "did you mean 'goodput'"),
