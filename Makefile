@@ -68,7 +68,7 @@ golden: ## Write the golden values again. Only after a change of the model that 
 .PHONY: watch
 watch: $(VENV)/.dev ## Build and run the quick tests now and whenever a source changes, until Ctrl-C.
 	$(BIN)/watchfiles --ignore-paths python/celltrain/_core.abi3.so "$(MAKE) --no-print-directory test-fast PROFILE=dev" \
-		Cargo.toml crates docs papers python pyproject.toml scenarios tests
+		Cargo.toml crates docs papers python pyproject.toml scenarios suites tests
 
 .PHONY: coverage
 coverage: ## Measure what the tests of the crates cover, or of CRATES="-p celltrain-tcp"; report in target/llvm-cov/html.

@@ -3,7 +3,7 @@
 from glob import glob
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from celltrain import manifests
 from celltrain.errors import InputError, unknown
@@ -61,12 +61,13 @@ def collect(pattern: str | PathLike[str], frame: str = "summary") -> "pl.DataFra
     return pl.concat(parts, how="diagonal_relaxed") if parts else pl.DataFrame()
 
 
-def read(path: str | PathLike[str]) -> "Result | Comparison | PaperResults | Sweep | dict[str, PaperResults]":
+def read(path: str | PathLike[str]) -> "Result | Comparison | PaperResults | Sweep | dict[str, Any]":
     """Opens a results folder: what comes out depends on the `kind` in its manifest.
 
     A run gives a `Result`, a comparison a `Comparison`, a sweep a `Sweep`, a paper's reproduction
-    `PaperResults`, and that of all papers a dictionary of these by id. Where the kind is known, the `read` of
-    the class says so to type checkers too: `ct.Sweep.read(path)`.
+    `PaperResults`, and that of all papers a dictionary of these by id. A suite gives a dictionary of the
+    comparisons of its sections. Where the kind is known, the `read` of the class says so to type checkers
+    too: `ct.Sweep.read(path)`.
 
     Raises:
         InputError: the folder holds no results, they are incomplete or damaged, or a newer one wrote them.
@@ -94,5 +95,9 @@ def read(path: str | PathLike[str]) -> "Result | Comparison | PaperResults | Swe
             from celltrain.papers.archive import PaperResults
 
             return {paper: PaperResults.read(place / paper) for paper in manifest["papers"]}
+        case "suite":
+            from celltrain.comparison import Comparison
+
+            return {section: Comparison.read(place / section) for section in manifest["sections"]}
         case kind:
             raise InputError(f"{path} holds results of an unknown kind, '{kind}'")

@@ -1,5 +1,7 @@
 """What describes a suite: the folder with `suite.toml` and a scenario file for each section."""
 
+import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
@@ -18,6 +20,11 @@ LIBRARY = Path(__file__).parent / "suites"
 
 FILE = "suite.toml"
 """What describes a suite in its folder."""
+
+_PLACE = re.compile(r"[A-Za-z0-9]+([._-][A-Za-z0-9]+)*")
+"""What names a section: it also names the folder of its results, beside the files of the suite."""
+
+_FILES = ("manifest.json", "report.html", "verdicts.json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,14 +131,22 @@ class _Reader:
             source=self._text(content, "source", "the suite"),
             baseline=self._text(content, "baseline", "the suite"),
             policies=self._texts(content, "policies", "the suite"),
-            needs=content.get("needs", {}),
+            needs=self._needs(content),
             missing=self._texts(content, "missing", "the suite") if "missing" in content else (),
             sections=sections,
         )
 
+    def _needs(self, content: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+        found = content.get("needs", {})
+        if not isinstance(found, dict) or not all(isinstance(one, dict) for one in found.values()):
+            raise ValueError("`needs` is a table of settings for each policy, such as [needs.fq-codel]")
+        return found
+
     def _section(self, content: Mapping[str, Any]) -> Section:
         place = self._text(content, "place", "a section")
         where = f"section {place}"
+        if not _PLACE.fullmatch(place) or place in _FILES:
+            raise ValueError(f"{where}: a place is also the name of a folder, such as 8.2.2")
         known = ("place", "title", "question", "scenario", "measures", "statement", "stacks")
         self._known(content, known, where)
         measures = self._texts(content, "measures", where)
@@ -148,8 +163,8 @@ class _Reader:
 
     def _statement(self, content: Mapping[str, Any], where: str) -> Statement:
         self._known(content, ("text", "measure", "below", "above"), f"a statement of {where}")
-        factors = [key for key in ("below", "above") if isinstance(content.get(key), int | float)]
-        if len(factors) != 1:
+        factors = [key for key in ("below", "above") if key in content]
+        if len(factors) != 1 or not _is_finite(content[factors[0]]):
             raise ValueError(f"a statement of {where} needs `below` or `above`, a factor of the baseline")
         return Statement(
             text=self._text(content, "text", where),
@@ -180,3 +195,7 @@ class _Reader:
         if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
             raise ValueError(f"{where}: `{key}` is an array of tables")
         return value
+
+
+def _is_finite(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

@@ -11,10 +11,13 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 import celltrain as ct
 from celltrain.report import PapersReport, comparison_report, reproduction_report, run_report
+from celltrain.report.distributions import distribution_chart
+from celltrain.report.page import Page
 from celltrain.report.sweep import sweep_report
 from tiny_paper import ID
 
@@ -45,6 +48,7 @@ USE = """<script>
     const ticks = () => [...figure.querySelectorAll("svg > text")].map((text) => text.textContent).join(" ");
     const surface = () => figure.querySelector(".surface");
     const one = { label: figure.querySelector("svg").getAttribute("aria-label"), paths: 0 };
+    one.placed = !/NaN|Infinity/.test(figure.querySelector("svg").outerHTML);
     if (figure.chart.data.kind === "distribution") {
       one.kind = "distribution";
       one.paths = figure.querySelectorAll("path").length;
@@ -160,6 +164,7 @@ def test_charts_answer_in_a_browser_and_nothing_complains(
     assert (outcome["heat"] >= 64) == (kind == "wide sweep")
     for chart in outcome["seen"]:
         assert chart["label"]
+        assert chart["placed"]
         if chart["kind"] == "distribution":
             assert chart["paths"] == 2, "a curve for each variant"
             assert re.match(r"At most [\d.,]+ (ms|cells): tail-drop [\d.]+ %, epd [\d.]+ %", chart["read"])
@@ -173,6 +178,28 @@ def test_charts_answer_in_a_browser_and_nothing_complains(
         else:
             assert re.search(r": -?[\d.,]+", chart["read"])
             assert chart["hidden"]
+
+
+@pytest.mark.parametrize(
+    ("highs", "shares_above"),
+    [
+        ((0, 10, 1000), (0.999, 0.5, 0.0)),  # on a logarithmic axis, and a port begins empty
+        ((0,), (0.0,)),
+        ((7,), (0.0,)),
+    ],
+)
+def test_a_distribution_is_drawn_whatever_its_values(
+    highs: tuple[int, ...], shares_above: tuple[float, ...], tmp_path: Path
+) -> None:
+    frame = pl.DataFrame({"unit": "cells", "high": highs, "share_above": shares_above})
+    page = Page("distribution", "of few values")
+    page.section("Distribution")
+    page.chart(distribution_chart("occupancy", {"a": frame}), "A curve.")
+    outcome = look_at(page.html(), tmp_path)
+    assert outcome["problems"] == []
+    (chart,) = outcome["seen"]
+    assert chart["placed"]
+    assert chart["end"].endswith(": a 100 %")
 
 
 def test_a_page_with_problems_is_noticed(reports: dict[str, str], tmp_path: Path) -> None:

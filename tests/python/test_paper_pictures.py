@@ -102,6 +102,17 @@ def test_a_report_begins_with_the_picture_that_leads(
     assert json.loads(first[1])["label"] == label
 
 
+def test_a_caption_speaks_of_published_values_only_where_there_are_any(
+    tmp_path: Path, scenario: ct.Scenario
+) -> None:
+    lead = 'lead = { exhibit = "Table 1", row = "largest window" }\n[rows.start]'
+    paper = _paper(tmp_path, scenario, ("[rows.start]", lead))
+    report = reproduction_report(
+        papers.reproduce(paper, tables=["1"], stacks=["reno"], replications=1, jobs=1)
+    )
+    assert "Table 1, largest window: measured, with 95 % intervals." in report
+
+
 @pytest.mark.parametrize("name", papers.PAPERS)
 def test_every_paper_has_a_picture_that_leads(name: str) -> None:
     assert papers.describe(name).lead is not None

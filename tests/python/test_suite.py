@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from celltrain import _core, verdicts
+from celltrain.comparison import Comparison, compare
 from celltrain.errors import InputError
+from celltrain.reading import read
+from celltrain.report.suite import suite_report
+from celltrain.results import combined_fingerprint
 from celltrain.scenario import load
 from celltrain.suite import run_suite
 from celltrain.suite_file import Statement, load_suite, suites
@@ -105,23 +109,72 @@ def test_the_command_writes_a_report_a_list_of_verdicts_and_a_folder_for_each_se
     tiny: Path, cli: Cli
 ) -> None:
     out = tiny.parent / "out"
-    assert cli("suite", tiny, "--jobs", "1", "--out", out).code == 0
+    words = ("suite", tiny, "--jobs", "1", "--out", out, "--ecn", "--seed", "7", "--replications", "3")
+    assert cli(*words).code == 0
     report = (out / "report.html").read_text()
     assert "Is the queue short?" in report
     assert "codel: of 2 statements 1 are supported, 1 contradicted and 0 undecided." in report
     assert "http://" not in report.replace("http://www.w3.org", "")
+    found = read(out)
+    assert isinstance(found, dict)
+    assert {place: list(one.variants) for place, one in found.items()} == {"1": ["tail-drop", "codel"]}
     rows = json.loads((out / "verdicts.json").read_text())["rows"]
     assert [row["verdict"] for row in rows] == ["supported", "contradicted"]
     assert (out / "1" / "report.html").is_file()
+    assert "celltrain suite " in report
+    assert "--ecn --seed 7 --replications 3</code>" in report
     first = (out / "verdicts.json").read_bytes()
-    assert cli("suite", tiny, "--jobs", "1", "--out", out).code == 0
+    assert cli(*words).code == 0
     assert (out / "verdicts.json").read_bytes() == first
+
+
+def test_a_stopped_suite_is_resumed_by_the_same_command(
+    tiny: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, stopped = tiny.parent / "whole", tiny.parent / "stopped"
+    assert cli("suite", tiny, "--jobs", "1", "--out", whole).code == 0
+
+    def interrupted(*arguments: Any, **options: Any) -> Comparison:
+        compare(*arguments, **options)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as changes:
+        changes.setattr("celltrain.suite.compare", interrupted)
+        assert cli("suite", tiny, "--jobs", "1", "--out", stopped).code == 130
+    assert (stopped / "1" / "runs.sqlite").is_file()
+    assert cli("suite", tiny, "--jobs", "1", "--out", stopped).code == 0
+    assert json.loads((stopped / "1" / "manifest.json").read_text())["reused"] == 6
+    assert (stopped / "verdicts.json").read_bytes() == (whole / "verdicts.json").read_bytes()
+
+
+def test_a_report_counts_the_runs_of_all_sections(tiny: Path) -> None:
+    section = SUITE[SUITE.index("[[section]]") :].replace('place = "1"', 'place = "2"')
+    with (tiny / "suite.toml").open("a") as file:
+        file.write(section)
+    found = run_suite(load_suite(tiny), replications=2, jobs=1)
+    report = suite_report(found, ["celltrain", "suite", "tiny"])
+    manifests = [one.manifest for one in found.found.values()]
+    assert f"{sum(one['cell_hops'] for one in manifests):,} cell-hops in " in report
+    assert combined_fingerprint(one["fingerprint"] for one in manifests) in report
 
 
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('title = "Tiny"', 'titel = "Tiny"', "did you mean 'title'"),
+        (
+            'place = "1"',
+            'place = "../elsewhere"',
+            "section ../elsewhere: a place is also the name of a folder",
+        ),
+        ('place = "1"', 'place = "/tmp/elsewhere"', "also the name of a folder"),
+        ('place = "1"', 'place = "."', "also the name of a folder"),
+        ('place = "1"', 'place = "report.html"', "also the name of a folder"),
+        ("below = 0.5", "below = true", "needs `below` or `above`"),
+        ("below = 0.5", "below = nan", "needs `below` or `above`"),
+        ("above = 2", "above = inf", "needs `below` or `above`"),
+        ("needs.fq-codel = {", "needs = 3 # {", "`needs` is a table of settings for each policy"),
+        ("needs.fq-codel = {", "needs.fq-codel = 3 # {", "`needs` is a table of settings for each policy"),
+        ('title = "Tiny"', 'titles = "Tiny"', "did you mean 'title'"),
         ('source = "nobody"', "", "needs `source`, a text"),
         ("below = 0.5", "below = 0.5, above = 1", "needs `below` or `above`"),
         ('measure = "goodput"', 'measure = "godput"', "did you mean 'goodput'"),

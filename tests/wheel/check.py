@@ -23,6 +23,7 @@ INSIDE = (
     "celltrain/papers/library/abr-vbr/published.csv",
     "celltrain/scenarios/teaching/lost-cell.toml",
     "celltrain/scenarios/sweeps/buffer-size.toml",
+    "celltrain/suites/aqm/suite.toml",
     "celltrain/report/charts/base.js",
     "celltrain/_core.pyi",
     "celltrain/py.typed",

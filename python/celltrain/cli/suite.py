@@ -1,5 +1,6 @@
 """`celltrain suite`: a whole evaluation with one command."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -52,6 +53,8 @@ def suite(
     key = suite_key(loaded, policies, stacks, ecn=ecn)
     asked = {k: v for k, v in (("seed", seed), ("replications", replications)) if v is not None}
     with options.claimed(out, KIND, key, overwrite, asked) as folder:
+        if folder is not None:
+            folder.write_json("verdicts.json", {})  # marks the folder as one of ours from the start
         with options.cluster(scheduler, jobs) as executor, options.watched("evaluating", out) as progress:
             found = run_suite(
                 loaded,
@@ -69,7 +72,7 @@ def suite(
         if folder is not None:
             from celltrain.report.suite import suite_report
 
-            words = ["celltrain", "suite", name, *_again(aqm, stack, ecn)]
+            words = ["celltrain", "suite", name, *_again(aqm, stack, ecn, asked)]
             folder.write_text("report.html", suite_report(found, words))
             folder.write_json("verdicts.json", found.to_json())
             folder.finish(found.manifest())
@@ -87,11 +90,12 @@ def _report(found: "Comparison", folder: "Folder") -> None:
     folder.write_text("report.html", comparison_report(found))
 
 
-def _again(aqm: str | None, stack: str | None, ecn: bool) -> list[str]:
+def _again(aqm: str | None, stack: str | None, ecn: bool, asked: Mapping[str, int]) -> list[str]:
     """The options that were given."""
     words = [] if aqm is None else ["--aqm", aqm]
     words += [] if stack is None else ["--stack", stack]
-    return [*words, "--ecn"] if ecn else words
+    words += ["--ecn"] if ecn else []
+    return [*words, *(word for name, value in asked.items() for word in (f"--{name}", str(value)))]
 
 
 def _words(text: str | None) -> list[str]:

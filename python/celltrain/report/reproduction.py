@@ -348,4 +348,5 @@ def _table_chart(page: Page, found: Reproduction, table: Table, row: str) -> Non
     chart = parts.points_chart(
         names, series, xlabel=table.parameter, ylabel=label, unit=unit, bounds=bounds_of_row(row, unit)
     )
-    page.chart(chart, f"{table.name}, {row}: published and measured, with 95 % intervals.")
+    shown = "published and measured" if any(is_published for *_, is_published in series) else "measured"
+    page.chart(chart, f"{table.name}, {row}: {shown}, with 95 % intervals.")

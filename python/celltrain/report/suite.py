@@ -8,6 +8,7 @@ from celltrain.comparison import Comparison
 from celltrain.registry import measure
 from celltrain.report import parts
 from celltrain.report.page import Page
+from celltrain.results import combined_provenance
 from celltrain.suite import SuiteResults, verdict_lines
 from celltrain.suite_file import Section
 from celltrain.verdicts import Verdict
@@ -32,14 +33,15 @@ def suite_report(found: SuiteResults, command: Sequence[str]) -> str:
         f"{len(suite.sections)} sections of {suite.source}, {first['replications']} replications of each "
         f"variant with seed {first['seed']}",
     )
-    page.lead(f"What does {suite.source} find of {_names(found)}?", summary(found))
+    page.lead(f"Which statements hold for {_names(found)}?", summary(found))
     for section in suite.sections:
         _section(page, found, section)
     if suite.missing:
         page.section("What is left out")
         for one in suite.missing:
             page.text(f"{suite.source}, section {one}.")
-    parts.how_sure(page, first)
+    every = [one.manifest for one in found.found.values()]
+    parts.how_sure(page, {**first, **combined_provenance(every)})
     parts.rerun(page, command, {})
     return page.html()
 

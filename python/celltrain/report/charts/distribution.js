@@ -19,8 +19,9 @@ class Distribution extends Chart {
 
   layout() {
     const values = this.data.series.flatMap((series) => series.x);
-    this.low = this.data.log ? Math.min(...values) : 0;
-    this.high = Math.max(...values) * 1.02;
+    // Zero has no logarithm: it is drawn at the smallest value above it.
+    this.low = this.data.log ? Math.min(...values.filter((value) => value > 0)) : 0;
+    this.high = Math.max(...values) * 1.02 || 1;
     [this.left, this.right, this.top, this.bottom] = [52, this.width - 16, 10, 250];
   }
 
