@@ -127,6 +127,15 @@ def test_the_command_writes_a_report_a_list_of_verdicts_and_a_folder_for_each_se
         ('measure = "goodput"', 'measure = "godput"', "did you mean 'goodput'"),
         ('policies = ["codel"]', 'policies = "codel"', "needs `policies`, a list of texts"),
         ("[[section]]", "[section]", "array of tables"),
+        ("below = 0.5", "below = true", "needs `below` or `above`"),
+        ("below = 0.5", "below = nan", "needs `below` or `above`"),
+        ("question =", 'stacks = "no"\nquestion =', "`stacks` is true or false"),
+        ('place = "1"', 'place = "../1"', "names a folder"),
+        ('place = "1"', 'place = "/tmp/1"', "names a folder"),
+        ('place = "1"', 'place = "report.html"', "is the name of a file"),
+        ("needs.fq-codel = {", "needs = 3 #", "a table of settings for each policy"),
+        ("needs.fq-codel = {", "needs.fq-codel = 3 # {", "a table of settings for each policy"),
+        ("needs.fq-codel", "needs.fq-codl", "did you mean 'fq-codel'"),
     ],
 )
 def test_a_wrong_description_is_refused_with_a_sentence(tiny: Path, old: str, new: str, message: str) -> None:
