@@ -94,6 +94,15 @@ def test_every_policy_and_stack_is_judged_against_the_baseline_with_the_same_sta
     assert judged["codel, reno", "goodput"].ratio == pytest.approx(means[0] / means[1])
 
 
+def test_there_is_no_ratio_to_nothing(tiny: Path, cli: Cli) -> None:
+    (tiny / "tiny.toml").write_text(SCENARIO.replace('"200 packets"', '"unlimited"'))
+    changed(tiny, "delay_mean", "cell_loss_ratio")
+    printed = cli("suite", tiny, "--jobs", "1").out
+    assert "nan" not in printed
+    rows = json.loads(cli("suite", tiny, "--jobs", "1", "--json").out)["rows"]
+    assert [row["ratio"] is None for row in rows] == [True, False]
+
+
 def test_ecn_marks_where_a_policy_can(tiny: Path) -> None:
     found = run_suite(load_suite(tiny), ecn=True, jobs=1)
     variants = found.found["1"].manifest["variants"]
