@@ -6,6 +6,7 @@ replication, and gets a verdict of three values.
 """
 
 import json
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -38,8 +39,8 @@ class Judged:
     section: str
     variant: str
     statement: Statement
-    ratio: float
-    """The mean of the measure over that of the baseline."""
+    ratio: float | None
+    """The mean of the measure over that of the baseline; None where that is zero or either has no value."""
     verdict: verdicts.Verdict
 
 
@@ -106,7 +107,7 @@ class SuiteResults:
 def _judged(section: Section, statement: Statement, found: Comparison, variant: str, baseline: str) -> Judged:
     samples = [found.results[name].sample(statement.measure) for name in (variant, baseline)]
     means = [sum(sample) / len(sample) for sample in samples]
-    ratio = means[0] / means[1] if means[1] else float("nan")
+    ratio = means[0] / means[1] if means[1] and all(map(math.isfinite, means)) else None
     return Judged(section.place, variant, statement, ratio, statement.judge(*samples).verdict)
 
 

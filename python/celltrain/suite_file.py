@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from celltrain import registry, verdicts
+from celltrain.comparison import known_policies
 from celltrain.embedded import parsed
 from celltrain.errors import InputError, unknown
+from celltrain.manifests import MANIFEST
 from celltrain.scenario import read_text, shown
 
 __all__ = ["Section", "Statement", "Suite", "load_suite", "suites"]
@@ -21,10 +23,11 @@ LIBRARY = Path(__file__).parent / "suites"
 FILE = "suite.toml"
 """What describes a suite in its folder."""
 
-_PLACE = re.compile(r"[A-Za-z0-9]+([._-][A-Za-z0-9]+)*")
-"""What names a section: it also names the folder of its results, beside the files of the suite."""
+FILES = ("report.html", "verdicts.json", MANIFEST)
+"""The files of the results, beside a folder for each section."""
 
-_FILES = ("manifest.json", "report.html", "verdicts.json")
+_FOLDER = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]*(\.[0-9A-Za-z_-]+)*")
+"""The place of a section, which is the name of its folder among the results."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,22 +134,18 @@ class _Reader:
             source=self._text(content, "source", "the suite"),
             baseline=self._text(content, "baseline", "the suite"),
             policies=self._texts(content, "policies", "the suite"),
-            needs=self._needs(content),
+            needs=self._needs(content.get("needs", {})),
             missing=self._texts(content, "missing", "the suite") if "missing" in content else (),
             sections=sections,
         )
 
-    def _needs(self, content: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-        found = content.get("needs", {})
-        if not isinstance(found, dict) or not all(isinstance(one, dict) for one in found.values()):
-            raise ValueError("`needs` is a table of settings for each policy, such as [needs.fq-codel]")
-        return found
-
     def _section(self, content: Mapping[str, Any]) -> Section:
         place = self._text(content, "place", "a section")
+        if not _FOLDER.fullmatch(place):
+            raise ValueError(f"the place {place!r} names a folder: digits, letters, '.', '-' and '_' alone")
+        if place in FILES:
+            raise ValueError(f"the place {place!r} is the name of a file of the results")
         where = f"section {place}"
-        if not _PLACE.fullmatch(place) or place in _FILES:
-            raise ValueError(f"{where}: a place is also the name of a folder, such as 8.2.2")
         known = ("place", "title", "question", "scenario", "measures", "statement", "stacks")
         self._known(content, known, where)
         measures = self._texts(content, "measures", where)
@@ -158,13 +157,21 @@ class _Reader:
             scenario=self.place.parent / self._text(content, "scenario", where),
             measures=tuple(registry.measure(name).name for name in measures),
             statements=tuple(self._statement(one, where) for one in statements),
-            stacks=content.get("stacks", True) is not False,
+            stacks=self._truth(content, "stacks", where),
         )
+
+    def _needs(self, content: object) -> dict[str, dict[str, Any]]:
+        if not isinstance(content, dict) or not all(isinstance(one, dict) for one in content.values()):
+            raise ValueError("`needs` has a table of settings for each policy, such as [needs.fq-codel]")
+        for name in content:
+            if name not in (known := known_policies()):
+                raise ValueError(f"needs: {unknown('policy', name, known)}")
+        return content
 
     def _statement(self, content: Mapping[str, Any], where: str) -> Statement:
         self._known(content, ("text", "measure", "below", "above"), f"a statement of {where}")
         factors = [key for key in ("below", "above") if key in content]
-        if len(factors) != 1 or not _is_finite(content[factors[0]]):
+        if len(factors) != 1 or not _is_factor(content[factors[0]]):
             raise ValueError(f"a statement of {where} needs `below` or `above`, a factor of the baseline")
         return Statement(
             text=self._text(content, "text", where),
@@ -184,6 +191,12 @@ class _Reader:
             raise ValueError(f"{where} needs `{key}`, a text")
         return value
 
+    def _truth(self, content: Mapping[str, Any], key: str, where: str) -> bool:
+        value = content.get(key, True)
+        if not isinstance(value, bool):
+            raise ValueError(f"{where}: `{key}` is true or false")
+        return value
+
     def _texts(self, content: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
         value = content.get(key)
         if not isinstance(value, list) or not value or not all(isinstance(one, str) for one in value):
@@ -197,5 +210,5 @@ class _Reader:
         return value
 
 
-def _is_finite(value: object) -> bool:
+def _is_factor(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

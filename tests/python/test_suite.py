@@ -98,6 +98,15 @@ def test_every_policy_and_stack_is_judged_against_the_baseline_with_the_same_sta
     assert judged["codel, reno", "goodput"].ratio == pytest.approx(means[0] / means[1])
 
 
+def test_there_is_no_ratio_to_nothing(tiny: Path, cli: Cli) -> None:
+    (tiny / "tiny.toml").write_text(SCENARIO.replace('"200 packets"', '"unlimited"'))
+    changed(tiny, "delay_mean", "cell_loss_ratio")
+    printed = cli("suite", tiny, "--jobs", "1").out
+    assert "nan" not in printed
+    rows = json.loads(cli("suite", tiny, "--jobs", "1", "--json").out)["rows"]
+    assert [row["ratio"] is None for row in rows] == [True, False]
+
+
 def test_ecn_marks_where_a_policy_can(tiny: Path) -> None:
     found = run_suite(load_suite(tiny), ecn=True, jobs=1)
     variants = found.found["1"].manifest["variants"]
@@ -180,6 +189,15 @@ def test_a_report_counts_the_runs_of_all_sections(tiny: Path) -> None:
         ('measure = "goodput"', 'measure = "godput"', "did you mean 'goodput'"),
         ('policies = ["codel"]', 'policies = "codel"', "needs `policies`, a list of texts"),
         ("[[section]]", "[section]", "array of tables"),
+        ("below = 0.5", "below = true", "needs `below` or `above`"),
+        ("below = 0.5", "below = nan", "needs `below` or `above`"),
+        ("question =", 'stacks = "no"\nquestion =', "`stacks` is true or false"),
+        ('place = "1"', 'place = "../1"', "names a folder"),
+        ('place = "1"', 'place = "/tmp/1"', "names a folder"),
+        ('place = "1"', 'place = "report.html"', "is the name of a file"),
+        ("needs.fq-codel = {", "needs = 3 #", "a table of settings for each policy"),
+        ("needs.fq-codel = {", "needs.fq-codel = 3 # {", "a table of settings for each policy"),
+        ("needs.fq-codel", "needs.fq-codl", "did you mean 'fq-codel'"),
     ],
 )
 def test_a_wrong_description_is_refused_with_a_sentence(tiny: Path, old: str, new: str, message: str) -> None:

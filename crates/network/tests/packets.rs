@@ -156,6 +156,28 @@ fn limits_in_bytes_are_in_bytes() {
     assert_eq!(unit(&packets), ["packets", "packets"]);
 }
 
+/// A buffer without limit is counted in packets, or as the limit of a VC is: a level in another unit would be misread.
+#[test]
+fn levels_of_an_unlimited_buffer_are_in_its_unit() {
+    let of = |level, vc_buffer| {
+        let policy = [("switch.discard.policy", "epd"), ("switch.discard.epd.threshold", level)];
+        [&[("switch.buffer", "unlimited"), ("switch.vc-buffer", vc_buffer)], &policy[..]].concat()
+    };
+    for (level, vc_buffer, unit) in [
+        ("3000 B", "unlimited", "packets"),
+        ("4 cells", "unlimited", "packets"),
+        ("4 packets", "6000 B", "bytes"),
+        ("3000 B", "5 packets", "packets"),
+    ] {
+        let found = error(FIVE, &of(level, vc_buffer));
+        assert!(found.contains("switch.discard.epd.threshold"), "{found}");
+        assert!(found.contains(&format!("counted in {unit}: give a number of {unit}")), "{found}");
+    }
+    for (level, vc_buffer) in [("4 packets", "unlimited"), ("4 packets", "5 packets"), ("4000 B", "6000 B")] {
+        assert!(load(FIVE, &of(level, vc_buffer)).graph().is_ok(), "{level}, {vc_buffer}");
+    }
+}
+
 #[test]
 fn every_scheduler_runs_on_packets() {
     for discipline in DisciplineName::ALL {

@@ -115,7 +115,7 @@ impl Model {
     }
 
     /// Lets depart what has left by `now`.
-    fn depart<P: BufferPolicy>(&mut self, policy: &mut P, now: Time) {
+    pub(crate) fn depart<P: BufferPolicy>(&mut self, policy: &mut P, now: Time) {
         while !self.queue.is_empty() && self.departure <= now {
             if let Some(departure) = P::Needs::departure(&self.queue.remove(0), self.departure) {
                 policy.on_departure(departure);

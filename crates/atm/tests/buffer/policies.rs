@@ -238,6 +238,58 @@ where
     if before == after { Ok(()) } else { Err(format!("the rest of {cell:?} changed {before} to {after}")) }
 }
 
+/// Where [`BufferPolicy::passes`] says so, the policy, asked about every cell of the frame as long as there is room, would accept it, and would
+/// treat the next frame as if it had not been asked.
+fn what_passes_is_accepted<P>(mut policy: P, mut model: Model, arrivals: &[(u64, Cell)]) -> Result<(), String>
+where
+    P: BufferPolicy + Clone + Debug,
+{
+    let capacity = model.capacity();
+    for &(at, cell) in arrivals {
+        model.depart(&mut policy, at);
+        let (first, occupancy) = (model.view::<P::Needs>(&cell).is_first(), model.occupancy());
+        if first && cell.position == 0 && occupancy < capacity && policy.passes(&cell, || occupancy) {
+            frame_that_passes(&policy, capacity, occupancy, at, cell)?;
+        }
+        model.arrive(&mut policy, at, cell);
+    }
+    Ok(())
+}
+
+fn frame_that_passes<P>(policy: &P, capacity: u64, occupancy: u64, at: u64, cell: Cell) -> Result<(), String>
+where
+    P: BufferPolicy + Clone + Debug,
+{
+    let ask = |policy: &mut P, cell: Cell, occupancy: u64| {
+        let model = Model::holding(capacity, vec![cell; occupancy as usize]);
+        erased::<P::Needs>(policy.on_arrival(&cell, &View::new(&model, cell.position == 0), at))
+    };
+    let mut asked = policy.clone();
+    let rest = (1..cell.length).flat_map(|position| [(position, capacity - 1), (position, 0)]);
+    for (position, occupancy) in std::iter::once((0, occupancy)).chain(rest) {
+        let told = ask(&mut asked, Cell { position, ..cell }, occupancy);
+        if told != Verdict::Accept {
+            return Err(format!(
+                "{told:?} for {cell:?} at {occupancy} cells, against the promise of {policy:?}"
+            ));
+        }
+    }
+    let next = |policy: &P, occupancy| {
+        let (mut policy, frame) = (policy.clone(), Cell { frame: cell.frame.wrapping_add(1), ..cell });
+        (0..cell.length)
+            .map(|position| ask(&mut policy, Cell { position, ..frame }, occupancy))
+            .collect::<Vec<_>>()
+    };
+    for occupancy in [0, capacity - 1, capacity] {
+        if next(policy, occupancy) != next(&asked, occupancy) {
+            return Err(format!(
+                "the frame {cell:?} changed the fate of the next, against the promise of {policy:?}"
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// The rules that hold for all policies.
 fn check<P>(policy: &P, model: &Model, arrivals: &[(u64, Cell)]) -> Result<Vec<Asked>, String>
 where
@@ -248,6 +300,7 @@ where
     marks_are_for_the_capable(&asked)?;
     reasons_are_true(&asked)?;
     the_rest_is_accepted(policy.clone(), model.clone(), arrivals)?;
+    what_passes_is_accepted(policy.clone(), model.clone(), arrivals)?;
     Ok(asked)
 }
 
@@ -352,6 +405,10 @@ macro_rules! broken_policy {
             fn accepts_rest(&self, _: &Cell) -> bool {
                 true
             }
+
+            fn passes(&self, _: &Cell, _: impl FnOnce() -> u64) -> bool {
+                true
+            }
         }
     };
 }
@@ -433,6 +490,8 @@ fn the_checks_notice_a_policy_that_breaks_them() {
     let mark = marks_are_for_the_capable(&ask(&mut Marker, capacity, &arrivals)).unwrap_err();
     assert!(mark.starts_with("marked"), "{mark}");
     let promise = the_rest_is_accepted(Fickle, Model::new(capacity), &arrivals).unwrap_err();
+    assert!(promise.contains("against the promise"), "{promise}");
+    let promise = what_passes_is_accepted(Fickle, Model::new(capacity), &arrivals).unwrap_err();
     assert!(promise.contains("against the promise"), "{promise}");
     for (rule, other) in [
         (EndMarks::Broken, EndMarks::Always),

@@ -315,10 +315,10 @@ impl PortCore<Stored> {
         while self.merge.next::<false, _>(until, streams, &mut train) {
             loop {
                 self.advance(policy, train.first, streams);
-                let mut cell = train.item;
+                let (mut cell, low_latency) = (train.item, train.item.ecn.is_low_latency());
                 if self.notify_allocator(train.first, &mut cell, streams) {
                     units += 1;
-                    self.on_unit(policy, train.first, cell, streams);
+                    self.on_unit(policy, train.first, cell, low_latency, streams);
                 } else {
                     self.relay(&train, streams);
                 }
@@ -380,15 +380,16 @@ impl PortCore<Stored> {
         }
     }
 
-    /// A unit arrives; what is accepted goes into its queue, and on the link if that is free.
+    /// A unit arrives, which asked for low latency as it came, or not; what is accepted goes into its queue, and on the link if that is
+    /// free.
     fn on_unit<P: BufferPolicy>(
         &mut self,
         policy: &mut P,
         at: Instant,
         mut cell: Cell,
+        low_latency: bool,
         streams: &mut Streams,
     ) {
-        let low_latency = cell.ecn.is_low_latency();
         if self.admit::<true, P>(policy, at, &mut cell) {
             let size = self.service.size(&cell);
             self.service.enter(Unit { cell, at, size, low_latency });

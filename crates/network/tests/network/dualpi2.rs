@@ -119,6 +119,21 @@ fn a_mark_on_arrival_does_not_change_the_queue() {
     }
 }
 
+/// The same of the mark of a rate allocator (EFCI): no cell comes with one here.
+#[test]
+fn a_mark_of_the_allocator_does_not_change_the_queue() {
+    let flows = |discipline: &str| {
+        let result = run(&format!(
+            "duration = \"2 s\"\n[topology]\nkind = \"n-source\"\nsources = 3\n[link]\nrate = \"10 Mbit/s\"\ndelay = \"1 ms\"\n\
+             access.rate = \"25 Mbit/s\"\n[switch]\nbuffer = \"4000 cells\"\nallocator.algorithm = \"efci\"\n\
+             allocator.efci = {{ high = \"50 cells\", low = \"20 cells\" }}\nscheduler.discipline = \"{discipline}\"\n\
+             [vc]\ncategory = \"abr\"\n[traffic]\nkind = \"greedy\"\nstart = \"0 ms .. 100 ms\"\n"
+        ));
+        ["1", "2", "3"].map(|flow| row_text(&result.flows, flow))
+    };
+    assert_eq!(flows("dual-queue"), flows("fifo"));
+}
+
 /// What decides for two queues, or for one per VC, needs a discipline that serves them, and the other way round. `check` says so.
 #[test]
 fn a_policy_without_its_discipline_is_noted() {

@@ -119,6 +119,22 @@ pub(super) fn place(
     own.map_or_else(|| format!("switch.{key}"), |index| format!("port.{index}.{key}"))
 }
 
+/// Checks that the levels of a port's policy are in the unit in which a buffer without limit is counted. Those of other buffers have been
+/// compared with their sizes.
+fn check_levels(spec: &Spec, outline: &Outline, link: &Link) -> Result<(), Problem> {
+    let Capacity(None, unit) = link.buffer else { return Ok(()) };
+    for (key, level) in link.discard.levels() {
+        if level.unit().is_some_and(|found| found != unit) {
+            let table = place(spec, &outline.nodes, link, "discard", |port| port.discard.is_some());
+            let message = format!(
+                "\"{level}\" does not suit a buffer that is counted in {unit}: give a number of {unit}"
+            );
+            return Err(Problem::new(format!("{table}.{}.{key}", link.discard.policy.name()), message));
+        }
+    }
+    Ok(())
+}
+
 /// Checks that the policies and schedulers of switch ports find what they need in the contracts of the VCs that cross them.
 pub(super) fn check_contracts(
     spec: &Spec,
@@ -132,6 +148,7 @@ pub(super) fn check_contracts(
         if outline.nodes[link.from].kind == NodeKind::Host || vcs.is_empty() {
             continue;
         }
+        check_levels(spec, outline, link)?;
         // Of one port at a time: those of all together are as many as all routes have links.
         let vcs: &[Contract] = &vcs.iter().map(|vc| vc.contract(flows)).collect::<Vec<_>>();
         let generator = Randomness { seed: 0, replication: 0 }.named("check");
