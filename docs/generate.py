@@ -17,7 +17,7 @@ from typing import Any
 import typer.main
 
 from celltrain import papers
-from celltrain.cli import app
+from celltrain.cli import application
 from celltrain.papers import readme, recordings, statements, today
 from celltrain.registry import Measure, measures
 from celltrain.words import WORDS
@@ -37,7 +37,7 @@ Generated from the commands by `make generate`.
 
 def cli_page() -> str:
     """The reference of every command."""
-    return HEAD + "".join(_sections("celltrain", typer.main.get_command(app)))
+    return HEAD + "".join(_sections("celltrain", typer.main.get_command(application())))
 
 
 def _sections(name: str, command: Any) -> Iterator[str]:

@@ -5,39 +5,34 @@ failed, 2 bad input, 3 a defect of celltrain, 130 interrupted.
 """
 
 import sys
+from importlib import import_module
 from typing import Annotated
 
 import typer
 
 from celltrain import terminal
-from celltrain.cli import compare, inspect, lab, new, plot, reproduce, run, store, suite, sweep
 from celltrain.cli.options import NO_PICTURES
 from celltrain.errors import Defect, Error, defect
 
-__all__ = ["app", "main"]
+__all__ = ["application", "main"]
 
-app = typer.Typer(
-    name="celltrain",
-    help="Simulates TCP over ATM-style cell networks, cell by cell.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-app.command("new")(new.new)
-app.command("run")(run.run)
-app.command("reproduce")(reproduce.reproduce)
-app.command("sweep")(sweep.sweep)
-app.command("compare")(compare.compare)
-app.command("suite")(suite.suite)
-app.add_typer(plot.app, name="plot")
-app.command("lab")(lab.lab)
-app.command("check")(inspect.check)
-app.command("policies")(inspect.policies)
-app.command("measures")(inspect.measures)
-app.command("schema")(inspect.schema)
-app.command("store")(store.store)
-app.command("bench")(inspect.bench)
+COMMANDS = {
+    "new": "new",
+    "run": "run",
+    "reproduce": "reproduce",
+    "sweep": "sweep",
+    "compare": "compare",
+    "suite": "suite",
+    "plot": "plot",
+    "lab": "lab",
+    "check": "inspect",
+    "policies": "inspect",
+    "measures": "inspect",
+    "schema": "inspect",
+    "store": "store",
+    "bench": "inspect",
+}
+"""The commands, in the order of the help, and the modules that hold them."""
 
 
 def _print_version(wanted: bool) -> None:
@@ -48,7 +43,6 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _options(
     version: Annotated[
         bool,
@@ -58,10 +52,33 @@ def _options(
     """Simulates TCP over ATM-style cell networks, cell by cell."""
 
 
+def application(*names: str) -> typer.Typer:
+    """The command line with the commands `names`; with all by default.
+
+    Only their modules are imported: a command should not wait for the others.
+    """
+    app = typer.Typer(
+        name="celltrain",
+        help="Simulates TCP over ATM-style cell networks, cell by cell.",
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_options)
+    for name in names or COMMANDS:
+        module = import_module(f"celltrain.cli.{COMMANDS[name]}")
+        if name == "plot":
+            app.add_typer(module.app, name=name)
+        else:
+            app.command(name)(getattr(module, name))
+    return app
+
+
 def main() -> None:
     """Runs the command line and exits with its status."""
     try:
-        app()
+        application(*(name for name in sys.argv[1:2] if name in COMMANDS))()
     except KeyboardInterrupt:
         # Outside of what a command watches: while it gets ready, or cleans up.
         terminal.say("interrupted")
