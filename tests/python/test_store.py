@@ -82,6 +82,14 @@ def test_what_is_written_is_read_back(
     store.close()
 
 
+def test_runs_of_a_closed_store_are_refused_with_a_sentence(entries: list[Entry], tmp_path: Path) -> None:
+    fill(tmp_path, entries)
+    store = Store(tmp_path, SEED)
+    store.close()
+    with pytest.raises(ct.InputError, match=r"runs\.sqlite is closed: .* while their folder is claimed"):
+        store.stretch("key", 0, 1)
+
+
 def test_neighbours_in_an_entry_are_read_together(
     tasks: list[Task], records: list[Record], entries: list[Entry], tmp_path: Path
 ) -> None:

@@ -358,7 +358,11 @@ class Store:
                 places[run.replication] = first | place
 
     def _load(self, number: int) -> Entry:
-        assert self._connection is not None, "the store is open"
+        if self._connection is None:
+            raise InputError(
+                f"{self.path} is closed: read and write results while their folder is claimed, "
+                "or make them without `folder`"
+            )
         [(seed, about, *tables)] = self._connection.execute(
             f"SELECT seed, about, {', '.join(_readable(self._connection))} FROM batches WHERE id = ?",
             (number,),
