@@ -30,7 +30,7 @@ use crate::{flight::Streams, measures::Levels};
 #[derive(Debug)]
 pub(super) struct Stored {
     line: Line,
-    /// The most that a VC may take of the buffer.
+    /// The most that a VC may take of the buffer; the whole of it at the most.
     vc_capacity: u64,
     scheduler: Priority,
     store: Store,
@@ -76,7 +76,8 @@ impl Stored {
         let Queuing { scheduler, vc_capacity, abr } = queuing;
         Self {
             line,
-            vc_capacity,
+            // Of a packet for which its own VC's packets leave no room in the whole buffer, others are not pushed out in vain.
+            vc_capacity: vc_capacity.min(line.capacity()),
             scheduler,
             store: Store::new(abr.len(), pushes_out),
             occupancy: VcOccupancy::new(abr.len()),
@@ -228,8 +229,7 @@ impl Service for Stored {
 
     #[inline]
     fn is_vc_full(&self, cell: &Cell) -> bool {
-        let size = self.size(cell).into();
-        size > self.line.capacity() || self.occupancy.of_vc(cell.vc).saturating_add(size) > self.vc_capacity
+        self.occupancy.of_vc(cell.vc).saturating_add(self.size(cell).into()) > self.vc_capacity
     }
 
     fn is_packet(&self) -> bool {
