@@ -55,7 +55,7 @@ class SuiteResults:
     """By section: the baseline of each variant."""
 
     def judged(self) -> Iterator[Judged]:
-        """Every statement of every section, for every variant but the baselines."""
+        """All statements of all sections, one per variant; baselines are left out."""
         for section in self.suite.sections:
             comparison = self.found[section.place]
             for variant, baseline in self.baselines[section.place].items():

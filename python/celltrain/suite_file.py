@@ -70,7 +70,7 @@ class Suite:
     source: str
     baseline: str
     policies: tuple[str, ...]
-    """Those that are evaluated unless others are asked for."""
+    """The policies evaluated by default."""
     needs: Mapping[str, Mapping[str, Any]]
     """The settings that a policy needs besides its name."""
     missing: tuple[str, ...]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["compare"]
 
 ALL = "all"
-"""What stands for every discard policy that a scenario takes."""
+"""The word for all discard policies that a scenario accepts."""
 
 POLICY_TABLE = "switch.discard"
 """Where the settings of policies are."""

@@ -22,7 +22,7 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "*")
 neither number divides the other: no two of 77 series look alike."""
 
 HATCHES = ("", "////", "....", "xxxx")
-"""What bars have instead of a shape, one for every round of the colours."""
+"""Hatches of bars, one per cycle of the colours."""
 
 FORMATS = ("png", "svg", "pdf")
 

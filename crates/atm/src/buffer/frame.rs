@@ -252,7 +252,7 @@ impl<R: FrameRule> BufferPolicy for FramePolicy<R> {
         R::ON_CELL.is_none() && !R::Needs::PUSH_OUT && self.is_whole(cell)
     }
 
-    /// What became of the frame before does not matter to the next one.
+    /// The fate of the previous frame has no effect on the next one.
     #[inline(always)]
     fn passes(&self, _: &Cell, occupancy: impl FnOnce() -> u64) -> bool {
         R::ON_CELL.is_none() && !R::Needs::PUSH_OUT && self.rule.passes(occupancy)

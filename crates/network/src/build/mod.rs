@@ -48,7 +48,7 @@ struct Builder<'a> {
     sample: Option<Time>,
     streams: Vec<Stream<Cell>>,
     flight: InFlight,
-    /// How many VCs cross each link; those that only pass its port on their way back have VCIs from there on.
+    /// How many VCs cross each link; VCs whose reverse path passes its port have the VCIs after these.
     crossing: Vec<usize>,
     /// The streams from hosts and relays to what is after them; those from links, or behind an impaired link from its channel, stand with
     /// their ports.
