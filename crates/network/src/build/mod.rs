@@ -25,6 +25,7 @@ use crate::{
     capture::{PacketTap, Path, Places},
     channel::ChannelParts,
     flight::{InFlight, PayloadQueue},
+    free::free,
     host::{Endpoint, HostParts, IpLayer, Member, Pool, Service},
     measures::{Idle, Sampler},
     network::{Carrier, FlowEnds, Network},
@@ -211,6 +212,7 @@ pub(crate) fn build(
         if laid >= LAID_BETWEEN_POLLS {
             laid = 0;
             if interrupt() {
+                builder.discard();
                 return None;
             }
         }
@@ -220,6 +222,12 @@ pub(crate) fn build(
 }
 
 impl Builder<'_> {
+    /// Frees what has been made of a network that nobody wants any more, without waiting for it.
+    fn discard(self) {
+        let Self { streams, flight, joints, ports, vcs, hosts, channels, circuits, .. } = self;
+        free((streams, flight, joints, ports, vcs, hosts, channels, circuits));
+    }
+
     fn flow(&mut self, index: usize, flow: &Flow) -> FlowEnds {
         let path = Path::new(index, flow.from, flow.to, flow.tcp.window_scale);
         let circuits = self.circuits(index, flow, path);

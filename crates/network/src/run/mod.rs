@@ -25,6 +25,7 @@ use crate::{
     capture::{Capture, CaptureError, Places},
     channel::Lost,
     events::Events,
+    free::free,
     host::IncomingStats,
     measures::{Delays, Excess, Guaranteed, Series},
     network::{Carrier, FlowEnds, Network},
@@ -187,6 +188,11 @@ impl<'a> Experiment<'a> {
         let most = Slot::of_bits(CELL_BITS * MOST_CELLS_A_VISIT, fastest).ps();
         network.set_schedule(|schedule| schedule.cap = schedule.cap.min(most.max(1)));
         Some(network)
+    }
+
+    /// Frees what an interrupted run leaves, without waiting for it.
+    pub fn discard(self) {
+        free(self.graph);
     }
 
     /// Runs replication `replication` under `seed`. `None` if `interrupt`, which is asked now and then, said so.
@@ -364,13 +370,6 @@ impl<'a> Experiment<'a> {
         };
         std::iter::zip(&self.graph.flows, counts).enumerate().map(of_flow).collect()
     }
-}
-
-/// Frees an interrupted network in a thread of its own, where there are threads: a large one takes seconds.
-fn free(network: Network) {
-    let spawned = std::thread::Builder::new().spawn(move || drop(network));
-    // Without a thread it was freed at once.
-    drop(spawned);
 }
 
 /// What has limited a sender between two moments. A silence that ends in a timeout is known for one only then: what of it was counted
