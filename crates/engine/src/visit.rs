@@ -101,7 +101,7 @@ impl Plan {
             plan.outputs.extend(process.outputs().iter().enumerate().map(ahead));
             plan.processes.push(Known {
                 clock,
-                cap: FIRST_CAP,
+                cap: FIRST_CAP / (1 + (plan.inputs.len() - inputs) as Time),
                 next_event: process.next_event(),
                 inputs: inputs..plan.inputs.len(),
                 outputs: outputs..plan.outputs.len(),
@@ -138,8 +138,8 @@ pub const WORK_BETWEEN_POLLS: u64 = 1 << 16;
 /// followed by shorter ones.
 const WORK_OF_A_VISIT: u64 = 1 << 20;
 
-/// How long the first visits are, which find all sources beginning at once in some networks.
-const FIRST_CAP: Time = MILLISECOND / 1000;
+/// How long the first visit to a process with one input is at the most; with more it is the shorter, as all may begin at once.
+const FIRST_CAP: Time = 16 * MILLISECOND;
 
 /// Asks whether the run is to stop, after every round and whenever a round has taken long.
 struct Poll<I> {
