@@ -43,7 +43,8 @@ class Until:
     measured values alone, not on which run ended first. Because the interval is looked at more than once,
     each look has a confidence of its own (`celltrain.verdicts.spent_confidence`), such that the interval at
     which a point stops covers the mean with the stated confidence. Fewer and larger steps therefore need
-    fewer runs.
+    fewer runs. No point stops before its mean is nearly normal (`celltrain.verdicts.nearly_normal`): after
+    15 replications at the earliest, and later where the values are skewed.
     """
 
     metric: str
