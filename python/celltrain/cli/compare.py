@@ -202,5 +202,5 @@ def _show(found: "Comparison") -> None:
         terminal.heading("State per VC")
         terminal.table(("policy", "what a switch keeps for each VC"), found.state_lines(), text_columns=2)
     terminal.say("")
-    for sentence in found.sentences():
+    for sentence in (*found.sentences(), *found.alike_sentences()):
         terminal.say(sentence)
