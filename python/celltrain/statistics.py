@@ -213,7 +213,7 @@ def jain(shares: Sequence[float], reference: Sequence[float] | None = None) -> f
             rate. The index is then that of the shares over these: 1 when each gets the same part.
     """
     if not shares:
-        raise ValueError("the fairness index of nobody")
+        raise ValueError("the fairness index of no shares")
     if reference is not None:
         if len(reference) != len(shares) or not all(part > 0 for part in reference):
             raise ValueError("a reference has a share above zero for each flow")

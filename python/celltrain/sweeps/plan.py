@@ -265,7 +265,7 @@ def make_plan(
     if zip is not None:
         axes.append(zip_axis(zip))
     if not axes:
-        raise InputError("a sweep varies something: it needs a grid or a zip")
+        raise InputError("nothing varies: a sweep needs a grid or a zip")
     keys = [key for axis in axes for key in axis.keys]
     for key in keys:
         if key in _OWN_KEYS:
