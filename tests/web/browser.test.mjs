@@ -272,7 +272,9 @@ describe("the page", { skip: executablePath ? false : "no Chromium is installed 
 
   test("a worker that is lost while it runs ahead is replaced, and the strip is whole", async () => {
     const page = await open("#scenario=fifteen-connections");
-    await page.evaluate("lab.changeKey('seed', '2').then(() => lab.run.kill('ahead'))");
+    await page.evaluate("lab.changeKey('seed', '2')");
+    await until(page, "lab.run.scanned > 0");
+    assert.equal(await page.evaluate("lab.run.kill('ahead'), lab.run.outcome"), undefined);
     await finished(page);
     const [samples, last, duration] = await page.evaluate("[lab.run.samples.times.length, lab.run.samples.times.at(-1), lab.run.description.duration]");
     assert.equal(samples, 6000);

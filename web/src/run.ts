@@ -76,6 +76,12 @@ export function discardsOf(view: View): DiscardEvent[] {
   });
 }
 
+/** Does something after the next picture: what is to be seen at once need not share the processor with it. */
+function onceDrawn(work: () => void): void {
+  if (document.hidden) work();
+  else requestAnimationFrame(() => setTimeout(work));
+}
+
 export class Run {
   description!: Description;
   /** What the watched worker showed last. */
@@ -110,7 +116,10 @@ export class Run {
     const ports = this.view.ports;
     const switches = Array.from({ length: ports.length }, (_, row) => row).filter((row) => ports.get(row, 1) > 0);
     this.samples = new Samples(switches.map((row) => ports.get(row, 0)), this.description.flows.length);
-    void this.scan();
+    const { generation } = this;
+    onceDrawn(() => {
+      if (generation === this.generation) void this.scan();
+    });
   }
 
   /** Samples of the whole run: several for each pixel of the strip, fewer where each one asks many flows. */
