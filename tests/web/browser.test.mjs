@@ -295,20 +295,6 @@ describe("the page", { skip: executablePath ? false : "no Chromium is installed 
     await page.context().close();
   });
 
-  test("a tab in the background waits, and goes on where it was", async () => {
-    const page = await open("#scenario=lost-cell");
-    await page.click("#play");
-    await until(page, "lab.run.now > 0");
-    // No pictures are asked for while a tab is hidden, and the first one afterwards makes up for no more than a tenth of a second.
-    await page.evaluate("lab.setSpeed(1e9); lab.lastAsked = performance.now() - 60_000");
-    const before = await now(page);
-    await until(page, `lab.run.now > ${before}`);
-    await page.evaluate("lab.pause()");
-    await idle(page);
-    assert.ok((await now(page)) - before < 30e9);
-    await page.context().close();
-  });
-
   test("two runs stand side by side at the same moment, and say where they part", async () => {
     const page = await open("#scenario=lost-cell");
     await finished(page);
