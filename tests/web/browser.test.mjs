@@ -347,6 +347,12 @@ describe("the page", { skip: executablePath ? false : "no Chromium is installed 
     // A panel of completion times instead of those of windows and round trips.
     assert.equal(await height(), usual - 78);
     assert.ok(await page.evaluate("lab.run.completions.length > 20"));
+    await drop(page, "cells.toml", resolved("two-sources").replace(/^\[traffic\][^[]*/m, '[traffic]\nkind = "cbr"\nrate = "10 Mbit/s"\n'));
+    await until(page, "lab.run.description.flows.every(({ tcp }) => !tcp)");
+    await finished(page);
+    // The same, with the delays of bare cells.
+    assert.equal(await height(), usual - 78);
+    assert.ok(await page.evaluate("lab.run.samples.delay.every((values) => values.filter((value) => value > 0).length > 1000)"));
     assert.deepEqual(page.errors, []);
     await page.context().close();
   });

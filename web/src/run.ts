@@ -11,15 +11,16 @@ export class Samples {
   readonly occupancy: number[][];
   readonly cwnd: number[][];
   readonly delivered: number[][];
-  /** The last round trip measured; zero before the first. */
-  readonly roundTrip: number[][];
+  /** The last round trip that a TCP sender measured, or the mean transfer delay of bare cells since the sample before; zero if there
+   * is none. */
+  readonly delay: number[][];
 
   constructor(
     readonly ports: number[],
     flows: number,
   ) {
     const columns = (count: number) => Array.from({ length: count }, () => [] as number[]);
-    [this.occupancy, this.cwnd, this.delivered, this.roundTrip] = [columns(ports.length), columns(flows), columns(flows), columns(flows)];
+    [this.occupancy, this.cwnd, this.delivered, this.delay] = [columns(ports.length), columns(flows), columns(flows), columns(flows)];
   }
 
   add(view: View): void {
@@ -32,7 +33,7 @@ export class Samples {
         const first = 1 + ports + 3 * flow;
         this.cwnd[flow].push(samples.get(row, first));
         this.delivered[flow].push(samples.get(row, first + 1));
-        this.roundTrip[flow].push(samples.get(row, first + 2));
+        this.delay[flow].push(samples.get(row, first + 2));
       }
     }
   }
