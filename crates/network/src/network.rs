@@ -14,7 +14,7 @@ use celltrain_tcp::{Event, Receiver, ReceiverStats, Sender, SenderStats, Tcp};
 use crate::{
     capture::{Capture, Content, Places, merged},
     channel::{Channel, Lost},
-    flight::{InFlight, Streams},
+    flight::{InFlight, SentTimes, Streams},
     host::{AbrSource, Had, Host, Pool},
     live::DiscardLog,
     measures::Delays,
@@ -210,6 +210,10 @@ impl Network {
         }
     }
 
+    fn host_mut(&mut self, index: usize) -> &mut Host {
+        self.nodes[index].host_mut().expect("flows end in hosts")
+    }
+
     /// The ports of switches and the interfaces of hosts.
     pub(crate) fn ports(&self) -> impl Iterator<Item = &Port> {
         self.all_ports().filter(|port| port.location != Location::Shaper)
@@ -374,6 +378,27 @@ impl Network {
                 Node::Host(_) => {}
             }
         }
+    }
+
+    /// Follows the transfer delays of flow `flow`, which sends bare cells, for a viewer, from time 0 on.
+    pub(crate) fn watch_delays(&mut self, flow: usize) {
+        let FlowEnds { from, to, outgoing, incoming, .. } = self.flows[flow];
+        let is_measured = self.host(to).parts.incoming[incoming as usize].sent.is_some();
+        if is_measured {
+            return;
+        }
+        let number = self.streams.contents.sent.len();
+        self.streams.contents.sent.push(SentTimes::default());
+        self.host_mut(from).parts.outgoing[outgoing as usize].sent = Some(number);
+        self.host_mut(to).parts.incoming[incoming as usize].sent = Some(number);
+    }
+
+    /// The mean transfer delay of the frames of flow `flow` that arrived since the last call, if it sends bare cells whose delays are
+    /// measured or watched.
+    pub(crate) fn drain_transfer_delay(&mut self, flow: usize) -> Option<Time> {
+        let FlowEnds { to, incoming, .. } = self.flows[flow];
+        let sent = self.host(to).parts.incoming[incoming as usize].sent?;
+        self.streams.contents.sent[sent].drain_mean()
     }
 
     /// The logs of discards, by the number of their process.

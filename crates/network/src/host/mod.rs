@@ -74,7 +74,7 @@ pub(crate) struct Outgoing {
     pub(crate) vci: u32,
     /// Where the contents of its frames wait; cell-level sources send frames without contents.
     pub(crate) payloads: Option<usize>,
-    /// Where the times wait at which its frames of bare cells were sent, if their delays are measured.
+    /// Where the times wait at which its frames of bare cells were sent, if their delays are measured or watched.
     pub(crate) sent: Option<usize>,
     /// Whether its frames travel as cells or as packets.
     pub(crate) framing: Framing,
@@ -440,8 +440,7 @@ impl Host {
                 let next = source.next.ps();
                 let vc = &self.parts.outgoing[outgoing as usize];
                 if let Some(sent) = vc.sent.filter(|_| position == 0) {
-                    let (number, time) = streams.contents.sent[sent].send();
-                    *time = at.ps();
+                    let number = streams.contents.sent[sent].send(at.ps());
                     assert_eq!(number, vc.frames, "frames are numbered as they are sent");
                 }
                 self.send_cells(at, outgoing, frame, count, streams);
