@@ -287,6 +287,24 @@ fn errors_say_line_key_and_what_was_expected() {
             "12: traffic.frame: expected 1 to 1366, found",
         ),
         (
+            "[traffic]\nkind = \"bernoulli\"\npeak = \"1 Mbit/s\"\nprobability = 0",
+            "12: traffic.probability: expected a number above 0 and up to 1, found 0",
+        ),
+        ("[traffic]\nkind = \"mmpp\"\nstates = []", "11: traffic.states: expected 2 to 16 states, found 0"),
+        (
+            "[traffic]\nkind = \"mmpp\"\n[[traffic.states]]\nrate = \"0 Mbit/s\"\nmean-time = \"1 ms\"\n\
+             [[traffic.states]]\nrate = \"0 Mbit/s\"\nmean-time = \"1 ms\"",
+            "11: traffic.states: the rate is 0 in every state: give one of them a rate",
+        ),
+        (
+            "[traffic]\nkind = \"on-off\"\npeak = \"1 Mbit/s\"\non = \"1 ms\"\noff = \"1 ms\"\nshape = 1.2",
+            "14: traffic.shape: only a Pareto distribution has a shape: give distribution = \"pareto\", or no shape",
+        ),
+        (
+            "[traffic]\nkind = \"on-off\"\npeak = \"1 Mbit/s\"\non = \"1 ms\"\noff = \"1 ms\"\ndistribution = \"pareto\"\nshape = 1",
+            "15: traffic.shape: expected a number above 1 (up to 1 the mean is infinite) and up to 100, found 1",
+        ),
+        (
             "[traffic]\nkind = \"finite\"\nbytes = \"1 B\"\nstart = \"2 s .. 1 s\"",
             "12: traffic.start: the range \"2 s .. 1 s\" ends before it begins",
         ),

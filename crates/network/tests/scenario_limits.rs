@@ -34,7 +34,10 @@ fn ends(tables: &str, overrides: &[(&str, &str)], polls: u64) -> bool {
 fn periods_have_floors() {
     let bursts = "traffic = { kind = \"bursty\", bytes = \"1 B\", every = \"1 us\" }\n";
     let video = "traffic = { kind = \"long-range\", rate = { minimum = \"1 Mbit/s\", mean = \"2 Mbit/s\", maximum = \"4 Mbit/s\" } }\n";
+    let chain = "[traffic]\nkind = \"mmpp\"\n[[traffic.states]]\nrate = \"1 Mbit/s\"\nmean-time = \"1 ms\"\n\
+        [[traffic.states]]\nrate = \"2 Mbit/s\"\nmean-time = \"1 ms\"\n";
     for (tables, key, least) in [
+        (chain, "traffic.states.1.mean-time", "expected 1 us to 1000000 s, found 999.999 ns"),
         (bursts, "traffic.every", "expected 1 us to 1000000 s, found 999.999 ns"),
         (video, "traffic.rate.cycle", "expected 1 us to 1000000 s, found 999.999 ns"),
         ("", "tcp.rto-min", "999.999 ns is less than 1 us; give at least a round trip"),
@@ -59,6 +62,12 @@ fn cells_come_at_ten_times_the_rate_of_their_first_link_at_most() {
         ("traffic.rate", "kind = \"cbr\", rate = \"1 Mbit/s\""),
         ("traffic.rate", "kind = \"poisson\", rate = \"1 Mbit/s\""),
         ("traffic.peak", "kind = \"on-off\", peak = \"1 Mbit/s\", on = \"1 ms\", off = \"1 ms\""),
+        ("traffic.peak", "kind = \"bernoulli\", peak = \"1 Mbit/s\", probability = 0.1"),
+        (
+            "traffic.states.1.rate",
+            "kind = \"mmpp\", states = [{ rate = \"0 Mbit/s\", mean-time = \"1 ms\" }, \
+             { rate = \"1 Mbit/s\", mean-time = \"1 ms\" }]",
+        ),
         (
             "traffic.rate.maximum",
             "kind = \"long-range\", rate = { minimum = \"1 Mbit/s\", mean = \"2 Mbit/s\", maximum = \"4 Mbit/s\" }",

@@ -5,7 +5,7 @@ use celltrain_engine::{Slot, Time, time::SECOND};
 
 use crate::{
     measures::Idle,
-    scenario::{Flow, Framing, Graph, Link, Traffic},
+    scenario::{Flow, Framing, Graph, Link},
 };
 
 /// Octets of the headers of a TCP segment over IP, without options.
@@ -21,20 +21,9 @@ pub(super) fn idle_path(graph: &Graph, flow: &Flow, aal5: &aal5::Params) -> Idle
     match links[0].framing {
         Framing::Packets => Idle { smallest: of_packet(&links, HEADERS), full: of_packet(&links, segment) },
         Framing::Cells => {
-            let full = bare_frame(&flow.traffic).unwrap_or_else(|| aal5.cells(segment));
+            let full = flow.traffic.frame().map_or_else(|| aal5.cells(segment), u64::from);
             Idle { smallest: of_cells(&links, 1), full: of_cells(&links, full) }
         }
-    }
-}
-
-/// The cells of a frame of a source without TCP.
-fn bare_frame(traffic: &Traffic) -> Option<u64> {
-    match traffic {
-        Traffic::Cbr(form) => Some(form.frame.into()),
-        Traffic::Poisson(form) => Some(form.frame.into()),
-        Traffic::OnOff(form) => Some(form.frame.into()),
-        Traffic::LongRange(form) => Some(form.frame.into()),
-        Traffic::Greedy(_) | Traffic::Finite(_) | Traffic::Bursty(_) | Traffic::ShortFlows(_) => None,
     }
 }
 

@@ -33,14 +33,7 @@ const ROUNDING: f64 = 1e-9;
 fn offered(graph: &Graph, flow: &Flow, duration: Duration) -> f64 {
     let line = flow.route.first().map_or(0.0, |&link| graph.links[link].rate.0 as f64);
     match &flow.traffic {
-        Traffic::Cbr(form) => form.rate.0.0 as f64,
-        Traffic::Poisson(form) => form.rate.0.0 as f64,
-        Traffic::OnOff(form) => {
-            let (on, off) = (form.on.ps() as f64, form.off.ps() as f64);
-            form.peak.0.0 as f64 * on / (on + off)
-        }
-        Traffic::LongRange(form) => form.rate.mean.0 as f64,
         Traffic::ShortFlows(form) => form.offered(flow.slowest(&graph.links), duration),
-        _ => line,
+        traffic => traffic.mean_rate().unwrap_or(line),
     }
 }

@@ -33,12 +33,12 @@ pub use graph::{
 pub use source::{MAX_EXTENDS, MAX_FILE};
 pub(crate) use spec::forms;
 pub use spec::{
-    ArrivalTimes, Backbone, BurstLoss, Bursty, Cbr, CellRate, Chain, Dark, DelayChange, DelayChanges,
-    DelayRange, Distribution, Dumbbell, ExplicitGraph, FatTree, Finite, FlowSpec, Framing, Greedy, GroupSpec,
-    HostSpec, IpServes, LeafSpine, LinkEntry, LinkOverride, LinkSpec, LongRange, LossDirection, LossSpec,
-    LossUnit, MeasuredDelays, MeasuresSpec, NSource, NodeEntry, NodeKind, OnOff, Pairs, ParkingLot, Pattern,
-    Poisson, PortSpec, Reorder, SCHEMA, ShortFlows, Spec, Start, SwitchSpec, TieBreak, Topology, Torus,
-    TraceFlow, Traffic, Transfer,
+    ArrivalTimes, Backbone, Bernoulli, BurstLoss, Bursty, Cbr, CellRate, Chain, Dark, DelayChange,
+    DelayChanges, DelayRange, Distribution, Dumbbell, ExplicitGraph, FatTree, Finite, FlowSpec, Framing,
+    Greedy, GroupSpec, HostSpec, IpServes, LeafSpine, LinkEntry, LinkOverride, LinkSpec, LongRange,
+    LossDirection, LossSpec, LossUnit, MeasuredDelays, MeasuresSpec, Mmpp, MmppState, NSource, NodeEntry,
+    NodeKind, OnOff, Pairs, ParkingLot, Pattern, Poisson, PortSpec, Reorder, SCHEMA, ShortFlows, Spec, Start,
+    SwitchSpec, TieBreak, Topology, Torus, TraceFlow, Traffic, Transfer,
 };
 
 use self::{

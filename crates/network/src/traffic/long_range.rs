@@ -14,8 +14,7 @@ use celltrain_engine::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The longest on or off time, 26 days: the heavy tail is cut where it means "for ever".
-const LONGEST: f64 = (1u64 << 61) as f64;
+use super::lengths::Pareto;
 
 /// Parameters of a rate with long-range dependence.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -50,40 +49,6 @@ fn usual_sources() -> u32 {
 
 fn usual_cycle() -> Duration {
     Duration(100 * MILLISECOND)
-}
-
-/// A Pareto distribution of times.
-#[derive(Debug, Clone, Copy)]
-struct Pareto {
-    shape: f64,
-    /// The shortest time, in picoseconds.
-    scale: f64,
-}
-
-impl Pareto {
-    fn of_mean(mean: f64, shape: f64) -> Self {
-        Self { shape, scale: mean * (shape - 1.0) / shape }
-    }
-
-    /// A time drawn from the distribution.
-    fn draw(self, generator: &mut Generator) -> Time {
-        self.tail(1.0 - generator.unit(), self.shape)
-    }
-
-    /// What is left of a time in which an observer arrives at random. Its density is P(time > x) / mean: even up to the
-    /// scale, and a Pareto tail of shape less by one beyond it.
-    fn rest(self, generator: &mut Generator) -> Time {
-        let (part, unit) = (generator.unit(), 1.0 - generator.unit());
-        if part < (self.shape - 1.0) / self.shape {
-            return ((unit * self.scale) as Time).max(1);
-        }
-        self.tail(unit, self.shape - 1.0)
-    }
-
-    /// The time that a Pareto distribution of shape `shape` exceeds with probability `unit`, in (0, 1].
-    fn tail(self, unit: f64, shape: f64) -> Time {
-        ((self.scale * libm::pow(unit, -1.0 / shape)).min(LONGEST) as Time).max(1)
-    }
 }
 
 /// An on-off source: when it changes, and whether it is on until then.

@@ -1,7 +1,9 @@
 //! Models of traffic: when and how much sources send, whatever carries it.
 
 pub(crate) mod arrivals;
+pub(crate) mod lengths;
 pub mod long_range;
+mod mmpp;
 pub mod sizes;
 pub(crate) mod source;
 mod varying;

@@ -1,10 +1,20 @@
 //! What sets traffic off: applications that give data to TCP, and cell-level sources that need no TCP.
 
 use celltrain_atm::cell::CELL_BITS;
-use celltrain_engine::{Instant, Slot, Time, random::Generator, time::NEVER};
+use celltrain_engine::{
+    Instant, Slot, Time,
+    quantity::Duration,
+    random::Generator,
+    time::{NEVER, SECOND},
+};
 
-use super::{long_range::LongRange, varying::VaryingRate};
-use crate::scenario::{self, Traffic};
+use super::{
+    lengths::{Lengths, Pareto},
+    long_range::LongRange,
+    mmpp::{self, Mmpp},
+    varying::VaryingRate,
+};
+use crate::scenario::{self, Distribution, MAX_DURATION, Traffic};
 
 /// A source of traffic inside a host; it acts at times of its own.
 #[derive(Debug)]
@@ -49,8 +59,12 @@ pub(crate) enum Pattern {
     Constant { interval: Slot },
     /// Whole frames at exponentially distributed intervals (Poisson).
     Poisson { mean: Time },
+    /// Whole frames at the rate of a Markov chain.
+    Mmpp(Mmpp),
+    /// A cell in a slot with this probability (Bernoulli).
+    Bernoulli { slot: Slot, probability: f64 },
     /// A cell every interval while on, none while off.
-    OnOff { interval: Slot, on: Time, off: Time, exponential: bool, on_until: Instant },
+    OnOff { interval: Slot, on: Lengths, off: Lengths, on_until: Instant },
     /// A cell whenever a rate that varies has come to the bits of one.
     Varying(VaryingRate),
 }
@@ -60,7 +74,7 @@ impl CellSource {
     pub(crate) fn new(
         traffic: &Traffic,
         outgoing: u32,
-        generator: Generator,
+        mut generator: Generator,
         (start, stop): (Instant, Time),
     ) -> Self {
         let interval = |rate: scenario::CellRate| Slot::of_bits(CELL_BITS, rate.0);
@@ -70,15 +84,17 @@ impl CellSource {
                 let mean = interval(poisson.rate).ps() * u64::from(poisson.frame);
                 (poisson.frame, Pattern::Poisson { mean })
             }
-            Traffic::OnOff(on_off) => {
-                let pattern = Pattern::OnOff {
-                    interval: interval(on_off.peak),
-                    on: on_off.on.ps(),
-                    off: on_off.off.ps(),
-                    exponential: on_off.distribution == scenario::Distribution::Exponential,
-                    on_until: start,
-                };
-                (on_off.frame, pattern)
+            Traffic::Mmpp(form) => {
+                let states = form.states.iter().map(|state| mmpp_state(state, form.frame)).collect();
+                (form.frame, Pattern::Mmpp(Mmpp::new(states, start.ps(), &mut generator)))
+            }
+            Traffic::Bernoulli(form) => {
+                let pattern = Pattern::Bernoulli { slot: interval(form.peak), probability: form.probability };
+                (form.frame, pattern)
+            }
+            Traffic::OnOff(form) => {
+                let (on, off) = (lengths(form, form.on), lengths(form, form.off));
+                (form.frame, Pattern::OnOff { interval: interval(form.peak), on, off, on_until: start })
             }
             Traffic::LongRange(form) => {
                 let steps = LongRange::new(&form.rate, generator.clone()).expect("the scenario was checked");
@@ -93,7 +109,7 @@ impl CellSource {
 
     /// How many cells go at once, and where in the frame the first of them stands.
     pub(crate) fn send(&mut self) -> (u16, u16) {
-        if matches!(self.pattern, Pattern::Poisson { .. }) {
+        if matches!(self.pattern, Pattern::Poisson { .. } | Pattern::Mmpp(_)) {
             return (self.frame, 0);
         }
         let position = self.position;
@@ -119,13 +135,18 @@ impl CellSource {
         match &mut self.pattern {
             Pattern::Constant { interval } => now.plus(*interval),
             Pattern::Poisson { mean } => now.delayed(self.generator.exponential(*mean)),
-            Pattern::OnOff { interval, on, off, exponential, on_until } => {
-                let mut next = now.plus(*interval);
-                while next >= *on_until {
-                    let mut draw = |mean| if *exponential { self.generator.exponential(mean) } else { mean };
-                    next = on_until.delayed(draw(*off)).max(next);
-                    *on_until = next.delayed(draw(*on).max(1));
+            Pattern::Mmpp(process) => Instant::at(process.after(now.ps(), &mut self.generator)),
+            Pattern::Bernoulli { slot, probability } => {
+                let slots = 1 + empty_slots(*probability, *slot, &mut self.generator);
+                now.plus_slots(*slot, slots)
+            }
+            Pattern::OnOff { interval, on, off, on_until } => {
+                let next = now.plus(*interval);
+                if next < *on_until {
+                    return next;
                 }
+                let next = on_until.delayed(off.draw(&mut self.generator)).max(next);
+                *on_until = next.delayed(on.draw(&mut self.generator).max(1));
                 next
             }
             Pattern::Varying(rate) => Instant::at(rate.after(now.ps())),
@@ -135,24 +156,109 @@ impl CellSource {
     /// Starts the source at `start`; returns when it sends for the first time.
     pub(crate) fn begin(&mut self, start: Instant) -> Instant {
         match &mut self.pattern {
-            Pattern::OnOff { on, exponential, on_until, .. } => {
-                let length = if *exponential { self.generator.exponential(*on) } else { *on };
-                *on_until = start.delayed(length.max(1));
+            Pattern::OnOff { on, on_until, .. } => {
+                *on_until = start.delayed(on.draw(&mut self.generator).max(1));
                 start
             }
+            // The first slot is at the start.
+            Pattern::Bernoulli { slot, probability } => {
+                let slots = empty_slots(*probability, *slot, &mut self.generator);
+                let first = start.plus_slots(*slot, slots);
+                self.unless_stopped(first)
+            }
             // The process has no memory: the time to its first arrival is distributed as that between any two.
-            Pattern::Poisson { .. } => self.after(start),
+            Pattern::Poisson { .. } | Pattern::Mmpp(_) => self.after(start),
             // The scenario's check has it start before it stops.
             Pattern::Constant { .. } | Pattern::Varying(_) => start,
         }
     }
 }
 
+/// How many slots stay empty before one with a cell: a geometric distribution. As many as last longer than any run stand for more.
+fn empty_slots(probability: f64, slot: Slot, generator: &mut Generator) -> u64 {
+    let most = MAX_DURATION.ps() / slot.ps().max(1) + 1;
+    let empty = libm::log(1.0 - generator.unit()) / libm::log1p(-probability);
+    (empty as u64).min(most)
+}
+
+/// A state of a Markov chain in which frames of so many cells arrive.
+fn mmpp_state(state: &scenario::MmppState, frame: u16) -> mmpp::State {
+    let bits = (CELL_BITS * u64::from(frame)) as f64;
+    let rate = state.rate.0.0;
+    let interval = (rate > 0).then(|| bits * SECOND as f64 / rate as f64);
+    mmpp::State { interval, stay: state.mean_time.ps() }
+}
+
+/// How the on or the off times of a source with the mean `mean` are distributed.
+fn lengths(form: &scenario::OnOff, mean: Duration) -> Lengths {
+    match form.distribution {
+        _ if mean == Duration(0) => Lengths::Fixed(0),
+        Distribution::Fixed => Lengths::Fixed(mean.ps()),
+        Distribution::Exponential => Lengths::Exponential(mean.ps()),
+        Distribution::Pareto => {
+            let shape = form.shape.unwrap_or(scenario::OnOff::USUAL_SHAPE);
+            Lengths::Pareto(Pareto::of_mean(mean.ps() as f64, shape))
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use celltrain_engine::{random::Randomness, time::MILLISECOND};
+    use celltrain_engine::{
+        random::Randomness,
+        time::{MILLISECOND, Span},
+    };
 
     use super::*;
+
+    /// In slots that hold a cell with probability p, the cells are on the grid of the slots however long the source sends, the first slot
+    /// is at the start, and the number of slots from cell to cell is geometric: P(n) = p (1 − p)^(n − 1).
+    #[test]
+    fn bernoulli_cells_fill_slots_of_their_own() {
+        const CELLS: usize = 50_000;
+        let (start, slot, probability) =
+            (Instant::at(7 * MILLISECOND), Slot::of_bits(CELL_BITS, "155.52 Mbit/s".parse().unwrap()), 0.3);
+        let generator = Randomness { seed: 1, replication: 0 }.named("test");
+        let pattern = Pattern::Bernoulli { slot, probability };
+        let mut source = CellSource { outgoing: 0, frame: 1, position: 0, pattern, generator, stop: NEVER };
+        let (mut times, mut now) = (Vec::new(), source.begin(start));
+        for _ in 0..CELLS {
+            times.push(now.since(start));
+            now = source.after(now);
+        }
+        let places: Vec<_> = times.iter().map(|time| time.slots(slot)).collect();
+        let on_grid = |(time, &place): (&Span, &u64)| *time == Span::of_slots(slot, place);
+        assert!(times.iter().zip(&places).all(on_grid), "exact to the last of {CELLS} cells");
+        let gaps = std::iter::once(places[0] + 1).chain(places.windows(2).map(|pair| pair[1] - pair[0]));
+        let mut counts = [0u32; 8];
+        gaps.filter(|&gap| gap <= 8).for_each(|gap| counts[gap as usize - 1] += 1);
+        let mut expected = probability;
+        for (count, gap) in std::iter::zip(counts, 1..) {
+            let share = f64::from(count) / CELLS as f64;
+            let error = 4.0 * (expected * (1.0 - expected) / CELLS as f64).sqrt();
+            assert!((share - expected).abs() < error, "{gap} slots: {share}, expected {expected} ± {error}");
+            expected *= 1.0 - probability;
+        }
+    }
+
+    /// Whether the first slot holds a cell is a draw like any other, and a probability of 1 fills them all.
+    #[test]
+    fn the_first_slot_of_a_bernoulli_source_is_no_exception() {
+        let slot = Slot::of_ps(1000);
+        let first = |replication: u64, probability: f64| {
+            let generator = Randomness { seed: 1, replication }.named("test");
+            let pattern = Pattern::Bernoulli { slot, probability };
+            let mut source =
+                CellSource { outgoing: 0, frame: 1, position: 0, pattern, generator, stop: NEVER };
+            source.begin(Instant::at(0)).ps()
+        };
+        let filled = (0..4000).filter(|&replication| first(replication, 0.25) == 0).count();
+        // A quarter of them, within four standard deviations.
+        assert!((890..=1110).contains(&filled), "{filled} of 4000");
+        assert!((0..4000).all(|replication| first(replication, 1.0) == 0));
+        // Ever so unlikely: beyond the end of any run, and no later.
+        assert!(first(0, 1e-300) >= MAX_DURATION.ps());
+    }
 
     /// The exponential distribution has no memory, so that an observer who starts at any time waits as long for the first
     /// arrival as others do between two (L. Kleinrock, "Queueing Systems", volume 1, 1975, section 2.4).

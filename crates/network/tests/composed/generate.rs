@@ -229,13 +229,9 @@ fn hop_rate(graph: &Graph, flow: &Flow) -> f64 {
     };
     let narrow = flow.route.iter().map(|&link| units(link)).fold(f64::INFINITY, f64::min);
     let hops = flow.route.len() as f64;
-    let interval = CELL_BITS as f64;
-    let source = match &flow.traffic {
-        Traffic::Cbr(form) => form.rate.0.0 as f64 / interval,
-        Traffic::Poisson(form) => form.rate.0.0 as f64 / interval,
-        Traffic::OnOff(form) => form.peak.0.0 as f64 / interval,
-        Traffic::LongRange(form) => form.rate.maximum.0 as f64 / interval,
-        Traffic::Greedy(_) | Traffic::Finite(_) | Traffic::Bursty(_) | Traffic::ShortFlows(_) => {
+    let source = match flow.traffic.highest_rate() {
+        Some((_, rate)) => rate.0 as f64 / CELL_BITS as f64,
+        None => {
             let way = flow.route.iter().chain(&flow.back);
             let round_trip: f64 = way.map(|&link| seconds(graph.links[link].delay.ps())).sum();
             let window =
@@ -265,9 +261,13 @@ fn event_rate(graph: &Graph, flow: &Flow) -> f64 {
     let events = match &flow.traffic {
         Traffic::Bursty(form) => per_second(form.every.ps()),
         Traffic::OnOff(form) => per_second(form.on.ps() + form.off.ps()),
+        Traffic::Mmpp(form) => {
+            form.states.iter().map(|state| per_second(state.mean_time.ps())).fold(0.0, f64::max)
+        }
         Traffic::LongRange(form) => 2.0 * f64::from(form.rate.sources) * per_second(form.rate.cycle.ps()),
         Traffic::ShortFlows(form) => form.interval(slowest).map_or(0.0, |period| 1e12 / period),
-        Traffic::Greedy(_) | Traffic::Finite(_) | Traffic::Cbr(_) | Traffic::Poisson(_) => 0.0,
+        Traffic::Greedy(_) | Traffic::Finite(_) => 0.0,
+        Traffic::Cbr(_) | Traffic::Poisson(_) | Traffic::Bernoulli(_) => 0.0,
     };
     events + timeouts
 }

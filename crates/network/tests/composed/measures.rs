@@ -149,15 +149,7 @@ pub(crate) fn distributions(scenario: &Scenario, result: &RunResult) -> Vec<Fail
 
 /// The payload of a flow's longest frame.
 fn frame_bits(flow: &Flow) -> f64 {
-    let cells = match &flow.traffic {
-        Traffic::Cbr(form) => form.frame,
-        Traffic::Poisson(form) => form.frame,
-        Traffic::OnOff(form) => form.frame,
-        Traffic::LongRange(form) => form.frame,
-        Traffic::Greedy(_) | Traffic::Finite(_) | Traffic::Bursty(_) | Traffic::ShortFlows(_) => {
-            return f64::from(flow.tcp.mss) * 8.0;
-        }
-    };
+    let Some(cells) = flow.traffic.frame() else { return f64::from(flow.tcp.mss) * 8.0 };
     f64::from(cells) * 48.0 * 8.0
 }
 
@@ -358,8 +350,9 @@ pub(crate) fn is_random(scenario: &Scenario, graph: &Graph) -> bool {
     let spec = scenario.spec();
     let of_flow = |flow: &Flow| {
         let traffic = match &flow.traffic {
-            Traffic::Poisson(_) | Traffic::LongRange(_) => true,
-            Traffic::OnOff(form) => form.distribution == Distribution::Exponential,
+            Traffic::Poisson(_) | Traffic::Mmpp(_) | Traffic::LongRange(_) => true,
+            Traffic::Bernoulli(form) => form.probability < 1.0,
+            Traffic::OnOff(form) => form.distribution != Distribution::Fixed,
             Traffic::Cbr(_) => false,
             Traffic::ShortFlows(form) => form.trace.is_empty(),
             Traffic::Greedy(_) | Traffic::Finite(_) | Traffic::Bursty(_) => false,

@@ -117,6 +117,11 @@ impl Schema {
             Some("number") => number(draw, node).into(),
             Some("string") => text(draw, name, node).into(),
             Some("object") => self.table(draw, node).into(),
+            Some("array") => {
+                let least = node["minItems"].as_u64().unwrap_or(1);
+                let count = least + draw.whole(0, 2);
+                (0..count).map(|_| self.value(draw, &node["items"])).collect::<Vec<_>>().into()
+            }
             other => panic!("no values of type {other:?}: {node}"),
         }
     }

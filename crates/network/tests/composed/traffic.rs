@@ -35,6 +35,20 @@ fn traffic(draw: &mut Draw, schema: &Schema, tcp: bool) -> Table {
         let cell = CELL_BITS as f64 * 1e12 / draw.rate;
         put(rate, "cycle", picoseconds(draw.scale.max(cell) * draw.magnitude(1.0, 100.0)));
     }
+    if let Some(states) = table.get_mut("states").and_then(Value::as_array_mut) {
+        // As of cycles.
+        let cell = CELL_BITS as f64 * 1e12 / draw.rate;
+        for state in states.iter_mut().filter_map(Value::as_table_mut) {
+            put(state, "mean-time", picoseconds(draw.scale.max(cell) * draw.magnitude(1.0, 100.0)));
+            if draw.chance(0.2) {
+                put(state, "rate", "0 Mbit/s");
+            }
+        }
+    }
+    // Only a Pareto distribution has a shape.
+    if table.contains_key("shape") {
+        put(&mut table, "distribution", "pareto");
+    }
     table
 }
 

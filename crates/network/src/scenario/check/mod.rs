@@ -1,5 +1,6 @@
 //! What types cannot say: ranges, limits and thresholds.
 
+mod bare;
 mod link;
 mod short_flows;
 
@@ -22,13 +23,8 @@ use celltrain_tcp::StackSpec;
 pub use self::link::MAX_DELAY_CHANGES;
 use super::{
     error::Problem,
-    spec::{
-        DelayRange, FlowSpec, GroupSpec, LinkOverride, LinkSpec, OnOff, PortSpec, SCHEMA, Spec, Start,
-        Traffic,
-    },
+    spec::{DelayRange, FlowSpec, GroupSpec, LinkOverride, LinkSpec, PortSpec, SCHEMA, Spec, Start, Traffic},
 };
-use crate::traffic::long_range;
-
 /// The longest run: a million seconds.
 pub const MAX_DURATION: Duration = Duration(1_000_000 * SECOND);
 /// The longest delay of a link or a switch: an hour.
@@ -203,34 +199,13 @@ fn traffic(key: &str, traffic: &Traffic) -> Checked {
             within(&at("every"), form.every, MIN_PERIOD, MAX_DURATION)
         }
         Traffic::ShortFlows(form) => short_flows::check(key, form),
-        Traffic::Cbr(form) => {
-            within(&at("rate"), form.rate.0, MIN_RATE, MAX_RATE)?;
-            frame(&at("frame"), form.frame)
-        }
-        Traffic::Poisson(form) => {
-            within(&at("rate"), form.rate.0, MIN_RATE, MAX_RATE)?;
-            frame(&at("frame"), form.frame)
-        }
-        Traffic::OnOff(form) => {
-            let OnOff { peak, on, off, frame: cells, .. } = form;
-            within(&at("peak"), peak.0, MIN_RATE, MAX_RATE)?;
-            within(&at("on"), *on, Duration(1), MAX_DURATION)?;
-            within(&at("off"), *off, Duration(0), MAX_DURATION)?;
-            frame(&at("frame"), *cells)
-        }
-        Traffic::LongRange(form) => {
-            within(&at("rate.maximum"), form.rate.maximum, MIN_RATE, MAX_RATE)?;
-            within(&at("rate.cycle"), form.rate.cycle, MIN_PERIOD, MAX_DURATION)?;
-            let generator = Randomness { seed: 0, replication: 0 }.named("check");
-            long_range::LongRange::new(&form.rate, generator)
-                .map_err(|(field, message)| Problem::new(at(&format!("rate.{field}")), message))?;
-            frame(&at("frame"), form.frame)
-        }
+        Traffic::Cbr(_)
+        | Traffic::Poisson(_)
+        | Traffic::Bernoulli(_)
+        | Traffic::Mmpp(_)
+        | Traffic::OnOff(_)
+        | Traffic::LongRange(_) => bare::check(key, traffic),
     }
-}
-
-fn frame(key: &str, cells: u16) -> Checked {
-    within(key, u64::from(cells), 1, MAX_FRAME_CELLS)
 }
 
 fn start(key: &str, start: Start) -> Checked {

@@ -92,6 +92,7 @@ impl Graph {
 fn constant_rate(traffic: &mut Traffic) -> Option<&mut CellRate> {
     match traffic {
         Traffic::Cbr(form) => Some(&mut form.rate),
+        Traffic::Bernoulli(form) => Some(&mut form.peak),
         Traffic::OnOff(form) => Some(&mut form.peak),
         _ => None,
     }

@@ -50,17 +50,6 @@ fn shortest_transmission(framing: Framing, rate: BitRate) -> Time {
     Slot::of_bits(bits, rate).ps()
 }
 
-/// The largest rate of a source of bare cells, and its key; none if TCP carries the traffic.
-fn source_rate(traffic: &Traffic) -> Option<(&'static str, BitRate)> {
-    match traffic {
-        Traffic::Greedy(_) | Traffic::Finite(_) | Traffic::Bursty(_) | Traffic::ShortFlows(_) => None,
-        Traffic::Cbr(form) => Some(("rate", form.rate.0)),
-        Traffic::Poisson(form) => Some(("rate", form.rate.0)),
-        Traffic::OnOff(form) => Some(("peak", form.peak.0)),
-        Traffic::LongRange(form) => Some(("rate.maximum", form.rate.maximum)),
-    }
-}
-
 /// The longest time that the cells in front of a link may take to leave, so that it and the time of a run fit into 2^64 ps.
 const MOST_BACKLOG: Duration = Duration(4_000_000 * SECOND);
 
@@ -73,7 +62,7 @@ pub(super) fn check_backlog(
 ) -> Result<(), Problem> {
     let mut loads = vec![0u128; links.len()];
     for flow in flows {
-        let Some((_, mut rate)) = source_rate(&flow.traffic) else { continue };
+        let Some((_, mut rate)) = flow.traffic.highest_rate() else { continue };
         if let Some(CellRate(peak)) = flow.contract.pcr {
             let shaper = (peak, Capacity::UNLIMITED);
             check_queue(duration, shaper, rate.0.into(), || format!("the shaper of flow \"{}\"", flow.name))?;
@@ -118,7 +107,7 @@ fn check_queue(
 
 /// Checks the rate of a flow's bare cells against its first link.
 pub(super) fn check_source(key: &str, traffic: &Traffic, line: BitRate) -> Result<(), Problem> {
-    let Some((field, rate)) = source_rate(traffic) else { return Ok(()) };
+    let Some((field, rate)) = traffic.highest_rate() else { return Ok(()) };
     let most = BitRate(line.0.saturating_mul(MAX_OVERLOAD));
     if rate <= most {
         return Ok(());

@@ -2,6 +2,7 @@
 //!
 //! These types are the one schema: reading, the JSON schema and the reference pages all come from them.
 
+mod bare;
 mod forms;
 mod group;
 mod link;
@@ -24,6 +25,7 @@ use celltrain_tcp::StackSpec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use bare::{Bernoulli, Cbr, Distribution, LongRange, Mmpp, MmppState, OnOff, Poisson};
 pub use celltrain_atm::quantity::CellRate;
 pub(crate) use forms::forms;
 pub use group::{GroupSpec, Pairs};
@@ -35,10 +37,7 @@ pub use topology::{
     Backbone, Chain, Dumbbell, ExplicitGraph, FatTree, LeafSpine, LinkEntry, NSource, NodeEntry, NodeKind,
     ParkingLot, Pattern, Topology, Torus,
 };
-pub use traffic::{
-    ArrivalTimes, Bursty, Cbr, Distribution, Finite, Greedy, LongRange, OnOff, Poisson, ShortFlows, Start,
-    TraceFlow, Traffic, Transfer,
-};
+pub use traffic::{ArrivalTimes, Bursty, Finite, Greedy, ShortFlows, Start, TraceFlow, Traffic, Transfer};
 
 /// The version of the scenario format.
 pub const SCHEMA: u32 = 1;

@@ -2,7 +2,6 @@
 
 use std::{fmt, str::FromStr};
 
-use celltrain_atm::quantity::CellRate;
 use celltrain_engine::{
     quantity::{BitRate, Bytes, Duration},
     string_form,
@@ -11,11 +10,11 @@ use celltrain_engine::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::forms::forms;
-use crate::traffic::{
-    long_range,
-    sizes::{FlowSize, array_or_file},
+use super::{
+    bare::{Bernoulli, Cbr, LongRange, Mmpp, OnOff, Poisson},
+    forms::forms,
 };
+use crate::traffic::sizes::{FlowSize, array_or_file};
 
 forms! {
     /// `[traffic]`: what a flow carries.
@@ -33,6 +32,11 @@ forms! {
         /// Frames of cells at exponentially distributed distances, without TCP. The cells of a frame follow each other at
         /// the rate of the link; single cells are a Poisson process.
         Poisson(Poisson),
+        /// Cells in slots that each hold one with the same probability, without TCP.
+        Bernoulli(Bernoulli),
+        /// Frames of cells at exponentially distributed distances whose mean rate follows a Markov chain: a Markov-modulated
+        /// Poisson process (MMPP), without TCP. The cells of a frame follow each other at the rate of the link.
+        Mmpp(Mmpp),
         /// Cells at the peak rate during on times and none during off times, without TCP.
         OnOff(OnOff),
         /// Cells at a rate with long-range dependence, as of compressed video, without TCP.
@@ -57,6 +61,8 @@ impl Traffic {
             Self::ShortFlows(form) => form.start,
             Self::Cbr(form) => form.start,
             Self::Poisson(form) => form.start,
+            Self::Bernoulli(form) => form.start,
+            Self::Mmpp(form) => form.start,
             Self::OnOff(form) => form.start,
             Self::LongRange(form) => form.start,
         }
@@ -204,89 +210,6 @@ impl ShortFlows {
         let bytes = self.interval(slowest).and_then(of_interval).unwrap_or(bytes / duration.ps() as f64);
         bytes * 8.0 * SECOND as f64
     }
-}
-
-/// `kind = "cbr"`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Cbr {
-    /// Rate of the cells, up to ten times that of the first link on the route.
-    pub rate: CellRate,
-    /// Cells in a frame; an AAL5 frame has at most 1366.
-    #[serde(default = "single")]
-    #[schemars(range(min = 1, max = 1366))]
-    pub frame: u16,
-    /// When the first cell is sent: the phase.
-    #[serde(default)]
-    pub start: Start,
-}
-
-/// `kind = "poisson"`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Poisson {
-    /// Mean rate of the cells, up to ten times that of the first link on the route.
-    pub rate: CellRate,
-    /// Cells in a frame; an AAL5 frame has at most 1366.
-    #[serde(default = "single")]
-    #[schemars(range(min = 1, max = 1366))]
-    pub frame: u16,
-    /// When the process starts. The first frame comes an exponentially distributed time after it, as every other comes after
-    /// the one before.
-    #[serde(default)]
-    pub start: Start,
-}
-
-/// `kind = "on-off"`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct OnOff {
-    /// Rate of the cells during an on time, up to ten times that of the first link on the route.
-    pub peak: CellRate,
-    /// Length of an on time, or its mean.
-    pub on: Duration,
-    /// Length of an off time, or its mean.
-    pub off: Duration,
-    /// How the lengths are distributed.
-    #[serde(default)]
-    pub distribution: Distribution,
-    /// Cells in a frame; an AAL5 frame has at most 1366.
-    #[serde(default = "single")]
-    #[schemars(range(min = 1, max = 1366))]
-    pub frame: u16,
-    /// When the first on time starts.
-    #[serde(default)]
-    pub start: Start,
-}
-
-/// `kind = "long-range"`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct LongRange {
-    /// Rate of the cells, 424 bits each, as it varies, up to ten times that of the first link on the route.
-    pub rate: long_range::Params,
-    /// Cells in a frame; an AAL5 frame has at most 1366.
-    #[serde(default = "single")]
-    #[schemars(range(min = 1, max = 1366))]
-    pub frame: u16,
-    /// When the cells start. The process of the rate is stationary from the first cell on.
-    #[serde(default)]
-    pub start: Start,
-}
-
-fn single() -> u16 {
-    1
-}
-
-/// How the lengths of on and off times are distributed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Distribution {
-    /// Always the same length.
-    #[default]
-    Fixed,
-    /// Exponentially distributed lengths.
-    Exponential,
 }
 
 /// When a flow starts: a time, or a range from which the run draws one uniformly.

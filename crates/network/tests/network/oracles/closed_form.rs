@@ -81,6 +81,39 @@ fn check(what: &str, values: &[f64], expected: f64, resolution: f64) {
     assert!(error <= resolution * expected, "{what}: {mean} ± {error} says little about {expected}");
 }
 
+/// Cells in step: N inputs with a cell in a slot with probability p / N each wait (N − 1) / N · p / 2(1 − p) slots in an output queue
+/// on average (Karol, Hluchyj and Morgan 1987, section III), the cells of one slot in random order.
+#[test]
+fn bernoulli_cells_wait_as_in_an_output_queue() {
+    for (sources, load) in [(2, 0.5), (4, 0.8), (16, 0.8)] {
+        let probability = load / f64::from(sources);
+        let traffic = format!("kind = \"bernoulli\"\npeak = \"424 Mbit/s\"\nprobability = {probability}");
+        let scenario = scenario(&trunk(sources, &traffic, "500 ms", "10 us"));
+        let runs: Vec<_> = (0..10).map(|replication| replicate(&scenario, replication)).collect();
+        let waits: Vec<_> =
+            runs.iter().map(|run| value(&run.ports, PORT, "delay_mean") / SLOT - 1.0).collect();
+        let inputs = f64::from(sources);
+        check("mean wait", &waits, (inputs - 1.0) / inputs * load / (2.0 * (1.0 - load)), 0.05);
+    }
+}
+
+/// Sources of a Markov-modulated Poisson process send at its mean rate, and as irregularly as they should: of a source that is silent
+/// between times of 1 ms at a higher rate than the trunk's, more cells wait than of a Poisson process of its mean rate.
+#[test]
+fn modulated_cells_come_at_their_mean_rate() {
+    let states = "states = [{ rate = \"636 Mbit/s\", mean-time = \"1 ms\" }, { rate = \"0 Mbit/s\", mean-time = \"2 ms\" }]";
+    let waits = |traffic: &str| {
+        let scenario = scenario(&trunk(1, traffic, "400 ms", "10 us"));
+        let runs: Vec<_> = (0..10).map(|replication| replicate(&scenario, replication)).collect();
+        let sent: Vec<_> = runs.iter().map(|run| value(&run.flows, "1", "cells_sent") / 0.4e6).collect();
+        check("cells a microsecond", &sent, 0.5, 0.25);
+        runs.iter().map(|run| value(&run.ports, PORT, "delay_mean") / SLOT).sum::<f64>() / 10.0
+    };
+    let [poisson, modulated] =
+        [waits("kind = \"poisson\"\nrate = \"212 Mbit/s\""), waits(&format!("kind = \"mmpp\"\n{states}"))];
+    assert!(modulated > 50.0 * poisson, "{modulated} and {poisson} slots");
+}
+
 /// Binomial coefficient.
 fn choose(n: u32, k: u32) -> f64 {
     (1..=k).map(|i| f64::from(n - k + i) / f64::from(i)).product()

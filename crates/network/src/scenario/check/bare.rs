@@ -1,0 +1,82 @@
+//! Sources without TCP.
+
+use celltrain_engine::{
+    quantity::{BitRate, Duration},
+    random::Randomness,
+};
+
+use super::{
+    super::{
+        error::Problem,
+        spec::{Distribution, LongRange, Mmpp, OnOff, Traffic},
+    },
+    Checked, MAX_DURATION, MAX_FRAME_CELLS, MAX_RATE, MIN_PERIOD, MIN_RATE, within,
+};
+use crate::traffic::long_range;
+
+/// Checks what a source without TCP is told under `key`.
+pub(super) fn check(key: &str, traffic: &Traffic) -> Checked {
+    let at = |field: &str| format!("{key}.{field}");
+    match traffic {
+        Traffic::Cbr(form) => within(&at("rate"), form.rate.0, MIN_RATE, MAX_RATE)?,
+        Traffic::Poisson(form) => within(&at("rate"), form.rate.0, MIN_RATE, MAX_RATE)?,
+        Traffic::Bernoulli(form) => {
+            within(&at("peak"), form.peak.0, MIN_RATE, MAX_RATE)?;
+            if !(form.probability > 0.0 && form.probability <= 1.0) {
+                let message = format!("expected a number above 0 and up to 1, found {}", form.probability);
+                return Err(Problem::new(at("probability"), message));
+            }
+        }
+        Traffic::Mmpp(form) => mmpp(key, form)?,
+        Traffic::OnOff(form) => on_off(key, form)?,
+        Traffic::LongRange(form) => long_range(key, form)?,
+        Traffic::Greedy(_) | Traffic::Finite(_) | Traffic::Bursty(_) | Traffic::ShortFlows(_) => {}
+    }
+    traffic.frame().map_or(Ok(()), |cells| within(&at("frame"), u64::from(cells), 1, MAX_FRAME_CELLS))
+}
+
+fn mmpp(key: &str, form: &Mmpp) -> Checked {
+    let key = format!("{key}.states");
+    let states = form.states.len();
+    if !(2..=16).contains(&states) {
+        return Err(Problem::new(key, format!("expected 2 to 16 states, found {states}")));
+    }
+    for (index, state) in form.states.iter().enumerate() {
+        // A state may be silent.
+        if state.rate.0 != BitRate(0) {
+            within(&format!("{key}.{index}.rate"), state.rate.0, MIN_RATE, MAX_RATE)?;
+        }
+        within(&format!("{key}.{index}.mean-time"), state.mean_time, MIN_PERIOD, MAX_DURATION)?;
+    }
+    if form.states.iter().all(|state| state.rate.0 == BitRate(0)) {
+        return Err(Problem::new(key, "the rate is 0 in every state: give one of them a rate"));
+    }
+    Ok(())
+}
+
+fn on_off(key: &str, form: &OnOff) -> Checked {
+    let at = |field: &str| format!("{key}.{field}");
+    within(&at("peak"), form.peak.0, MIN_RATE, MAX_RATE)?;
+    within(&at("on"), form.on, Duration(1), MAX_DURATION)?;
+    within(&at("off"), form.off, Duration(0), MAX_DURATION)?;
+    let Some(shape) = form.shape else { return Ok(()) };
+    if form.distribution != Distribution::Pareto {
+        let message = "only a Pareto distribution has a shape: give distribution = \"pareto\", or no shape";
+        return Err(Problem::new(at("shape"), message));
+    }
+    if !(shape > 1.0 && shape <= 100.0) {
+        let message =
+            format!("expected a number above 1 (up to 1 the mean is infinite) and up to 100, found {shape}");
+        return Err(Problem::new(at("shape"), message));
+    }
+    Ok(())
+}
+
+fn long_range(key: &str, form: &LongRange) -> Checked {
+    let at = |field: &str| format!("{key}.rate.{field}");
+    within(&at("maximum"), form.rate.maximum, MIN_RATE, MAX_RATE)?;
+    within(&at("cycle"), form.rate.cycle, MIN_PERIOD, MAX_DURATION)?;
+    let generator = Randomness { seed: 0, replication: 0 }.named("check");
+    let found = long_range::LongRange::new(&form.rate, generator);
+    found.map(|_| ()).map_err(|(field, message)| Problem::new(at(field), message))
+}
