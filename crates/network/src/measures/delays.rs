@@ -12,7 +12,7 @@ use super::{
     histogram::{highest_of, lowest_of},
 };
 
-/// The transfer delays of a flow's frames: mean and extremes exactly, quantiles to 1.6 %.
+/// The transfer delays of a flow's frames, or the response times of its requests: mean and extremes exactly, quantiles to 1.6 %.
 ///
 /// They are counted twice: whole, and from what a frame takes on the idle path. Where propagation is long, a bin of the whole delay is
 /// wider than all that queues add, so their variation comes from the second count.
@@ -96,6 +96,11 @@ impl Delays {
         &self.whole
     }
 
+    /// How many there are.
+    pub(crate) fn count(&self) -> u64 {
+        self.whole.count()
+    }
+
     /// The delays beyond the shortest one, from the longest down: of the frames that are smaller than full ones, and of the full ones.
     fn variations(&self) -> [impl Iterator<Item = Bin>; 2] {
         let range = self.range;
@@ -134,10 +139,15 @@ impl<'a> Together<'a> {
         &self.whole
     }
 
+    /// How many delays there are.
+    pub(crate) fn count(&self) -> u64 {
+        self.whole.count()
+    }
+
     /// The mean in seconds; NaN without frames.
     pub(crate) fn mean(&self) -> f64 {
         let sum: u128 = self.delays.iter().map(|delays| delays.sum).sum();
-        sum as f64 / self.whole.count() as f64 / SECOND as f64
+        sum as f64 / self.count() as f64 / SECOND as f64
     }
 
     /// The longest delay in seconds; NaN without frames.
