@@ -207,7 +207,8 @@ impl Live {
     pub fn drain_reactions(&mut self) -> Vec<(Time, usize, Reaction)> {
         let mut reactions = Vec::new();
         for flow in 0..self.graph.flows.len() {
-            for event in self.network.take_events(flow) {
+            let answers = self.network.take_events(flow);
+            for event in answers.into_iter().chain(self.network.take_request_events(flow)) {
                 let reaction = match event.kind {
                     EventKind::FastRetransmit { .. } => Reaction::FastRetransmit,
                     EventKind::Timeout { .. } => Reaction::Timeout,

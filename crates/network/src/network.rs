@@ -9,7 +9,7 @@ use celltrain_engine::{
     time::NEVER,
     visit::{self, Process, Schedule},
 };
-use celltrain_tcp::{Event, Receiver, ReceiverStats, Sender, SenderStats, Tcp};
+use celltrain_tcp::{Event, Receiver, ReceiverStats, Sender, SenderStats};
 
 use crate::{
     capture::{Capture, Content, Places, merged},
@@ -174,7 +174,7 @@ impl Network {
     fn trace_senders(&mut self) {
         for host in self.nodes.iter_mut().filter_map(Node::host_mut) {
             for endpoint in &mut host.parts.endpoints {
-                if let Tcp::Sender(sender) = &mut endpoint.tcp {
+                if let Some(sender) = endpoint.tcp.sender_mut() {
                     sender.trace(true);
                 }
             }
@@ -258,19 +258,35 @@ impl Network {
     /// The sender of flow `flow`, if TCP carries it.
     pub(crate) fn sender(&self, flow: &FlowEnds) -> Option<&Sender> {
         let Carrier::Tcp { sender, .. } = flow.carrier else { return None };
-        match &self.host(flow.from).parts.endpoints[sender].tcp {
-            Tcp::Sender(sender) => Some(sender),
-            Tcp::Receiver(_) => panic!("the first endpoint of a flow sends"),
-        }
+        let sender = self.host(flow.from).parts.endpoints[sender].tcp.sender();
+        Some(sender.expect("the first endpoint of a flow sends"))
     }
 
-    /// What the senders of flow `flow` have done.
+    /// The sender of the requests of flow `flow`, if there are any.
+    fn asking(&self, flow: &FlowEnds) -> Option<&Sender> {
+        let Carrier::Tcp { receiver, .. } = flow.carrier else { return None };
+        self.host(flow.to).parts.endpoints[receiver].tcp.sender()
+    }
+
+    /// The response times of flow `flow`, if it has requests.
+    pub(crate) fn response_times(&self, flow: &FlowEnds) -> Option<&Delays> {
+        let Carrier::Tcp { receiver, .. } = flow.carrier else { return None };
+        self.host(flow.to).response_times(receiver)
+    }
+
+    /// What the senders of flow `flow` have done, those of its requests included.
     pub(crate) fn sender_stats(&self, flow: &FlowEnds) -> SenderStats {
         match flow.carrier {
             Carrier::Pool { pool, sender, size, .. } => {
                 self.host(flow.from).pool_sent(pool, sender..sender + size)
             }
-            _ => self.sender(flow).map(|sender| *sender.stats()).unwrap_or_default(),
+            _ => {
+                let mut sum = self.sender(flow).map(|sender| *sender.stats()).unwrap_or_default();
+                if let Some(asking) = self.asking(flow) {
+                    sum.add_counted(asking.stats());
+                }
+                sum
+            }
         }
     }
 
@@ -312,13 +328,20 @@ impl Network {
     /// Takes out the events that the sender of flow `flow` has collected, if TCP carries it.
     pub(crate) fn take_events(&mut self, flow: usize) -> Vec<Event> {
         let FlowEnds { from, carrier, .. } = self.flows[flow];
-        match (&mut self.nodes[from], carrier) {
-            (Node::Host(host), Carrier::Tcp { sender, .. }) => match &mut host.parts.endpoints[sender].tcp {
-                Tcp::Sender(sender) => sender.take_events(),
-                Tcp::Receiver(_) => panic!("the first endpoint of a flow sends"),
-            },
-            _ => Vec::new(),
-        }
+        let Carrier::Tcp { sender, .. } = carrier else { return Vec::new() };
+        self.take_events_of(from, sender)
+    }
+
+    /// As [`Network::take_events`], of the sender of its requests.
+    pub(crate) fn take_request_events(&mut self, flow: usize) -> Vec<Event> {
+        let FlowEnds { to, carrier, .. } = self.flows[flow];
+        let Carrier::Tcp { receiver, .. } = carrier else { return Vec::new() };
+        self.take_events_of(to, receiver)
+    }
+
+    fn take_events_of(&mut self, host: usize, endpoint: usize) -> Vec<Event> {
+        let Node::Host(host) = &mut self.nodes[host] else { return Vec::new() };
+        host.parts.endpoints[endpoint].tcp.sender_mut().map(Sender::take_events).unwrap_or_default()
     }
 
     /// Takes out what happened to the short flows of flow `flow`, by their numbers.
@@ -353,10 +376,8 @@ impl Network {
     /// The receiver of flow `flow`, if TCP carries it.
     pub(crate) fn receiver(&self, flow: &FlowEnds) -> Option<&Receiver> {
         let Carrier::Tcp { receiver, .. } = flow.carrier else { return None };
-        match &self.host(flow.to).parts.endpoints[receiver].tcp {
-            Tcp::Receiver(receiver) => Some(receiver),
-            Tcp::Sender(_) => panic!("the second endpoint of a flow receives"),
-        }
+        let receiver = self.host(flow.to).parts.endpoints[receiver].tcp.receiver();
+        Some(receiver.expect("the second endpoint of a flow receives"))
     }
 
     /// All processes and the streams between them: what a viewer may read.

@@ -34,7 +34,11 @@ fn bare_frame(traffic: &Traffic) -> Option<u64> {
         Traffic::Poisson(form) => Some(form.frame.into()),
         Traffic::OnOff(form) => Some(form.frame.into()),
         Traffic::LongRange(form) => Some(form.frame.into()),
-        Traffic::Greedy(_) | Traffic::Finite(_) | Traffic::Bursty(_) | Traffic::ShortFlows(_) => None,
+        Traffic::Greedy(_)
+        | Traffic::Finite(_)
+        | Traffic::Bursty(_)
+        | Traffic::ShortFlows(_)
+        | Traffic::RequestResponse(_) => None,
     }
 }
 

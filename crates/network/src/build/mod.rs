@@ -4,6 +4,7 @@ mod circuits;
 mod finish;
 mod idle;
 mod joints;
+mod parties;
 
 use std::collections::BTreeMap;
 
@@ -21,6 +22,7 @@ use celltrain_engine::{
 };
 use celltrain_tcp::{Receiver, Sender, Tcp};
 
+use self::parties::duplex_ends;
 use crate::{
     capture::{PacketTap, Path, Places},
     channel::ChannelParts,
@@ -251,7 +253,12 @@ impl Builder<'_> {
         let ends = |first: usize| first as u32..(first + size) as u32;
         self.script(index, LossDirection::Data, (flow.from, outgoing), &ends(receiver));
         self.script(index, LossDirection::Ack, (flow.to, ack_outgoing), &ends(sender));
+        let carrier = Carrier::Tcp { sender, receiver };
         let (kind, next, carrier) = match &flow.traffic {
+            Traffic::RequestResponse(form) => {
+                self.parties(flow, form, [sender, receiver], start);
+                return FlowEnds { from: flow.from, to: flow.to, outgoing, incoming, shares, carrier };
+            }
             Traffic::ShortFlows(form) => {
                 let mut arrivals = self.arrivals(form, flow);
                 let next = arrivals.begin(start.ps());
@@ -274,7 +281,7 @@ impl Builder<'_> {
                     self.host(flow.from).sources.push(Source { kind: Kind::Stop { endpoint }, next });
                 }
                 let kind = Kind::Application { endpoint, bytes, every, stop };
-                (kind, start, Carrier::Tcp { sender, receiver })
+                (kind, start, carrier)
             }
         };
         self.host(flow.from).sources.push(Source { kind, next });
@@ -287,15 +294,19 @@ impl Builder<'_> {
             mean: Slot::of_ps(flow.tcp.processing_delay),
             spread: flow.tcp.processing_spread,
         });
-        let of_acks = processing.filter(|_| flow.tcp.acks_processed);
+        let both_ways = matches!(flow.traffic, Traffic::RequestResponse(_));
+        // Either end sends data then, with ACKs among them.
+        let of_acks = processing.filter(|_| flow.tcp.acks_processed || both_ways);
         let pooled = matches!(flow.traffic, Traffic::ShortFlows(_));
         let sampler = Sampler::new(self.sample.filter(|_| !pooled));
         let first = (self.host(flow.from).endpoints.len(), self.host(flow.to).endpoints.len());
         for number in 0..count {
-            let mut sender = Sender::new(&flow.tcp);
-            sender.seed(self.randomness.named(&format!("flow {} congestion control", flow.name)));
+            let [mut sending, receiving] = if both_ways { duplex_ends(flow) } else { simplex_ends(flow) };
+            if let Some(sender) = sending.sender_mut() {
+                sender.seed(self.randomness.named(&format!("flow {} congestion control", flow.name)));
+            }
             self.host(flow.from).endpoints.push(Endpoint {
-                tcp: Tcp::Sender(Box::new(sender)),
+                tcp: sending,
                 outgoing: vcs[0],
                 peer: (first.1 + number) as u32,
                 path,
@@ -306,7 +317,7 @@ impl Builder<'_> {
                 sampler: sampler.clone(),
             });
             self.host(flow.to).endpoints.push(Endpoint {
-                tcp: Tcp::Receiver(Box::new(Receiver::new(&flow.tcp))),
+                tcp: receiving,
                 outgoing: vcs[1],
                 peer: (first.0 + number) as u32,
                 path: path.reversed(),
@@ -374,6 +385,11 @@ impl Builder<'_> {
             tap: captured.then(|| Box::new(PacketTap::default())),
         })
     }
+}
+
+/// The ends of a connection whose data go one way.
+fn simplex_ends(flow: &Flow) -> [Tcp; 2] {
+    [Tcp::Sender(Box::new(Sender::new(&flow.tcp))), Tcp::Receiver(Box::new(Receiver::new(&flow.tcp)))]
 }
 
 /// When the source of a flow stops.

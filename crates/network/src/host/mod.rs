@@ -7,6 +7,7 @@
 mod abr;
 mod pace;
 mod packets;
+mod party;
 mod pool;
 mod server;
 mod timers;
@@ -22,7 +23,7 @@ use celltrain_engine::{
     stream::{StreamId, Train},
     time::NEVER,
 };
-use celltrain_tcp::{Ecn, Tcp};
+use celltrain_tcp::{Ecn, Receiver, Tcp};
 
 use self::{
     packets::{InIpLayer, InProcessor},
@@ -58,11 +59,26 @@ pub(crate) struct Endpoint {
     pub(crate) processing: [Option<Service>; 2],
     /// Segments that it may still hand to the processor.
     pub(crate) headroom: u32,
-    /// The number of the present flow, where there is one after the other; then the endpoint is a member of a pool.
+    /// The number of the present flow, where there is one after the other; then the endpoint is a member of a pool. Or it is of a party.
     pub(crate) flow: u32,
     pub(crate) member: Option<Member>,
     /// Congestion window over time (senders), or bytes delivered so far (receivers).
     pub(crate) sampler: Sampler,
+}
+
+impl Endpoint {
+    /// What is sampled of it. A client receives what its flow carries.
+    fn sample(&self) -> u64 {
+        let delivered = |receiver: &Receiver| receiver.stats().distinct_bytes;
+        match &self.tcp {
+            Tcp::Sender(sender) => sender.window().cwnd,
+            Tcp::Receiver(receiver) => delivered(receiver),
+            Tcp::Duplex(both) if self.member.as_ref().is_some_and(Member::is_client) => {
+                delivered(both.receiver())
+            }
+            Tcp::Duplex(both) => both.sender().window().cwnd,
+        }
+    }
 }
 
 /// A VC that begins in the host.
@@ -223,6 +239,11 @@ impl Host {
     /// Forgets maxima and distributions, which cannot be had as differences: a new window begins.
     pub(crate) fn begin_window(&mut self) {
         self.parts.abr.iter_mut().for_each(|source| source.queue.begin_window());
+        self.parts
+            .endpoints
+            .iter_mut()
+            .filter_map(|endpoint| endpoint.member.as_mut())
+            .for_each(Member::begin_window);
         let delays = self.parts.incoming.iter_mut().filter_map(|incoming| incoming.delays.as_deref_mut());
         delays.for_each(Delays::begin_window);
     }
@@ -277,10 +298,7 @@ impl Host {
     fn sample(&mut self, due: Time) {
         for endpoint in &mut self.parts.endpoints {
             if endpoint.sampler.due() == due {
-                endpoint.sampler.record(match &endpoint.tcp {
-                    Tcp::Sender(sender) => sender.window().cwnd,
-                    Tcp::Receiver(receiver) => receiver.stats().distinct_bytes,
-                } as f64);
+                endpoint.sampler.record(endpoint.sample() as f64);
             }
         }
         for source in self.parts.abr.iter_mut().filter(|source| source.queue_sampler.due() == due) {
@@ -426,6 +444,11 @@ impl Host {
                 self.parts.endpoints[endpoint as usize].tcp.offer(now, bytes);
                 self.send_due(now, endpoint, streams);
                 every.map(|every| now + every).filter(|&next| next < stop).unwrap_or(NEVER)
+            }
+            Kind::Party { endpoint } => {
+                let endpoint = *endpoint;
+                self.on_party(now, endpoint, streams);
+                NEVER
             }
             Kind::Stop { endpoint } => {
                 let endpoint = *endpoint;

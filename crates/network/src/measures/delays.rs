@@ -10,7 +10,7 @@ use super::{
     histogram::{highest_of, lowest_of},
 };
 
-/// The transfer delays of a flow's frames: mean and extremes exactly, quantiles to 1.6 %.
+/// The transfer delays of a flow's frames, or the response times of its requests: mean and extremes exactly, quantiles to 1.6 %.
 ///
 /// They are counted twice: whole, and from what a frame takes on the idle path. Where propagation is long, a bin of the whole delay is
 /// wider than all that queues add, so their variation comes from the second count.
@@ -66,6 +66,11 @@ impl Delays {
         &self.whole
     }
 
+    /// How many there are.
+    pub(crate) fn count(&self) -> u64 {
+        self.whole.count()
+    }
+
     /// The delays beyond the shortest one.
     fn variations(&self) -> impl Iterator<Item = Bin> {
         let (least, most) = self.range.unwrap_or_default();
@@ -100,11 +105,15 @@ impl<'a> Together<'a> {
         all
     }
 
+    /// How many delays there are.
+    pub(crate) fn count(&self) -> u64 {
+        self.0.iter().map(|delays| delays.count()).sum()
+    }
+
     /// The mean in seconds; NaN without frames.
     pub(crate) fn mean(&self) -> f64 {
         let sum: u128 = self.0.iter().map(|delays| delays.sum).sum();
-        let count: u64 = self.0.iter().map(|delays| delays.whole.count()).sum();
-        sum as f64 / count as f64 / SECOND as f64
+        sum as f64 / self.count() as f64 / SECOND as f64
     }
 
     fn range(&self) -> Option<(Time, Time)> {

@@ -165,6 +165,13 @@ pub static RUN: &[Measure] = measures![Run:
     ("slowdown_mean_large", "mean slowdown of large flows", "", "", "slowdown_mean over the flows of above 1 MB", MEAN, OURS, LESS),
     ("slowdown_p50_large", "median slowdown of large flows", "", "", "slowdown_p50 over the flows of above 1 MB", MEAN, OURS, LESS),
     ("slowdown_p99_large", "99th percentile of the slowdown of large flows", "", "", "slowdown_p99 over the flows of above 1 MB", MEAN, OURS, LESS),
+    ("requests_completed", "requests completed", "", "", "requests whose answers were complete at the client within T; there, as the measures below, if flows are of kind request-response", MEAN, OURS, MORE),
+    ("request_rate", "rate of completed requests", "", "1/s", "requests_completed / T", MEAN, OURS, MORE),
+    ("response_time_mean", "mean response time", "E[R_resp]", "s", "mean time from when a client writes a request until the last byte of the answer has arrived in order at it, over the answers that were complete within T", MEAN, OURS, LESS),
+    ("response_time_p50", "median of the response time", "R_resp_50", "s", "the response time that 50 % of the requests did not exceed, within 1.6 %", MEAN, OURS, LESS),
+    ("response_time_p95", "95th percentile of the response time", "R_resp_95", "s", "the response time that 95 % of the requests did not exceed, within 1.6 %", MEAN, OURS, LESS),
+    ("response_time_p99", "99th percentile of the response time", "R_resp_99", "s", "the response time that 99 % of the requests did not exceed, within 1.6 %", MEAN, OURS, LESS),
+    ("response_time_max", "longest response time", "max R_resp", "s", "the longest response time of a request", MEAN, OURS, LESS),
 ];
 
 /// Columns of `flows`, in their order.
@@ -212,6 +219,12 @@ pub static FLOW: &[Measure] = measures![Flow:
     ("transfer_delay_p99", "99th percentile of the transfer delay", "d_99", "s", "the transfer delay that 99 % of the frames did not exceed, within 1.6 %", "-", TRANSFER, LESS),
     ("transfer_delay_max", "largest transfer delay", "max d", "s", "the longest transfer delay of a frame", "-", TRANSFER, LESS),
     ("delay_variation", "delay variation", "pdv", "s", "99th percentile of the transfer delay less the shortest one of the flow; within 1.6 % of what a frame takes beyond the idle path (propagation and transmission), however long that is", "-", RFC_5481, LESS),
+    ("requests_completed", "requests completed", "", "", "requests whose answers were complete at the client within T", SUM, OURS, MORE),
+    ("response_time_mean", "mean response time", "E[r_resp]", "s", "mean time from when a client writes a request until the last byte of the answer has arrived in order at it, over the answers that were complete within T; nothing for flows of other kinds", "-", OURS, LESS),
+    ("response_time_p50", "median of the response time", "r_resp_50", "s", "the response time that 50 % of the requests did not exceed, within 1.6 %", "-", OURS, LESS),
+    ("response_time_p95", "95th percentile of the response time", "r_resp_95", "s", "the response time that 95 % of the requests did not exceed, within 1.6 %", "-", OURS, LESS),
+    ("response_time_p99", "99th percentile of the response time", "r_resp_99", "s", "the response time that 99 % of the requests did not exceed, within 1.6 %", "-", OURS, LESS),
+    ("response_time_max", "longest response time", "max r_resp", "s", "the longest response time of a request", "-", OURS, LESS),
 ];
 
 /// Columns of `ports`, in their order. Counts are of packets where the port's link carries packets: `counted` says so.

@@ -26,7 +26,7 @@ use crate::{
     channel::Lost,
     events::Events,
     host::IncomingStats,
-    measures::{Delays, Excess, Guaranteed, Series},
+    measures::{Delays, Excess, Guaranteed, Series, Together},
     network::{Carrier, FlowEnds, Network},
     port::{Location, Port, PortStats},
     scenario::{Flow, Framing, Graph, Scenario, ScenarioError},
@@ -236,6 +236,7 @@ impl<'a> Experiment<'a> {
             .collect();
         let excess = Excess::of(&self.guaranteed(&flows));
         let delays: Vec<_> = network.flows.iter().map(|ends| network.delays(ends)).collect();
+        let responses: Vec<_> = network.flows.iter().map(|ends| network.response_times(ends)).collect();
         let mut series = self.series(&network);
         series.append(&mut events.series);
         RunResult {
@@ -248,8 +249,9 @@ impl<'a> Experiment<'a> {
                 &series,
                 &excess,
                 self.completions(&network, &flows).as_ref(),
+                Together::of(responses.iter().copied()).as_ref(),
             ),
-            flows: self.flow_table(&flows, &delays, excess),
+            flows: self.flow_table(&flows, &delays, &responses, excess),
             ports: port_table(&self.graph, &ports),
             distributions: self.distributions(&delays, &network),
             series,
@@ -295,6 +297,10 @@ impl<'a> Experiment<'a> {
             let taken = network.take_events(index);
             if !taken.is_empty() {
                 events.add(&flow.name, &taken);
+            }
+            let asked = network.take_request_events(index);
+            if !asked.is_empty() {
+                events.add(&format!("{}/requests", flow.name), &asked);
             }
             for (number, taken) in network.take_short_events(index) {
                 events.add(&format!("{}/{number}", flow.name), &taken);

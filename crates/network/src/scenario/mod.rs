@@ -37,8 +37,8 @@ pub use spec::{
     DelayRange, Distribution, Dumbbell, ExplicitGraph, FatTree, Finite, FlowSpec, Framing, Greedy, GroupSpec,
     HostSpec, IpServes, LeafSpine, LinkEntry, LinkOverride, LinkSpec, LongRange, LossDirection, LossSpec,
     LossUnit, MeasuredDelays, MeasuresSpec, NSource, NodeEntry, NodeKind, OnOff, Pairs, ParkingLot, Pattern,
-    Poisson, PortSpec, Reorder, SCHEMA, ShortFlows, Spec, Start, SwitchSpec, TieBreak, Topology, Torus,
-    TraceFlow, Traffic, Transfer,
+    Poisson, PortSpec, Reorder, RequestResponse, SCHEMA, ShortFlows, Spec, Start, SwitchSpec, TieBreak,
+    Topology, Torus, TraceFlow, Traffic, Transfer,
 };
 
 use self::{

@@ -2,6 +2,7 @@
 
 pub(crate) mod arrivals;
 pub mod long_range;
+pub(crate) mod request_response;
 pub mod sizes;
 pub(crate) mod source;
 mod varying;

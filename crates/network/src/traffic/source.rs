@@ -23,6 +23,8 @@ pub(crate) enum Kind {
     Stop { endpoint: u32 },
     /// Opens a connection for a flow that arrives, of the pool number `pool` of the host.
     Arrivals { pool: u32 },
+    /// One of two parties that write to each other writes: the one at this endpoint.
+    Party { endpoint: u32 },
     /// Sends a frame of cells and draws the time of the next one.
     Cells(Box<CellSource>),
 }
@@ -84,7 +86,11 @@ impl CellSource {
                 let steps = LongRange::new(&form.rate, generator.clone()).expect("the scenario was checked");
                 (form.frame, Pattern::Varying(VaryingRate::new(steps, start.ps())))
             }
-            Traffic::Greedy(_) | Traffic::Finite(_) | Traffic::Bursty(_) | Traffic::ShortFlows(_) => {
+            Traffic::Greedy(_)
+            | Traffic::Finite(_)
+            | Traffic::Bursty(_)
+            | Traffic::ShortFlows(_)
+            | Traffic::RequestResponse(_) => {
                 unreachable!("TCP carries this traffic")
             }
         };

@@ -12,7 +12,7 @@ use toml::{Table, Value};
 
 use crate::{
     draw::{Draw, picoseconds, put},
-    groups, ports, routes,
+    groups, ports, requests, routes,
     schema::Schema,
     short_flows, topology,
     traffic::{self, Kinds},
@@ -68,6 +68,7 @@ pub(crate) fn case(schema: &Schema, seed: u64, index: u64, extremes: bool) -> Ca
         topology::impair(&mut draw.beside("links"), &mut scenario, packets),
         groups::group(&mut draw.beside("groups"), schema, &mut scenario, &found, kinds),
         short_flows::shorten(&mut draw.beside("short flows"), &mut scenario),
+        requests::ask(&mut draw.beside("requests"), &mut scenario),
         topology::clocks(&mut draw.beside("clocks"), &mut scenario),
         routes::routes(&mut draw.beside("routes"), &mut scenario, &found),
         traffic::ranges(&mut draw.beside("ranges"), schema, &mut scenario, &found, kinds),
@@ -235,7 +236,11 @@ fn hop_rate(graph: &Graph, flow: &Flow) -> f64 {
         Traffic::Poisson(form) => form.rate.0.0 as f64 / interval,
         Traffic::OnOff(form) => form.peak.0.0 as f64 / interval,
         Traffic::LongRange(form) => form.rate.maximum.0 as f64 / interval,
-        Traffic::Greedy(_) | Traffic::Finite(_) | Traffic::Bursty(_) | Traffic::ShortFlows(_) => {
+        Traffic::Greedy(_)
+        | Traffic::Finite(_)
+        | Traffic::Bursty(_)
+        | Traffic::ShortFlows(_)
+        | Traffic::RequestResponse(_) => {
             let way = flow.route.iter().chain(&flow.back);
             let round_trip: f64 = way.map(|&link| seconds(graph.links[link].delay.ps())).sum();
             let window =
@@ -267,7 +272,11 @@ fn event_rate(graph: &Graph, flow: &Flow) -> f64 {
         Traffic::OnOff(form) => per_second(form.on.ps() + form.off.ps()),
         Traffic::LongRange(form) => 2.0 * f64::from(form.rate.sources) * per_second(form.rate.cycle.ps()),
         Traffic::ShortFlows(form) => form.interval(slowest).map_or(0.0, |period| 1e12 / period),
-        Traffic::Greedy(_) | Traffic::Finite(_) | Traffic::Cbr(_) | Traffic::Poisson(_) => 0.0,
+        Traffic::Greedy(_)
+        | Traffic::Finite(_)
+        | Traffic::RequestResponse(_)
+        | Traffic::Cbr(_)
+        | Traffic::Poisson(_) => 0.0,
     };
     events + timeouts
 }

@@ -9,6 +9,7 @@ use celltrain_network::{
     RunResult,
     scenario::{Distribution, Flow, Framing, Graph, Link, NodeKind, Scenario, TieBreak, Traffic},
     table::{Column, Table},
+    traffic::sizes::FlowSize,
 };
 use celltrain_tcp::{CongestionKind, RecoveryKind};
 
@@ -154,7 +155,11 @@ fn frame_bits(flow: &Flow) -> f64 {
         Traffic::Poisson(form) => form.frame,
         Traffic::OnOff(form) => form.frame,
         Traffic::LongRange(form) => form.frame,
-        Traffic::Greedy(_) | Traffic::Finite(_) | Traffic::Bursty(_) | Traffic::ShortFlows(_) => {
+        Traffic::Greedy(_)
+        | Traffic::Finite(_)
+        | Traffic::Bursty(_)
+        | Traffic::ShortFlows(_)
+        | Traffic::RequestResponse(_) => {
             return f64::from(flow.tcp.mss) * 8.0;
         }
     };
@@ -362,6 +367,11 @@ pub(crate) fn is_random(scenario: &Scenario, graph: &Graph) -> bool {
             Traffic::OnOff(form) => form.distribution == Distribution::Exponential,
             Traffic::Cbr(_) => false,
             Traffic::ShortFlows(form) => form.trace.is_empty(),
+            Traffic::RequestResponse(form) => {
+                let varies = |size: &FlowSize| !matches!(size, FlowSize::Fixed(_));
+                let pauses = [form.service_distribution, form.think_distribution];
+                varies(&form.request) || varies(&form.response) || pauses.contains(&Distribution::Exponential)
+            }
             Traffic::Greedy(_) | Traffic::Finite(_) | Traffic::Bursty(_) => false,
         };
         let tcp = flow.tcp.processing_spread > 0 || flow.tcp.congestion_control == CongestionKind::Bbr;

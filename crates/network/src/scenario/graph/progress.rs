@@ -53,7 +53,11 @@ fn shortest_transmission(framing: Framing, rate: BitRate) -> Time {
 /// The largest rate of a source of bare cells, and its key; none if TCP carries the traffic.
 fn source_rate(traffic: &Traffic) -> Option<(&'static str, BitRate)> {
     match traffic {
-        Traffic::Greedy(_) | Traffic::Finite(_) | Traffic::Bursty(_) | Traffic::ShortFlows(_) => None,
+        Traffic::Greedy(_)
+        | Traffic::Finite(_)
+        | Traffic::Bursty(_)
+        | Traffic::ShortFlows(_)
+        | Traffic::RequestResponse(_) => None,
         Traffic::Cbr(form) => Some(("rate", form.rate.0)),
         Traffic::Poisson(form) => Some(("rate", form.rate.0)),
         Traffic::OnOff(form) => Some(("peak", form.peak.0)),

@@ -36,8 +36,8 @@ pub use topology::{
     ParkingLot, Pattern, Topology, Torus,
 };
 pub use traffic::{
-    ArrivalTimes, Bursty, Cbr, Distribution, Finite, Greedy, LongRange, OnOff, Poisson, ShortFlows, Start,
-    TraceFlow, Traffic, Transfer,
+    ArrivalTimes, Bursty, Cbr, Distribution, Finite, Greedy, LongRange, OnOff, Poisson, RequestResponse,
+    ShortFlows, Start, TraceFlow, Traffic, Transfer,
 };
 
 /// The version of the scenario format.

@@ -28,6 +28,8 @@ forms! {
         Bursty(Bursty),
         /// TCP connections that come one after the other, each with an amount of data of its own.
         ShortFlows(ShortFlows),
+        /// Requests and answers, one after the other, on one TCP connection.
+        RequestResponse(RequestResponse),
         /// Cells at a constant rate, without TCP.
         Cbr(Cbr),
         /// Frames of cells at exponentially distributed distances, without TCP. The cells of a frame follow each other at
@@ -55,6 +57,7 @@ impl Traffic {
             Self::Finite(form) => form.start,
             Self::Bursty(form) => form.start,
             Self::ShortFlows(form) => form.start,
+            Self::RequestResponse(form) => form.start,
             Self::Cbr(form) => form.start,
             Self::Poisson(form) => form.start,
             Self::OnOff(form) => form.start,
@@ -65,7 +68,14 @@ impl Traffic {
     /// Whether TCP carries the flow.
     #[must_use]
     pub fn uses_tcp(&self) -> bool {
-        matches!(self, Self::Greedy(_) | Self::Finite(_) | Self::Bursty(_) | Self::ShortFlows(_))
+        match self {
+            Self::Greedy(_)
+            | Self::Finite(_)
+            | Self::Bursty(_)
+            | Self::ShortFlows(_)
+            | Self::RequestResponse(_) => true,
+            Self::Cbr(_) | Self::Poisson(_) | Self::OnOff(_) | Self::LongRange(_) => false,
+        }
     }
 }
 
@@ -206,6 +216,32 @@ impl ShortFlows {
     }
 }
 
+/// `kind = "request-response"`. The flow goes from the server to the client, as its answers do; requests take the path of the ACKs. The
+/// client opens the connection, sends a request, reads the answer, thinks, and sends the next request on the same connection.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct RequestResponse {
+    /// Payload of each request.
+    pub request: FlowSize,
+    /// Payload of each answer.
+    pub response: FlowSize,
+    /// Time, or mean time, from the last byte of a request at the server to the first byte of its answer.
+    #[serde(default)]
+    pub service: Duration,
+    /// How the service times are distributed.
+    #[serde(default)]
+    pub service_distribution: Distribution,
+    /// Time, or mean time, from the last byte of an answer at the client to the first byte of the next request.
+    #[serde(default)]
+    pub think: Duration,
+    /// How the think times are distributed.
+    #[serde(default)]
+    pub think_distribution: Distribution,
+    /// When the client sends the first request.
+    #[serde(default)]
+    pub start: Start,
+}
+
 /// `kind = "cbr"`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -278,14 +314,14 @@ fn single() -> u16 {
     1
 }
 
-/// How the lengths of on and off times are distributed.
+/// How times are distributed: of on and off periods, of service and thinking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Distribution {
-    /// Always the same length.
+    /// Always the same.
     #[default]
     Fixed,
-    /// Exponentially distributed lengths.
+    /// Exponentially.
     Exponential,
 }
 
