@@ -68,7 +68,7 @@ pub(crate) fn case(schema: &Schema, seed: u64, index: u64, extremes: bool) -> Ca
         topology::impair(&mut draw.beside("links"), &mut scenario, packets),
         groups::group(&mut draw.beside("groups"), schema, &mut scenario, &found, kinds),
         short_flows::shorten(&mut draw.beside("short flows"), &mut scenario),
-        requests::ask(&mut draw.beside("requests"), schema, &mut scenario),
+        requests::ask(&mut draw.beside("requests"), &mut scenario),
         topology::clocks(&mut draw.beside("clocks"), &mut scenario),
         routes::routes(&mut draw.beside("routes"), &mut scenario, &found),
         traffic::ranges(&mut draw.beside("ranges"), schema, &mut scenario, &found, kinds),
