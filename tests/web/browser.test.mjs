@@ -308,6 +308,18 @@ describe("the page", { skip: executablePath ? false : "no Chromium is installed 
     await page.context().close();
   });
 
+  test("the measures of two runs have room beside the stage", async () => {
+    const page = await open("#story=told-their-rate");
+    for (let step = 2; step <= 3; step++) {
+      await page.click("#story button:has-text('Next')");
+      await until(page, `document.querySelector('#story .kicker').textContent === 'Story, ${step} of 3'`);
+    }
+    await until(page, "lab.run.outcome && lab.beside?.outcome && document.querySelectorAll('#measures tr').length > 12");
+    assert.ok(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "nothing sticks out");
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
   test("a policy is written on the page; a wrong one is explained, and stays to be mended", async () => {
     const page = await open("#scenario=lost-cell");
     await page.selectOption("#policy", "epd");

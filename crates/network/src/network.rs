@@ -281,8 +281,8 @@ impl Network {
     /// What the senders of flow `flow` have done, those of its requests included.
     pub(crate) fn sender_stats(&self, flow: &FlowEnds) -> SenderStats {
         match flow.carrier {
-            Carrier::Pool { pool, sender, size, .. } => {
-                self.host(flow.from).pool_sent(pool, sender..sender + size)
+            Carrier::Pool { pool, sender, .. } => {
+                self.host(flow.from).pool_sent(pool, sender..sender + self.used(flow))
             }
             _ => {
                 let mut sum = self.sender(flow).map(|sender| *sender.stats()).unwrap_or_default();
@@ -297,8 +297,8 @@ impl Network {
     /// What the receivers of flow `flow` have seen and done.
     pub(crate) fn receiver_stats(&self, flow: &FlowEnds) -> ReceiverStats {
         match flow.carrier {
-            Carrier::Pool { receiver, size, .. } => {
-                self.host(flow.to).pool_received(receiver..receiver + size)
+            Carrier::Pool { receiver, .. } => {
+                self.host(flow.to).pool_received(receiver..receiver + self.used(flow))
             }
             _ => self.receiver(flow).map(|receiver| *receiver.stats()).unwrap_or_default(),
         }
@@ -310,10 +310,15 @@ impl Network {
         Some(&self.host(flow.from).parts.pools[pool])
     }
 
+    /// How many endpoints of the pool of flow `flow` have ever had a short flow.
+    fn used(&self, flow: &FlowEnds) -> usize {
+        self.pool(flow).map_or(0, Pool::used)
+    }
+
     /// What the receivers of flow `flow` have had of each short flow of which anything came from `since` on.
     pub(crate) fn had(&self, flow: &FlowEnds, since: Time) -> Vec<Had> {
-        let Carrier::Pool { receiver, size, .. } = flow.carrier else { return Vec::new() };
-        self.host(flow.to).pool_had(receiver..receiver + size, since).collect()
+        let Carrier::Pool { receiver, .. } = flow.carrier else { return Vec::new() };
+        self.host(flow.to).pool_had(receiver..receiver + self.used(flow), since).collect()
     }
 
     /// The transfer delays of the frames of flow `flow`, if they are measured and its VC is its own, or first its.

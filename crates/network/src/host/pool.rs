@@ -41,6 +41,9 @@ pub(crate) struct Pool {
     seeds: Generator,
     /// Endpoints not in use; the last is the next to be.
     free: Vec<u32>,
+    /// The first endpoint, and how many from it on have ever had a flow.
+    first: u32,
+    used: u32,
     /// Flow number n is at n - 1.
     pub(crate) begun: Vec<Begun>,
     /// Flows that found no endpoint free.
@@ -63,12 +66,19 @@ impl Pool {
             arrivals,
             params,
             seeds,
+            first: endpoints.start,
+            used: 0,
             free: endpoints.rev().collect(),
             begun: Vec::new(),
             turned_away: 0,
             past: SenderStats::default(),
             past_events: None,
         }
+    }
+
+    /// How many of its endpoints have ever had a flow: its first ones. The others have nothing to tell, nor have their receivers.
+    pub(crate) fn used(&self) -> usize {
+        self.used as usize
     }
 }
 
@@ -204,6 +214,7 @@ impl Host {
             pool.turned_away += 1;
             return next;
         };
+        pool.used = pool.used.max(place - pool.first + 1);
         pool.begun.push(Begun { at: now, bytes });
         let endpoint = &mut self.parts.endpoints[place as usize];
         if let Tcp::Sender(sender) = &mut endpoint.tcp {
