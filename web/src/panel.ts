@@ -151,7 +151,8 @@ export class Panel {
     for (const one of known.slice(0, other ? known.length : SHOWN)) {
       const before = other?.summary.find((same) => same.name === one.name)?.value ?? null;
       if (other && before === one.value && body.children.length >= SHOWN) continue;
-      const cells = [h("td", {}, one.name.replaceAll("_", " ")), other && h("td", {}, metric(before, one.unit)), h("td", {}, metric(one.value, one.unit)), other && h("td", {}, change(before, one.value))];
+      const kind = { class: /^[a-z]{6,}$/.test(one.unit) ? "count" : "" };
+      const cells = [h("td", {}, one.name.replaceAll("_", " ")), other && h("td", kind, metric(before, one.unit)), h("td", kind, metric(one.value, one.unit)), other && h("td", {}, change(before, one.value))];
       body.append(h("tr", {}, ...cells));
     }
     const titles = other ? ["", this.app.beside ? "beside" : "before", "now", "change"] : ["", ""];
