@@ -18,7 +18,7 @@ use celltrain_tcp::{Limits, ReceiverStats, SenderStats};
 use self::{
     completions::{Completions, empty_network},
     distributions::distribution_table,
-    tables::{PortMeasures, port_table},
+    tables::{PortMeasures, Waits, port_table},
 };
 use crate::{
     build::build,
@@ -243,20 +243,16 @@ impl<'a> Experiment<'a> {
         let excess = Excess::of(&self.guaranteed(&flows));
         let delays: Vec<_> = network.flows.iter().map(|ends| network.delays(ends)).collect();
         let responses: Vec<_> = network.flows.iter().map(|ends| network.response_times(ends)).collect();
+        let waits = Waits {
+            completions: self.completions(&network, &flows),
+            responses: Together::of(responses.iter().copied()),
+        };
         let mut series = self.series(&network);
         series.append(&mut events.series);
         RunResult {
             fingerprint: network.fingerprint(),
             cell_hops: network.ports().map(Port::arrived).sum(),
-            summary: self.summary(
-                &flows,
-                &delays,
-                &ports,
-                &series,
-                &excess,
-                self.completions(&network, &flows).as_ref(),
-                Together::of(responses.iter().copied()).as_ref(),
-            ),
+            summary: self.summary(&flows, &delays, &ports, &series, &excess, &waits),
             flows: self.flow_table(&flows, &delays, &responses, excess),
             ports: port_table(&self.graph, &ports),
             distributions: self.distributions(&delays, &network),

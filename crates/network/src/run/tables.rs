@@ -195,6 +195,14 @@ fn add_completions(summary: &mut Summary, flows: &Completions) {
     }
 }
 
+/// What applications wait for, where they are of such a kind.
+pub(super) struct Waits<'a> {
+    /// Short flows.
+    pub(super) completions: Option<Completions>,
+    /// Answers.
+    pub(super) responses: Option<Together<'a>>,
+}
+
 /// Response times of all requests that were answered within `window` seconds.
 fn add_responses(summary: &mut Summary, times: &Together<'_>, window: f64) {
     summary.add("requests_completed", times.count() as f64);
@@ -217,8 +225,7 @@ impl Experiment<'_> {
         ports: &[PortMeasures<'_>],
         series: &[Series],
         excess: &Excess,
-        completions: Option<&Completions>,
-        responses: Option<&Together<'_>>,
+        waits: &Waits<'_>,
     ) -> Vec<Metric> {
         let total = |get: fn(&FlowCounts) -> u64| flows.iter().map(get).sum::<u64>() as f64;
         let mut summary = Summary::new();
@@ -248,10 +255,10 @@ impl Experiment<'_> {
         if !windows.is_empty() {
             summary.add("synchronisation_index", synchronisation_index(&windows));
         }
-        if let Some(completions) = completions {
+        if let Some(completions) = &waits.completions {
             add_completions(&mut summary, completions);
         }
-        if let Some(times) = responses {
+        if let Some(times) = &waits.responses {
             add_responses(&mut summary, times, seconds(self.window()));
         }
         summary.metrics
