@@ -150,9 +150,9 @@ impl Live {
 
     fn flow(&self, ends: &FlowEnds) -> FlowState {
         let acr = self.network.abr_source(ends).map_or(0.0, |source| source.source.acr().cells());
-        if !ends.carrier.is_tcp() {
-            let incoming = &self.network.host(ends.to).parts.incoming[ends.incoming as usize];
-            return FlowState { delivered: incoming.stats.useful_cells * 48, acr, ..FlowState::default() };
+        let incoming = &self.network.host(ends.to).parts.incoming[ends.incoming as usize];
+        if let Some(delivered) = ends.carrier.bare_payload(&incoming.stats) {
+            return FlowState { delivered, acr, ..FlowState::default() };
         }
         let (sent, received) = (self.network.sender_stats(ends), self.network.receiver_stats(ends));
         let counts = FlowState {

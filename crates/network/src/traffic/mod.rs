@@ -6,4 +6,5 @@ pub mod long_range;
 mod mmpp;
 pub mod sizes;
 pub(crate) mod source;
+pub(crate) mod unit;
 mod varying;
