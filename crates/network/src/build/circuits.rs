@@ -121,7 +121,7 @@ impl Builder<'_> {
         let mut vci = self.port(route[0]).entries.len() as u32;
         let (framing, clp) = (self.graph.links[route[0]].framing, circuit.contract.clp);
         let mut pace = None;
-        if let Some(pcr) = circuit.contract.pcr {
+        if let Some(pcr) = circuit.contract.pcr.filter(|_| circuit.contract.spacing != Spacing::None) {
             // Bare cells come from sources that do not wait.
             let paced = circuit.contract.spacing == Spacing::Frames && framing == Framing::Cells;
             if paced && payloads.is_some() {

@@ -104,12 +104,15 @@ fn contract(draw: &mut Draw, schema: &Schema, abr: bool) -> Table {
     }
     // The rates of an ABR source are its own, and policing by frames needs one to measure them by.
     if abr && ["abr", ""].contains(&says(&table, "category").as_str()) {
-        for key in ["pcr", "mcr", "policing"] {
+        for key in ["pcr", "mcr", "scr", "policing"] {
             table.remove(key);
         }
     }
     if ["tag", "discard-frames"].contains(&says(&table, "policing").as_str()) && !table.contains_key("mcr") {
         put(&mut table, "mcr", draw.source_rate());
+    }
+    if says(&table, "policing") == "tag-cells" && !table.contains_key("scr") {
+        put(&mut table, "scr", draw.source_rate());
     }
     table
 }

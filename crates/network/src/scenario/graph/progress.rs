@@ -4,6 +4,7 @@ use celltrain_atm::{
     aal5,
     abr::Rate,
     cell::CELL_BITS,
+    contract::Spacing,
     quantity::{Capacity, CellRate},
 };
 use celltrain_engine::{
@@ -65,7 +66,7 @@ pub(super) fn check_backlog(
     let mut loads = vec![0u128; links.len()];
     for flow in flows {
         let Some((_, mut rate)) = flow.traffic.highest_rate() else { continue };
-        if let Some(CellRate(peak)) = flow.contract.pcr {
+        if let Some(CellRate(peak)) = flow.contract.pcr.filter(|_| flow.contract.spacing != Spacing::None) {
             let shaper = Link { rate: peak, buffer: Capacity::UNLIMITED, ..links[flow.route[0]].clone() };
             let load = load(&flow.traffic, rate, &shaper, aal5);
             check_queue(duration, &shaper, load, || format!("the shaper of flow \"{}\"", flow.name))?;
