@@ -25,6 +25,8 @@ html_theme = "furo"
 html_title = "celltrain"
 # The site works offline and asks nobody else for anything.
 html_theme_options = {"footer_icons": []}
+html_static_path = ["_static"]
+html_js_files = ["accessible.js"]
 
 # `[text](lab:story=lost-cell)` opens the lab at what the fragment says; its page is copied beside these.
 myst_url_schemes = {"http": None, "https": None, "mailto": None, "lab": "../lab.html#{{path}}"}

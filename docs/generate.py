@@ -14,10 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import typer.main
-
 from celltrain import papers
-from celltrain.cli import application
+from celltrain.cli import COMMANDS, command
 from celltrain.papers import readme, recordings, statements, today
 from celltrain.registry import Measure, measures
 from celltrain.words import WORDS
@@ -37,7 +35,7 @@ Generated from the commands by `make generate`.
 
 def cli_page() -> str:
     """The reference of every command."""
-    return HEAD + "".join(_sections("celltrain", typer.main.get_command(application())))
+    return HEAD + "".join(text for name in COMMANDS for text in _sections(f"celltrain {name}", command(name)))
 
 
 def _sections(name: str, command: Any) -> Iterator[str]:

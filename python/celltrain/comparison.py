@@ -254,6 +254,17 @@ class Comparison:
         """A sentence for each measure: which variant is best by it, and how sure that is."""
         return [leader.sentence() for leader in map(self.leader, self.measures)]
 
+    def alike(self) -> list[list[str]]:
+        """Groups of variants with the same summary in every replication: their difference had no effect."""
+        groups: dict[tuple[Any, ...], list[str]] = {}
+        for name, result in self.results.items():
+            groups.setdefault(tuple(result.summary.rows()), []).append(name)
+        return [names for names in groups.values() if len(names) > 1]
+
+    def alike_sentences(self) -> list[str]:
+        """A sentence for each such group."""
+        return [f"Same results in every replication: {', '.join(names)}." for names in self.alike()]
+
     def frames(self) -> "dict[str, pl.DataFrame]":
         """Every frame of the results with the variant in front."""
         import polars as pl
@@ -294,7 +305,7 @@ class Comparison:
             display.caption(self),
             display.table(columns, self.mean_lines(), "Mean ± 95 % interval"),
             display.table(columns, self.difference_lines(), f"Difference from {self.baseline}, paired"),
-            display.lines([*self.sentences(), self.explanation()]),
+            display.lines([*self.sentences(), *self.alike_sentences(), self.explanation()]),
         )
         return "".join(parts)
 
@@ -323,6 +334,7 @@ class Comparison:
             "baseline": self.baseline,
             "state_per_vc": dict(self.state_lines()),
             "rows": rows,
+            "alike": self.alike(),
             "best": [self.leader(measure).to_json() for measure in self.measures],
             "gain_of_pairing": {measure.name: self.gain_of_pairing(measure) for measure in self.measures},
         }

@@ -28,6 +28,7 @@ __all__ = [
     "Folder",
     "Parts",
     "claim",
+    "remove_results",
     "source_revision",
 ]
 
@@ -317,6 +318,16 @@ def claim(
             left = LEFT if keeps else "the results there are not whole"
             raise InputError(f"cannot write results to {place}: {reason}; {left}") from error
         raise
+
+
+def remove_results(path: Path) -> None:
+    """Removes the files that a manifest names, and the folders that are empty then."""
+    for name in (*names_of(load(path) or {}), MANIFEST):
+        if _is_below(path, name):
+            (path / name).unlink()
+    for folder, _, _ in os.walk(path, topdown=False):
+        with suppress(OSError):  # not empty: something else is there
+            Path(folder).rmdir()
 
 
 @contextmanager

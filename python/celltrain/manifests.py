@@ -64,9 +64,7 @@ def read_manifest(path: Path, kind: str | None = None) -> dict[str, Any]:
         raise InputError(f"{path} holds no results: there is no {MANIFEST} in it")
     for name, kinds in _MANIFEST_TYPES.items():
         if not isinstance(manifest.get(name, kinds()), kinds):
-            raise InputError(
-                f"the results in {path} are damaged: {name} in {MANIFEST} is not what it should be"
-            )
+            raise InputError(f"the results in {path} are damaged: {name} in {MANIFEST} is not valid")
     if manifest.get("format", FORMAT) > FORMAT:
         raise InputError(
             f"the results in {path} have format {manifest['format']}, and this version reads up to {FORMAT}: "

@@ -22,6 +22,7 @@ __all__ = [
     "jain",
     "mean",
     "paired_difference",
+    "skewness",
     "slope",
     "standard_deviation",
     "t_cdf",
@@ -93,6 +94,15 @@ def standard_deviation(sample: Sequence[float]) -> float | None:
         return None
     centre = mean(sample)
     return math.sqrt(math.fsum((value - centre) ** 2 for value in sample) / (len(sample) - 1))
+
+
+def skewness(sample: Sequence[float]) -> float:
+    """Fisher's G1, the third moment of the standardised sample (divisor n); 0 for equal values."""
+    centre = mean(sample)
+    deviations = [value - centre for value in sample]
+    spread = math.sqrt(math.fsum(one * one for one in deviations) / len(sample))
+    scores = [one / spread for one in deviations] if spread else []
+    return math.fsum(one * one * one for one in scores) / len(sample)
 
 
 def estimate(sample: Sequence[float], confidence: float = 0.95, unit: str = "") -> Estimate:
@@ -203,7 +213,7 @@ def jain(shares: Sequence[float], reference: Sequence[float] | None = None) -> f
             rate. The index is then that of the shares over these: 1 when each gets the same part.
     """
     if not shares:
-        raise ValueError("the fairness index of nobody")
+        raise ValueError("the fairness index of no shares")
     if reference is not None:
         if len(reference) != len(shares) or not all(part > 0 for part in reference):
             raise ValueError("a reference has a share above zero for each flow")

@@ -8,17 +8,20 @@ replication, and gets a verdict of three values.
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
-from celltrain import _core, registry, text, verdicts
+from celltrain import _core, manifests, registry, text, verdicts
 from celltrain.comparison import POLICY_KEY, Comparison, compare, comparison_key, known_policies
-from celltrain.errors import InputError, unknown
-from celltrain.folder import Folder, claim
-from celltrain.scenario import load
-from celltrain.suite_file import Section, Statement, Suite
+from celltrain.errors import InputError, ScenarioError, unknown
+from celltrain.experiment import run
+from celltrain.folder import Folder, claim, remove_results
+from celltrain.scenario import Scenario, load, shown
+from celltrain.suite_file import Section, Statement, Suite, is_place
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -26,10 +29,22 @@ if TYPE_CHECKING:
     from celltrain.experiment import Progress
     from celltrain.runs.executors import Cluster
 
-__all__ = ["KIND", "Judged", "SuiteResults", "run_suite", "suite_key", "verdict_lines"]
+__all__ = [
+    "KIND",
+    "Judged",
+    "SuiteResults",
+    "old_sections",
+    "remove_sections",
+    "run_suite",
+    "suite_key",
+    "verdict_lines",
+]
 
 KIND = "suite"
 """The kind of results in the manifest of a suite's folder."""
+
+BRIEF = {"duration": "1 ns", "warm-up": "0 s"}
+"""Settings under which a scenario runs in no time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,15 +84,21 @@ class SuiteResults:
         """A line for each run that found celltrain wrong."""
         return [f"section {place}: {line}" for place, one in self.found.items() for line in one.defects]
 
+    def common(self) -> dict[str, int | None]:
+        """The seed and the number of replications of all sections; None where they differ."""
+        manifests = [one.manifest for one in self.found.values()]
+        found = {key: {one[key] for one in manifests} for key in ("seed", "replications")}
+        return {key: values.pop() if len(values) == 1 else None for key, values in found.items()}
+
     def manifest(self) -> dict[str, Any]:
         """The manifest of the suite's folder; that of each section is in the section's folder."""
         each = {place: one.manifest for place, one in self.found.items()}
-        first = next(iter(each.values()))
-        same = ("celltrain", "seed", "replications")
+        common = {key: value for key, value in self.common().items() if value is not None}
         return {
             "name": self.suite.title,
             "suite": self.suite.name,
-            **{key: first[key] for key in same},
+            "celltrain": next(iter(each.values()))["celltrain"],
+            **common,
             "sections": {place: manifest["fingerprint"] for place, manifest in each.items()},
         }
 
@@ -141,7 +162,7 @@ def run_suite(
         finish: called with each section's comparison and folder, before that is complete.
 
     Raises:
-        InputError: there is no such policy or stack, or a scenario cannot run with it.
+        InputError: there is no such policy or stack, a scenario cannot run with it, or lacks a measure.
     """
     chosen = _policies(suite, policies or suite.policies)
     for stack in stacks:
@@ -150,6 +171,8 @@ def run_suite(
     compared = partial(
         compare, replications=replications, seed=seed, jobs=jobs, progress=progress, executor=executor
     )
+    for section in suite.sections:
+        _check_measures(section, load(section.scenario))
     found: dict[str, Comparison] = {}
     baselines: dict[str, dict[str, str]] = {}
     for section in suite.sections:
@@ -168,6 +191,23 @@ def run_suite(
     return SuiteResults(suite, found, baselines)
 
 
+def _check_measures(section: Section, scenario: Scenario) -> None:
+    """Refuses measures that the runs of a section will not have, before any of them.
+
+    Which measures there are depends on the scenario alone, and not on how long it runs.
+    """
+    with suppress(ScenarioError):  # it cannot be as brief: the runs will tell
+        brief = run(scenario.with_(BRIEF), replications=1, jobs=1)
+        _refuse_unknown(section, brief.summary["metric"].to_list())
+
+
+def _refuse_unknown(section: Section, known: Sequence[str]) -> None:
+    for name in (*section.measures, *(one.measure for one in section.statements)):
+        if name not in known:
+            problem = unknown("measure of this scenario", name, known)
+            raise InputError(f"section {section.place}: {shown(section.scenario)}: {problem}")
+
+
 def suite_key(
     suite: Suite, policies: Sequence[str] = (), stacks: Sequence[str] = (), ecn: bool = False
 ) -> str:
@@ -178,6 +218,24 @@ def suite_key(
         for one in suite.sections
     )
     return blake2b(" ".join(sections).encode(), digest_size=8).hexdigest()
+
+
+def old_sections(path: Path, suite: Suite) -> list[str]:
+    """The sections of complete results in a folder that a suite does not have."""
+    try:
+        earlier = manifests.load(path) or {}
+    except InputError:  # whatever it was, it is replaced
+        return []
+    found = earlier.get("sections", {}) if earlier.get("kind") == KIND else {}
+    kept = [one.place for one in suite.sections]
+    return [place for place in found if place not in kept and is_place(place)]
+
+
+def remove_sections(path: Path, places: Sequence[str]) -> None:
+    """Removes the results of some sections from the folder of a suite; what else is there stays."""
+    for place in places:
+        with suppress(InputError):  # its manifest cannot be read: who knows what it is
+            remove_results(path / place)
 
 
 def _policies(suite: Suite, names: Sequence[str]) -> list[str]:

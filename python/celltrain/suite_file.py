@@ -15,7 +15,7 @@ from celltrain.errors import InputError, unknown
 from celltrain.manifests import MANIFEST
 from celltrain.scenario import read_text, shown
 
-__all__ = ["Section", "Statement", "Suite", "load_suite", "suites"]
+__all__ = ["Section", "Statement", "Suite", "is_place", "load_suite", "suites"]
 
 LIBRARY = Path(__file__).parent / "suites"
 """The suites that come with the package."""
@@ -141,7 +141,7 @@ class _Reader:
 
     def _section(self, content: Mapping[str, Any]) -> Section:
         place = self._text(content, "place", "a section")
-        if not _FOLDER.fullmatch(place):
+        if not is_place(place):
             raise ValueError(f"the place {place!r} names a folder: digits, letters, '.', '-' and '_' alone")
         if place in FILES:
             raise ValueError(f"the place {place!r} is the name of a file of the results")
@@ -208,6 +208,11 @@ class _Reader:
         if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
             raise ValueError(f"{where}: `{key}` is an array of tables")
         return value
+
+
+def is_place(name: str) -> bool:
+    """Whether a section can have this place, which is the name of its folder among the results."""
+    return _FOLDER.fullmatch(name) is not None
 
 
 def _is_factor(value: object) -> bool:

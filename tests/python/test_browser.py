@@ -212,20 +212,52 @@ MODULES = Path(__file__).parents[2] / "web" / "node_modules"
 NODE = shutil.which("node")
 
 
-@pytest.mark.skipif(
+axe = pytest.mark.skipif(
     NODE is None or not (MODULES / "axe-core").is_dir(), reason="no axe-core (make lab-tools)"
 )
+
+
+def looks_of(*pages: Path) -> list[dict[str, Any]]:
+    """What `accessibility.mjs` finds on the pages: three looks at each."""
+    script = Path(__file__).parent / "accessibility.mjs"
+    command = [str(NODE), str(script), str(MODULES), str(CHROMIUM), *map(str, pages)]
+    looks: list[dict[str, Any]] = json.loads(
+        subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    )
+    assert len(looks) == 3 * len(pages)
+    return looks
+
+
+@axe
 def test_pages_can_be_read_by_everyone_on_every_screen(reports: dict[str, str], tmp_path: Path) -> None:
     """Nothing that axe-core calls serious, no page wider than a telephone, no chart text below 11 pixels."""
     pages = []
     for kind in ("run", "comparison", "distributions", "reproduction", "sweep"):
         pages.append(tmp_path / f"{kind}.html")
         pages[-1].write_text(reports[kind], encoding="utf-8")
-    script = Path(__file__).parent / "accessibility.mjs"
-    command = [str(NODE), str(script), str(MODULES), str(CHROMIUM), *map(str, pages)]
-    looks = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-    assert len(looks) == 3 * len(pages)
-    for look in looks:
+    for look in looks_of(*pages):
         assert look["serious"] == [], look
         assert look["beyond"] <= 0, look
         assert look["text"] >= 11, look
+
+
+THEME = """<!doctype html><html lang="en"><title>A page</title>
+<meta name="viewport" content="width=device-width">
+<main><h1>A page</h1><p class="caption" role="heading">Tutorials</p>
+<pre style="overflow: auto">WIDE</pre>
+<div class="table-wrapper" style="overflow: auto"><table><tr><td>WIDE</td></tr></table></div>
+</main>SCRIPT</html>"""
+
+
+@axe
+def test_the_documentation_can_be_used_without_a_pointer(tmp_path: Path) -> None:
+    """What the theme writes has two serious faults, which the script of the documentation mends."""
+    script = Path(__file__).parents[2] / "docs" / "_static" / "accessible.js"
+    page = THEME.replace("WIDE", "<b>" + "wide" * 400 + "</b>")
+    plain, mended = tmp_path / "plain.html", tmp_path / "mended.html"
+    plain.write_text(page.replace("SCRIPT", ""), encoding="utf-8")
+    mended.write_text(page.replace("SCRIPT", f"<script>{script.read_text()}</script>"), encoding="utf-8")
+    for look in looks_of(plain, mended):
+        found = {fault.partition(":")[0] for fault in look["serious"]}
+        expected = {"aria-required-attr", "scrollable-region-focusable"} if "plain" in look["file"] else set()
+        assert found == expected, look

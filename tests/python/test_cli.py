@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import celltrain as ct
+from celltrain.cli import COMMANDS, command
 from celltrain.comparison import known_policies
 
 if TYPE_CHECKING:
@@ -42,13 +43,27 @@ def test_help_imports_nothing_slow() -> None:
         "import sys\nfrom celltrain.cli import main\nsys.argv = ['celltrain', '--help']\n"
         "try:\n    main()\nexcept SystemExit as left:\n    assert not left.code\n"
         "slow = {'polars', 'numpy', 'matplotlib', 'pandas', 'celltrain._core', 'http.server'}\n"
+        "slow |= {name for name in sys.modules if name.startswith('celltrain.cli.')}\n"
         "slow &= set(sys.modules)\n"
         "assert not slow, slow"
     )
     answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert (answer.returncode, answer.stderr) == (0, "")
-    for command in ("run", "reproduce", "compare", "check", "policies", "measures", "schema", "bench"):
-        assert command in answer.stdout
+    for name in COMMANDS:
+        assert name in answer.stdout
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_list_of_commands_says_what_each_command_says(name: str) -> None:
+    widest = 200
+    assert command(name).get_short_help_str(widest) == COMMANDS[name].summary
+
+
+def test_a_command_behind_the_options_is_the_command(cli: Cli) -> None:
+    answer = cli("--", "schema", "--help")
+    assert (answer.code, answer.err) == (0, "")
+    assert "Print the JSON schema of scenario files." in answer.out
+    assert cli("no-such-command").code == 2
 
 
 def test_running_needs_no_matplotlib(scenario_file: Path, tmp_path: Path) -> None:
@@ -244,8 +259,8 @@ def test_strict_exits_with_1_when_a_claim_is_contradicted(
 def test_a_bad_scenario_file(cli: Cli, tmp_path: Path, content: bytes, words: tuple[str, ...]) -> None:
     bad = tmp_path / "bad.toml"
     bad.write_bytes(content)
-    for command in (("run",), ("check",), ("compare", "--policies", "epd,ppd")):
-        answer = cli(*command, bad)
+    for start in (("run",), ("check",), ("compare", "--policies", "epd,ppd")):
+        answer = cli(*start, bad)
         assert (answer.code, answer.out) == (2, "")
         assert "Traceback" not in answer.err
         for word in words:

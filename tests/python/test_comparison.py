@@ -132,6 +132,18 @@ def test_the_report_draws_differences_sorted(scenario: ct.Scenario) -> None:
     assert escape(found.explanation()) in page
 
 
+def test_variants_whose_difference_had_no_effect_are_named(scenario: ct.Scenario) -> None:
+    """Without a rule `script` is EPD: occupancy < high, and both thresholds are 80 % by default."""
+    found = ct.compare(scenario, ["script", "tail-drop", "epd"], replications=3)
+    assert found.alike() == [["script", "epd"]]
+    (sentence,) = found.alike_sentences()
+    assert sentence == "Same results in every replication: script, epd."
+    assert escape(sentence) in comparison_report(found)
+    assert sentence in found._repr_html_()
+    assert found.to_json()["alike"] == [["script", "epd"]]
+    assert not ct.compare(scenario, ["tail-drop", "epd"], replications=3).alike_sentences()
+
+
 def test_replications_are_added_until_a_winner_is_clear(scenario: ct.Scenario) -> None:
     """The number of looks follows from what was measured; each of them has a part of the error."""
     small = scenario.with_({"duration": "400 ms", "switch.buffer": "40 cells"})

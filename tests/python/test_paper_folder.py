@@ -100,6 +100,25 @@ def test_a_folder_is_all_that_a_paper_takes(folder: Path, cli: Cli) -> None:
     assert slow["published"] == 120, "a candidate is set beside the paper"
 
 
+def test_a_candidate_leaves_settings_of_columns_out(folder: Path, cli: Cli) -> None:
+    text = (folder / "paper.toml").read_text(encoding="utf-8")
+    settings = 'settings = { "tcp.rto-min" = "200 ms" }'
+    assert settings in text
+    without = settings + '\nwithout = ["switch.discard.policy"]'
+    (folder / "paper.toml").write_text(text.replace(settings, without), encoding="utf-8")
+    answer = cli("reproduce", folder, "--replications", "1", "--candidate", "slow", "--json")
+    assert (answer.code, answer.err) == (0, "")
+    found = {
+        (row["stack"], row["column"]): row["measured"]
+        for row in json.loads(answer.out)["rows"]
+        if row["row"] == "throughput"
+    }
+    scenario = ct.load(folder / "base.toml").with_({"tcp.stack": "reno", "tcp.rto-min": "200 ms"})
+    (alone,) = ct.run(scenario, replications=1).sample("goodput")
+    assert found["slow", "EPD"] == found["slow", "tail drop"] == pytest.approx(alone / 1e6)
+    assert found["reno", "EPD"] != found["reno", "tail drop"]
+
+
 def test_a_paper_of_the_working_directory_is_found_by_its_name(
     folder: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -137,6 +156,12 @@ def test_a_paper_of_the_working_directory_is_found_by_its_name(
             ("table.0.scenario", "no scenario 'bas.toml'"),
         ),
         ('"EPD", "throughput")', '"EDP", "throughput")', 40, ("claim.0.value", "did you mean 'EPD'")),
+        (
+            'settings = { "tcp.rto-min" = "200 ms" }',
+            'without = ["switch.discard.polisy"]',
+            48,
+            ("candidate.0.without", "did you mean 'switch.discard.policy'"),
+        ),
         ('cell("Table 1"', 'cell("Table 2"', 40, ("claim.0.value", "did you mean 'Table 1'")),
         ("above = 0", "abov = 0", 41, ("claim.0.abov", "did you mean 'above'")),
         ("above = 0", "", 40, ("claim.0.value", "expected one of above, below")),

@@ -17,7 +17,7 @@ from celltrain.papers import printed, recordings, statements
 from celltrain.papers.comparisons import KINDS, Limits, Part, judged
 from celltrain.papers.description import Column
 from celltrain.papers.expression import Expression
-from celltrain.papers.outcomes import Outcomes
+from celltrain.papers.outcomes import Evidence, Outcomes
 from celltrain.papers.printed import Range
 from celltrain.papers.published import PaperFolder
 from celltrain.report import reproduction_report
@@ -360,3 +360,14 @@ def test_a_reproduction_goes_on_where_it_was_stopped(
     with closing(sqlite3.connect(out / "runs.sqlite")) as store:
         assert store.execute("SELECT count(*) FROM batches WHERE series IS NOT NULL").fetchone() == (0,)
         assert store.execute("SELECT count(*) FROM batches").fetchone()[0] > 0
+
+
+def test_a_limit_that_was_divided_has_six_digits() -> None:
+    """A factor of 1.5 around 2 begins at 2 / 1.5."""
+    evidence = Evidence("marks", 2.1, "", 0.1, 2.0, Range(2 / 1.5, 3.0))
+    assert evidence.sentence() == "marks: 2.10 ± 0.10 (published 2.00; wanted: 1.33333 to 3)"
+    assert (
+        Evidence("rate", 1.0, "%", None, None, Range(12_429.0, None))
+        .sentence()
+        .endswith("at least 12,429 %)")
+    )

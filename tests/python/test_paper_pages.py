@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +84,17 @@ def test_a_contradicted_statement_has_a_cause_or_is_said_to_have_none(
     found = _page(papers.describe(str(own.folder.path)))
     assert ("the weather" in found) is told
     assert causes.UNKNOWN not in found
+
+
+@pytest.mark.parametrize("quote", ["in these words", ""])
+def test_the_tcp_of_today_is_not_compared_with_published_numbers(own: papers.Paper, quote: str) -> None:
+    candidate = own.candidates[0].name
+    for stack in (own.stacks[0], candidate):
+        recordings.keep(own.folder.path, _answer(own, stack, "supported", 1.0))
+    claim = replace(own.claims[0], quote=quote)
+    paper = replace(own, claims=(claim,), candidates=(replace(own.candidates[0], today=True),))
+    line = next(line for line in _page(paper).splitlines() if line.startswith(f"| {claim.text} |"))
+    assert line.endswith("| supported | supported |" if quote else "| supported | - |")
 
 
 def test_the_page_shows_what_other_settings_gave(own: papers.Paper) -> None:

@@ -129,8 +129,8 @@ def test_what_a_folder_does_not_hold_is_a_sentence(cli: Cli, tmp_path: Path) -> 
 
     assert "holds a run, and this draws a comparison" in said("compare", out)
     assert "only traced runs" in said("windows", out)
-    assert "--variants means nothing" in said("queue", out, "--variants", "epd")
-    assert "--policies means nothing" in said("queue", out, "--policies", "epd")
+    assert "--variants does not apply" in said("queue", out, "--variants", "epd")
+    assert "--policies does not apply" in said("queue", out, "--policies", "epd")
     assert "unknown metric" in said("cdf", out, "cwmd")
     assert "within the run, 0 to 0.02 s" in said("queue", out, "--to", "1")
     for words in (("queue", out), ("windows", out), ("flow", out, "1")):

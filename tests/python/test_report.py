@@ -90,7 +90,7 @@ KINDS = ("run", "untraced run", "comparison", "reproduction")
 def test_nothing_refers_to_another_host(reports: dict[str, str], kind: str) -> None:
     html = reports[kind]
     assert set(re.findall(r"https?://[^\s\"'<)]+", html)) <= {"http://www.w3.org/2000/svg"}
-    assert not re.search(r"\b(src|href)=[\"'](?!#|data:)", html)
+    assert not re.search(r"\b(src|href)=[\"'](?!#|data:|file:)", html)
     assert not re.search(r"@import|url\(|fetch\(|XMLHttpRequest|import\(|WebSocket", html)
     assert "default-src 'none'" in html
 

@@ -218,3 +218,62 @@ def test_shipped_suites_are_whole(name: str) -> None:
         assert {one.measure for one in section.statements} <= set(section.measures)
         for policy, needed in suite.needs.items():
             scenario.with_({"switch.discard.policy": policy, **needed})
+
+
+@pytest.mark.parametrize("old", ['"delay_mean", "goodput"]', 'measure = "goodput"'])
+def test_a_measure_that_no_run_has_is_refused_before_any_run(tiny: Path, cli: Cli, old: str) -> None:
+    """There are no short flows, so they have no completion times."""
+    out = tiny.parent / "out"
+    answer = cli("suite", changed(tiny, old, old.replace("goodput", "fct_mean")), "--jobs", "1", "--out", out)
+    assert answer.code == 2
+    assert "section 1: " in answer.err
+    assert "tiny.toml: unknown measure of this scenario 'fct_mean'" in answer.err
+    assert not (out / "1").exists()
+
+
+def with_another_section(folder: Path, seed: int = 1) -> Path:
+    """The same suite with a section 2, whose scenario has a seed and four replications of its own."""
+    other = SCENARIO.replace("replications = 3", f"replications = 4\nseed = {seed}")
+    (folder / "other.toml").write_text(other)
+    section = SUITE[SUITE.index("[[section]]") :].replace('place = "1"', 'place = "2"')
+    with (folder / "suite.toml").open("a") as file:
+        file.write(section.replace("tiny.toml", "other.toml"))
+    return folder
+
+
+def test_sections_show_their_own_seeds_and_replications(tiny: Path) -> None:
+    found = run_suite(load_suite(with_another_section(tiny, seed=7)), jobs=1)
+    assert found.common() == {"seed": None, "replications": None}
+    assert not {"seed", "replications"} & set(found.manifest())
+    report = suite_report(found, ["celltrain", "suite", "tiny"])
+    assert "3 replications of each variant with seed 1." in report
+    assert "4 replications of each variant with seed 7." in report
+    assert "2 sections of nobody, each with its own seed and replications" in report
+
+
+def test_overwriting_removes_the_sections_that_are_no_more(tiny: Path, cli: Cli) -> None:
+    out = tiny.parent / "out"
+    with_another_section(tiny)
+    assert cli("suite", tiny, "--jobs", "1", "--out", out).code == 0
+    (out / "2" / "mine.txt").write_text("mine")
+    (out / "3").mkdir()
+    (tiny / "suite.toml").write_text(SUITE)
+    assert cli("suite", tiny, "--jobs", "1", "--out", out).code == 2
+    assert (out / "2" / "report.html").is_file()
+    assert cli("suite", tiny, "--jobs", "1", "--out", out, "--overwrite").code == 0
+    assert [path.name for path in (out / "2").iterdir()] == ["mine.txt"]
+    assert (out / "3").is_dir()
+    found = read(out)
+    assert isinstance(found, dict)
+    assert list(found) == ["1"]
+
+
+def test_a_check_of_the_folder_reaches_its_sections(tiny: Path, cli: Cli) -> None:
+    out = tiny.parent / "out"
+    assert cli("suite", tiny, "--jobs", "1", "--out", out).code == 0
+    whole = cli("check", out)
+    assert whole.code == 0
+    assert f"{out / '1'} is whole" in whole.out
+    with (out / "1" / "report.html").open("a") as file:
+        file.write("x")
+    assert cli("check", out).code == 2

@@ -24,7 +24,7 @@ from celltrain.runs.entry import TABLES
 from celltrain.runs.store import FILE
 from celltrain.runs.work import Batch, work, worker_version
 from celltrain.sweeps import FRAMES, make_plan, run_plan
-from celltrain.verdicts import spent_confidence
+from celltrain.verdicts import nearly_normal, spent_confidence
 
 GRID = {"switch.discard.policy": ["epd", "ppd"], "switch.buffer": "100 cells .. 300 cells step 100 cells"}
 
@@ -162,6 +162,7 @@ def test_until_stops_at_the_first_look_that_is_narrow_enough(scenario: ct.Scenar
             n
             for look, n in enumerate((3, 6, 9, 12, 15, 18, 20), 1)
             if statistics.estimate(sample[:n], spent_confidence(0.95, look)).within(0.4)
+            and nearly_normal(sample[:n])
         ]
         expected.append(min(looks, default=20))
     assert len(set(expected)) > 1, "a test of stopping in which all points stop alike shows little"

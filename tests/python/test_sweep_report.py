@@ -110,7 +110,7 @@ def test_the_report_holds_every_mean(sweep: ct.Sweep) -> None:
         assert [mean for mean, _ in series["points"]] == pytest.approx([means[p] / 1e6 for p in points])
     assert sweep.fingerprint in page
     assert "celltrain sweep plan.toml" in page
-    assert not re.search(r'(src|href)="(?!#|data:)', page)
+    assert not re.search(r'(src|href)="(?!#|data:|file:)', page)
 
 
 def test_what_has_no_value_has_no_mark(scenario: ct.Scenario) -> None:

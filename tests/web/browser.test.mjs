@@ -272,7 +272,9 @@ describe("the page", { skip: executablePath ? false : "no Chromium is installed 
 
   test("a worker that is lost while it runs ahead is replaced, and the strip is whole", async () => {
     const page = await open("#scenario=fifteen-connections");
-    await page.evaluate("lab.changeKey('seed', '2').then(() => lab.run.kill('ahead'))");
+    await page.evaluate("lab.changeKey('seed', '2')");
+    await until(page, "lab.run.scanned > 0");
+    assert.equal(await page.evaluate("lab.run.kill('ahead'), lab.run.outcome"), undefined);
     await finished(page);
     const [samples, last, duration] = await page.evaluate("[lab.run.samples.times.length, lab.run.samples.times.at(-1), lab.run.description.duration]");
     assert.equal(samples, 6000);
@@ -293,20 +295,6 @@ describe("the page", { skip: executablePath ? false : "no Chromium is installed 
     await page.context().close();
   });
 
-  test("a tab in the background waits, and goes on where it was", async () => {
-    const page = await open("#scenario=lost-cell");
-    await page.click("#play");
-    await until(page, "lab.run.now > 0");
-    // No pictures are asked for while a tab is hidden, and the first one afterwards makes up for no more than a tenth of a second.
-    await page.evaluate("lab.setSpeed(1e9); lab.lastAsked = performance.now() - 60_000");
-    const before = await now(page);
-    await until(page, `lab.run.now > ${before}`);
-    await page.evaluate("lab.pause()");
-    await idle(page);
-    assert.ok((await now(page)) - before < 30e9);
-    await page.context().close();
-  });
-
   test("two runs stand side by side at the same moment, and say where they part", async () => {
     const page = await open("#scenario=lost-cell");
     await finished(page);
@@ -317,6 +305,18 @@ describe("the page", { skip: executablePath ? false : "no Chromium is installed 
     assert.equal(await page.locator(".view").count(), 2);
     assert.equal(await page.evaluate("lab.beside.now"), 165e9);
     await until(page, "document.querySelector('#measures').textContent.includes('The runs part at 158')");
+    await page.context().close();
+  });
+
+  test("the measures of two runs have room beside the stage", async () => {
+    const page = await open("#story=told-their-rate");
+    for (let step = 2; step <= 3; step++) {
+      await page.click("#story button:has-text('Next')");
+      await until(page, `document.querySelector('#story .kicker').textContent === 'Story, ${step} of 3'`);
+    }
+    await until(page, "lab.run.outcome && lab.beside?.outcome && document.querySelectorAll('#measures tr').length > 12");
+    assert.ok(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "nothing sticks out");
+    assert.deepEqual(page.errors, []);
     await page.context().close();
   });
 
@@ -359,6 +359,12 @@ describe("the page", { skip: executablePath ? false : "no Chromium is installed 
     // A panel of completion times instead of those of windows and round trips.
     assert.equal(await height(), usual - 78);
     assert.ok(await page.evaluate("lab.run.completions.length > 20"));
+    await drop(page, "cells.toml", resolved("two-sources").replace(/^\[traffic\][^[]*/m, '[traffic]\nkind = "cbr"\nrate = "10 Mbit/s"\n'));
+    await until(page, "lab.run.description.flows.every(({ tcp }) => !tcp)");
+    await finished(page);
+    // The same, with the delays of bare cells.
+    assert.equal(await height(), usual - 78);
+    assert.ok(await page.evaluate("lab.run.samples.delay.every((values) => values.filter((value) => value > 0).length > 1000)"));
     assert.deepEqual(page.errors, []);
     await page.context().close();
   });

@@ -130,6 +130,25 @@ test("round trips and completion times are told of as they are measured", () => 
   assert.ok(Math.abs(mean - value("fct_mean")) < 1e-9);
 });
 
+test("samples have the transfer delays of bare cells that arrived since the sample before", () => {
+  const toml = `
+    schema = 1
+    name = "constant cells"
+    duration = "100 ms"
+    link = { rate = "10 Mbit/s", delay = "1 ms" }
+    topology = { kind = "n-source", sources = 1 }
+    traffic = { kind = "cbr", rate = "1 Mbit/s", frame = 1 }`;
+  const engine = new Engine(module);
+  const { flows } = engine.load({ name: "cells.toml", toml, set: [] });
+  assert.equal(flows[0].tcp, false);
+  const { samples } = new View(engine.advance(100e9, 0.3e9));
+  const delays = rows(samples).map((row) => row.at(-1));
+  // Nothing waits on the path: three cell times of 42.4 us and three delays. A cell comes every 424 us.
+  const [seen, none] = [delays.filter((delay) => delay > 0), delays.filter((delay) => delay === 0)];
+  assert.ok(seen.length > 200 && none.length > 50);
+  assert.ok(seen.every((delay) => delay === 3 * (42.4e6 + 1e9)), String(seen[0]));
+});
+
 test("without a scenario there is a sentence, not a crash", () => {
   assert.throws(() => new Engine(module).look(), /no scenario is loaded/);
 });

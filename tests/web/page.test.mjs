@@ -13,6 +13,7 @@ const { decode, encode } = await load("share");
 const { readTime, moment, span } = await load("format");
 const { layOut } = await load("layout");
 const { colourOf } = await load("theme");
+const { Flow, View } = await load("view");
 const module = new WebAssembly.Module(engineBytes());
 
 test("a link gives back the state that it was made of", async () => {
@@ -65,16 +66,28 @@ test("every story names what its scenario has, and ends within the run", async (
   }
 });
 
+/** The measures of a run, and for each flow the bits per second that it delivers in the part that is measured, as "goodput NAME". */
+function measure({ id, toml }, set) {
+  const engine = new Engine(module);
+  const { flows, duration, warm_up } = engine.load({ name: `${id}.toml`, toml, set });
+  const delivered = (time) => {
+    engine.advance(time, duration);
+    const { flows: table } = new View(engine.look());
+    return flows.map((_, flow) => table.get(flow, Flow.delivered));
+  };
+  const [before, after] = [delivered(warm_up), delivered(duration)];
+  const goodputs = flows.map(({ name }, flow) => [`goodput ${name}`, ((after[flow] - before[flow]) * 8e12) / (duration - warm_up)]);
+  return new Map([...engine.finish().summary.map(({ name, value }) => [name, value]), ...goodputs]);
+}
+
 test("the numbers that a story tells are those that the page measures", async () => {
   const library = new Map((await scenarios()).map((scenario) => [scenario.id, scenario]));
   for (const story of await stories()) {
     for (const [place, { measured = {}, set = [], beside = [] }] of story.steps.entries()) {
       for (const [run, expected] of Object.entries(measured)) {
-        const engine = new Engine(module);
-        engine.load({ name: `${story.scenario}.toml`, toml: library.get(story.scenario).toml, set: { now: set, beside }[run] });
-        const { summary } = engine.finish();
+        const measures = measure(library.get(story.scenario), { now: set, beside }[run]);
         for (const [name, value] of Object.entries(expected)) {
-          const found = summary.find((one) => one.name === name).value;
+          const found = measures.get(name);
           // They are told with two or three digits.
           assert.ok(Math.abs(found - value) <= 0.01 * value, `${story.id}, step ${place + 1}, ${run}: ${name} is ${found}, not ${value}`);
         }

@@ -20,16 +20,14 @@ export class Lost extends Error {
 }
 
 export class Client {
-  private readonly worker: Worker;
   private readonly waiting = new Map<number, Waiting>();
   private next = 1;
   private gone = false;
 
-  constructor(url: string, module: WebAssembly.Module) {
-    this.worker = new Worker(url);
+  /** `worker` has its engine, or will have it before it is asked anything. */
+  constructor(private readonly worker: Worker) {
     this.worker.onmessage = (event) => this.receive(event.data as Answer);
     this.worker.onerror = (event) => this.lose(event.message || "the worker has stopped");
-    this.worker.postMessage({ module });
   }
 
   ask<Kind extends Ask["do"]>(ask: Extract<Ask, { do: Kind }>, progress?: (numbers: Float64Array) => void): Promise<Answers[Kind]> {

@@ -1,22 +1,38 @@
-/** Starts the lab: unpacks the engine, then shows what the address asks for. */
+/** Starts the lab: lets a worker unpack the engine, then shows what the address asks for. */
 
 import workerSource from "virtual:worker";
 import { App } from "./app.ts";
 import { Client } from "./client.ts";
 import { byId } from "./dom.ts";
+import type { Unpacked } from "./worker.ts";
 
-async function compile(): Promise<WebAssembly.Module> {
-  const text = atob(byId("engine").textContent!.trim());
-  const packed = new Uint8Array(text.length);
-  for (let index = 0; index < text.length; index++) packed[index] = text.charCodeAt(index);
-  const bytes = await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
-  return WebAssembly.compile(bytes);
+/** The engine stands at the end of the page: the worker starts while the rest is read. */
+function wholePage(): Promise<unknown> {
+  if (document.readyState !== "loading") return Promise.resolve();
+  return new Promise((resolve) => document.addEventListener("DOMContentLoaded", resolve, { once: true }));
+}
+
+/** The engine of the page, as a worker unpacks and compiles it; all workers share the result. */
+function unpack(worker: Worker, packed: string): Promise<WebAssembly.Module> {
+  return new Promise((resolve, reject) => {
+    worker.onmessage = ({ data }: MessageEvent<Unpacked>) => ("module" in data ? resolve(data.module) : reject(new Error(data.failed)));
+    worker.onerror = (event) => reject(new Error(event.message));
+    worker.postMessage({ packed });
+  });
 }
 
 async function start(): Promise<void> {
-  const module = await compile();
   const url = URL.createObjectURL(new Blob([workerSource], { type: "text/javascript" }));
-  const app = new App(() => new Client(url, module));
+  let first: Worker | undefined = new Worker(url);
+  await wholePage();
+  const module = await unpack(first, byId("engine").textContent!.trim());
+  const worker = () => {
+    const worker = first ?? new Worker(url);
+    if (worker !== first) worker.postMessage({ module });
+    first = undefined;
+    return worker;
+  };
+  const app = new App(() => new Client(worker()));
   // For tests, which drive the page from outside.
   (window as any).lab = app;
   await app.open(location.hash);

@@ -103,9 +103,9 @@ export class Panel {
       h("h3", {}, "Change anything", h("small", {}, `seed ${app.run.description.seed}`)),
       h("form", { submit: apply }, key, h("button", {}, "Set")),
       chips.length > 0 && h("div", { class: "chips" }, ...chips),
-      h("p", { class: "note" }, "A change runs the scenario again from the start, with the same seed, and shows the same moment. The run before it stays on the strip, dashed."),
+      h("p", { class: "note" }, "A change runs the scenario again from the start, with the same seed, and shows the same moment. The previous run stays on the strip, dashed."),
       h("div", { class: "chips" }, h("button", { id: "pin", "aria-pressed": String(pinned), click: () => void app.pin(pinned ? undefined : [...app.set]) },
-        pinned ? "Take the other run away" : "Keep this run beside the next"),
+        pinned ? "Remove the other run" : "Keep this run beside the next"),
         h("button", { id: "copy", title: "As a TOML file for celltrain run", click: () => void app.copyScenario() }, "Copy scenario")),
     );
   }

@@ -39,9 +39,9 @@ export class RuleEditor {
       h("div", { class: "rule" }, text,
         h("p", { id: "rule-error", class: "note wrong", role: "alert" }, this.refused),
         h("div", { class: "chips" }, h("button", { id: "run-rule", click: () => void this.run(text.value) }, "Run this rule"), ...examples),
-        h("details", {}, h("summary", {}, "What it may name"),
+        h("details", {}, h("summary", {}, "Names it may use"),
           h("p", { class: "note" }, names.join(", "), ". Signs: + - * / %, < <= > >= == !=, && || !, min(a, b), max(a, b), if a { b } else { c }, let a = b;"),
-          h("p", { class: "note" }, "It is asked at the first cell of each frame. Numbers are whole: write a share as in 10 * occupancy < 8 * capacity."))),
+          h("p", { class: "note" }, "It is evaluated at the first cell of each frame. Numbers are whole: write a share as in 10 * occupancy < 8 * capacity."))),
     ];
   }
 

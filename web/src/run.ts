@@ -11,15 +11,16 @@ export class Samples {
   readonly occupancy: number[][];
   readonly cwnd: number[][];
   readonly delivered: number[][];
-  /** The last round trip measured; zero before the first. */
-  readonly roundTrip: number[][];
+  /** The last round trip that a TCP sender measured, or the mean transfer delay of bare cells since the sample before; zero if there
+   * is none. */
+  readonly delay: number[][];
 
   constructor(
     readonly ports: number[],
     flows: number,
   ) {
     const columns = (count: number) => Array.from({ length: count }, () => [] as number[]);
-    [this.occupancy, this.cwnd, this.delivered, this.roundTrip] = [columns(ports.length), columns(flows), columns(flows), columns(flows)];
+    [this.occupancy, this.cwnd, this.delivered, this.delay] = [columns(ports.length), columns(flows), columns(flows), columns(flows)];
   }
 
   add(view: View): void {
@@ -32,7 +33,7 @@ export class Samples {
         const first = 1 + ports + 3 * flow;
         this.cwnd[flow].push(samples.get(row, first));
         this.delivered[flow].push(samples.get(row, first + 1));
-        this.roundTrip[flow].push(samples.get(row, first + 2));
+        this.delay[flow].push(samples.get(row, first + 2));
       }
     }
   }
@@ -76,6 +77,12 @@ export function discardsOf(view: View): DiscardEvent[] {
   });
 }
 
+/** Does something after the next picture: what is to be seen at once need not share the processor with it. */
+function onceDrawn(work: () => void): void {
+  if (document.hidden) work();
+  else requestAnimationFrame(() => setTimeout(work));
+}
+
 export class Run {
   description!: Description;
   /** What the watched worker showed last. */
@@ -110,7 +117,10 @@ export class Run {
     const ports = this.view.ports;
     const switches = Array.from({ length: ports.length }, (_, row) => row).filter((row) => ports.get(row, 1) > 0);
     this.samples = new Samples(switches.map((row) => ports.get(row, 0)), this.description.flows.length);
-    void this.scan();
+    const { generation } = this;
+    onceDrawn(() => {
+      if (generation === this.generation) void this.scan();
+    });
   }
 
   /** Samples of the whole run: several for each pixel of the strip, fewer where each one asks many flows. */

@@ -76,7 +76,7 @@ export class Strip {
 
   /** Makes room for as many panels as a run has. */
   fit(run: Run): void {
-    const panels = 2 + 2 * Number(hasConnections(run)) + Number(hasShortFlows(run));
+    const panels = 2 + 2 * Number(hasConnections(run)) + Number(hasBareCells(run)) + Number(hasShortFlows(run));
     this.canvas.style.setProperty("--more", `${Math.max(0, panels - USUAL) * MORE}px`);
   }
 
@@ -117,7 +117,7 @@ export class Strip {
 
   private drawAll(scene: Scene, ghost: Run | undefined): void {
     const context = this.surface.begin();
-    const panels = [this.queue(scene, ghost), ...this.windows(scene, ghost), this.rates(scene, ghost), ...this.delays(scene, ghost), ...this.completions(scene)];
+    const panels = [this.queue(scene, ghost), ...this.windows(scene, ghost), this.rates(scene, ghost), ...this.roundTrips(scene, ghost), ...this.transferDelays(scene, ghost), ...this.completions(scene)];
     const height = (this.surface.height - AXIS) / panels.length;
     panels.forEach((panel, index) => this.drawPanel(context, scene, panel, index * height, height - 8));
     this.drawAxis(context, scene);
@@ -166,18 +166,27 @@ export class Strip {
     return { title: "Goodput", curves, top: Math.max(1000, ...curves.map((curve) => this.largest(scene.run, curve.values))), unit: rate, marks: [], levels: [] };
   }
 
-  /** Round trips as the senders measure them; nothing where none does. */
-  private delays(scene: Scene, ghost: Run | undefined): Panel[] {
-    if (!hasConnections(scene.run)) return [];
+  /** Round trips as the senders measure them. */
+  private roundTrips(scene: Scene, ghost: Run | undefined): Panel[] {
+    return hasConnections(scene.run) ? [this.delays("Round trip", isConnection, scene, ghost)] : [];
+  }
+
+  /** Mean transfer delays of the frames of bare cells. */
+  private transferDelays(scene: Scene, ghost: Run | undefined): Panel[] {
+    return hasBareCells(scene.run) ? [this.delays("Delay", isBareCells, scene, ghost)] : [];
+  }
+
+  /** The delays of some flows, where they are known. */
+  private delays(title: string, has: (run: Run, flow: number) => boolean, scene: Scene, ghost: Run | undefined): Panel {
     const curves: Curve[] = [];
     const add = (run: Run, dashed: boolean) =>
-      run.samples.roundTrip.forEach((values, flow) => {
+      run.samples.delay.forEach((values, flow) => {
         const faint = dashed || (scene.focus >= 0 && scene.focus !== flow);
-        if (isConnection(run, flow)) curves.push({ values, colour: colourOf(flow, scene.theme), faint, dashed, known: (value) => value > 0 });
+        if (has(run, flow)) curves.push({ values, colour: colourOf(flow, scene.theme), faint, dashed, known: (value) => value > 0 });
       });
-    if (ghost && ghost.samples.roundTrip.length <= 4) add(ghost, true);
+    if (ghost && ghost.samples.delay.length <= 4) add(ghost, true);
     add(scene.run, false);
-    return [{ title: "Round trip", curves, top: Math.max(1, ...curves.map((curve) => this.largest(scene.run, curve.values))), unit: span, marks: [], levels: [] }];
+    return { title, curves, top: Math.max(1, ...curves.map((curve) => this.largest(scene.run, curve.values))), unit: span, marks: [], levels: [] };
   }
 
   /** Short flows, where they end, with the time that they took. */
@@ -342,6 +351,8 @@ export class Strip {
 
 /** Whether a flow is one TCP connection, with a window and round trips of its own. */
 const isConnection = ({ description }: Run, flow: number) => description.flows[flow]?.tcp && !description.flows[flow].pool;
+const isBareCells = ({ description }: Run, flow: number) => !description.flows[flow]?.tcp;
+const hasBareCells = (run: Run) => run.description.flows.some((_, flow) => isBareCells(run, flow));
 const hasConnections = (run: Run) => run.description.flows.some((_, flow) => isConnection(run, flow));
 const hasShortFlows = (run: Run) => run.description.flows.some(({ pool }) => pool);
 

@@ -31,7 +31,7 @@ export class View {
   readonly discards: Table;
   readonly reactions: Table;
   readonly completions: Table;
-  /** Times, and what was sampled then: occupancies of switch ports, then window, bytes delivered and round trip of every flow. */
+  /** Times, and what was sampled then: occupancies of switch ports, then window, bytes delivered and delay of every flow. */
   readonly samples: Table;
 
   constructor(numbers: Float64Array) {

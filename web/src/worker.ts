@@ -25,6 +25,9 @@ export type Answer =
   | { id: number; progress: Float64Array }
   | { id: number; error: string; refused: boolean };
 
+/** What a worker answers that was given the packed engine. */
+export type Unpacked = { module: WebAssembly.Module } | { failed: string };
+
 let engine: Engine | undefined;
 let loaded: ScenarioRequest | undefined;
 let now = 0;
@@ -95,7 +98,34 @@ function answer(id: number, ask: Ask): [unknown, Transferable[]] {
   }
 }
 
+function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+  // Browsers have had this since 2024 and 2025.
+  const native = (Uint8Array as any).fromBase64;
+  if (native) return native.call(Uint8Array, text);
+  const characters = atob(text);
+  const bytes = new Uint8Array(characters.length);
+  for (let index = 0; index < bytes.length; index++) bytes[index] = characters.charCodeAt(index);
+  return bytes;
+}
+
+async function compile(packed: string): Promise<WebAssembly.Module> {
+  const bytes = new Blob([fromBase64(packed)]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return WebAssembly.compileStreaming(new Response(bytes, { headers: { "Content-Type": "application/wasm" } }));
+}
+
+/** Takes the engine, packed as the page has it, and hands it back compiled. */
+function unpack(packed: string): void {
+  compile(packed).then(
+    (module) => {
+      engine = new Engine(module);
+      postMessage({ module } satisfies Unpacked);
+    },
+    (error) => postMessage({ failed: String(error.message ?? error) } satisfies Unpacked),
+  );
+}
+
 onmessage = (event: MessageEvent) => {
+  if (event.data.packed) return unpack(event.data.packed);
   if (event.data.module) {
     engine = new Engine(event.data.module);
     return;

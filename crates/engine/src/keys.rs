@@ -1,8 +1,7 @@
 //! The order in which the inputs of a process are due.
 
-use std::{cmp::Reverse, collections::BinaryHeap};
-
 use crate::{
+    far::Far,
     random::Generator,
     time::{Instant, SPARE_BITS, Time},
 };
@@ -90,20 +89,19 @@ const NEAR: usize = 48;
 /// next arrival, which passes only the inputs that are due within the slot, most often. Where the items of many inputs come one
 /// by one and take turns it passes most others, and its place is better sought from the other end.
 ///
-/// Of very many inputs the farther ones are in a heap. None of those arrives earlier than a near one or at the same instant, so
-/// that ties are among near ones; and two are near where two have items.
+/// Of very many inputs the others are far: none of those comes before a near one, and two are near where two have items.
 #[derive(Debug, Clone)]
 pub(crate) struct Keys {
     /// In descending order; below `spare` there is room for what comes after all of them. There is none where some are far.
     near: Vec<Key>,
     spare: usize,
-    far: BinaryHeap<Reverse<Key>>,
+    far: Far,
 }
 
 impl Keys {
     /// Of at most `inputs` inputs, none of which has items.
     pub(crate) fn new(inputs: usize) -> Self {
-        Self { near: Vec::with_capacity(inputs.min(NEAR)), spare: 0, far: BinaryHeap::new() }
+        Self { near: Vec::with_capacity(inputs.min(NEAR)), spare: 0, far: Far::default() }
     }
 
     /// The near ones, in descending order.
@@ -115,7 +113,7 @@ impl Keys {
     /// The first of those that are far.
     #[inline]
     pub(crate) fn first_far(&self) -> Option<Key> {
-        self.far.peek().map(|key| key.0)
+        self.far.first()
     }
 
     /// The first.
@@ -155,7 +153,7 @@ impl Keys {
     #[inline]
     pub(crate) fn insert(&mut self, key: Key) {
         if self.is_far(key) {
-            return self.far.push(Reverse(key));
+            return self.far.push(key);
         }
         self.near.push(key);
         sort_first(&mut self.near, key);
@@ -167,19 +165,15 @@ impl Keys {
     /// Whether a key belongs to the far ones, if there are any.
     #[inline]
     fn is_far(&self, key: Key) -> bool {
-        !self.far.is_empty() && key.instant_only() > self.near[0].instant_only()
+        !self.far.is_empty() && key > self.near[0]
     }
 
-    /// Makes room among the near keys: those behind the first [`NEAR`] become far, but for ties.
+    /// Makes room among the near keys: those behind the first [`NEAR`] become far.
     #[cold]
     fn spread(&mut self) {
-        self.near.drain(..self.spare);
+        let far = self.near.len() - NEAR;
+        self.near.drain(..far).skip(self.spare).for_each(|key| self.far.push(key));
         self.spare = 0;
-        let mut far = self.near.len() - NEAR;
-        while far > 0 && self.near[far - 1].instant_only() == self.near[far].instant_only() {
-            far -= 1;
-        }
-        self.far.extend(self.near.drain(..far).map(Reverse));
     }
 
     /// Removes the first.
@@ -222,7 +216,7 @@ impl Keys {
     fn replace_first_of_many(&mut self, key: Key) {
         if self.is_far(key) {
             self.near.pop();
-            self.far.push(Reverse(key));
+            self.far.push(key);
             self.bring_near();
         } else {
             sort_first(&mut self.near, key);
@@ -240,13 +234,13 @@ impl Keys {
     #[cold]
     #[inline(never)]
     fn bring_many_near(&mut self) {
-        while let Some(&Reverse(key)) = self.far.peek() {
-            let tied = self.near.last().is_some_and(|last| last.instant_only() == key.instant_only());
-            if self.near.len() >= NEAR && !tied {
-                break;
-            }
+        // Of those that tie as few as can be: the next is drawn from all that are left.
+        let wanted = if self.far.tied() > 0 { 2 } else { NEAR };
+        self.near.reverse();
+        while self.near.len() < wanted
+            && let Some(key) = self.far.pop()
+        {
             self.near.push(key);
-            self.far.pop();
         }
         self.near.reverse();
     }
@@ -267,10 +261,23 @@ impl Keys {
         let last = self.near.len() - 1;
         let ties = |key: &&Key| key.instant_only() == first.instant_only();
         let tied = self.near.iter().rev().take_while(ties).count();
+        if tied > last && !self.far.is_empty() {
+            return self.break_tie_of_many(generator);
+        }
         // The order among equals may depend on the visits; by input it does not.
         self.near[last + 1 - tied..].sort_unstable_by(|one, other| other.cmp(one));
         self.near.swap(last, last - generator.below(tied as u64) as usize);
         self.near[last]
+    }
+
+    /// As [`Keys::break_tie`], where all near ones tie, and far ones may.
+    fn break_tie_of_many(&mut self, generator: &mut Generator) -> Key {
+        self.near.drain(..).for_each(|key| self.far.tie(key));
+        let drawn = self.far.take_tied(generator.below(self.far.tied() as u64) as usize);
+        // One of the others, so that there is a tie.
+        self.near.extend(self.far.pop());
+        self.near.push(drawn);
+        drawn
     }
 }
 

@@ -10,6 +10,7 @@
 //! The engine knows nothing of ATM or TCP.
 
 pub mod alone;
+mod far;
 pub mod fingerprint;
 mod keys;
 pub mod merge;

@@ -69,6 +69,8 @@ impl Schedule {
 #[derive(Debug)]
 struct Known {
     clock: Time,
+    /// The longest stretch of simulated time that one visit to it covers: shorter while very much happens there.
+    cap: Time,
     /// Its earliest event but for arrivals, as it said after its last visit.
     next_event: Time,
     /// Where its inputs stand in [`Plan::inputs`], and its outputs in [`Plan::outputs`].
@@ -99,12 +101,25 @@ impl Plan {
             plan.outputs.extend(process.outputs().iter().enumerate().map(ahead));
             plan.processes.push(Known {
                 clock,
+                cap: FIRST_CAP / (1 + (plan.inputs.len() - inputs) as Time),
                 next_event: process.next_event(),
                 inputs: inputs..plan.inputs.len(),
                 outputs: outputs..plan.outputs.len(),
             });
         }
         plan
+    }
+
+    /// A visit to a process went to `until` and handled `work` events and the process itself.
+    fn note_visit(&mut self, index: usize, until: Time, next_event: Time, work: u64) {
+        let known = &mut self.processes[index];
+        if work > WORK_OF_A_VISIT {
+            let shorter = u128::from(until - known.clock) * u128::from(WORK_OF_A_VISIT) / u128::from(work);
+            known.cap = (shorter as Time).max(1);
+        } else if work < WORK_OF_A_VISIT / 4 {
+            known.cap = known.cap.saturating_mul(2);
+        }
+        (known.clock, known.next_event) = (until, next_event);
     }
 
     /// How far the inputs of a process are known, and when the next item arrives on one of them.
@@ -118,6 +133,13 @@ impl Plan {
 
 /// What is handled between two looks at whether the run is to stop, in events and processes: milliseconds of work.
 pub const WORK_BETWEEN_POLLS: u64 = 1 << 16;
+
+/// The most that a visit is to handle, in events: a tenth of a second's work. No visit is interrupted; one that handles more is
+/// followed by shorter ones.
+const WORK_OF_A_VISIT: u64 = 1 << 20;
+
+/// How long the first visit to a process with one input is at the most; with more it is the shorter, as all may begin at once.
+const FIRST_CAP: Time = 16 * MILLISECOND;
 
 /// Asks whether the run is to stop, after every round and whenever a round has taken long.
 struct Poll<I> {
@@ -163,7 +185,7 @@ pub fn run<C: Item, P, N: Process<C, P>>(
             let known = &plan.processes[index];
             let (horizon, arrival) = plan.arrivals(known, streams);
             let jump = idle_until.min(known.clock.saturating_add(schedule.jump));
-            let until = horizon.min(end).min(known.clock.saturating_add(cap).max(jump));
+            let until = horizon.min(end).min(known.clock.saturating_add(cap.min(known.cap)).max(jump));
             behind |= until < end;
             if until <= known.clock {
                 continue;
@@ -184,8 +206,7 @@ pub fn run<C: Item, P, N: Process<C, P>>(
                     streams[output].advance_horizon(until + lookahead);
                 }
             }
-            let known = &mut plan.processes[index];
-            (known.clock, known.next_event) = (until, next_event);
+            plan.note_visit(index, until, next_event, work);
             if poll.after(work) {
                 return false;
             }

@@ -250,3 +250,34 @@ fn random_ties_are_even() {
     }
     assert!(firsts.iter().all(|&count| (900..1100).contains(&count)), "{firsts:?}");
 }
+
+/// Whoever is drawn next among those that tie is any of those left, in the order of inputs: with as many inputs as a large network
+/// has, at one instant, in turn with each other and beside others.
+#[test]
+fn ties_between_very_many_are_drawn_one_by_one() {
+    const INPUTS: usize = 20_000;
+    let generator = || Randomness { seed: 7, replication: 0 }.named("ties");
+    // Three items each, 10 ps apart; every seventh input begins 5 ps later, and every thousandth sends no second one.
+    let trains: Vec<_> = (0..INPUTS)
+        .map(|input| {
+            let begin = if input % 7 == 0 { 15 } else { 0 };
+            vec![(begin, if input % 1000 == 1 { 1 } else { 3 })]
+        })
+        .collect();
+    let (streams, mut items) = streams(&trains, &vec![Slot::of_ps(10); INPUTS]);
+    let mut draws = generator();
+    let mut expected = Vec::new();
+    items.sort_unstable();
+    for tied in items.chunk_by(|one, other| one.0 == other.0) {
+        let mut left = tied.to_vec();
+        while left.len() > 1 {
+            expected.push(left.remove(draws.below(left.len() as u64) as usize));
+        }
+        expected.append(&mut left);
+    }
+    assert_eq!(merged(streams.clone(), TieBreak::Random(generator()), &[u64::MAX]), expected);
+    for both in [false, true] {
+        let ties = TieBreak::Random(generator());
+        assert_eq!(merged_in_turn(&streams, ties, &[1, 11, 12, 16, u64::MAX], both), expected);
+    }
+}

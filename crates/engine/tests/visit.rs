@@ -131,3 +131,57 @@ fn short_visits_are_not_interrupted_by_questions() {
     }));
     assert_eq!(asked, 1_000_000 / WORK_BETWEEN_POLLS, "one question after each stretch of work");
 }
+
+/// Where so many events happen every picosecond; the most events of a visit but for the first.
+struct Flood {
+    events: u64,
+    clock: Time,
+    most: u64,
+}
+
+impl Process<Token, ()> for Flood {
+    fn inputs(&self) -> &[StreamId] {
+        &[]
+    }
+
+    fn outputs(&self) -> &[StreamId] {
+        &[]
+    }
+
+    fn lookahead(&self, _: usize) -> Time {
+        0
+    }
+
+    fn clock(&self) -> Time {
+        self.clock
+    }
+
+    fn visit(&mut self, until: Time, _: &mut Streams<Token>) -> u64 {
+        let events = (until - self.clock) * self.events;
+        if self.clock > 0 {
+            self.most = self.most.max(events);
+        }
+        self.clock = until;
+        events
+    }
+
+    fn next_event(&self) -> Time {
+        self.clock
+    }
+}
+
+#[test]
+fn no_visit_lasts_long_where_very_much_happens() {
+    for events in [0, 1, 5] {
+        let mut flood = [Flood { events, clock: 0, most: 0 }];
+        let (mut streams, mut schedule) = (Streams::new(Vec::new(), ()), Schedule::in_order(1));
+        let mut rounds = 0;
+        assert!(run(&mut flood, &mut streams, &mut schedule, 100_000_000_000, || {
+            rounds += 1;
+            false
+        }));
+        assert!(flood[0].most <= 1 << 20, "{} events in a visit", flood[0].most);
+        let needed = 100_000_000_000 * events / (1 << 18);
+        assert!(rounds <= needed + 20, "{rounds} visits");
+    }
+}

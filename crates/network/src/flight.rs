@@ -89,6 +89,40 @@ impl<T: Copy + Default> PayloadQueue<T> {
     }
 }
 
+/// When frames without contents went to the network interface, while they are in flight, and how long those took that have arrived.
+#[derive(Debug, Default)]
+pub(crate) struct SentTimes {
+    times: PayloadQueue<Time>,
+    /// Frames that arrived since the last call of [`SentTimes::drain_mean`], and the sum of their transfer delays.
+    arrived: u64,
+    total: u128,
+}
+
+impl SentTimes {
+    /// A frame goes to the network interface at `at`; returns its number.
+    #[inline]
+    pub(crate) fn send(&mut self, at: Time) -> u32 {
+        let (number, time) = self.times.send();
+        *time = at;
+        number
+    }
+
+    /// Frame `number` has arrived whole at `now`, and those before it have arrived or are lost; returns its transfer delay.
+    #[inline]
+    pub(crate) fn arrive(&mut self, number: u32, now: Time) -> Time {
+        let delay = now - *self.times.take(number);
+        self.arrived += 1;
+        self.total += u128::from(delay);
+        delay
+    }
+
+    /// The mean transfer delay of the frames that arrived since the last call, to a picosecond; `None` if there were none.
+    pub(crate) fn drain_mean(&mut self) -> Option<Time> {
+        let (arrived, total) = (std::mem::take(&mut self.arrived), std::mem::take(&mut self.total));
+        (arrived > 0).then(|| (total / u128::from(arrived)) as Time)
+    }
+}
+
 /// Everything in flight.
 #[derive(Debug, Default)]
 pub(crate) struct InFlight {
@@ -96,8 +130,8 @@ pub(crate) struct InFlight {
     pub(crate) packets: Vec<PayloadQueue<Packet>>,
     /// The contents of RM cells, by payload queue. Each ABR VC has one in either direction.
     pub(crate) rm: Vec<PayloadQueue<RmCell>>,
-    /// When frames without contents went to the network interface, by VC: those of bare cells whose delays are measured.
-    pub(crate) sent: Vec<PayloadQueue<Time>>,
+    /// When frames without contents went to the network interface, by VC: those of bare cells whose delays are measured or watched.
+    pub(crate) sent: Vec<SentTimes>,
 }
 
 /// What the processes of a network share.
@@ -124,6 +158,18 @@ mod tests {
             }
             assert_eq!(*queue.take(*numbers.last().unwrap()), 100 * round + round % 7);
         }
+    }
+
+    #[test]
+    fn the_mean_transfer_delay_is_of_the_frames_since_the_last_call() {
+        let mut sent = SentTimes::default();
+        assert_eq!(sent.drain_mean(), None);
+        let numbers = [100, 110, 120, 130].map(|at| sent.send(at));
+        // The second is lost: it counts for nothing.
+        assert_eq!([sent.arrive(numbers[0], 150), sent.arrive(numbers[2], 171)], [50, 51]);
+        assert_eq!(sent.drain_mean(), Some(50));
+        assert_eq!(sent.arrive(numbers[3], 200), 70);
+        assert_eq!((sent.drain_mean(), sent.drain_mean()), (Some(70), None));
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod channel;
 mod conservation;
 mod events;
 mod flight;
+mod free;
 mod host;
 pub mod live;
 pub mod max_min;

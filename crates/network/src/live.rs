@@ -25,7 +25,7 @@ use crate::{
     network::{FlowEnds, Network, Node},
     port::{Location, Port},
     run::Snapshot,
-    scenario::{Graph, Scenario, ScenarioError},
+    scenario::{Flow, Graph, Link, Scenario, ScenarioError},
 };
 
 /// The most frames of a VC that are remembered as broken; more than a path holds.
@@ -57,6 +57,8 @@ impl Live {
         let graph = scenario.graph()?;
         let mut network = Experiment::new(&scenario)?.network(seed, replication, Options::default());
         network.watch();
+        let followed = |index: &usize| has_followed_frames(&graph.flows[*index], &graph.links);
+        (0..graph.flows.len()).filter(followed).for_each(|index| network.watch_delays(index));
         let vcs = trace(&network);
         let broken = vec![<[BTreeSet<u32>; 2]>::default(); graph.flows.len()];
         let round_trips = vec![0; graph.flows.len()];
@@ -141,6 +143,21 @@ impl Live {
         (0..port.vcs()).filter(|&vci| port.captures(vci)).filter_map(vc).collect()
     }
 
+    /// The occupancy of each port, as [`PortState::occupancy`], and whether it is a switch's, in the order of [`Live::ports`].
+    pub fn occupancies(&self) -> impl Iterator<Item = (bool, u64)> {
+        self.network.ports().map(|port| (port.location == Location::Switch, port.occupancy()))
+    }
+
+    /// Congestion window and bytes delivered of each flow, as [`FlowState::cwnd`] and [`FlowState::delivered`], and the last round trip:
+    /// what changes from moment to moment, without the counts that take longer to add up.
+    pub fn progress(&self) -> impl Iterator<Item = [u64; 3]> {
+        let flows = self.network.flows.iter().zip(&self.round_trips);
+        flows.map(|(ends, &round_trip)| {
+            let cwnd = self.network.sender(ends).map_or(0, |sender| sender.window().cwnd);
+            [cwnd, self.delivered(ends), round_trip]
+        })
+    }
+
     /// The flows.
     #[must_use]
     pub fn flows(&self) -> Vec<FlowState> {
@@ -150,13 +167,9 @@ impl Live {
 
     fn flow(&self, ends: &FlowEnds) -> FlowState {
         let acr = self.network.abr_source(ends).map_or(0.0, |source| source.source.acr().cells());
-        let incoming = &self.network.host(ends.to).parts.incoming[ends.incoming as usize];
-        if let Some(delivered) = ends.carrier.bare_payload(&incoming.stats) {
-            return FlowState { delivered, acr, ..FlowState::default() };
-        }
-        let (sent, received) = (self.network.sender_stats(ends), self.network.receiver_stats(ends));
+        let sent = self.network.sender_stats(ends);
         let counts = FlowState {
-            delivered: received.distinct_bytes,
+            delivered: self.delivered(ends),
             timeouts: sent.timeouts,
             retransmitted: sent.retransmitted_segments,
             acr,
@@ -165,6 +178,13 @@ impl Live {
         let Some(sender) = self.network.sender(ends) else { return counts };
         let window = sender.window();
         FlowState { cwnd: window.cwnd, ssthresh: window.ssthresh, flight: window.flight, ..counts }
+    }
+
+    /// Distinct bytes delivered; without TCP the payload of whole frames of cells, or whole packets.
+    fn delivered(&self, ends: &FlowEnds) -> u64 {
+        let incoming = &self.network.host(ends.to).parts.incoming[ends.incoming as usize];
+        let bare = ends.carrier.bare_payload(&incoming.stats);
+        bare.unwrap_or_else(|| self.network.receiver_stats(ends).distinct_bytes)
     }
 
     /// Hands over what was discarded or lost since the last call, in the order of time.
@@ -203,11 +223,19 @@ impl Live {
         Some(Discard { at, link, vc, cell, count, reason })
     }
 
+    /// Hands over the mean transfer delay of each flow's frames that arrived whole since the last call, if it is a flow of bare cells and
+    /// any did. A transfer delay is the time from when a frame is handed to the sender's network interface until
+    /// its last cell reaches the receiver.
+    pub fn drain_transfer_delays(&mut self) -> Vec<Option<Time>> {
+        (0..self.graph.flows.len()).map(|flow| self.network.drain_transfer_delay(flow)).collect()
+    }
+
     /// Hands over how senders reacted to losses and marks since the last call, with time and flow, flow by flow.
     pub fn drain_reactions(&mut self) -> Vec<(Time, usize, Reaction)> {
         let mut reactions = Vec::new();
         for flow in 0..self.graph.flows.len() {
-            for event in self.network.take_events(flow) {
+            let answers = self.network.take_events(flow);
+            for event in answers.into_iter().chain(self.network.take_request_events(flow)) {
                 let reaction = match event.kind {
                     EventKind::FastRetransmit { .. } => Reaction::FastRetransmit,
                     EventKind::Timeout { .. } => Reaction::Timeout,
@@ -223,6 +251,7 @@ impl Live {
         }
         reactions
     }
+
     /// The short flows that ended from `since` on, flow by flow.
     #[must_use]
     pub fn completions(&self, since: Time) -> Vec<Completion> {
@@ -246,4 +275,10 @@ impl Live {
         }
         completions
     }
+}
+
+/// Whether the frames of a flow are bare cells whose numbers stay theirs to the end: behind a link that reorders they have others.
+fn has_followed_frames(flow: &Flow, links: &[Link]) -> bool {
+    let in_order = || flow.route.iter().all(|&link| links[link].reorder.is_none());
+    !flow.traffic.uses_tcp() && in_order()
 }

@@ -9,12 +9,12 @@ use celltrain_engine::{
     time::NEVER,
     visit::{self, Process, Schedule},
 };
-use celltrain_tcp::{Event, Receiver, ReceiverStats, Sender, SenderStats, Tcp};
+use celltrain_tcp::{Event, Receiver, ReceiverStats, Sender, SenderStats};
 
 use crate::{
     capture::{Capture, Content, Places, merged},
     channel::{Channel, Lost},
-    flight::{InFlight, Streams},
+    flight::{InFlight, SentTimes, Streams},
     host::{AbrSource, Had, Host, IncomingStats, Pool},
     live::DiscardLog,
     measures::Delays,
@@ -181,7 +181,7 @@ impl Network {
     fn trace_senders(&mut self) {
         for host in self.nodes.iter_mut().filter_map(Node::host_mut) {
             for endpoint in &mut host.parts.endpoints {
-                if let Tcp::Sender(sender) = &mut endpoint.tcp {
+                if let Some(sender) = endpoint.tcp.sender_mut() {
                     sender.trace(true);
                 }
             }
@@ -215,6 +215,10 @@ impl Network {
             Node::Host(host) => host,
             Node::Port(_) | Node::Channel(_) => panic!("flows end in hosts"),
         }
+    }
+
+    fn host_mut(&mut self, index: usize) -> &mut Host {
+        self.nodes[index].host_mut().expect("flows end in hosts")
     }
 
     /// The ports of switches and the interfaces of hosts.
@@ -265,27 +269,43 @@ impl Network {
     /// The sender of flow `flow`, if TCP carries it.
     pub(crate) fn sender(&self, flow: &FlowEnds) -> Option<&Sender> {
         let Carrier::Tcp { sender, .. } = flow.carrier else { return None };
-        match &self.host(flow.from).parts.endpoints[sender].tcp {
-            Tcp::Sender(sender) => Some(sender),
-            Tcp::Receiver(_) => panic!("the first endpoint of a flow sends"),
-        }
+        let sender = self.host(flow.from).parts.endpoints[sender].tcp.sender();
+        Some(sender.expect("the first endpoint of a flow sends"))
     }
 
-    /// What the senders of flow `flow` have done.
+    /// The sender of the requests of flow `flow`, if there are any.
+    fn asking(&self, flow: &FlowEnds) -> Option<&Sender> {
+        let Carrier::Tcp { receiver, .. } = flow.carrier else { return None };
+        self.host(flow.to).parts.endpoints[receiver].tcp.sender()
+    }
+
+    /// The response times of flow `flow`, if it has requests.
+    pub(crate) fn response_times(&self, flow: &FlowEnds) -> Option<&Delays> {
+        let Carrier::Tcp { receiver, .. } = flow.carrier else { return None };
+        self.host(flow.to).response_times(receiver)
+    }
+
+    /// What the senders of flow `flow` have done, those of its requests included.
     pub(crate) fn sender_stats(&self, flow: &FlowEnds) -> SenderStats {
         match flow.carrier {
-            Carrier::Pool { pool, sender, size, .. } => {
-                self.host(flow.from).pool_sent(pool, sender..sender + size)
+            Carrier::Pool { pool, sender, .. } => {
+                self.host(flow.from).pool_sent(pool, sender..sender + self.used(flow))
             }
-            _ => self.sender(flow).map(|sender| *sender.stats()).unwrap_or_default(),
+            _ => {
+                let mut sum = self.sender(flow).map(|sender| *sender.stats()).unwrap_or_default();
+                if let Some(asking) = self.asking(flow) {
+                    sum.add_counted(asking.stats());
+                }
+                sum
+            }
         }
     }
 
     /// What the receivers of flow `flow` have seen and done.
     pub(crate) fn receiver_stats(&self, flow: &FlowEnds) -> ReceiverStats {
         match flow.carrier {
-            Carrier::Pool { receiver, size, .. } => {
-                self.host(flow.to).pool_received(receiver..receiver + size)
+            Carrier::Pool { receiver, .. } => {
+                self.host(flow.to).pool_received(receiver..receiver + self.used(flow))
             }
             _ => self.receiver(flow).map(|receiver| *receiver.stats()).unwrap_or_default(),
         }
@@ -297,10 +317,15 @@ impl Network {
         Some(&self.host(flow.from).parts.pools[pool])
     }
 
+    /// How many endpoints of the pool of flow `flow` have ever had a short flow.
+    fn used(&self, flow: &FlowEnds) -> usize {
+        self.pool(flow).map_or(0, Pool::used)
+    }
+
     /// What the receivers of flow `flow` have had of each short flow of which anything came from `since` on.
     pub(crate) fn had(&self, flow: &FlowEnds, since: Time) -> Vec<Had> {
-        let Carrier::Pool { receiver, size, .. } = flow.carrier else { return Vec::new() };
-        self.host(flow.to).pool_had(receiver..receiver + size, since).collect()
+        let Carrier::Pool { receiver, .. } = flow.carrier else { return Vec::new() };
+        self.host(flow.to).pool_had(receiver..receiver + self.used(flow), since).collect()
     }
 
     /// The transfer delays of the frames of flow `flow`, if they are measured and its VC is its own, or first its.
@@ -319,13 +344,20 @@ impl Network {
     /// Takes out the events that the sender of flow `flow` has collected, if TCP carries it.
     pub(crate) fn take_events(&mut self, flow: usize) -> Vec<Event> {
         let FlowEnds { from, carrier, .. } = self.flows[flow];
-        match (&mut self.nodes[from], carrier) {
-            (Node::Host(host), Carrier::Tcp { sender, .. }) => match &mut host.parts.endpoints[sender].tcp {
-                Tcp::Sender(sender) => sender.take_events(),
-                Tcp::Receiver(_) => panic!("the first endpoint of a flow sends"),
-            },
-            _ => Vec::new(),
-        }
+        let Carrier::Tcp { sender, .. } = carrier else { return Vec::new() };
+        self.take_events_of(from, sender)
+    }
+
+    /// As [`Network::take_events`], of the sender of its requests.
+    pub(crate) fn take_request_events(&mut self, flow: usize) -> Vec<Event> {
+        let FlowEnds { to, carrier, .. } = self.flows[flow];
+        let Carrier::Tcp { receiver, .. } = carrier else { return Vec::new() };
+        self.take_events_of(to, receiver)
+    }
+
+    fn take_events_of(&mut self, host: usize, endpoint: usize) -> Vec<Event> {
+        let Node::Host(host) = &mut self.nodes[host] else { return Vec::new() };
+        host.parts.endpoints[endpoint].tcp.sender_mut().map(Sender::take_events).unwrap_or_default()
     }
 
     /// Takes out what happened to the short flows of flow `flow`, by their numbers.
@@ -360,10 +392,8 @@ impl Network {
     /// The receiver of flow `flow`, if TCP carries it.
     pub(crate) fn receiver(&self, flow: &FlowEnds) -> Option<&Receiver> {
         let Carrier::Tcp { receiver, .. } = flow.carrier else { return None };
-        match &self.host(flow.to).parts.endpoints[receiver].tcp {
-            Tcp::Receiver(receiver) => Some(receiver),
-            Tcp::Sender(_) => panic!("the second endpoint of a flow receives"),
-        }
+        let receiver = self.host(flow.to).parts.endpoints[receiver].tcp.receiver();
+        Some(receiver.expect("the second endpoint of a flow receives"))
     }
 
     /// All processes and the streams between them: what a viewer may read.
@@ -381,6 +411,27 @@ impl Network {
                 Node::Host(_) => {}
             }
         }
+    }
+
+    /// Follows the transfer delays of flow `flow`, which sends bare cells, for a viewer, from time 0 on.
+    pub(crate) fn watch_delays(&mut self, flow: usize) {
+        let FlowEnds { from, to, outgoing, incoming, .. } = self.flows[flow];
+        let is_measured = self.host(to).parts.incoming[incoming as usize].sent.is_some();
+        if is_measured {
+            return;
+        }
+        let number = self.streams.contents.sent.len();
+        self.streams.contents.sent.push(SentTimes::default());
+        self.host_mut(from).parts.outgoing[outgoing as usize].sent = Some(number);
+        self.host_mut(to).parts.incoming[incoming as usize].sent = Some(number);
+    }
+
+    /// The mean transfer delay of the frames of flow `flow` that arrived since the last call, if it sends bare cells whose delays are
+    /// measured or watched.
+    pub(crate) fn drain_transfer_delay(&mut self, flow: usize) -> Option<Time> {
+        let FlowEnds { to, incoming, .. } = self.flows[flow];
+        let sent = self.host(to).parts.incoming[incoming as usize].sent?;
+        self.streams.contents.sent[sent].drain_mean()
     }
 
     /// The logs of discards, by the number of their process.

@@ -179,23 +179,24 @@ impl RateControl {
         self.refresh();
     }
 
-    /// A cell arrives for the link, where `queue` says how many ABR cells are in the buffer; returns the mark with which it goes on. One
-    /// on a reverse path is of no VC of the link.
+    /// A cell arrives for the link, where `queue` says how many ABR cells are in the buffer; the allocator may mark it. `false`: it is on
+    /// a reverse path, and of no VC of the link.
     #[inline(always)]
     pub(crate) fn on_cell(
         &mut self,
         now: Time,
-        cell: &Cell,
+        cell: &mut Cell,
         queue: impl Fn() -> u64,
         contents: &mut InFlight,
-    ) -> Option<Ecn> {
-        let vc = self.vcs.get_mut(cell.vc as usize)?;
+    ) -> bool {
+        let Some(vc) = self.vcs.get_mut(cell.vc as usize) else { return false };
         if self.allowance > 0 && cell.kind == Kind::Data && matches!(vc.role, Role::Controlled { .. }) {
             self.allowance -= 1;
             vc.unreported += 1;
-            return Some(cell.ecn);
+        } else {
+            self.on_reported_cell(now, cell, queue, contents);
         }
-        Some(self.on_reported_cell(now, cell, queue, contents))
+        true
     }
 
     /// As [`RateControl::on_cell`], where the allocator has to know of the cell at once, or is not concerned.
@@ -203,21 +204,18 @@ impl RateControl {
     fn on_reported_cell(
         &mut self,
         now: Time,
-        cell: &Cell,
+        cell: &mut Cell,
         queue: impl Fn() -> u64,
         contents: &mut InFlight,
-    ) -> Ecn {
+    ) {
         let payloads = match self.vcs[cell.vc as usize].role {
             Role::Controlled { payloads } => payloads,
-            Role::Uncontrolled => {
-                self.uncontrolled += 1;
-                return cell.ecn;
-            }
-            Role::Lower => return cell.ecn,
+            Role::Uncontrolled => return self.uncontrolled += 1,
+            Role::Lower => return,
         };
         self.report();
         let (view, is_rm) = (View { queue, priority_cells: self.uncontrolled }, cell.kind != Kind::Data);
-        let Some(any) = &mut self.allocator else { return cell.ecn };
+        let Some(any) = &mut self.allocator else { return };
         let mark = with_allocator!(any, allocator => {
             let mark = allocator.on_cell(now, cell.vc, is_rm, &view);
             if is_rm {
@@ -226,7 +224,9 @@ impl RateControl {
             mark
         });
         self.refresh();
-        if mark && !is_rm { Ecn::Marked } else { cell.ecn }
+        if mark && !is_rm {
+            cell.ecn = Ecn::Marked;
+        }
     }
 
     /// A burst of data cells of one frame arrives: notes as many as need not be reported one by one, and returns how many; none if the

@@ -202,3 +202,54 @@ fn a_bottleneck_is_crossed_by_a_flow() {
     assert!(error.contains("measures.bottleneck") && error.contains("no flow crosses the port"), "{error}");
     assert!(error.contains("switch1 > switch2"), "{error}");
 }
+
+/// What happens before the window is no part of any measure: a busy first half, with queues and losses, leaves no trace in a window in
+/// which a cell comes now and then. RFC 7928 section 5 and every text on simulation: the transient is removed.
+#[test]
+fn nothing_of_the_warm_up_is_in_the_measures() {
+    const BUSY_THEN_QUIET: &str = r#"
+schema = 1
+name = "busy, then quiet"
+duration = "1 s"
+warm-up = "500 ms"
+topology = { kind = "n-source", sources = 3 }
+link = { rate = "10 Mbit/s", delay = "1 ms" }
+switch.buffer = "50 cells"
+measures = { delays = "all", distributions = true }
+[[flow]]
+name = "1"
+traffic = { kind = "cbr", rate = "8 Mbit/s", frame = 5 }
+stop = "400 ms"
+[[flow]]
+name = "2"
+traffic = { kind = "cbr", rate = "7 Mbit/s", frame = 3 }
+stop = "400 ms"
+[[flow]]
+name = "3"
+traffic = { kind = "cbr", rate = "100 kbit/s", frame = 1 }
+"#;
+    for store_queues in [false, true] {
+        let busy = run(BUSY_THEN_QUIET, &[("warm-up", "0 s")], store_queues);
+        let quiet = run(BUSY_THEN_QUIET, &[], store_queues);
+        let trunk = |result: &RunResult, name: &str| {
+            let names = texts(&result.ports, "port");
+            let row = names.iter().position(|name| name == "switch1 > switch2").expect("there is a trunk");
+            match result.ports.columns().iter().find(|column| column.0 == name) {
+                Some((_, _, Column::Number(values))) => values[row],
+                Some((_, _, Column::Count(values))) => values[row] as f64,
+                _ => panic!("no column {name}"),
+            }
+        };
+        assert!(trunk(&busy, "delay_p99") > 40.0 * 42.4e-6 && trunk(&busy, "occupancy_max") >= 49.0);
+        for quantile in ["delay_p50", "delay_p95", "delay_p99"] {
+            let delay = trunk(&quiet, quantile);
+            assert!((delay / 42.4e-6 - 1.0).abs() < 0.016, "{quantile}: {delay}");
+        }
+        assert_eq!(trunk(&quiet, "occupancy_max"), 1.0);
+        let lost = |result: &RunResult| numbers(&result.flows, "cell_loss_ratio")[0];
+        assert!(lost(&busy) > 0.1 && !(lost(&quiet) > 0.0));
+        let longest = numbers(&quiet.flows, "transfer_delay_max")[2];
+        assert!((longest - 3.0 * (42.4e-6 + 1e-3)).abs() < 1e-12, "{longest}");
+        assert!(rows(&quiet, "port", "switch1 > switch2").iter().all(|row| row.1 <= 1));
+    }
+}

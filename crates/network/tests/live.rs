@@ -7,6 +7,7 @@ use celltrain_network::{
     Experiment, Options,
     live::{Live, Whereabouts},
     scenario::{Framing, Scenario},
+    table::Column,
 };
 
 const FOLDERS: [&str; 2] = ["teaching", "regression"];
@@ -236,5 +237,86 @@ fn senders_tell_of_their_round_trips() {
         let path = flow.route.iter().chain(&flow.back);
         let delays: Time = path.map(|&link| graph.links[link].delay.ps()).sum();
         assert!((delays..4 * delays).contains(&state.round_trip), "{} ps, {delays} ps", state.round_trip);
+    }
+}
+
+/// Constant bare cells over three links of 10 Mbit/s (42.4 us a cell) and 1 ms each, and TCP on a path of its own.
+const CELLS: &str = r#"
+schema = 1
+name = "constant cells"
+duration = "1 s"
+warm-up = "100 ms"
+link = { rate = "10 Mbit/s", delay = "1 ms" }
+topology = { kind = "n-source", sources = 1 }
+traffic = { kind = "cbr", rate = "1 Mbit/s", frame = 1 }
+"#;
+
+/// Nothing waits: a cell takes a cell time and the delay of every link, I.356 section 6.1.
+#[test]
+fn the_delay_of_bare_cells_is_that_of_the_idle_path_where_nothing_waits() {
+    let scenario = Scenario::from_toml(CELLS, "cells.toml", &[]).unwrap();
+    let (mut watched, mut told, mut quiet) = (live(&scenario), 0, 0);
+    while !watched.is_over() {
+        assert!(watched.advance(watched.now() + 300 * MICROSECOND, &mut || false));
+        match watched.drain_transfer_delays()[..] {
+            [Some(delay)] => {
+                assert_eq!(delay, 3 * (42_400_000 + 1_000 * MICROSECOND));
+                told += 1;
+            }
+            [None] => quiet += 1,
+            _ => panic!("there is one flow"),
+        }
+    }
+    // A cell every 424 us, and a look every 300 us.
+    assert!(told > 2_000 && quiet > 500, "{told} looks with cells, {quiet} without");
+}
+
+/// The measure of a run that nobody watches, `transfer_delay_mean`, is of the same frames.
+#[test]
+fn the_delays_of_bare_cells_are_those_that_a_run_measures() {
+    let overrides = [
+        ("topology.sources", "4"),
+        ("warm-up", "0 ms"),
+        ("switch.buffer", "60 cells"),
+        ("link.access.rate", "8 Mbit/s"),
+        ("traffic", r#"{ kind = "on-off", peak = "8 Mbit/s", on = "5 ms", off = "9 ms", frame = 5 }"#),
+    ];
+    let overrides = overrides.map(|(key, value)| (key.to_owned(), value.to_owned()));
+    let scenario = |delays: &str| {
+        let delays = ("measures.delays".to_owned(), delays.to_owned());
+        Scenario::from_toml(CELLS, "cells.toml", &[&overrides[..], &[delays]].concat()).unwrap()
+    };
+    let mut seen = Vec::new();
+    for delays in ["tcp", "all"] {
+        let mut watched = live(&scenario(delays));
+        assert!(watched.advance(Time::MAX, &mut || false));
+        seen.push(watched.drain_transfer_delays());
+        let result = watched.finish(&mut || false).unwrap();
+        let columns = result.flows.columns();
+        let (.., means) = columns.iter().find(|column| column.0 == "transfer_delay_mean").unwrap();
+        let Column::Number(means) = means else { panic!("a delay is a number") };
+        for (seen, mean) in seen[0].iter().zip(means).filter(|_| delays == "all") {
+            let seen = seen.expect("frames arrive") as f64 / 1e12;
+            assert!((seen / mean - 1.0).abs() < 1e-9, "{seen} s seen, {mean} s measured");
+        }
+        assert_eq!(means.iter().all(|mean| mean.is_nan()), delays == "tcp");
+    }
+    assert_eq!(seen[0], seen[1]);
+    assert_eq!(seen[0].len(), 4);
+}
+
+#[test]
+fn progress_is_a_part_of_what_flows_and_ports_tell() {
+    for scenario in shipped("40 ms") {
+        let mut watched = live(&scenario);
+        for step in steps().take(60) {
+            watched.advance(watched.now() + step, &mut || false);
+            watched.drain_reactions();
+            let flows: Vec<_> =
+                watched.flows().iter().map(|flow| [flow.cwnd, flow.delivered, flow.round_trip]).collect();
+            assert!(watched.progress().eq(flows), "{}", scenario.spec().name);
+            let ports: Vec<_> = watched.ports().iter().map(|port| (port.in_switch, port.occupancy)).collect();
+            assert!(watched.occupancies().eq(ports), "{}", scenario.spec().name);
+        }
     }
 }

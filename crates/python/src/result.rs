@@ -188,11 +188,16 @@ pub(crate) fn run(
             .map_err(|error| PyValueError::new_err(error.to_string()))?;
         let options = Options { trace, ..Options::default() };
         let network = experiment.network_unless(seed, replication, options, &mut interrupt);
-        let mut network = network.ok_or_else(stopped)?;
-        if events {
-            network.record_events();
-        }
-        experiment.run_network(network, &mut interrupt).ok_or_else(stopped)
+        let result = network.and_then(|mut network| {
+            if events {
+                network.record_events();
+            }
+            experiment.run_network(network, &mut interrupt)
+        });
+        result.ok_or_else(|| {
+            experiment.discard();
+            stopped()
+        })
     };
     let result = py.detach(|| caught(work));
     result.map(|inner| RunResult { inner })

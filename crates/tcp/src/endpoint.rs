@@ -1,32 +1,32 @@
-//! Either end of a connection, for owners that treat both alike.
+//! Any end of a connection, for owners that treat all alike.
 
 use celltrain_engine::Time;
 
-use crate::{receiver::Receiver, segment::Segment, sender::Sender};
+use crate::{duplex::Duplex, receiver::Receiver, segment::Segment, sender::Sender};
 
-/// One end of a connection: the four verbs that both ends have, passed on.
+/// One end of a connection: the four verbs that all ends have, passed on.
 #[derive(Debug, Clone)]
 pub enum Tcp {
     /// The end that sends data.
     Sender(Box<Sender>),
     /// The end that acknowledges it.
     Receiver(Box<Receiver>),
+    /// An end that does both.
+    Duplex(Box<Duplex>),
 }
 
 impl Tcp {
     /// The application offers data to a sender; a receiver has no use for it. Poll afterwards.
     pub fn offer(&mut self, now: Time, bytes: u64) {
-        match self {
-            Self::Sender(sender) => sender.offer(now, bytes),
-            Self::Receiver(_) => {}
+        if let Some(sender) = self.sender_mut() {
+            sender.offer(now, bytes);
         }
     }
 
     /// The application of a sender stops writing; see [`Sender::stop`]. Poll afterwards.
     pub fn stop(&mut self, now: Time) {
-        match self {
-            Self::Sender(sender) => sender.stop(now),
-            Self::Receiver(_) => {}
+        if let Some(sender) = self.sender_mut() {
+            sender.stop(now);
         }
     }
 
@@ -35,6 +35,7 @@ impl Tcp {
         match self {
             Self::Sender(sender) => sender.on_segment(now, segment),
             Self::Receiver(receiver) => receiver.on_segment(now, segment),
+            Self::Duplex(both) => both.on_segment(now, segment),
         }
     }
 
@@ -43,6 +44,7 @@ impl Tcp {
         match self {
             Self::Sender(sender) => sender.on_timeout(now),
             Self::Receiver(receiver) => receiver.on_timeout(now),
+            Self::Duplex(both) => both.on_timeout(now),
         }
     }
 
@@ -52,6 +54,7 @@ impl Tcp {
         match self {
             Self::Sender(sender) => sender.poll_segment(now),
             Self::Receiver(receiver) => receiver.poll_segment(now),
+            Self::Duplex(both) => both.poll_segment(now),
         }
     }
 
@@ -61,6 +64,36 @@ impl Tcp {
         match self {
             Self::Sender(sender) => sender.next_timeout(),
             Self::Receiver(receiver) => receiver.next_timeout(),
+            Self::Duplex(both) => both.next_timeout(),
+        }
+    }
+
+    /// What sends here, if anything does.
+    #[must_use]
+    pub const fn sender(&self) -> Option<&Sender> {
+        match self {
+            Self::Sender(sender) => Some(sender),
+            Self::Receiver(_) => None,
+            Self::Duplex(both) => Some(both.sender()),
+        }
+    }
+
+    /// As [`sender`](Self::sender), to be changed. Poll afterwards.
+    pub const fn sender_mut(&mut self) -> Option<&mut Sender> {
+        match self {
+            Self::Sender(sender) => Some(sender),
+            Self::Receiver(_) => None,
+            Self::Duplex(both) => Some(both.sender_mut()),
+        }
+    }
+
+    /// What receives here, if anything does.
+    #[must_use]
+    pub const fn receiver(&self) -> Option<&Receiver> {
+        match self {
+            Self::Sender(_) => None,
+            Self::Receiver(receiver) => Some(receiver),
+            Self::Duplex(both) => Some(both.receiver()),
         }
     }
 }

@@ -10,7 +10,7 @@
 //! next_timeout()              when to call on_timeout
 //! ```
 //!
-//! [`Tcp`] is either of the two.
+//! A [`Duplex`] is both behind one header, for data in both directions. [`Tcp`] is any of the three.
 //!
 //! How the window grows ([`CongestionKind`], folder `congestion/`) and what a loss does ([`RecoveryKind`],
 //! folder `recovery/`) are separate plug-ins; the rest, from RFC 6298's timer to delayed ACKs, is common to
@@ -47,6 +47,7 @@
 mod complete;
 mod congestion;
 mod delivery;
+mod duplex;
 mod endpoint;
 mod event;
 mod flow;
@@ -65,6 +66,7 @@ mod stack;
 mod stats;
 
 pub use congestion::CongestionKind;
+pub use duplex::Duplex;
 pub use endpoint::Tcp;
 pub use event::{BbrPhase, Event, EventKind, ExitCause, LossSign};
 pub use limits::Limits;

@@ -90,12 +90,7 @@ impl Receiver {
 
     /// Takes a segment. Poll afterwards.
     pub fn on_segment(&mut self, now: Time, segment: &Segment) {
-        if let Some(timestamps) = segment.timestamps {
-            // The echo is of the segment that the next ACK answers, the earliest if there are several.
-            if segment.seq <= self.last_ack_sent && timestamps.value >= self.echo {
-                self.echo = timestamps.value;
-            }
-        }
+        self.note_timestamps(segment);
         if segment.flags.contains(Flags::SYN) {
             self.syn_ack_due = true;
             self.ecn = self.params.ecn && segment.flags.contains(Flags::ECN_SETUP);
@@ -104,6 +99,17 @@ impl Receiver {
         }
         if segment.len > 0 {
             self.on_data(now, segment);
+        }
+    }
+
+    /// Takes the time stamp of a segment, if the next ACK is to echo it.
+    #[inline]
+    pub(crate) fn note_timestamps(&mut self, segment: &Segment) {
+        if let Some(timestamps) = segment.timestamps {
+            // The echo is of the segment that the next ACK answers, the earliest if there are several.
+            if segment.seq <= self.last_ack_sent && timestamps.value >= self.echo {
+                self.echo = timestamps.value;
+            }
         }
     }
 
@@ -305,20 +311,48 @@ impl Receiver {
         blocks
     }
 
-    // RFC 3168 §6.1.4: MUST send pure ACKs without ECT
-    fn ack(&mut self, now: Time) -> Segment {
+    /// Whether a SYN|ACK is due.
+    pub(crate) const fn answers_syn(&self) -> bool {
+        self.syn_ack_due
+    }
+
+    /// Whether an ACK is due that reports data out of order or received again.
+    pub(crate) fn reports(&self) -> bool {
+        self.ack_due && (!self.out_of_order.is_empty() || self.duplicate.is_some())
+    }
+
+    /// Puts the acknowledgement of all that arrived in order into a segment with data. A delayed ACK need not go any more.
+    pub(crate) fn ride(&mut self, now: Time, segment: &mut Segment) {
+        self.deadline = NEVER;
+        let echo = self.acknowledged(now);
+        // The three bits of a count stand where the sender's own bits do (RFC 9768 section 3.2.2).
+        segment.flags = if self.marks.is_some() { Flags::ACK | echo } else { segment.flags | echo };
+        (segment.ack, segment.window) = (self.next, self.window);
+        if let Some(timestamps) = &mut segment.timestamps {
+            timestamps.echo = self.echo;
+        }
+    }
+
+    /// Notes that all that arrived is being acknowledged; returns what the ACK tells about marks.
+    #[inline(always)]
+    fn acknowledged(&mut self, now: Time) -> Flags {
         self.ack_due = false;
         self.unacknowledged = 0;
         if self.special {
             self.follow_reader(now);
         }
         self.last_ack_sent = self.next;
-        self.stats.acks += 1;
-        let echo = match &mut self.marks {
+        match &mut self.marks {
             Some(marks) => marks.tell(),
             None if self.echoing => Flags::ECE,
             None => Flags::NONE,
-        };
+        }
+    }
+
+    // RFC 3168 §6.1.4: MUST send pure ACKs without ECT
+    fn ack(&mut self, now: Time) -> Segment {
+        let echo = self.acknowledged(now);
+        self.stats.acks += 1;
         Segment {
             ack: self.next,
             window: self.window,

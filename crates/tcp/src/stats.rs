@@ -35,6 +35,16 @@ pub struct SenderStats {
     pub rtt_samples: u64,
 }
 
+impl SenderStats {
+    /// Adds what tables of results count of another sender: segments, retransmissions, timeouts and fast retransmits.
+    pub fn add_counted(&mut self, other: &Self) {
+        self.segments += other.segments;
+        self.retransmitted_segments += other.retransmitted_segments;
+        self.timeouts += other.timeouts;
+        self.fast_retransmits += other.fast_retransmits;
+    }
+}
+
 /// What a receiver has seen and done. Bytes are payload.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct ReceiverStats {

@@ -56,10 +56,7 @@ impl Run {
     }
 
     fn sender(&mut self) -> Outcome<&mut Sender> {
-        match self.end()? {
-            Tcp::Sender(sender) => Ok(sender),
-            Tcp::Receiver(_) => Err("this is for a sender".into()),
-        }
+        self.end()?.sender_mut().ok_or_else(|| "this is for a sender".into())
     }
 
     /// A line `<time> <what happens>`.

@@ -37,7 +37,7 @@ impl Lab {
             view.discards(&self.live.drain_discards());
             view.reactions(&self.live.drain_reactions());
             if next <= until {
-                view.sample(&self.live);
+                view.sample(&mut self.live);
             }
         }
         view.completions(&self.live.completions(begin));

@@ -27,7 +27,8 @@ pub(crate) struct View {
     reactions: Table<3>,
     /// time, flow, bytes, completion time.
     completions: Table<4>,
-    /// time; then of every switch port the occupancy, then of every flow cwnd, bytes delivered and round trip.
+    /// time; then of every switch port the occupancy, then of every flow cwnd, bytes delivered and delay. The delay is TCP's last round
+    /// trip, or the mean transfer delay of the frames of bare cells that arrived since the last sample; zero if there is none.
     samples: Vec<f64>,
     sampled: u64,
 }
@@ -102,13 +103,16 @@ impl View {
         }));
     }
 
-    pub(crate) fn sample(&mut self, live: &Live) {
+    pub(crate) fn sample(&mut self, live: &mut Live) {
         self.sampled += 1;
         self.samples.push(live.now() as f64);
-        let ports = live.ports();
-        self.samples.extend(ports.iter().filter(|port| port.in_switch).map(|port| port.occupancy as f64));
-        let flows = live.flows();
-        let values = flows.iter().flat_map(|flow| [flow.cwnd, flow.delivered, flow.round_trip]);
+        let transfers = live.drain_transfer_delays();
+        let queues = live.occupancies().filter_map(|(in_switch, occupancy)| in_switch.then_some(occupancy));
+        self.samples.extend(queues.map(|occupancy| occupancy as f64));
+        let flows = live.progress().zip(transfers);
+        let values = flows.flat_map(|([cwnd, delivered, round_trip], transfer)| {
+            [cwnd, delivered, transfer.unwrap_or(round_trip)]
+        });
         self.samples.extend(values.map(|value| value as f64));
     }
 

@@ -6,33 +6,81 @@ failed, 2 bad input, 3 a defect of celltrain, 130 interrupted.
 
 import sys
 from importlib import import_module
-from typing import Annotated
+from typing import Annotated, Any, NamedTuple
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from celltrain import terminal
-from celltrain.cli.options import NO_PICTURES
 from celltrain.errors import Defect, Error, defect
 
-__all__ = ["application", "main"]
+__all__ = ["application", "command", "main"]
+
+
+class Entry(NamedTuple):
+    """A command that is not loaded: its module, and what the list of commands says of it."""
+
+    module: str
+    summary: str
+
 
 COMMANDS = {
-    "new": "new",
-    "run": "run",
-    "reproduce": "reproduce",
-    "sweep": "sweep",
-    "compare": "compare",
-    "suite": "suite",
-    "plot": "plot",
-    "lab": "lab",
-    "check": "inspect",
-    "policies": "inspect",
-    "measures": "inspect",
-    "schema": "inspect",
-    "store": "store",
-    "bench": "inspect",
+    "new": Entry(
+        "new", "Make a folder to start from: a commented scenario, a README, and the schema for an editor."
+    ),
+    "run": Entry("run", "Run a scenario and print the mean of every measure with its 95 % interval."),
+    "reproduce": Entry(
+        "reproduce", "Reproduce a paper: its tables beside the published values, its figures, its claims."
+    ),
+    "sweep": Entry("sweep", "Run a scenario at every point of a plan."),
+    "compare": Entry(
+        "compare",
+        "Run several variants of a scenario with the same seeds, and name the best one by each measure.",
+    ),
+    "suite": Entry("suite", "Evaluate policies by every section of a suite, and judge its statements."),
+    "lab": Entry("lab", "Open the lab: the same engine, live in a browser, served on this machine."),
+    "check": Entry(
+        "inspect", "Check a scenario without running it, and name the settings that have no effect."
+    ),
+    "policies": Entry("inspect", "List the discard policies, or describe one with its parameters."),
+    "measures": Entry(
+        "inspect", "List the measures, or define one: formula, unit, source, and the frame that has it."
+    ),
+    "schema": Entry("inspect", "Print the JSON schema of scenario files."),
+    "store": Entry(
+        "store",
+        "List the finished runs that a results folder keeps, by the version of celltrain that made them.",
+    ),
+    "bench": Entry(
+        "inspect", "Measure the speed of the simulator beside a bare loop that only merges and counts cells."
+    ),
+    "plot": Entry("plot", "Draw pictures of results, and of what happens inside a run."),
 }
-"""The commands, in the order of the help, and the modules that hold them."""
+"""The commands in the order of the help. Each summary is the first sentence of the command's own help."""
+
+
+class Commands(TyperGroup):
+    """The commands: summaries until one is called, so that no command waits for the modules of the others."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        self.commands = {name: TyperCommand(name, help=entry.summary) for name, entry in COMMANDS.items()}
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        """The command that the arguments name, loaded."""
+        name, known, rest = super().resolve_command(ctx, args)
+        return name, known and command(str(known.name)), rest
+
+
+def command(name: str) -> Any:
+    """The command `name`, loaded with its options."""
+    module = import_module(f"celltrain.cli.{COMMANDS[name].module}")
+    app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
+    if name == "plot":
+        app.add_typer(module.app, name=name)
+    else:
+        app.command(name)(getattr(module, name))
+    return typer.main.get_group(app).commands[name]
 
 
 def _print_version(wanted: bool) -> None:
@@ -52,13 +100,11 @@ def _options(
     """Simulates TCP over ATM-style cell networks, cell by cell."""
 
 
-def application(*names: str) -> typer.Typer:
-    """The command line with the commands `names`; with all by default.
-
-    Only their modules are imported: a command should not wait for the others.
-    """
+def application() -> typer.Typer:
+    """The command line."""
     app = typer.Typer(
         name="celltrain",
+        cls=Commands,
         help="Simulates TCP over ATM-style cell networks, cell by cell.",
         no_args_is_help=True,
         rich_markup_mode=None,
@@ -66,19 +112,13 @@ def application(*names: str) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_options)
-    for name in names or COMMANDS:
-        module = import_module(f"celltrain.cli.{COMMANDS[name]}")
-        if name == "plot":
-            app.add_typer(module.app, name=name)
-        else:
-            app.command(name)(getattr(module, name))
     return app
 
 
 def main() -> None:
     """Runs the command line and exits with its status."""
     try:
-        application(*(name for name in sys.argv[1:2] if name in COMMANDS))()
+        application()()
     except KeyboardInterrupt:
         # Outside of what a command watches: while it gets ready, or cleans up.
         terminal.say("interrupted")
@@ -91,6 +131,8 @@ def main() -> None:
     except ModuleNotFoundError as error:
         if error.name != "matplotlib":
             raise
+        from celltrain.cli.options import NO_PICTURES
+
         terminal.error(NO_PICTURES)
     except Exception as error:
         from celltrain._core import Panic

@@ -78,7 +78,7 @@ def compare(
     loaded = options.load_scenario(scenario, set_)
     names = _variants(loaded, policies, vary) if with_ is None else _files(scenario, loaded, with_, set_)
     if with_ is not None and (policies is not None or vary):
-        raise InputError("say what to compare: --policies, --vary or --with, and one of them only")
+        raise InputError("say what to compare with one of --policies, --vary and --with")
     key, asked = comparison.comparison_key(loaded, names), options.asked(loaded, seed, replications)
     if until_clear is not None:  # so many may be there from an earlier call
         asked["replications"] = max(asked["replications"], max_replications)
@@ -202,5 +202,5 @@ def _show(found: "Comparison") -> None:
         terminal.heading("State per VC")
         terminal.table(("policy", "what a switch keeps for each VC"), found.state_lines(), text_columns=2)
     terminal.say("")
-    for sentence in found.sentences():
+    for sentence in (*found.sentences(), *found.alike_sentences()):
         terminal.say(sentence)

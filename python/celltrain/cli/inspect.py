@@ -74,6 +74,8 @@ def _check_folder(path: Path) -> None:
     )
     for line in moved(manifest):
         terminal.say(f"note: {line}")
+    for section in manifest.get("sections", {}) if manifest["kind"] == "suite" else ():
+        _check_folder(path / section)
 
 
 def policies(

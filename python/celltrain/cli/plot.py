@@ -263,7 +263,7 @@ def _some(found: Any, variants: str | None) -> dict[str, Any]:
 def _refuse(source: Path, asked: "dict[str, object]") -> None:
     for option, value in asked.items():
         if value not in (None, []):
-            raise InputError(f"{option} means nothing for {source}: see --help")
+            raise InputError(f"{option} does not apply to {source}: see --help")
 
 
 def _names(words: str | None) -> list[str]:

@@ -203,9 +203,8 @@ def _write(found: "Reproduction", folder: "Folder") -> None:
 def _show(found: "Reproduction") -> None:
     paper = found.paper
     terminal.say(f"{paper.title} ({paper.reference})")
-    terminal.say(
-        f"{found.replications} replications of every column, seed {found.seed}; measured (published)"
-    )
+    times = f"{found.replications} replication{'' if found.replications == 1 else 's'}"
+    terminal.say(f"{times} of every column, seed {found.seed}; measured (published)")
     for table in found.tables:
         _show_table(found, table)
     _show_stacks(found)

@@ -46,14 +46,16 @@ def suite(
     Each section runs its scenario with every policy and stack in question and with the suite's baseline.
     """
     from celltrain import suite_file
-    from celltrain.suite import KIND, run_suite, suite_key
+    from celltrain.suite import KIND, old_sections, remove_sections, run_suite, suite_key
 
     loaded = suite_file.load_suite(name)
     policies, stacks = _words(aqm), _words(stack)
     key = suite_key(loaded, policies, stacks, ecn=ecn)
     asked = {k: v for k, v in (("seed", seed), ("replications", replications)) if v is not None}
+    gone = old_sections(out, loaded) if out is not None and overwrite else []
     with options.claimed(out, KIND, key, overwrite, asked) as folder:
         if folder is not None:
+            remove_sections(folder.path, gone)
             folder.write_json("verdicts.json", {})  # marks the folder as one of ours from the start
         with options.cluster(scheduler, jobs) as executor, options.watched("evaluating", out) as progress:
             found = run_suite(

@@ -16,6 +16,8 @@ PAPERS: tuple[str, ...] = (
     "gfr-pushout",
     "abr-vbr",
     "rfc8289-codel",
+    "rfc8257-dctcp",
+    "rfc9332-dualq",
 )
 """The ids of the papers that come with the package."""
 

@@ -133,6 +133,8 @@ class Candidate:
     text: str
     settings: Mapping[str, Any]
     """Set in every scenario of the paper, before the settings of the columns."""
+    without: tuple[str, ...] = ()
+    """Settings of the columns that it leaves out."""
     today: bool = False
     """Whether it is the TCP of today, of which the paper prints nothing: it is not compared."""
 
@@ -176,9 +178,10 @@ class Paper:
         """The stacks and candidates that are set beside the published values."""
         return self.stacks[0], *(candidate.name for candidate in self.candidates if not candidate.today)
 
-    def settings(self, variant: str) -> Mapping[str, Any]:
-        """What a stack or a candidate sets in every scenario."""
+    def settings(self, variant: str, column: Column) -> Mapping[str, Any]:
+        """What a stack or a candidate sets in the scenario of a column, and what the column sets."""
         for candidate in self.candidates:
             if candidate.name == variant:
-                return {"tcp.stack": self.stacks[0], **candidate.settings}
-        return {"tcp.stack": variant}
+                own = {key: value for key, value in column.settings.items() if key not in candidate.without}
+                return {"tcp.stack": self.stacks[0], **candidate.settings, **own}
+        return {"tcp.stack": variant, **column.settings}

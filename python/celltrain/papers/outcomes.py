@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from celltrain import statistics, text
-from celltrain.papers.printed import Printed, Range, as_json, nearest, shown
+from celltrain.papers.printed import Printed, Range, as_json, ends, nearest, shown
 from celltrain.verdicts import Judgement, Verdict, all_of
 
 __all__ = ["Cell", "Evidence", "Finding", "Outcomes"]
@@ -54,7 +54,7 @@ class Evidence:
         """As people read it: "gain of sessions 1-5: 41.2 ± 1.1 % (published 39.4 %)"."""
         found = statistics.Estimate(self.value, None, self.ci95, 0)
         beside = [] if self.published is None else [f"published {self._printed()}"]
-        beside += [] if self.limit is None else [f"wanted: {shown(self.limit, self.unit)}"]
+        beside += [] if self.limit is None else [f"wanted: {shown(_rounded(self.limit), self.unit)}"]
         added = f" ({'; '.join(beside)})" if beside else ""
         return f"{self.name}: {text.interval(found, self.unit)}{added}"
 
@@ -62,6 +62,11 @@ class Evidence:
         if self.published is None or isinstance(self.published, Range):
             return shown(self.published, self.unit)
         return text.quantity(self.published, self.unit, 3)
+
+
+def _rounded(limit: Range) -> Range:
+    """Ends with six digits: a factor around a printed number makes them long."""
+    return Range(*(None if end is None else float(f"{end:.6g}") for end in ends(limit)))
 
 
 @dataclass(frozen=True, slots=True)

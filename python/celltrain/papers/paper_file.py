@@ -61,7 +61,7 @@ def read_paper(folder: PaperFolder) -> Paper:
     stacks = tuple(root.texts("stacks"))
     if not stacks:
         raise root.error("expected at least one preset of tcp.stack", "stacks")
-    candidates = tuple(_candidate(node) for node in root.tables("candidate"))
+    candidates = tuple(_candidate(node, every) for node in root.tables("candidate"))
     _distinct(
         root, "candidate", [(name, "stack or candidate") for name in (*stacks, *(c.name for c in candidates))]
     )
@@ -160,10 +160,15 @@ def _exhibits(node: Node, key: str, every: Sequence[Table]) -> tuple[str, ...]:
     return tuple(node.texts(key, ()))
 
 
-def _candidate(node: Node) -> Candidate:
-    node.known(("name", "text", "settings", "today"))
+def _candidate(node: Node, every: Sequence[Table]) -> Candidate:
+    node.known(("name", "text", "settings", "without", "today"))
     settings: Mapping[str, Any] = node.mapping("settings")
-    return Candidate(node.text("name"), node.text("text"), settings, node.flag("today"))
+    known = dict.fromkeys(key for table in every for column in table.columns for key in column.settings)
+    without = tuple(node.texts("without", ()))
+    for key in without:
+        if key not in known:
+            raise node.error(str(unknown("setting of a column", key, known)), "without")
+    return Candidate(node.text("name"), node.text("text"), settings, without, node.flag("today"))
 
 
 def _fitted(node: Node, every: Sequence[Table]) -> Fitted:

@@ -215,8 +215,7 @@ def _named(kind: str, name: str, tables: Sequence[Table]) -> str:
 def _tasks(
     paper: Paper, stack: str, table: Table, column: Column, replications: int | None, seed: int | None
 ) -> list[Task]:
-    settings = {**paper.settings(stack), **column.settings}
-    scenario = paper.folder.scenario(table.scenario).with_(settings)
+    scenario = paper.folder.scenario(table.scenario).with_(paper.settings(stack, column))
     return replicate(scenario, replications, seed, table.traced)
 
 

@@ -16,13 +16,13 @@ __all__ = ["mean_deviations", "page"]
 
 HEAD = """# Statements
 
-What the papers say of their results, and what the runs here say of it. A statement is **supported** where
-the whole 95 % interval lies on its side, **contradicted** where all of it lies on the other, and
-**undecided** otherwise ([Judge a difference](../how-to/judge-a-difference.md)). A number is that of the
-comparison from which the verdict follows: measured mean ± half of the 95 % interval, and what is printed.
-Every column after the first verdict is another choice where the paper leaves one open, or another TCP; the
-paper's README explains the choices. `rfc` and `linux` are the TCP of today; [The papers
-today](../explanation/papers-today.md) says what follows from them.
+What the papers say about their results, and how it compares with the runs here. A statement is
+**supported** if the whole 95 % interval lies on its side, **contradicted** if all of it lies on the other
+side, and **undecided** otherwise ([Judge a difference](../how-to/judge-a-difference.md)). The numbers are
+those of the comparison that decides the verdict: the measured mean ± half of the 95 % interval, and the
+published value. Each column after the first verdict is another choice where the paper leaves one open, or
+another TCP; the paper's README explains the choices. `rfc` and `linux` are the TCP of today, which is not
+compared with published numbers; [The papers today](../explanation/papers-today.md) draws the conclusions.
 
 Generated from `paper.toml`, `recorded.json` and `tried.json` of each paper by `make generate`.
 """
@@ -30,10 +30,10 @@ Generated from `paper.toml`, `recorded.json` and `tried.json` of each paper by `
 OVERVIEW = """
 ## Deviations from the printed numbers
 
-Mean deviation of every exhibit of which numbers are printed, without signs, over its cells of one unit and
-by plain definitions. *Calibrated* is the setting that stands for the paper's own, *uncalibrated* the first
-reading of the paper before any comparison; each paper's own section has all candidates. Nothing was fitted
-to what was held out.
+Mean deviation of every exhibit with printed numbers, without signs, over its cells of one unit. All measures
+have their plain definitions. *Calibrated* is the setting that stands for the paper's own. *Uncalibrated* is
+the first reading of the paper, before any comparison. Each paper's section below has all candidates. Nothing
+was fitted to the exhibits that are held out.
 
 | paper | exhibit | rows in | held out | calibrated | uncalibrated |
 |---|---|---|---|---|---|
@@ -106,7 +106,7 @@ def _paper(paper: Paper, recorded: Recorded) -> Iterator[str]:
     heads = ("statement", "in the paper's words", "measured", "published", *(variants or paper.stacks[:1]))
     yield f"\n| {' | '.join(heads)} |\n|{'---|' * len(heads)}\n"
     for claim in paper.claims:
-        yield _line(claim, recorded, variants or list(paper.stacks[:1]))
+        yield _line(paper, claim, recorded, variants or list(paper.stacks[:1]))
     found = list(causes(paper, recorded))
     if found:
         yield "\nContradicted, with the cause as far as it was tested:\n\n"
@@ -154,11 +154,15 @@ def _deviations(paper: Paper, recorded: Recorded) -> Iterator[str]:
         yield f"| {table}{note} | {unit} | {' | '.join(_percent(means.get(name)) for name in variants)} |\n"
 
 
-def _line(claim: Claim, recorded: Recorded, variants: list[str]) -> str:
+def _line(paper: Paper, claim: Claim, recorded: Recorded, variants: list[str]) -> str:
     first = recorded.claim(claim.id, variants[0])
     quote = f"“{claim.quote}”" if claim.quote else "(of this reproduction)"
     place = f", {claim.place}" if claim.place else ""
-    verdicts = (recorded.claim(claim.id, name).get("verdict", "not run") for name in variants)
+    today = () if claim.quote else [one.name for one in paper.candidates if one.today]
+    verdicts = (
+        "-" if name in today else recorded.claim(claim.id, name).get("verdict", "not run")
+        for name in variants
+    )
     return line(claim.text, quote + place, _measured(first), _published(first), *verdicts)
 
 

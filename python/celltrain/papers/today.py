@@ -20,10 +20,11 @@ WORDS = "today.md"
 
 HEAD = """# The papers today
 
-What a reader of today should believe of each paper: its experiments again under its own TCP, under what the
-standards say (`rfc`) and under a current Linux kernel (`linux`), as far as they were run. Packets, network
-and hosts stay the paper's; the candidates of these names in each `paper.toml` list every setting. The tables
-have the statements that were judged, and [Statements](../reference/statements.md) all of them.
+What a reader of today should believe of each paper. Its experiments are repeated under its own TCP, under
+what the standards say today (`rfc`) and under a current Linux kernel (`linux`), as far as they were run. The
+packets, the network and the hosts stay the paper's; the candidates of these names in each `paper.toml` list
+every setting. Each table lists the statements that were judged under the TCP of today.
+[Statements](../reference/statements.md) lists all of them.
 
 Generated from `today.md`, `recorded.json` and `recorded.csv` of each paper by `make generate`.
 """

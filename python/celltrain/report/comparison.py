@@ -34,7 +34,9 @@ def comparison_report(found: Comparison, command: Sequence[str] | None = None) -
         f"{m['replications']} replications of each with seed {m['seed']}",
     )
     first, *others = found.measures
-    page.lead(f"Which variant is best here by {first.title}?", found.sentences()[:1])
+    page.lead(
+        f"Which variant is best here by {first.title}?", [found.sentences()[0], *found.alike_sentences()]
+    )
     _chart(page, found, first)
     page.section("By other measures")
     for measure, sentence in zip(others, found.sentences()[1:], strict=True):

@@ -117,10 +117,21 @@ def points_chart(
 
 
 def how_sure(page: Page, manifest: Mapping[str, Any]) -> None:
-    """The section on uncertainty and provenance."""
+    """The section on uncertainty and provenance.
+
+    Args:
+        page: the report.
+        manifest: of the results; seed and replications are None where sections have their own.
+    """
     page.section("How sure")
     n = manifest["replications"]
-    if n > 1:
+    if n is None:
+        page.text(
+            "Every mean is over the independent replications of its section; ± is half of its 95 % Student "
+            "interval. Replication r of every variant has the same seed, so that differences are taken "
+            "between runs that share their random numbers."
+        )
+    elif n > 1:
         page.text(
             f"Every mean is over {n} independent replications; ± is half of its 95 % Student interval "
             f"({n - 1} degrees of freedom). Replication r of every variant has the same seed, so that "
@@ -135,7 +146,7 @@ def how_sure(page: Page, manifest: Mapping[str, Any]) -> None:
         ("", ""),
         [
             ("celltrain", f"{manifest['celltrain']}, revision {manifest['revision'] or 'unknown'}"),
-            ("seed", str(manifest["seed"])),
+            ("seed", "that of each section" if manifest["seed"] is None else str(manifest["seed"])),
             ("fingerprint", str(manifest["fingerprint"])),
             ("simulated", f"{manifest['cell_hops']:,} cell-hops in {manifest['wall_time']:.2f} s"),
             ("rate", f"{text.number(rate / 1e6)} million cell-hops a second"),

@@ -30,6 +30,12 @@ FAMILIES: Mapping[str, Sequence[tuple[str, str]]] = {
         ("95th percentile", "fct_p95"),
         ("99th percentile", "fct_p99"),
     ),
+    "Response time of requests": (
+        ("median", "response_time_p50"),
+        ("mean", "response_time_mean"),
+        ("95th percentile", "response_time_p95"),
+        ("99th percentile", "response_time_p99"),
+    ),
     "Slowdown of flows": (
         ("median", "slowdown_p50"),
         ("mean", "slowdown_mean"),

@@ -115,7 +115,8 @@ def _lead(page: Page, found: Reproduction) -> "CellRun | None":
 def _asked(page: Page, found: Reproduction) -> None:
     names = ", ".join(table.name for table in found.tables)
     page.section("What was run")
-    page.text(f"{names} of the paper, {found.replications} replications of every column, seed {found.seed}.")
+    times = f"{found.replications} replication{'' if found.replications == 1 else 's'}"
+    page.text(f"{names} of the paper, {times} of every column, seed {found.seed}.")
     own, others = found.default_stack, [stack for stack in found.stacks if stack != found.default_stack]
     if own in found.stacks:
         page.text(

@@ -1,6 +1,7 @@
 """The report of a suite: each section's question, its picture and its verdicts."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from celltrain import text
 from celltrain.bounds import bounds
@@ -27,12 +28,7 @@ def suite_report(found: SuiteResults, command: Sequence[str]) -> str:
         command: what runs it again.
     """
     suite = found.suite
-    first = next(iter(found.found.values())).manifest
-    page = Page(
-        suite.title,
-        f"{len(suite.sections)} sections of {suite.source}, {first['replications']} replications of each "
-        f"variant with seed {first['seed']}",
-    )
+    page = Page(suite.title, f"{len(suite.sections)} sections of {suite.source}, {_counts(found)}")
     page.lead(f"Which statements hold for {_names(found)}?", summary(found))
     for section in suite.sections:
         _section(page, found, section)
@@ -41,7 +37,7 @@ def suite_report(found: SuiteResults, command: Sequence[str]) -> str:
         for one in suite.missing:
             page.text(f"{suite.source}, section {one}.")
     every = [one.manifest for one in found.found.values()]
-    parts.how_sure(page, {**first, **combined_provenance(every)})
+    parts.how_sure(page, {**every[0], **found.common(), **combined_provenance(every)})
     parts.rerun(page, command, {})
     return page.html()
 
@@ -70,7 +66,18 @@ def _section(page: Page, found: SuiteResults, section: Section) -> None:
     for index, name in enumerate(section.measures):
         with page.folded(measure(name).title.capitalize(), is_open=index == 0):
             _chart(page, comparison, name)
-    page.text(f"All numbers: {section.place}/report.html.", "note")
+    own = f"{_of(comparison.manifest)}. " if None in found.common().values() else ""
+    page.text(f"{own}All numbers: {section.place}/report.html.", "note")
+
+
+def _counts(found: SuiteResults) -> str:
+    """How many replications there are, with which seed."""
+    common = found.common()
+    return "each with its own seed and replications" if None in common.values() else _of(common)
+
+
+def _of(manifest: Mapping[str, Any]) -> str:
+    return f"{manifest['replications']} replications of each variant with seed {manifest['seed']}"
 
 
 def _chart(page: Page, comparison: Comparison, name: str) -> None:

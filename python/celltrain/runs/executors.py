@@ -88,7 +88,7 @@ def connect(address: str) -> Iterator[Cluster]:
     except ImportError as error:
         raise InputError("a scheduler needs the extra 'dask': pip install 'celltrain[dask]'") from error
     if not _ADDRESS.fullmatch(address):  # a client of something else would not even be closed in peace
-        raise InputError(f"'{address}' is no address of a Dask scheduler: expected tcp://HOST:PORT")
+        raise InputError(f"'{address}' is not the address of a Dask scheduler: expected tcp://HOST:PORT")
     try:
         client = distributed.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:

@@ -10,7 +10,7 @@ from celltrain.experiment import Task
 from celltrain.runs.entry import Run
 from celltrain.runs.store import Store
 from celltrain.sweeps.plan import Plan
-from celltrain.verdicts import spent_confidence
+from celltrain.verdicts import nearly_normal, spent_confidence
 
 __all__ = ["Agenda"]
 
@@ -110,4 +110,4 @@ class Agenda:
             values += self._store.stretch(key, len(values), target).sample(until.metric)
         look = -(-target // self._plan.replications)
         found = statistics.estimate(values, spent_confidence(until.confidence, look))
-        return target >= until.max_replications or found.within(until.rel_ci)
+        return target >= until.max_replications or (found.within(until.rel_ci) and nearly_normal(values))

@@ -184,5 +184,5 @@ def _refuse_twice(what: str, values: Sequence[str]) -> None:
     seen: set[str] = set()
     for value in values:
         if value in seen:
-            raise InputError(f"{what}: the value {value} is there twice")
+            raise InputError(f"{what}: the value {value} appears twice")
         seen.add(value)

@@ -43,7 +43,8 @@ class Until:
     measured values alone, not on which run ended first. Because the interval is looked at more than once,
     each look has a confidence of its own (`celltrain.verdicts.spent_confidence`), such that the interval at
     which a point stops covers the mean with the stated confidence. Fewer and larger steps therefore need
-    fewer runs.
+    fewer runs. No point stops before its mean is nearly normal (`celltrain.verdicts.nearly_normal`): after
+    15 replications at the earliest, and later where the values are skewed.
     """
 
     metric: str
@@ -264,7 +265,7 @@ def make_plan(
     if zip is not None:
         axes.append(zip_axis(zip))
     if not axes:
-        raise InputError("a sweep varies something: it needs a grid or a zip")
+        raise InputError("nothing varies: a sweep needs a grid or a zip")
     keys = [key for axis in axes for key in axis.keys]
     for key in keys:
         if key in _OWN_KEYS:

@@ -122,7 +122,7 @@ def run_plan(
     if plan.most_runs > MAX_RUNS and not yes:
         raise InputError(
             f"the sweep can need {plan.most_runs:,} runs ({plan.points:,} points), more than {MAX_RUNS:,}: "
-            "say yes if that is meant (--yes, or yes=True)"
+            "confirm it with --yes, or yes=True"
         )
     keys = plan.keys()
     plan.check_metric()

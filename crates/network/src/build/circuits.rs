@@ -12,7 +12,7 @@ use super::{Builder, Circuit, Circuits, Joint, Laid, VcDraft, idle::idle_path};
 use crate::{
     capture::Path,
     channel::{NextHop, Vc},
-    flight::PayloadQueue,
+    flight::{PayloadQueue, SentTimes},
     host::{AbrDestination, AbrEnd, AbrSource, CellQueue, Incoming, IncomingStats, Outgoing, Pace},
     measures::{Delays, Sampler},
     port::VcEntry,
@@ -105,7 +105,7 @@ impl Builder<'_> {
     }
 
     fn add_sent(&mut self) -> usize {
-        self.flight.sent.push(PayloadQueue::default());
+        self.flight.sent.push(SentTimes::default());
         self.flight.sent.len() - 1
     }
 

@@ -14,6 +14,7 @@ use super::{Builder, Place, PortDraft, joints::line};
 use crate::{
     channel::Channel,
     flight::Streams,
+    free::free,
     host::{Host, HostParts},
     network::{FlowEnds, Network, Node},
     port::{Location, Port, PortParts, PortSamplers, Queuing, ServiceKind},
@@ -61,8 +62,11 @@ impl Builder<'_> {
         order.sort_by_key(|&index| places[index].1);
         let mut host_index = BTreeMap::new();
         let mut nodes = Vec::new();
-        for (.., place) in places {
+        let mut places = places.into_iter();
+        while let Some((.., place)) = places.next() {
             if nodes.len() % NODES_BETWEEN_POLLS == 0 && interrupt() {
+                free((nodes, place, places));
+                self.discard();
                 return None;
             }
             nodes.push(match place {

@@ -4,6 +4,7 @@ mod circuits;
 mod finish;
 mod idle;
 mod joints;
+mod parties;
 
 use std::collections::BTreeMap;
 
@@ -21,10 +22,12 @@ use celltrain_engine::{
 };
 use celltrain_tcp::{Receiver, Sender, Tcp};
 
+use self::parties::duplex_ends;
 use crate::{
     capture::{PacketTap, Path, Places},
     channel::ChannelParts,
     flight::{InFlight, PayloadQueue},
+    free::free,
     host::{Endpoint, HostParts, IpLayer, Member, Pool, Service},
     measures::{Idle, Sampler},
     network::{Carrier, FlowEnds, Network},
@@ -212,6 +215,7 @@ pub(crate) fn build(
         if laid >= LAID_BETWEEN_POLLS {
             laid = 0;
             if interrupt() {
+                builder.discard();
                 return None;
             }
         }
@@ -221,6 +225,12 @@ pub(crate) fn build(
 }
 
 impl Builder<'_> {
+    /// Frees what has been made of a network that nobody wants any more, without waiting for it.
+    fn discard(self) {
+        let Self { streams, flight, joints, ports, vcs, hosts, channels, circuits, .. } = self;
+        free((streams, flight, joints, ports, vcs, hosts, channels, circuits));
+    }
+
     fn flow(&mut self, index: usize, flow: &Flow) -> FlowEnds {
         let path = Path::new(index, flow.from, flow.to, flow.tcp.window_scale);
         let circuits = self.circuits(index, flow, path);
@@ -255,7 +265,12 @@ impl Builder<'_> {
         let ends = |first: usize| first as u32..(first + size) as u32;
         self.script(index, LossDirection::Data, (flow.from, outgoing), &ends(receiver));
         self.script(index, LossDirection::Ack, (flow.to, ack_outgoing), &ends(sender));
+        let carrier = Carrier::Tcp { sender, receiver };
         let (kind, next, carrier) = match &flow.traffic {
+            Traffic::RequestResponse(form) => {
+                self.parties(flow, form, [sender, receiver], start);
+                return FlowEnds { from: flow.from, to: flow.to, outgoing, incoming, shares, carrier };
+            }
             Traffic::ShortFlows(form) => {
                 let mut arrivals = self.arrivals(form, flow);
                 let next = arrivals.begin(start.ps());
@@ -278,7 +293,7 @@ impl Builder<'_> {
                     self.host(flow.from).sources.push(Source { kind: Kind::Stop { endpoint }, next });
                 }
                 let kind = Kind::Application { endpoint, bytes, every, stop };
-                (kind, start, Carrier::Tcp { sender, receiver })
+                (kind, start, carrier)
             }
         };
         self.host(flow.from).sources.push(Source { kind, next });
@@ -291,15 +306,19 @@ impl Builder<'_> {
             mean: Slot::of_ps(flow.tcp.processing_delay),
             spread: flow.tcp.processing_spread,
         });
-        let of_acks = processing.filter(|_| flow.tcp.acks_processed);
+        let both_ways = matches!(flow.traffic, Traffic::RequestResponse(_));
+        // Either end sends data then, with ACKs among them.
+        let of_acks = processing.filter(|_| flow.tcp.acks_processed || both_ways);
         let pooled = matches!(flow.traffic, Traffic::ShortFlows(_));
         let sampler = Sampler::new(self.sample.filter(|_| !pooled));
         let first = (self.host(flow.from).endpoints.len(), self.host(flow.to).endpoints.len());
         for number in 0..count {
-            let mut sender = Sender::new(&flow.tcp);
-            sender.seed(self.randomness.named(&format!("flow {} congestion control", flow.name)));
+            let [mut sending, receiving] = if both_ways { duplex_ends(flow) } else { simplex_ends(flow) };
+            if let Some(sender) = sending.sender_mut() {
+                sender.seed(self.randomness.named(&format!("flow {} congestion control", flow.name)));
+            }
             self.host(flow.from).endpoints.push(Endpoint {
-                tcp: Tcp::Sender(Box::new(sender)),
+                tcp: sending,
                 outgoing: vcs[0],
                 peer: (first.1 + number) as u32,
                 path,
@@ -310,7 +329,7 @@ impl Builder<'_> {
                 sampler: sampler.clone(),
             });
             self.host(flow.to).endpoints.push(Endpoint {
-                tcp: Tcp::Receiver(Box::new(Receiver::new(&flow.tcp))),
+                tcp: receiving,
                 outgoing: vcs[1],
                 peer: (first.0 + number) as u32,
                 path: path.reversed(),
@@ -378,6 +397,11 @@ impl Builder<'_> {
             tap: captured.then(|| Box::new(PacketTap::default())),
         })
     }
+}
+
+/// The ends of a connection whose data go one way.
+fn simplex_ends(flow: &Flow) -> [Tcp; 2] {
+    [Tcp::Sender(Box::new(Sender::new(&flow.tcp))), Tcp::Receiver(Box::new(Receiver::new(&flow.tcp)))]
 }
 
 /// When the source of a flow stops.

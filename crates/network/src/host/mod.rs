@@ -7,6 +7,7 @@
 mod abr;
 mod pace;
 mod packets;
+mod party;
 mod pool;
 mod server;
 mod timers;
@@ -22,7 +23,7 @@ use celltrain_engine::{
     stream::{StreamId, Train},
     time::NEVER,
 };
-use celltrain_tcp::{Ecn, Tcp};
+use celltrain_tcp::{Ecn, Receiver, Tcp};
 
 use self::{
     packets::{InIpLayer, InProcessor},
@@ -61,11 +62,26 @@ pub(crate) struct Endpoint {
     pub(crate) processing: [Option<Service>; 2],
     /// Segments that it may still hand to the processor.
     pub(crate) headroom: u32,
-    /// The number of the present flow, where there is one after the other; then the endpoint is a member of a pool.
+    /// The number of the present flow, where there is one after the other; then the endpoint is a member of a pool. Or it is of a party.
     pub(crate) flow: u32,
     pub(crate) member: Option<Member>,
     /// Congestion window over time (senders), or bytes delivered so far (receivers).
     pub(crate) sampler: Sampler,
+}
+
+impl Endpoint {
+    /// What is sampled of it. A client receives what its flow carries.
+    fn sample(&self) -> u64 {
+        let delivered = |receiver: &Receiver| receiver.stats().distinct_bytes;
+        match &self.tcp {
+            Tcp::Sender(sender) => sender.window().cwnd,
+            Tcp::Receiver(receiver) => delivered(receiver),
+            Tcp::Duplex(both) if self.member.as_ref().is_some_and(Member::is_client) => {
+                delivered(both.receiver())
+            }
+            Tcp::Duplex(both) => both.sender().window().cwnd,
+        }
+    }
 }
 
 /// A VC that begins in the host.
@@ -77,7 +93,7 @@ pub(crate) struct Outgoing {
     pub(crate) vci: u32,
     /// Where the contents of its frames wait; sources of cells send frames without contents.
     pub(crate) payloads: Option<usize>,
-    /// Where the times wait at which its frames of bare cells were sent, if their delays are measured.
+    /// Where the times wait at which its frames of bare cells were sent, if their delays are measured or watched.
     pub(crate) sent: Option<usize>,
     /// Whether its frames travel as cells or as packets.
     pub(crate) framing: Framing,
@@ -228,6 +244,11 @@ impl Host {
     /// Forgets maxima and distributions, which cannot be had as differences: a new window begins.
     pub(crate) fn begin_window(&mut self) {
         self.parts.abr.iter_mut().for_each(|source| source.queue.begin_window());
+        self.parts
+            .endpoints
+            .iter_mut()
+            .filter_map(|endpoint| endpoint.member.as_mut())
+            .for_each(Member::begin_window);
         let delays = self.parts.incoming.iter_mut().filter_map(|incoming| incoming.delays.as_deref_mut());
         delays.for_each(Delays::begin_window);
     }
@@ -282,10 +303,7 @@ impl Host {
     fn sample(&mut self, due: Time) {
         for endpoint in &mut self.parts.endpoints {
             if endpoint.sampler.due() == due {
-                endpoint.sampler.record(match &endpoint.tcp {
-                    Tcp::Sender(sender) => sender.window().cwnd,
-                    Tcp::Receiver(receiver) => receiver.stats().distinct_bytes,
-                } as f64);
+                endpoint.sampler.record(endpoint.sample() as f64);
             }
         }
         for source in self.parts.abr.iter_mut().filter(|source| source.queue_sampler.due() == due) {
@@ -432,6 +450,11 @@ impl Host {
                 self.send_due(now, endpoint, streams);
                 every.map(|every| now + every).filter(|&next| next < stop).unwrap_or(NEVER)
             }
+            Kind::Party { endpoint } => {
+                let endpoint = *endpoint;
+                self.on_party(now, endpoint, streams);
+                NEVER
+            }
             Kind::Stop { endpoint } => {
                 let endpoint = *endpoint;
                 self.parts.endpoints[endpoint as usize].tcp.stop(now);
@@ -450,8 +473,7 @@ impl Host {
                     *packet = Packet { sent: at.ps(), ..Packet::default() };
                     assert_eq!(number, vc.frames, "frames are numbered as they are sent");
                 } else if let Some(sent) = vc.sent.filter(|_| position == 0) {
-                    let (number, time) = streams.contents.sent[sent].send();
-                    *time = at.ps();
+                    let number = streams.contents.sent[sent].send(at.ps());
                     assert_eq!(number, vc.frames, "frames are numbered as they are sent");
                 }
                 self.send_cells(at, outgoing, frame, count, streams);

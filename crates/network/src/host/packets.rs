@@ -65,8 +65,11 @@ impl Host {
         incoming.stats.useful_cells += u64::from(cell.length);
         self.fingerprint.mix(u64::from(number));
         let Some(payloads) = incoming.payloads else {
-            if let (Some(sent), Some(delays)) = (incoming.sent, &mut incoming.delays) {
-                delays.add(now - *streams.contents.sent[sent].take(number));
+            if let Some(sent) = incoming.sent {
+                let delay = streams.contents.sent[sent].arrive(number, now);
+                if let Some(delays) = &mut incoming.delays {
+                    delays.add(delay);
+                }
             }
             return;
         };

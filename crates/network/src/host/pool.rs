@@ -12,7 +12,7 @@ use celltrain_tcp::{Event, Params, Receiver, ReceiverStats, Sender, SenderStats,
 use super::Host;
 use crate::{
     flight::{Packet, Streams},
-    traffic::arrivals::Arrivals,
+    traffic::{arrivals::Arrivals, request_response::Party},
 };
 
 /// A flow that has begun.
@@ -41,6 +41,9 @@ pub(crate) struct Pool {
     seeds: Generator,
     /// Endpoints not in use; the last is the next to be.
     free: Vec<u32>,
+    /// The first endpoint, and how many from it on have ever had a flow.
+    first: u32,
+    used: u32,
     /// Flow number n is at n - 1.
     pub(crate) begun: Vec<Begun>,
     /// Flows that found no endpoint free.
@@ -63,6 +66,8 @@ impl Pool {
             arrivals,
             params,
             seeds,
+            first: endpoints.start,
+            used: 0,
             free: endpoints.rev().collect(),
             begun: Vec::new(),
             turned_away: 0,
@@ -70,9 +75,14 @@ impl Pool {
             past_events: None,
         }
     }
+
+    /// How many of its endpoints have ever had a flow: its first ones. The others have nothing to tell, nor have their receivers.
+    pub(crate) fn used(&self) -> usize {
+        self.used as usize
+    }
 }
 
-/// What an endpoint of a pool is to it.
+/// What an endpoint is to its pool, or to the party that writes and reads there.
 #[derive(Debug)]
 pub(crate) enum Member {
     /// It sends one flow after the other.
@@ -84,6 +94,8 @@ pub(crate) enum Member {
     },
     /// It receives them.
     Receiver(Box<Receiving>),
+    /// It has no pool: a party writes and reads here.
+    Party(Box<Party>),
 }
 
 /// The receiving end of one flow after the other.
@@ -103,14 +115,18 @@ impl Member {
         let (had, past) = (Had::default(), ReceiverStats::default());
         Self::Receiver(Box::new(Receiving { params: *params, had, earlier: Vec::new(), past }))
     }
-}
 
-/// Adds what tables of results count.
-fn add_sent(sum: &mut SenderStats, stats: &SenderStats) {
-    sum.segments += stats.segments;
-    sum.retransmitted_segments += stats.retransmitted_segments;
-    sum.timeouts += stats.timeouts;
-    sum.fast_retransmits += stats.fast_retransmits;
+    /// Whether a client writes requests here and reads answers.
+    pub(super) fn is_client(&self) -> bool {
+        matches!(self, Self::Party(party) if party.response_times().is_some())
+    }
+
+    /// Forgets what cannot be had as differences: a new window begins.
+    pub(super) fn begin_window(&mut self) {
+        if let Self::Party(party) = self {
+            party.begin_window();
+        }
+    }
 }
 
 /// Adds what tables of results count.
@@ -151,7 +167,7 @@ impl Host {
         let mut sum = self.parts.pools[pool].past;
         for endpoint in &self.parts.endpoints[endpoints] {
             if let Tcp::Sender(sender) = &endpoint.tcp {
-                add_sent(&mut sum, sender.stats());
+                sum.add_counted(sender.stats());
             }
         }
         sum
@@ -198,10 +214,11 @@ impl Host {
             pool.turned_away += 1;
             return next;
         };
+        pool.used = pool.used.max(place - pool.first + 1);
         pool.begun.push(Begun { at: now, bytes });
         let endpoint = &mut self.parts.endpoints[place as usize];
         if let Tcp::Sender(sender) = &mut endpoint.tcp {
-            add_sent(&mut pool.past, sender.stats());
+            pool.past.add_counted(sender.stats());
             if let Some(events) = &mut pool.past_events {
                 events.push((endpoint.flow, sender.take_events()));
             }
@@ -219,13 +236,14 @@ impl Host {
         next
     }
 
-    /// A packet reaches an endpoint of a pool.
+    /// A packet reaches an endpoint of a pool or a party.
     #[inline(never)]
     pub(super) fn on_member(&mut self, now: Time, packet: &Packet, streams: &mut Streams) {
         let index = packet.endpoint;
         let endpoint = &mut self.parts.endpoints[index as usize];
         let Some(member) = &mut endpoint.member else { return };
         match member {
+            Member::Party(_) => self.on_party_packet(now, packet, streams),
             Member::Receiver(receiving) => {
                 if packet.flow < endpoint.flow {
                     return;

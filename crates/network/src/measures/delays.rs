@@ -1,5 +1,7 @@
 //! Delays of the frames of a flow, and of several flows together.
 
+use std::{borrow::Cow, collections::BinaryHeap};
+
 use celltrain_engine::{
     Time,
     time::{SECOND, seconds},
@@ -10,20 +12,49 @@ use super::{
     histogram::{highest_of, lowest_of},
 };
 
-/// The transfer delays of a flow's frames: mean and extremes exactly, quantiles to 1.6 %.
+/// The transfer delays of a flow's frames, or the response times of its requests: mean and extremes exactly, quantiles to 1.6 %.
 ///
 /// They are counted twice: whole, and from what a frame takes on the idle path. Where propagation is long, a bin of the whole delay is
 /// wider than all that queues add, so their variation comes from the second count.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Delays {
     sum: u128,
-    /// The shortest and the longest.
-    range: Option<(Time, Time)>,
+    range: Range,
     whole: Histogram,
     idle: Idle,
     /// Of frames that take less than a full one on the idle path, the delay beyond that of the smallest; of the others that beyond
     /// that of a full one.
     beyond: [Histogram; 2],
+}
+
+/// The shortest delay and the longest; the shortest is above the longest as long as there is none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Range {
+    shortest: Time,
+    longest: Time,
+}
+
+impl Default for Range {
+    fn default() -> Self {
+        Self { shortest: Time::MAX, longest: 0 }
+    }
+}
+
+impl Range {
+    /// The range of the delays of both.
+    #[inline]
+    fn with(self, other: Self) -> Self {
+        Self { shortest: self.shortest.min(other.shortest), longest: self.longest.max(other.longest) }
+    }
+
+    /// None without delays.
+    fn some(self) -> Option<Self> {
+        (self.shortest <= self.longest).then_some(self)
+    }
+
+    fn clamp(self, delay: Time) -> Time {
+        delay.clamp(self.shortest, self.longest)
+    }
 }
 
 /// What frames take on the idle path of a flow: propagation and transmission.
@@ -53,8 +84,7 @@ impl Delays {
     #[inline]
     pub(crate) fn add(&mut self, delay: Time) {
         self.sum += u128::from(delay);
-        let (low, high) = self.range.unwrap_or((delay, delay));
-        self.range = Some((low.min(delay), high.max(delay)));
+        self.range = self.range.with(Range { shortest: delay, longest: delay });
         self.whole.add(delay);
         let is_full = delay >= self.idle.full;
         let idle = if is_full { self.idle.full } else { self.idle.smallest };
@@ -66,61 +96,69 @@ impl Delays {
         &self.whole
     }
 
-    /// The delays beyond the shortest one.
-    fn variations(&self) -> impl Iterator<Item = Bin> {
-        let (least, most) = self.range.unwrap_or_default();
-        let of = |origin: Time, beyond: &Histogram| -> Vec<Bin> {
-            let bins = beyond.bins().map(|(bin, count)| {
+    /// How many there are.
+    pub(crate) fn count(&self) -> u64 {
+        self.whole.count()
+    }
+
+    /// The delays beyond the shortest one, from the longest down: of the frames that are smaller than full ones, and of the full ones.
+    fn variations(&self) -> [impl Iterator<Item = Bin>; 2] {
+        let range = self.range;
+        let [small, full] = &self.beyond;
+        [(self.idle.smallest, small), (self.idle.full, full)].map(move |(origin, beyond)| {
+            beyond.bins().rev().map(move |(bin, count)| {
                 // What lies in the bin of an extreme lies on this side of it.
                 let [low, high] = [lowest_of(bin), highest_of(bin)]
-                    .map(|edge| origin.saturating_add(edge).clamp(least, most) - least);
+                    .map(|edge| range.clamp(origin.saturating_add(edge)) - range.shortest);
                 (low, high, count)
-            });
-            bins.collect()
-        };
-        let [small, full] = &self.beyond;
-        of(self.idle.smallest, small).into_iter().chain(of(self.idle.full, full))
+            })
+        })
     }
 }
 
 /// The delays of the frames of several flows.
-pub(crate) struct Together<'a>(Vec<&'a Delays>);
+pub(crate) struct Together<'a> {
+    delays: Vec<&'a Delays>,
+    whole: Cow<'a, Histogram>,
+    range: Range,
+}
 
 impl<'a> Together<'a> {
     /// Those of the flows whose delays are measured; none if none are.
     pub(crate) fn of(delays: impl Iterator<Item = Option<&'a Delays>>) -> Option<Self> {
         let delays: Vec<_> = delays.flatten().collect();
-        (!delays.is_empty()).then_some(Self(delays))
+        let (first, others) = delays.split_first()?;
+        let mut whole = Cow::Borrowed(&first.whole);
+        others.iter().for_each(|delays| whole.to_mut().merge(&delays.whole));
+        let range = delays.iter().fold(Range::default(), |range, delays| range.with(delays.range));
+        Some(Self { delays, whole, range })
     }
 
     /// How the delays of all frames are distributed, in picoseconds.
-    pub(crate) fn histogram(&self) -> Histogram {
-        let mut all = Histogram::default();
-        self.0.iter().for_each(|delays| all.merge(&delays.whole));
-        all
+    pub(crate) fn histogram(&self) -> &Histogram {
+        &self.whole
+    }
+
+    /// How many delays there are.
+    pub(crate) fn count(&self) -> u64 {
+        self.whole.count()
     }
 
     /// The mean in seconds; NaN without frames.
     pub(crate) fn mean(&self) -> f64 {
-        let sum: u128 = self.0.iter().map(|delays| delays.sum).sum();
-        let count: u64 = self.0.iter().map(|delays| delays.whole.count()).sum();
-        sum as f64 / count as f64 / SECOND as f64
-    }
-
-    fn range(&self) -> Option<(Time, Time)> {
-        let ranges = self.0.iter().filter_map(|delays| delays.range);
-        ranges.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))
+        let sum: u128 = self.delays.iter().map(|delays| delays.sum).sum();
+        sum as f64 / self.count() as f64 / SECOND as f64
     }
 
     /// The longest delay in seconds; NaN without frames.
     pub(crate) fn most(&self) -> f64 {
-        self.range().map_or(f64::NAN, |(_, most)| seconds(most))
+        self.range.some().map_or(f64::NAN, |range| seconds(range.longest))
     }
 
     /// A quantile in seconds, within 1.6 % and the range of the delays; NaN without frames.
     pub(crate) fn quantile(&self, quantile: f64) -> f64 {
-        self.range().map_or(f64::NAN, |(least, most)| {
-            self.histogram().quantile(quantile).clamp(least as f64, most as f64) / SECOND as f64
+        self.range.some().map_or(f64::NAN, |Range { shortest, longest }| {
+            self.whole.quantile(quantile).clamp(shortest as f64, longest as f64) / SECOND as f64
         })
     }
 
@@ -128,16 +166,19 @@ impl<'a> Together<'a> {
     /// takes the shortest delay for the one without queues. Flows over unlike paths are compared each with itself. It is right to 1.6 %
     /// of what a frame takes beyond the idle path; NaN without frames.
     pub(crate) fn variation(&self) -> f64 {
-        let mut bins: Vec<_> = self.0.iter().flat_map(|delays| delays.variations()).collect();
-        bins.sort_unstable();
-        let count: u64 = bins.iter().map(|&(.., count)| count).sum();
-        let (target, mut below) = (0.99 * count as f64, 0.0);
-        for (low, high, count) in bins {
-            let count = count as f64;
-            if below + count >= target {
-                return (low as f64 + (high - low) as f64 * (target - below) / count) / SECOND as f64;
+        let mut series: Vec<_> = self.delays.iter().flat_map(|delays| delays.variations()).collect();
+        // The longest of each, with the series that it is of.
+        let mut longest: BinaryHeap<_> =
+            series.iter_mut().zip(0..).filter_map(|(bins, place)| Some((bins.next()?, place))).collect();
+        let mut below = self.whole.count();
+        let target = 0.99 * below as f64;
+        while let Some(((low, high, count), place)) = longest.pop() {
+            below -= count;
+            if (below as f64) < target {
+                let share = (target - below as f64) / count as f64;
+                return (low as f64 + (high - low) as f64 * share) / SECOND as f64;
             }
-            below += count;
+            longest.extend(series[place].next().map(|bin: Bin| (bin, place)));
         }
         f64::NAN
     }

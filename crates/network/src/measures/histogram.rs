@@ -45,20 +45,20 @@ impl Histogram {
     /// Counts one value.
     #[inline]
     pub fn add(&mut self, value: Time) {
-        self.add_to(bin_of(value), 1);
-    }
-
-    #[inline]
-    fn add_to(&mut self, bin: usize, count: u64) {
-        let (block, place) = (bin / STEPS as usize, bin % STEPS as usize);
-        match self.blocks.get_mut(block) {
-            Some(Some(counts)) => counts[place] += count,
-            _ => self.block(block)[place] += count,
+        let bin = bin_of(value);
+        match self.blocks.get_mut(bin / STEPS as usize) {
+            Some(Some(counts)) => counts[bin % STEPS as usize] += 1,
+            _ => self.add_first(bin),
         }
     }
 
-    /// A block that nothing has fallen into so far.
+    /// Counts the first value of a block.
     #[cold]
+    fn add_first(&mut self, bin: usize) {
+        self.block(bin / STEPS as usize)[bin % STEPS as usize] += 1;
+    }
+
+    /// A block that nothing has fallen into so far.
     fn block(&mut self, block: usize) -> &mut Block {
         if block >= self.blocks.len() {
             self.blocks.resize(block + 1, None);
@@ -68,14 +68,23 @@ impl Histogram {
 
     /// Adds what another histogram has counted: the sum is the histogram of all values, exactly.
     pub fn merge(&mut self, other: &Self) {
-        other.bins().for_each(|(bin, count)| self.add_to(bin, count));
+        for (number, counts) in other.blocks() {
+            let sums = match self.blocks.get_mut(number) {
+                Some(Some(sums)) => sums,
+                _ => self.block(number),
+            };
+            std::iter::zip(sums, counts).for_each(|(sum, count)| *sum += count);
+        }
+    }
+
+    /// The blocks that anything fell into.
+    fn blocks(&self) -> impl DoubleEndedIterator<Item = (usize, &Block)> {
+        self.blocks.iter().enumerate().filter_map(|(number, block)| Some((number, &**block.as_ref()?)))
     }
 
     /// The bins that anything fell into, and how much did.
-    pub fn bins(&self) -> impl Iterator<Item = (usize, u64)> {
-        let blocks =
-            self.blocks.iter().enumerate().filter_map(|(number, block)| Some((number, block.as_ref()?)));
-        let counts = blocks.flat_map(|(number, counts)| {
+    pub fn bins(&self) -> impl DoubleEndedIterator<Item = (usize, u64)> {
+        let counts = self.blocks().flat_map(|(number, counts)| {
             counts.iter().enumerate().map(move |(place, &count)| (number * STEPS as usize + place, count))
         });
         counts.filter(|&(_, count)| count > 0)
@@ -84,21 +93,28 @@ impl Histogram {
     /// How many values were counted.
     #[must_use]
     pub fn count(&self) -> u64 {
-        self.bins().map(|(_, count)| count).sum()
+        self.blocks().flat_map(|(_, counts)| counts).sum()
     }
 
     /// The value below which a share `quantile` of the values lies, linear within a bin; zero without values.
     #[must_use]
     pub fn quantile(&self, quantile: f64) -> f64 {
         let target = quantile * self.count() as f64;
-        let mut below = 0.0;
-        for (bin, count) in self.bins() {
-            let count = count as f64;
-            if below + count >= target {
-                let (low, high) = (lowest_of(bin) as f64, highest_of(bin) as f64 + 1.0);
-                return low + (high - low) * (target - below) / count;
+        let mut below = 0;
+        for (number, counts) in self.blocks() {
+            let upto = below + counts.iter().sum::<u64>();
+            if (upto as f64) < target {
+                below = upto;
+                continue;
             }
-            below += count;
+            for (place, &count) in counts.iter().enumerate().filter(|&(_, &count)| count > 0) {
+                if (below + count) as f64 >= target {
+                    let bin = number * STEPS as usize + place;
+                    let (low, high) = (lowest_of(bin) as f64, highest_of(bin) as f64 + 1.0);
+                    return low + (high - low) * (target - below as f64) / count as f64;
+                }
+                below += count;
+            }
         }
         0.0
     }

@@ -65,8 +65,7 @@ impl<S: Service> PortCore<S> {
     #[inline(always)]
     pub(super) fn notify_allocator(&mut self, at: Instant, cell: &mut Cell, streams: &mut Streams) -> bool {
         let Some(control) = &mut self.control else { return true };
-        let mark = control.on_cell(at.ps(), cell, || self.service.abr_queue(at), &mut streams.contents);
-        mark.map(|mark| cell.ecn = mark).is_some()
+        control.on_cell(at.ps(), cell, || self.service.abr_queue(at), &mut streams.contents)
     }
 
     /// Tells the rate control, if there is one, how many ABR cells are in the buffer.

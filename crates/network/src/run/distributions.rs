@@ -134,7 +134,7 @@ fn add_groups(
     for name in names {
         let members = std::iter::zip(flows, delays).filter(|(flow, _)| get(flow) == name);
         if let Some(delays) = Together::of(members.map(|(_, delays)| *delays)) {
-            rows.add_delays(over, &name, &delays.histogram());
+            rows.add_delays(over, &name, delays.histogram());
         }
     }
 }

@@ -11,11 +11,12 @@ use crate::{
 };
 
 impl Experiment<'_> {
-    /// One row a flow; `delays` are those of each flow's VC.
+    /// One row a flow; `delays` are those of each flow's VC, and `responses` the response times of its requests.
     pub(super) fn flow_table(
         &self,
         counts: &[FlowCounts],
         delays: &[Option<&Delays>],
+        responses: &[Option<&Delays>],
         excess: Excess,
     ) -> Table {
         let (graph, window) = (&self.graph, self.window());
@@ -33,10 +34,9 @@ impl Experiment<'_> {
             };
             Column::Number(counts.iter().map(share).collect())
         };
-        let delays: Vec<_> = delays.iter().map(|&delays| Together::of(std::iter::once(delays))).collect();
-        let delay = |get: &dyn Fn(&Together<'_>) -> f64| {
-            Column::Number(delays.iter().map(|delays| delays.as_ref().map_or(f64::NAN, get)).collect())
-        };
+        let (delays, times) = (each(delays), each(responses));
+        let delay = |get: &dyn Fn(&Together<'_>) -> f64| of_each(&delays, get);
+        let response = |get: &dyn Fn(&Together<'_>) -> f64| of_each(&times, get);
         Table::of(
             registry::FLOW,
             vec![
@@ -91,9 +91,28 @@ impl Experiment<'_> {
                 ("transfer_delay_p99", delay(&|delays| delays.quantile(0.99))),
                 ("transfer_delay_max", delay(&|delays| delays.most())),
                 ("delay_variation", delay(&|delays| delays.variation())),
+                (
+                    "requests_completed",
+                    Column::Count(responses.iter().map(|times| times.map_or(0, Delays::count)).collect()),
+                ),
+                ("response_time_mean", response(&|times| times.mean())),
+                ("response_time_p50", response(&|times| times.quantile(0.5))),
+                ("response_time_p95", response(&|times| times.quantile(0.95))),
+                ("response_time_p99", response(&|times| times.quantile(0.99))),
+                ("response_time_max", response(&|times| times.most())),
             ],
         )
     }
+}
+
+/// The delays of each flow by itself.
+fn each<'a>(delays: &[Option<&'a Delays>]) -> Vec<Option<Together<'a>>> {
+    delays.iter().map(|&delays| Together::of(std::iter::once(delays))).collect()
+}
+
+/// A column of what `get` says of each flow's delays; NaN where they are not measured.
+fn of_each(delays: &[Option<Together<'_>>], get: &dyn Fn(&Together<'_>) -> f64) -> Column {
+    Column::Number(delays.iter().map(|delays| delays.as_ref().map_or(f64::NAN, get)).collect())
 }
 
 /// What kind of flow it is, as the tables call it. Flows of one kind are comparable.

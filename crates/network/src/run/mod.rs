@@ -25,8 +25,9 @@ use crate::{
     capture::{Capture, CaptureError, Places},
     channel::Lost,
     events::Events,
+    free::free,
     host::IncomingStats,
-    measures::{Delays, Excess, Guaranteed, Series},
+    measures::{Delays, Excess, Guaranteed, Series, Together},
     network::{Carrier, FlowEnds, Network},
     port::{Location, Port, PortStats},
     scenario::{Flow, Framing, Graph, Scenario, ScenarioError},
@@ -189,6 +190,11 @@ impl<'a> Experiment<'a> {
         Some(network)
     }
 
+    /// Frees what an interrupted run leaves, without waiting for it.
+    pub fn discard(self) {
+        free(self.graph);
+    }
+
     /// Runs replication `replication` under `seed`. `None` if `interrupt`, which is asked now and then, said so.
     #[must_use]
     pub fn run(
@@ -236,6 +242,7 @@ impl<'a> Experiment<'a> {
             .collect();
         let excess = Excess::of(&self.guaranteed(&flows));
         let delays: Vec<_> = network.flows.iter().map(|ends| network.delays(ends)).collect();
+        let responses: Vec<_> = network.flows.iter().map(|ends| network.response_times(ends)).collect();
         let mut series = self.series(&network);
         series.append(&mut events.series);
         RunResult {
@@ -248,8 +255,9 @@ impl<'a> Experiment<'a> {
                 &series,
                 &excess,
                 self.completions(&network, &flows).as_ref(),
+                Together::of(responses.iter().copied()).as_ref(),
             ),
-            flows: self.flow_table(&flows, &delays, excess),
+            flows: self.flow_table(&flows, &delays, &responses, excess),
             ports: port_table(&self.graph, &ports),
             distributions: self.distributions(&delays, &network),
             series,
@@ -295,6 +303,10 @@ impl<'a> Experiment<'a> {
             let taken = network.take_events(index);
             if !taken.is_empty() {
                 events.add(&flow.name, &taken);
+            }
+            let asked = network.take_request_events(index);
+            if !asked.is_empty() {
+                events.add(&format!("{}/requests", flow.name), &asked);
             }
             for (number, taken) in network.take_short_events(index) {
                 events.add(&format!("{}/{number}", flow.name), &taken);
@@ -364,13 +376,6 @@ impl<'a> Experiment<'a> {
         };
         std::iter::zip(&self.graph.flows, counts).enumerate().map(of_flow).collect()
     }
-}
-
-/// Frees an interrupted network in a thread of its own, where there are threads: a large one takes seconds.
-fn free(network: Network) {
-    let spawned = std::thread::Builder::new().spawn(move || drop(network));
-    // Without a thread it was freed at once.
-    drop(spawned);
 }
 
 /// What has limited a sender between two moments. A silence that ends in a timeout is known for one only then: what of it was counted

@@ -17,7 +17,7 @@ use super::{
 use crate::{
     channel::LossReason,
     measures::{
-        Delays, Excess, Series, fairness_index,
+        Delays, Excess, Series, Together, fairness_index,
         registry::{self, Measure},
         synchronisation_index,
     },
@@ -195,6 +195,19 @@ fn add_completions(summary: &mut Summary, flows: &Completions) {
     }
 }
 
+/// Response times of all requests that were answered within `window` seconds.
+fn add_responses(summary: &mut Summary, times: &Together<'_>, window: f64) {
+    summary.add("requests_completed", times.count() as f64);
+    summary.add("request_rate", times.count() as f64 / window);
+    summary.add("response_time_mean", times.mean());
+    for (name, quantile) in
+        [("response_time_p50", 0.5), ("response_time_p95", 0.95), ("response_time_p99", 0.99)]
+    {
+        summary.add(name, times.quantile(quantile));
+    }
+    summary.add("response_time_max", times.most());
+}
+
 impl Experiment<'_> {
     /// The metrics of a run. Ratios without a denominator are NaN.
     pub(super) fn summary(
@@ -205,6 +218,7 @@ impl Experiment<'_> {
         series: &[Series],
         excess: &Excess,
         completions: Option<&Completions>,
+        responses: Option<&Together<'_>>,
     ) -> Vec<Metric> {
         let total = |get: fn(&FlowCounts) -> u64| flows.iter().map(get).sum::<u64>() as f64;
         let mut summary = Summary::new();
@@ -236,6 +250,9 @@ impl Experiment<'_> {
         }
         if let Some(completions) = completions {
             add_completions(&mut summary, completions);
+        }
+        if let Some(times) = responses {
+            add_responses(&mut summary, times, seconds(self.window()));
         }
         summary.metrics
     }

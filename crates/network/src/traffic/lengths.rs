@@ -1,11 +1,13 @@
 //! Lengths of time at random: always the same, exponential, or with a Pareto distribution.
 
-use celltrain_engine::{Time, random::Generator};
+use celltrain_engine::{Time, quantity::Duration, random::Generator};
+
+use crate::scenario::{Distribution, OnOff};
 
 /// The longest time that is drawn, 26 days: longer than any run, so that the cut is not seen.
 const LONGEST: Time = 1 << 61;
 
-/// How the lengths of on or off times are distributed.
+/// How lengths of time are distributed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Lengths {
     /// Always the same.
@@ -17,6 +19,18 @@ pub(crate) enum Lengths {
 }
 
 impl Lengths {
+    /// Those with the mean `mean`; `shape` is that of a Pareto distribution.
+    pub(crate) fn new(distribution: Distribution, mean: Duration, shape: Option<f64>) -> Self {
+        match distribution {
+            _ if mean == Duration(0) => Self::Fixed(0),
+            Distribution::Fixed => Self::Fixed(mean.ps()),
+            Distribution::Exponential => Self::Exponential(mean.ps()),
+            Distribution::Pareto => {
+                Self::Pareto(Pareto::of_mean(mean.ps() as f64, shape.unwrap_or(OnOff::USUAL_SHAPE)))
+            }
+        }
+    }
+
     /// The next length.
     pub(crate) fn draw(self, generator: &mut Generator) -> Time {
         match self {

@@ -4,6 +4,7 @@ pub(crate) mod arrivals;
 pub(crate) mod lengths;
 pub mod long_range;
 mod mmpp;
+pub(crate) mod request_response;
 pub mod sizes;
 pub(crate) mod source;
 pub(crate) mod unit;

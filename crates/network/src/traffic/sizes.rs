@@ -1,4 +1,4 @@
-//! Sizes of flows: distributions, their means, and draws from them.
+//! Sizes of flows and messages: distributions, their means, and draws from them.
 
 use celltrain_engine::{quantity::Bytes, random::Generator};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -12,13 +12,13 @@ pub const MAX_SIZE: Bytes = Bytes(1_000_000_000_000);
 pub const MAX_POINTS: usize = 10_000;
 
 forms! {
-    /// `size`: how much data each flow carries.
+    /// How much data each flow, request or answer carries.
     FlowSize {
-        /// All flows are of one size.
+        /// All are of one size.
         Fixed(Fixed),
         /// Sizes are exponentially distributed, of one byte at least.
         Exponential(Exponential),
-        /// Sizes have a Pareto distribution between two bounds: many small flows, and most of the data in a few large ones.
+        /// Sizes have a Pareto distribution between two bounds: many are small, and most of the data is in a few large ones.
         Pareto(Pareto),
         /// Sizes have a measured distribution.
         Measured(Measured),
@@ -29,7 +29,7 @@ forms! {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Fixed {
-    /// Payload of a flow: 1 B to 1 TB.
+    /// Payload: 1 B to 1 TB.
     pub bytes: Bytes,
 }
 
@@ -37,7 +37,7 @@ pub struct Fixed {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Exponential {
-    /// Mean payload of a flow: 1 B to 1 TB.
+    /// Mean payload: 1 B to 1 TB.
     pub mean: Bytes,
 }
 
@@ -48,9 +48,9 @@ pub struct Pareto {
     /// Shape of the tail, 0.1 to 10; of the web about 1.2.
     #[schemars(range(min = 0.1, max = 10))]
     pub shape: f64,
-    /// The smallest payload of a flow, 1 B or more.
+    /// The smallest payload, 1 B or more.
     pub minimum: Bytes,
-    /// The largest payload of a flow, above the smallest, up to 1 TB.
+    /// The largest payload, above the smallest, up to 1 TB.
     pub maximum: Bytes,
 }
 
@@ -58,7 +58,7 @@ pub struct Pareto {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Measured {
-    /// The distribution function: pairs of a payload in bytes and the share of the flows that are no larger. Both ascend, and
+    /// The distribution function: pairs of a payload in bytes and the share that is no larger. Both ascend, and
     /// the last share is 1. Sizes between two points are evenly distributed. Or the path of a CSV file with these two columns,
     /// relative to this file.
     #[schemars(schema_with = "array_or_file::<(f64, f64)>")]

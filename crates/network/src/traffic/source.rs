@@ -2,19 +2,18 @@
 
 use celltrain_engine::{
     Instant, Slot, Time,
-    quantity::Duration,
     random::Generator,
     time::{NEVER, SECOND},
 };
 
 use super::{
-    lengths::{Lengths, Pareto},
+    lengths::Lengths,
     long_range::LongRange,
     mmpp::{self, Mmpp},
     unit::Unit,
     varying::VaryingRate,
 };
-use crate::scenario::{self, Distribution, MAX_DURATION, Traffic};
+use crate::scenario::{self, MAX_DURATION, Traffic};
 
 /// A source of traffic inside a host; it acts at times of its own.
 #[derive(Debug)]
@@ -33,6 +32,8 @@ pub(crate) enum Kind {
     Stop { endpoint: u32 },
     /// Opens a connection for a flow that arrives, of the pool number `pool` of the host.
     Arrivals { pool: u32 },
+    /// One of two parties that write to each other writes: the one at this endpoint.
+    Party { endpoint: u32 },
     /// Sends a cell, a frame of cells or a packet, and draws the time of the next one.
     Cells(Box<CellSource>),
 }
@@ -90,14 +91,21 @@ impl CellSource {
                 Pattern::Bernoulli { slot: interval(form.peak), probability: form.probability }
             }
             Traffic::OnOff(form) => {
-                let (on, off) = (lengths(form, form.on), lengths(form, form.off));
+                let (on, off) = (
+                    Lengths::new(form.distribution, form.on, form.shape),
+                    Lengths::new(form.distribution, form.off, form.shape),
+                );
                 Pattern::OnOff { interval: interval(form.peak), on, off, on_until: start }
             }
             Traffic::LongRange(form) => {
                 let steps = LongRange::new(&form.rate, generator.clone()).expect("the scenario was checked");
                 Pattern::Varying(VaryingRate::new(steps, start.ps(), unit.bits))
             }
-            Traffic::Greedy(_) | Traffic::Finite(_) | Traffic::Bursty(_) | Traffic::ShortFlows(_) => {
+            Traffic::Greedy(_)
+            | Traffic::Finite(_)
+            | Traffic::Bursty(_)
+            | Traffic::ShortFlows(_)
+            | Traffic::RequestResponse(_) => {
                 unreachable!("TCP carries this traffic")
             }
         };
@@ -184,19 +192,6 @@ fn mmpp_state(state: &scenario::MmppState, unit: Unit) -> mmpp::State {
     let rate = state.rate.0.0;
     let interval = (rate > 0).then(|| bits * SECOND as f64 / rate as f64);
     mmpp::State { interval, stay: state.mean_time.ps() }
-}
-
-/// How the on or the off times of a source with the mean `mean` are distributed.
-fn lengths(form: &scenario::OnOff, mean: Duration) -> Lengths {
-    match form.distribution {
-        _ if mean == Duration(0) => Lengths::Fixed(0),
-        Distribution::Fixed => Lengths::Fixed(mean.ps()),
-        Distribution::Exponential => Lengths::Exponential(mean.ps()),
-        Distribution::Pareto => {
-            let shape = form.shape.unwrap_or(scenario::OnOff::USUAL_SHAPE);
-            Lengths::Pareto(Pareto::of_mean(mean.ps() as f64, shape))
-        }
-    }
 }
 
 #[cfg(test)]

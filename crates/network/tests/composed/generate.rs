@@ -12,7 +12,7 @@ use toml::{Table, Value};
 
 use crate::{
     draw::{Draw, picoseconds, put},
-    groups, ports, routes,
+    groups, ports, requests, routes,
     schema::Schema,
     short_flows, topology,
     traffic::{self, Kinds},
@@ -68,6 +68,7 @@ pub(crate) fn case(schema: &Schema, seed: u64, index: u64, extremes: bool) -> Ca
         topology::impair(&mut draw.beside("links"), &mut scenario, packets),
         groups::group(&mut draw.beside("groups"), schema, &mut scenario, &found, kinds),
         short_flows::shorten(&mut draw.beside("short flows"), &mut scenario),
+        requests::ask(&mut draw.beside("requests"), &mut scenario),
         topology::clocks(&mut draw.beside("clocks"), &mut scenario),
         routes::routes(&mut draw.beside("routes"), &mut scenario, &found),
         traffic::ranges(&mut draw.beside("ranges"), schema, &mut scenario, &found, kinds),
@@ -266,7 +267,7 @@ fn event_rate(graph: &Graph, flow: &Flow) -> f64 {
         }
         Traffic::LongRange(form) => 2.0 * f64::from(form.rate.sources) * per_second(form.rate.cycle.ps()),
         Traffic::ShortFlows(form) => form.interval(slowest).map_or(0.0, |period| 1e12 / period),
-        Traffic::Greedy(_) | Traffic::Finite(_) => 0.0,
+        Traffic::Greedy(_) | Traffic::Finite(_) | Traffic::RequestResponse(_) => 0.0,
         Traffic::Cbr(_) | Traffic::Poisson(_) | Traffic::Bernoulli(_) => 0.0,
     };
     events + timeouts

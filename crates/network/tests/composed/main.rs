@@ -10,6 +10,7 @@ mod invariants;
 mod measures;
 mod panics;
 mod ports;
+mod requests;
 mod routes;
 mod rules;
 mod schema;

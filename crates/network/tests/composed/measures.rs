@@ -9,6 +9,7 @@ use celltrain_network::{
     RunResult,
     scenario::{Distribution, Flow, Framing, Graph, Link, NodeKind, Scenario, TieBreak, Traffic},
     table::{Column, Table},
+    traffic::sizes::FlowSize,
 };
 use celltrain_tcp::{CongestionKind, RecoveryKind};
 
@@ -358,6 +359,12 @@ pub(crate) fn is_random(scenario: &Scenario, graph: &Graph) -> bool {
             Traffic::OnOff(form) => form.distribution != Distribution::Fixed,
             Traffic::Cbr(_) => false,
             Traffic::ShortFlows(form) => form.trace.is_empty(),
+            Traffic::RequestResponse(form) => {
+                let varies = |size: &FlowSize| !matches!(size, FlowSize::Fixed(_));
+                let pauses = [form.service_distribution, form.think_distribution];
+                let pauses = pauses.iter().any(|&pause| pause != Distribution::Fixed);
+                varies(&form.request) || varies(&form.response) || pauses
+            }
             Traffic::Greedy(_) | Traffic::Finite(_) | Traffic::Bursty(_) => false,
         };
         let tcp = flow.tcp.processing_spread > 0 || flow.tcp.congestion_control == CongestionKind::Bbr;

@@ -57,23 +57,7 @@ fn short_flows(draw: &mut Draw) -> Table {
         put(&mut table, "trace", tables(flows.collect()));
         return table;
     }
-    let size = draw.count(100_000);
-    let kind = *draw.pick(&["fixed", "exponential", "pareto", "measured"]);
-    put(&mut table, "size.kind", kind);
-    match kind {
-        "fixed" => put(&mut table, "size.bytes", format!("{size} B")),
-        "exponential" => put(&mut table, "size.mean", format!("{size} B")),
-        "pareto" => {
-            put(&mut table, "size.shape", (draw.magnitude(0.2, 5.0) * 1e3).round() / 1e3);
-            put(&mut table, "size.minimum", format!("{size} B"));
-            put(&mut table, "size.maximum", format!("{} B", size + draw.count(1_000_000)));
-        }
-        _ if draw.chance(0.3) => put(&mut table, "size.points", file("sizes")),
-        _ => {
-            let point = |bytes: u64, share: f64| Value::Array(vec![(bytes as f64).into(), share.into()]);
-            put(&mut table, "size.points", Value::Array(vec![point(size, 0.4), point(size + 500, 1.0)]));
-        }
-    }
+    put(&mut table, "size", sizes(draw));
     if draw.chance(0.7) {
         put(&mut table, "load", (draw.magnitude(0.01, 2.0) * 1e4).round() / 1e4);
     } else {
@@ -81,6 +65,29 @@ fn short_flows(draw: &mut Draw) -> Table {
     }
     if draw.chance(0.3) {
         put(&mut table, "arrivals", *draw.pick(&["poisson", "regular"]));
+    }
+    table
+}
+
+/// A distribution of sizes.
+pub(crate) fn sizes(draw: &mut Draw) -> Table {
+    let mut table = Table::new();
+    let size = draw.count(100_000);
+    let kind = *draw.pick(&["fixed", "exponential", "pareto", "measured"]);
+    put(&mut table, "kind", kind);
+    match kind {
+        "fixed" => put(&mut table, "bytes", format!("{size} B")),
+        "exponential" => put(&mut table, "mean", format!("{size} B")),
+        "pareto" => {
+            put(&mut table, "shape", (draw.magnitude(0.2, 5.0) * 1e3).round() / 1e3);
+            put(&mut table, "minimum", format!("{size} B"));
+            put(&mut table, "maximum", format!("{} B", size + draw.count(1_000_000)));
+        }
+        _ if draw.chance(0.3) => put(&mut table, "points", file("sizes")),
+        _ => {
+            let point = |bytes: u64, share: f64| Value::Array(vec![(bytes as f64).into(), share.into()]);
+            put(&mut table, "points", Value::Array(vec![point(size, 0.4), point(size + 500, 1.0)]));
+        }
     }
     table
 }

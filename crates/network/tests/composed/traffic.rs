@@ -6,6 +6,7 @@ use toml::{Table, Value};
 
 use crate::{
     draw::{Draw, picoseconds, put, tables},
+    requests::REQUESTS,
     schema::Schema,
     short_flows::SHORT_FLOWS,
     topology::PACKET_HOSTS,
@@ -24,7 +25,9 @@ fn traffic(draw: &mut Draw, schema: &Schema, tcp: bool, packets: bool) -> Table 
     // Sources without TCP have a frame size.
     let suits: Vec<_> = forms
         .iter()
-        .filter(|(kind, form)| *kind != SHORT_FLOWS && (!tcp || form["properties"]["frame"].is_null()))
+        .filter(|(kind, form)| {
+            ![SHORT_FLOWS, REQUESTS].contains(kind) && (!tcp || form["properties"]["frame"].is_null())
+        })
         .collect();
     let (_, form) = **draw.pick(&suits);
     let mut table = schema.table(draw, form);

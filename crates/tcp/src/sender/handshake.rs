@@ -67,6 +67,21 @@ impl Sender {
 
     // RFC 9768 §3.1.2: MUST use the feedback that the SYN|ACK answers with
     // RFC 9331 §4.2: MUST NOT send ECT(1) without feedback of the share of marks
+    /// The other half of this end answers a SYN: the round trip to the ACK of that is measured, unless it is answered `again` and
+    /// nothing tells which answer the ACK is of (Karn's algorithm).
+    pub(crate) fn time_syn_ack(&mut self, now: Time, again: bool) {
+        if again {
+            self.flow.timer.forget_timed_segment();
+        } else {
+            self.flow.timer.time_segment(now, 0);
+        }
+    }
+
+    /// The first segment after a SYN|ACK arrived: it acknowledges that.
+    pub(crate) fn on_handshake_ack(&mut self, now: Time, segment: &Segment) {
+        self.measure(now, segment, 0);
+    }
+
     /// Reads the ECN bits of a SYN|ACK: accurate feedback, if that was offered; classic, which has ECE alone; or none. All bits
     /// would be a reflection by a host that ignores them.
     fn agree_on_ecn(&mut self, flags: Flags) {

@@ -265,6 +265,11 @@ impl Sender {
         }
     }
 
+    /// The byte after the highest ever sent.
+    pub(crate) const fn sent_up_to(&self) -> u64 {
+        self.flow.max
+    }
+
     /// What it has done so far.
     #[must_use]
     pub const fn stats(&self) -> &SenderStats {

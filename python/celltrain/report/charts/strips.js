@@ -47,7 +47,9 @@ class Strips extends Chart {
     const bottom = this.height - 26;
     for (const [t, label] of ticks(...this.range, Math.max(2, Math.min(8, (this.right - this.left) / 80)))) {
       svgNode(this.svg, "line", { x1: this.x(t), x2: this.x(t), y1: 0, y2: bottom, class: "axis" });
-      svgNode(this.svg, "text", { x: this.x(t), y: bottom + 15, "text-anchor": "middle" }, label);
+      // The last label ends where the axis does: the name of the axis begins there.
+      const anchor = this.x(t) + (label.length * LETTER) / 2 > this.right ? "end" : "middle";
+      svgNode(this.svg, "text", { x: this.x(t), y: bottom + 15, "text-anchor": anchor }, label);
     }
     svgNode(this.svg, "text", { x: this.right + 8, y: bottom + 15 }, this.data.xlabel);
     let top = 0;

@@ -35,7 +35,11 @@ pub(super) fn check(key: &str, traffic: &Traffic) -> Checked {
         Traffic::Mmpp(form) => mmpp(key, form)?,
         Traffic::OnOff(form) => on_off(key, form)?,
         Traffic::LongRange(form) => long_range(key, form)?,
-        Traffic::Greedy(_) | Traffic::Finite(_) | Traffic::Bursty(_) | Traffic::ShortFlows(_) => {}
+        Traffic::Greedy(_)
+        | Traffic::Finite(_)
+        | Traffic::Bursty(_)
+        | Traffic::ShortFlows(_)
+        | Traffic::RequestResponse(_) => {}
     }
     let frame = traffic.frame().unwrap_or(1);
     within(&at("frame"), u64::from(frame), 1, MAX_FRAME_CELLS)?;

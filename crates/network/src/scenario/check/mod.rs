@@ -199,6 +199,14 @@ fn traffic(key: &str, traffic: &Traffic) -> Checked {
             within(&at("every"), form.every, MIN_PERIOD, MAX_DURATION)
         }
         Traffic::ShortFlows(form) => short_flows::check(key, form),
+        Traffic::RequestResponse(form) => {
+            for (field, size) in [("request", &form.request), ("response", &form.response)] {
+                size.check()
+                    .map_err(|(part, message)| Problem::new(at(&format!("{field}.{part}")), message))?;
+            }
+            within(&at("service"), form.service, Duration(0), MAX_DURATION)?;
+            within(&at("think"), form.think, Duration(0), MAX_DURATION)
+        }
         Traffic::Cbr(_)
         | Traffic::Poisson(_)
         | Traffic::Bernoulli(_)

@@ -154,16 +154,16 @@ fn single() -> u16 {
     1
 }
 
-/// How the lengths of on and off times are distributed.
+/// How times are distributed: of on and off periods, of service and thinking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Distribution {
-    /// Always the same length.
+    /// Always the same.
     #[default]
     Fixed,
-    /// Exponentially distributed lengths.
+    /// Exponentially.
     Exponential,
-    /// Lengths with a Pareto distribution: many such sources together have long-range dependence (Willinger, Taqqu, Sherman and
+    /// With a Pareto distribution: many on-off sources together have long-range dependence (Willinger, Taqqu, Sherman and
     /// Wilson 1997).
     Pareto,
 }
@@ -194,7 +194,11 @@ impl Traffic {
             Self::Mmpp(form) => Some(form.frame),
             Self::OnOff(form) => Some(form.frame),
             Self::LongRange(form) => Some(form.frame),
-            Self::Greedy(_) | Self::Finite(_) | Self::Bursty(_) | Self::ShortFlows(_) => None,
+            Self::Greedy(_)
+            | Self::Finite(_)
+            | Self::Bursty(_)
+            | Self::ShortFlows(_)
+            | Self::RequestResponse(_) => None,
         }
     }
 
@@ -208,7 +212,11 @@ impl Traffic {
             Self::Mmpp(form) => form.packet,
             Self::OnOff(form) => form.packet,
             Self::LongRange(form) => form.packet,
-            Self::Greedy(_) | Self::Finite(_) | Self::Bursty(_) | Self::ShortFlows(_) => None,
+            Self::Greedy(_)
+            | Self::Finite(_)
+            | Self::Bursty(_)
+            | Self::ShortFlows(_)
+            | Self::RequestResponse(_) => None,
         }
     }
 
@@ -225,7 +233,11 @@ impl Traffic {
             }
             Self::OnOff(form) => ("peak", form.peak),
             Self::LongRange(form) => ("rate.maximum", CellRate(form.rate.maximum)),
-            Self::Greedy(_) | Self::Finite(_) | Self::Bursty(_) | Self::ShortFlows(_) => return None,
+            Self::Greedy(_)
+            | Self::Finite(_)
+            | Self::Bursty(_)
+            | Self::ShortFlows(_)
+            | Self::RequestResponse(_) => return None,
         };
         Some((key.to_owned(), rate))
     }
@@ -243,7 +255,11 @@ impl Traffic {
                 Some(form.peak.0.0 as f64 * on / (on + off))
             }
             Self::LongRange(form) => Some(form.rate.mean.0 as f64),
-            Self::Greedy(_) | Self::Finite(_) | Self::Bursty(_) | Self::ShortFlows(_) => None,
+            Self::Greedy(_)
+            | Self::Finite(_)
+            | Self::Bursty(_)
+            | Self::ShortFlows(_)
+            | Self::RequestResponse(_) => None,
         }
     }
 }

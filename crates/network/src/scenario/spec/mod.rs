@@ -37,7 +37,9 @@ pub use topology::{
     Backbone, Chain, Dumbbell, ExplicitGraph, FatTree, LeafSpine, LinkEntry, NSource, NodeEntry, NodeKind,
     ParkingLot, Pattern, Topology, Torus,
 };
-pub use traffic::{ArrivalTimes, Bursty, Finite, Greedy, ShortFlows, Start, TraceFlow, Traffic, Transfer};
+pub use traffic::{
+    ArrivalTimes, Bursty, Finite, Greedy, RequestResponse, ShortFlows, Start, TraceFlow, Traffic, Transfer,
+};
 
 /// The version of the scenario format.
 pub const SCHEMA: u32 = 1;

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    bare::{Bernoulli, Cbr, LongRange, Mmpp, OnOff, Poisson},
+    bare::{Bernoulli, Cbr, Distribution, LongRange, Mmpp, OnOff, Poisson},
     forms::forms,
 };
 use crate::traffic::sizes::{FlowSize, array_or_file};
@@ -27,6 +27,8 @@ forms! {
         Bursty(Bursty),
         /// TCP connections that come one after the other, each with an amount of data of its own.
         ShortFlows(ShortFlows),
+        /// Requests and answers, one after the other, on one TCP connection.
+        RequestResponse(RequestResponse),
         /// Cells or packets at a constant rate, without TCP.
         Cbr(Cbr),
         /// Frames of cells, or packets, at exponentially distributed distances, without TCP. The cells of a frame follow each other at
@@ -59,6 +61,7 @@ impl Traffic {
             Self::Finite(form) => form.start,
             Self::Bursty(form) => form.start,
             Self::ShortFlows(form) => form.start,
+            Self::RequestResponse(form) => form.start,
             Self::Cbr(form) => form.start,
             Self::Poisson(form) => form.start,
             Self::Bernoulli(form) => form.start,
@@ -71,7 +74,19 @@ impl Traffic {
     /// Whether TCP carries the flow.
     #[must_use]
     pub fn uses_tcp(&self) -> bool {
-        matches!(self, Self::Greedy(_) | Self::Finite(_) | Self::Bursty(_) | Self::ShortFlows(_))
+        match self {
+            Self::Greedy(_)
+            | Self::Finite(_)
+            | Self::Bursty(_)
+            | Self::ShortFlows(_)
+            | Self::RequestResponse(_) => true,
+            Self::Cbr(_)
+            | Self::Poisson(_)
+            | Self::Bernoulli(_)
+            | Self::Mmpp(_)
+            | Self::OnOff(_)
+            | Self::LongRange(_) => false,
+        }
     }
 }
 
@@ -210,6 +225,32 @@ impl ShortFlows {
         let bytes = self.interval(slowest).and_then(of_interval).unwrap_or(bytes / duration.ps() as f64);
         bytes * 8.0 * SECOND as f64
     }
+}
+
+/// `kind = "request-response"`. The flow goes from the server to the client, as its answers do; requests take the path of the ACKs. The
+/// client opens the connection, sends a request, reads the answer, thinks, and sends the next request on the same connection.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct RequestResponse {
+    /// Payload of each request.
+    pub request: FlowSize,
+    /// Payload of each answer.
+    pub response: FlowSize,
+    /// Time, or mean time, from the last byte of a request at the server to the first byte of its answer.
+    #[serde(default)]
+    pub service: Duration,
+    /// How the service times are distributed; a Pareto distribution has the shape 1.5.
+    #[serde(default)]
+    pub service_distribution: Distribution,
+    /// Time, or mean time, from the last byte of an answer at the client to the first byte of the next request.
+    #[serde(default)]
+    pub think: Duration,
+    /// How the think times are distributed; a Pareto distribution has the shape 1.5.
+    #[serde(default)]
+    pub think_distribution: Distribution,
+    /// When the client sends the first request.
+    #[serde(default)]
+    pub start: Start,
 }
 
 /// When a flow starts: a time, or a range from which the run draws one uniformly.
