@@ -24,7 +24,7 @@ pub struct Contract {
     /// Service category. At a port with per-VC queues, a category is served only while those before it have nothing to
     /// send.
     pub category: Category,
-    /// Peak cell rate: the host keeps the VC at it, and a policer enforces it. The line rate if not given.
+    /// Peak cell rate: the host keeps the VC at it unless `spacing` says otherwise, and a policer enforces it. The line rate if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pcr: Option<CellRate>,
     /// What the host spaces at the peak rate.
@@ -32,8 +32,12 @@ pub struct Contract {
     /// Minimum cell rate: what the network guarantees.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mcr: Option<CellRate>,
-    /// Maximum burst size in cells: how many cells at the peak rate still count as sent at the minimum rate. Twice the
-    /// maximum frame size less one lets whole frames sent at the minimum rate pass.
+    /// Sustainable cell rate: what the VC may send in the long run, which a policer of cells enforces, with bursts of `mbs` cells at the peak
+    /// rate and the tolerance `cdvt-pcr`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scr: Option<CellRate>,
+    /// Maximum burst size in cells: how many cells at the peak rate still count as sent at the minimum rate, or at the sustainable rate. Twice
+    /// the maximum frame size less one lets whole frames sent at the minimum rate pass.
     pub mbs: u32,
     /// Maximum frame size in cells.
     pub mfs: u32,
@@ -58,6 +62,7 @@ impl Default for Contract {
             pcr: None,
             spacing: Spacing::default(),
             mcr: None,
+            scr: None,
             mbs: 64,
             mfs: 32,
             cdvt_pcr: Duration(0),
@@ -96,7 +101,7 @@ impl Contract {
     }
 
     fn check_rates(&self, line: BitRate) -> Result<(), ParamError> {
-        for (key, rate) in [("pcr", self.pcr), ("mcr", self.mcr)] {
+        for (key, rate) in [("pcr", self.pcr), ("mcr", self.mcr), ("scr", self.scr)] {
             if let Some(rate) = rate.filter(|rate| rate.0 < MIN_RATE.0) {
                 return refuse(
                     key,
@@ -104,15 +109,27 @@ impl Contract {
                 );
             }
         }
-        let (Some(mcr), peak) = (self.mcr, self.peak_rate(line)) else { return Ok(()) };
-        if mcr.0 > peak {
+        self.check_bursts("mcr", "minimum", self.mcr, line)?;
+        self.check_bursts("scr", "sustainable", self.scr, line)
+    }
+
+    /// Checks a rate that bursts at the peak rate may exceed for a time.
+    fn check_bursts(
+        &self,
+        key: &'static str,
+        name: &str,
+        rate: Option<CellRate>,
+        line: BitRate,
+    ) -> Result<(), ParamError> {
+        let (Some(rate), peak) = (rate, self.peak_rate(line)) else { return Ok(()) };
+        if rate.0 > peak {
             let what = if self.pcr.is_some() { "peak cell rate" } else { "rate of the line" };
-            return refuse("mcr", format!("the minimum cell rate ({mcr}) is above the {what} ({peak})"));
+            return refuse(key, format!("the {name} cell rate ({rate}) is above the {what} ({peak})"));
         }
-        let ahead = u128::from(self.mbs) * u128::from(CELL_BITS) * u128::from(SECOND) / u128::from(mcr.0.0);
+        let ahead = u128::from(self.mbs) * u128::from(CELL_BITS) * u128::from(SECOND) / u128::from(rate.0.0);
         if ahead > u128::from(MAX_TOLERANCE.0) {
             let message = format!(
-                "a burst of {} cells takes longer than {MAX_TOLERANCE} at the minimum cell rate ({mcr})",
+                "a burst of {} cells takes longer than {MAX_TOLERANCE} at the {name} cell rate ({rate})",
                 self.mbs
             );
             return refuse("mbs", message);
@@ -125,6 +142,11 @@ impl Contract {
         if by_frames && self.mcr.is_none() {
             let message = "policing by frames needs a minimum cell rate to measure them by: give `mcr`";
             return refuse("mcr", message);
+        }
+        if self.policing == Policing::TagCells && self.scr.is_none() {
+            let message =
+                "tagging cells needs a sustainable cell rate beyond which they are tagged: give `scr`";
+            return refuse("scr", message);
         }
         if self.policing == Policing::DiscardFrames && self.clp {
             let message = "every frame would be discarded: frames that the user marks (`clp = true`) have no part in the \
@@ -150,6 +172,9 @@ pub enum Spacing {
     /// the line rate. So nothing waits between TCP and the network, and connections that share the VC take turns. A policer
     /// of cells needs a tolerance for that. Bare cells, and packets on packet-framed links, are spaced as with `cells`.
     Frames,
+    /// Nothing: cells and packets go at the line rate when their sources send them. A source faster than the contract allows breaks it,
+    /// and a policer is there to see that.
+    None,
 }
 
 /// Service categories (ATM Forum TM 4.1), in the order of their priority.
@@ -181,6 +206,9 @@ pub enum Policing {
     Tag,
     /// Discards whole frames beyond the minimum rate, and the rest of a frame as `tag` does.
     DiscardFrames,
-    /// Discards cells beyond the peak rate (GCRA).
+    /// Discards cells beyond the peak rate, and beyond the sustainable rate if there is one (the conformance definitions CBR.1 and VBR.1).
     DiscardCells,
+    /// Discards cells beyond the peak rate, and tags those beyond the sustainable rate with CLP = 1 (the conformance definition VBR.3).
+    /// Cells that the user marks have no part in the sustainable rate.
+    TagCells,
 }

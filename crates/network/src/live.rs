@@ -180,13 +180,11 @@ impl Live {
         FlowState { cwnd: window.cwnd, ssthresh: window.ssthresh, flight: window.flight, ..counts }
     }
 
-    /// Distinct bytes delivered; of bare cells the payload of whole frames.
+    /// Distinct bytes delivered; without TCP the payload of whole frames of cells, or whole packets.
     fn delivered(&self, ends: &FlowEnds) -> u64 {
-        if ends.carrier.is_tcp() {
-            return self.network.receiver_stats(ends).distinct_bytes;
-        }
         let incoming = &self.network.host(ends.to).parts.incoming[ends.incoming as usize];
-        incoming.stats.useful_cells * 48
+        let bare = ends.carrier.bare_payload(&incoming.stats);
+        bare.unwrap_or_else(|| self.network.receiver_stats(ends).distinct_bytes)
     }
 
     /// Hands over what was discarded or lost since the last call, in the order of time.

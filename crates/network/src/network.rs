@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use celltrain_atm::Cell;
+use celltrain_atm::{Cell, cell::PAYLOAD_OCTETS};
 use celltrain_engine::{
     Fingerprint, Time,
     stream::StreamId,
@@ -15,7 +15,7 @@ use crate::{
     capture::{Capture, Content, Places, merged},
     channel::{Channel, Lost},
     flight::{InFlight, SentTimes, Streams},
-    host::{AbrSource, Had, Host, Pool},
+    host::{AbrSource, Had, Host, IncomingStats, Pool},
     live::DiscardLog,
     measures::Delays,
     port::{Location, Port},
@@ -71,14 +71,21 @@ pub(crate) enum Carrier {
     Tcp { sender: usize, receiver: usize },
     /// TCP connections that come and go: the pool of the sending host, and where the endpoints of the pool begin in their hosts.
     Pool { pool: usize, sender: usize, receiver: usize, size: usize },
-    /// Frames of bare cells.
-    Cells,
+    /// Frames of bare cells, or packets of so many octets.
+    Bare { packet: Option<u64> },
 }
 
 impl Carrier {
     /// Whether it is TCP.
     pub(crate) fn is_tcp(self) -> bool {
-        !matches!(self, Self::Cells)
+        !matches!(self, Self::Bare { .. })
+    }
+
+    /// The payload in what arrived of a flow without TCP: that of the cells of whole frames, or whole packets. None of TCP.
+    pub(crate) fn bare_payload(self, arrived: &IncomingStats) -> Option<u64> {
+        let Self::Bare { packet } = self else { return None };
+        let cells = arrived.useful_cells * PAYLOAD_OCTETS;
+        Some(packet.map_or(cells, |octets| arrived.frames * octets))
     }
 }
 

@@ -4,6 +4,7 @@ use celltrain_atm::{buffer::PolicyName, scheduler::DisciplineName};
 use celltrain_network::{
     run::{Experiment, Options, RunResult},
     scenario::Scenario,
+    table::Column,
 };
 
 /// One connection over a bottleneck with room for eight packets, the one in transmission included (K. Fall and S. Floyd,
@@ -185,6 +186,110 @@ fn every_scheduler_runs_on_packets() {
             ("switch.scheduler.discipline", discipline.name()),
             ("switch.vc-buffer", "6 packets"),
         ]);
+    }
+}
+
+/// Two hosts and a switch, 8 Mbit/s and 10 ms to it and 800 kbit/s and 20 ms from it.
+const PAIR: &str = "schema = 1\nname = \"pair\"\nduration = \"10 s\"\n\
+    [link]\nframing = \"packets\"\n[switch]\nbuffer = \"8 packets\"\n[measures]\ndelays = \"all\"\n\
+    [topology]\nkind = \"graph\"\nnode = [{ name = \"a\", kind = \"host\" }, { name = \"s\", kind = \"switch\" }, { name = \"b\", kind = \"host\" }]\n\
+    link = [{ from = \"a\", to = \"s\", rate = \"8 Mbit/s\", delay = \"10 ms\" }, { from = \"s\", to = \"b\", rate = \"800 kbit/s\", delay = \"20 ms\" }]\n\
+    [[flow]]\nname = \"1\"\nfrom = \"a\"\nto = \"b\"\ntraffic = { kind = \"cbr\", rate = \"400 kbit/s\", packet = \"500 B\" }\n";
+
+/// The value of `column` for the first flow.
+fn number(result: &RunResult, column: &str) -> f64 {
+    match result.flows.columns().iter().find(|(name, ..)| *name == column) {
+        Some((_, _, Column::Number(values))) => values[0],
+        _ => panic!("no numbers in column \"{column}\""),
+    }
+}
+
+/// A packet of 500 B every 10 ms: half of the slower link, so that none waits. Each takes 0.5 ms and 5 ms to be sent and 30 ms to travel.
+#[test]
+fn packets_without_tcp_come_at_their_rate_and_in_their_time() {
+    let result = run(PAIR, &[]);
+    let delivered = result.flows.counts("frames_delivered")[0];
+    // Those that are sent within the last 35.5 ms are under way.
+    assert_eq!((delivered, result.flows.counts("cells_sent")[0]), (997, 1000));
+    assert_eq!(number(&result, "goodput"), 997.0 * 500.0 * 8.0 / 10.0);
+    for column in ["transfer_delay_mean", "transfer_delay_max"] {
+        assert!((number(&result, column) - 0.0355).abs() < 1e-11, "{column}");
+    }
+    assert_eq!(number(&result, "delay_variation"), 0.0);
+    assert_eq!(number(&result, "cell_loss_ratio"), 0.0);
+}
+
+/// At 1.6 Mbit/s every other packet is lost in front of 800 kbit/s; what arrives keeps the link busy.
+#[test]
+fn packets_without_tcp_are_lost_for_good() {
+    let result = run(PAIR, &[("flow.0.traffic.rate", "1.6 Mbit/s"), ("warm-up", "1 s")]);
+    assert!((number(&result, "goodput") / 8e5 - 1.0).abs() < 1e-3);
+    assert!((number(&result, "cell_loss_ratio") - 0.5).abs() < 1e-3);
+    assert_eq!(result.flows.counts("segments_sent")[0], 0);
+}
+
+/// Every model of a source sends packets, each with the mean rate that its parameters give, within what ten seconds of a random process can
+/// show; over links that lose, reorder and mark packets too.
+#[test]
+fn every_source_sends_packets() {
+    let states =
+        "[{ rate = \"0 Mbit/s\", mean-time = \"10 ms\" }, { rate = \"800 kbit/s\", mean-time = \"10 ms\" }]";
+    for (kind, keys) in [
+        ("poisson", "rate = \"400 kbit/s\"".to_owned()),
+        ("bernoulli", "peak = \"800 kbit/s\", probability = 0.5".to_owned()),
+        ("mmpp", format!("states = {states}")),
+        ("on-off", "peak = \"800 kbit/s\", on = \"50 ms\", off = \"50 ms\"".to_owned()),
+        ("on-off", "peak = \"800 kbit/s\", on = \"50 ms\", off = \"50 ms\", distribution = \"pareto\", shape = 3".to_owned()),
+        (
+            "long-range",
+            "rate = { minimum = \"200 kbit/s\", mean = \"400 kbit/s\", maximum = \"700 kbit/s\", cycle = \"10 ms\" }".to_owned(),
+        ),
+    ] {
+        let traffic = format!("{{ kind = \"{kind}\", packet = \"100 B\", {keys} }}");
+        let overrides =
+            [("flow.0.traffic", traffic.as_str()), ("switch.buffer", "unlimited"), ("duration", "20 s")];
+        let clean = run(PAIR, &overrides);
+        let (sent, delivered) =
+            (clean.flows.counts("cells_sent")[0], clean.flows.counts("frames_delivered")[0]);
+        assert!((sent as f64 / 10_000.0 - 1.0).abs() < 0.15, "{kind}: {sent}");
+        assert!(sent - delivered < 300, "{kind}: {delivered} of {sent}");
+        let rough = [&overrides[..], &[("link.loss", "0.1"), ("link.reorder", "{ share = 0.3, delay = \"5 ms\" }")]].concat();
+        let rough = run(PAIR, &rough);
+        let share = rough.flows.counts("frames_delivered")[0] as f64 / rough.flows.counts("cells_sent")[0] as f64;
+        // Two links, each of which loses a tenth.
+        assert!((share - 0.81).abs() < 0.03, "{kind}: {share}");
+    }
+}
+
+/// A packet of 500 B is a frame of 11 cells with AAL5's trailer, ⌈508 / 48⌉, and counts as 500 B.
+#[test]
+fn packets_travel_as_frames_on_cell_links() {
+    let cells = [("link.framing", "cells"), ("switch.buffer", "1000 cells")];
+    let result = run(PAIR, &cells);
+    assert_eq!(result.flows.counts("cells_sent")[0], 11 * 1000);
+    let delivered = result.flows.counts("frames_delivered")[0];
+    assert_eq!(result.flows.counts("cells_useful")[0], 11 * delivered);
+    assert_eq!(number(&result, "goodput"), delivered as f64 * 500.0 * 8.0 / 10.0);
+}
+
+#[test]
+fn packets_without_tcp_have_a_size_that_makes_sense() {
+    for (traffic, expected) in [
+        ("packet = \"39 B\"", "traffic.packet: expected 40 B to "),
+        ("packet = \"65536 B\"", "traffic.packet: expected 40 B to "),
+        (
+            "packet = \"40 B\", frame = 2",
+            "traffic.frame: a source sends packets or frames of so many cells: give `packet` or `frame`",
+        ),
+        (
+            "frame = 2",
+            "flow \"1\" sends bare cells, which a packet-framed link does not carry: give its traffic packets, as in packet = \"1500 B\"",
+        ),
+    ] {
+        let traffic = format!("{{ kind = \"cbr\", rate = \"100 kbit/s\", {traffic} }}");
+        let without = PAIR.replace(", packet = \"500 B\"", "");
+        let found = error(&without, &[("flow.0.traffic", &traffic)]);
+        assert!(found.contains(expected), "{found}");
     }
 }
 

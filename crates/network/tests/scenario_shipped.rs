@@ -6,6 +6,7 @@ use celltrain_atm::{abr::AllocatorName, buffer::PolicyName, scheduler::Disciplin
 use celltrain_network::{
     run::{Experiment, Options},
     scenario::Scenario,
+    table::{Column, Table},
 };
 
 fn folder(name: &str) -> PathBuf {
@@ -41,6 +42,56 @@ fn fifty_connections_and_web_traffic_take_25_lines() {
     let graph = scenario.graph().unwrap();
     let of_group = |group: u32| graph.flows.iter().filter(|flow| flow.group == group).count();
     assert_eq!([1, 2, 3].map(of_group), [25, 25, 5]);
+}
+
+/// What the comments of the file say: of five sources of one mean rate, the more irregular one needs the larger buffer.
+#[test]
+fn irregular_sources_of_one_mean_rate_need_larger_buffers() {
+    let path = folder("networks").join("five-sources.toml");
+    let scenario = Scenario::load(&path, &[("duration".to_owned(), "400 ms".to_owned())]).unwrap();
+    let experiment = Experiment::new(&scenario).unwrap();
+    let result = experiment.run(scenario.spec().seed, 0, Options::default(), &mut || false).unwrap();
+    let (ports, means) = (names(&result.ports), number(&result.ports, "occupancy_mean"));
+    let mean = |sink: &str| {
+        let port = format!("switch > {sink}");
+        means[ports.iter().position(|name| *name == port).unwrap()]
+    };
+    let [cbr, bernoulli, poisson, mmpp, pareto] = ["sink1", "sink2", "sink3", "sink4", "sink5"].map(mean);
+    assert!(cbr < bernoulli && bernoulli < poisson, "{cbr}, {bernoulli}, {poisson}");
+    assert!(10.0 * poisson < mmpp.min(pareto), "{poisson}, {mmpp}, {pareto}");
+}
+
+/// What the comments of the file say: GCRA(1/PCR, 0) discards every other cell of a source at twice its peak rate, and the others lose
+/// cells only without the policer.
+#[test]
+fn a_source_that_breaks_its_contract_harms_itself_alone() {
+    let path = folder("networks").join("broken-contract.toml");
+    let losses = |overrides: &[(String, String)]| {
+        let scenario = Scenario::load(&path, overrides).unwrap();
+        let experiment = Experiment::new(&scenario).unwrap();
+        let result = experiment.run(scenario.spec().seed, 0, Options::default(), &mut || false).unwrap();
+        number(&result.flows, "cell_loss_ratio")
+    };
+    let policed = losses(&[]);
+    assert_eq!(policed[..2], [0.0, 0.0]);
+    assert!((policed[2] - 0.5).abs() < 1e-3, "{policed:?}");
+    let free = losses(&[("vc.policing".to_owned(), "none".to_owned())]);
+    assert!(free[0].max(free[1]) > 0.1, "{free:?}");
+}
+
+fn number(table: &Table, name: &str) -> Vec<f64> {
+    match table.columns().iter().find(|(other, ..)| *other == name) {
+        Some((_, _, Column::Number(values))) => values.clone(),
+        _ => panic!("no numbers in column \"{name}\""),
+    }
+}
+
+/// The first column: the names of the rows.
+fn names(table: &Table) -> &[String] {
+    match &table.columns()[0].2 {
+        Column::Text(names) => names,
+        _ => panic!("a table begins with names"),
+    }
 }
 
 #[test]

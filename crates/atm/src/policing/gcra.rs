@@ -25,10 +25,62 @@ impl Gcra {
     /// Whether a cell that comes at `now` conforms. Times do not decrease from call to call.
     #[inline]
     pub fn conforms(&mut self, now: Instant) -> bool {
-        let conforms = self.expected <= now.delayed(self.limit);
+        let conforms = self.is_in_time(now);
         if conforms {
-            self.expected = self.expected.max(now).plus(self.increment);
+            self.count(now);
         }
         conforms
+    }
+
+    /// Whether a cell that comes at `now` would conform. Changes nothing.
+    #[inline]
+    #[must_use]
+    pub fn is_in_time(&self, now: Instant) -> bool {
+        self.expected <= now.delayed(self.limit)
+    }
+
+    /// Counts a cell that conforms and comes at `now`.
+    #[inline]
+    pub fn count(&mut self, now: Instant) {
+        self.expected = self.expected.max(now).plus(self.increment);
+    }
+}
+
+/// GCRA(T, BT + CDVT) of a rate that bursts at the peak rate may exceed for a time (ATM Forum TM 4.1): T = 1/rate, and the burst tolerance
+/// BT = (MBS - 1)(1/rate - 1/PCR) lets MBS cells come at the peak rate. State: one time.
+#[derive(Debug, Clone)]
+pub struct BurstGcra {
+    /// Between cells at the rate.
+    increment: Slot,
+    /// Between cells at the peak rate.
+    peak: Slot,
+    /// Cells after the first that a burst may have.
+    burst: u64,
+    /// CDVT.
+    tolerance: Time,
+    /// When the next cell is expected: the theoretical arrival time.
+    expected: Instant,
+}
+
+impl BurstGcra {
+    /// The GCRA of a rate, a cell of which takes `increment`, under bursts of `mbs` cells at a peak rate, a cell of which takes `peak`.
+    #[must_use]
+    pub fn new(increment: Slot, peak: Slot, mbs: u32, tolerance: Time) -> Self {
+        Self { increment, peak, burst: u64::from(mbs) - 1, tolerance, expected: Instant::default() }
+    }
+
+    /// Whether a cell that comes at `now` would conform. Changes nothing.
+    #[inline]
+    #[must_use]
+    pub fn is_in_time(&self, now: Instant) -> bool {
+        // `expected <= now + L` with the negative part of L brought to the other side.
+        let latest = now.plus_slots(self.increment, self.burst).delayed(self.tolerance);
+        self.expected.plus_slots(self.peak, self.burst) <= latest
+    }
+
+    /// Counts a cell that comes at `now`.
+    #[inline]
+    pub fn count(&mut self, now: Instant) {
+        self.expected = self.expected.max(now).plus(self.increment);
     }
 }

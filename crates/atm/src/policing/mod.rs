@@ -1,19 +1,20 @@
 //! Policing: what the first switch on a VC's way does about traffic beyond the VC's contract.
 //!
 //! A [`Policer`] looks at each cell of one VC before the buffer does and says whether the cell passes, is tagged (CLP =
-//! 1, to be discarded first in congestion) or is discarded. Policing by cells knows only the peak rate ([`gcra`]).
+//! 1, to be discarded first in congestion) or is discarded. Policing by cells knows the peak rate and the sustainable rate ([`gcra`]).
 //! Policing by frames asks at the first cell of a frame whether the minimum rate covers it ([`f_gcra`]) and deals with
 //! the frame as a whole: a tagged frame has CLP = 1 in every cell. A cell that does not conform ([`conformance`]) ends
 //! its frame, of which only the end mark still passes, so that reassembly resynchronises; if it is the first one,
 //! nothing of the frame passes.
 
+mod cells;
 pub mod conformance;
 pub mod f_gcra;
 pub mod gcra;
 
 use celltrain_engine::{Instant, quantity::BitRate};
 
-use self::{conformance::Conformance, f_gcra::FrameGcra, gcra::Gcra};
+use self::{cells::CellRates, conformance::Conformance, f_gcra::FrameGcra};
 use crate::{
     Cell,
     cell::Kind,
@@ -41,7 +42,7 @@ pub struct Stats {
     pub frames_tagged: u64,
     /// Frames of which nothing passed.
     pub frames_discarded: u64,
-    /// Cells that keep to the contract (by frames), or to its peak rate (by cells).
+    /// Cells that keep to the contract (by frames), or to its peak and sustainable rates (by cells).
     pub cells_conforming: u64,
     /// Cells that do not.
     pub cells_non_conforming: u64,
@@ -59,7 +60,7 @@ pub struct Policer {
 #[derive(Debug, Clone)]
 enum Rule {
     /// Every cell by itself.
-    Cells(Gcra),
+    Cells(CellRates),
     /// Whole frames.
     Frames(Frames),
 }
@@ -94,7 +95,7 @@ impl Policer {
     pub fn new(contract: &Contract, line: BitRate) -> Option<Self> {
         let rule = match contract.policing {
             Policing::None => return None,
-            Policing::DiscardCells => Rule::Cells(conformance::peak_rate(contract, line)),
+            Policing::DiscardCells | Policing::TagCells => Rule::Cells(CellRates::new(contract, line)),
             Policing::Tag => Rule::Frames(Frames::new(contract, line, Action::Tag)),
             Policing::DiscardFrames => Rule::Frames(Frames::new(contract, line, Action::Discard)),
         };
@@ -112,10 +113,10 @@ impl Policer {
                 let first = std::mem::replace(&mut self.at_frame_start, cell.is_last());
                 frames.conform(cell, first, now, &mut self.stats)
             }
-            Rule::Cells(peak) => {
-                let conforms = peak.conforms(now);
-                self.stats.count_cell(conforms);
-                if conforms { Action::Pass } else { Action::Discard }
+            Rule::Cells(rates) => {
+                let action = rates.conform(cell.clp, now);
+                self.stats.count_cell(action == Action::Pass);
+                action
             }
         }
     }

@@ -45,6 +45,9 @@ fn the_minimum_rate_is_not_above_the_peak_rate() {
     let (key, message) = refused(&Contract { mcr: mbit(11), ..contract });
     assert_eq!(key, "mcr");
     assert_eq!(message, "the minimum cell rate (11 Mbit/s) is above the peak cell rate (10 Mbit/s)");
+    let (key, message) = refused(&Contract { scr: mbit(11), pcr: mbit(10), ..Contract::default() });
+    assert_eq!(key, "scr");
+    assert_eq!(message, "the sustainable cell rate (11 Mbit/s) is above the peak cell rate (10 Mbit/s)");
     // Without a peak rate the line sets the limit.
     let (key, message) = refused(&Contract { mcr: mbit(156), ..Contract::default() });
     assert_eq!(key, "mcr");
@@ -61,6 +64,8 @@ fn rates_and_tolerances_stay_within_the_range_of_time() {
     assert_eq!(refused(&Contract { cdvt_mcr: long, ..Contract::default() }).0, "cdvt-mcr");
     let burst = Contract { mcr: Some(CellRate(BitRate(1_000))), mbs: u32::MAX, ..Contract::default() };
     assert_eq!(refused(&burst).0, "mbs");
+    assert_eq!(refused(&Contract { scr: burst.mcr, mcr: None, ..burst }).0, "mbs");
+    assert_eq!(refused(&Contract { scr: slow, ..Contract::default() }).0, "scr");
 }
 
 #[test]
@@ -74,4 +79,11 @@ fn policing_by_frames_needs_a_minimum_rate() {
     let marked = Contract { clp: true, mcr: mbit(1), ..Contract::default() };
     assert_eq!(Contract { policing: Policing::Tag, ..marked.clone() }.check(LINE), Ok(()));
     assert_eq!(refused(&Contract { policing: Policing::DiscardFrames, ..marked }).0, "policing");
+}
+
+#[test]
+fn tagging_cells_needs_a_sustainable_rate() {
+    let contract = Contract { policing: Policing::TagCells, ..Contract::default() };
+    assert_eq!(refused(&contract).0, "scr");
+    assert_eq!(Contract { scr: mbit(1), ..contract }.check(LINE), Ok(()));
 }

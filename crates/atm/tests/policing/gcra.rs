@@ -80,3 +80,73 @@ fn policing_by_cells_discards_what_is_beyond_the_peak_rate() {
     let stats = policer.stats();
     assert_eq!((stats.cells_conforming, stats.cells_non_conforming), (200, 600));
 }
+
+/// What a policer under `contract` makes of cells of priority `clp` in the given slots of a line of 100 Mbit/s.
+fn actions(contract: &Contract, clp: bool, slots: impl IntoIterator<Item = u64>) -> Vec<Action> {
+    let line = BitRate(100_000_000);
+    assert_eq!(contract.check(line), Ok(()));
+    let mut policer = Policer::new(contract, line).unwrap();
+    let slot = Slot::of_bits(424, line);
+    let cell = Cell { length: 1, clp, ..Cell::default() };
+    slots.into_iter().map(|number| policer.conform(&cell, Instant::at(7).plus_slots(slot, number))).collect()
+}
+
+/// PCR half of the line, SCR a tenth of it, bursts of four cells.
+fn variable(policing: Policing) -> Contract {
+    Contract {
+        pcr: Some(CellRate(BitRate(50_000_000))),
+        scr: Some(CellRate(BitRate(10_000_000))),
+        mbs: 4,
+        policing,
+        ..Contract::default()
+    }
+}
+
+/// TM 4.1: with BT = (MBS - 1)(1/SCR - 1/PCR) a burst of MBS cells at PCR conforms to GCRA(1/SCR, BT), and in the long run one cell in
+/// 1/SCR does.
+#[test]
+fn a_burst_of_the_maximum_size_conforms_and_no_cell_more() {
+    use Action::{Discard, Pass, Tag};
+    for (policing, beyond) in [(Policing::DiscardCells, Discard), (Policing::TagCells, Tag)] {
+        let burst = actions(&variable(policing), false, (0..6).map(|cell| 2 * cell));
+        assert_eq!(burst, [Pass, Pass, Pass, Pass, beyond, beyond]);
+        // The bucket is empty again MBS/SCR after the burst began.
+        let again = (0..4).map(|cell| 2 * cell).chain((0..5).map(|cell| 40 + 2 * cell));
+        assert_eq!(actions(&variable(policing), false, again)[4..], [Pass, Pass, Pass, Pass, beyond]);
+        // At the peak rate for ever, one of five cells passes: once the burst has been used up.
+        let all = actions(&variable(policing), false, (0..1000).map(|cell| 2 * cell));
+        let passed = all.iter().filter(|&&action| action == Pass).count();
+        assert_eq!(passed, 4 + (1998 - 6) / 10);
+        assert_eq!(all.iter().filter(|&&action| action == beyond).count(), 1000 - passed);
+    }
+}
+
+/// A cell beyond the peak rate is discarded, whatever the sustainable rate has left, and counts for neither.
+#[test]
+fn the_peak_rate_comes_first() {
+    use Action::{Discard, Pass, Tag};
+    for (policing, beyond) in [(Policing::DiscardCells, Discard), (Policing::TagCells, Tag)] {
+        let doubled = actions(&variable(policing), false, [0, 1, 2, 3, 4, 5, 6, 7, 8]);
+        assert_eq!(doubled, [Pass, Discard, Pass, Discard, Pass, Discard, Pass, Discard, beyond]);
+    }
+}
+
+/// A tagged cell counts for the peak rate: the one right behind it is too early. A discarded cell does not.
+#[test]
+fn tagged_cells_count_for_the_peak_rate() {
+    use Action::{Discard, Pass, Tag};
+    let contract = |policing| Contract { mbs: 1, ..variable(policing) };
+    assert_eq!(actions(&contract(Policing::TagCells), false, [0, 2, 3, 4]), [Pass, Tag, Discard, Tag]);
+    assert_eq!(
+        actions(&contract(Policing::DiscardCells), false, [0, 9, 10, 11]),
+        [Pass, Discard, Pass, Discard]
+    );
+}
+
+/// VBR.3: the sustainable rate is that of the cells with CLP = 0; VBR.1: of all.
+#[test]
+fn cells_that_the_user_marks_are_none_of_the_rate_beyond_which_cells_are_tagged() {
+    let marked = |policing| actions(&variable(policing), true, (0..100).map(|cell| 2 * cell));
+    assert!(marked(Policing::TagCells).iter().all(|&action| action == Action::Pass));
+    assert!(marked(Policing::DiscardCells).contains(&Action::Discard));
+}

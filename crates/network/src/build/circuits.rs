@@ -26,10 +26,12 @@ impl Builder<'_> {
         if flow.circuit < index {
             return self.circuits[flow.circuit];
         }
+        let is_reordered = flow.route.iter().any(|&link| self.graph.links[link].reorder.is_some());
         let forward = Circuit {
             from: flow.from,
             to: flow.to,
-            payloads: flow.traffic.uses_tcp().then(|| self.add_payloads()),
+            // A packet that may be overtaken keeps the time at which it was sent with it.
+            payloads: (flow.traffic.uses_tcp() || is_reordered).then(|| self.add_payloads()),
             measured: self
                 .scenario
                 .spec()
@@ -119,7 +121,7 @@ impl Builder<'_> {
         let mut vci = self.port(route[0]).entries.len() as u32;
         let (framing, clp) = (self.graph.links[route[0]].framing, circuit.contract.clp);
         let mut pace = None;
-        if let Some(pcr) = circuit.contract.pcr {
+        if let Some(pcr) = circuit.contract.pcr.filter(|_| circuit.contract.spacing != Spacing::None) {
             // Bare cells come from sources that do not wait.
             let paced = circuit.contract.spacing == Spacing::Frames && framing == Framing::Cells;
             if paced && payloads.is_some() {
@@ -167,9 +169,11 @@ impl Builder<'_> {
             port.entries.push(entry);
             port.vcs.push(number);
         }
+        let carries_tcp = circuit.flow.is_none_or(|flow| self.graph.flows[flow].traffic.uses_tcp());
         self.host(to).incoming.push(Incoming {
             reassembly: Reassembly::default(),
             payloads,
+            carries_tcp,
             sent,
             abr: None,
             stats: IncomingStats::default(),

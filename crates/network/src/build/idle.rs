@@ -1,7 +1,7 @@
 //! What frames take on the idle path of a flow.
 
 use celltrain_atm::{aal5, cell::CELL_BITS};
-use celltrain_engine::{Slot, Time, time::SECOND};
+use celltrain_engine::{Slot, Time, quantity::Bytes, time::SECOND};
 
 use crate::{
     measures::Idle,
@@ -18,10 +18,15 @@ const TIMESTAMPS: u64 = 12;
 pub(super) fn idle_path(graph: &Graph, flow: &Flow, aal5: &aal5::Params) -> Idle {
     let links: Vec<_> = flow.route.iter().map(|&link| &graph.links[link]).collect();
     let segment = u64::from(flow.tcp.mss) + HEADERS + if flow.tcp.timestamps { TIMESTAMPS } else { 0 };
+    let packet = flow.traffic.packet().map(|Bytes(octets)| octets);
     match links[0].framing {
-        Framing::Packets => Idle { smallest: of_packet(&links, HEADERS), full: of_packet(&links, segment) },
+        Framing::Packets => {
+            let [smallest, full] = packet.map_or([HEADERS, segment], |octets| [octets; 2]);
+            Idle { smallest: of_packet(&links, smallest), full: of_packet(&links, full) }
+        }
         Framing::Cells => {
-            let full = flow.traffic.frame().map_or_else(|| aal5.cells(segment), u64::from);
+            let bare = flow.traffic.frame().filter(|_| packet.is_none());
+            let full = bare.map_or_else(|| aal5.cells(packet.unwrap_or(segment)), u64::from);
             Idle { smallest: of_cells(&links, 1), full: of_cells(&links, full) }
         }
     }

@@ -38,6 +38,7 @@ use crate::{
     traffic::{
         arrivals::{ArrivalProcess, Arrivals},
         source::{CellSource, Kind, Source},
+        unit::Unit,
     },
 };
 
@@ -241,7 +242,10 @@ impl Builder<'_> {
         let start = Instant::at(generator.uniform(flow.start.from.ps(), flow.start.to.ps()));
         if !flow.traffic.uses_tcp() {
             let generator = self.randomness.named(&format!("{name} cells"));
-            let mut cells = CellSource::new(&flow.traffic, outgoing, generator, (start, stop_of(flow)));
+            let framing = self.graph.links[flow.route[0]].framing;
+            let unit = Unit::of(&flow.traffic, framing, &self.scenario.spec().aal5);
+            let times = (start, stop_of(flow));
+            let mut cells = CellSource::new(&flow.traffic, unit, outgoing, generator, times);
             let next = cells.begin(start);
             self.host(flow.from).sources.push(Source { kind: Kind::Cells(Box::new(cells)), next });
             return FlowEnds {
@@ -250,7 +254,7 @@ impl Builder<'_> {
                 outgoing,
                 incoming,
                 shares,
-                carrier: Carrier::Cells,
+                carrier: Carrier::Bare { packet: flow.traffic.packet().map(|packet| packet.0) },
             };
         }
         let size = match &flow.traffic {

@@ -334,7 +334,7 @@ impl Channel {
     fn arrive(&mut self, train: Train<Cell>, streams: &mut Streams) {
         let Some(reordering) = &mut self.parts.reordering else { return self.pass(&train, streams) };
         let payloads = self.parts.vcs[train.item.vc as usize].payloads;
-        let payloads = payloads.expect("packets of TCP alone travel on packet-framed links");
+        let payloads = payloads.expect("a VC across a link that reorders has a payload queue");
         let packet = *streams.contents.packets[payloads].take(train.item.frame);
         let time = train.first.ps();
         if reordering.enter(time, train.item, packet) {

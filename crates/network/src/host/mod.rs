@@ -32,10 +32,13 @@ use self::{
 };
 use crate::{
     capture::{PacketTap, Path},
-    flight::Streams,
+    flight::{Packet, Streams},
     measures::{Delays, Sampler},
     scenario::Framing,
-    traffic::source::{Kind, Source},
+    traffic::{
+        source::{Kind, Source},
+        unit::Unit,
+    },
 };
 
 pub(crate) use self::{
@@ -88,7 +91,7 @@ pub(crate) struct Outgoing {
     pub(crate) stream: StreamId,
     /// The VCI there.
     pub(crate) vci: u32,
-    /// Where the contents of its frames wait; cell-level sources send frames without contents.
+    /// Where the contents of its frames wait; sources of cells send frames without contents.
     pub(crate) payloads: Option<usize>,
     /// Where the times wait at which its frames of bare cells were sent, if their delays are measured or watched.
     pub(crate) sent: Option<usize>,
@@ -131,6 +134,8 @@ const fn mark_of(ecn: Ecn) -> cell::Ecn {
 pub(crate) struct Incoming {
     pub(crate) reassembly: Reassembly,
     pub(crate) payloads: Option<usize>,
+    /// Whether its frames are for endpoints; those of sources without TCP end here.
+    pub(crate) carries_tcp: bool,
     /// As [`Outgoing::sent`].
     pub(crate) sent: Option<usize>,
     /// What the VC is to ABR, if it is anything.
@@ -458,11 +463,16 @@ impl Host {
             }
             Kind::Cells(cells) => {
                 let (at, outgoing, (count, position)) = (source.next, cells.outgoing, cells.send());
-                let frame = Cell { position, length: cells.frame, ..Cell::default() };
+                let Unit { frame: length, octets, .. } = cells.unit;
+                let frame = Cell { position, length, octets, ..Cell::default() };
                 source.next = cells.after(source.next);
                 let next = source.next.ps();
                 let vc = &self.parts.outgoing[outgoing as usize];
-                if let Some(sent) = vc.sent.filter(|_| position == 0) {
+                if let Some(payloads) = vc.payloads {
+                    let (number, packet) = streams.contents.packets[payloads].send();
+                    *packet = Packet { sent: at.ps(), ..Packet::default() };
+                    assert_eq!(number, vc.frames, "frames are numbered as they are sent");
+                } else if let Some(sent) = vc.sent.filter(|_| position == 0) {
                     let number = streams.contents.sent[sent].send(at.ps());
                     assert_eq!(number, vc.frames, "frames are numbered as they are sent");
                 }

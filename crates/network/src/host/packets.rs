@@ -77,6 +77,10 @@ impl Host {
         if let Some(delays) = &mut incoming.delays {
             delays.add(now - packet.sent);
         }
+        if !incoming.carries_tcp {
+            streams.contents.packets[payloads].take(number);
+            return;
+        }
         // On an ABR VC the marks are the ABR source's.
         let marked = incoming.reassembly.marked() && incoming.abr.is_none();
         if marked && packet.segment.ecn != Ecn::NotEct {

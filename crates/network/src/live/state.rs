@@ -76,7 +76,7 @@ pub struct FlowState {
     pub ssthresh: u64,
     /// Bytes sent and not acknowledged.
     pub flight: u64,
-    /// Distinct bytes delivered since the start; for bare cells the payload of whole frames.
+    /// Distinct bytes delivered since the start; without TCP the payload of whole frames of cells, or whole packets.
     pub delivered: u64,
     /// Retransmission timeouts since the start.
     pub timeouts: u64,

@@ -498,9 +498,9 @@ impl FlowCounts {
         if self.carrier.is_tcp() { self.receiver.distinct_full_segments } else { self.incoming.frames }
     }
 
-    /// Payload bytes delivered for the first time; for bare cells the payload of whole frames.
+    /// Payload bytes delivered for the first time; without TCP the payload of whole frames of cells, or whole packets.
     fn bytes(&self) -> u64 {
-        if self.carrier.is_tcp() { self.receiver.distinct_bytes } else { self.incoming.useful_cells * 48 }
+        self.carrier.bare_payload(&self.incoming).unwrap_or(self.receiver.distinct_bytes)
     }
 
     /// Payload bytes that arrived, repetitions included.

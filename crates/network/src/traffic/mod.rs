@@ -7,4 +7,5 @@ mod mmpp;
 pub(crate) mod request_response;
 pub mod sizes;
 pub(crate) mod source;
+pub(crate) mod unit;
 mod varying;

@@ -1,6 +1,5 @@
-//! What sets traffic off: applications that give data to TCP, and cell-level sources that need no TCP.
+//! What sets traffic off: applications that give data to TCP, and sources of cells and packets that need no TCP.
 
-use celltrain_atm::cell::CELL_BITS;
 use celltrain_engine::{
     Instant, Slot, Time,
     random::Generator,
@@ -11,6 +10,7 @@ use super::{
     lengths::Lengths,
     long_range::LongRange,
     mmpp::{self, Mmpp},
+    unit::Unit,
     varying::VaryingRate,
 };
 use crate::scenario::{self, MAX_DURATION, Traffic};
@@ -34,17 +34,17 @@ pub(crate) enum Kind {
     Arrivals { pool: u32 },
     /// One of two parties that write to each other writes: the one at this endpoint.
     Party { endpoint: u32 },
-    /// Sends a frame of cells and draws the time of the next one.
+    /// Sends a cell, a frame of cells or a packet, and draws the time of the next one.
     Cells(Box<CellSource>),
 }
 
-/// A cell-level source: frames of a fixed number of cells, sent cell by cell or whole at times drawn from a [`Pattern`].
+/// A source without TCP: frames of a fixed number of cells, sent cell by cell or whole, or packets, at times drawn from a [`Pattern`].
 #[derive(Debug)]
 pub(crate) struct CellSource {
     /// Which of the host's outgoing VCs it uses.
     pub(crate) outgoing: u32,
-    /// Cells a frame.
-    pub(crate) frame: u16,
+    /// What it sends at a time.
+    pub(crate) unit: Unit,
     /// Place in the frame of the next cell.
     pub(crate) position: u16,
     pub(crate) pattern: Pattern,
@@ -74,35 +74,32 @@ impl CellSource {
     /// A source of what `traffic` says, which TCP does not carry, from `start` to `stop`; it sends on the host's VC `outgoing`.
     pub(crate) fn new(
         traffic: &Traffic,
+        unit: Unit,
         outgoing: u32,
         mut generator: Generator,
         (start, stop): (Instant, Time),
     ) -> Self {
-        let interval = |rate: scenario::CellRate| Slot::of_bits(CELL_BITS, rate.0);
-        let (frame, pattern) = match traffic {
-            Traffic::Cbr(cbr) => (cbr.frame, Pattern::Constant { interval: interval(cbr.rate) }),
-            Traffic::Poisson(poisson) => {
-                let mean = interval(poisson.rate).ps() * u64::from(poisson.frame);
-                (poisson.frame, Pattern::Poisson { mean })
-            }
+        let interval = |rate: scenario::CellRate| Slot::of_bits(unit.bits, rate.0);
+        let pattern = match traffic {
+            Traffic::Cbr(cbr) => Pattern::Constant { interval: interval(cbr.rate) },
+            Traffic::Poisson(poisson) => Pattern::Poisson { mean: interval(poisson.rate).ps() * unit.times },
             Traffic::Mmpp(form) => {
-                let states = form.states.iter().map(|state| mmpp_state(state, form.frame)).collect();
-                (form.frame, Pattern::Mmpp(Mmpp::new(states, start.ps(), &mut generator)))
+                let states = form.states.iter().map(|state| mmpp_state(state, unit)).collect();
+                Pattern::Mmpp(Mmpp::new(states, start.ps(), &mut generator))
             }
             Traffic::Bernoulli(form) => {
-                let pattern = Pattern::Bernoulli { slot: interval(form.peak), probability: form.probability };
-                (form.frame, pattern)
+                Pattern::Bernoulli { slot: interval(form.peak), probability: form.probability }
             }
             Traffic::OnOff(form) => {
                 let (on, off) = (
                     Lengths::new(form.distribution, form.on, form.shape),
                     Lengths::new(form.distribution, form.off, form.shape),
                 );
-                (form.frame, Pattern::OnOff { interval: interval(form.peak), on, off, on_until: start })
+                Pattern::OnOff { interval: interval(form.peak), on, off, on_until: start }
             }
             Traffic::LongRange(form) => {
                 let steps = LongRange::new(&form.rate, generator.clone()).expect("the scenario was checked");
-                (form.frame, Pattern::Varying(VaryingRate::new(steps, start.ps())))
+                Pattern::Varying(VaryingRate::new(steps, start.ps(), unit.bits))
             }
             Traffic::Greedy(_)
             | Traffic::Finite(_)
@@ -112,16 +109,16 @@ impl CellSource {
                 unreachable!("TCP carries this traffic")
             }
         };
-        Self { outgoing, frame, position: 0, pattern, generator, stop }
+        Self { outgoing, unit, position: 0, pattern, generator, stop }
     }
 
     /// How many cells go at once, and where in the frame the first of them stands.
     pub(crate) fn send(&mut self) -> (u16, u16) {
-        if matches!(self.pattern, Pattern::Poisson { .. } | Pattern::Mmpp(_)) {
-            return (self.frame, 0);
+        if self.unit.is_whole {
+            return (self.unit.frame, 0);
         }
         let position = self.position;
-        self.position = (position + 1) % self.frame;
+        self.position = (position + 1) % self.unit.frame;
         (1, position)
     }
 
@@ -189,9 +186,9 @@ fn empty_slots(probability: f64, slot: Slot, generator: &mut Generator) -> u64 {
     (empty as u64).min(most)
 }
 
-/// A state of a Markov chain in which frames of so many cells arrive.
-fn mmpp_state(state: &scenario::MmppState, frame: u16) -> mmpp::State {
-    let bits = (CELL_BITS * u64::from(frame)) as f64;
+/// A state of a Markov chain in which `unit` arrives.
+fn mmpp_state(state: &scenario::MmppState, unit: Unit) -> mmpp::State {
+    let bits = (unit.bits * unit.times) as f64;
     let rate = state.rate.0.0;
     let interval = (rate > 0).then(|| bits * SECOND as f64 / rate as f64);
     mmpp::State { interval, stay: state.mean_time.ps() }
@@ -199,6 +196,7 @@ fn mmpp_state(state: &scenario::MmppState, frame: u16) -> mmpp::State {
 
 #[cfg(test)]
 mod tests {
+    use celltrain_atm::cell::CELL_BITS;
     use celltrain_engine::{
         random::Randomness,
         time::{MILLISECOND, Span},
@@ -215,7 +213,8 @@ mod tests {
             (Instant::at(7 * MILLISECOND), Slot::of_bits(CELL_BITS, "155.52 Mbit/s".parse().unwrap()), 0.3);
         let generator = Randomness { seed: 1, replication: 0 }.named("test");
         let pattern = Pattern::Bernoulli { slot, probability };
-        let mut source = CellSource { outgoing: 0, frame: 1, position: 0, pattern, generator, stop: NEVER };
+        let mut source =
+            CellSource { outgoing: 0, unit: Unit::CELL, position: 0, pattern, generator, stop: NEVER };
         let (mut times, mut now) = (Vec::new(), source.begin(start));
         for _ in 0..CELLS {
             times.push(now.since(start));
@@ -244,7 +243,7 @@ mod tests {
             let generator = Randomness { seed: 1, replication }.named("test");
             let pattern = Pattern::Bernoulli { slot, probability };
             let mut source =
-                CellSource { outgoing: 0, frame: 1, position: 0, pattern, generator, stop: NEVER };
+                CellSource { outgoing: 0, unit: Unit::CELL, position: 0, pattern, generator, stop: NEVER };
             source.begin(Instant::at(0)).ps()
         };
         let filled = (0..4000).filter(|&replication| first(replication, 0.25) == 0).count();
@@ -265,7 +264,7 @@ mod tests {
             let generator = Randomness { seed: 1, replication }.named("test");
             let pattern = Pattern::Poisson { mean: MEAN };
             let mut source =
-                CellSource { outgoing: 0, frame: 1, position: 0, pattern, generator, stop: NEVER };
+                CellSource { outgoing: 0, unit: Unit::CELL, position: 0, pattern, generator, stop: NEVER };
             source.begin(start).since(start).ps()
         };
         let waits: Vec<_> = (0..count).map(first).collect();

@@ -1,6 +1,5 @@
 //! Cells at a rate that varies.
 
-use celltrain_atm::cell::CELL_BITS;
 use celltrain_engine::{
     Time,
     quantity::BitRate,
@@ -18,20 +17,19 @@ pub(crate) struct VaryingRate {
     /// In bit/s, until the next step.
     rate: BitRate,
     next_step: (Time, BitRate),
-    /// What is missing to the next cell, in bits times picoseconds a second.
+    /// What each cell or packet takes, and what is missing to the next one, in bits times picoseconds a second.
+    unit: u128,
     missing: u128,
 }
 
-/// The bits of a cell in the same unit.
-const CELL: u128 = CELL_BITS as u128 * SECOND as u128;
-
 impl VaryingRate {
-    /// A rate that follows `steps` from `start` on. The cell after the first, which goes at the start,
-    /// comes when the rate has come to one.
-    pub(crate) fn new(mut steps: LongRange, start: Time) -> Self {
+    /// A rate that follows `steps` from `start` on, of cells or packets of `bits` bits. The one after the first, which goes at the
+    /// start, comes when the rate has come to as many.
+    pub(crate) fn new(mut steps: LongRange, start: Time, bits: u64) -> Self {
         let mut step = || steps.next().expect("the steps of a varying rate do not end");
         let ((_, rate), next_step) = (step(), step());
-        Self { steps, start, rate, next_step, missing: CELL }
+        let unit = u128::from(bits) * u128::from(SECOND);
+        Self { steps, start, rate, next_step, unit, missing: unit }
     }
 
     /// The time of the cell after `now`, when the last one was sent.
@@ -41,7 +39,7 @@ impl VaryingRate {
             let until_change = rate * u128::from(change - now);
             if rate > 0 && until_change >= self.missing {
                 let time = self.missing.div_ceil(rate);
-                self.missing = CELL + self.missing - time * rate;
+                self.missing = self.unit + self.missing - time * rate;
                 return now + time as Time;
             }
             // Far beyond the end of any run.
@@ -57,10 +55,14 @@ impl VaryingRate {
 
 #[cfg(test)]
 mod tests {
+    use celltrain_atm::cell::CELL_BITS;
     use celltrain_engine::{quantity::Duration, random::Randomness, time::MILLISECOND};
 
     use super::*;
     use crate::traffic::long_range::Params;
+
+    /// The bits of a cell in the unit of the integral.
+    const CELL: u128 = CELL_BITS as u128 * SECOND as u128;
 
     #[test]
     fn the_cells_of_a_varying_rate_are_its_integral() {
@@ -74,7 +76,7 @@ mod tests {
         };
         let generator = Randomness { seed: 1, replication: 0 }.named("test");
         let steps = || LongRange::new(&params, generator.clone()).unwrap();
-        let (mut rate, start) = (VaryingRate::new(steps(), 500), 500);
+        let (mut rate, start) = (VaryingRate::new(steps(), 500, CELL_BITS), 500);
         let times: Vec<_> =
             std::iter::successors(Some(start), |&now| Some(rate.after(now))).take(20_000).collect();
         let (mut bits, mut at, mut cells) = (0u128, start, times[1..].iter().enumerate().peekable());

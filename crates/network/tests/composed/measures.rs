@@ -150,6 +150,9 @@ pub(crate) fn distributions(scenario: &Scenario, result: &RunResult) -> Vec<Fail
 
 /// The payload of a flow's longest frame.
 fn frame_bits(flow: &Flow) -> f64 {
+    if let Some(packet) = flow.traffic.packet() {
+        return packet.0 as f64 * 8.0;
+    }
     let Some(cells) = flow.traffic.frame() else { return f64::from(flow.tcp.mss) * 8.0 };
     f64::from(cells) * 48.0 * 8.0
 }

@@ -19,10 +19,10 @@ pub(crate) struct Kinds {
     pub(crate) abr: bool,
 }
 
-/// What a flow carries: any kind, or one that TCP carries.
-fn traffic(draw: &mut Draw, schema: &Schema, tcp: bool) -> Table {
+/// What a flow carries: any kind, or one that TCP carries; `packets` says whether over links that carry nothing but packets.
+fn traffic(draw: &mut Draw, schema: &Schema, tcp: bool, packets: bool) -> Table {
     let forms = schema.forms("traffic");
-    // Bare cells have a frame size.
+    // Sources without TCP have a frame size.
     let suits: Vec<_> = forms
         .iter()
         .filter(|(kind, form)| {
@@ -31,6 +31,10 @@ fn traffic(draw: &mut Draw, schema: &Schema, tcp: bool) -> Table {
         .collect();
     let (_, form) = **draw.pick(&suits);
     let mut table = schema.table(draw, form);
+    if table.contains_key("packet") || (packets && !form["properties"]["packet"].is_null()) {
+        put(&mut table, "packet", format!("{} B", 39 + draw.count(9_000)));
+        table.remove("frame");
+    }
     if let Some(rate) = table.get_mut("rate").and_then(Value::as_table_mut)
         && rate.contains_key("cycle")
     {
@@ -103,12 +107,15 @@ fn contract(draw: &mut Draw, schema: &Schema, abr: bool) -> Table {
     }
     // The rates of an ABR source are its own, and policing by frames needs one to measure them by.
     if abr && ["abr", ""].contains(&says(&table, "category").as_str()) {
-        for key in ["pcr", "mcr", "policing"] {
+        for key in ["pcr", "mcr", "scr", "policing"] {
             table.remove(key);
         }
     }
     if ["tag", "discard-frames"].contains(&says(&table, "policing").as_str()) && !table.contains_key("mcr") {
         put(&mut table, "mcr", draw.source_rate());
+    }
+    if says(&table, "policing") == "tag-cells" && !table.contains_key("scr") {
+        put(&mut table, "scr", draw.source_rate());
     }
     table
 }
@@ -131,8 +138,8 @@ pub(crate) fn common(draw: &mut Draw, schema: &Schema, scenario: &mut Table, kin
         }
     }
     if draw.chance(0.7) {
-        let tcp = kinds.packets || draw.chance(0.7);
-        put(scenario, "traffic", traffic(draw, schema, tcp));
+        let tcp = draw.chance(0.7);
+        put(scenario, "traffic", traffic(draw, schema, tcp, kinds.packets));
     }
 }
 
@@ -161,7 +168,8 @@ pub(crate) fn flows(draw: &mut Draw, schema: &Schema, graph: &Graph, kinds: Kind
     if graph.nodes.iter().any(|node| node.name == one) {
         let mut entry = own(draw, schema, Kinds { packets: true, abr: false });
         entry.extend(new("island".to_owned(), one.to_owned(), other.to_owned()));
-        put(&mut entry, "traffic", traffic(draw, schema, true));
+        let tcp = draw.chance(0.7);
+        put(&mut entry, "traffic", traffic(draw, schema, tcp, true));
         put(&mut entry, "vc.category", "ubr");
         entries.push(entry);
     }
@@ -233,8 +241,8 @@ pub(crate) fn ranges(
 pub(crate) fn own(draw: &mut Draw, schema: &Schema, kinds: Kinds) -> Table {
     let mut entry = Table::new();
     if draw.chance(0.5) {
-        let tcp = kinds.packets || draw.chance(0.5);
-        put(&mut entry, "traffic", traffic(draw, schema, tcp));
+        let tcp = draw.chance(0.5);
+        put(&mut entry, "traffic", traffic(draw, schema, tcp, kinds.packets));
     }
     if draw.feature() {
         put(&mut entry, "start", draw.start());
@@ -263,7 +271,7 @@ fn sharers(draw: &mut Draw, schema: &Schema, entries: &mut Vec<Table>, from: &st
     for number in 0..draw.whole(2, 3) {
         let mut entry = new(format!("shares{number}"), from.to_owned(), to.to_owned());
         put(&mut entry, "circuit", "shared");
-        put(&mut entry, "traffic", traffic(draw, schema, true));
+        put(&mut entry, "traffic", traffic(draw, schema, true, kinds.packets));
         put(&mut entry, "tcp", stack(draw, schema));
         if let Some(terms) = &terms {
             put(&mut entry, "vc", terms.clone());

@@ -1,7 +1,7 @@
 //! Sources without TCP.
 
 use celltrain_engine::{
-    quantity::{BitRate, Duration},
+    quantity::{BitRate, Bytes, Duration},
     random::Randomness,
 };
 
@@ -13,6 +13,11 @@ use super::{
     Checked, MAX_DURATION, MAX_FRAME_CELLS, MAX_RATE, MIN_PERIOD, MIN_RATE, within,
 };
 use crate::traffic::long_range;
+
+/// The smallest packet: the headers of IP and TCP, as of an ACK. Packet-framed links take the time of one as their lookahead.
+const MIN_PACKET: Bytes = Bytes(40);
+/// The largest packet of IP.
+const MAX_PACKET: Bytes = Bytes(65_535);
 
 /// Checks what a source without TCP is told under `key`.
 pub(super) fn check(key: &str, traffic: &Traffic) -> Checked {
@@ -36,7 +41,15 @@ pub(super) fn check(key: &str, traffic: &Traffic) -> Checked {
         | Traffic::ShortFlows(_)
         | Traffic::RequestResponse(_) => {}
     }
-    traffic.frame().map_or(Ok(()), |cells| within(&at("frame"), u64::from(cells), 1, MAX_FRAME_CELLS))
+    let frame = traffic.frame().unwrap_or(1);
+    within(&at("frame"), u64::from(frame), 1, MAX_FRAME_CELLS)?;
+    let Some(packet) = traffic.packet() else { return Ok(()) };
+    within(&at("packet"), packet, MIN_PACKET, MAX_PACKET)?;
+    if frame > 1 {
+        let message = "a source sends packets or frames of so many cells: give `packet` or `frame`";
+        return Err(Problem::new(at("frame"), message));
+    }
+    Ok(())
 }
 
 fn mmpp(key: &str, form: &Mmpp) -> Checked {

@@ -23,6 +23,9 @@ pub(super) fn check_flow(key: &str, flow: &Flow, links: &[Link]) -> Result<(), P
             return at(&format!("vc.{name}"), message);
         }
     }
+    if flow.contract.scr.is_some() {
+        return at("vc.scr", format!("flow \"{}\" is ABR and has no sustainable rate", flow.name));
+    }
     let reverses = |(&there, &back): (&usize, &usize)| {
         (links[there].from, links[there].to) == (links[back].to, links[back].from)
     };

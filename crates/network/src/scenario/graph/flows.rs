@@ -285,9 +285,10 @@ impl Builder<'_> {
             );
             return Err(Problem::new(key, message));
         }
-        if framing == Framing::Packets && !traffic.uses_tcp() {
-            let message =
-                format!("flow \"{name}\" sends bare cells, which a packet-framed link does not carry");
+        if framing == Framing::Packets && !traffic.uses_tcp() && traffic.packet().is_none() {
+            let message = format!(
+                "flow \"{name}\" sends bare cells, which a packet-framed link does not carry: give its traffic packets, as in packet = \"1500 B\""
+            );
             return Err(Problem::new(key, message));
         }
         Ok(())

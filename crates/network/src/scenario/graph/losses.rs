@@ -41,7 +41,7 @@ fn loss(
     };
     let flow = &flows[number];
     if !flow.traffic.uses_tcp() {
-        let message = format!("flow \"{}\" carries bare cells, which have no segments to lose", entry.flow);
+        let message = format!("flow \"{}\" is without TCP and has no segments to lose", entry.flow);
         return Err(Problem::new(key("flow"), message));
     }
     if entry.occurrence == 0 {

@@ -198,7 +198,7 @@ impl Graph {
         };
         abr::check_allocators(&links, &flows, place)?;
         abr::check_order(&outline.nodes, &links, &flows)?;
-        progress::check_backlog(spec.duration, &outline.nodes, &links, &flows)?;
+        progress::check_backlog(spec.duration, &spec.aal5, &outline.nodes, &links, &flows)?;
         let losses = losses::losses(spec, &names, &links, &flows)?;
         let bottleneck = bottleneck(spec, &outline.nodes, &links, &flows)?;
         Ok(Self { nodes: outline.nodes, links, flows, losses, bottleneck })

@@ -1,13 +1,15 @@
 //! What a run needs to go on and to come to an end: time that passes on every link, and sources that their links can follow.
 
 use celltrain_atm::{
+    aal5,
     abr::Rate,
     cell::CELL_BITS,
+    contract::Spacing,
     quantity::{Capacity, CellRate},
 };
 use celltrain_engine::{
     Slot, Time,
-    quantity::{BitRate, Duration},
+    quantity::{BitRate, Bytes, Duration},
     time::SECOND,
 };
 
@@ -56,6 +58,7 @@ const MOST_BACKLOG: Duration = Duration(4_000_000 * SECOND);
 /// Checks that the bare cells that may gather in front of a link or in a shaper by the end of the run leave within [`MOST_BACKLOG`].
 pub(super) fn check_backlog(
     duration: Duration,
+    aal5: &aal5::Params,
     nodes: &[Node],
     links: &[Link],
     flows: &[Flow],
@@ -63,9 +66,10 @@ pub(super) fn check_backlog(
     let mut loads = vec![0u128; links.len()];
     for flow in flows {
         let Some((_, mut rate)) = flow.traffic.highest_rate() else { continue };
-        if let Some(CellRate(peak)) = flow.contract.pcr {
-            let shaper = (peak, Capacity::UNLIMITED);
-            check_queue(duration, shaper, rate.0.into(), || format!("the shaper of flow \"{}\"", flow.name))?;
+        if let Some(CellRate(peak)) = flow.contract.pcr.filter(|_| flow.contract.spacing != Spacing::None) {
+            let shaper = Link { rate: peak, buffer: Capacity::UNLIMITED, ..links[flow.route[0]].clone() };
+            let load = load(&flow.traffic, rate, &shaper, aal5);
+            check_queue(duration, &shaper, load, || format!("the shaper of flow \"{}\"", flow.name))?;
             rate = rate.min(peak);
         }
         if flow.abr.is_some() {
@@ -73,26 +77,46 @@ pub(super) fn check_backlog(
             rate = rate.min(links[flow.route[0]].rate);
         }
         for &link in &flow.route {
-            loads[link] += u128::from(rate.0);
+            loads[link] += load(&flow.traffic, rate, &links[link], aal5);
             rate = rate.min(links[link].rate);
         }
     }
     std::iter::zip(links, loads).filter(|(_, load)| *load > 0).try_for_each(|(link, load)| {
         let place = || format!("\"{} > {}\"", nodes[link.from].name, nodes[link.to].name);
-        check_queue(duration, (link.rate, link.buffer), load, place)
+        check_queue(duration, link, load, place)
     })
+}
+
+/// What a source's `rate` is on a link, in bit/s, with what cells or the link add to its packets.
+fn load(traffic: &Traffic, rate: BitRate, link: &Link, aal5: &aal5::Params) -> u128 {
+    let rate = u128::from(rate.0);
+    let Some(Bytes(octets)) = traffic.packet() else { return rate };
+    let carried = match link.framing {
+        Framing::Cells => aal5.cells(octets) * CELL_BITS,
+        Framing::Packets => 8 * (octets + link.overhead.0),
+    };
+    (rate * u128::from(carried)).div_ceil(8 * u128::from(octets))
+}
+
+/// The most bits of what a buffer in front of a link counts.
+fn most_bits(link: &Link) -> u64 {
+    match link.framing {
+        Framing::Cells => CELL_BITS,
+        Framing::Packets => 8 * (aal5::Params::MAX_FRAME + link.overhead.0),
+    }
 }
 
 /// Checks the queue of a buffer in front of a line, to which cells come at `load` bit/s.
 fn check_queue(
     duration: Duration,
-    (rate, buffer): (BitRate, Capacity),
+    link: &Link,
     load: u128,
     place: impl Fn() -> String,
 ) -> Result<(), Problem> {
+    let rate = link.rate;
     let times = |bits: u128, by: u64| bits.saturating_mul(by.into()) / u128::from(rate.0);
-    let longest =
-        times(load, duration.0).min(times(u128::from(CELL_BITS) * u128::from(SECOND), buffer.units()));
+    let longest = times(load, duration.0)
+        .min(times(u128::from(most_bits(link)) * u128::from(SECOND), link.buffer.units()));
     if longest <= u128::from(MOST_BACKLOG.0) {
         return Ok(());
     }

@@ -1,7 +1,7 @@
-//! Traffic without TCP: bare cells.
+//! Traffic without TCP: bare cells and packets.
 
 use celltrain_atm::quantity::CellRate;
-use celltrain_engine::quantity::{BitRate, Duration};
+use celltrain_engine::quantity::{BitRate, Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +18,10 @@ pub struct Cbr {
     #[serde(default = "single")]
     #[schemars(range(min = 1, max = 1366))]
     pub frame: u16,
+    /// Size of an IP packet, its headers included, 40 B to 65535 B. If given, the source sends such packets in place of cells: as frames
+    /// on cell-framed links, whole on packet-framed ones, which carry nothing else. Rates are then those of their bits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub packet: Option<Bytes>,
     /// When the first cell is sent: the phase.
     #[serde(default)]
     pub start: Start,
@@ -33,6 +37,10 @@ pub struct Poisson {
     #[serde(default = "single")]
     #[schemars(range(min = 1, max = 1366))]
     pub frame: u16,
+    /// Size of an IP packet, its headers included, 40 B to 65535 B. If given, the source sends such packets in place of cells: as frames
+    /// on cell-framed links, whole on packet-framed ones, which carry nothing else. Rates are then those of their bits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub packet: Option<Bytes>,
     /// When the process starts. The first frame comes an exponentially distributed time after it, as every other comes after
     /// the one before.
     #[serde(default)]
@@ -52,6 +60,10 @@ pub struct Bernoulli {
     #[serde(default = "single")]
     #[schemars(range(min = 1, max = 1366))]
     pub frame: u16,
+    /// Size of an IP packet, its headers included, 40 B to 65535 B. If given, the source sends such packets in place of cells: as frames
+    /// on cell-framed links, whole on packet-framed ones, which carry nothing else. Rates are then those of their bits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub packet: Option<Bytes>,
     /// When the first slot is.
     #[serde(default)]
     pub start: Start,
@@ -69,6 +81,10 @@ pub struct Mmpp {
     #[serde(default = "single")]
     #[schemars(range(min = 1, max = 1366))]
     pub frame: u16,
+    /// Size of an IP packet, its headers included, 40 B to 65535 B. If given, the source sends such packets in place of cells: as frames
+    /// on cell-framed links, whole on packet-framed ones, which carry nothing else. Rates are then those of their bits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub packet: Option<Bytes>,
     /// When the process starts. It is stationary from then on.
     #[serde(default)]
     pub start: Start,
@@ -106,6 +122,10 @@ pub struct OnOff {
     #[serde(default = "single")]
     #[schemars(range(min = 1, max = 1366))]
     pub frame: u16,
+    /// Size of an IP packet, its headers included, 40 B to 65535 B. If given, the source sends such packets in place of cells: as frames
+    /// on cell-framed links, whole on packet-framed ones, which carry nothing else. Rates are then those of their bits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub packet: Option<Bytes>,
     /// When the first on time starts.
     #[serde(default)]
     pub start: Start,
@@ -121,6 +141,10 @@ pub struct LongRange {
     #[serde(default = "single")]
     #[schemars(range(min = 1, max = 1366))]
     pub frame: u16,
+    /// Size of an IP packet, its headers included, 40 B to 65535 B. If given, the source sends such packets in place of cells: as frames
+    /// on cell-framed links, whole on packet-framed ones, which carry nothing else. Rates are then those of their bits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub packet: Option<Bytes>,
     /// When the cells start. The process of the rate is stationary from the first cell on.
     #[serde(default)]
     pub start: Start,
@@ -170,6 +194,24 @@ impl Traffic {
             Self::Mmpp(form) => Some(form.frame),
             Self::OnOff(form) => Some(form.frame),
             Self::LongRange(form) => Some(form.frame),
+            Self::Greedy(_)
+            | Self::Finite(_)
+            | Self::Bursty(_)
+            | Self::ShortFlows(_)
+            | Self::RequestResponse(_) => None,
+        }
+    }
+
+    /// The size of the packets of a source without TCP; none if it sends cells.
+    #[must_use]
+    pub fn packet(&self) -> Option<Bytes> {
+        match self {
+            Self::Cbr(form) => form.packet,
+            Self::Poisson(form) => form.packet,
+            Self::Bernoulli(form) => form.packet,
+            Self::Mmpp(form) => form.packet,
+            Self::OnOff(form) => form.packet,
+            Self::LongRange(form) => form.packet,
             Self::Greedy(_)
             | Self::Finite(_)
             | Self::Bursty(_)

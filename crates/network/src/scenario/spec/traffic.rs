@@ -29,19 +29,19 @@ forms! {
         ShortFlows(ShortFlows),
         /// Requests and answers, one after the other, on one TCP connection.
         RequestResponse(RequestResponse),
-        /// Cells at a constant rate, without TCP.
+        /// Cells or packets at a constant rate, without TCP.
         Cbr(Cbr),
-        /// Frames of cells at exponentially distributed distances, without TCP. The cells of a frame follow each other at
+        /// Frames of cells, or packets, at exponentially distributed distances, without TCP. The cells of a frame follow each other at
         /// the rate of the link; single cells are a Poisson process.
         Poisson(Poisson),
-        /// Cells in slots that each hold one with the same probability, without TCP.
+        /// Cells or packets in slots that each hold one with the same probability, without TCP.
         Bernoulli(Bernoulli),
-        /// Frames of cells at exponentially distributed distances whose mean rate follows a Markov chain: a Markov-modulated
+        /// Frames of cells, or packets, at exponentially distributed distances whose mean rate follows a Markov chain: a Markov-modulated
         /// Poisson process (MMPP), without TCP. The cells of a frame follow each other at the rate of the link.
         Mmpp(Mmpp),
-        /// Cells at the peak rate during on times and none during off times, without TCP.
+        /// Cells or packets at the peak rate during on times and none during off times, without TCP.
         OnOff(OnOff),
-        /// Cells at a rate with long-range dependence, as of compressed video, without TCP.
+        /// Cells or packets at a rate with long-range dependence, as of compressed video, without TCP.
         LongRange(LongRange),
     }
 }
