@@ -136,6 +136,25 @@ fn a_syn_ack_that_was_sent_again_is_not_timed() {
     assert_eq!(pair.ends[1].sender().stats().rtt_samples, 0);
 }
 
+/// RFC 5681 section 3.1: "If the SYN or SYN/ACK is lost, the initial window used by a sender after a correctly transmitted SYN MUST be one
+/// segment".
+#[test]
+fn an_answer_after_a_lost_syn_ack_begins_with_one_segment() {
+    for (lost, first) in [(false, 10), (true, 1)] {
+        let mut pair = Pair::new(&params("syn-exchange = true\nmss = \"1000 B\"\ninitial-window = 10"), 0.0);
+        pair.offer(0, 300);
+        pair.run(ONE_WAY);
+        if lost {
+            pair.path.clear();
+        }
+        while pair.received(1) == 0 && pair.step(3 * SECOND) {}
+        pair.offer(1, 50_000);
+        assert_eq!(pair.sent.iter().filter(|(_, end, s)| *end == 1 && s.len > 0).count(), first);
+        pair.run(pair.now + SECOND);
+        assert_eq!(pair.received(0), 50_000);
+    }
+}
+
 /// RFC 5681 section 2: a duplicate ACK carries no data. A hole in what arrives is reported by itself, however much there is to send.
 #[test]
 fn holes_are_reported_without_data() {

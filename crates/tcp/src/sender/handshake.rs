@@ -65,13 +65,13 @@ impl Sender {
         }
     }
 
-    // RFC 9768 §3.1.2: MUST use the feedback that the SYN|ACK answers with
-    // RFC 9331 §4.2: MUST NOT send ECT(1) without feedback of the share of marks
-    /// The other half of this end answers a SYN: the round trip to the ACK of that is measured, unless it is answered `again` and
-    /// nothing tells which answer the ACK is of (Karn's algorithm).
+    // RFC 5681 §3.1: MUST begin with one segment after a lost SYN|ACK
+    /// The other half of this end answers a SYN: the round trip to the ACK of that is measured, unless it is answered `again`. Then
+    /// nothing tells which answer the ACK is of (Karn's algorithm), and the first one counts as lost.
     pub(crate) fn time_syn_ack(&mut self, now: Time, again: bool) {
         if again {
             self.flow.timer.forget_timed_segment();
+            self.flow.cwnd = self.flow.mss;
         } else {
             self.flow.timer.time_segment(now, 0);
         }
@@ -82,6 +82,8 @@ impl Sender {
         self.measure(now, segment, 0);
     }
 
+    // RFC 9768 §3.1.2: MUST use the feedback that the SYN|ACK answers with
+    // RFC 9331 §4.2: MUST NOT send ECT(1) without feedback of the share of marks
     /// Reads the ECN bits of a SYN|ACK: accurate feedback, if that was offered; classic, which has ECE alone; or none. All bits
     /// would be a reflection by a host that ignores them.
     fn agree_on_ecn(&mut self, flags: Flags) {
