@@ -245,7 +245,8 @@ impl Builder<'_> {
             let framing = self.graph.links[flow.route[0]].framing;
             let unit = Unit::of(&flow.traffic, framing, &self.scenario.spec().aal5);
             let times = (start, stop_of(flow));
-            let mut cells = CellSource::new(&flow.traffic, unit, outgoing, generator, times);
+            let end = self.scenario.spec().duration.ps();
+            let mut cells = CellSource::new(&flow.traffic, unit, outgoing, generator, times, end);
             let next = cells.begin(start);
             self.host(flow.from).sources.push(Source { kind: Kind::Cells(Box::new(cells)), next });
             return FlowEnds {

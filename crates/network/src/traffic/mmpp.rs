@@ -13,6 +13,8 @@ pub(crate) struct Mmpp {
     /// The present state, and until when.
     state: usize,
     until: Time,
+    /// When the run ends: what arrives later is not drawn.
+    end: Time,
 }
 
 /// A state of the chain.
@@ -25,11 +27,11 @@ pub(crate) struct State {
 }
 
 impl Mmpp {
-    /// A process that is stationary at `start`.
+    /// A process that is stationary at `start`, in a run that ends at `end`.
     ///
     /// # Panics
     /// If there are less than two states.
-    pub(crate) fn new(states: Vec<State>, start: Time, generator: &mut Generator) -> Self {
+    pub(crate) fn new(states: Vec<State>, [start, end]: [Time; 2], generator: &mut Generator) -> Self {
         assert!(states.len() >= 2, "a chain has two states or more");
         // The chain enters all states equally often: the share of time in one is in proportion to the time in it.
         let whole = states.iter().map(|state| u128::from(state.stay)).sum::<u128>();
@@ -42,10 +44,10 @@ impl Mmpp {
         let state = states.iter().position(begins).unwrap_or(states.len() - 1);
         // What is left of an exponentially distributed time is distributed as all of it.
         let until = start.saturating_add(exponential(states[state].stay as f64, generator));
-        Self { states, state, until }
+        Self { states, state, until, end }
     }
 
-    /// The arrival after `now`; [`NEVER`] if it is far beyond the end of any run.
+    /// The arrival after `now`. If none comes before the end of the run, [`NEVER`] or a later time.
     pub(crate) fn after(&mut self, mut now: Time, generator: &mut Generator) -> Time {
         loop {
             if let Some(interval) = self.states[self.state].interval {
@@ -54,7 +56,7 @@ impl Mmpp {
                     return next;
                 }
             }
-            if self.until > NEVER / 2 {
+            if self.until > self.end {
                 return NEVER;
             }
             now = self.until;
@@ -84,6 +86,7 @@ mod tests {
     };
 
     use super::*;
+    use crate::scenario::MAX_DURATION;
 
     fn state(interval: Option<Time>, stay: Time) -> State {
         State { interval: interval.map(|interval| interval as f64), stay }
@@ -93,7 +96,7 @@ mod tests {
     fn counts(states: &[State], window: Time, windows: usize, replication: u64) -> Vec<u64> {
         let mut generator = Randomness { seed: 1, replication }.named("mmpp");
         let (mut counts, mut now) = (vec![0; windows], 0);
-        let mut process = Mmpp::new(states.to_vec(), now, &mut generator);
+        let mut process = Mmpp::new(states.to_vec(), [now, NEVER / 2], &mut generator);
         loop {
             now = process.after(now, &mut generator);
             match counts.get_mut((now / window) as usize) {
@@ -184,7 +187,16 @@ mod tests {
     fn silence_ends_with_time() {
         let states = vec![state(None, 1_000_000 * SECOND), state(Some(SECOND), MICROSECOND)];
         let mut generator = Randomness { seed: 1, replication: 0 }.named("mmpp");
-        let mut process = Mmpp::new(states, 0, &mut generator);
+        let mut process = Mmpp::new(states, [0, MAX_DURATION.ps()], &mut generator);
+        assert_eq!(process.after(0, &mut generator), NEVER);
+    }
+
+    /// States that change very often, with an arrival in a million of them: only those of the run are gone through.
+    #[test]
+    fn no_state_behind_the_end_of_the_run_is_drawn() {
+        let states = vec![state(Some(10 * SECOND), MICROSECOND), state(None, MICROSECOND)];
+        let mut generator = Randomness { seed: 1, replication: 0 }.named("mmpp");
+        let mut process = Mmpp::new(states, [0, MILLISECOND], &mut generator);
         assert_eq!(process.after(0, &mut generator), NEVER);
     }
 }

@@ -71,13 +71,15 @@ pub(crate) enum Pattern {
 }
 
 impl CellSource {
-    /// A source of what `traffic` says, which TCP does not carry, from `start` to `stop`; it sends on the host's VC `outgoing`.
+    /// A source of what `traffic` says, which TCP does not carry, from `start` to `stop`, in a run that ends at `end`; it sends on the
+    /// host's VC `outgoing`.
     pub(crate) fn new(
         traffic: &Traffic,
         unit: Unit,
         outgoing: u32,
         mut generator: Generator,
         (start, stop): (Instant, Time),
+        end: Time,
     ) -> Self {
         let interval = |rate: scenario::CellRate| Slot::of_bits(unit.bits, rate.0);
         let pattern = match traffic {
@@ -85,7 +87,7 @@ impl CellSource {
             Traffic::Poisson(poisson) => Pattern::Poisson { mean: interval(poisson.rate).ps() * unit.times },
             Traffic::Mmpp(form) => {
                 let states = form.states.iter().map(|state| mmpp_state(state, unit)).collect();
-                Pattern::Mmpp(Mmpp::new(states, start.ps(), &mut generator))
+                Pattern::Mmpp(Mmpp::new(states, [start.ps(), end], &mut generator))
             }
             Traffic::Bernoulli(form) => {
                 Pattern::Bernoulli { slot: interval(form.peak), probability: form.probability }
@@ -99,7 +101,7 @@ impl CellSource {
             }
             Traffic::LongRange(form) => {
                 let steps = LongRange::new(&form.rate, generator.clone()).expect("the scenario was checked");
-                Pattern::Varying(VaryingRate::new(steps, start.ps(), unit.bits))
+                Pattern::Varying(VaryingRate::new(steps, [start.ps(), end], unit.bits))
             }
             Traffic::Greedy(_)
             | Traffic::Finite(_)

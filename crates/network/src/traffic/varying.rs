@@ -20,19 +20,22 @@ pub(crate) struct VaryingRate {
     /// What each cell or packet takes, and what is missing to the next one, in bits times picoseconds a second.
     unit: u128,
     missing: u128,
+    /// When the run ends: steps behind it are not drawn.
+    end: Time,
 }
 
 impl VaryingRate {
     /// A rate that follows `steps` from `start` on, of cells or packets of `bits` bits. The one after the first, which goes at the
-    /// start, comes when the rate has come to as many.
-    pub(crate) fn new(mut steps: LongRange, start: Time, bits: u64) -> Self {
+    /// start, comes when the rate has come to as many. The run ends at `end`.
+    pub(crate) fn new(mut steps: LongRange, [start, end]: [Time; 2], bits: u64) -> Self {
         let mut step = || steps.next().expect("the steps of a varying rate do not end");
         let ((_, rate), next_step) = (step(), step());
         let unit = u128::from(bits) * u128::from(SECOND);
-        Self { steps, start, rate, next_step, unit, missing: unit }
+        Self { steps, start, rate, next_step, unit, missing: unit, end }
     }
 
-    /// The time of the cell after `now`, when the last one was sent.
+    /// The time of the cell after `now`, when the last one was sent. If none comes before the end of the run, [`NEVER`] or a later
+    /// time.
     pub(super) fn after(&mut self, mut now: Time) -> Time {
         loop {
             let (rate, change) = (u128::from(self.rate.0), self.start.saturating_add(self.next_step.0));
@@ -42,8 +45,7 @@ impl VaryingRate {
                 self.missing = self.unit + self.missing - time * rate;
                 return now + time as Time;
             }
-            // Far beyond the end of any run.
-            if change > NEVER / 2 {
+            if change > self.end {
                 return NEVER;
             }
             self.missing -= until_change;
@@ -56,7 +58,11 @@ impl VaryingRate {
 #[cfg(test)]
 mod tests {
     use celltrain_atm::cell::CELL_BITS;
-    use celltrain_engine::{quantity::Duration, random::Randomness, time::MILLISECOND};
+    use celltrain_engine::{
+        quantity::Duration,
+        random::Randomness,
+        time::{MICROSECOND, MILLISECOND},
+    };
 
     use super::*;
     use crate::traffic::long_range::Params;
@@ -76,7 +82,7 @@ mod tests {
         };
         let generator = Randomness { seed: 1, replication: 0 }.named("test");
         let steps = || LongRange::new(&params, generator.clone()).unwrap();
-        let (mut rate, start) = (VaryingRate::new(steps(), 500, CELL_BITS), 500);
+        let (mut rate, start) = (VaryingRate::new(steps(), [500, NEVER / 2], CELL_BITS), 500);
         let times: Vec<_> =
             std::iter::successors(Some(start), |&now| Some(rate.after(now))).take(20_000).collect();
         let (mut bits, mut at, mut cells) = (0u128, start, times[1..].iter().enumerate().peekable());
@@ -94,5 +100,21 @@ mod tests {
             bits += u128::from(rate.0) * u128::from(end - at);
             at = end;
         }
+    }
+
+    /// A rate of a cell in some seconds that changes every microsecond: only the changes of the run are gone through.
+    #[test]
+    fn no_step_behind_the_end_of_the_run_is_drawn() {
+        let params = Params {
+            minimum: BitRate(0),
+            mean: BitRate(100),
+            maximum: BitRate(1_000),
+            hurst: 0.8,
+            sources: 1,
+            cycle: Duration(MICROSECOND),
+        };
+        let generator = Randomness { seed: 1, replication: 0 }.named("test");
+        let steps = LongRange::new(&params, generator).unwrap();
+        assert_eq!(VaryingRate::new(steps, [0, MILLISECOND], CELL_BITS).after(0), NEVER);
     }
 }
