@@ -65,7 +65,7 @@ def test_every_column_is_a_valid_scenario(paper: Paper) -> None:
         base = folder.scenario(table.scenario)
         for column in table.columns:
             for variant in variants:
-                assert base.with_({**paper.settings(variant), **column.settings}).key
+                assert base.with_(paper.settings(variant, column)).key
 
 
 def test_claims_need_exhibits_that_exist(paper: Paper) -> None:

@@ -247,7 +247,9 @@ traffic = { kind = "cbr", rate = "100 kbit/s", frame = 1 }
         }
         assert_eq!(trunk(&quiet, "occupancy_max"), 1.0);
         let lost = |result: &RunResult| numbers(&result.flows, "cell_loss_ratio")[0];
-        assert!(lost(&busy) > 0.1 && !(lost(&quiet) > 0.0));
+        assert!(lost(&busy) > 0.1);
+        // Nothing of this flow is sent or arrives in the window.
+        assert!(lost(&quiet).is_nan() || lost(&quiet) == 0.0);
         let longest = numbers(&quiet.flows, "transfer_delay_max")[2];
         assert!((longest - 3.0 * (42.4e-6 + 1e-3)).abs() < 1e-12, "{longest}");
         assert!(rows(&quiet, "port", "switch1 > switch2").iter().all(|row| row.1 <= 1));

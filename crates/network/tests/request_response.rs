@@ -237,7 +237,7 @@ fn what_cannot_be_is_told_by_its_key() {
             "traffic.response.points: expected 1 to",
         ),
         ("traffic.think", "1e9 s", "traffic.think"),
-        ("traffic.service-distribution", "pareto", "traffic.service-distribution"),
+        ("traffic.service-distribution", "uniform", "traffic.service-distribution"),
     ] {
         let overrides = [(key.to_owned(), value.to_owned())];
         let error = Scenario::from_toml(ALONE, "test.toml", &overrides).unwrap_err().to_string();

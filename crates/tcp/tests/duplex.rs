@@ -222,7 +222,7 @@ fn data_tell_of_marks_on_the_data_of_the_other_end() {
         let (.., answer) = *pair.sent.last().unwrap();
         assert_eq!((answer.len, answer.ack), (1_000, 3_000));
         if bits == Flags::NONE {
-            assert_eq!(answer.flags.ace(), 5 + 3 & 7, "three marks beyond the five that counts begin with");
+            assert_eq!(answer.flags.ace(), (5 + 3) & 7, "three marks beyond the five that counts begin with");
         } else {
             assert!(answer.flags.contains(bits));
         }

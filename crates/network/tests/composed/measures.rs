@@ -328,7 +328,11 @@ fn sources_keep_to_their_rates(graph: &Graph, result: &RunResult, duration: f64)
         if link.framing == Framing::Packets || flow.circuit != index {
             continue;
         }
-        let is_spaced = flow.contract.spacing == Spacing::Cells || !flow.traffic.uses_tcp();
+        let is_spaced = match flow.contract.spacing {
+            Spacing::Cells => true,
+            Spacing::Frames => !flow.traffic.uses_tcp(),
+            Spacing::None => false,
+        };
         let peak = flow.contract.peak_rate(link.rate).0 as f64 / 424.0;
         let is_shaped = flow.contract.pcr.is_some() && is_spaced && flow.contract.category != Category::Abr;
         if is_shaped && sent[index] > peak * duration + 2.0 {

@@ -68,6 +68,10 @@ fn stack(draw: &mut Draw, schema: &Schema) -> Table {
     if draw.chance(0.7) {
         put(&mut table, "stack", *draw.pick(&schema.names("tcp.stack")));
     }
+    let mut beside = draw.beside("cubic arithmetic");
+    if beside.chance(0.1) {
+        put(&mut table, "cubic-arithmetic", *beside.pick(&schema.names("tcp.cubic-arithmetic")));
+    }
     let prague = table.get("congestion-control").and_then(Value::as_str) == Some("prague");
     if prague || draw.chance(0.05) {
         // It counts marks, one by one.
