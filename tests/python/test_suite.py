@@ -268,6 +268,21 @@ def test_overwriting_removes_the_sections_that_are_no_more(tiny: Path, cli: Cli)
     assert list(found) == ["1"]
 
 
+@pytest.mark.parametrize("options", [(), ("--overwrite",)])
+def test_what_is_refused_leaves_earlier_results_whole(tiny: Path, cli: Cli, options: tuple[str, ...]) -> None:
+    out = tiny.parent / "out"
+    with_another_section(tiny)
+    assert cli("suite", tiny, "--jobs", "1", "--out", out).code == 0
+    answer = cli("suite", tiny, "--jobs", "1", "--out", out, "--stack", "rcf", *options)
+    assert (answer.code, "did you mean 'rfc'" in answer.err) == (2, True)
+    assert cli("check", out).code == 0
+    (tiny / "suite.toml").write_text(SUITE.replace('"goodput"]', '"fct_mean"]'))
+    answer = cli("suite", tiny, "--jobs", "1", "--out", out, *options)
+    assert (answer.code, "fct_mean" in answer.err) == (2, True)
+    assert cli("check", out).code == 0
+    assert (out / "2" / "report.html").is_file()
+
+
 def test_a_check_of_the_folder_reaches_its_sections(tiny: Path, cli: Cli) -> None:
     out = tiny.parent / "out"
     assert cli("suite", tiny, "--jobs", "1", "--out", out).code == 0
