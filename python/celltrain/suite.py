@@ -237,6 +237,8 @@ def old_sections(path: Path, suite: Suite) -> list[str]:
     except InputError:  # whatever it was, it is replaced
         return []
     found = earlier.get("sections", {}) if earlier.get("kind") == KIND else {}
+    if not isinstance(found, dict):
+        return []
     kept = [one.place for one in suite.sections]
     return [place for place in found if place not in kept and is_place(place)]
 
