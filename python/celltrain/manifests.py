@@ -45,6 +45,7 @@ _MANIFEST_TYPES: dict[str, type[Any]] = {
     "key": str,
     "files": list,
     "checksums": dict,
+    "sections": dict,
 }
 
 

@@ -33,6 +33,7 @@ __all__ = [
     "KIND",
     "Judged",
     "SuiteResults",
+    "check_suite",
     "old_sections",
     "remove_sections",
     "run_suite",
@@ -165,14 +166,10 @@ def run_suite(
         InputError: there is no such policy or stack, a scenario cannot run with it, or lacks a measure.
     """
     chosen = _policies(suite, policies or suite.policies)
-    for stack in stacks:
-        if stack not in (known := [one.name for one in registry.stacks()]):
-            raise unknown("stack", stack, known)
+    check_suite(suite, stacks)
     compared = partial(
         compare, replications=replications, seed=seed, jobs=jobs, progress=progress, executor=executor
     )
-    for section in suite.sections:
-        _check_measures(section, load(section.scenario))
     found: dict[str, Comparison] = {}
     baselines: dict[str, dict[str, str]] = {}
     for section in suite.sections:
@@ -189,6 +186,19 @@ def run_suite(
                 finish(found[section.place], target)
             found[section.place].write_to(target)
     return SuiteResults(suite, found, baselines)
+
+
+def check_suite(suite: Suite, stacks: Sequence[str] = ()) -> None:
+    """Refuses what a suite cannot be run with, before anything runs or is written.
+
+    Raises:
+        InputError: there is no such stack, or the runs of a section lack a measure.
+    """
+    for stack in stacks:
+        if stack not in (known := [one.name for one in registry.stacks()]):
+            raise unknown("stack", stack, known)
+    for section in suite.sections:
+        _check_measures(section, load(section.scenario))
 
 
 def _check_measures(section: Section, scenario: Scenario) -> None:
@@ -227,6 +237,8 @@ def old_sections(path: Path, suite: Suite) -> list[str]:
     except InputError:  # whatever it was, it is replaced
         return []
     found = earlier.get("sections", {}) if earlier.get("kind") == KIND else {}
+    if not isinstance(found, dict):
+        return []
     kept = [one.place for one in suite.sections]
     return [place for place in found if place not in kept and is_place(place)]
 

@@ -61,7 +61,7 @@ COCHRAN = 30
 """Replications per square of the skewness G1: Cochran's 25, and more since few values understate it."""
 
 MANY = 50
-"""Replications that are enough for a Student interval at the confidence of later looks, however skewed."""
+"""Replications after which the skewness is not asked any more: a rare value would ask for thousands."""
 
 ROUNDING = 1e-12
 """Relative spread that equal values may show through the rounding of floating point."""
@@ -231,7 +231,8 @@ def nearly_normal(sample: Sequence[float]) -> bool:
 
     Cochran's rule asks for n > 25 G1^2 values, so that a 95 % interval misses the mean in at most 6 % of
     samples (*Sampling Techniques*, 1977, section 2.15). A small sample hides the tail of its distribution, so
-    the rule asks for `FEW` values in any case; `MANY` are always enough.
+    the rule asks for `FEW` values in any case. It asks for no more than `MANY`, with which the mean of a very
+    long tail is not yet normal, and it cannot see a value so rare that no run had it.
     """
     n = len(sample)
     return n >= FEW and n >= min(MANY, COCHRAN * statistics.skewness(sample) ** 2)

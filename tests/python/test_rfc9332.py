@@ -15,7 +15,7 @@ CLAIMS = {claim.id: claim for claim in PAPER.claims}
 TARGET = 15.0
 """Of the classic queue, in ms (figure 2)."""
 TYPICAL = 25.0
-"""R_typ: Prague behaves as if its round trip were no shorter, in ms (appendix C.2)."""
+"""R_typ, in ms: Prague behaves as if its round trip were no shorter. Appendix C.2 has 25 ms only for R_b."""
 
 Numbers = Callable[[str, str, str], float]
 

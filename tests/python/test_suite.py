@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from celltrain import _core, verdicts
+from celltrain import _core, manifests, verdicts
 from celltrain.comparison import Comparison, compare
 from celltrain.errors import InputError
 from celltrain.reading import read
@@ -266,6 +266,35 @@ def test_overwriting_removes_the_sections_that_are_no_more(tiny: Path, cli: Cli)
     found = read(out)
     assert isinstance(found, dict)
     assert list(found) == ["1"]
+
+
+@pytest.mark.parametrize("options", [(), ("--overwrite",)])
+def test_what_is_refused_leaves_earlier_results_whole(tiny: Path, cli: Cli, options: tuple[str, ...]) -> None:
+    out = tiny.parent / "out"
+    with_another_section(tiny)
+    assert cli("suite", tiny, "--jobs", "1", "--out", out).code == 0
+    answer = cli("suite", tiny, "--jobs", "1", "--out", out, "--stack", "rcf", *options)
+    assert (answer.code, "did you mean 'rfc'" in answer.err) == (2, True)
+    assert cli("check", out).code == 0
+    (tiny / "suite.toml").write_text(SUITE.replace('"goodput"]', '"fct_mean"]'))
+    answer = cli("suite", tiny, "--jobs", "1", "--out", out, *options)
+    assert (answer.code, "fct_mean" in answer.err) == (2, True)
+    assert cli("check", out).code == 0
+    assert (out / "2" / "report.html").is_file()
+
+
+@pytest.mark.parametrize("sections", [5, ["1"], None, {"..": "x"}, {".": "x"}])
+def test_sections_that_no_suite_has_are_refused_and_overwritten(
+    tiny: Path, cli: Cli, sections: object
+) -> None:
+    out = tiny.parent / "out"
+    assert cli("suite", tiny, "--jobs", "1", "--out", out).code == 0
+    content = json.loads((out / "manifest.json").read_text())
+    (out / "manifest.json").write_text(json.dumps(manifests.sealed({**content, "sections": sections})))
+    answer = cli("check", out)
+    assert (answer.code, "are damaged: " in answer.err) == (2, True)
+    assert cli("suite", tiny, "--jobs", "1", "--out", out, "--overwrite").code == 0
+    assert cli("check", out).code == 0
 
 
 def test_a_check_of_the_folder_reaches_its_sections(tiny: Path, cli: Cli) -> None:

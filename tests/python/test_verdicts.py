@@ -243,6 +243,27 @@ def test_without_the_rule_skewed_data_stop_too_early(monkeypatch: pytest.MonkeyP
     assert covered_where_it_stops(sample, truth, 5, 1.0) < 0.9
 
 
+@pytest.mark.parametrize(
+    ("draw", "truth", "least", "most"),
+    [
+        (lambda random, shape: random.lognormal(0, 2, shape), math.exp(2), 0.78, 0.93),
+        (lambda random, shape: (random.random(shape) < 0.05) * 1.0, 0.05, 0.50, 0.67),
+    ],
+    ids=["a very long tail", "rare values"],
+)
+@pytest.mark.parametrize("step", [3, 20])
+def test_the_limits_of_sequential_stopping(
+    draw: Callable[[np.random.Generator, tuple[int, int]], np.ndarray],
+    truth: float,
+    least: float,
+    most: float,
+    step: int,
+) -> None:
+    """Of zeros alone nothing is known: fifteen of them come with probability 0.95^15 = 0.46."""
+    sample = draw(np.random.default_rng(23), (EXPERIMENTS, 100))
+    assert least < covered_where_it_stops(sample, truth, step, 1.0) < most
+
+
 def test_a_sample_that_is_large_enough_for_its_skewness() -> None:
     """G1 of k ones among n zeros and ones with p = k/n is (1 - 2p)/sqrt(p(1 - p))."""
     ones = [0.0] * 24 + [1.0] * 6

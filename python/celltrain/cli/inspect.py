@@ -1,6 +1,7 @@
 """`celltrain check`, `policies`, `measures`, `schema` and `bench`."""
 
 import json as json_
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -74,7 +75,16 @@ def _check_folder(path: Path) -> None:
     )
     for line in moved(manifest):
         terminal.say(f"note: {line}")
-    for section in manifest.get("sections", {}) if manifest["kind"] == "suite" else ():
+    if manifest["kind"] == "suite":
+        _check_sections(path, manifest)
+
+
+def _check_sections(path: Path, manifest: Mapping[str, Any]) -> None:
+    from celltrain.suite_file import is_place
+
+    for section in manifest.get("sections", {}):
+        if not is_place(section):
+            raise InputError(f"the results in {path} are damaged: {section!r} is not the place of a section")
         _check_folder(path / section)
 
 

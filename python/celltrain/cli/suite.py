@@ -46,11 +46,12 @@ def suite(
     Each section runs its scenario with every policy and stack in question and with the suite's baseline.
     """
     from celltrain import suite_file
-    from celltrain.suite import KIND, old_sections, remove_sections, run_suite, suite_key
+    from celltrain.suite import KIND, check_suite, old_sections, remove_sections, run_suite, suite_key
 
     loaded = suite_file.load_suite(name)
     policies, stacks = _words(aqm), _words(stack)
     key = suite_key(loaded, policies, stacks, ecn=ecn)
+    check_suite(loaded, stacks)  # before the folder is claimed: what is refused leaves its results whole
     asked = {k: v for k, v in (("seed", seed), ("replications", replications)) if v is not None}
     gone = old_sections(out, loaded) if out is not None and overwrite else []
     with options.claimed(out, KIND, key, overwrite, asked) as folder:
