@@ -258,7 +258,7 @@ class Comparison:
         """Groups of variants with the same summary in every replication: their difference had no effect."""
         groups: dict[tuple[Any, ...], list[str]] = {}
         for name, result in self.results.items():
-            groups.setdefault(tuple(result.summary.rows()), []).append(name)
+            groups.setdefault(tuple(result.summary.fill_nan(None).rows()), []).append(name)
         return [names for names in groups.values() if len(names) > 1]
 
     def alike_sentences(self) -> list[str]:

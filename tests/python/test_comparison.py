@@ -144,6 +144,17 @@ def test_variants_whose_difference_had_no_effect_are_named(scenario: ct.Scenario
     assert not ct.compare(scenario, ["tail-drop", "epd"], replications=3).alike_sentences()
 
 
+def test_variants_are_alike_where_a_measure_has_no_value(scenario: ct.Scenario) -> None:
+    """No flow is large, so the completion time of large ones is not a number, which equals nothing."""
+    short = {"kind": "short-flows", "load": 0.1, "size": {"kind": "fixed", "bytes": "4 kB"}}
+    found = ct.compare(
+        scenario.with_({"traffic": short, "duration": "300 ms"}), ["script", "epd"], replications=1
+    )
+    summary = found.results["epd"].summary
+    assert summary.filter(summary["metric"] == "fct_p50_large")["value"].is_nan().all()
+    assert found.alike() == [["script", "epd"]]
+
+
 def test_replications_are_added_until_a_winner_is_clear(scenario: ct.Scenario) -> None:
     """The number of looks follows from what was measured; each of them has a part of the error."""
     small = scenario.with_({"duration": "400 ms", "switch.buffer": "40 cells"})
