@@ -152,3 +152,28 @@ fn the_cells_that_wait_leave_within_the_times_that_there_are() {
     let limited = format!("{source}link.trunk.rate = \"1 kbit/s\"\nswitch.buffer = \"1000 cells\"\n");
     assert_eq!(refusal(&limited, &[("duration", "30 s")]), None);
 }
+
+/// A policer measures cells: a packet, however long, would count as one of 424 bits.
+#[test]
+fn packets_are_not_policed() {
+    let contract = "link.framing = \"packets\"\nswitch.buffer = \"100 packets\"\n\
+        [vc]\npcr = \"1 Mbit/s\"\npolicing = \"discard-cells\"\n";
+    let expected = "vc.policing: a policer measures cells, and the first link of flow \"1\" carries packets";
+    let found = refusal(contract, &[]).unwrap();
+    assert!(found.contains(expected), "{found}");
+    assert_eq!(refusal(contract, &[("vc.policing", "none")]), None);
+    assert_eq!(refusal(contract, &[("link.framing", "cells"), ("switch.buffer", "100 cells")]), None);
+}
+
+/// What changes very often in silence would hold up a run between two of its cells.
+#[test]
+fn sources_of_a_varying_rate_do_not_change_all_the_time() {
+    let video = "traffic = { kind = \"long-range\", rate = { minimum = \"1 Mbit/s\", mean = \"2 Mbit/s\", maximum = \"4 Mbit/s\" } }\n";
+    let cycle = |cycle: &'static str| [("traffic.rate.sources", "1000"), ("traffic.rate.cycle", cycle)];
+    let found = refusal(video, &cycle("9.9 us")).unwrap();
+    assert!(
+        found.contains("1000 sources that change every 9.9 us are more than a hundred million"),
+        "{found}"
+    );
+    assert_eq!(refusal(video, &cycle("10 us")), None);
+}

@@ -165,7 +165,7 @@ pub static RUN: &[Measure] = measures![Run:
     ("slowdown_mean_large", "mean slowdown of large flows", "", "", "slowdown_mean over the flows of above 1 MB", MEAN, OURS, LESS),
     ("slowdown_p50_large", "median slowdown of large flows", "", "", "slowdown_p50 over the flows of above 1 MB", MEAN, OURS, LESS),
     ("slowdown_p99_large", "99th percentile of the slowdown of large flows", "", "", "slowdown_p99 over the flows of above 1 MB", MEAN, OURS, LESS),
-    ("requests_completed", "requests completed", "", "", "requests whose answers were complete at the client within T; there, as the measures below, if flows are of kind request-response", MEAN, OURS, MORE),
+    ("requests_completed", "requests completed", "", "", "requests whose answers were complete at the client within T; present, as the measures below, if flows are of kind request-response", MEAN, OURS, MORE),
     ("request_rate", "rate of completed requests", "", "1/s", "requests_completed / T", MEAN, OURS, MORE),
     ("response_time_mean", "mean response time", "E[R_resp]", "s", "mean time from when a client writes a request until the last byte of the answer has arrived in order at it, over the answers that were complete within T", MEAN, OURS, LESS),
     ("response_time_p50", "median of the response time", "R_resp_50", "s", "the response time that 50 % of the requests did not exceed, within 1.6 %", MEAN, OURS, LESS),

@@ -93,6 +93,13 @@ fn long_range(key: &str, form: &LongRange) -> Checked {
     let at = |field: &str| format!("{key}.rate.{field}");
     within(&at("maximum"), form.rate.maximum, MIN_RATE, MAX_RATE)?;
     within(&at("cycle"), form.rate.cycle, MIN_PERIOD, MAX_DURATION)?;
+    let (sources, cycle) = (form.rate.sources, form.rate.cycle);
+    if cycle.ps() / u64::from(sources.max(1)) < MIN_PERIOD.ps() / 100 {
+        let message = format!(
+            "{sources} sources that change every {cycle} are more than a hundred million changes a second: give a longer cycle, or fewer sources"
+        );
+        return Err(Problem::new(at("cycle"), message));
+    }
     let generator = Randomness { seed: 0, replication: 0 }.named("check");
     let found = long_range::LongRange::new(&form.rate, generator);
     found.map(|_| ()).map_err(|(field, message)| Problem::new(at(field), message))

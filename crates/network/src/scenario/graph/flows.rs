@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use celltrain_atm::contract::Category;
+use celltrain_atm::contract::{Category, Policing};
 use celltrain_engine::random::Randomness;
 use celltrain_tcp::Params;
 
@@ -180,6 +180,12 @@ impl Builder<'_> {
         contract
             .check(line)
             .map_err(|error| Problem::new(format!("{contract_key}.{}", error.key), error.message))?;
+        if contract.policing != Policing::None && self.router.links()[route[0]].framing == Framing::Packets {
+            let message = format!(
+                "a policer measures cells, and the first link of flow \"{name}\" carries packets: leave policing out, or give it cells"
+            );
+            return Err(Problem::new(format!("{contract_key}.policing"), message));
+        }
         let contract = contract.clone();
         let mut flow = Flow {
             name,
