@@ -24,7 +24,7 @@ NAMED = 5
 def notes(scenario: Scenario) -> list[str]:
     """A sentence for each setting without effect and each port where phases lock, with what to write."""
     settings = scenario.to_dict()
-    found = [note for rule in (_abr, _gfr, _ecn, _unread, _shared) for note in rule(settings)]
+    found = [note for rule in (_abr, _gfr, _sustainable, _ecn, _unread, _shared) for note in rule(settings)]
     return [*found, *_overcommitted(scenario, settings), *scenario.core.notes()]
 
 
@@ -74,6 +74,15 @@ def _gfr(settings: Settings) -> Iterator[str]:
         yield (
             'vc.category = "gfr" without vc.mcr: nothing is guaranteed; write a minimum rate, as in '
             'mcr = "10 Mbit/s"'
+        )
+
+
+def _sustainable(settings: Settings) -> Iterator[str]:
+    policed = ("discard-cells", "tag-cells")
+    if any(vc.get("scr") and vc.get("policing") not in policed for vc in _vcs(settings)):
+        yield (
+            "vc.scr has no effect where nothing polices cells: write vc.policing = "
+            '"discard-cells" or "tag-cells"'
         )
 
 

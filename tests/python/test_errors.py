@@ -139,6 +139,7 @@ ABR = {"vc.category": "abr"}
     [
         (ABR, "without an allocator"),
         ({"vc.category": "gfr"}, "without vc.mcr"),
+        ({"vc.scr": "1 Mbit/s"}, "vc.scr has no effect where nothing polices cells"),
         ({"vc.category": "gfr", "vc.mcr": "100 Mbit/s"}, "sum to 200 Mbit/s, and its link carries 155.52"),
         ({"tcp.ecn": True}, "no switch marks"),
         ({"switch.discard.policy": "red", "switch.discard.red.ecn": True}, "no TCP reads marks"),
@@ -204,6 +205,7 @@ def test_flows_that_are_measured_together_are_noted() -> None:
         {},
         ABR | {"switch.allocator": {"algorithm": "erica"}},
         {"vc.category": "gfr", "vc.mcr": "10 Mbit/s"},
+        {"vc.scr": "1 Mbit/s", "vc.policing": "tag-cells"},
         {"tcp.ecn": True, "switch.discard.policy": "red", "switch.discard.red.ecn": True},
     ],
 )
