@@ -24,7 +24,7 @@ export class Client {
   private next = 1;
   private gone = false;
 
-  /** `worker` has its engine, or will have it before it is asked anything. */
+  /** `worker` has been given the engine, or is given it before the first request. */
   constructor(private readonly worker: Worker) {
     this.worker.onmessage = (event) => this.receive(event.data as Answer);
     this.worker.onerror = (event) => this.lose(event.message || "the worker has stopped");

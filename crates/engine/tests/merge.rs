@@ -251,7 +251,7 @@ fn random_ties_are_even() {
     assert!(firsts.iter().all(|&count| (900..1100).contains(&count)), "{firsts:?}");
 }
 
-/// Whoever is drawn next among those that tie is any of those left, in the order of inputs: with as many inputs as a large network
+/// The next of several tied inputs is drawn from those left, in the order of inputs: with as many inputs as a large network
 /// has, at one instant, in turn with each other and beside others.
 #[test]
 fn ties_between_very_many_are_drawn_one_by_one() {

@@ -113,7 +113,7 @@ fn a_burst_of_the_maximum_size_conforms_and_no_cell_more() {
         // The bucket is empty again MBS/SCR after the burst began.
         let again = (0..4).map(|cell| 2 * cell).chain((0..5).map(|cell| 40 + 2 * cell));
         assert_eq!(actions(&variable(policing), false, again)[4..], [Pass, Pass, Pass, Pass, beyond]);
-        // At the peak rate for ever, one of five cells passes: once the burst has been used up.
+        // Of a source that keeps sending at the peak rate, one cell in five passes once the burst is used up.
         let all = actions(&variable(policing), false, (0..1000).map(|cell| 2 * cell));
         let passed = all.iter().filter(|&&action| action == Pass).count();
         assert_eq!(passed, 4 + (1998 - 6) / 10);
