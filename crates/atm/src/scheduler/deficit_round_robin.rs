@@ -119,6 +119,10 @@ impl Scheduler for DeficitRoundRobin {
         }
     }
 
+    /// Nothing is kept while nothing waits.
+    #[inline]
+    fn pass(&mut self, _: u32, _: u32, _: Instant, _: &impl Queues) {}
+
     fn withdraw(&mut self, vc: u32, _: u32, _: Instant, queues: &impl Queues) {
         if queues.size(vc, 0).is_none() {
             self.leave(vc);

@@ -66,6 +66,10 @@ impl Scheduler for Fifo {
         }
     }
 
+    /// Nothing is kept while nothing waits.
+    #[inline]
+    fn pass(&mut self, _: u32, _: u32, _: Instant, _: &impl Queues) {}
+
     fn withdraw(&mut self, vc: u32, _: u32, _: Instant, _: &impl Queues) {
         let place = self.last[vc as usize].expect("the VC has a unit in the queue");
         let index = place.checked_sub(self.first).expect("it has not been served");

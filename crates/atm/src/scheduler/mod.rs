@@ -129,6 +129,15 @@ pub trait Scheduler: Sized {
     /// `None` if all queues are empty.
     fn next(&mut self, now: Instant, queues: &impl Queues) -> Option<u32>;
 
+    /// A unit of `size` of `vc` arrived at `now`, when the link was free and nothing waited, and goes at once: as [`Scheduler::enqueue`]
+    /// and [`Scheduler::next`]. `queues` has this unit alone. A discipline that keeps nothing while nothing waits does nothing.
+    #[inline]
+    fn pass(&mut self, vc: u32, size: u32, now: Instant, queues: &impl Queues) {
+        self.enqueue(vc, size, now, queues);
+        let next = self.next(now, queues);
+        assert_eq!(next, Some(vc), "the only unit that waits goes next");
+    }
+
     /// The unit of `size` that was taken out last, of `vc`, is not sent: the discard policy has dropped it. A discipline that counts
     /// what VCs send takes it back; others have given the VC its turn.
     fn refund(&mut self, vc: u32, size: u32) {

@@ -49,6 +49,17 @@ impl Priority {
         self.classes.iter_mut().find_map(|class| class.next(now, queues))
     }
 
+    /// As [`super::Scheduler::pass`].
+    #[inline]
+    pub fn pass(&mut self, vc: u32, size: u32, now: Instant, queues: &impl Queues) {
+        let (before, classes) = self.classes.split_at_mut(self.class[vc as usize]);
+        for class in before {
+            let none = class.next(now, queues);
+            assert_eq!(none, None, "nothing waits");
+        }
+        classes[0].pass(vc, size, now, queues);
+    }
+
     /// As [`super::Scheduler::refund`].
     pub fn refund(&mut self, vc: u32, size: u32) {
         self.classes[self.class[vc as usize]].refund(vc, size);

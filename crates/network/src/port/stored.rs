@@ -7,7 +7,7 @@ use celltrain_atm::{
     Cell,
     buffer::{BufferPolicy, Needs},
     cell::Kind,
-    scheduler::Priority,
+    scheduler::{Priority, Queues},
 };
 use celltrain_engine::{
     Instant, Time,
@@ -58,6 +58,20 @@ struct Sending {
     start: Instant,
     /// When its last bit is sent.
     departure: Instant,
+}
+
+/// The queues when one unit has come and nothing else waits, as a scheduler sees them.
+struct Alone<'a>(&'a Unit);
+
+impl Queues for Alone<'_> {
+    #[inline]
+    fn size(&self, vc: u32, place: usize) -> Option<u32> {
+        (vc == self.0.cell.vc && place == 0).then_some(self.0.load())
+    }
+
+    fn is_low_latency(&self, _: u32, _: usize) -> bool {
+        self.0.low_latency
+    }
 }
 
 /// What a port needs to store its queues.
@@ -115,12 +129,30 @@ impl Stored {
         self.note_level(self.in_buffer(), unit.at);
         self.occupancy.enter(vc, unit.cell.clp, unit.size);
         self.abr_queue += u64::from(self.abr[vc as usize]);
+        self.note_most(vc);
+        self.store.enqueue(unit);
+        self.scheduler.enqueue(vc, unit.load(), unit.at, &self.store);
+    }
+
+    /// As [`Stored::enter`], where the link is free and nothing waits: the unit needs no queue, because it is sent at once.
+    #[inline]
+    fn enter_alone(&mut self, unit: &Unit) {
+        let vc = unit.cell.vc;
+        self.note_level(0, unit.at);
+        self.occupancy.enter(vc, unit.cell.clp, unit.size);
+        self.abr_queue += u64::from(self.abr[vc as usize]);
+        self.note_most(vc);
+        self.store.pass(&unit.cell);
+        self.scheduler.pass(vc, unit.load(), unit.at, &Alone(unit));
+    }
+
+    /// The occupancy has grown, by a unit of `vc`.
+    #[inline]
+    fn note_most(&mut self, vc: u32) {
         let fits =
             self.occupancy.total() <= self.line.capacity() && self.occupancy.of_vc(vc) <= self.vc_capacity;
         assert!(fits, "the policy accepted a unit into a full buffer");
         self.most = self.most.max(self.occupancy.total());
-        self.store.enqueue(unit);
-        self.scheduler.enqueue(vc, unit.load(), unit.at, &self.store);
     }
 
     /// A unit that was taken out of its queue, or is sent, leaves the buffer at `now`.
@@ -371,13 +403,19 @@ impl PortCore<Stored> {
                 self.service.drop_taken(&unit, start);
                 continue;
             }
-            let departure = self.service.send(unit, start);
-            let (output, vc) = self.entries[unit.cell.vc as usize].next_hop(unit.cell.kind);
-            let (first, number) = (departure.delayed(self.delay), self.service.number);
-            let cell =
-                Train { slot: self.service.line.slot(), ..Train::single(first, Cell { vc, ..unit.cell }) };
-            return streams[output].push(number, number, &cell);
+            return self.transmit(unit, start, streams);
         }
+    }
+
+    /// The link, which is free, begins to send `unit` at `start`.
+    #[inline(always)]
+    fn transmit(&mut self, unit: Unit, start: Instant, streams: &mut Streams) {
+        let departure = self.service.send(unit, start);
+        let (output, vc) = self.entries[unit.cell.vc as usize].next_hop(unit.cell.kind);
+        let (first, number) = (departure.delayed(self.delay), self.service.number);
+        let cell =
+            Train { slot: self.service.line.slot(), ..Train::single(first, Cell { vc, ..unit.cell }) };
+        streams[output].push(number, number, &cell);
     }
 
     /// A unit arrives, which asked for low latency as it came, or not; what is accepted goes into its queue, and on the link if that is
@@ -390,17 +428,24 @@ impl PortCore<Stored> {
         low_latency: bool,
         streams: &mut Streams,
     ) {
-        if self.admit::<true, P>(policy, at, &mut cell) {
-            let size = self.service.size(&cell);
-            self.service.enter(Unit { cell, at, size, low_latency });
+        if !self.admit::<true, P>(policy, at, &mut cell) {
+            return;
+        }
+        self.entries[cell.vc as usize].accepted[usize::from(cell.clp)] += 1;
+        if cell.is_last() {
+            self.note_end(at, cell.vc);
+        }
+        let unit = Unit { cell, at, size: self.service.size(&cell), low_latency };
+        // What a policy decides at the head of the queue is decided there.
+        if !P::Needs::DEQUEUE && self.service.sending.is_none() {
+            self.service.enter_alone(&unit);
             self.note_abr_queue(at);
-            self.entries[cell.vc as usize].accepted[usize::from(cell.clp)] += 1;
-            if cell.is_last() {
-                self.note_end(at, cell.vc);
-            }
-            if self.service.sending.is_none() {
-                self.send_next(policy, at, streams);
-            }
+            return self.transmit(unit, at, streams);
+        }
+        self.service.enter(unit);
+        self.note_abr_queue(at);
+        if self.service.sending.is_none() {
+            self.send_next(policy, at, streams);
         }
     }
 }
