@@ -77,6 +77,7 @@ impl Scheduler for DeficitRoundRobin {
     const SUMMARY: &'static str = "Serves busy VCs round robin, with a number of bytes per round in proportion to the VC's share, whatever the sizes of packets.";
     const REFERENCE: &'static str =
         "Shreedhar and Varghese 1996, Efficient fair queuing using deficit round-robin";
+    const FORGETS: bool = true;
 
     fn new(params: &Params, vcs: Vcs<'_>) -> Result<Self, ParamError> {
         if params.quantum == 0 {
@@ -119,7 +120,6 @@ impl Scheduler for DeficitRoundRobin {
         }
     }
 
-    /// Nothing is kept while nothing waits.
     #[inline]
     fn pass(&mut self, _: u32, _: u32, _: Instant, _: &impl Queues) {}
 

@@ -43,6 +43,7 @@ impl Scheduler for Fifo {
 
     const SUMMARY: &'static str = "Serves units of all VCs in the order of their arrival.";
     const REFERENCE: &'static str = "the shared queue of all five papers";
+    const FORGETS: bool = true;
 
     fn new(_: &Params, vcs: Vcs<'_>) -> Result<Self, ParamError> {
         Ok(Self { places: VecDeque::new(), first: 0, last: vec![None; vcs.labels()] })
@@ -66,7 +67,6 @@ impl Scheduler for Fifo {
         }
     }
 
-    /// Nothing is kept while nothing waits.
     #[inline]
     fn pass(&mut self, _: u32, _: u32, _: Instant, _: &impl Queues) {}
 
