@@ -37,7 +37,7 @@ pub use spec::{
     DelayChanges, DelayRange, Distribution, Dumbbell, ExplicitGraph, FatTree, Finite, FlowSpec, Framing,
     Greedy, GroupSpec, HostSpec, IpServes, LeafSpine, LinkEntry, LinkOverride, LinkSpec, LongRange,
     LossDirection, LossSpec, LossUnit, MeasuredDelays, MeasuresSpec, Mmpp, MmppState, NSource, NodeEntry,
-    NodeKind, OnOff, Pairs, ParkingLot, Pattern, Poisson, PortSpec, Reorder, RequestResponse, SCHEMA,
+    NodeKind, OnOff, Pairs, ParkingLot, Pattern, Poisson, PortSpec, Random, Reorder, RequestResponse, SCHEMA,
     ShortFlows, Spec, Start, SwitchSpec, TieBreak, Topology, Torus, TraceFlow, Traffic, Transfer,
 };
 

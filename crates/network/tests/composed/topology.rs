@@ -26,7 +26,17 @@ pub(crate) fn topology(draw: &mut Draw, schema: &Schema, packets: bool) -> Table
             table.insert(key.clone(), (*draw.pick(&names)).into());
         }
     }
+    if kind == "random" {
+        possible_degree(&mut table);
+    }
     table
+}
+
+/// Makes the degree of a random topology one that its switches can have.
+fn possible_degree(table: &mut Table) {
+    let [switches, degree] = ["switches", "degree"].map(|key| table[key].as_integer().expect("a number"));
+    let most = degree.min(switches - 1);
+    table.insert("degree".into(), (most - switches * most % 2).into());
 }
 
 /// Hosts whose links carry packets where others carry cells.

@@ -10,6 +10,7 @@ mod losses;
 mod poll;
 mod ports;
 mod progress;
+mod regular;
 mod route;
 mod settings;
 

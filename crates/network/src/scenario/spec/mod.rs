@@ -35,7 +35,7 @@ pub use link::{
 };
 pub use topology::{
     Backbone, Chain, Dumbbell, ExplicitGraph, FatTree, LeafSpine, LinkEntry, NSource, NodeEntry, NodeKind,
-    ParkingLot, Pattern, Topology, Torus,
+    ParkingLot, Pattern, Random, Topology, Torus,
 };
 pub use traffic::{
     ArrivalTimes, Bursty, Finite, Greedy, RequestResponse, ShortFlows, Start, TraceFlow, Traffic, Transfer,
