@@ -162,6 +162,21 @@ pub(crate) fn impair(draw: &mut Draw, scenario: &mut Table, packets: bool) -> bo
     true
 }
 
+/// Says in some scenarios which of several shortest ways are taken; whether it did.
+pub(crate) fn routing(draw: &mut Draw, schema: &Schema, scenario: &mut Table, packets: bool) -> bool {
+    let is_said = draw.chance(if packets { 0.5 } else { 0.2 });
+    if is_said {
+        // Cells stay in order.
+        let names = schema.names("routing.multipath");
+        let multipath = if packets && draw.chance(0.6) { "packet" } else { draw.pick(&names[..2]) };
+        put(scenario, "routing.multipath", multipath);
+        if draw.chance(0.5) {
+            put(scenario, "routing.weights", *draw.pick(&schema.names("routing.weights")));
+        }
+    }
+    is_said
+}
+
 /// Makes the clocks of links differ in some scenarios; whether it did.
 pub(crate) fn clocks(draw: &mut Draw, scenario: &mut Table) -> bool {
     let differ = draw.chance(0.12);
