@@ -32,6 +32,9 @@ _FOLDER = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]*(\.[0-9A-Za-z_-]+)*")
 """The place of a section, which is the name of its folder among the results."""
 
 
+TABLES = ("needs", "limits", "measure", "section")
+"""The tables of a suite."""
+
 RELATIONS = ("below", "above", "at-most", "at-least")
 """How a statement compares; the last two let the limit itself pass."""
 
@@ -146,31 +149,49 @@ def load_suite(name: str | PathLike[str]) -> Suite:
 
 
 @dataclass(frozen=True, slots=True)
+class _Words:
+    """What the sections of a suite can name."""
+
+    measures: Mapping[str, OwnMeasure]
+    limits: Mapping[str, float]
+
+    def measure(self, name: str) -> str:
+        """The name of a measure of the suite or of the summary.
+
+        Raises:
+            InputError: there is none.
+        """
+        return name if name in self.measures else registry.measure(name).name
+
+    def limit(self, value: object, where: str) -> float | None:
+        """A limit that is given as a number or by its name; None if it is neither.
+
+        Raises:
+            ValueError: there is no limit of this name.
+        """
+        if isinstance(value, str):
+            if value not in self.limits:
+                raise ValueError(f"{where}: {unknown('limit', value, self.limits)}")
+            return self.limits[value]
+        return float(value) if _is_factor(value) else None  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True)
 class _Reader:
     """Reads a `suite.toml`; errors name the file."""
 
     place: Path
 
     def suite(self, content: Mapping[str, Any]) -> Suite:
-        known = (
-            "title",
-            "source",
-            "baseline",
-            "policies",
-            "stacks",
-            "missing",
-            "needs",
-            "measure",
-            "section",
-        )
+        known = ("title", "source", "baseline", "policies", "stacks", "missing", *TABLES)
         self._known(content, known, "the suite")
         if "policies" in content and "stacks" in content:
             raise ValueError("a suite evaluates `policies` or `stacks`, not both")
         evaluated = "stacks" if "stacks" in content else "policies"
         chosen = {evaluated: self._texts(content, evaluated, "the suite")}
-        own = self._measures(content.get("measure", {}))
+        words = _Words(self._measures(content.get("measure", {})), self._limits(content.get("limits", {})))
         tables = self._tables(content, "section", "the suite")
-        sections = tuple(self._section(one, own, evaluated) for one in tables)
+        sections = tuple(self._section(one, words, evaluated) for one in tables)
         if not sections:
             raise ValueError("a suite has at least one [[section]]")
         places = [one.place for one in sections]
@@ -185,11 +206,11 @@ class _Reader:
             stacks=chosen.get("stacks", ()),
             needs=self._needs(content.get("needs", {}), evaluated),
             missing=self._texts(content, "missing", "the suite") if "missing" in content else (),
-            measures=own,
+            measures=words.measures,
             sections=sections,
         )
 
-    def _section(self, content: Mapping[str, Any], own: Mapping[str, OwnMeasure], evaluated: str) -> Section:
+    def _section(self, content: Mapping[str, Any], words: "_Words", evaluated: str) -> Section:
         place = self._text(content, "place", "a section")
         if not is_place(place):
             raise ValueError(f"the place {place!r} names a folder: digits, letters, '.', '-' and '_' alone")
@@ -207,8 +228,8 @@ class _Reader:
             question=self._text(content, "question", where),
             quote=self._text(content, "quote", where) if "quote" in content else "",
             scenario=self.place.parent / self._text(content, "scenario", where),
-            measures=tuple(_measure(own, name) for name in measures),
-            statements=tuple(self._statement(one, own, where) for one in statements),
+            measures=tuple(map(words.measure, measures)),
+            statements=tuple(self._statement(one, words, where) for one in statements),
             stacks=self._truth(content, "stacks", where, default=True),
         )
 
@@ -250,18 +271,26 @@ class _Reader:
             registry.Measure(name, title, "", unit, value, "run", "", "the suite", better), parsed_value
         )
 
-    def _statement(self, content: Mapping[str, Any], own: Mapping[str, OwnMeasure], where: str) -> Statement:
-        self._known(content, ("text", "measure", *RELATIONS, "absolute"), f"a statement of {where}")
+    def _limits(self, content: object) -> dict[str, float]:
+        """The limits that statements can name."""
+        if not isinstance(content, dict) or not all(map(_is_factor, content.values())):
+            raise ValueError("`limits` has a number for each name")
+        return {name: float(value) for name, value in content.items()}
+
+    def _statement(self, content: Mapping[str, Any], words: "_Words", where: str) -> Statement:
+        where = f"a statement of {where}"
+        self._known(content, ("text", "measure", *RELATIONS, "absolute"), where)
         relations = [key for key in RELATIONS if key in content]
-        if len(relations) != 1 or not _is_factor(content[relations[0]]):
+        limit = words.limit(content[relations[0]], where) if len(relations) == 1 else None
+        if limit is None:
             expected = "`below`, `above`, `at-most` or `at-least`"
-            raise ValueError(f"a statement of {where} needs {expected}, a factor of the baseline")
+            raise ValueError(f"{where} needs {expected}, a factor of the baseline or a name of [limits]")
         return Statement(
             text=self._text(content, "text", where),
-            measure=_measure(own, self._text(content, "measure", where)),
+            measure=words.measure(self._text(content, "measure", where)),
             relation=relations[0],
-            limit=float(content[relations[0]]),
-            absolute=self._truth(content, "absolute", f"a statement of {where}", default=False),
+            limit=limit,
+            absolute=self._truth(content, "absolute", where, default=False),
         )
 
     def _known(self, content: Mapping[str, Any], known: Sequence[str], where: str) -> None:
@@ -297,15 +326,6 @@ class _Reader:
 def is_place(name: str) -> bool:
     """Whether a section can have this place, which is the name of its folder among the results."""
     return _FOLDER.fullmatch(name) is not None
-
-
-def _measure(own: Mapping[str, OwnMeasure], name: str) -> str:
-    """The name of a measure of the suite or of the summary.
-
-    Raises:
-        InputError: there is none.
-    """
-    return name if name in own else registry.measure(name).name
 
 
 def _is_factor(value: object) -> bool:

@@ -220,6 +220,7 @@ title = "Tiny"
 source = "nobody"
 baseline = "rfc"
 stacks = ["linux"]
+limits = { half = 0.5 }
 [measure.other]
 title = "goodput of the second"
 unit = "bit/s"
@@ -233,7 +234,7 @@ quote = "MUST be evaluated"
 scenario = "tiny.toml"
 measures = ["other", "fairness_index"]
 statement = [
-    { text = "The other gets half as much at least", measure = "other", at-least = 0.5 },
+    { text = "The other gets half as much at least", measure = "other", at-least = "half" },
     { text = "Both get as much, nearly", measure = "fairness_index", at-least = 0.9, absolute = true },
 ]
 """
@@ -292,6 +293,8 @@ def test_what_a_suite_of_stacks_cannot_evaluate_is_refused_before_any_run(
         ('unit = "bit/s"', 'better = "most"', '`better` is "more" or "less"'),
         ("sum(flows", "sum((flows", "is no expression"),
         ("[[section]]", "[needs.linus]\n[[section]]", "did you mean 'linux'"),
+        ('"half"', '"haf"', "did you mean 'half'"),
+        ("half = 0.5", 'half = "x"', "a number for each name"),
         ("absolute = true", 'absolute = "yes"', "`absolute` is true or false"),
         ('title = "Beside another"', 'title = "Beside another"\nstacks = false', "unknown key 'stacks'"),
     ],
