@@ -30,14 +30,14 @@ def plain(text: str) -> str:
 
 
 def main() -> None:
-    """Prints every quotation that is not in the text."""
+    """Names every quotation that is not in the text."""
     file, source = map(Path, sys.argv[1:])
     text = plain(source.read_text(encoding="utf-8"))
     every = list(quotations(tomllib.loads(file.read_text(encoding="utf-8"))))
     absent = [one for one in every if plain(one) not in text]
     for one in absent:
-        print(f"not in {source.name}: {one}")
-    print(f"{len(every) - len(absent)} of {len(every)} quotations are in {source.name}")
+        sys.stdout.write(f"not in {source.name}: {one}\n")
+    sys.stdout.write(f"{len(every) - len(absent)} of {len(every)} quotations are in {source.name}\n")
     sys.exit(1 if absent or not every else 0)
 
 

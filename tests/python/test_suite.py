@@ -355,6 +355,24 @@ def test_shipped_suites_are_whole(name: str) -> None:
     check_suite(suite)
 
 
+def test_rivals_keep_their_congestion_control_whatever_is_evaluated() -> None:
+    """RFC 9743 is about flows of standard congestion controls beside those that are evaluated."""
+    suite = load_suite("congestion-control")
+    rivals = set()
+    for section in suite.sections:
+        assert section.quote
+        evaluated = load(section.scenario).with_({"tcp.congestion-control": "bbr", "tcp.ecn": True})
+        own, *others = evaluated.to_dict()["group"]
+        assert not own.get("standalone"), "the first group is evaluated"
+        if "others" in section.measures or section.place == "5.2.3":
+            (other,) = others
+            assert other["standalone"]
+            assert other["tcp"]["stack"] in ("linux", "rfc")
+            assert not {"congestion-control", "ecn"} & set(other["tcp"])
+            rivals.add(section.place)
+    assert len(rivals) >= 5
+
+
 @pytest.mark.parametrize("old", ['"delay_mean", "goodput"]', 'measure = "goodput"'])
 def test_a_measure_that_no_run_has_is_refused_before_any_run(tiny: Path, cli: Cli, old: str) -> None:
     """There are no short flows, so they have no completion times."""
