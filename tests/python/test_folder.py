@@ -99,6 +99,7 @@ ct.run(ct.load(sys.argv[1]), replications=2, trace=True).write(sys.argv[2])
 """
 
 
+@pytest.mark.slow
 def test_killed_at_every_file_the_bytes_are_the_same(scenario_file: Path, tmp_path: Path) -> None:
     """SIGKILL between writing a file and giving it its name, for each file in turn, in one folder."""
     names = ("summary.parquet", "flows.parquet", "ports.parquet", "series.parquet")
