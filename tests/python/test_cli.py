@@ -195,6 +195,7 @@ ROOT = Path(__file__).parents[2]
 PAPER = ("reproduce", "espd", "--stack", "opnet-1998", "--replications", "2", "--seed", "4")
 
 
+@pytest.mark.slow
 def test_reproduce_one_table(cli: Cli, tmp_path: Path) -> None:
     out = tmp_path / "out"
     found = as_json(cli(*PAPER, "--table", "1", "--json", "--out", out))
@@ -212,6 +213,7 @@ def test_reproduce_one_table(cli: Cli, tmp_path: Path) -> None:
     assert (out / "plots" / "total.png").exists()
 
 
+@pytest.mark.slow
 def test_reproduce_a_figure(cli: Cli, tmp_path: Path) -> None:
     out = tmp_path / "out"
     answer = cli(*PAPER, "--figure", "2", "--figure", "Figure 3", "--out", out)

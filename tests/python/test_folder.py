@@ -203,6 +203,7 @@ def test_a_damaged_sweep_is_noticed(scenario: ct.Scenario, tmp_path: Path) -> No
         _ = ct.Sweep.read(tmp_path).summary
 
 
+@pytest.mark.slow
 def test_every_flipped_bit_of_a_store_is_noticed(cli: Cli, scenario_file: Path, tmp_path: Path) -> None:
     """By `check`, and by the same command again, which ends with the results of before."""
     out = tmp_path / "out"
