@@ -16,7 +16,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from celltrain import _core, manifests, registry, text, verdicts
-from celltrain.comparison import POLICY_KEY, Comparison, compare, comparison_key, known_policies
+from celltrain.comparison import KIND as COMPARISON
+from celltrain.comparison import (
+    POLICY_KEY,
+    Comparison,
+    compare,
+    comparison_key,
+    known_policies,
+    unknown_policy,
+)
 from celltrain.errors import InputError, ScenarioError, unknown
 from celltrain.experiment import run
 from celltrain.folder import Folder, claim, remove_results
@@ -231,7 +239,10 @@ def suite_key(
 
 
 def old_sections(path: Path, suite: Suite) -> list[str]:
-    """The sections of complete results in a folder that a suite does not have."""
+    """The sections of complete results in a folder that a suite does not have.
+
+    A section's folder that holds other results by now is none of them.
+    """
     try:
         earlier = manifests.load(path) or {}
     except InputError:  # whatever it was, it is replaced
@@ -240,7 +251,17 @@ def old_sections(path: Path, suite: Suite) -> list[str]:
     if not isinstance(found, dict):
         return []
     kept = [one.place for one in suite.sections]
-    return [place for place in found if place not in kept and is_place(place)]
+    gone = [place for place in found if place not in kept and is_place(place)]
+    return [place for place in gone if _fingerprint(path / place) == found[place]]
+
+
+def _fingerprint(path: Path) -> str | None:
+    """The fingerprint of the comparison in a folder, if it holds a complete one."""
+    try:
+        held = manifests.load(path) or {}
+    except InputError:
+        return None
+    return held.get("fingerprint") if held.get("kind") == COMPARISON and held.get("complete") else None
 
 
 def remove_sections(path: Path, places: Sequence[str]) -> None:
@@ -255,7 +276,7 @@ def _policies(suite: Suite, names: Sequence[str]) -> list[str]:
     known = known_policies()
     for name in (suite.baseline, *names):
         if name not in known:
-            raise unknown("policy", name, known)
+            raise unknown_policy(name)
     chosen = [name for name in dict.fromkeys(names) if name != suite.baseline]
     if not chosen:
         raise InputError(f"a suite evaluates policies against {suite.baseline}: name another one")

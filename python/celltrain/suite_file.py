@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from celltrain import registry, verdicts
-from celltrain.comparison import known_policies
+from celltrain.comparison import known_policies, unknown_policy
 from celltrain.embedded import parsed
 from celltrain.errors import InputError, unknown
 from celltrain.manifests import MANIFEST
@@ -164,8 +164,8 @@ class _Reader:
         if not isinstance(content, dict) or not all(isinstance(one, dict) for one in content.values()):
             raise ValueError("`needs` has a table of settings for each policy, such as [needs.fq-codel]")
         for name in content:
-            if name not in (known := known_policies()):
-                raise ValueError(f"needs: {unknown('policy', name, known)}")
+            if name not in known_policies():
+                raise ValueError(f"needs: {unknown_policy(name)}")
         return content
 
     def _statement(self, content: Mapping[str, Any], where: str) -> Statement:

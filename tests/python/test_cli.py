@@ -360,7 +360,7 @@ def test_all_stands_for_the_policies_that_a_scenario_takes(cli: Cli, scenario_fi
         ("epd", ("two different",)),
         ("epd,epd", ("two different",)),
         ("epd,espdd", ("espdd", "espd")),
-        ("", ("two",)),
+        ("", ("--policies lists nothing",)),
     ],
 )
 def test_bad_policies_of_compare(
@@ -421,7 +421,7 @@ def test_values_of_any_setting_can_be_compared(cli: Cli, scenario_file: Path) ->
     ("options", "words"),
     [
         ((), ("--policies", "--vary")),
-        (("--policies", "epd,ppd", "--vary", "switch.buffer=1 cells"), ("--policies", "--vary")),
+        (("--policies", "epd,ppd", "--vary", "switch.buffer=1 cells"), ("not --policies and --vary",)),
         (("--vary", "switch.buffer"), ("--vary takes KEY=VALUE",)),
         (("--vary", "switch.buffer="), ("no values",)),
         (("--vary", "switch.buffer=100 cells"), ("two different",)),
