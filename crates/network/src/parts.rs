@@ -114,10 +114,7 @@ fn each_queue(node: &Node, mut with: impl FnMut(Queue, bool)) {
             }
         }
         Node::Channel(channel) => {
-            for [received, sent] in channel.payload_ends() {
-                received.into_iter().for_each(|queue| with(Queue::Packets(queue), false));
-                sent.into_iter().for_each(|queue| with(Queue::Packets(queue), true));
-            }
+            channel.payload_ends(|queue, sends| with(Queue::Packets(queue), sends));
         }
         Node::Port(_) => {}
     }

@@ -182,10 +182,23 @@ impl Channel {
         !self.parts.scripted.is_empty() || self.parts.tap.is_some()
     }
 
-    /// The payload queues that it receives from and those that it sends to: where the link does not keep the order.
-    pub(crate) fn payload_ends(&self) -> impl Iterator<Item = [Option<usize>; 2]> {
-        let reorders = self.parts.reordering.is_some();
-        self.parts.vcs.iter().filter(move |_| reorders).map(|vc| [vc.payloads, vc.payloads_behind])
+    /// Calls `with` for every payload queue that it receives from (`false`) or sends to (`true`).
+    pub(crate) fn payload_ends(&self, mut with: impl FnMut(usize, bool)) {
+        for vc in self.parts.vcs.iter().filter(|vc| self.numbers_anew(vc)) {
+            vc.payloads.into_iter().for_each(|queue| with(queue, false));
+            match vc.spray {
+                None => vc.payloads_behind.into_iter().for_each(|queue| with(queue, true)),
+                Some(spray) => {
+                    let lanes = self.parts.sprays[spray as usize].lanes();
+                    lanes.iter().for_each(|lane| with(lane.payloads, true));
+                }
+            }
+        }
+    }
+
+    /// Whether the packets of a VC leave flight here and are sent anew: where they change their order, or take one of several ways.
+    fn numbers_anew(&self, vc: &Vc) -> bool {
+        self.parts.reordering.is_some() || vc.spray.is_some() || vc.payloads_behind.is_some()
     }
 
     /// What the link's capture is made of, if it is captured.
@@ -355,8 +368,8 @@ impl Channel {
     /// Cells arrive at the other end, unless they are held back.
     fn arrive(&mut self, train: Train<Cell>, streams: &mut Streams) {
         let vc = self.parts.vcs[train.item.vc as usize];
-        if self.parts.reordering.is_none() && vc.spray.is_none() && vc.payloads_behind.is_none() {
-            return self.pass(&train, vc.next_hop(train.item.kind), streams);
+        if !self.numbers_anew(&vc) {
+            return self.pass(&train, vc.next_hop(train.item.kind), vc.payloads, streams);
         }
         let payloads = vc.payloads.expect("a VC whose packets are numbered anew has a payload queue");
         let packet = *streams.contents.packets[payloads].take(train.item.frame);
@@ -393,16 +406,15 @@ impl Channel {
         let payloads = payloads.expect("a VC whose packets are numbered anew has a payload queue behind");
         let (number, contents) = streams.contents.packets[payloads].send();
         (*contents, cell.frame) = (packet, number);
-        self.pass(&Train::single(at, cell), next, streams);
+        self.pass(&Train::single(at, cell), next, Some(payloads), streams);
     }
 
-    /// The cells of a train go on to `next`.
-    fn pass(&mut self, train: &Train<Cell>, next: NextHop, streams: &mut Streams) {
+    /// The cells of a train go on to `next`, the contents of their frame in the queue `payloads`.
+    fn pass(&mut self, train: &Train<Cell>, next: NextHop, payloads: Option<usize>, streams: &mut Streams) {
         let vc = self.parts.vcs[train.item.vc as usize];
         if let Some(tap) = &mut self.parts.tap {
             let number = train.item.frame;
             if train.item.kind == Kind::Data {
-                let payloads = vc.payloads_behind.or(vc.payloads);
                 tap.record(train, payloads.map(|payloads| streams.contents.packets[payloads].get(number)));
             } else {
                 // As the ports that it has passed have left it.
