@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from celltrain import manifests, statistics, text, verdicts
+from celltrain.comparison import KIND as COMPARISON
 from celltrain.comparison import Comparison, compare, comparison_key
 from celltrain.errors import InputError, ScenarioError, unknown
 from celltrain.experiment import run
@@ -257,7 +258,10 @@ def suite_key(suite: Suite, asked: Asked = ASKED) -> str:
 
 
 def old_sections(path: Path, suite: Suite) -> list[str]:
-    """The sections of complete results in a folder that a suite does not have."""
+    """The sections of complete results in a folder that a suite does not have.
+
+    A section's folder that holds other results by now is none of them.
+    """
     try:
         earlier = manifests.load(path) or {}
     except InputError:  # whatever it was, it is replaced
@@ -266,7 +270,17 @@ def old_sections(path: Path, suite: Suite) -> list[str]:
     if not isinstance(found, dict):
         return []
     kept = [one.place for one in suite.sections]
-    return [place for place in found if place not in kept and is_place(place)]
+    gone = [place for place in found if place not in kept and is_place(place)]
+    return [place for place in gone if _fingerprint(path / place) == found[place]]
+
+
+def _fingerprint(path: Path) -> str | None:
+    """The fingerprint of the comparison in a folder, if it holds a complete one."""
+    try:
+        held = manifests.load(path) or {}
+    except InputError:
+        return None
+    return held.get("fingerprint") if held.get("kind") == COMPARISON and held.get("complete") else None
 
 
 def remove_sections(path: Path, places: Sequence[str]) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from celltrain import registry, verdicts
-from celltrain.comparison import known_policies
+from celltrain.comparison import known_policies, unknown_policy
 from celltrain.embedded import parsed
 from celltrain.errors import InputError, unknown
 from celltrain.manifests import MANIFEST
@@ -241,7 +241,8 @@ class _Reader:
         known = registry.stacks().names if of_stacks else known_policies()
         for name in content:
             if name not in known:
-                raise ValueError(f"needs: {unknown(kind, name, known)}")
+                error = unknown(kind, name, known) if of_stacks else unknown_policy(name)
+                raise ValueError(f"needs: {error}")
         return content
 
     def _measures(self, content: object) -> dict[str, OwnMeasure]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from celltrain import _core, registry
-from celltrain.comparison import POLICY_KEY, known_policies
+from celltrain.comparison import POLICY_KEY, known_policies, unknown_policy
 from celltrain.errors import InputError, unknown
 from celltrain.suite_file import Section, Suite
 
@@ -103,7 +103,7 @@ def _evaluated(suite: Suite, kind: str, names: Sequence[str], known: Sequence[st
     """What is evaluated, each once and without the baseline."""
     for name in (suite.baseline, *names):
         if name not in known:
-            raise unknown(kind, name, known)
+            raise unknown_policy(name) if kind == "policy" else unknown(kind, name, known)
     chosen = [name for name in dict.fromkeys(names) if name != suite.baseline]
     if not chosen:
         many = "policies" if kind == "policy" else "stacks"

@@ -459,3 +459,29 @@ def test_a_check_of_the_folder_reaches_its_sections(tiny: Path, cli: Cli) -> Non
     with (out / "1" / "report.html").open("a") as file:
         file.write("x")
     assert cli("check", out).code == 2
+
+
+def test_a_section_whose_folder_holds_other_results_stays(tiny: Path, cli: Cli) -> None:
+    """What was written into it since is not the suite's to remove."""
+    out = tiny.parent / "out"
+    with_another_section(tiny)
+    assert cli("suite", tiny, "--jobs", "1", "--out", out).code == 0
+    again = ("compare", tiny / "other.toml", "--policies", "codel,pie", "--overwrite")
+    assert cli(*again, "--jobs", "1", "--out", out / "2").code == 0
+    (tiny / "suite.toml").write_text(SUITE)
+    assert cli("suite", tiny, "--jobs", "1", "--out", out, "--overwrite").code == 0
+    assert (out / "2" / "report.html").is_file()
+    assert cli("check", out / "2").code == 0
+
+
+@pytest.mark.parametrize("option", ["--aqm", "--stack"])
+def test_a_list_of_nothing_is_refused(tiny: Path, cli: Cli, option: str) -> None:
+    answer = cli("suite", tiny, option, " , ")
+    assert answer.code == 2
+    assert f"{option} lists nothing" in answer.err
+
+
+def test_a_policy_that_there_is_not_yet(tiny: Path, cli: Cli) -> None:
+    answer = cli("suite", tiny, "--aqm", "mine")
+    assert answer.code == 2
+    assert "A rule of your own is the policy 'script'" in answer.err

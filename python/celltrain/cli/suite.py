@@ -1,7 +1,6 @@
 """`celltrain suite`: a whole evaluation with one command."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -63,7 +62,12 @@ def suite(
     from celltrain.suite import KIND, Asked, check_suite, old_sections, remove_sections, run_suite, suite_key
 
     loaded = suite_file.load_suite(name)
-    wanted = Asked(_words(aqm), _words(stack), _words(congestion_control), ecn)
+    wanted = Asked(
+        options.words(aqm, "--aqm", "codel,pie"),
+        options.words(stack, "--stack", "reno,cubic"),
+        options.words(congestion_control, "--congestion-control", "reno,cubic"),
+        ecn,
+    )
     key = suite_key(loaded, wanted)
     check_suite(loaded, wanted)  # before the folder is claimed: what is refused leaves its results whole
     asked = {k: v for k, v in (("seed", seed), ("replications", replications)) if v is not None}
@@ -72,7 +76,7 @@ def suite(
         if folder is not None:
             remove_sections(folder.path, gone)
             folder.write_json("verdicts.json", {})  # marks the folder as one of ours from the start
-        with options.cluster(scheduler, jobs) as executor, options.watched("evaluating", out) as progress:
+        with options.running("evaluating", scheduler, jobs, out) as (executor, progress):
             found = run_suite(
                 loaded,
                 wanted,
@@ -95,7 +99,8 @@ def suite(
     if json:
         terminal.print_json({**found.to_json(), "out": str(out) if out else None})
     else:
-        _show(found, out)
+        _show(found)
+        options.say_results(out)
     options.end_with(found.defects)
 
 
@@ -113,11 +118,7 @@ def _again(named: Mapping[str, str | None], ecn: bool, asked: Mapping[str, int])
     return [*words, *(word for name, value in asked.items() for word in (f"--{name}", str(value)))]
 
 
-def _words(text: str | None) -> list[str]:
-    return [word.strip() for word in (text or "").split(",") if word.strip()]
-
-
-def _show(found: "SuiteResults", out: Path | None) -> None:
+def _show(found: "SuiteResults") -> None:
     from celltrain.suite import verdict_columns, verdict_lines
 
     terminal.say(found.suite.title)
@@ -125,5 +126,3 @@ def _show(found: "SuiteResults", out: Path | None) -> None:
         terminal.heading(f"{section.place} {section.title}")
         terminal.say(section.question)
         terminal.table(verdict_columns(found.suite), verdict_lines(found, section.place), text_columns=2)
-    if out:
-        terminal.say(f"results: {out}, report: {out}/report.html")
