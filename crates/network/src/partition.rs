@@ -269,7 +269,7 @@ mod tests {
 
     #[test]
     fn a_network_without_work_or_streams_has_parts_too() {
-        assert_eq!(Processes::default().partition(4).parts, []);
+        assert!(Processes::default().partition(4).parts.is_empty());
         let idle = Processes { work: vec![0; 3], edges: Vec::new() }.partition(2);
         assert_eq!((idle.parts.len(), idle.lookahead), (3, Time::MAX));
     }
