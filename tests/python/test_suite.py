@@ -262,7 +262,8 @@ def test_stacks_and_congestion_controls_are_judged_against_a_stack(rivals: Path)
     assert judged["linux", "fairness_index"].found.mean > 0.5
     report = suite_report(found, ["celltrain", "suite", "tiny"])
     assert "“MUST be evaluated” (nobody, section 1)" in report
-    assert "Goodput of the second" in report
+    assert "Goodput of the second with its 95 % interval." in report
+    assert "Fairness index with its 95 % interval; more is better." in report
     alone = run_suite(load_suite(rivals), Asked(controls=["cubic"]), jobs=1, replications=1)
     assert list(alone.found["1"].variants) == ["rfc", "rfc with cubic"]
 

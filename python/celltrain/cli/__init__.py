@@ -37,7 +37,9 @@ COMMANDS = {
         "compare",
         "Run several variants of a scenario with the same seeds, and name the best one by each measure.",
     ),
-    "suite": Entry("suite", "Evaluate policies by every section of a suite, and judge its statements."),
+    "suite": Entry(
+        "suite", "Evaluate policies or stacks by every section of a suite, and judge its statements."
+    ),
     "lab": Entry("lab", "Open the lab: the same engine, live in a browser, served on this machine."),
     "check": Entry(
         "inspect", "Check a scenario without running it, and name the settings that have no effect."

@@ -54,7 +54,7 @@ def suite(
     overwrite: options.Overwrite = False,
     json: options.Json = False,
 ) -> None:
-    """Evaluate queue management or congestion control by every section of a suite, and judge its statements.
+    """Evaluate policies or stacks by every section of a suite, and judge its statements.
 
     Each section runs its scenario with every policy and stack in question and with the suite's baseline.
     """

@@ -94,5 +94,5 @@ def _chart(page: Page, found: SuiteResults, section: Section, name: str) -> None
         form="rows",
         bounds=(low / factor, high / factor),
     )
-    better = "more" if one.more_is_better else "less"
-    page.chart(chart, f"{one.title.capitalize()} with its 95 % interval; {better} is better.")
+    better = f"; {one.better} is better" if one.better else ""
+    page.chart(chart, f"{one.title.capitalize()} with its 95 % interval{better}.")
