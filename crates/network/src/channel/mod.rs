@@ -177,6 +177,17 @@ impl Channel {
         self.parts.acts.then_some(self.fingerprint)
     }
 
+    /// Whether it looks at what its frames or RM cells contain, beyond taking packets out of flight and sending them anew.
+    pub(crate) fn reads_contents(&self) -> bool {
+        !self.parts.scripted.is_empty() || self.parts.tap.is_some()
+    }
+
+    /// The payload queues that it receives from and those that it sends to: where the link does not keep the order.
+    pub(crate) fn payload_ends(&self) -> impl Iterator<Item = [Option<usize>; 2]> {
+        let reorders = self.parts.reordering.is_some();
+        self.parts.vcs.iter().filter(move |_| reorders).map(|vc| [vc.payloads, vc.payloads_behind])
+    }
+
     /// What the link's capture is made of, if it is captured.
     pub(crate) fn tap(&self) -> Option<&CellTap> {
         self.parts.tap.as_ref()

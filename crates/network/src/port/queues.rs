@@ -148,7 +148,7 @@ impl Store {
     }
 
     /// Takes the first unit of `vc` out of its queue for transmission.
-    #[inline]
+    #[inline(always)]
     pub(super) fn take(&mut self, vc: u32) -> Unit {
         let Queue { units, frames } = &mut self.queues[vc as usize];
         let unit = units.pop_front().expect("the scheduler names a VC with something to send");

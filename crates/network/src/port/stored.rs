@@ -3,11 +3,13 @@
 //! What goes next may depend on what arrives until then, so departures are events here. Those up to an arrival come before it,
 //! those at the same instant too.
 
+mod idle;
+
 use celltrain_atm::{
     Cell,
     buffer::{BufferPolicy, Needs},
     cell::Kind,
-    scheduler::{Priority, Queues},
+    scheduler::Priority,
 };
 use celltrain_engine::{
     Instant, Time,
@@ -60,20 +62,6 @@ struct Sending {
     departure: Instant,
 }
 
-/// The queues when one unit has come and nothing else waits, as a scheduler sees them.
-struct Alone<'a>(&'a Unit);
-
-impl Queues for Alone<'_> {
-    #[inline]
-    fn size(&self, vc: u32, place: usize) -> Option<u32> {
-        (vc == self.0.cell.vc && place == 0).then_some(self.0.load())
-    }
-
-    fn is_low_latency(&self, _: u32, _: usize) -> bool {
-        self.0.low_latency
-    }
-}
-
 /// What a port needs to store its queues.
 #[derive(Debug)]
 pub(crate) struct Queuing {
@@ -124,26 +112,14 @@ impl Stored {
     }
 
     #[inline]
-    fn enter(&mut self, unit: Unit) {
+    fn enter(&mut self, unit: &Unit) {
         let vc = unit.cell.vc;
         self.note_level(self.in_buffer(), unit.at);
         self.occupancy.enter(vc, unit.cell.clp, unit.size);
         self.abr_queue += u64::from(self.abr[vc as usize]);
         self.note_most(vc);
-        self.store.enqueue(unit);
+        self.store.enqueue(*unit);
         self.scheduler.enqueue(vc, unit.load(), unit.at, &self.store);
-    }
-
-    /// As [`Stored::enter`], where the link is free and nothing waits: the unit needs no queue, because it is sent at once.
-    #[inline]
-    fn enter_alone(&mut self, unit: &Unit) {
-        let vc = unit.cell.vc;
-        self.note_level(0, unit.at);
-        self.occupancy.enter(vc, unit.cell.clp, unit.size);
-        self.abr_queue += u64::from(self.abr[vc as usize]);
-        self.note_most(vc);
-        self.store.pass(&unit.cell);
-        self.scheduler.pass(vc, unit.load(), unit.at, &Alone(unit));
     }
 
     /// The occupancy has grown, by a unit of `vc`.
@@ -175,14 +151,13 @@ impl Stored {
         }
     }
 
-    /// Takes what the scheduler chooses out of its queue at `now`, if anything waits.
+    /// The VC whose first unit goes next, if anything waits at `now`; it has to be taken out of its queue then.
     #[inline]
-    fn take_next(&mut self, now: Instant) -> Option<Unit> {
+    fn next_vc(&mut self, now: Instant) -> Option<u32> {
         if self.store.waiting() == 0 && self.scheduler.forgets() {
             return None;
         }
-        let vc = self.scheduler.next(now, &self.store)?;
-        Some(self.store.take(vc))
+        self.scheduler.next(now, &self.store)
     }
 
     /// The unit that was taken is not sent.
@@ -203,31 +178,6 @@ impl Stored {
         self.free = departure;
         self.sending = Some(Sending { unit, start, departure });
         departure
-    }
-
-    /// The cells of `train` behind its first are sent as they come; `unit` is the last of them, and in transmission then. Returns the
-    /// numbers of the first and the last departure.
-    fn pass(&mut self, unit: Unit, train: &Train<Cell>) -> (u64, u64) {
-        let (count, slot, vc) = (train.count - 1, self.line.slot(), unit.cell.vc);
-        self.carried += u64::from(count);
-        self.occupancy.pass(vc, count.into());
-        let told = if self.scheduler.forgets() { count } else { 1 };
-        for place in told..=count {
-            let none = self.take_next(train.arrival(place - 1).plus(slot));
-            assert!(none.is_none(), "nothing waits");
-            self.scheduler.pass(vc, unit.load(), train.arrival(place), &Alone(&unit));
-        }
-        let (first, last) = if train.slot == slot {
-            (train.slots_to(1), train.slots_to(count))
-        } else {
-            // On no grid of this link's slots.
-            (APART, APART)
-        };
-        let (first, last) = (self.number.wrapping_add(first), self.number.wrapping_add(last));
-        self.number = if train.slot == slot { last } else { last.wrapping_add(APART) };
-        self.free = unit.at.plus(slot);
-        self.sending = Some(Sending { unit, start: unit.at, departure: self.free });
-        (first, last)
     }
 
     /// What a unit takes of the link, in its slots.
@@ -299,6 +249,11 @@ impl Service for Stored {
     #[inline]
     fn per_vc(&self) -> &VcOccupancy {
         &self.occupancy
+    }
+
+    #[inline]
+    fn per_vc_mut(&mut self) -> &mut VcOccupancy {
+        &mut self.occupancy
     }
 
     #[inline]
@@ -379,9 +334,9 @@ impl PortCore<Stored> {
                 let (mut cell, low_latency) = (train.item, train.item.ecn.is_low_latency());
                 if self.notify_allocator(train.first, &mut cell, streams) {
                     let sent = self.on_unit(policy, train.first, cell, low_latency, streams);
-                    if sent && train.count > 1 && self.passes_rest(policy, &train) {
-                        self.pass_rest(policy, &train, streams);
-                        break;
+                    if sent && self.comes_alone(&train) {
+                        let passed = self.pass_rest(policy, &train, streams);
+                        train.advance(passed);
                     }
                 } else {
                     units -= 1;
@@ -398,45 +353,12 @@ impl PortCore<Stored> {
         units
     }
 
-    /// Whether the cells of `train` behind its first, which is being sent, are sent as they come: each finds the link free and nothing
-    /// waiting, the policy accepts it, and nobody has to look at it by itself.
-    #[inline]
-    fn passes_rest<P: BufferPolicy>(&self, policy: &P, train: &Train<Cell>) -> bool {
-        let service = &self.service;
-        train.slot >= service.line.slot()
-            && service.store.waiting() == 0
-            && service.levels.is_none()
-            && self.control.is_none()
-            && self.policers.is_empty()
-            && service.sending.as_ref().is_some_and(|sending| policy.accepts_rest(&sending.unit.cell))
-    }
-
-    /// Sends the cells of `train` behind its first as they come, see [`PortCore::passes_rest`].
-    fn pass_rest<P: BufferPolicy>(&mut self, policy: &mut P, train: &Train<Cell>, streams: &mut Streams) {
-        let Some(Sending { mut unit, start, departure }) = self.service.sending.take() else { return };
-        let (count, sojourn) = (train.count - 1, departure.since(start));
-        // All but the last leave before the last one comes.
-        self.stats.sojourns.add_run(sojourn, sojourn, count.into());
-        let (cell, mut departure) = (unit.cell, departure);
-        for place in 1..=count {
-            let sent = Cell { position: cell.position + (place - 1) as u16, ..cell };
-            if let Some(departure) = P::Needs::departure(&sent, departure.ps()) {
-                policy.on_departure(departure);
-            }
-            departure = train.arrival(place).plus(self.service.line.slot());
-        }
-        (unit.cell.position, unit.at) = (cell.position + count as u16, train.last());
-        let mut rest = Train { item: cell, ..*train };
-        rest.advance(1);
-        let (first, last) = self.service.pass(unit, train);
-        let entry = &mut self.entries[cell.vc as usize];
-        entry.accepted[usize::from(cell.clp)] += u64::from(count);
-        entry.at_frame_start = unit.cell.is_last();
-        (rest.first, rest.item.vc) =
-            (rest.first.plus(self.service.line.slot()).delayed(self.delay), entry.next_vc);
-        streams[entry.output].push(first, last, &rest);
-        if unit.cell.is_last() {
-            self.note_end(unit.at, cell.vc);
+    /// A unit was accepted.
+    #[inline(always)]
+    fn note_accepted(&mut self, Unit { cell, at, .. }: &Unit) {
+        self.entries[cell.vc as usize].accepted[usize::from(cell.clp)] += 1;
+        if cell.is_last() {
+            self.note_end(*at, cell.vc);
         }
     }
 
@@ -472,8 +394,10 @@ impl PortCore<Stored> {
     }
 
     /// The link is free at `start`: sends what the scheduler chooses and the policy lets pass, if anything waits.
+    #[inline(always)]
     fn send_next<P: BufferPolicy>(&mut self, policy: &mut P, start: Instant, streams: &mut Streams) {
-        while let Some(mut unit) = self.service.take_next(start) {
+        while let Some(vc) = self.service.next_vc(start) {
+            let mut unit = self.service.store.take(vc);
             if !self.passes_head(policy, start, &mut unit) {
                 self.service.drop_taken(&unit, start);
                 continue;
@@ -505,21 +429,16 @@ impl PortCore<Stored> {
         if !self.admit::<true, P>(policy, at, &mut cell) {
             return false;
         }
-        self.entries[cell.vc as usize].accepted[usize::from(cell.clp)] += 1;
-        if cell.is_last() {
-            self.note_end(at, cell.vc);
-        }
         let unit = Unit { cell, at, size: self.service.size(&cell), low_latency };
         // What a policy decides at the head of the queue is decided there.
         if !P::Needs::DEQUEUE && self.service.sending.is_none() {
-            self.service.enter_alone(&unit);
-            self.note_abr_queue(at);
-            self.transmit(unit, at, streams);
+            self.accept_alone(unit, streams);
             return true;
         }
-        self.service.enter(unit);
+        self.note_accepted(&unit);
+        self.service.enter(&unit);
         self.note_abr_queue(at);
-        if self.service.sending.is_none() {
+        if P::Needs::DEQUEUE && self.service.sending.is_none() {
             self.send_next(policy, at, streams);
         }
         false

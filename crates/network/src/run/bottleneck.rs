@@ -32,7 +32,7 @@ pub(super) fn bottleneck(graph: &Graph, duration: Duration) -> Option<usize> {
 const ROUNDING: f64 = 1e-9;
 
 /// What a flow would send by itself, in bit/s.
-fn offered(graph: &Graph, flow: &Flow, duration: Duration) -> f64 {
+pub(super) fn offered(graph: &Graph, flow: &Flow, duration: Duration) -> f64 {
     let line = flow.route.first().map_or(0.0, |&link| graph.links[link].rate.0 as f64);
     match &flow.traffic {
         Traffic::ShortFlows(form) => form.offered(flow.slowest(&graph.links), duration),

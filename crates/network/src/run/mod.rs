@@ -6,6 +6,7 @@ mod completions;
 mod distributions;
 mod flows;
 mod tables;
+mod threads;
 
 use celltrain_atm::{cell::CELL_BITS, contract::Category, policing, quantity::CellRate};
 use celltrain_engine::{
