@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use celltrain_network::{
     Experiment, Options, RunResult,
+    live::{Live, Row},
     scenario::{Graph, Scenario},
     table::{Column, Table},
 };
@@ -197,6 +198,23 @@ fn any_schedule_of_visits_gives_the_same_run() {
         assert!(cut.advance(end / 500 * step, &mut || false));
     }
     assert_eq!(whole.audit(), cut.audit());
+}
+
+#[test]
+fn a_viewer_sees_each_packet_on_a_way_of_its_flow_and_follows_none_through_a_port() {
+    let scenario = permutation("packet", "kind = \"greedy\", start = \"0 ms .. 1 ms\"");
+    let mut live = Live::new(scenario, 1, 0).unwrap();
+    assert!(live.advance(4_000_000_000, &mut || false));
+    let rows = live.rows();
+    let passes = |row: &Row| {
+        let ways = &live.graph().flows[row.vc.flow].sprayed[usize::from(row.vc.back)];
+        ways.iter().any(|way| way.route.contains(&row.link))
+    };
+    assert!(rows.len() > 100 && rows.iter().all(passes), "{} rows", rows.len());
+    let port = live.graph().flows[0].route[1];
+    let refusal =
+        live.passages(port, 4_000_000_000, 4_001_000_000, &mut || false).expect_err("sprayed").unwrap();
+    assert!(refusal.contains("are sprayed"), "{refusal}");
 }
 
 #[test]

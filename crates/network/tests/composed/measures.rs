@@ -372,7 +372,8 @@ pub(crate) fn is_random(scenario: &Scenario, graph: &Graph) -> bool {
             Traffic::Greedy(_) | Traffic::Finite(_) | Traffic::Bursty(_) => false,
         };
         let tcp = flow.tcp.processing_spread > 0 || flow.tcp.congestion_control == CongestionKind::Bbr;
-        traffic || (flow.traffic.uses_tcp() && tcp) || flow.start.from != flow.start.to
+        let ways = flow.sprayed.iter().any(|ways| !ways.is_empty());
+        traffic || ways || (flow.traffic.uses_tcp() && tcp) || flow.start.from != flow.start.to
     };
     // The policies that draw are told by their parameters: a probability or a weight of chance.
     let draws = |params: &DiscardParams| ["red", "dfba", "pie"].contains(&params.policy.name());

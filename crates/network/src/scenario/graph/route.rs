@@ -156,13 +156,16 @@ impl<'a> Router<'a> {
         choice: &mut Generator,
     ) -> Option<Vec<usize>> {
         let (first, last) = self.ends(from, to)?;
-        let Some(exit) = self.exit(first, last)? else { return Some(vec![first]) };
+        if first == last {
+            return Some(vec![first]);
+        }
+        let exit = self.exit(first, last)?;
         let (mut node, mut route) = (self.links[first].to, vec![first]);
         while node != exit {
             let ways = self.closer(node, exit);
             let link = match weights {
                 Weights::Equal => ways[choice.below(ways.len() as u64) as usize],
-                Weights::Rate => self.by_rate(&ways, choice),
+                Weights::Rate => self.drawn(&ways, weights, choice.unit()),
             };
             route.push(link);
             node = self.links[link].to;
@@ -171,20 +174,30 @@ impl<'a> Router<'a> {
         Some(route)
     }
 
-    /// One of `links`, drawn in proportion to their rates.
-    fn by_rate(&self, links: &[usize], choice: &mut Generator) -> usize {
-        let rate = |link: usize| self.links[link].rate.0;
-        let mut left = choice.below(links.iter().map(|&link| rate(link)).sum());
-        let drawn = links.iter().find(|&&link| {
-            let is_here = left < rate(link);
-            left = left.saturating_sub(rate(link));
-            is_here
-        });
-        *drawn.expect("the draw is below the sum of the rates")
+    /// The share of packets, or of flows, that takes each of `links` to go on.
+    fn shares(&self, links: &[usize], weights: Weights) -> impl Iterator<Item = (usize, f64)> {
+        let weight = move |link: usize| match weights {
+            Weights::Equal => 1.0,
+            Weights::Rate => self.links[link].rate.0 as f64,
+        };
+        let all: f64 = links.iter().map(|&link| weight(link)).sum();
+        links.iter().map(move |&link| (link, weight(link) / all))
+    }
+
+    /// The one of `links` where `draw`, from 0 to 1, falls.
+    fn drawn(&self, links: &[usize], weights: Weights, mut draw: f64) -> usize {
+        for (link, share) in self.shares(links, weights) {
+            if draw < share {
+                return link;
+            }
+            draw -= share;
+        }
+        // The shares may add up to a little less than one.
+        links[links.len() - 1]
     }
 
     /// The shortest ways from one host to another that begin and end with the same links, each with the share of packets that takes it if
-    /// every switch chooses by `weights`; those found first if they are more than `most`.
+    /// every switch chooses by `weights`. If there are more than `most` of them, more than `most` beginnings of some.
     pub(super) fn all_shortest(
         &mut self,
         from: usize,
@@ -193,10 +206,12 @@ impl<'a> Router<'a> {
         most: usize,
     ) -> Option<Vec<Way>> {
         let (first, last) = self.ends(from, to)?;
-        let begun = vec![Way { route: vec![first], share: 1.0 }];
-        let Some(exit) = self.exit(first, last)? else { return Some(begun) };
-        let mut ways = begun;
-        // All of them are equally long, and each beginning of one is the beginning of another.
+        let mut ways: Vec<Way> = vec![vec![first].into()];
+        if first == last {
+            return Some(ways);
+        }
+        let exit = self.exit(first, last)?;
+        // All of them are equally long, and a beginning of one is a beginning of one or more.
         while ways.len() <= most && self.links[*ways[0].route.last()?].to != exit {
             ways = ways.iter().flat_map(|way| self.longer(way, exit, weights)).collect();
         }
@@ -208,17 +223,12 @@ impl<'a> Router<'a> {
     fn longer(&mut self, way: &Way, exit: usize, weights: Weights) -> Vec<Way> {
         let node = self.links[way.route[way.route.len() - 1]].to;
         let next = self.closer(node, exit);
-        self.searched += next.len();
-        let weight = |link: usize| match weights {
-            Weights::Equal => 1.0,
-            Weights::Rate => self.links[link].rate.0 as f64,
-        };
-        let all: f64 = next.iter().map(|&link| weight(link)).sum();
-        let longer = |&link: &usize| Way {
+        self.searched += self.outputs[node].len();
+        let longer = |(link, share)| Way {
             route: way.route.iter().copied().chain([link]).collect(),
-            share: way.share * weight(link) / all,
+            share: way.share * share,
         };
-        next.iter().map(longer).collect()
+        self.shares(&next, weights).map(longer).collect()
     }
 
     /// The first and the last link of the ways from one host to another: its own where a host has one link alone, else those of the
@@ -231,11 +241,8 @@ impl<'a> Router<'a> {
         Some((route[0], route[route.len() - 1]))
     }
 
-    /// The switch in front of the last link, to which the first one leads in the end: no switch if they are one link.
-    fn exit(&mut self, first: usize, last: usize) -> Option<Option<usize>> {
-        if first == last {
-            return Some(None);
-        }
+    /// The switch in front of the last of several links, if the first one leads there in the end. How far others are from it is known then.
+    fn exit(&mut self, first: usize, last: usize) -> Option<usize> {
         let (entry, exit) = (self.links[first].to, self.links[last].from);
         if [entry, exit].iter().any(|&node| self.nodes[node].kind == NodeKind::Host) {
             return None;
@@ -244,7 +251,7 @@ impl<'a> Router<'a> {
             self.distances.clear();
         }
         self.measure(exit);
-        self.away(entry, exit).map(|_| Some(exit))
+        self.away(entry, exit).map(|_| exit)
     }
 
     /// How many links the switch `node` is away from the switch `exit`, which was measured.
