@@ -35,10 +35,11 @@ pub(crate) use spec::forms;
 pub use spec::{
     ArrivalTimes, Backbone, Bernoulli, BurstLoss, Bursty, Cbr, CellRate, Chain, Dark, DelayChange,
     DelayChanges, DelayRange, Distribution, Dumbbell, ExplicitGraph, FatTree, Finite, FlowSpec, Framing,
-    Greedy, GroupSpec, HostSpec, IpServes, LeafSpine, LinkEntry, LinkOverride, LinkSpec, LongRange,
-    LossDirection, LossSpec, LossUnit, MeasuredDelays, MeasuresSpec, Mmpp, MmppState, NSource, NodeEntry,
-    NodeKind, OnOff, Pairs, ParkingLot, Pattern, Poisson, PortSpec, Reorder, RequestResponse, SCHEMA,
-    ShortFlows, Spec, Start, SwitchSpec, TieBreak, Topology, Torus, TraceFlow, Traffic, Transfer,
+    Greedy, GroupSpec, HostSpec, IpServes, LeafSpine, LinkEntry, LinkException, LinkOverride, LinkSpec,
+    LongRange, LossDirection, LossSpec, LossUnit, MeasuredDelays, MeasuresSpec, Mmpp, MmppState, NSource,
+    NodeEntry, NodeKind, OnOff, Pairs, ParkingLot, Pattern, Poisson, PortSpec, Reorder, RequestResponse,
+    SCHEMA, ShortFlows, Spec, Start, SwitchSpec, TieBreak, Topology, Torus, Trace, TraceFlow, Traffic,
+    Transfer,
 };
 
 use self::{
