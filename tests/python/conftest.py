@@ -60,6 +60,7 @@ SLOW = {
     "test_kernel",
     "test_ns2",
     "test_papers",
+    "test_queue_management",
     "test_reproduction_memory",
     "test_stub",
     "test_sweep_cluster",
