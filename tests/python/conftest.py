@@ -4,9 +4,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 import celltrain as ct
+
+hypothesis.settings.register_profile("no wall clock", deadline=None)
+hypothesis.settings.load_profile("no wall clock")
 
 SMALL = """
 schema = 1
