@@ -106,8 +106,8 @@ def test_policies_that_count_different_things_share_a_frame(
 ) -> None:
     monkeypatch.setattr("celltrain.sweeps.frames.PART_RUNS", 3)
 
-    def simulate(task: Task, cancel: Any) -> Record:
-        record = experiment.simulate(task, cancel)
+    def simulate(task: Task, *rest: Any) -> Record:
+        record = experiment.simulate(task, *rest)
         if task.replication == 1:
             record.ports["a_rare_count"] = [5] * len(record.ports["port"])
         return record

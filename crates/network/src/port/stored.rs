@@ -252,6 +252,11 @@ impl Service for Stored {
     }
 
     #[inline]
+    fn per_vc_mut(&mut self) -> &mut VcOccupancy {
+        &mut self.occupancy
+    }
+
+    #[inline]
     fn last_frame(&self, vc: u32) -> Option<u64> {
         self.store.last_frame(vc)
     }

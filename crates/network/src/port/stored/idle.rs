@@ -3,17 +3,13 @@
 //!
 //! Where streams do not meet this is so of most trains. The results are those of queuing each unit and taking it out again.
 
-use celltrain_atm::{
-    Cell,
-    buffer::{BufferPolicy, Needs},
-    scheduler::Queues,
-};
+use celltrain_atm::{Cell, buffer::BufferPolicy, scheduler::Queues};
 use celltrain_engine::{Instant, stream::Train, time::Span};
 
 use super::{Sending, Stored};
 use crate::{
     flight::Streams,
-    port::{core::PortCore, fifo::APART, queues::Unit},
+    port::{core::PortCore, fifo::APART, passing::Passed, queues::Unit},
 };
 
 /// The queues when one unit has come and nothing else waits, as a scheduler sees them.
@@ -91,53 +87,12 @@ impl PortCore<Stored> {
         train: &Train<Cell>,
         streams: &mut Streams,
     ) -> u32 {
-        let Some(Sending { unit, departure, .. }) = self.service.sending.take() else { return 0 };
-        if policy.accepts_rest(&unit.cell) {
-            return self.pass_accepted(policy, unit, train, streams);
-        }
-        let (mut last, mut departure, mut passed) = (unit, departure, 0);
-        while passed + 1 < train.count {
-            // The cell in transmission leaves, and the next one finds the buffer empty.
-            if let Some(departure) = P::Needs::departure(&last.cell, departure.ps()) {
-                policy.on_departure(departure);
-            }
-            self.service.occupancy.leave(last.cell.vc, last.cell.clp, last.size);
-            let at = train.arrival(passed + 1);
-            let mut cell = Cell { position: last.cell.position + 1, ecn: train.item.ecn, ..last.cell };
-            let accepted = self.admit::<false, P>(policy, at, &mut cell);
-            let next = Unit { cell, at, ..last };
-            if !accepted || cell.ecn != last.cell.ecn {
-                self.send_rest(last, train, passed, streams);
-                self.end_rest(next, accepted, streams);
-                return passed + 1;
-            }
-            self.service.occupancy.enter(cell.vc, cell.clp, next.size);
-            (last, departure, passed) = (next, at.plus(self.service.line.slot()), passed + 1);
-        }
-        self.send_rest(last, train, passed, streams);
-        passed
-    }
-
-    /// As [`PortCore::pass_rest`], where the policy accepts the rest of the frame as it has accepted `unit`, the first cell of `train`.
-    fn pass_accepted<P: BufferPolicy>(
-        &mut self,
-        policy: &mut P,
-        unit: Unit,
-        train: &Train<Cell>,
-        streams: &mut Streams,
-    ) -> u32 {
-        let (count, cell, slot) = (train.count - 1, unit.cell, self.service.line.slot());
-        for place in 0..count {
-            let sent = Cell { position: cell.position + place as u16, ..cell };
-            if let Some(departure) = P::Needs::departure(&sent, train.arrival(place).plus(slot).ps()) {
-                policy.on_departure(departure);
-            }
-        }
-        self.service.occupancy.pass(cell.vc, count.into());
-        let last = Cell { position: cell.position + count as u16, ..cell };
-        self.entries[cell.vc as usize].at_frame_start = last.is_last();
-        self.send_rest(Unit { cell: last, at: train.last(), ..unit }, train, count, streams);
-        count
+        let Some(Sending { unit, .. }) = self.service.sending.take() else { return 0 };
+        let Passed { count, other } = self.pass_cells(policy, &unit, self.service.line.slot(), train);
+        self.send_rest(unit.behind(train, count), train, count, streams);
+        let Some((next, accepted)) = other else { return count };
+        self.end_rest(next, accepted, streams);
+        count + 1
     }
 
     /// Sends `count` cells of `train` behind its first, which has been sent, as they come; `last` is then in transmission.
