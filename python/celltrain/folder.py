@@ -4,11 +4,10 @@ import errno
 import os
 import re
 import shutil
-import subprocess
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from functools import cache, partial
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,7 @@ from celltrain import text
 from celltrain.errors import InputError
 from celltrain.locking import LOCK, locked
 from celltrain.manifests import FORMAT, LISTS, MANIFEST, digest, is_sealed, load, names_of, sealed
-from celltrain.registry import measures
+from celltrain.parquet import frame_writer, join, units_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -26,10 +25,8 @@ if TYPE_CHECKING:
 __all__ = [
     "LEFT",
     "Folder",
-    "Parts",
     "claim",
     "remove_results",
-    "source_revision",
 ]
 
 
@@ -37,9 +34,6 @@ Note = Callable[[str], None]
 
 LEFT = "the runs that ended are kept, and the same command goes on from there"
 """What an error says that stops an experiment with a folder."""
-
-ROW_GROUP = 65_536
-"""Rows of a row group in files written part by part: with a fixed size the bytes depend on the data alone."""
 
 
 _DISK_ERRORS = {
@@ -109,12 +103,12 @@ class Folder:
             metadata = self._metadata(name, frame.columns)
             self.write(f"{name}.parquet", partial(frame.write_parquet, metadata=metadata))
             for extension in formats:
-                self.write(f"{name}.{extension}", _frame_writer(frame, extension))
+                self.write(f"{name}.{extension}", frame_writer(frame, extension))
 
     def write_parts(self, name: str, parts: "Iterable[pl.DataFrame]", schema: "Mapping[str, Any]") -> None:
         """Writes frames with the columns of `schema`, one below the other, as one Parquet frame."""
         metadata = self._metadata(name, schema)
-        self.write(f"{name}.parquet", lambda path: _join(path, parts, schema, metadata))
+        self.write(f"{name}.parquet", lambda path: join(path, parts, schema, metadata))
 
     def _metadata(self, name: str, columns: Iterable[str]) -> dict[str, str]:
         """The metadata of a Parquet file: what it is of, and the units of its columns."""
@@ -221,46 +215,6 @@ class Folder:
         return target
 
 
-class Parts:
-    """The parts of a frame whose columns are known only when all are there: each waits in a file.
-
-    Runs of different policies may count different things, so a part may lack columns of another.
-    """
-
-    def __init__(self, scratch: Path, name: str) -> None:
-        self._scratch = scratch
-        self._name = name
-        self._files: list[Path] = []
-        self._empty: pl.DataFrame | None = None
-        """The columns of all parts so far, without rows."""
-
-    def add(self, part: "pl.DataFrame") -> None:
-        """Takes in the part that comes next.
-
-        Raises:
-            OSError: the disk is full or cannot be written.
-        """
-        file = self._scratch / f"{self._name}-{len(self._files)}.parquet"
-        part.write_parquet(file)
-        self._files.append(file)
-        self._empty = part.clear() if self._empty is None else _below(self._empty, part.clear())
-
-    def write_to(self, target: Folder) -> None:
-        """Writes the frame to a folder, if there are parts."""
-        if (empty := self._empty) is not None:
-            import polars as pl
-
-            widened = (_below(empty, pl.read_parquet(file)) for file in self._files)
-            target.write_parts(self._name, widened, empty.schema)
-
-
-def _below(upper: "pl.DataFrame", lower: "pl.DataFrame") -> "pl.DataFrame":
-    """Two frames, one below the other, with the columns of both."""
-    import polars as pl
-
-    return pl.concat([upper, lower], how="diagonal_relaxed")
-
-
 @contextmanager
 def claim(
     path: str | os.PathLike[str],
@@ -349,25 +303,6 @@ def _clear(place: Path) -> None:
             Path(folder, name).unlink(missing_ok=True)
 
 
-def units_of(frame: str) -> dict[str, str]:
-    """The units of the columns of a frame, of those that have one."""
-    return {one.name: one.unit for one in measures() if one.frame == frame and one.unit}
-
-
-@cache
-def source_revision() -> str | None:
-    """The git revision of the source tree this package runs from, "-dirty" when changed; None outside one."""
-    root = Path(__file__).resolve().parents[2]
-    if not (root / ".git").exists():
-        return None
-    command = ["git", "-C", str(root), "describe", "--always", "--abbrev=40", "--dirty", "--exclude=*"]
-    try:
-        answer = subprocess.run(command, capture_output=True, text=True, check=True, timeout=10)
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return answer.stdout.strip() or None
-
-
 def _disk_error(error: BaseException) -> str | None:
     """What the disk said, if that is what an error is about; polars has an error of its own around it."""
     if isinstance(error, OSError):
@@ -453,25 +388,6 @@ def _refuse_foreign(path: Path, manifest: Mapping[str, Any] | None, kind: str, k
             f"{path} holds another experiment ({manifest.get('kind')} of '{name}'): "
             "choose another folder or overwrite it (--overwrite)"
         )
-
-
-def _join(
-    path: Path, parts: "Iterable[pl.DataFrame]", schema: "Mapping[str, Any]", metadata: dict[str, str]
-) -> None:
-    """Writes one Parquet file of frames with the columns of `schema`, one of them in memory at a time."""
-    from polars.io.plugins import register_io_source
-
-    def read(*_: object) -> "Iterator[pl.DataFrame]":
-        yield from parts
-
-    register_io_source(read, schema=schema).sink_parquet(path, row_group_size=ROW_GROUP, metadata=metadata)
-
-
-def _frame_writer(frame: "pl.DataFrame", extension: str) -> Callable[[Path], object]:
-    writers: dict[str, Callable[[Path], object]] = {"csv": frame.write_csv, "json": frame.write_json}
-    if extension not in writers:
-        raise InputError(f"unknown format '{extension}': known: {', '.join(writers)}")
-    return writers[extension]
 
 
 def _json(content: object) -> str:

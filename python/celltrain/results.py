@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from celltrain import _core, display, folder, manifests, statistics
 from celltrain.errors import unknown
 from celltrain.registry import RENAMED, renamed, title
+from celltrain.revision import source_revision
 from celltrain.scenario import Scenario
 from celltrain.traces import Trace
 
@@ -359,7 +360,7 @@ def provenance(records: Sequence[_Ran], wall_time: float, reused: int = 0) -> di
     return {
         "celltrain": _core.__version__,
         "core": core_version(),
-        "revision": folder.source_revision(),
+        "revision": source_revision(),
         "platform": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
         "wall_time": round(wall_time, 3),
         "reused": reused,

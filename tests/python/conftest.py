@@ -4,9 +4,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 import celltrain as ct
+
+hypothesis.settings.register_profile("no wall clock", deadline=None)
+hypothesis.settings.load_profile("no wall clock")
 
 SMALL = """
 schema = 1
@@ -60,6 +64,7 @@ SLOW = {
     "test_kernel",
     "test_ns2",
     "test_papers",
+    "test_queue_management",
     "test_reproduction_memory",
     "test_stub",
     "test_sweep_cluster",

@@ -160,6 +160,7 @@ def test_schema_is_a_json_schema(cli: Cli) -> None:
     assert {"duration", "topology", "tcp"} <= set(schema["properties"])
 
 
+@pytest.mark.slow
 def test_bench_compares_with_the_bare_loop(cli: Cli) -> None:
     answer = as_json(cli("bench", "--seconds", "0.05", "--json"))
     assert answer["version"] == ct.__version__
@@ -222,6 +223,7 @@ def test_reproduce_a_figure(cli: Cli, tmp_path: Path) -> None:
     assert (out / "plots" / "windows.svg").exists()
 
 
+@pytest.mark.slow
 def test_strict_exits_with_1_when_a_claim_is_contradicted(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -185,6 +185,7 @@ def test_a_scenario_that_panics_when_it_is_read(
     )
 
 
+@pytest.mark.slow
 def test_an_interrupt_while_results_are_written(
     monkeypatch: pytest.MonkeyPatch, cli: Cli, scenario_file: Path, tmp_path: Path
 ) -> None:

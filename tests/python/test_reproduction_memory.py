@@ -14,12 +14,12 @@ pytest.importorskip("resource", reason="this system does not say how much memory
 # A paper of one figure with as many columns as asked for. Small parts, so that a few runs fill several.
 REPRODUCE = """
 import resource, sys
-from celltrain import folder, papers
+from celltrain import papers, parquet
 from celltrain.papers import reproduction
 from celltrain.report import reproduction_report
 
 replications, place, out = int(sys.argv[1]), sys.argv[2], sys.argv[3]
-reproduction.PART_RUNS, folder.ROW_GROUP = 50, 4096
+reproduction.PART_RUNS, parquet.ROW_GROUP = 50, 4096
 found = papers.reproduce(place, replications=replications, jobs=2)
 reproduction_report(found)
 found.write(out)

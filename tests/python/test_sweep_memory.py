@@ -17,12 +17,12 @@ pytest.importorskip("resource", reason="this system does not say how much memory
 SWEEP = """
 import resource, sys
 import celltrain as ct
-from celltrain import folder
+from celltrain import folder, parquet
 from celltrain.plots.sweep import draw_sweep
 from celltrain.report.sweep import sweep_report
 from celltrain.sweeps import frames, result
 
-frames.PART_RUNS, folder.ROW_GROUP, result.STRETCH = 200, 8192, 8192
+frames.PART_RUNS, parquet.ROW_GROUP, result.STRETCH = 200, 8192, 8192
 scenario = ct.load(sys.argv[1]).with_(duration="10 us", warm_up="0 s")
 grid = {"switch.buffer": ["100 cells", "200 cells"], "link.delay": ["1 ms", "2 ms"]}
 sweep = ct.sweep(scenario, grid=grid, replications=int(sys.argv[2]), jobs=2)

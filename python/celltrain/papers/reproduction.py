@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celltrain import statistics, text
-from celltrain.folder import Folder, Parts, claim
+from celltrain.folder import Folder, claim
 from celltrain.manifests import asked
 from celltrain.papers.description import Claim, Column, Paper, Table
 from celltrain.papers.outcomes import Finding
 from celltrain.papers.printed import Printed, Range, as_json, as_point, ends, nearest, scaled
 from celltrain.papers.published import PaperFolder
 from celltrain.papers.spool import KeptRun
+from celltrain.parquet import Parts
 from celltrain.results import FRAMES, Record, about, record_frame
 from celltrain.verdicts import Verdict
 

@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from celltrain.folder import Folder, Parts
+from celltrain.folder import Folder
+from celltrain.parquet import Parts
 from celltrain.results import CombinedFingerprint
 from celltrain.runs.entry import TABLES
 from celltrain.runs.store import Store, Stretch

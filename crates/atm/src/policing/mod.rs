@@ -46,6 +46,8 @@ pub struct Stats {
     pub cells_conforming: u64,
     /// Cells that do not.
     pub cells_non_conforming: u64,
+    /// Cells tagged.
+    pub cells_tagged: u64,
 }
 
 /// Polices one VC.
@@ -107,7 +109,7 @@ impl Policer {
     /// they belong to none.
     #[inline]
     pub fn conform(&mut self, cell: &Cell, now: Instant) -> Action {
-        match &mut self.rule {
+        let action = match &mut self.rule {
             Rule::Frames(_) if cell.kind != Kind::Data => Action::Pass,
             Rule::Frames(frames) => {
                 let first = std::mem::replace(&mut self.at_frame_start, cell.is_last());
@@ -118,7 +120,9 @@ impl Policer {
                 self.stats.count_cell(action == Action::Pass);
                 action
             }
-        }
+        };
+        self.stats.cells_tagged += u64::from(action == Action::Tag);
+        action
     }
 
     /// What it has counted so far.

@@ -69,6 +69,7 @@ fn a_constant_rate_is_eligible_up_to_the_minimum_rate_and_in_proportion_beyond()
             frames_discarded: discarded,
             cells_conforming: 320_000,
             cells_non_conforming: 0,
+            cells_tagged: 32 * tagged,
         };
         assert_eq!(policer.stats(), stats);
         let triple = constant_rate(&mut new(1), BitRate(3 * MCR.0), 32, 9_000);

@@ -197,6 +197,7 @@ pub static FLOW: &[Measure] = measures![Flow:
     ("cells_discarded", "cells discarded", "", "cells", "cells of the flow that switches discarded; packets where links carry packets", SUM, OURS, LESS),
     ("frames_eligible", "eligible frames", "", "frames", "frames that the policer of the VC found eligible for its guarantee", SUM, "ATM Forum TM 4.1 section 4.5.5.2 (F-GCRA)", None),
     ("frames_tagged", "frames tagged", "", "frames", "frames that the policer tagged (CLP = 1)", SUM, "ATM Forum TM 4.1 section 5.8", None),
+    ("cells_tagged", "cells tagged", "", "cells", "cells that the policer of the VC tagged: the host sent them with CLP = 0, and they went on with CLP = 1", SUM, "ATM Forum TM 4.1 section 5.8", None),
     ("cells_dropped_at_source", "cells dropped at the source", "", "cells", "cells that found the queue of the ABR source full", SUM, OURS, LESS),
     ("source_queue_max", "largest source queue", "", "cells", "most cells that waited at the ABR source since the start of the run", "largest over flows", OURS, LESS),
     ("cells_useful", "useful cells", "", "cells", "cells that arrived in whole frames", SUM, OURS, MORE),

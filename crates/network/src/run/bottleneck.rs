@@ -36,6 +36,6 @@ pub(super) fn offered(graph: &Graph, flow: &Flow, duration: Duration) -> f64 {
     let line = flow.route.first().map_or(0.0, |&link| graph.links[link].rate.0 as f64);
     match &flow.traffic {
         Traffic::ShortFlows(form) => form.offered(flow.slowest(&graph.links), duration),
-        traffic => traffic.mean_rate().unwrap_or(line),
+        traffic => traffic.mean_rate(duration).unwrap_or(line),
     }
 }

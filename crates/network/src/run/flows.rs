@@ -64,6 +64,7 @@ impl Experiment<'_> {
                 ("cells_discarded", count(|flow| flow.discarded)),
                 ("frames_eligible", count(|flow| flow.policing.frames_eligible)),
                 ("frames_tagged", count(|flow| flow.policing.frames_tagged)),
+                ("cells_tagged", count(|flow| flow.policing.cells_tagged)),
                 ("cells_dropped_at_source", count(|flow| flow.source_dropped)),
                 ("source_queue_max", count(|flow| flow.source_queue_max)),
                 ("cells_useful", count(|flow| flow.incoming.useful_cells)),

@@ -490,6 +490,7 @@ impl FlowCounts {
         flow.discarded -= begin.discarded;
         flow.policing.frames_eligible -= begin.policing.frames_eligible;
         flow.policing.frames_tagged -= begin.policing.frames_tagged;
+        flow.policing.cells_tagged -= begin.policing.cells_tagged;
         flow.source_dropped -= begin.source_dropped;
         flow.turned_away -= begin.turned_away;
         flow.limits = flow.limits.zip(begin.limits).map(|(end, begin)| limits_since(end, begin));

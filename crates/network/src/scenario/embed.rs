@@ -4,6 +4,8 @@
 
 use std::path::Path;
 
+use celltrain_engine::quantity::Duration;
+
 use super::{
     source::read_text,
     tree::{Node, Origin, Table, Value},
@@ -14,12 +16,16 @@ use super::{
 enum Row {
     /// An array of numbers.
     Numbers,
+    /// A time, whose unit is the second if it has none; whether each is no earlier than the one before.
+    Time { ascending: bool },
     /// A table of quantities: the keys, and the units of numbers without one (none: a name).
     Quantities(&'static [(&'static str, Option<&'static str>)]),
 }
 
 /// A key that may name a file, and its columns.
-const KEYS: [(&str, usize, Row); 3] = [
+const KEYS: [(&str, usize, Row); 5] = [
+    ("times", 1, Row::Time { ascending: true }),
+    ("gaps", 1, Row::Time { ascending: false }),
     ("points", 2, Row::Numbers),
     ("trace", 2, Row::Quantities(&[("at", Some("s")), ("bytes", Some("B"))])),
     (
@@ -65,14 +71,14 @@ pub(super) fn embed_as(key: &str, node: &mut Node, folder: &Path) -> Result<(), 
     let fault = |message: String| Fault { origin, key: String::new(), message };
     let named = |message: String| fault(format!("\"{}\": {message}", path.display()));
     let text = read_text(&path).map_err(named)?;
-    let mut rows = Vec::new();
+    let (mut rows, mut latest) = (Vec::new(), Duration(0));
     for (line, fields) in lines(&text) {
         let at_line = |message: String| fault(format!("\"{}\", line {line}: {message}", path.display()));
         if fields.len() != columns {
             let message = format!("expected {columns} columns, found {}", fields.len());
             return Err(at_line(message));
         }
-        match read_row(row, &fields, origin) {
+        match read_row(row, &fields, origin, &mut latest) {
             Ok(value) => rows.push(Node { origin, value }),
             // Names of columns.
             Err(_) if rows.is_empty() && !fields.iter().any(|field| begins_number(field)) => {}
@@ -93,6 +99,11 @@ fn lines(text: &str) -> impl Iterator<Item = (usize, Vec<&str>)> {
     said.map(|(number, line)| (number, line.split(',').map(str::trim).collect()))
 }
 
+/// The text of a quantity, with `unit` behind a number that has none.
+fn with_unit(field: &str, unit: &str) -> String {
+    if is_number(field) { format!("{field} {unit}") } else { field.to_owned() }
+}
+
 fn is_number(field: &str) -> bool {
     field.parse::<f64>().is_ok_and(f64::is_finite)
 }
@@ -102,8 +113,22 @@ fn begins_number(field: &str) -> bool {
     field.starts_with(|letter: char| letter.is_ascii_digit() || "+-.".contains(letter))
 }
 
-fn read_row(row: Row, fields: &[&str], origin: Origin) -> Result<Value, String> {
+fn read_row(row: Row, fields: &[&str], origin: Origin, latest: &mut Duration) -> Result<Value, String> {
     match row {
+        Row::Time { ascending } => {
+            let text = with_unit(fields[0], "s");
+            let time: Duration = text.parse().map_err(|_| {
+                format!(
+                    "expected a time, in seconds or with a unit such as \"1 ms\", found \"{}\"",
+                    fields[0]
+                )
+            })?;
+            if ascending && time < *latest {
+                return Err(format!("expected {latest} or later, as the line before, found {time}"));
+            }
+            *latest = time;
+            Ok(Value::String(text))
+        }
         Row::Numbers => {
             let number = |field: &&str| match field.parse::<f64>() {
                 Ok(value) if value.is_finite() => Ok(Node { origin, value: Value::Float(value) }),
@@ -115,15 +140,17 @@ fn read_row(row: Row, fields: &[&str], origin: Origin) -> Result<Value, String> 
             let mut table = Table::new();
             for ((key, unit), field) in std::iter::zip(keys, fields) {
                 let text = match unit {
-                    Some(unit) if is_number(field) => format!("{field} {unit}"),
                     Some(unit)
-                        if !field.starts_with(|letter: char| letter.is_ascii_digit() || letter == '.') =>
+                        if !is_number(field)
+                            && !field
+                                .starts_with(|letter: char| letter.is_ascii_digit() || letter == '.') =>
                     {
                         return Err(format!(
                             "expected a number, of {unit} or with its unit, found \"{field}\""
                         ));
                     }
-                    _ => (*field).to_owned(),
+                    Some(unit) => with_unit(field, unit),
+                    None => (*field).to_owned(),
                 };
                 table.insert((*key).to_owned(), Node { origin, value: Value::String(text) });
             }

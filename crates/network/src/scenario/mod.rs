@@ -35,10 +35,10 @@ pub(crate) use spec::forms;
 pub use spec::{
     ArrivalTimes, Backbone, Bernoulli, BurstLoss, Bursty, Cbr, CellRate, Chain, Dark, DelayChange,
     DelayChanges, DelayRange, Distribution, Dumbbell, ExplicitGraph, FatTree, Finite, FlowSpec, Framing,
-    Greedy, GroupSpec, HostSpec, IpServes, LeafSpine, LinkEntry, LinkOverride, LinkSpec, LongRange,
-    LossDirection, LossSpec, LossUnit, MeasuredDelays, MeasuresSpec, Mmpp, MmppState, Multipath, NSource,
-    NodeEntry, NodeKind, OnOff, Pairs, ParkingLot, Pattern, Poisson, PortSpec, Random, Reorder,
-    RequestResponse, Routing, SCHEMA, ShortFlows, Spec, Start, SwitchSpec, TieBreak, Topology, Torus,
+    Greedy, GroupSpec, HostSpec, IpServes, LeafSpine, LinkEntry, LinkException, LinkOverride, LinkSpec,
+    LongRange, LossDirection, LossSpec, LossUnit, MeasuredDelays, MeasuresSpec, Mmpp, MmppState, Multipath,
+    NSource, NodeEntry, NodeKind, OnOff, Pairs, ParkingLot, Pattern, Poisson, PortSpec, Random, Reorder,
+    RequestResponse, Routing, SCHEMA, ShortFlows, Spec, Start, SwitchSpec, TieBreak, Topology, Torus, Trace,
     TraceFlow, Traffic, Transfer, Weights,
 };
 

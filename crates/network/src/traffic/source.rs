@@ -68,6 +68,8 @@ pub(crate) enum Pattern {
     OnOff { interval: Slot, on: Lengths, off: Lengths, on_until: Instant },
     /// A cell whenever a rate that varies has come to the bits of one.
     Varying(VaryingRate),
+    /// At recorded times, which are left.
+    Recorded(std::vec::IntoIter<Time>),
 }
 
 impl CellSource {
@@ -102,6 +104,10 @@ impl CellSource {
             Traffic::LongRange(form) => {
                 let steps = LongRange::new(&form.rate, generator.clone()).expect("the scenario was checked");
                 Pattern::Varying(VaryingRate::new(steps, [start.ps(), end], unit.bits))
+            }
+            Traffic::Trace(form) => {
+                let times: Vec<_> = form.arrivals().map(|at| start.ps() + at).collect();
+                Pattern::Recorded(times.into_iter())
             }
             Traffic::Greedy(_)
             | Traffic::Finite(_)
@@ -157,6 +163,7 @@ impl CellSource {
                 next
             }
             Pattern::Varying(rate) => Instant::at(rate.after(now.ps())),
+            Pattern::Recorded(times) => Instant::at(times.next().unwrap_or(NEVER)),
         }
     }
 
@@ -173,8 +180,8 @@ impl CellSource {
                 let first = start.plus_slots(*slot, slots);
                 self.unless_stopped(first)
             }
-            // The process has no memory: the time to its first arrival is distributed as that between any two.
-            Pattern::Poisson { .. } | Pattern::Mmpp(_) => self.after(start),
+            // The process has no memory: the time to its first arrival is distributed as that between any two. A trace has its own.
+            Pattern::Poisson { .. } | Pattern::Mmpp(_) | Pattern::Recorded(_) => self.after(start),
             // The scenario's check has it start before it stops.
             Pattern::Constant { .. } | Pattern::Varying(_) => start,
         }

@@ -69,6 +69,7 @@ pub(crate) fn case(schema: &Schema, seed: u64, index: u64, extremes: bool) -> Ca
         groups::group(&mut draw.beside("groups"), schema, &mut scenario, &found, kinds),
         short_flows::shorten(&mut draw.beside("short flows"), &mut scenario),
         requests::ask(&mut draw.beside("requests"), &mut scenario),
+        topology::single_links(&mut draw.beside("single links"), &mut scenario, &found, packets),
         topology::routing(&mut draw.beside("routing"), schema, &mut scenario, packets),
         topology::clocks(&mut draw.beside("clocks"), &mut scenario),
         routes::routes(&mut draw.beside("routes"), &mut scenario, &found),
@@ -233,6 +234,8 @@ fn hop_rate(graph: &Graph, flow: &Flow) -> f64 {
     let hops = flow.route.len() as f64;
     let source = match flow.traffic.highest_rate() {
         Some((_, rate)) => rate.0 as f64 / CELL_BITS as f64,
+        // A few hundred units in all.
+        None if !flow.traffic.uses_tcp() => return 0.0,
         None => {
             let way = flow.route.iter().chain(&flow.back);
             let round_trip: f64 = way.map(|&link| seconds(graph.links[link].delay.ps())).sum();
@@ -269,7 +272,7 @@ fn event_rate(graph: &Graph, flow: &Flow) -> f64 {
         Traffic::LongRange(form) => 2.0 * f64::from(form.rate.sources) * per_second(form.rate.cycle.ps()),
         Traffic::ShortFlows(form) => form.interval(slowest).map_or(0.0, |period| 1e12 / period),
         Traffic::Greedy(_) | Traffic::Finite(_) | Traffic::RequestResponse(_) => 0.0,
-        Traffic::Cbr(_) | Traffic::Poisson(_) | Traffic::Bernoulli(_) => 0.0,
+        Traffic::Cbr(_) | Traffic::Poisson(_) | Traffic::Bernoulli(_) | Traffic::Trace(_) => 0.0,
     };
     events + timeouts
 }

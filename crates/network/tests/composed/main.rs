@@ -2,6 +2,7 @@
 //! it is computed.
 
 mod captures;
+mod cell_traces;
 mod coverage;
 mod draw;
 mod generate;

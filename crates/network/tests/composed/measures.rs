@@ -361,7 +361,7 @@ pub(crate) fn is_random(scenario: &Scenario, graph: &Graph) -> bool {
             Traffic::Poisson(_) | Traffic::Mmpp(_) | Traffic::LongRange(_) => true,
             Traffic::Bernoulli(form) => form.probability < 1.0,
             Traffic::OnOff(form) => form.distribution != Distribution::Fixed,
-            Traffic::Cbr(_) => false,
+            Traffic::Cbr(_) | Traffic::Trace(_) => false,
             Traffic::ShortFlows(form) => form.trace.is_empty(),
             Traffic::RequestResponse(form) => {
                 let varies = |size: &FlowSize| !matches!(size, FlowSize::Fixed(_));

@@ -1,5 +1,6 @@
 //! Topologies, links and hosts.
 
+use celltrain_network::scenario::Graph;
 use toml::{Table, Value};
 
 use crate::{
@@ -159,6 +160,31 @@ pub(crate) fn impair(draw: &mut Draw, scenario: &mut Table, packets: bool) -> bo
             link.extend(own);
         }
     }
+    true
+}
+
+/// Makes single links differ from those of their place in some scenarios; whether it did.
+pub(crate) fn single_links(draw: &mut Draw, scenario: &mut Table, graph: &Graph, packets: bool) -> bool {
+    if !draw.chance(0.15) {
+        return false;
+    }
+    let name = |node: usize| graph.nodes[node].name.as_str();
+    let mut entries = Vec::new();
+    for _ in 0..draw.whole(1, 2) {
+        let link = draw.pick(&graph.links);
+        let mut entry = Table::new();
+        put(&mut entry, "from", name(link.from));
+        put(&mut entry, "to", name(link.to));
+        put(&mut entry, "link.delay", draw.delay());
+        if draw.chance(0.6) {
+            put(&mut entry, "link.rate", draw.bit_rate());
+        }
+        if draw.chance(0.3) {
+            impairments(draw, &mut entry, "link", packets);
+        }
+        entries.push(entry);
+    }
+    put(scenario, "link-override", tables(entries));
     true
 }
 

@@ -5,6 +5,7 @@ use celltrain_network::scenario::{Graph, NodeKind};
 use toml::{Table, Value};
 
 use crate::{
+    cell_traces::{TRACE, recorded},
     draw::{Draw, picoseconds, put, tables},
     requests::REQUESTS,
     schema::Schema,
@@ -26,11 +27,14 @@ fn traffic(draw: &mut Draw, schema: &Schema, tcp: bool, packets: bool) -> Table 
     let suits: Vec<_> = forms
         .iter()
         .filter(|(kind, form)| {
-            ![SHORT_FLOWS, REQUESTS].contains(kind) && (!tcp || form["properties"]["frame"].is_null())
+            ![SHORT_FLOWS, REQUESTS, TRACE].contains(kind) && (!tcp || form["properties"]["frame"].is_null())
         })
         .collect();
     let (_, form) = **draw.pick(&suits);
     let mut table = schema.table(draw, form);
+    if !tcp && let Some(table) = recorded(draw, packets) {
+        return table;
+    }
     if table.contains_key("packet") || (packets && !form["properties"]["packet"].is_null()) {
         put(&mut table, "packet", format!("{} B", 39 + draw.count(9_000)));
         table.remove("frame");

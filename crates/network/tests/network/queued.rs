@@ -239,12 +239,31 @@ fn the_first_switch_tags_what_is_beyond_the_minimum_rate() {
         (0.0..=4.0).contains(&(eligible - tagged)),
         "at twice the rate every other: {tagged} and {eligible}"
     );
+    let cells = frames("2", "cells_tagged");
+    assert!((cells - 10.0 * tagged).abs() <= 10.0, "{cells} cells of {tagged} frames");
+    assert_eq!(frames("1", "cells_tagged"), 0.0);
     // Tags are put on at the first switch and seen from there on.
     let tagged_cells = |port: &str| value(&result.ports, port, "cells_accepted_clp1");
     assert_eq!(tagged_cells("src2 > switch1"), 0.0);
     for port in ["switch1 > switch2", "switch2 > dest2"] {
         assert!((tagged_cells(port) - 10.0 * tagged).abs() <= 20.0, "{port}: {}", tagged_cells(port));
     }
+}
+
+/// A source at 20 Mbit/s of which 5 Mbit/s keep to the sustainable rate: three cells of four are tagged, but for the burst at the start.
+#[test]
+fn cells_beyond_the_sustainable_rate_are_tagged_and_counted() {
+    let result = run(
+        "duration = \"1 s\"\n[topology]\nkind = \"n-source\"\nsources = 1\n[link]\ndelay = \"10 us\"\n\
+         [switch]\nbuffer = \"500 cells\"\n\
+         [vc]\ncategory = \"vbr\"\npcr = \"50 Mbit/s\"\nscr = \"5 Mbit/s\"\nmbs = 10\npolicing = \"tag-cells\"\nspacing = \"none\"\n\
+         [traffic]\nkind = \"cbr\"\nrate = \"20 Mbit/s\"\n",
+    );
+    let (sent, tagged) = (value(&result.flows, "1", "cells_sent"), value(&result.flows, "1", "cells_tagged"));
+    assert!((tagged - 0.75 * sent).abs() <= 12.0, "{tagged} of {sent}");
+    let accepted = value(&result.ports, "switch1 > switch2", "cells_accepted_clp1");
+    assert!((accepted - tagged).abs() <= 1.0, "{accepted} of {tagged} went on");
+    assert_eq!(value(&result.flows, "1", "frames_tagged"), 0.0, "no frame is policed");
 }
 
 #[test]

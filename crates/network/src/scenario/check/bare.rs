@@ -8,7 +8,7 @@ use celltrain_engine::{
 use super::{
     super::{
         error::Problem,
-        spec::{Distribution, LongRange, Mmpp, OnOff, Traffic},
+        spec::{Distribution, LongRange, Mmpp, OnOff, Trace, Traffic},
     },
     Checked, MAX_DURATION, MAX_FRAME_CELLS, MAX_RATE, MIN_PERIOD, MIN_RATE, within,
 };
@@ -35,6 +35,7 @@ pub(super) fn check(key: &str, traffic: &Traffic) -> Checked {
         Traffic::Mmpp(form) => mmpp(key, form)?,
         Traffic::OnOff(form) => on_off(key, form)?,
         Traffic::LongRange(form) => long_range(key, form)?,
+        Traffic::Trace(form) => trace(key, form)?,
         Traffic::Greedy(_)
         | Traffic::Finite(_)
         | Traffic::Bursty(_)
@@ -67,6 +68,34 @@ fn mmpp(key: &str, form: &Mmpp) -> Checked {
     }
     if form.states.iter().all(|state| state.rate.0 == BitRate(0)) {
         return Err(Problem::new(key, "the rate is 0 in every state: give one of them a rate"));
+    }
+    Ok(())
+}
+
+fn trace(key: &str, form: &Trace) -> Checked {
+    let name = match (form.times.is_empty(), form.gaps.is_empty()) {
+        (false, true) => "times",
+        (true, false) => "gaps",
+        (false, false) => {
+            let message = "give `times` or `gaps`, not both: either says when the source sends";
+            return Err(Problem::new(format!("{key}.gaps"), message));
+        }
+        (true, true) => {
+            return Err(Problem::new(
+                format!("{key}.times"),
+                "give `times` or `gaps`: when does the source send?",
+            ));
+        }
+    };
+    if form.len() > Trace::MAX_LENGTH {
+        let message = format!("expected at most {} times, found {}", Trace::MAX_LENGTH, form.len());
+        return Err(Problem::new(format!("{key}.{name}"), message));
+    }
+    let mut before = Duration(0);
+    for (index, at) in form.arrivals().enumerate() {
+        let at = Duration(at);
+        within(&format!("{key}.{name}.{index}"), at, before, MAX_DURATION)?;
+        before = at;
     }
     Ok(())
 }

@@ -212,7 +212,8 @@ fn traffic(key: &str, traffic: &Traffic) -> Checked {
         | Traffic::Bernoulli(_)
         | Traffic::Mmpp(_)
         | Traffic::OnOff(_)
-        | Traffic::LongRange(_) => bare::check(key, traffic),
+        | Traffic::LongRange(_)
+        | Traffic::Trace(_) => bare::check(key, traffic),
     }
 }
 

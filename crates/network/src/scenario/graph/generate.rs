@@ -11,7 +11,7 @@ use super::{
             TraceFlow,
         },
     },
-    MAX_FLOWS, MAX_NODES, Node, fabric, groups,
+    MAX_FLOWS, MAX_NODES, Node, fabric, groups, overrides,
 };
 
 /// A network before its ports and routes are known.
@@ -46,6 +46,8 @@ pub(super) enum Place {
     GroupExit(usize),
     /// `[[topology.link]]` of this number.
     Entry(usize),
+    /// `[[link-override]]` of this number.
+    Override(usize),
 }
 
 impl Place {
@@ -58,6 +60,7 @@ impl Place {
             Self::GroupAccess(index) => format!("group.{index}.access"),
             Self::GroupExit(index) => format!("group.{index}.exit"),
             Self::Entry(index) => format!("topology.link.{index}"),
+            Self::Override(index) => format!("link-override.{index}.link"),
         }
     }
 }
@@ -82,6 +85,7 @@ pub(super) fn outline(spec: &Spec) -> Result<Outline, Problem> {
     let mut outline = of_topology(spec)?;
     groups::between_hosts(spec, &mut outline)?;
     groups::spread_delays(&mut outline.links);
+    overrides::apply(&spec.link_override, &mut outline)?;
     Ok(outline)
 }
 

@@ -7,6 +7,7 @@ mod flows;
 mod generate;
 mod groups;
 mod losses;
+mod overrides;
 mod poll;
 mod ports;
 mod progress;

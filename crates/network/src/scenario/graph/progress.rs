@@ -65,7 +65,7 @@ pub(super) fn check_backlog(
 ) -> Result<(), Problem> {
     let mut loads = vec![0u128; links.len()];
     for flow in flows {
-        let Some((_, mut rate)) = flow.traffic.highest_rate() else { continue };
+        let Some(mut rate) = most_offered(&flow.traffic, duration) else { continue };
         if let Some(CellRate(peak)) = flow.contract.pcr.filter(|_| flow.contract.spacing != Spacing::None) {
             let shaper = Link { rate: peak, buffer: Capacity::UNLIMITED, ..links[flow.route[0]].clone() };
             let load = load(&flow.traffic, rate, &shaper, aal5);
@@ -89,6 +89,13 @@ pub(super) fn check_backlog(
         let place = || format!("\"{} > {}\"", nodes[link.from].name, nodes[link.to].name);
         check_queue(duration, link, load, place)
     })
+}
+
+/// The rate that a source without TCP does not exceed on the mean of a run, in bit/s.
+fn most_offered(traffic: &Traffic, duration: Duration) -> Option<BitRate> {
+    let Traffic::Trace(trace) = traffic else { return traffic.highest_rate().map(|(_, rate)| rate) };
+    let bits = trace.len() as u128 * u128::from(traffic.unit_bits()) * u128::from(SECOND);
+    Some(BitRate(bits.div_ceil(duration.0.max(1).into()).try_into().unwrap_or(u64::MAX)))
 }
 
 /// What a source's `rate` is on a link, in bit/s, with what cells or the link add to its packets.

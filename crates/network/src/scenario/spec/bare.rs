@@ -1,6 +1,6 @@
 //! Traffic without TCP: bare cells and packets.
 
-use celltrain_atm::quantity::CellRate;
+use celltrain_atm::{cell::CELL_BITS, quantity::CellRate};
 use celltrain_engine::quantity::{BitRate, Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -150,7 +150,7 @@ pub struct LongRange {
     pub start: Start,
 }
 
-fn single() -> u16 {
+pub(super) fn single() -> u16 {
     1
 }
 
@@ -194,6 +194,7 @@ impl Traffic {
             Self::Mmpp(form) => Some(form.frame),
             Self::OnOff(form) => Some(form.frame),
             Self::LongRange(form) => Some(form.frame),
+            Self::Trace(form) => Some(form.frame),
             Self::Greedy(_)
             | Self::Finite(_)
             | Self::Bursty(_)
@@ -212,6 +213,7 @@ impl Traffic {
             Self::Mmpp(form) => form.packet,
             Self::OnOff(form) => form.packet,
             Self::LongRange(form) => form.packet,
+            Self::Trace(form) => form.packet,
             Self::Greedy(_)
             | Self::Finite(_)
             | Self::Bursty(_)
@@ -220,7 +222,14 @@ impl Traffic {
         }
     }
 
+    /// The bits that count for the rate of a source without TCP, each time it sends: those of a cell, or of a packet with its headers.
+    #[must_use]
+    pub fn unit_bits(&self) -> u64 {
+        self.packet().map_or(CELL_BITS, |packet| 8 * packet.0)
+    }
+
     /// The highest mean rate of a source without TCP, over times long against the distances of its frames, and the key that gives it.
+    /// A trace has none: its times say all.
     #[must_use]
     pub fn highest_rate(&self) -> Option<(String, BitRate)> {
         let (key, CellRate(rate)) = match self {
@@ -233,7 +242,8 @@ impl Traffic {
             }
             Self::OnOff(form) => ("peak", form.peak),
             Self::LongRange(form) => ("rate.maximum", CellRate(form.rate.maximum)),
-            Self::Greedy(_)
+            Self::Trace(_)
+            | Self::Greedy(_)
             | Self::Finite(_)
             | Self::Bursty(_)
             | Self::ShortFlows(_)
@@ -242,9 +252,9 @@ impl Traffic {
         Some((key.to_owned(), rate))
     }
 
-    /// The mean rate of the cells of a source without TCP, in bit/s.
+    /// The mean rate of the cells of a source without TCP in a run of some duration, in bit/s.
     #[must_use]
-    pub fn mean_rate(&self) -> Option<f64> {
+    pub fn mean_rate(&self, duration: Duration) -> Option<f64> {
         match self {
             Self::Cbr(form) => Some(form.rate.0.0 as f64),
             Self::Poisson(form) => Some(form.rate.0.0 as f64),
@@ -255,6 +265,7 @@ impl Traffic {
                 Some(form.peak.0.0 as f64 * on / (on + off))
             }
             Self::LongRange(form) => Some(form.rate.mean.0 as f64),
+            Self::Trace(form) => Some(form.rate(self.unit_bits(), duration)),
             Self::Greedy(_)
             | Self::Finite(_)
             | Self::Bursty(_)

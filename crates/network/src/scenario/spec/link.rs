@@ -121,6 +121,18 @@ pub struct LinkOverride {
     pub delay_changes: Option<DelayChanges>,
 }
 
+/// `[[link-override]]`: a link of any topology that differs from the others of its place, in both directions if it carries both.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct LinkException {
+    /// Name of the node at one end, such as `switch1`. A link that carries both directions may be named from either end.
+    pub from: String,
+    /// Name of the node at the other end. All links between the two are meant.
+    pub to: String,
+    /// What is different; a delay is no range.
+    pub link: LinkOverride,
+}
+
 /// What a link carries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

@@ -8,6 +8,7 @@ mod group;
 mod link;
 mod routing;
 mod topology;
+mod trace;
 mod traffic;
 
 use celltrain_atm::{
@@ -31,14 +32,15 @@ pub use celltrain_atm::quantity::CellRate;
 pub(crate) use forms::forms;
 pub use group::{GroupSpec, Pairs};
 pub use link::{
-    BurstLoss, Dark, DelayChange, DelayChanges, DelayRange, Framing, LinkOverride, LinkSpec, LossUnit,
-    Reorder,
+    BurstLoss, Dark, DelayChange, DelayChanges, DelayRange, Framing, LinkException, LinkOverride, LinkSpec,
+    LossUnit, Reorder,
 };
 pub use routing::{Multipath, Routing, Weights};
 pub use topology::{
     Backbone, Chain, Dumbbell, ExplicitGraph, FatTree, LeafSpine, LinkEntry, NSource, NodeEntry, NodeKind,
     ParkingLot, Pattern, Random, Topology, Torus,
 };
+pub use trace::Trace;
 pub use traffic::{
     ArrivalTimes, Bursty, Finite, Greedy, RequestResponse, ShortFlows, Start, TraceFlow, Traffic, Transfer,
 };
@@ -87,6 +89,9 @@ pub struct Spec {
     /// Links, unless a place or a single link says otherwise.
     #[serde(default)]
     pub link: LinkSpec,
+    /// Single links that differ from those of their place.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub link_override: Vec<LinkException>,
     /// Switches.
     #[serde(default)]
     pub switch: SwitchSpec,

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     bare::{Bernoulli, Cbr, Distribution, LongRange, Mmpp, OnOff, Poisson},
     forms::forms,
+    trace::Trace,
 };
 use crate::traffic::sizes::{FlowSize, array_or_file};
 
@@ -43,6 +44,8 @@ forms! {
         OnOff(OnOff),
         /// Cells or packets at a rate with long-range dependence, as of compressed video, without TCP.
         LongRange(LongRange),
+        /// Cells or packets at recorded times, without TCP.
+        Trace(Trace),
     }
 }
 
@@ -68,6 +71,7 @@ impl Traffic {
             Self::Mmpp(form) => form.start,
             Self::OnOff(form) => form.start,
             Self::LongRange(form) => form.start,
+            Self::Trace(form) => form.start,
         }
     }
 
@@ -85,7 +89,8 @@ impl Traffic {
             | Self::Bernoulli(_)
             | Self::Mmpp(_)
             | Self::OnOff(_)
-            | Self::LongRange(_) => false,
+            | Self::LongRange(_)
+            | Self::Trace(_) => false,
         }
     }
 }
