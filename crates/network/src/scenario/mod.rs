@@ -21,7 +21,7 @@ mod tree;
 use std::path::Path;
 
 pub use check::{
-    MAX_DELAY, MAX_DELAY_CHANGES, MAX_DURATION, MAX_FRAME_CELLS, MAX_OVERHEAD, MAX_PACKET_RATE, MAX_RATE,
+    MAX_CHANGES, MAX_DELAY, MAX_DURATION, MAX_FRAME_CELLS, MAX_OVERHEAD, MAX_PACKET_RATE, MAX_RATE,
     MAX_REPLICATIONS, MAX_SAMPLES, MAX_TRANSFER, MIN_PERIOD, MIN_RATE,
 };
 pub use error::ScenarioError;
@@ -33,12 +33,13 @@ pub use graph::{
 pub use source::{MAX_EXTENDS, MAX_FILE};
 pub(crate) use spec::forms;
 pub use spec::{
-    ArrivalTimes, Backbone, Bernoulli, BurstLoss, Bursty, Cbr, CellRate, Chain, Dark, DelayChange,
+    ArrivalTimes, Backbone, Bernoulli, BurstLoss, Bursty, Cbr, CellRate, Chain, Changes, Dark, DelayChange,
     DelayChanges, DelayRange, Distribution, Dumbbell, ExplicitGraph, FatTree, Finite, FlowSpec, Framing,
     Greedy, GroupSpec, HostSpec, IpServes, LeafSpine, LinkEntry, LinkOverride, LinkSpec, LongRange,
     LossDirection, LossSpec, LossUnit, MeasuredDelays, MeasuresSpec, Mmpp, MmppState, NSource, NodeEntry,
-    NodeKind, OnOff, Pairs, ParkingLot, Pattern, Poisson, PortSpec, Reorder, RequestResponse, SCHEMA,
-    ShortFlows, Spec, Start, SwitchSpec, TieBreak, Topology, Torus, TraceFlow, Traffic, Transfer,
+    NodeKind, OnOff, Pairs, ParkingLot, Pattern, Poisson, PortSpec, RateChange, RateChanges, Reorder,
+    RequestResponse, SCHEMA, ShortFlows, Spec, Start, SwitchSpec, TieBreak, Topology, Torus, TraceFlow,
+    Traffic, Transfer,
 };
 
 use self::{

@@ -30,8 +30,8 @@ pub use celltrain_atm::quantity::CellRate;
 pub(crate) use forms::forms;
 pub use group::{GroupSpec, Pairs};
 pub use link::{
-    BurstLoss, Dark, DelayChange, DelayChanges, DelayRange, Framing, LinkOverride, LinkSpec, LossUnit,
-    Reorder,
+    BurstLoss, Changes, Dark, DelayChange, DelayChanges, DelayRange, Framing, LinkOverride, LinkSpec,
+    LossUnit, RateChange, RateChanges, Reorder,
 };
 pub use topology::{
     Backbone, Chain, Dumbbell, ExplicitGraph, FatTree, LeafSpine, LinkEntry, NSource, NodeEntry, NodeKind,
