@@ -107,6 +107,7 @@ def run(
     packets_at: list[str] = ...,
     cells_on: list[str] = ...,
     cancel: CancelToken | None = None,
+    cores: int = 1,
     panics: bool = False,
 ) -> RunResult: ...
 def ports(scenario: Scenario) -> str: ...

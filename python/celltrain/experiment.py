@@ -242,7 +242,8 @@ def run(
         scenario: what to simulate.
         replications: independent replications; the scenario's own number by default.
         seed: the master seed; the scenario's own by default.
-        jobs: threads; as many as there are cores by default. Results do not depend on it.
+        jobs: threads; as many as there are cores by default. Replications come first; cores that are
+            left over share large runs. Results do not depend on it.
         trace: also record time series (windows, bytes delivered, occupancies) at the scenario's period.
         events: also record what happened to every TCP sender and why, and series of its segments and ACKs.
         pcap: hosts whose IP packets are captured in the first replication; "all" for all.
@@ -283,8 +284,8 @@ def there(tasks: Iterable[Task], store: "Store | None") -> int:
     return 0 if store is None else sum(map(store.has, tasks))
 
 
-def simulate(task: Task, cancel: _core.CancelToken | None = None) -> Record:
-    """Runs one task in this thread.
+def simulate(task: Task, cancel: _core.CancelToken | None = None, cores: int = 1) -> Record:
+    """Runs one task in this thread, and in up to `cores` - 1 others if it is large enough to gain from that.
 
     Raises:
         Defect: the run found celltrain wrong.
@@ -301,6 +302,7 @@ def simulate(task: Task, cancel: _core.CancelToken | None = None) -> Record:
             packets_at=list(task.captures.hosts),
             cells_on=list(task.captures.links),
             cancel=cancel,
+            cores=cores,
             panics=wanted is not None and wanted in task.scenario.to_toml(),
         )
     except ValueError as error:

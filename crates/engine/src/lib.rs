@@ -5,7 +5,8 @@
 //! be added to it that arrives before. A process takes its inputs up to the smallest of their horizons, merges them in
 //! time order ([`merge::Merge`]), appends to its outputs and moves their horizons on; [`visit::run`] goes round the
 //! processes until all have reached the end. That is conservative parallel simulation with lookahead (Chandy, Misra,
-//! Bryant) in one thread. Any order and any length of visits give the same result.
+//! Bryant). Any order and any length of visits give the same result. [`parts::run`] goes round several parts of a model at
+//! once, each in a thread of its own, with the same result again.
 //!
 //! The engine knows nothing of ATM or TCP.
 
@@ -14,6 +15,7 @@ mod far;
 pub mod fingerprint;
 mod keys;
 pub mod merge;
+pub mod parts;
 pub mod quantity;
 pub mod random;
 pub mod registry;

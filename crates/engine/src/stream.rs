@@ -288,6 +288,55 @@ impl<C: Item> Stream<C> {
         None
     }
 
+    /// Separates the sender's end, for a sender in another part of the network: what is under way stays here.
+    #[must_use]
+    pub fn split_off_sender(&self) -> Self {
+        Self { horizon: self.horizon, trains: Vec::new(), taken: 0, last: self.last, pushed: self.pushed }
+    }
+
+    /// Puts the sender's end back, as [`Stream::split_off_sender`] has separated it.
+    ///
+    /// # Panics
+    /// If what it sent has not been handed over.
+    pub fn put_back_sender(&mut self, sender: &Self) {
+        assert!(sender.trains.is_empty(), "a sender's end is put back with trains on it");
+        self.advance_horizon(sender.horizon);
+        (self.last, self.pushed) = (sender.last, sender.pushed);
+    }
+
+    /// Moves the trains of a sender's end to the end of `trains`; returns how many they are.
+    #[inline]
+    pub(crate) fn hand_over(&mut self, trains: &mut Vec<Train<C>>) -> usize {
+        debug_assert_eq!(self.taken, 0, "nobody takes from a sender's end");
+        let count = self.trains.len();
+        if trains.is_empty() {
+            std::mem::swap(trains, &mut self.trains);
+        } else {
+            trains.append(&mut self.trains);
+        }
+        count
+    }
+
+    /// Appends trains that a sender's end has handed over, and takes them out of `trains`; returns how many they are.
+    #[inline]
+    pub(crate) fn take_over(&mut self, trains: &mut Vec<Train<C>>) -> usize {
+        let count = trains.len();
+        if self.taken == self.trains.len() {
+            self.trains.clear();
+            self.taken = 0;
+            std::mem::swap(trains, &mut self.trains);
+        } else {
+            self.trains.append(trains);
+        }
+        count
+    }
+
+    /// Whether nothing is under way.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.trains.is_empty()
+    }
+
     /// Items appended since the start.
     #[must_use]
     pub fn pushed(&self) -> u64 {

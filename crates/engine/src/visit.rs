@@ -80,7 +80,7 @@ struct Known {
 
 /// What the visiting knows of all processes.
 #[derive(Debug)]
-struct Plan {
+pub(crate) struct Plan {
     processes: Vec<Known>,
     inputs: Vec<StreamId>,
     /// Each with its lookahead.
@@ -89,7 +89,7 @@ struct Plan {
 
 impl Plan {
     /// Asks every process how far its outputs are known: in a loop each would wait for the others otherwise.
-    fn new<C, P, N: Process<C, P>>(processes: &mut [N], streams: &mut Streams<C, P>) -> Self {
+    pub(crate) fn new<C, P, N: Process<C, P>>(processes: &mut [N], streams: &mut Streams<C, P>) -> Self {
         let mut plan =
             Self { processes: Vec::with_capacity(processes.len()), inputs: Vec::new(), outputs: Vec::new() };
         for process in processes {
@@ -129,6 +129,117 @@ impl Plan {
             (horizon.min(input.horizon()), next.min(input.next_arrival().unwrap_or(NEVER)))
         })
     }
+
+    /// Visits each process once, as far as its inputs are known; `None` if the run is to stop.
+    #[inline]
+    pub(crate) fn round<C: Item, P, N: Process<C, P>, B: Border<C, P>>(
+        &mut self,
+        processes: &mut [N],
+        streams: &mut Streams<C, P>,
+        schedule: &mut Schedule,
+        bounds: Bounds,
+        poll: &mut Poll<impl FnMut() -> bool>,
+        border: &mut B,
+    ) -> Option<Round> {
+        let cap = schedule.next_round();
+        let mut round = Round { events: 0, behind: false, advanced: false, floor: NEVER };
+        for &index in &schedule.order {
+            border.receive(index, streams);
+            let known = &self.processes[index];
+            let (horizon, arrival) = self.arrivals(known, streams);
+            let jump = bounds.idle_until.min(known.clock.saturating_add(schedule.jump));
+            let far = known.clock.saturating_add(cap.min(known.cap)).min(border.limit()).max(jump);
+            let until = horizon.min(bounds.end).min(far);
+            round.behind |= until < bounds.end;
+            round.floor = round.floor.min(until.max(known.clock));
+            if until <= known.clock {
+                continue;
+            }
+            round.advanced = true;
+            let mut next_event = known.next_event;
+            let mut work = 1;
+            let visits = next_event.min(arrival) < until || until == bounds.end;
+            if visits {
+                border.begin_work();
+                let handled = processes[index].visit(until, streams);
+                round.events += handled;
+                work += handled;
+                next_event = processes[index].next_event();
+                for &input in &self.inputs[known.inputs.clone()] {
+                    streams[input].reuse_room();
+                }
+            } else {
+                for &(output, lookahead) in &self.outputs[known.outputs.clone()] {
+                    streams[output].advance_horizon(until + lookahead);
+                }
+            }
+            border.send(index, visits, streams);
+            self.note_visit(index, until, next_event, work);
+            if poll.after(work) {
+                return None;
+            }
+        }
+        Some(round)
+    }
+
+    /// The earliest event that any process knows of, at most `end`.
+    pub(crate) fn next_event<C: Item>(&self, streams: &[Stream<C>], end: Time) -> Time {
+        let own = self.processes.iter().map(|known| known.next_event);
+        let arrivals = streams.iter().filter_map(Stream::next_arrival);
+        own.chain(arrivals).fold(end, Time::min)
+    }
+}
+
+/// How far a round may go: to the end, and at once to where nothing happens before.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Bounds {
+    pub(crate) end: Time,
+    pub(crate) idle_until: Time,
+}
+
+/// What came of a round.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Round {
+    /// Events handled.
+    pub(crate) events: u64,
+    /// Whether a process has not reached the end.
+    pub(crate) behind: bool,
+    /// Whether the clock of any process has moved.
+    pub(crate) advanced: bool,
+    /// No clock was behind this time when its turn came.
+    pub(crate) floor: Time,
+}
+
+/// What lies between the processes that are visited here and those of other parts of the network.
+pub(crate) trait Border<C, P> {
+    /// Takes in what has been sent to a process from elsewhere.
+    fn receive(&mut self, process: usize, streams: &mut Streams<C, P>);
+
+    /// Events are going to be handled.
+    fn begin_work(&mut self);
+
+    /// Hands over what a process has sent elsewhere; it was visited, or only its outputs are known further.
+    fn send(&mut self, process: usize, visited: bool, streams: &mut Streams<C, P>);
+
+    /// How far a visit may go, so that no part runs far ahead of the others.
+    fn limit(&self) -> Time;
+}
+
+/// There are no other parts.
+impl<C, P> Border<C, P> for () {
+    #[inline]
+    fn receive(&mut self, _: usize, _: &mut Streams<C, P>) {}
+
+    #[inline]
+    fn begin_work(&mut self) {}
+
+    #[inline]
+    fn send(&mut self, _: usize, _: bool, _: &mut Streams<C, P>) {}
+
+    #[inline]
+    fn limit(&self) -> Time {
+        NEVER
+    }
 }
 
 /// What is handled between two looks at whether the run is to stop, in events and processes: milliseconds of work.
@@ -142,12 +253,16 @@ const WORK_OF_A_VISIT: u64 = 1 << 20;
 const FIRST_CAP: Time = 16 * MILLISECOND;
 
 /// Asks whether the run is to stop, after every round and whenever a round has taken long.
-struct Poll<I> {
+pub(crate) struct Poll<I> {
     interrupt: I,
     work: u64,
 }
 
 impl<I: FnMut() -> bool> Poll<I> {
+    pub(crate) fn new(interrupt: I) -> Self {
+        Self { interrupt, work: 0 }
+    }
+
     /// Whether the run is to stop, asked only when enough was done since the last time.
     #[inline]
     fn after(&mut self, work: u64) -> bool {
@@ -155,7 +270,7 @@ impl<I: FnMut() -> bool> Poll<I> {
         self.work >= WORK_BETWEEN_POLLS && self.now()
     }
 
-    fn now(&mut self) -> bool {
+    pub(crate) fn now(&mut self) -> bool {
         self.work = 0;
         (self.interrupt)()
     }
@@ -175,68 +290,41 @@ pub fn run<C: Item, P, N: Process<C, P>>(
     interrupt: impl FnMut() -> bool,
 ) -> bool {
     let mut plan = Plan::new(processes, streams);
-    let mut poll = Poll { interrupt, work: 0 };
+    let mut poll = Poll::new(interrupt);
     // Nothing happens anywhere before this time.
     let mut idle_until = 0;
     loop {
-        let cap = schedule.next_round();
-        let (mut events, mut behind, mut advanced) = (0, false, false);
-        for &index in &schedule.order {
-            let known = &plan.processes[index];
-            let (horizon, arrival) = plan.arrivals(known, streams);
-            let jump = idle_until.min(known.clock.saturating_add(schedule.jump));
-            let until = horizon.min(end).min(known.clock.saturating_add(cap.min(known.cap)).max(jump));
-            behind |= until < end;
-            if until <= known.clock {
-                continue;
-            }
-            advanced = true;
-            let mut next_event = known.next_event;
-            let mut work = 1;
-            if next_event.min(arrival) < until || until == end {
-                let handled = processes[index].visit(until, streams);
-                events += handled;
-                work += handled;
-                next_event = processes[index].next_event();
-                for &input in &plan.inputs[known.inputs.clone()] {
-                    streams[input].reuse_room();
-                }
-            } else {
-                for &(output, lookahead) in &plan.outputs[known.outputs.clone()] {
-                    streams[output].advance_horizon(until + lookahead);
-                }
-            }
-            plan.note_visit(index, until, next_event, work);
-            if poll.after(work) {
-                return false;
-            }
-        }
-        if !behind {
+        let bounds = Bounds { end, idle_until };
+        let Some(round) = plan.round(processes, streams, schedule, bounds, &mut poll, &mut ()) else {
+            return false;
+        };
+        if !round.behind {
             return true;
         }
         if poll.now() {
             return false;
         }
-        if events == 0 {
-            let next = skip_idle_time(&plan, streams, end);
-            assert!(
-                advanced || next > idle_until,
-                "no process can advance beyond {} s: a cycle of the network has no lookahead",
-                seconds(next)
-            );
+        if round.events == 0 {
+            let next = plan.next_event(streams, end);
+            assert_progress(round.advanced || next > idle_until, next);
             idle_until = next;
+            skip_idle_time(streams, next);
         }
     }
 }
 
-/// Nothing happened in a whole round. Nothing can then happen anywhere before the earliest event that any process knows
-/// of, so all horizons jump there instead of creeping by a link delay a round.
-fn skip_idle_time<C: Item>(plan: &Plan, streams: &mut [Stream<C>], end: Time) -> Time {
-    let own = plan.processes.iter().map(|known| known.next_event);
-    let arrivals = streams.iter().filter_map(Stream::next_arrival);
-    let next = own.chain(arrivals).fold(end, Time::min);
-    for stream in streams.iter_mut() {
+/// The network can go on.
+pub(crate) fn assert_progress(progress: bool, at: Time) {
+    assert!(
+        progress,
+        "no process can advance beyond {} s: a cycle of the network has no lookahead",
+        seconds(at)
+    );
+}
+
+/// Nothing happens anywhere before `next`: all horizons jump there instead of creeping by a link delay a round.
+pub(crate) fn skip_idle_time<C: Item>(streams: &mut [Stream<C>], next: Time) {
+    for stream in streams {
         stream.advance_horizon(next);
     }
-    next
 }

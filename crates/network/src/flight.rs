@@ -60,6 +60,24 @@ impl<T: Copy + Default> PayloadQueue<T> {
         self.ring.resize(self.ring.len().max(1), T::default());
     }
 
+    /// Separates the sender's end, for a sender in another part of the network: what is in flight stays here.
+    pub(crate) fn split_off_sender(&self) -> Self {
+        Self { ring: Vec::new(), first: self.next, next: self.next }
+    }
+
+    /// Puts the sender's end back: the receiver has been sent all of it.
+    pub(crate) fn put_back_sender(&self, sender: &Self) {
+        assert_eq!((sender.first, sender.next), (self.next, self.next), "frames between two parts");
+    }
+
+    /// Takes everything out of flight, for another part of the network.
+    #[inline]
+    pub(crate) fn drain(&mut self, mut take: impl FnMut(T)) {
+        while self.first != self.next {
+            take(*self.take(self.first));
+        }
+    }
+
     #[inline]
     fn place(&self, number: u32) -> usize {
         let in_flight = number.wrapping_sub(self.first) < self.next.wrapping_sub(self.first);
@@ -114,6 +132,21 @@ impl SentTimes {
         self.arrived += 1;
         self.total += u128::from(delay);
         delay
+    }
+
+    /// As [`PayloadQueue::split_off_sender`].
+    pub(crate) fn split_off_sender(&self) -> Self {
+        Self { times: self.times.split_off_sender(), ..Self::default() }
+    }
+
+    /// As [`PayloadQueue::put_back_sender`].
+    pub(crate) fn put_back_sender(&self, sender: &Self) {
+        self.times.put_back_sender(&sender.times);
+    }
+
+    /// As [`PayloadQueue::drain`].
+    pub(crate) fn drain(&mut self, take: impl FnMut(Time)) {
+        self.times.drain(take);
     }
 
     /// The mean transfer delay of the frames that arrived since the last call, to a picosecond; `None` if there were none.

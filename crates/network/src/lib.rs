@@ -15,6 +15,8 @@ pub mod live;
 pub mod max_min;
 pub mod measures;
 pub mod network;
+mod partition;
+mod parts;
 pub mod port;
 mod rate_control;
 pub mod run;

@@ -18,6 +18,8 @@ use crate::{
     host::{AbrSource, Had, Host, IncomingStats, Pool},
     live::DiscardLog,
     measures::Delays,
+    partition::Processes,
+    parts,
     port::{Location, Port},
     rate_control::RateControl,
     scenario::Graph,
@@ -146,6 +148,8 @@ pub struct Network {
     streams: Streams,
     pub(crate) flows: Vec<FlowEnds>,
     schedule: Schedule,
+    /// The part of each process, if the network runs in parts.
+    partition: Option<Vec<usize>>,
 }
 
 /// How many intervals of a rate allocator a port that is idle catches up with in one visit, which nothing interrupts: milliseconds of
@@ -162,12 +166,43 @@ impl Network {
         };
         let shortest = nodes.iter().filter_map(interval).min().unwrap_or(NEVER);
         schedule.jump = shortest.saturating_mul(INTERVALS_A_VISIT).max(schedule.cap);
-        Self { nodes, streams, flows, schedule }
+        Self { nodes, streams, flows, schedule, partition: None }
     }
 
     /// Visits in another order or with another cap: the result does not depend on it.
     pub fn set_schedule(&mut self, change: impl FnOnce(&mut Schedule)) {
         change(&mut self.schedule);
+    }
+
+    /// Runs in parts from now on, each in a thread of its own: process `n` of [`Network::processes`] in part `partition[n]`. The result
+    /// does not depend on it. A network that runs in one thread only stays as it is.
+    ///
+    /// # Panics
+    /// If `partition` does not have a part for each process.
+    pub fn set_partition(&mut self, partition: Vec<usize>) {
+        assert_eq!(partition.len(), self.nodes.len(), "a part for each process");
+        self.partition = self.one_thread().is_none().then_some(partition);
+    }
+
+    /// The number of its processes.
+    #[must_use]
+    pub fn processes(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Its processes as they are shared out among parts, each as much work as `work` says.
+    pub(crate) fn shared_out(&self, work: impl Fn(usize, &Node) -> u64) -> Processes {
+        parts::processes(&self.nodes, &self.streams, work)
+    }
+
+    /// Why it runs in one thread only, if it does: contents of cells that processes on the way read or rewrite stay in one place.
+    #[must_use]
+    pub fn one_thread(&self) -> Option<&'static str> {
+        if !self.streams.contents.rm.is_empty() {
+            return Some("ports rewrite the RM cells of ABR VCs on their way");
+        }
+        let reads = self.channels().any(Channel::reads_contents);
+        reads.then_some("links read the packets that are captured, or lost by name")
     }
 
     /// Keeps what happens to TCP senders from now on: the table of events, and series of the segments sent, of the
@@ -201,13 +236,16 @@ impl Network {
 
     /// Handles every event before `end`; `false` if interrupted.
     pub(crate) fn run_until(&mut self, end: Time, interrupt: &mut dyn FnMut() -> bool) -> bool {
-        let Self { nodes, streams, schedule, .. } = self;
+        let Self { nodes, streams, schedule, partition, .. } = self;
         for node in nodes.iter_mut() {
             if let Node::Port(port) = node {
                 port.run_on(end);
             }
         }
-        visit::run(nodes, streams, schedule, end, interrupt)
+        match partition {
+            Some(partition) => parts::run(nodes, streams, schedule, partition, end, interrupt),
+            None => visit::run(nodes, streams, schedule, end, interrupt),
+        }
     }
 
     pub(crate) fn host(&self, index: usize) -> &Host {

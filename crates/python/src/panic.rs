@@ -5,9 +5,11 @@ use std::{
     cell::{Cell, RefCell},
     env,
     panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, set_hook, take_hook},
-    sync::Once,
+    sync::{Mutex, Once, PoisonError},
+    thread,
 };
 
+use celltrain_engine::parts;
 use pyo3::{create_exception, exceptions::PyException, prelude::*};
 
 create_exception!(
@@ -24,6 +26,9 @@ thread_local! {
     static PLACE: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
+/// Where the last panic was in a thread of a run in parts: the thread that [`caught`] watches goes on with it.
+static PLACE_IN_PART: Mutex<String> = Mutex::new(String::new());
+
 /// Calls `work`; a panic becomes a [`Panic`] and prints nothing, unless `RUST_BACKTRACE` asks for a trace.
 pub(crate) fn caught<T>(work: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
     static HOOK: Once = Once::new();
@@ -35,16 +40,25 @@ pub(crate) fn caught<T>(work: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
     // What `work` leaves behind half done is dropped: nothing of it is looked at again.
     let result = catch_unwind(AssertUnwindSafe(work));
     WATCHED.set(was_watched);
-    result.unwrap_or_else(|payload| Err(Panic::new_err((message(&*payload), PLACE.take()))))
+    result.unwrap_or_else(|payload| {
+        let place = Some(PLACE.take()).filter(|place| !place.is_empty());
+        let place =
+            place.unwrap_or_else(|| PLACE_IN_PART.lock().unwrap_or_else(PoisonError::into_inner).clone());
+        Err(Panic::new_err((message(&*payload), place)))
+    })
 }
 
 /// The panic hook of all threads.
 fn note(info: &PanicHookInfo<'_>, previous: &dyn Fn(&PanicHookInfo<'_>)) {
+    let in_part = thread::current().name() == Some(parts::THREAD);
+    let place =
+        || info.location().map(|place| format!("{}:{}", place.file(), place.line())).unwrap_or_default();
     if WATCHED.get() {
-        let place = info.location().map(|place| format!("{}:{}", place.file(), place.line()));
-        PLACE.set(place.unwrap_or_default());
+        PLACE.set(place());
+    } else if in_part {
+        *PLACE_IN_PART.lock().unwrap_or_else(PoisonError::into_inner) = place();
     }
-    if !WATCHED.get() || env::var_os("RUST_BACKTRACE").is_some_and(|value| value != "0") {
+    if !(WATCHED.get() || in_part) || env::var_os("RUST_BACKTRACE").is_some_and(|value| value != "0") {
         previous(info);
     }
 }

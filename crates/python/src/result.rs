@@ -151,14 +151,15 @@ fn columns<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py, PyDict>> 
 }
 
 /// Runs replication `replication` of a scenario under `seed`, without the GIL; `trace` keeps series, `events` what happened to
-/// TCP senders. `packets_at` names hosts and `cells_on` links to be captured.
+/// TCP senders. `packets_at` names hosts and `cells_on` links to be captured. A run that is large enough to gain from it is shared out
+/// among up to `cores` threads; what comes of it does not depend on that.
 ///
 /// Raises `Cancelled` if `cancel` is cancelled before the end, `ValueError` if something cannot be captured, `Panic` if the
 /// run finds the simulator wrong; `panics` lets it do so, for tests.
 #[pyfunction]
 #[pyo3(signature = (
     scenario, seed, replication, *, trace = false, events = false, packets_at = Vec::new(), cells_on = Vec::new(), cancel = None,
-    panics = false
+    cores = 1, panics = false
 ))]
 #[expect(clippy::too_many_arguments, reason = "keyword arguments of a Python function")]
 pub(crate) fn run(
@@ -171,6 +172,7 @@ pub(crate) fn run(
     packets_at: Vec<String>,
     cells_on: Vec<String>,
     cancel: Option<&CancelToken>,
+    cores: usize,
     panics: bool,
 ) -> PyResult<RunResult> {
     let cancelled = cancel.map(|token| Arc::clone(&token.cancelled));
@@ -192,6 +194,7 @@ pub(crate) fn run(
             if events {
                 network.record_events();
             }
+            experiment.use_threads(&mut network, cores);
             experiment.run_network(network, &mut interrupt)
         });
         result.ok_or_else(|| {

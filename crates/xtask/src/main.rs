@@ -3,6 +3,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command talks to its user")]
 
 mod catalogue;
+mod cores;
 mod generated;
 mod instructions;
 mod markdown;
@@ -18,6 +19,8 @@ usage: cargo xtask COMMAND
   check         fail if one of them is not what `generate` would write
   instructions  run a short benchmark, or a SCENARIO given, for callgrind to count (`make instructions`);
                 `--store-queues SCENARIO` with ports that store their queues
+  cores SCENARIO THREADS ROUNDS
+                time runs on one core and on several, by turns
 ";
 
 fn main() -> ExitCode {
@@ -28,6 +31,7 @@ fn main() -> ExitCode {
         ["instructions"] => instructions::run(None, false),
         ["instructions", scenario] => instructions::run(Some(scenario), false),
         ["instructions", "--store-queues", scenario] => instructions::run(Some(scenario), true),
+        ["cores", scenario, threads, rounds] => cores::run(scenario, threads, rounds),
         _ => {
             eprint!("{USAGE}");
             return ExitCode::from(2);

@@ -61,12 +61,15 @@ def open_backend(
         executor: an executor or a `dask.distributed.Client`, which stays open; None for threads of this
             process.
         jobs: threads, or how many batches an executor works on at once.
-        most: how many runs there are at most: more threads would be idle.
+        most: how many runs there are at most: more threads would be idle. Cores that are left over
+            share a run.
     """
     if executor is None:
-        number = min(checked_jobs(jobs), most)
+        cores = checked_jobs(jobs)
+        number = min(cores, most)
+        each = cores // number
         with threads(number) as (pool, cancel):
-            yield Backend(lambda batch: pool.submit(work, batch, cancel), lambda: number, LOCAL_SECONDS)
+            yield Backend(lambda batch: pool.submit(work, batch, cancel, each), lambda: number, LOCAL_SECONDS)
     elif isinstance(executor, Executor):
         width = checked_jobs(jobs if jobs is not None else getattr(executor, "_max_workers", None))
         yield Backend(lambda batch: executor.submit(work, batch), lambda: width, REMOTE_SECONDS)

@@ -44,8 +44,8 @@ def worker_version() -> str:
     return f"{core_version()} (format {FORMAT})"
 
 
-def work(batch: Batch, cancel: _core.CancelToken | None = None) -> Done:
-    """Makes the runs of a batch.
+def work(batch: Batch, cancel: _core.CancelToken | None = None, cores: int = 1) -> Done:
+    """Makes the runs of a batch one after the other, large ones on up to `cores` cores.
 
     Raises:
         InputError: this process has another version of celltrain than the one that asks.
@@ -61,7 +61,7 @@ def work(batch: Batch, cancel: _core.CancelToken | None = None) -> Done:
     defects = []
     for task in batch.tasks:
         try:
-            record = simulate(task, cancel)
+            record = simulate(task, cancel, cores)
         except Defect as defect:
             defects.append((task, defect))
             continue

@@ -60,7 +60,7 @@ impl FrameRule for BelowThreshold {
 
     #[inline]
     fn admits<S: PortState>(&mut self, _: &Cell, port: &View<'_, Occupancy, S>, _: Time) -> bool {
-        port.occupancy() < self.cells
+        port.occupancy() + 1 < self.cells
     }
 
     #[inline(always)]

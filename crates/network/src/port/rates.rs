@@ -27,6 +27,11 @@ impl RateSchedule {
         Self { next, changes, done: 0, fastest: link.fastest() }
     }
 
+    /// When the next change comes.
+    pub(super) fn next(&self) -> Time {
+        self.next
+    }
+
     /// The highest rate at any time.
     pub(super) fn fastest(&self) -> BitRate {
         self.fastest

@@ -16,7 +16,10 @@ pub(super) fn bottleneck(graph: &Graph, duration: Duration) -> Option<usize> {
     let mut loads = vec![0.0; graph.links.len()];
     for flow in &graph.flows {
         let offered = offered(graph, flow, duration);
-        flow.route.iter().for_each(|&link| loads[link] += offered / mean_rate(&graph.links[link], duration));
+        for (route, share) in flow.ways() {
+            let load = |link: usize| share * offered / mean_rate(&graph.links[link], duration);
+            route.iter().for_each(|&link| loads[link] += load(link));
+        }
     }
     let of_switches =
         (0..loads.len()).filter(|&link| graph.nodes[graph.links[link].from].kind == NodeKind::Switch);
@@ -35,7 +38,7 @@ fn mean_rate(link: &Link, duration: Duration) -> f64 {
 const ROUNDING: f64 = 1e-9;
 
 /// What a flow would send by itself, in bit/s.
-fn offered(graph: &Graph, flow: &Flow, duration: Duration) -> f64 {
+pub(super) fn offered(graph: &Graph, flow: &Flow, duration: Duration) -> f64 {
     let line = flow.route.first().map_or(0.0, |&link| mean_rate(&graph.links[link], duration));
     match &flow.traffic {
         Traffic::ShortFlows(form) => form.offered(flow.slowest(&graph.links), duration),

@@ -14,6 +14,7 @@ use crate::{captures, measures, panics::caught, ports, stops};
 
 const RANDOM_VISITS: &str = "random visits";
 const LONG_VISITS: &str = "long visits in reverse";
+const IN_PARTS: &str = "parts at once";
 const RECORDING: &str = "recording";
 const STORED: &str = "stored queues";
 const NO_LIMIT: &str = "vc-buffer that limits nothing";
@@ -116,7 +117,7 @@ impl Trial {
         self.failures.extend(measures::distributions(&self.scenario, &usual));
         let lots = self.lots();
         let sides: [Side; 6] = [
-            (&[RANDOM_VISITS, LONG_VISITS], Self::schedules),
+            (&[RANDOM_VISITS, LONG_VISITS, IN_PARTS], Self::schedules),
             (&[RECORDING, captures::OUT_OF_ORDER], Self::recordings),
             (&[STORED, NO_LIMIT], Self::services),
             (&[ANOTHER_SEED], Self::other_seed),
@@ -196,7 +197,9 @@ impl Trial {
     ) -> Option<RunResult> {
         let overrides: Vec<_> =
             overrides.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect();
-        let (most, mut rounds) = (self.most_rounds(), 0u64);
+        // A part that waits for others looks again and again: how often depends on the machine.
+        let most = if what == IN_PARTS { u64::MAX } else { self.most_rounds() };
+        let mut rounds = 0u64;
         let seed = self.scenario.spec().seed ^ seed;
         let scenario = &self.scenario;
         let outcome = caught(|| {
@@ -238,7 +241,7 @@ impl Trial {
         }
     }
 
-    /// Any schedule of visits gives the same run.
+    /// Any schedule of visits and any parts that run at once give the same run.
     fn schedules(&mut self, usual: &RunResult, lots: u64) {
         let cap = self.scenario.spec().duration.ps().max(2) / 2;
         for (name, one_by_one) in [(RANDOM_VISITS, false), (LONG_VISITS, true)] {
@@ -254,6 +257,15 @@ impl Trial {
             if let Some(other) = self.run(name, &[], |_| {}, |network| network.set_schedule(change)) {
                 self.same(name, usual, &other);
             }
+        }
+        let mut generator = Randomness { seed: lots, replication: 0 }.named("parts");
+        let parts = 2 + generator.below(3);
+        let divide = |network: &mut Network| {
+            let partition = (0..network.processes()).map(|_| generator.below(parts) as usize);
+            network.set_partition(partition.collect());
+        };
+        if let Some(other) = self.run(IN_PARTS, &[], |_| {}, divide) {
+            self.same(IN_PARTS, usual, &other);
         }
     }
 

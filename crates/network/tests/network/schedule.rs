@@ -2,7 +2,7 @@
 
 use celltrain_atm::{abr::AllocatorName, buffer::PolicyName};
 use celltrain_engine::{random::Randomness, time::MILLISECOND, visit::Schedule};
-use celltrain_network::{Experiment, capture::Capture, scenario::Scenario};
+use celltrain_network::{Experiment, capture::Capture, network::Network, scenario::Scenario};
 use proptest::{prelude::*, sample::select, test_runner::RngSeed};
 
 use crate::common::{names, replicate, scenario, traced, value};
@@ -25,11 +25,31 @@ fn run(
     places: [&[&str]; 2],
     change: impl FnOnce(&mut Schedule),
 ) -> (String, Vec<Capture>) {
+    run_network(scenario, places, |network| network.set_schedule(change))
+}
+
+/// As [`everything`], with so many parts that run at once, which `seed` has drawn, and visits that it has drawn, if they are.
+fn in_parts(scenario: &Scenario, parts: u64, seed: u64, draws_visits: bool) -> (String, Vec<Capture>) {
+    let mut generator = Randomness { seed, replication: 0 }.named("parts");
+    run_network(scenario, [&[], &[]], |network| {
+        if draws_visits {
+            network.set_schedule(shuffled(seed));
+        }
+        let partition = (0..network.processes()).map(|_| generator.below(parts) as usize);
+        network.set_partition(partition.collect());
+    })
+}
+
+fn run_network(
+    scenario: &Scenario,
+    places: [&[&str]; 2],
+    change: impl FnOnce(&mut Network),
+) -> (String, Vec<Capture>) {
     let mut experiment = Experiment::new(scenario).unwrap_or_else(|error| panic!("{error}"));
     let [hosts, links] = places.map(|names| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>());
     experiment.capture(&hosts, &links).unwrap_or_else(|error| panic!("{error}"));
     let mut network = experiment.network(1, 0, traced());
-    network.set_schedule(change);
+    change(&mut network);
     network.record_events();
     let mut result = experiment.run_network(network, &mut || false).expect("nothing interrupts");
     let captures = std::mem::take(&mut result.captures);
@@ -229,7 +249,12 @@ proptest! {
             run(&scenario, places, single_events) == as_usual,
             "one event at a time: {}", case.tables
         );
-        prop_assert_eq!(everything(&scenario, |_| {}).0, as_usual.0, "captures change nothing: {}", case.tables);
+        let uncaptured = everything(&scenario, |_| {});
+        prop_assert_eq!(&uncaptured.0, &as_usual.0, "captures change nothing: {}", case.tables);
+        for parts in 2..5 {
+            let other = in_parts(&scenario, parts, seed ^ parts, seed % 2 == 0);
+            prop_assert!(other == uncaptured, "{parts} parts: {}", case.tables);
+        }
     }
 }
 
@@ -251,6 +276,9 @@ fn a_network_that_waits_for_timeouts_gives_one_run_too() {
         assert_eq!(everything(&scenario, shuffled(seed)), as_usual, "seed {seed}");
     }
     assert_eq!(everything(&scenario, single_events), as_usual, "one event at a time");
+    for parts in 2..5 {
+        assert_eq!(in_parts(&scenario, parts, parts, false), as_usual, "{parts} parts");
+    }
 }
 
 #[test]

@@ -1,0 +1,126 @@
+//! Where parts agree that none of them has anything to do for a while.
+
+use std::sync::{
+    Mutex,
+    atomic::{AtomicBool, AtomicU64, Ordering},
+};
+
+use super::crossing::locked;
+use crate::time::{NEVER, Time};
+
+/// What a part says when it has gone round without an event. As long as it stands by it, it handles no event and neither sends nor
+/// takes in a train; it only passes horizons on.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Idle {
+    /// Its earliest event, arrivals on its streams included, at most the end.
+    pub(super) next_event: Time,
+    /// Trains that it has handed over and taken in since the start.
+    pub(super) sent: u64,
+    pub(super) received: u64,
+    /// Whether a clock of it has moved since the last jump.
+    pub(super) advanced: bool,
+    /// Whether it has reached the end.
+    pub(super) done: bool,
+}
+
+/// What came of a part's word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// Others are busy, or something is under way.
+    Wait,
+    /// All go on from the earliest event of all.
+    Jump,
+    /// All parts have reached the end.
+    Over,
+    /// No part can go on, beyond this time.
+    Stuck(Time),
+}
+
+#[derive(Debug)]
+struct State {
+    /// By part.
+    idle: Vec<Option<Idle>>,
+    jump: Time,
+    /// Jumps in a row that led nowhere.
+    fruitless: u32,
+}
+
+/// So many jumps in a row that lead nowhere show that no part can go on. One is not enough: what a part does between a jump and its
+/// notice of it counts for neither.
+const MOST_FRUITLESS: u32 = 3;
+
+/// Where parts agree.
+#[derive(Debug)]
+pub(super) struct Gate {
+    state: Mutex<State>,
+    /// How often all have jumped: a look that takes no lock.
+    jumps: AtomicU64,
+    over: AtomicBool,
+}
+
+impl Gate {
+    pub(super) fn new(parts: usize) -> Self {
+        let state = Mutex::new(State { idle: vec![None; parts], jump: 0, fruitless: 0 });
+        Self { state, jumps: AtomicU64::new(0), over: AtomicBool::new(false) }
+    }
+
+    /// How often all have jumped.
+    #[inline]
+    pub(super) fn jumps(&self) -> u64 {
+        self.jumps.load(Ordering::SeqCst)
+    }
+
+    /// Whether all parts have reached the end.
+    #[inline]
+    pub(super) fn is_over(&self) -> bool {
+        self.over.load(Ordering::SeqCst)
+    }
+
+    /// Where the last jump went.
+    pub(super) fn jump(&self) -> Time {
+        locked(&self.state).jump
+    }
+
+    /// Part `part` has nothing to do. If none has, and nothing is under way between them, nothing can happen anywhere before the
+    /// earliest event of all.
+    pub(super) fn enter(&self, part: usize, idle: Idle) -> Outcome {
+        let mut state = locked(&self.state);
+        state.idle[part] = Some(idle);
+        let Some(all) = together(&state.idle) else { return Outcome::Wait };
+        if all.done {
+            self.over.store(true, Ordering::SeqCst);
+            return Outcome::Over;
+        }
+        if all.sent != all.received {
+            return Outcome::Wait;
+        }
+        let fruitful = all.advanced || all.next_event > state.jump;
+        state.fruitless = if fruitful { 0 } else { state.fruitless + 1 };
+        if state.fruitless == MOST_FRUITLESS {
+            return Outcome::Stuck(all.next_event);
+        }
+        state.jump = all.next_event;
+        state.idle.fill(None);
+        self.jumps.fetch_add(1, Ordering::SeqCst);
+        Outcome::Jump
+    }
+
+    /// Part `part` has something to do again.
+    pub(super) fn leave(&self, part: usize) {
+        locked(&self.state).idle[part] = None;
+    }
+}
+
+/// What all parts say together, if all have said something.
+fn together(parts: &[Option<Idle>]) -> Option<Idle> {
+    let none = Idle { next_event: NEVER, sent: 0, received: 0, advanced: false, done: true };
+    parts.iter().try_fold(none, |all, part| {
+        part.map(|part| Idle {
+            next_event: all.next_event.min(part.next_event),
+            sent: all.sent + part.sent,
+            received: all.received + part.received,
+            advanced: all.advanced || part.advanced,
+            done: all.done && part.done,
+        })
+    })
+}

@@ -1,0 +1,87 @@
+//! On how many cores a run is worth being run: what is to do, and how much of it lies between two looks at another part.
+
+use celltrain_atm::cell::CELL_BITS;
+use celltrain_engine::time::seconds;
+
+use super::{Experiment, bottleneck::offered};
+use crate::{
+    network::{Network, Node},
+    scenario::Framing,
+};
+
+/// A run of fewer cell-hops than this is over before several threads are worth it: some tenths of a second.
+const LEAST_HOPS: f64 = 3e6;
+
+/// A part that has fewer cell-hops than this to do before it has to know how far the others are would mostly wait.
+const LEAST_HOPS_AHEAD: f64 = 200.0;
+
+/// A part that has more of the work than this would keep the others waiting.
+const MOST_OF_THE_WORK: f64 = 0.8;
+
+/// What a packet is taken for in bits where a link carries packets.
+const PACKET_BITS: u64 = 12_000;
+
+/// What a cell and a packet of a TCP connection cost its hosts, in cell-hops, and how many come back for each.
+const CELLS: (f64, f64) = (0.3, 0.06);
+const PACKETS: (f64, f64) = (2.0, 0.5);
+
+/// What is expected to happen in a second of simulated time, in cells or packets.
+struct Work {
+    links: Vec<f64>,
+    /// By process.
+    hosts: Vec<f64>,
+}
+
+impl Experiment<'_> {
+    /// Lets `network`, a network of this experiment, run on up to `threads` cores, if it is large enough to gain from that. Returns the
+    /// number of threads that it will run on. Results do not depend on it.
+    pub fn use_threads(&self, network: &mut Network, threads: usize) -> usize {
+        if threads < 2 || network.one_thread().is_some() {
+            return 1;
+        }
+        let Work { links, hosts } = self.expected_work(network);
+        let work = |place: usize, node: &Node| match node {
+            Node::Host(_) => 1 + hosts[place] as u64,
+            Node::Port(port) => 1 + links[port.link] as u64,
+            Node::Channel(channel) => 1 + links[channel.link()] as u64,
+        };
+        let processes = network.shared_out(work);
+        let a_second = processes.work.iter().sum::<u64>() as f64;
+        if a_second * seconds(self.scenario.spec().duration.ps()) < LEAST_HOPS {
+            return 1;
+        }
+        for parts in (2..=threads).rev() {
+            let partition = processes.partition(parts);
+            let ahead = a_second / parts as f64 * seconds(partition.lookahead);
+            if ahead >= LEAST_HOPS_AHEAD && partition.most as f64 <= MOST_OF_THE_WORK * partition.total as f64
+            {
+                let used = 1 + partition.parts.iter().max().copied().unwrap_or(0);
+                network.set_partition(partition.parts);
+                return used;
+            }
+        }
+        1
+    }
+
+    /// What the flows will do if each gets what the links on its way leave it.
+    fn expected_work(&self, network: &Network) -> Work {
+        let (graph, duration) = (&self.graph, self.scenario.spec().duration);
+        let offered: Vec<_> = graph.flows.iter().map(|flow| offered(graph, flow, duration)).collect();
+        let mut loads = vec![0.0; graph.links.len()];
+        for (flow, offered) in graph.flows.iter().zip(&offered) {
+            flow.route.iter().for_each(|&link| loads[link] += offered / graph.links[link].rate.0 as f64);
+        }
+        let mut work = Work { links: vec![0.0; graph.links.len()], hosts: vec![0.0; network.processes()] };
+        for ((flow, ends), offered) in graph.flows.iter().zip(&network.flows).zip(&offered) {
+            let over = flow.route.iter().map(|&link| loads[link]).fold(1.0, f64::max);
+            let of_packets =
+                flow.route.first().is_some_and(|&link| graph.links[link].framing == Framing::Packets);
+            let (bits, (host, back)) = if of_packets { (PACKET_BITS, PACKETS) } else { (CELL_BITS, CELLS) };
+            let units = offered / over / bits as f64;
+            flow.route.iter().for_each(|&link| work.links[link] += units);
+            flow.back.iter().for_each(|&link| work.links[link] += units * back);
+            [ends.from, ends.to].iter().for_each(|&end| work.hosts[end] += units * host);
+        }
+        work
+    }
+}
