@@ -5,7 +5,7 @@
 //! receiver and is discarded too (partial packet discard). Whether the end mark of a broken frame passes is the policy's
 //! [`EndMarks`]: without the mark the receiver glues the stump to the next frame and loses both.
 
-use celltrain_engine::Time;
+use celltrain_engine::{Time, quantity::BitRate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
@@ -102,6 +102,11 @@ pub trait FrameRule: Sized {
     ) -> Option<<Self::Needs as Needs>::Victim> {
         let _ = (cell, port);
         None
+    }
+
+    /// As [`BufferPolicy::on_rate`].
+    fn on_rate(&mut self, rate: BitRate, now: Time) {
+        let _ = (rate, now);
     }
 
     /// As [`BufferPolicy::on_departure`].
@@ -261,6 +266,10 @@ impl<R: FrameRule> BufferPolicy for FramePolicy<R> {
     #[inline]
     fn on_departure(&mut self, departure: <R::Needs as Needs>::Departure) {
         self.rule.on_departure(departure);
+    }
+
+    fn on_rate(&mut self, rate: BitRate, now: Time) {
+        self.rule.on_rate(rate, now);
     }
 
     /// What is decided about the first unit of a frame holds for all of them.

@@ -230,6 +230,11 @@ pub trait BufferPolicy: Sized {
         let _ = departure;
     }
 
+    /// The link has another rate from `now` on. A policy that computes with [`PortContext::rate`] goes on with this one.
+    fn on_rate(&mut self, rate: BitRate, now: Time) {
+        let _ = (rate, now);
+    }
+
     /// Decides about the unit that is at the head of its queue when the link becomes free: asked of policies that need
     /// [`Dequeue`]. The unit still counts in the occupancies of `port`.
     fn on_head<S: PortState>(

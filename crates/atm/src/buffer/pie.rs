@@ -247,6 +247,12 @@ impl FrameRule for ByDelay {
         self.controller.probability() < self.mark_threshold
     }
 
+    /// The delay of the next updates is that at the new rate.
+    fn on_rate(&mut self, rate: BitRate, now: Time) {
+        self.advance(now);
+        self.rate = rate;
+    }
+
     fn on_departure(&mut self, departure: Departure) {
         self.advance(departure.now);
         let left = self.backlog.checked_sub(octets(&departure.cell));

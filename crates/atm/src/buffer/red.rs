@@ -12,7 +12,7 @@
 //! Where the average settles depends on the load. Adaptive RED adapts `max-p` so slowly that it does not disturb the average, until
 //! that stays in the middle of the range from `min` to `max`.
 
-use celltrain_engine::{Time, random::Generator, time::SECOND};
+use celltrain_engine::{Time, quantity::BitRate, random::Generator, time::SECOND};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -80,15 +80,17 @@ pub struct Average {
     /// Time to send a typical frame, in picoseconds.
     frame_time: f64,
     value: f64,
-    /// Since when the buffer has been empty, if it is; up to here the average has decayed.
+    /// Since when the buffer has been empty, if it is; up to here the average has decayed, but for `idle_frames`.
     idle_from: Time,
+    /// Frames that the link could have sent in the idle time before `idle_from`, at other rates.
+    idle_frames: f64,
 }
 
 impl Average {
     /// An average of 0 of an empty buffer.
     #[must_use]
     pub fn new(weight: f64, frame_time: f64) -> Self {
-        Self { weight, frame_time, value: 0.0, idle_from: 0 }
+        Self { weight, frame_time, value: 0.0, idle_from: 0, idle_frames: 0.0 }
     }
 
     /// The average, in the buffer's units.
@@ -100,9 +102,9 @@ impl Average {
     /// A frame arrives and finds `occupancy`.
     pub fn on_arrival(&mut self, occupancy: u64, now: Time) {
         if occupancy == 0 {
-            let frames = (now - self.idle_from) as f64 / self.frame_time;
+            let frames = self.idle_frames + (now - self.idle_from) as f64 / self.frame_time;
             self.value *= libm::pow(1.0 - self.weight, frames);
-            self.idle_from = now;
+            (self.idle_from, self.idle_frames) = (now, 0.0);
         } else {
             self.value += self.weight * (occupancy as f64 - self.value);
         }
@@ -110,7 +112,13 @@ impl Average {
 
     /// A cell left the buffer.
     pub fn on_departure(&mut self, now: Time) {
-        self.idle_from = now;
+        (self.idle_from, self.idle_frames) = (now, 0.0);
+    }
+
+    /// A typical frame takes `frame_time` from `now` on. Where the buffer is not empty, the next departure forgets the idle time.
+    pub fn on_frame_time(&mut self, frame_time: f64, now: Time) {
+        self.idle_frames += (now - self.idle_from) as f64 / self.frame_time;
+        (self.idle_from, self.frame_time) = (now, frame_time);
     }
 }
 
@@ -206,6 +214,8 @@ pub type Red = FramePolicy<ByAverage>;
 #[derive(Debug, Clone)]
 pub struct ByAverage {
     average: Average,
+    /// In cells.
+    typical_frame: u32,
     curve: Curve,
     /// What changes the curve in the course of time, if anything does.
     adaptation: Option<Adaptation>,
@@ -218,6 +228,11 @@ pub struct ByAverage {
     /// Whether the last refusal was for certain: such a frame is not marked instead.
     certain: bool,
     generator: Generator,
+}
+
+/// The time of a frame of so many cells, in picoseconds.
+fn frame_time(cells: u32, rate: BitRate) -> f64 {
+    f64::from(cells) * CELL_BITS as f64 * SECOND as f64 / rate.0 as f64
 }
 
 fn check(params: &Params, curve: &Curve) -> Result<(), ParamError> {
@@ -260,10 +275,10 @@ impl FrameRule for ByAverage {
         check(params, &curve)?;
         let adaptation = params.adaptive.then(|| Adaptation::new(curve.min, curve.max));
         let epd = params.epd.map_or(Ok(u64::MAX), |level| port.level("epd", level))?;
-        let bits = f64::from(params.typical_frame) * CELL_BITS as f64;
-        let frame_time = bits * SECOND as f64 / port.rate.0 as f64;
+        let typical_frame = params.typical_frame;
         Ok(Self {
-            average: Average::new(params.weight, frame_time),
+            average: Average::new(params.weight, frame_time(typical_frame, port.rate)),
+            typical_frame,
             curve,
             adaptation,
             epd,
@@ -302,6 +317,10 @@ impl FrameRule for ByAverage {
         if let Some(adaptation) = &mut self.adaptation {
             self.curve.max_p = adaptation.adapted(self.curve.max_p, self.average.value(), now);
         }
+    }
+
+    fn on_rate(&mut self, rate: BitRate, now: Time) {
+        self.average.on_frame_time(frame_time(self.typical_frame, rate), now);
     }
 
     /// The idle time begins with a departure.

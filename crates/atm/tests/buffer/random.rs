@@ -112,6 +112,24 @@ fn the_average_follows_the_occupancy_and_decays_in_idle_times() {
     assert!(close(average.value(), 3.796_875));
 }
 
+/// An idle time in which the rate changes counts the frames that the link could have sent in each of its parts.
+#[test]
+fn the_average_decays_by_the_rates_of_an_idle_time() {
+    let mut average = Average::new(0.25, 10.0);
+    average.on_arrival(16, 0);
+    average.on_departure(100);
+    // One frame time of 10, then two of 5: 4 (3/4)^3.
+    average.on_frame_time(5.0, 110);
+    average.on_arrival(0, 120);
+    assert!(close(average.value(), 1.6875));
+    // A departure ends what was idle before it: one frame time of 5.
+    average.on_frame_time(1.0, 200);
+    average.on_departure(300);
+    average.on_frame_time(5.0, 300);
+    average.on_arrival(0, 305);
+    assert!(close(average.value(), 1.265_625));
+}
+
 #[test]
 fn reds_probability_grows_with_the_average() {
     let curve = red::Curve { min: 20, max: 60, max_p: 0.1, gentle: false };

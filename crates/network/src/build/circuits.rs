@@ -87,7 +87,7 @@ impl Builder<'_> {
     fn rate_control(&mut self, flow: &Flow, ways: [&Laid; 2], rm_queues: [usize; 2]) {
         let Some(params) = &flow.abr else { return };
         let ([there, back], [payloads, back_payloads]) = (ways, rm_queues);
-        let rate = Rate::of_bits(self.graph.links[flow.route[0]].rate);
+        let rate = Rate::of_bits(self.graph.links[flow.route[0]].slowest());
         let sample = self.sample;
         let host = self.host(flow.from);
         let source = host.abr.len() as u32;

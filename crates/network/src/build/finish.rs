@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use celltrain_atm::{
     abr::{Allocator, Rate},
     buffer::{Policy, PortContext},
-    contract::Category,
+    contract::{Category, Contract},
     scheduler::Priority,
 };
 use celltrain_engine::merge::{Merge, TieBreak};
@@ -17,7 +17,7 @@ use crate::{
     free::free,
     host::{Host, HostParts},
     network::{FlowEnds, Network, Node},
-    port::{Location, Port, PortParts, PortSamplers, Queuing, ServiceKind},
+    port::{Location, Port, PortParts, PortSamplers, Queuing, RateSchedule, ServiceKind},
     rate_control::{RateControl, RmRelay, Role},
     scenario::{self, Graph, Link},
 };
@@ -95,7 +95,7 @@ impl Builder<'_> {
     fn finish_port(&self, index: usize, draft: PortDraft) -> Port {
         let link = &self.graph.links[index];
         let vcs = || draft.vcs.iter().map(|&vc| &self.vcs[vc as usize]);
-        let contracts: Vec<_> = vcs().map(|vc| vc.contract(index)).collect();
+        let mut contracts: Vec<_> = vcs().map(|vc| vc.contract(index)).collect();
         let flows: Vec<_> = vcs().map(|vc| vc.flow).collect();
         let mut policers: Vec<_> = vcs().map(|vc| vc.policer(index)).collect();
         if policers.iter().all(Option::is_none) {
@@ -112,7 +112,7 @@ impl Builder<'_> {
             scenario::NodeKind::Switch => Location::Switch,
             scenario::NodeKind::Host => Location::Interface,
         };
-        let line = line(link);
+        let line = line(link, link.rate);
         let context = PortContext {
             capacity: line.capacity(),
             unit: link.buffer.1,
@@ -125,13 +125,18 @@ impl Builder<'_> {
         let roles = vcs().map(|vc| vc.role).collect();
         let control = rate_control(self.graph, link, &flows, roles, draft.relays).filter(|_| in_switch);
         let categories = contracts.iter().map(|contract| contract.category);
-        let service = ServiceKind::of(&link.discard, &link.scheduler, link.vc_buffer, categories);
-        let stores = in_switch && (self.options.store_queues || service == ServiceKind::Stored);
+        let service = ServiceKind::of(link, location, categories);
+        let stores = in_switch && self.options.store_queues || service == ServiceKind::Stored;
+        if !in_switch {
+            // An interface sends in the order in which the host does, whatever the categories.
+            contracts.fill(Contract::default());
+        }
         let queuing = stores.then(|| Queuing {
             scheduler: Priority::new(&link.scheduler, &contracts, line.service())
                 .expect("the scenario was checked"),
             vc_capacity: link.vc_buffer.units(),
             abr: contracts.iter().map(|contract| contract.category == Category::Abr).collect(),
+            rates: RateSchedule::of(link),
         });
         Port::new(PortParts {
             name,

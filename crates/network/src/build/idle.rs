@@ -45,14 +45,14 @@ fn idle_way(graph: &Graph, flow: &Flow, route: &[usize], aal5: &aal5::Params) ->
 
 /// Every link takes a cell as soon as it is there: the slowest one has to send all of them.
 fn of_cells(links: &[&Link], cells: u64) -> Time {
-    let slot = |link: &&Link| Slot::of_bits(CELL_BITS, link.rate).seconds();
+    let slot = |link: &&Link| Slot::of_bits(CELL_BITS, link.fastest()).seconds();
     let slowest = links.iter().map(slot).fold(0.0, f64::max);
     rounded(links, links.iter().map(slot).sum::<f64>() + (cells - 1) as f64 * slowest)
 }
 
 /// Every link has to have all of a packet before the next one begins.
 fn of_packet(links: &[&Link], octets: u64) -> Time {
-    let time = |link: &&Link| Slot::of_bits(8, link.rate).seconds() * (octets + link.overhead.0) as f64;
+    let time = |link: &&Link| Slot::of_bits(8, link.fastest()).seconds() * (octets + link.overhead.0) as f64;
     rounded(links, links.iter().map(time).sum())
 }
 

@@ -4,13 +4,13 @@ use std::{collections::BTreeMap, ops::Range};
 
 use celltrain_atm::{
     buffer::{DiscardParams, Policy, PolicyName, PortContext},
-    cell::CELL_BITS,
     contract::Contract,
     quantity::{Capacity, CellRate, Unit},
 };
 use celltrain_engine::{
     Slot,
     merge::{Merge, TieBreak},
+    quantity::BitRate,
     stream::{Stream, StreamId},
 };
 
@@ -31,7 +31,8 @@ impl Builder<'_> {
     ///
     /// A shaper is a port whose line has the peak rate and leads nowhere but to the interface.
     pub(super) fn shape(&mut self, from: usize, link: usize, pcr: CellRate, vci: u32) -> (StreamId, u32) {
-        let line = line(&Link { rate: pcr.0, buffer: Capacity::UNLIMITED, ..self.graph.links[link].clone() });
+        let unlimited = Link { buffer: Capacity::UNLIMITED, ..self.graph.links[link].clone() };
+        let line = line(&unlimited, pcr.0);
         let (stream, spaced) = (self.add_stream(), self.add_stream());
         self.host(from).outputs.push(stream);
         self.port(link).inputs.push(spaced);
@@ -212,18 +213,17 @@ impl Builder<'_> {
     }
 }
 
-/// A link and the buffer in front of it.
-pub(super) fn line(link: &Link) -> Line {
-    match link.framing {
-        Framing::Cells => {
-            Line::Cells { slot: Slot::of_bits(CELL_BITS, link.rate), capacity: link.buffer.units() }
-        }
+/// A link that transmits at `rate`, and the buffer in front of it.
+pub(super) fn line(link: &Link, rate: BitRate) -> Line {
+    let line = match link.framing {
+        Framing::Cells => Line::Cells { slot: Slot::ZERO, capacity: link.buffer.units() },
         Framing::Packets => {
             let limit = match link.buffer {
                 capacity @ Capacity(_, Unit::Bytes) => PacketLimit::Octets(capacity.units()),
                 capacity => PacketLimit::Packets(capacity.units()),
             };
-            Line::Packets { octet: Slot::of_bits(8, link.rate), overhead: link.overhead.0, limit }
+            Line::Packets { octet: Slot::ZERO, overhead: link.overhead.0, limit }
         }
-    }
+    };
+    line.at(rate)
 }

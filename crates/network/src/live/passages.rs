@@ -148,13 +148,13 @@ impl Live {
     }
 }
 
-/// The time that a cell, or a packet of so many octets, takes on a link.
+/// The time that a cell, or a packet of so many octets, takes on a link at the least.
 fn slot(link: &Link, packet: u64) -> Time {
     let octets = match link.framing {
         Framing::Cells => CELL,
         Framing::Packets => packet + link.overhead.0,
     };
-    (u128::from(8 * octets) * u128::from(SECOND) / u128::from(link.rate.0)) as Time
+    (u128::from(8 * octets) * u128::from(SECOND) / u128::from(link.fastest().0)) as Time
 }
 
 fn number(kind: Kind) -> u8 {

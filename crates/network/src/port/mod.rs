@@ -17,12 +17,14 @@ mod occupancy;
 mod packets;
 mod passing;
 mod queues;
+mod rates;
 mod service;
 mod stored;
 mod watch;
 
 use celltrain_atm::{
     buffer::{BufferPolicy, Needs, Policy, Reason},
+    cell::CELL_BITS,
     policing::Policer,
     scheduler::ServiceTime,
     with_policy,
@@ -30,6 +32,7 @@ use celltrain_atm::{
 use celltrain_engine::{
     Fingerprint, Instant, Slot, Time,
     merge::Merge,
+    quantity::BitRate,
     stream::StreamId,
     time::{NEVER, Span, SpanSum},
 };
@@ -38,7 +41,9 @@ use self::{
     cells::CellFifo, computed::Computed, core::PortCore, packets::PacketFifo, service::Service,
     stored::Stored,
 };
-pub(crate) use self::{entry::VcEntry, packets::PacketLimit, service::ServiceKind, stored::Queuing};
+pub(crate) use self::{
+    entry::VcEntry, packets::PacketLimit, rates::RateSchedule, service::ServiceKind, stored::Queuing,
+};
 use crate::{
     flight::Streams,
     measures::{Histogram, Sampler},
@@ -149,7 +154,7 @@ pub(crate) enum Location {
 enum AnyCore {
     Cells(PortCore<Computed<CellFifo>>),
     Packets(PortCore<Computed<PacketFifo>>),
-    Stored(PortCore<Stored>),
+    Stored(Box<PortCore<Stored>>),
 }
 
 /// Runs `$body` with `$bound` bound to the core inside `$any`.
@@ -180,6 +185,24 @@ impl Line {
         match self {
             Self::Cells { slot, .. } => slot,
             Self::Packets { .. } => Slot::ZERO,
+        }
+    }
+
+    /// The same at another rate.
+    pub(crate) fn at(self, rate: BitRate) -> Self {
+        match self {
+            Self::Cells { capacity, .. } => Self::Cells { slot: Slot::of_bits(CELL_BITS, rate), capacity },
+            Self::Packets { overhead, limit, .. } => {
+                Self::Packets { octet: Slot::of_bits(8, rate), overhead, limit }
+            }
+        }
+    }
+
+    /// The time that a unit takes at the least.
+    fn shortest(self) -> Time {
+        match self {
+            Self::Cells { slot, .. } => slot.ps(),
+            Self::Packets { octet, overhead, .. } => packets::shortest(octet, overhead),
         }
     }
 
@@ -248,7 +271,9 @@ impl Port {
             log: None,
         };
         let core = match (parts.queuing, parts.line) {
-            (Some(queuing), line) => AnyCore::Stored(shared.serving(Stored::new(line, queuing, pushes_out))),
+            (Some(queuing), line) => {
+                AnyCore::Stored(Box::new(shared.serving(Stored::new(line, queuing, pushes_out))))
+            }
             (None, Line::Cells { slot, capacity }) => {
                 AnyCore::Cells(shared.serving(Computed::new(CellFifo::new(slot, capacity), per_vc)))
             }

@@ -5,20 +5,14 @@
 //! may depend on what arrives until then, queues are *stored*, and departures are events. Both give the same results
 //! wherever both apply.
 
-use celltrain_atm::{
-    Cell,
-    buffer::DiscardParams,
-    contract::Category,
-    quantity::Capacity,
-    scheduler::{DisciplineName, SchedulerParams},
-};
+use celltrain_atm::{Cell, contract::Category, quantity::Capacity, scheduler::DisciplineName};
 use celltrain_engine::{
     Instant, Time,
     time::{Span, SpanSum},
 };
 
-use super::{occupancy::VcOccupancy, queues::Unit};
-use crate::measures::Levels;
+use super::{Location, occupancy::VcOccupancy, queues::Unit};
+use crate::{measures::Levels, scenario::Link};
 
 /// The two services of a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,19 +24,20 @@ pub(crate) enum ServiceKind {
 }
 
 impl ServiceKind {
-    /// The service that a port needs which VCs of these `categories` cross: the queues are stored where a scheduler, a limit per VC
-    /// or push-out works on them, and where some VCs have priority over others.
+    /// The service that the port of `link` needs which VCs of these `categories` cross: the queues are stored where a scheduler, a limit
+    /// per VC or push-out works on them, where some VCs have priority over others, and where the rate of the link changes. The
+    /// interface of a host is a FIFO of all VCs, without limits.
     pub(crate) fn of(
-        discard: &DiscardParams,
-        scheduler: &SchedulerParams,
-        vc_buffer: Capacity,
+        link: &Link,
+        location: Location,
         mut categories: impl Iterator<Item = Category>,
     ) -> Self {
         let first = categories.next();
-        let stores = discard.policy.pushes_out()
-            || scheduler.discipline != DisciplineName::Fifo
-            || vc_buffer != Capacity::UNLIMITED
+        let in_switch = link.discard.policy.pushes_out()
+            || link.scheduler.discipline != DisciplineName::Fifo
+            || link.vc_buffer != Capacity::UNLIMITED
             || categories.any(|category| Some(category) != first);
+        let stores = link.changes_rate() || in_switch && location == Location::Switch;
         if stores { Self::Stored } else { Self::Computed }
     }
 }

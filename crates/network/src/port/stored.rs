@@ -18,11 +18,10 @@ use celltrain_engine::{
 };
 
 use super::{
-    Line,
+    Line, RateSchedule,
     core::PortCore,
     fifo::APART,
     occupancy::VcOccupancy,
-    packets,
     queues::{Store, Unit},
     service::Service,
 };
@@ -47,8 +46,11 @@ pub(super) struct Stored {
     free: Instant,
     /// Number of the last departure.
     number: u64,
-    /// What the link has carried, in its slots: cells, or octets with what the link adds to packets.
-    carried: u64,
+    /// How long it took to transmit what the link has carried.
+    carried: Span,
+    /// How the rate of `line` changes, and what a unit takes at the least at any of them.
+    rates: RateSchedule,
+    shortest: Time,
     /// How long the buffer held how much, if that is followed.
     levels: Option<Box<Levels>>,
 }
@@ -70,12 +72,14 @@ pub(crate) struct Queuing {
     pub(crate) vc_capacity: u64,
     /// Which VCs are ABR.
     pub(crate) abr: Vec<bool>,
+    /// How the rate of the link changes.
+    pub(crate) rates: RateSchedule,
 }
 
 impl Stored {
     /// `pushes_out`: whether the policy pushes frames out of their queues.
     pub(super) fn new(line: Line, queuing: Queuing, pushes_out: bool) -> Self {
-        let Queuing { scheduler, vc_capacity, abr } = queuing;
+        let Queuing { scheduler, vc_capacity, abr, rates } = queuing;
         Self {
             line,
             // Of a packet for which its own VC's packets leave no room in the whole buffer, others are not pushed out in vain.
@@ -89,7 +93,9 @@ impl Stored {
             sending: None,
             free: Instant::default(),
             number: 0,
-            carried: 0,
+            carried: Span::default(),
+            shortest: line.at(rates.fastest()).shortest(),
+            rates,
             levels: None,
         }
     }
@@ -171,22 +177,15 @@ impl Stored {
     fn send(&mut self, unit: Unit, start: Instant) -> Instant {
         let departure = match self.line {
             Line::Cells { slot, .. } => start.plus(slot),
-            Line::Packets { octet, .. } => start.plus_slots(octet, self.slots(&unit)),
+            Line::Packets { octet, overhead, .. } => {
+                start.plus_slots(octet, u64::from(unit.cell.octets) + overhead)
+            }
         };
         let in_step = matches!(self.line, Line::Cells { .. }) && start == self.free;
         self.number = self.number.wrapping_add(if in_step { 1 } else { APART });
         self.free = departure;
         self.sending = Some(Sending { unit, start, departure });
         departure
-    }
-
-    /// What a unit takes of the link, in its slots.
-    #[inline]
-    fn slots(&self, unit: &Unit) -> u64 {
-        match self.line {
-            Line::Cells { .. } => 1,
-            Line::Packets { overhead, .. } => u64::from(unit.cell.octets) + overhead,
-        }
     }
 
     /// As [`VcOccupancy::check`]; and no unit waits while the link is idle.
@@ -292,11 +291,7 @@ impl Service for Stored {
 
     fn busy(&self, now: Instant, _: u64) -> Span {
         let now_sending = self.sending.as_ref().map_or(Span::default(), |sending| now.since(sending.start));
-        let slot = match self.line {
-            Line::Cells { slot, .. } => slot,
-            Line::Packets { octet, .. } => octet,
-        };
-        Span::of_slots(slot, self.carried).plus(now_sending, 1)
+        self.carried.plus(now_sending, 1)
     }
 
     fn occupancy_integral(&self, now: Instant, sojourns: SpanSum) -> SpanSum {
@@ -307,10 +302,7 @@ impl Service for Stored {
     }
 
     fn shortest(&self) -> Time {
-        match self.line {
-            Line::Cells { slot, .. } => slot.ps(),
-            Line::Packets { octet, overhead, .. } => packets::shortest(octet, overhead),
-        }
+        self.shortest
     }
 
     fn free(&self) -> Time {
@@ -374,11 +366,12 @@ impl PortCore<Stored> {
 
     /// Handles the departures up to `now`.
     fn send_until<P: BufferPolicy>(&mut self, policy: &mut P, now: Instant, streams: &mut Streams) {
-        while let Some(Sending { unit, departure, .. }) =
+        while let Some(Sending { unit, start, departure }) =
             self.service.sending.take_if(|sending| sending.departure <= now)
         {
+            self.follow_rate(policy, departure);
             self.service.leave(&unit, departure);
-            self.service.carried += self.service.slots(&unit);
+            self.service.carried = self.service.carried.plus(departure.since(start), 1);
             let sojourn = departure.since(unit.at);
             self.stats.sojourns.add(sojourn);
             if unit.cell.kind == Kind::Data {
@@ -390,6 +383,18 @@ impl PortCore<Stored> {
                 }
             }
             self.send_next(policy, departure, streams);
+        }
+        self.follow_rate(policy, now);
+    }
+
+    /// Gives the link the rate that it has at `now`, before anything else happens then.
+    #[inline]
+    fn follow_rate<P: BufferPolicy>(&mut self, policy: &mut P, now: Instant) {
+        while let Some(change) = self.service.rates.step(now.ps()) {
+            self.service.line = self.service.line.at(change.rate);
+            // What departs before and after it is on two grids.
+            self.service.number = self.service.number.wrapping_add(APART);
+            policy.on_rate(change.rate, change.at.ps());
         }
     }
 

@@ -1,8 +1,8 @@
 //! The bottleneck of a network: the port that the summary's occupancy, delay and utilisation are about.
 
-use celltrain_engine::quantity::Duration;
+use celltrain_engine::{quantity::Duration, time::seconds};
 
-use crate::scenario::{Flow, Graph, NodeKind, Traffic};
+use crate::scenario::{Flow, Graph, Link, NodeKind, Traffic};
 
 /// The link behind the port that the scenario names, else behind the switch port with the highest offered load: what the flows
 /// across it would send if nothing else held them back, over its rate. Of equals the first in the order of the links.
@@ -17,7 +17,8 @@ pub(super) fn bottleneck(graph: &Graph, duration: Duration) -> Option<usize> {
     for flow in &graph.flows {
         let offered = offered(graph, flow, duration);
         for (route, share) in flow.ways() {
-            route.iter().for_each(|&link| loads[link] += share * offered / graph.links[link].rate.0 as f64);
+            let load = |link: usize| share * offered / mean_rate(&graph.links[link], duration);
+            route.iter().for_each(|&link| loads[link] += load(link));
         }
     }
     let of_switches =
@@ -28,12 +29,17 @@ pub(super) fn bottleneck(graph: &Graph, duration: Duration) -> Option<usize> {
     })
 }
 
+/// The mean rate of a link in a run, in bit/s.
+fn mean_rate(link: &Link, duration: Duration) -> f64 {
+    if link.changes_rate() { link.bits_until(duration) / seconds(duration.ps()) } else { link.rate.0 as f64 }
+}
+
 /// How much less a load may be through rounding alone.
 const ROUNDING: f64 = 1e-9;
 
 /// What a flow would send by itself, in bit/s.
 pub(super) fn offered(graph: &Graph, flow: &Flow, duration: Duration) -> f64 {
-    let line = flow.route.first().map_or(0.0, |&link| graph.links[link].rate.0 as f64);
+    let line = flow.route.first().map_or(0.0, |&link| mean_rate(&graph.links[link], duration));
     match &flow.traffic {
         Traffic::ShortFlows(form) => form.offered(flow.slowest(&graph.links), duration),
         traffic => traffic.mean_rate(duration).unwrap_or(line),

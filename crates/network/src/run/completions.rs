@@ -101,12 +101,12 @@ pub(super) fn empty_network(graph: &Graph, flow: &Flow, aal5: &aal5::Params, byt
         let link = &graph.links[link];
         match link.framing {
             Framing::Cells => {
-                let cell = Slot::of_bits(CELL_BITS, link.rate);
+                let cell = Slot::of_bits(CELL_BITS, link.fastest());
                 let cells = full * aal5.cells(mss + headers) + aal5.cells(last + headers);
                 (slots(cell, cells), slots(cell, 1))
             }
             Framing::Packets => {
-                let (octet, extra) = (Slot::of_bits(8, link.rate), headers + link.overhead.0);
+                let (octet, extra) = (Slot::of_bits(8, link.fastest()), headers + link.overhead.0);
                 (slots(octet, bytes + (full + 1) * extra), slots(octet, last + extra))
             }
         }

@@ -31,7 +31,7 @@ use crate::{
     measures::{Delays, Excess, Guaranteed, Series, Together},
     network::{Carrier, FlowEnds, Network},
     port::{Location, Port, PortStats},
-    scenario::{Flow, Framing, Graph, Scenario, ScenarioError},
+    scenario::{Flow, Framing, Graph, Link, Scenario, ScenarioError},
     table::Table,
 };
 
@@ -185,7 +185,7 @@ impl<'a> Experiment<'a> {
         if self.scenario.spec().measures.distributions {
             network.follow_levels();
         }
-        let fastest = self.graph.links.iter().map(|link| link.rate).max()?;
+        let fastest = self.graph.links.iter().map(Link::fastest).max()?;
         let most = Slot::of_bits(CELL_BITS * MOST_CELLS_A_VISIT, fastest).ps();
         network.set_schedule(|schedule| schedule.cap = schedule.cap.min(most.max(1)));
         Some(network)
@@ -285,7 +285,7 @@ impl<'a> Experiment<'a> {
         }
         let with_rate = std::iter::zip(sums, &graph.links).enumerate();
         with_rate
-            .map(|(place, (sum, link))| (graph.link_name(place), sum, link.rate.0 as f64))
+            .map(|(place, (sum, link))| (graph.link_name(place), sum, link.slowest().0 as f64))
             .filter(|(_, sum, rate)| sum > rate)
             .collect()
     }

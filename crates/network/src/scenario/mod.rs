@@ -21,7 +21,7 @@ mod tree;
 use std::path::Path;
 
 pub use check::{
-    MAX_DELAY, MAX_DELAY_CHANGES, MAX_DURATION, MAX_FRAME_CELLS, MAX_OVERHEAD, MAX_PACKET_RATE, MAX_RATE,
+    MAX_CHANGES, MAX_DELAY, MAX_DURATION, MAX_FRAME_CELLS, MAX_OVERHEAD, MAX_PACKET_RATE, MAX_RATE,
     MAX_REPLICATIONS, MAX_SAMPLES, MAX_TRANSFER, MIN_PERIOD, MIN_RATE,
 };
 pub use error::ScenarioError;
@@ -33,13 +33,13 @@ pub use graph::{
 pub use source::{MAX_EXTENDS, MAX_FILE};
 pub(crate) use spec::forms;
 pub use spec::{
-    ArrivalTimes, Backbone, Bernoulli, BurstLoss, Bursty, Cbr, CellRate, Chain, Dark, DelayChange,
+    ArrivalTimes, Backbone, Bernoulli, BurstLoss, Bursty, Cbr, CellRate, Chain, Changes, Dark, DelayChange,
     DelayChanges, DelayRange, Distribution, Dumbbell, ExplicitGraph, FatTree, Finite, FlowSpec, Framing,
     Greedy, GroupSpec, HostSpec, IpServes, LeafSpine, LinkEntry, LinkException, LinkOverride, LinkSpec,
     LongRange, LossDirection, LossSpec, LossUnit, MeasuredDelays, MeasuresSpec, Mmpp, MmppState, Multipath,
-    NSource, NodeEntry, NodeKind, OnOff, Pairs, ParkingLot, Pattern, Poisson, PortSpec, Random, Reorder,
-    RequestResponse, Routing, SCHEMA, ShortFlows, Spec, Start, SwitchSpec, TieBreak, Topology, Torus, Trace,
-    TraceFlow, Traffic, Transfer, Weights,
+    NSource, NodeEntry, NodeKind, OnOff, Pairs, ParkingLot, Pattern, Poisson, PortSpec, Random, RateChange,
+    RateChanges, Reorder, RequestResponse, Routing, SCHEMA, ShortFlows, Spec, Start, SwitchSpec, TieBreak,
+    Topology, Torus, Trace, TraceFlow, Traffic, Transfer, Weights,
 };
 
 use self::{

@@ -81,6 +81,14 @@ pub(crate) fn case(schema: &Schema, seed: u64, index: u64, extremes: bool) -> Ca
             Err(_) => scenario = before,
         }
     }
+    let before = scenario.clone();
+    if topology::rates(&mut draw.beside("rates"), &mut scenario) {
+        // What computes with one rate does not suit every scenario.
+        match repaired(&mut scenario) {
+            Ok(graph) => found = graph,
+            Err(_) => scenario = before,
+        }
+    }
     times(draw, &mut scenario, &found);
     measures(&mut draw.beside("measures"), schema, &mut scenario, &found);
     Case { text: text(&scenario), redrawn }

@@ -167,7 +167,7 @@ impl Trial {
         let shortest = |link: &celltrain_network::scenario::Link| {
             // A cell, or a packet of 40 bytes.
             let bits = 320.0;
-            link.shortest_delay.ps() as f64 + bits / link.rate.0 as f64 * 1e12
+            link.shortest_delay.ps() as f64 + bits / link.fastest().0 as f64 * 1e12
         };
         let step = self.graph.links.iter().map(shortest).fold(f64::INFINITY, f64::min).max(1.0);
         let steps = self.scenario.spec().duration.ps() as f64 / step;

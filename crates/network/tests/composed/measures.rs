@@ -4,10 +4,13 @@ use celltrain_atm::{
     buffer::DiscardParams,
     contract::{Category, Spacing},
 };
-use celltrain_engine::{quantity::Tolerance, time::seconds};
+use celltrain_engine::{
+    quantity::{BitRate, Duration, Tolerance},
+    time::seconds,
+};
 use celltrain_network::{
     RunResult,
-    scenario::{Distribution, Flow, Framing, Graph, Link, NodeKind, Scenario, TieBreak, Traffic},
+    scenario::{Distribution, Flow, Framing, Graph, Link, NodeKind, RateChange, Scenario, TieBreak, Traffic},
     table::{Column, Table},
     traffic::sizes::FlowSize,
 };
@@ -94,7 +97,8 @@ pub(crate) fn at_the_last_link(scenario: &Scenario, graph: &Graph, result: &RunR
         }
         let delivered: f64 = flows.iter().map(|(number, _)| throughputs[*number] * window).sum();
         let frames: f64 = flows.iter().map(|(_, flow)| frame_bits(flow)).sum();
-        let carried = link.rate.0 as f64 * window;
+        // What comes out in the window entered the link a delay earlier, when its rate may have been another one.
+        let carried = link.fastest().0 as f64 * window;
         if delivered > (carried + frames + 8.0 * 53.0) * NEARLY {
             let name = graph.link_name(index);
             failures.push(Failure::new(
@@ -109,8 +113,11 @@ pub(crate) fn at_the_last_link(scenario: &Scenario, graph: &Graph, result: &RunR
 /// The network in which each clock is as fast as `tolerance` allows.
 pub(crate) fn by_the_fastest_clocks(mut graph: Graph, tolerance: Tolerance) -> Graph {
     if tolerance > Tolerance(0) {
+        let faster = |rate: u64| BitRate(rate + (rate as f64 * 1e-9 * tolerance.0 as f64) as u64 + 1);
         for link in &mut graph.links {
-            link.rate.0 += (link.rate.0 as f64 * 1e-9 * tolerance.0 as f64) as u64 + 1;
+            link.rate = faster(link.rate.0);
+            let changed = |change: &RateChange| RateChange { rate: faster(change.rate.0), ..*change };
+            link.rate_changes = link.rate_changes.iter().map(changed).collect::<Vec<_>>().into();
         }
     }
     graph
@@ -169,7 +176,7 @@ pub(crate) fn of_a_whole_run(
     // Samples much closer than the cells are there for the occupancy alone.
     failures.retain(|failure| !failure.kind.starts_with("range: series"));
     failures.iter_mut().for_each(|failure| failure.kind.insert_str(0, "whole run, "));
-    failures.extend(links_and_flows(graph, result, duration));
+    failures.extend(links_and_flows(graph, result, scenario.spec().duration));
     failures.extend(sends_and_deliveries(graph, result));
     failures.extend(without_losses(graph, result));
     failures.extend(little(result, duration, seconds(sample)));
@@ -179,15 +186,18 @@ pub(crate) fn of_a_whole_run(
 }
 
 /// The throughputs of all flows that cross a link are together no more than its rate.
-fn links_and_flows(graph: &Graph, result: &RunResult, duration: f64) -> Vec<Failure> {
+fn links_and_flows(graph: &Graph, result: &RunResult, length: Duration) -> Vec<Failure> {
+    let duration = seconds(length.ps());
     let throughputs = column(&result.flows, "throughput");
     let mut failures = Vec::new();
     for (index, link) in graph.links.iter().enumerate() {
         let crossing = graph.flows.iter().zip(&throughputs).filter(|(flow, _)| flow.route.contains(&index));
         let sum: f64 = crossing.map(|(_, throughput)| throughput).sum();
-        if sum > link.rate.0 as f64 * NEARLY {
-            let detail =
-                format!("{}: {sum} bit/s over {} bit/s, {duration} s", graph.link_name(index), link.rate.0);
+        // A unit that was being transmitted when the rate fell has kept the rate.
+        let most = 8.0 * (65_535.0 + link.overhead.0 as f64) * link.rate_changes.len() as f64;
+        let carried = link.bits_until(length) + most;
+        if sum * duration > carried * NEARLY {
+            let detail = format!("{}: {sum} bit/s, {carried} bits in {duration} s", graph.link_name(index));
             failures.push(Failure::new("flows get more than a link carries", detail));
         }
     }
@@ -300,7 +310,7 @@ fn work_conserving(scenario: &Scenario, graph: &Graph, result: &RunResult, sampl
         let (Some(occupancy), Some(busy)) = (of(&name, "occupancy"), of(&name, "utilisation")) else {
             continue;
         };
-        let slot = 424.0 / link.rate.0 as f64;
+        let slot = 424.0 / link.slowest().0 as f64;
         let lasting = (sample / slot).ceil() + 1.0;
         let (mut length, mut sent) = (0.0, 0.0);
         for (place, &waiting) in occupancy.values.iter().enumerate() {
@@ -342,7 +352,7 @@ fn sources_keep_to_their_rates(graph: &Graph, result: &RunResult, duration: f64)
         }
         let allowed =
             result.series.iter().find(|series| series.entity == flow.name && series.metric == "acr");
-        let line = link.rate.0 as f64 / 424.0;
+        let line = link.slowest().0 as f64 / 424.0;
         if let Some(rate) =
             allowed.and_then(|series| series.values.iter().find(|&&rate| rate > line * NEARLY))
         {

@@ -77,7 +77,7 @@ fn of_port(graph: &Graph, port: &PortAudit, busy: f64, length: f64) -> Option<Fa
         Framing::Packets => 8.0 * (65_535.0 + link.overhead.0 as f64),
     };
     // What was being sent at the beginning of the window may count in it.
-    let most = length + unit / link.rate.0 as f64;
+    let most = length + unit / link.slowest().0 as f64;
     if port.busy - busy > most * (1.0 + 1e-9) {
         let detail = format!("{name}: busy for {} s of {length} s", port.busy - busy);
         return Some(Failure::new("stops: a port carries more than its line", detail));

@@ -254,6 +254,35 @@ fn impairments(draw: &mut Draw, scenario: &mut Table, place: &str, packets: bool
     }
 }
 
+/// Changes the rates of links in some scenarios; whether it did.
+pub(crate) fn rates(draw: &mut Draw, scenario: &mut Table) -> bool {
+    if !draw.chance(0.15) {
+        return false;
+    }
+    let place = *draw.pick(&["link", "link.access", "link.trunk", "link.exit", "topology"]);
+    let changes = rate_changes(draw);
+    if place != "topology" {
+        put(scenario, &format!("{place}.rate-changes"), changes);
+    } else if let Some(Value::Array(links)) = scenario["topology"].get_mut("link") {
+        let link = draw.whole(0, links.len() as u64 - 1) as usize;
+        links[link].as_table_mut().expect("a link").insert("rate-changes".into(), changes);
+    }
+    true
+}
+
+fn rate_changes(draw: &mut Draw) -> Value {
+    let mut at = 0.0;
+    let mut changes = Vec::new();
+    for _ in 0..draw.whole(1, 4) {
+        at += draw.scale * draw.magnitude(0.1, 5.0) + 1.0;
+        let mut change = Table::new();
+        put(&mut change, "at", picoseconds(at));
+        put(&mut change, "rate", draw.bit_rate());
+        changes.push(change);
+    }
+    tables(changes)
+}
+
 /// `[link]`, `[host]` and `[aal5]`.
 pub(crate) fn elements(draw: &mut Draw, schema: &Schema, scenario: &mut Table, packets: bool) {
     let mut link = Table::new();

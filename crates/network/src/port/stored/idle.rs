@@ -59,7 +59,7 @@ impl Stored {
         let (first, last) = if on_grid { (train.slots_to(1), train.slots_to(count)) } else { (APART, APART) };
         let (first, last) = (self.number.wrapping_add(first), self.number.wrapping_add(last));
         self.number = if on_grid { last } else { last.wrapping_add(APART) };
-        self.carried += u64::from(count);
+        self.carried = self.carried.plus(Span::of_slots(slot, count.into()), 1);
         self.free = unit.at.plus(slot);
         self.sending = Some(Sending { unit, start: unit.at, departure: self.free });
         (first, last)
@@ -68,11 +68,12 @@ impl Stored {
 
 impl PortCore<Stored> {
     /// Whether the cells of `train` behind its first, which is in transmission, find the link free one after another, and nothing
-    /// waiting. Rate control and policers look at each cell by itself.
+    /// waiting, at one rate. Rate control and policers look at each cell by itself.
     #[inline]
     pub(super) fn comes_alone(&self, train: &Train<Cell>) -> bool {
         train.count > 1
             && train.slot >= self.service.line.slot()
+            && train.last().ps() < self.service.rates.next()
             && self.service.store.waiting() == 0
             && self.service.levels.is_none()
             && self.control.is_none()
@@ -123,7 +124,7 @@ impl PortCore<Stored> {
     fn end_rest(&mut self, next: Unit, accepted: bool, streams: &mut Streams) {
         let service = &mut self.service;
         let Some(Sending { start, departure, .. }) = service.sending.take() else { return };
-        service.carried += 1;
+        service.carried = service.carried.plus(departure.since(start), 1);
         self.stats.sojourns.add(departure.since(start));
         service.idle(departure);
         if accepted {

@@ -5,13 +5,13 @@ use celltrain_engine::quantity::Duration;
 use super::{
     super::{
         error::Problem,
-        spec::{BurstLoss, Dark, DelayChange, LinkOverride, Reorder},
+        spec::{BurstLoss, Dark, DelayChange, LinkOverride, RateChange, Reorder},
     },
-    Checked, MAX_DELAY, MAX_DURATION, MIN_PERIOD, within,
+    Checked, MAX_DELAY, MAX_DURATION, MAX_RATE, MIN_PERIOD, MIN_RATE, within,
 };
 
-/// The most changes of a link's delay.
-pub const MAX_DELAY_CHANGES: usize = 10_000;
+/// The most changes of a link's delay, and of its rate.
+pub const MAX_CHANGES: usize = 10_000;
 
 /// Checks what is given for a link under `key` beside its rate, delay and share of losses.
 pub(super) fn check(key: &str, link: &LinkOverride) -> Checked {
@@ -25,9 +25,10 @@ pub(super) fn check(key: &str, link: &LinkOverride) -> Checked {
     if let Some(periods) = &link.dark {
         dark(&format!("{key}.dark"), periods)?;
     }
-    link.delay_changes
-        .as_ref()
-        .map_or(Ok(()), |changes| delay_changes(&format!("{key}.delay-changes"), changes))
+    if let Some(changes) = &link.delay_changes {
+        delay_changes(&format!("{key}.delay-changes"), changes)?;
+    }
+    link.rate_changes.as_ref().map_or(Ok(()), |changes| rate_changes(&format!("{key}.rate-changes"), changes))
 }
 
 fn burst_loss(key: &str, bursts: &BurstLoss) -> Checked {
@@ -60,18 +61,32 @@ fn dark(key: &str, periods: &Dark) -> Checked {
 }
 
 fn delay_changes(key: &str, changes: &[DelayChange]) -> Checked {
-    if changes.len() > MAX_DELAY_CHANGES {
-        let message = format!("expected at most {MAX_DELAY_CHANGES} changes, found {}", changes.len());
+    for (index, change) in changes.iter().enumerate() {
+        within(&format!("{key}.{index}.delay"), change.delay.0, Duration(0), MAX_DELAY)?;
+    }
+    in_order(key, changes.iter().map(|change| change.at))
+}
+
+fn rate_changes(key: &str, changes: &[RateChange]) -> Checked {
+    for (index, change) in changes.iter().enumerate() {
+        within(&format!("{key}.{index}.rate"), change.rate, MIN_RATE, MAX_RATE)?;
+    }
+    in_order(key, changes.iter().map(|change| change.at))
+}
+
+/// Checks the times of the changes of something about a link.
+fn in_order(key: &str, times: impl ExactSizeIterator<Item = Duration>) -> Checked {
+    if times.len() > MAX_CHANGES {
+        let message = format!("expected at most {MAX_CHANGES} changes, found {}", times.len());
         return Err(Problem::new(key, message));
     }
-    for (index, change) in changes.iter().enumerate() {
-        within(&format!("{key}.{index}.at"), change.at, Duration(0), MAX_DURATION)?;
-        within(&format!("{key}.{index}.delay"), change.delay.0, Duration(0), MAX_DELAY)?;
-        if let Some(before) = index.checked_sub(1).map(|before| changes[before].at)
-            && before >= change.at
+    let mut last = None;
+    for (index, at) in times.enumerate() {
+        within(&format!("{key}.{index}.at"), at, Duration(0), MAX_DURATION)?;
+        if let Some(before) = last.replace(at)
+            && before >= at
         {
-            let message =
-                format!("expected a time after {before}, that of the change before, found {}", change.at);
+            let message = format!("expected a time after {before}, that of the change before, found {at}");
             return Err(Problem::new(format!("{key}.{index}.at"), message));
         }
     }

@@ -20,7 +20,7 @@ use celltrain_engine::{
 };
 use celltrain_tcp::StackSpec;
 
-pub use self::link::MAX_DELAY_CHANGES;
+pub use self::link::MAX_CHANGES;
 use super::{
     error::Problem,
     spec::{DelayRange, FlowSpec, GroupSpec, LinkOverride, LinkSpec, PortSpec, SCHEMA, Spec, Start, Traffic},
@@ -113,6 +113,7 @@ fn links(link: &LinkSpec) -> Checked {
         reorder: link.reorder,
         dark: link.dark,
         delay_changes: Some(link.delay_changes.clone()),
+        rate_changes: Some(link.rate_changes.clone()),
         ..LinkOverride::default()
     };
     let places = [

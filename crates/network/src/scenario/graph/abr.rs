@@ -36,7 +36,8 @@ pub(super) fn check_flow(key: &str, flow: &Flow, links: &[Link]) -> Result<(), P
         );
         return Err(Problem::new(key, message));
     }
-    let line = Rate::of_bits(first.rate);
+    // A peak cell rate is one that the source may always use.
+    let line = Rate::of_bits(first.slowest());
     if let Err(error) = Source::new(params, line) {
         return at(&format!("abr.{}", error.key), error.message);
     }
@@ -61,6 +62,10 @@ pub(super) fn check_allocators(
     }
     for link in links {
         let Some(params) = &link.allocator else { continue };
+        if link.changes_rate() {
+            let message = "the link changes its rate (rate-changes), and an allocator divides one rate: leave one of them out";
+            return Err(Problem::new(key(link), message));
+        }
         let port =
             Port { link: Rate::of_bits(link.rate), capacity: link.buffer.units(), minima: &[Rate::ZERO] };
         Allocator::new(params, &port).map_err(|error| {

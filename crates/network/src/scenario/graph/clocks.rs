@@ -8,7 +8,7 @@ use celltrain_engine::{
 };
 
 use super::{
-    super::spec::{CellRate, Distribution, NodeKind, Spec, Traffic},
+    super::spec::{CellRate, Distribution, NodeKind, RateChange, Spec, Traffic},
     Flow, Graph,
 };
 
@@ -37,7 +37,10 @@ impl Graph {
             i128::from(generator.below(2 * tolerance.0 + 1)) - i128::from(tolerance.0)
         };
         for (index, link) in graph.links.iter_mut().enumerate() {
-            link.rate = off_by(link.rate, offset(index));
+            let offset = offset(index);
+            link.rate = off_by(link.rate, offset);
+            let changed = |change: &RateChange| RateChange { rate: off_by(change.rate, offset), ..*change };
+            link.rate_changes = link.rate_changes.iter().map(changed).collect::<Vec<_>>().into();
         }
         for flow in &mut graph.flows {
             if let Some(rate) = constant_rate(&mut flow.traffic) {
@@ -81,7 +84,7 @@ impl Graph {
         self.nodes[port.from].kind == NodeKind::Switch
             && equal
             && several
-            && offered > u128::from(port.rate.0)
+            && offered > u128::from(port.slowest().0)
     }
 }
 

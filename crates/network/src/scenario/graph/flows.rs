@@ -172,8 +172,9 @@ impl Builder<'_> {
             _ => self.ways(&key, &name, to, from)?,
         };
         self.check_framing(&key, &name, &traffic, there.iter().chain(&back))?;
-        let line = self.router.links()[route[0]].rate;
-        progress::check_source(&table, &traffic, line)?;
+        let first = &self.router.links()[route[0]];
+        let (line, framing, changes_rate) = (first.slowest(), first.framing, first.changes_rate());
+        progress::check_source(&table, &traffic, first.fastest())?;
         if let Traffic::ShortFlows(form) = &traffic {
             self.count_short_flows(&table, form, &route)?;
         }
@@ -185,7 +186,13 @@ impl Builder<'_> {
         contract
             .check(line)
             .map_err(|error| Problem::new(format!("{contract_key}.{}", error.key), error.message))?;
-        if contract.policing != Policing::None && self.router.links()[route[0]].framing == Framing::Packets {
+        if contract.policing != Policing::None && contract.pcr.is_none() && changes_rate {
+            let message = format!(
+                "the first link of flow \"{name}\" changes its rate, so that it is no peak rate for a policer: give `pcr`"
+            );
+            return Err(Problem::new(format!("{contract_key}.policing"), message));
+        }
+        if contract.policing != Policing::None && framing == Framing::Packets {
             let message = format!(
                 "a policer measures cells, and the first link of flow \"{name}\" carries packets: leave policing out, or give it cells"
             );

@@ -24,7 +24,10 @@ use celltrain_atm::{
     quantity::Capacity,
     scheduler::SchedulerParams,
 };
-use celltrain_engine::quantity::{BitRate, Bytes, Duration};
+use celltrain_engine::{
+    quantity::{BitRate, Bytes, Duration},
+    time::seconds,
+};
 use celltrain_tcp::Params;
 
 use self::generate::{LinkOutline, Outline};
@@ -33,8 +36,8 @@ pub use self::{poll::WORK_BETWEEN_POLLS, progress::MAX_OVERLOAD};
 use super::{
     error::{Problem, suggestion},
     spec::{
-        BurstLoss, Dark, DelayChanges, Framing, LossDirection, LossUnit, NodeKind, Reorder, Spec, Start,
-        SwitchSpec, Traffic,
+        BurstLoss, Dark, DelayChanges, Framing, LossDirection, LossUnit, NodeKind, RateChanges, Reorder,
+        Spec, Start, SwitchSpec, Traffic,
     },
 };
 
@@ -82,8 +85,10 @@ pub struct Link {
     pub from: usize,
     /// Index of the node that receives.
     pub to: usize,
-    /// Line rate.
+    /// Line rate, at the start of the run.
     pub rate: BitRate,
+    /// How its rate changes.
+    pub rate_changes: RateChanges,
     /// Time from the end of a cell's transmission to its arrival; where a switch receives, its own delay is included.
     pub delay: Duration,
     /// Whether it carries cells or packets.
@@ -182,6 +187,38 @@ impl Link {
             || self.reorder.is_some()
             || self.dark.is_some()
             || !self.delay_changes.is_empty()
+    }
+
+    /// Whether it transmits at different rates in the course of a run.
+    #[must_use]
+    pub fn changes_rate(&self) -> bool {
+        !self.rate_changes.is_empty()
+    }
+
+    /// The rates that it has, one after the other.
+    fn rates(&self) -> impl Iterator<Item = BitRate> {
+        std::iter::once(self.rate).chain(self.rate_changes.iter().map(|change| change.rate))
+    }
+
+    /// The highest of its rates.
+    #[must_use]
+    pub fn fastest(&self) -> BitRate {
+        self.rates().fold(self.rate, Ord::max)
+    }
+
+    /// The lowest of its rates.
+    #[must_use]
+    pub fn slowest(&self) -> BitRate {
+        self.rates().fold(self.rate, Ord::min)
+    }
+
+    /// What it can transmit from the start to `end`, in bits.
+    #[must_use]
+    pub fn bits_until(&self, end: Duration) -> f64 {
+        let starts = std::iter::once(0).chain(self.rate_changes.iter().map(|change| change.at.ps()));
+        let ends = self.rate_changes.iter().map(|change| change.at.ps()).chain([end.ps()]);
+        let periods = starts.zip(ends).map(|(from, to)| to.min(end.ps()).saturating_sub(from));
+        self.rates().zip(periods).map(|(rate, period)| rate.0 as f64 * seconds(period)).sum()
     }
 }
 
@@ -345,11 +382,13 @@ fn links(spec: &Spec, outline: &Outline, names: &Names, poll: &mut Poll<'_>) -> 
             let processing = if outline.nodes[to].kind == NodeKind::Switch { spec.switch.delay.0 } else { 0 };
             let delay = link_outline.link.delay.map_or(spec.link.delay, |range| range.from).0;
             let delay_changes = link_outline.link.delay_changes.as_ref().unwrap_or(&spec.link.delay_changes);
+            let rate_changes = link_outline.link.rate_changes.as_ref().unwrap_or(&spec.link.rate_changes);
             let shortest = delay_changes.iter().map(|change| change.delay.0).fold(delay, Ord::min);
             let link = Link {
                 from,
                 to,
                 rate: link_outline.link.rate.unwrap_or(spec.link.rate),
+                rate_changes: rate_changes.clone(),
                 delay: Duration(delay.0 + processing),
                 framing: link_outline.link.framing.unwrap_or(spec.link.framing),
                 overhead: link_outline.link.overhead.unwrap_or(spec.link.overhead),
@@ -366,7 +405,7 @@ fn links(spec: &Spec, outline: &Outline, names: &Names, poll: &mut Poll<'_>) -> 
                 scheduler: switch.scheduler.clone(),
                 allocator: switch.allocator.clone(),
             };
-            let rate = clocks::fastest(link.rate, spec.link.rate_spread);
+            let rate = clocks::fastest(link.fastest(), spec.link.rate_spread);
             progress::check_lookahead(link_outline.place, &link, rate)?;
             check_order(link_outline, &link)?;
             links.push(link);

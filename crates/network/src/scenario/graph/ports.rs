@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use celltrain_atm::{
-    buffer::{Policy, PolicyName, PortContext},
+    buffer::{Policy, PolicyName, PortContext, push_out::Sharing},
     contract::Contract,
     quantity::{Capacity, Unit},
     scheduler::{DisciplineName, Priority, ServiceTime},
@@ -135,6 +135,38 @@ fn check_levels(spec: &Spec, outline: &Outline, link: &Link) -> Result<(), Probl
     Ok(())
 }
 
+/// Checks that what a port with a link that changes its rate decides does not rest on one rate.
+fn check_rate(spec: &Spec, outline: &Outline, link: &Link) -> Result<(), Problem> {
+    if !link.changes_rate() {
+        return Ok(());
+    }
+    let name = format!("\"{} > {}\"", outline.nodes[link.from].name, outline.nodes[link.to].name);
+    if link.scheduler.discipline == DisciplineName::Wfq {
+        let key = place(spec, &outline.nodes, link, "scheduler", |port| port.scheduler.is_some());
+        let message = format!(
+            "\"wfq\" computes its virtual time with one rate of the link, and {name} changes its own (rate-changes): choose \
+             another discipline, such as \"scfq\""
+        );
+        return Err(Problem::new(format!("{key}.discipline"), message));
+    }
+    let sharing = match link.discard.policy {
+        PolicyName::AbsPushOut => link.discard.abs_push_out.sharing,
+        PolicyName::AbsPushOutHardware => link.discard.abs_push_out_hardware.sharing,
+        PolicyName::EpdPushOut => link.discard.epd_push_out.sharing,
+        _ => Sharing::Proportional,
+    };
+    if sharing == Sharing::Equal {
+        let key = place(spec, &outline.nodes, link, "discard", |port| port.discard.is_some());
+        let policy = link.discard.policy.name();
+        let message = format!(
+            "\"equal\" shares what the minimum rates leave of one rate of the link, and {name} changes its own (rate-changes): \
+             choose another sharing"
+        );
+        return Err(Problem::new(format!("{key}.{policy}.sharing"), message));
+    }
+    Ok(())
+}
+
 /// Checks that the policies and schedulers of switch ports find what they need in the contracts of the VCs that cross them.
 pub(super) fn check_contracts(
     spec: &Spec,
@@ -149,6 +181,7 @@ pub(super) fn check_contracts(
             continue;
         }
         check_levels(spec, outline, link)?;
+        check_rate(spec, outline, link)?;
         // Of one port at a time: those of all together are as many as all routes have links.
         let vcs: &[Contract] = &vcs.iter().map(|vc| vc.contract(flows)).collect::<Vec<_>>();
         let generator = Randomness { seed: 0, replication: 0 }.named("check");

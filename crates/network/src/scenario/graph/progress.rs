@@ -16,7 +16,7 @@ use celltrain_engine::{
 use super::{
     super::{
         error::Problem,
-        spec::{Framing, Traffic},
+        spec::{Framing, RateChanges, Traffic},
     },
     Flow, Link, Node,
     generate::Place,
@@ -67,21 +67,26 @@ pub(super) fn check_backlog(
     for flow in flows {
         let Some(mut rate) = most_offered(&flow.traffic, duration) else { continue };
         if let Some(CellRate(peak)) = flow.contract.pcr.filter(|_| flow.contract.spacing != Spacing::None) {
-            let shaper = Link { rate: peak, buffer: Capacity::UNLIMITED, ..links[flow.route[0]].clone() };
+            let shaper = Link {
+                rate: peak,
+                rate_changes: RateChanges::default(),
+                buffer: Capacity::UNLIMITED,
+                ..links[flow.route[0]].clone()
+            };
             let load = load(&flow.traffic, rate, &shaper, aal5);
             check_queue(duration, &shaper, load, || format!("the shaper of flow \"{}\"", flow.name))?;
             rate = rate.min(peak);
         }
         if flow.abr.is_some() {
             // The source lets no more go than its link takes.
-            rate = rate.min(links[flow.route[0]].rate);
+            rate = rate.min(links[flow.route[0]].slowest());
         }
         // On each of several ways as if all went there.
         for (route, _) in flow.ways() {
             let mut rate = rate;
             for &link in route {
                 loads[link] += load(&flow.traffic, rate, &links[link], aal5);
-                rate = rate.min(links[link].rate);
+                rate = rate.min(links[link].fastest());
             }
         }
     }
@@ -124,7 +129,7 @@ fn check_queue(
     load: u128,
     place: impl Fn() -> String,
 ) -> Result<(), Problem> {
-    let rate = link.rate;
+    let rate = link.slowest();
     let times = |bits: u128, by: u64| bits.saturating_mul(by.into()) / u128::from(rate.0);
     let longest = times(load, duration.0)
         .min(times(u128::from(most_bits(link)) * u128::from(SECOND), link.buffer.units()));

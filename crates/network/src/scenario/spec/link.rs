@@ -43,8 +43,12 @@ pub struct LinkSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dark: Option<Dark>,
     /// How its propagation delay changes in the course of a run: in the order of time, 10 000 changes at most.
-    #[serde(skip_serializing_if = "DelayChanges::is_empty")]
+    #[serde(skip_serializing_if = "Changes::is_empty")]
     pub delay_changes: DelayChanges,
+    /// How its rate changes in the course of a run: in the order of time, 10 000 changes at most. A unit in transmission keeps the rate
+    /// at which it began. The `load` of short flows is a share of `rate`.
+    #[serde(skip_serializing_if = "Changes::is_empty")]
+    pub rate_changes: RateChanges,
     /// Links from a source host to its switch (and back), where they differ.
     #[serde(skip_serializing_if = "LinkOverride::is_empty")]
     pub access: LinkOverride,
@@ -72,6 +76,7 @@ impl Default for LinkSpec {
             reorder: None,
             dark: None,
             delay_changes: DelayChanges::default(),
+            rate_changes: RateChanges::default(),
             access: none.clone(),
             trunk: none.clone(),
             exit: none,
@@ -119,6 +124,9 @@ pub struct LinkOverride {
     /// How its propagation delay changes; as `[link]` says if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay_changes: Option<DelayChanges>,
+    /// How its rate changes; as `[link]` says if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate_changes: Option<RateChanges>,
 }
 
 /// `[[link-override]]`: a link of any topology that differs from the others of its place, in both directions if it carries both.
@@ -174,6 +182,7 @@ impl LinkOverride {
             reorder: self.reorder.or(below.reorder),
             dark: self.dark.or(below.dark),
             delay_changes: self.delay_changes.clone().or_else(|| below.delay_changes.clone()),
+            rate_changes: self.rate_changes.clone().or_else(|| below.rate_changes.clone()),
         }
     }
 }
@@ -297,52 +306,74 @@ pub struct DelayChange {
     pub delay: Delay,
 }
 
-/// The changes of a link's delay. Many links may have the same: they share them.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct DelayChanges(Arc<Vec<DelayChange>>);
+/// An element of `rate-changes`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct RateChange {
+    /// When it changes, for what begins to be transmitted from then on; later than the change before.
+    pub at: Duration,
+    /// Line rate from then on. 1 kbit/s to 100 Tbit/s.
+    pub rate: BitRate,
+}
 
-impl DelayChanges {
+/// How the delay of a link changes.
+pub type DelayChanges = Changes<DelayChange>;
+
+/// How the rate of a link changes.
+pub type RateChanges = Changes<RateChange>;
+
+/// The changes of something about a link, in the order of time. Many links may have the same: they share them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Changes<T>(Arc<Vec<T>>);
+
+impl<T> Changes<T> {
     fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
 
-impl From<Vec<DelayChange>> for DelayChanges {
-    fn from(changes: Vec<DelayChange>) -> Self {
+impl<T> Default for Changes<T> {
+    fn default() -> Self {
+        Self(Arc::default())
+    }
+}
+
+impl<T> From<Vec<T>> for Changes<T> {
+    fn from(changes: Vec<T>) -> Self {
         Self(Arc::new(changes))
     }
 }
 
-impl Deref for DelayChanges {
-    type Target = [DelayChange];
+impl<T> Deref for Changes<T> {
+    type Target = [T];
 
-    fn deref(&self) -> &[DelayChange] {
+    fn deref(&self) -> &[T] {
         &self.0
     }
 }
 
-impl Serialize for DelayChanges {
+impl<T: Serialize> Serialize for Changes<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.0.as_slice().serialize(serializer)
     }
 }
 
-impl<'de> Deserialize<'de> for DelayChanges {
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Changes<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Vec::deserialize(deserializer).map(Self::from)
     }
 }
 
-impl JsonSchema for DelayChanges {
+impl<T: JsonSchema> JsonSchema for Changes<T> {
     fn inline_schema() -> bool {
         true
     }
 
     fn schema_name() -> std::borrow::Cow<'static, str> {
-        "DelayChanges".into()
+        format!("{}s", T::schema_name()).into()
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        Vec::<DelayChange>::json_schema(generator)
+        Vec::<T>::json_schema(generator)
     }
 }

@@ -32,8 +32,8 @@ pub use celltrain_atm::quantity::CellRate;
 pub(crate) use forms::forms;
 pub use group::{GroupSpec, Pairs};
 pub use link::{
-    BurstLoss, Dark, DelayChange, DelayChanges, DelayRange, Framing, LinkException, LinkOverride, LinkSpec,
-    LossUnit, Reorder,
+    BurstLoss, Changes, Dark, DelayChange, DelayChanges, DelayRange, Framing, LinkException, LinkOverride,
+    LinkSpec, LossUnit, RateChange, RateChanges, Reorder,
 };
 pub use routing::{Multipath, Routing, Weights};
 pub use topology::{

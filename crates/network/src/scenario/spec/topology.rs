@@ -5,7 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BurstLoss, Dark, DelayChanges, DelayRange, Framing, LinkOverride, LossUnit, Reorder, forms::forms,
+    BurstLoss, Dark, DelayChanges, DelayRange, Framing, LinkOverride, LossUnit, RateChanges, Reorder,
+    forms::forms,
 };
 
 forms! {
@@ -270,6 +271,9 @@ pub struct LinkEntry {
     /// How its propagation delay changes; as `[link]` says if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay_changes: Option<DelayChanges>,
+    /// How its rate changes; as `[link]` says if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate_changes: Option<RateChanges>,
     /// Whether the link carries cells in the direction `from` to `to` only.
     #[serde(default)]
     pub simplex: bool,
@@ -289,6 +293,7 @@ impl LinkEntry {
             reorder: self.reorder,
             dark: self.dark,
             delay_changes: self.delay_changes.clone(),
+            rate_changes: self.rate_changes.clone(),
         }
     }
 }
