@@ -156,7 +156,7 @@ impl Clusters {
                 };
                 let with = work + self.work[cluster];
                 // Nearer to its share without the cluster than with it.
-                if part + 1 < parts && with.saturating_sub(share) > share.saturating_sub(work) {
+                if part + 1 < parts && work > 0 && with.saturating_sub(share) > share.saturating_sub(work) {
                     break;
                 }
                 (of_cluster[cluster], work) = (Some(part), with);
@@ -269,7 +269,7 @@ mod tests {
 
     #[test]
     fn a_network_without_work_or_streams_has_parts_too() {
-        assert_eq!(Processes::default().partition(4).parts, []);
+        assert!(Processes::default().partition(4).parts.is_empty());
         let idle = Processes { work: vec![0; 3], edges: Vec::new() }.partition(2);
         assert_eq!((idle.parts.len(), idle.lookahead), (3, Time::MAX));
     }
