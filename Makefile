@@ -53,11 +53,12 @@ test: build $(VENV)/.dev ## Build, then run every test: Rust, Python, and the ty
 	$(BIN)/python -m pytest
 	$(BIN)/python -m mypy.stubtest --concise celltrain._core
 
-# A module that has to be compiled for it is compiled quickly; one that is there stays.
+# A module that has to be compiled for it is compiled in seconds; one that is there stays. Left out: the crates' integration tests,
+# doc tests, and what `tests/python` marks as slow (a module in `conftest.py`, or a test by its decorator).
 .PHONY: test-fast
-test-fast: PROFILE = quick
+test-fast: PROFILE = dev
 test-fast: build $(VENV)/.dev ## Run the quick tests in parallel: the crates' unit tests, and Python without what is marked slow.
-	cargo test --locked --workspace --exclude celltrain-python --lib
+	cargo test --locked --profile dev --workspace --exclude celltrain-python --lib
 	$(BIN)/python -m pytest -q -n auto -m "not slow"
 
 .PHONY: golden
@@ -67,7 +68,7 @@ golden: ## Write the golden values again. Only after a change of the model that 
 
 .PHONY: watch
 watch: $(VENV)/.dev ## Build and run the quick tests now and whenever a source changes, until Ctrl-C.
-	$(BIN)/watchfiles --ignore-paths python/celltrain/_core.abi3.so "$(MAKE) --no-print-directory test-fast PROFILE=dev" \
+	$(BIN)/watchfiles --ignore-paths python/celltrain/_core.abi3.so "$(MAKE) --no-print-directory test-fast" \
 		Cargo.toml crates docs papers python pyproject.toml scenarios suites tests
 
 .PHONY: coverage

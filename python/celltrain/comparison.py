@@ -28,12 +28,25 @@ if TYPE_CHECKING:
     from celltrain.plots.namespaces import ComparisonPlots
     from celltrain.runs.executors import Cluster
 
-__all__ = ["Comparison", "Variants", "compare", "comparison_key", "known_policies", "policies", "vary"]
+__all__ = [
+    "Comparison",
+    "Variants",
+    "compare",
+    "comparison_key",
+    "known_policies",
+    "policies",
+    "unknown_policy",
+    "vary",
+]
+
 
 KIND = "compare"
 """The kind of results in the manifest of a comparison's folder."""
 
 POLICY_KEY = "switch.discard.policy"
+
+SCRIPT_KEY = "switch.discard.script.rule"
+"""Where a scenario has the rule of the policy `script`."""
 
 Variants = Mapping[str, Mapping[str, Any] | Scenario]
 """The settings of each variant by its name, or a scenario of its own."""
@@ -354,7 +367,7 @@ def policies(names: Sequence[str]) -> Variants:
     known = known_policies()
     for name in names:
         if name not in known:
-            raise unknown("policy", name, known)
+            raise unknown_policy(name)
     return {name: {POLICY_KEY: name} for name in names}
 
 
@@ -532,6 +545,12 @@ def comparison_key(scenario: Scenario, variants: Variants) -> str:
 def known_policies() -> list[str]:
     """The names of the discard policies that the core has."""
     return list(_catalogue())
+
+
+def unknown_policy(name: str) -> InputError:
+    """The error for a discard policy that the core does not have; says how to write one."""
+    advice = f"A rule of your own is the policy 'script', with {SCRIPT_KEY} in the scenario"
+    return unknown("policy", name, known_policies(), advice)
 
 
 def _catalogue() -> dict[str, dict[str, Any]]:

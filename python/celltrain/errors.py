@@ -58,13 +58,14 @@ def defect(what: str) -> str:
     return " ".join(f"{what}: this is a bug in celltrain, please report it".split())
 
 
-def unknown(what: str, name: str, known: Iterable[str]) -> InputError:
+def unknown(what: str, name: str, known: Iterable[str], advice: str = "") -> InputError:
     """The error for a name that does not exist, with the nearest that does.
 
     Args:
         what: the kind of thing, as a user would call it ("paper", "table").
         name: what the user wrote.
         known: the names that exist, in the order to list them.
+        advice: what else may help, as a sentence of its own.
     """
     import difflib
 
@@ -73,4 +74,5 @@ def unknown(what: str, name: str, known: Iterable[str]) -> InputError:
     hint = next(
         (f"did you mean '{known}'? " for known in names if nearest and known.lower() == nearest[0]), ""
     )
-    return InputError(f"unknown {what} '{name}': {hint}known: {', '.join(names) or 'none'}")
+    listed = f"unknown {what} '{name}': {hint}known: {', '.join(names) or 'none'}"
+    return InputError(f"{listed}. {advice}" if advice else listed)

@@ -19,6 +19,7 @@ __all__ = [
     "Choice",
     "Measure",
     "compared",
+    "congestion_controls",
     "disciplines",
     "measure",
     "measures",
@@ -127,14 +128,25 @@ def policies() -> Catalogue:
 @cache
 def stacks() -> Catalogue:
     """The presets of TCP (`tcp.stack`)."""
-    stack = json.loads(_core.schema())["definitions"]["Stack"]
-    return Catalogue(map(Choice, stack["enum"], stack["x-taplo"]["docs"]["enumValues"]))
+    return _choices("Stack")
+
+
+@cache
+def congestion_controls() -> Catalogue:
+    """The congestion controls (`tcp.congestion-control`)."""
+    return _choices("CongestionKind")
 
 
 @cache
 def disciplines() -> Catalogue:
     """The scheduling disciplines (`switch.scheduler.discipline`)."""
     return _catalogue(_core.disciplines())
+
+
+def _choices(definition: str) -> Catalogue:
+    """The values of an enumeration of the schema."""
+    found = json.loads(_core.schema())["definitions"][definition]
+    return Catalogue(map(Choice, found["enum"], found["x-taplo"]["docs"]["enumValues"]))
 
 
 def _catalogue(described: str) -> Catalogue:

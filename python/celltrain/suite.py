@@ -1,11 +1,10 @@
-"""Suites: a whole evaluation with one command, and what it says of some policies and stacks.
+"""Suites: a whole evaluation with one command, and what it says of some policies or stacks.
 
 A section of a suite asks a question, runs its scenario with every policy and stack in question and with the
 baseline, and judges its statements: each compares a measure with a factor of the baseline's, replication by
-replication, and gets a verdict of three values.
+replication, or with a limit, and gets a verdict of three values.
 """
 
-import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -15,13 +14,17 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
-from celltrain import _core, manifests, registry, text, verdicts
-from celltrain.comparison import POLICY_KEY, Comparison, compare, comparison_key, known_policies
+from celltrain import manifests, statistics, text, verdicts
+from celltrain.comparison import KIND as COMPARISON
+from celltrain.comparison import Comparison, compare, comparison_key
 from celltrain.errors import InputError, ScenarioError, unknown
 from celltrain.experiment import run
 from celltrain.folder import Folder, claim, remove_results
+from celltrain.results import Result
 from celltrain.scenario import Scenario, load, shown
 from celltrain.suite_file import Section, Statement, Suite, is_place
+from celltrain.suite_measures import sample_of
+from celltrain.suite_variants import Asked, plan
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "KIND",
+    "Asked",
     "Judged",
     "SuiteResults",
     "check_suite",
@@ -38,11 +42,15 @@ __all__ = [
     "remove_sections",
     "run_suite",
     "suite_key",
+    "verdict_columns",
     "verdict_lines",
 ]
 
 KIND = "suite"
 """The kind of results in the manifest of a suite's folder."""
+
+ASKED = Asked()
+"""Nothing beside what the suite names itself."""
 
 BRIEF = {"duration": "1 ns", "warm-up": "0 s"}
 """Settings under which a scenario runs in no time."""
@@ -55,6 +63,8 @@ class Judged:
     section: str
     variant: str
     statement: Statement
+    found: statistics.Estimate
+    """The measure of the variant."""
     ratio: float | None
     """The mean of the measure over that of the baseline; None where that is zero or either has no value."""
     verdict: verdicts.Verdict
@@ -78,7 +88,23 @@ class SuiteResults:
                 if not {variant, baseline} <= set(comparison.variants):  # left out: a run found a defect
                     continue
                 for statement in section.statements:
-                    yield _judged(section, statement, comparison, variant, baseline)
+                    yield self._judged(section, statement, variant, baseline)
+
+    def estimate(self, section: Section, variant: str, measure: str) -> statistics.Estimate:
+        """The mean of a measure of a variant with its interval."""
+        sample = self._sample(section, variant, measure)
+        return statistics.estimate(sample, unit=self.suite.measure(measure).unit)
+
+    def _sample(self, section: Section, variant: str, measure: str) -> list[float]:
+        result = self.found[section.place].results[variant]
+        return sample_of(self.suite.measures, measure)(result)
+
+    def _judged(self, section: Section, statement: Statement, variant: str, baseline: str) -> Judged:
+        samples = [self._sample(section, name, statement.measure) for name in (variant, baseline)]
+        means = [sum(sample) / len(sample) for sample in samples]
+        ratio = means[0] / means[1] if means[1] and all(map(math.isfinite, means)) else None
+        found = self.estimate(section, variant, statement.measure)
+        return Judged(section.place, variant, statement, found, ratio, statement.judge(*samples).verdict)
 
     @property
     def defects(self) -> list[str]:
@@ -111,7 +137,10 @@ class SuiteResults:
                 "variant": one.variant,
                 "statement": one.statement.text,
                 "measure": one.statement.measure,
-                "below" if one.statement.is_below else "above": one.statement.factor,
+                one.statement.relation: one.statement.limit,
+                "absolute": one.statement.absolute,
+                "mean": one.found.mean,
+                "ci95": one.found.half_width,
                 "ratio": one.ratio,
                 "verdict": str(one.verdict),
             }
@@ -126,19 +155,10 @@ class SuiteResults:
         }
 
 
-def _judged(section: Section, statement: Statement, found: Comparison, variant: str, baseline: str) -> Judged:
-    samples = [found.results[name].sample(statement.measure) for name in (variant, baseline)]
-    means = [sum(sample) / len(sample) for sample in samples]
-    ratio = means[0] / means[1] if means[1] and all(map(math.isfinite, means)) else None
-    return Judged(section.place, variant, statement, ratio, statement.judge(*samples).verdict)
-
-
 def run_suite(
     suite: Suite,
+    asked: Asked = ASKED,
     *,
-    policies: Sequence[str] = (),
-    stacks: Sequence[str] = (),
-    ecn: bool = False,
     replications: SupportsIndex | None = None,
     seed: SupportsIndex | None = None,
     jobs: int | None = None,
@@ -151,9 +171,7 @@ def run_suite(
 
     Args:
         suite: the evaluation.
-        policies: what is evaluated; the suite's own by default.
-        stacks: stacks of TCP for the sections whose stack may vary; that of the scenarios by default.
-        ecn: let the connections negotiate ECN, and policies that can mark do so.
+        asked: what is evaluated; the suite's own policies or stacks by default.
         replications: independent replications of every variant; the scenarios' own number by default.
         seed: the master seed; the scenarios' own by default.
         jobs: threads; as many as there are cores by default.
@@ -165,17 +183,15 @@ def run_suite(
     Raises:
         InputError: there is no such policy or stack, a scenario cannot run with it, or lacks a measure.
     """
-    chosen = _policies(suite, policies or suite.policies)
-    check_suite(suite, stacks)
+    check_suite(suite, asked)
     compared = partial(
         compare, replications=replications, seed=seed, jobs=jobs, progress=progress, executor=executor
     )
     found: dict[str, Comparison] = {}
-    baselines: dict[str, dict[str, str]] = {}
+    baselines: dict[str, Mapping[str, str]] = {}
     for section in suite.sections:
-        scenario = load(section.scenario)
-        variants = _variants(suite, section, chosen, stacks, ecn)
-        baselines[section.place] = _baselines(suite, section, chosen, stacks)
+        scenario, planned = load(section.scenario), plan(suite, section, asked)
+        variants, baselines[section.place] = planned.settings, planned.baselines
         if folder is None:
             found[section.place] = compared(scenario, variants)
             continue
@@ -188,50 +204,64 @@ def run_suite(
     return SuiteResults(suite, found, baselines)
 
 
-def check_suite(suite: Suite, stacks: Sequence[str] = ()) -> None:
+def check_suite(suite: Suite, asked: Asked = ASKED) -> None:
     """Refuses what a suite cannot be run with, before anything runs or is written.
 
     Raises:
-        InputError: there is no such stack, or the runs of a section lack a measure.
+        InputError: there is no such policy or stack, a scenario cannot run with it, or the runs of a section
+            lack a measure.
     """
-    for stack in stacks:
-        if stack not in (known := [one.name for one in registry.stacks()]):
-            raise unknown("stack", stack, known)
     for section in suite.sections:
-        _check_measures(section, load(section.scenario))
+        scenario = load(section.scenario)
+        for name, settings in plan(suite, section, asked).settings.items():
+            _check_variant(section, scenario, name, settings)
+        _check_measures(suite, section, scenario)
 
 
-def _check_measures(section: Section, scenario: Scenario) -> None:
+def _check_variant(section: Section, scenario: Scenario, name: str, settings: Mapping[str, Any]) -> None:
+    try:
+        scenario.with_(settings)
+    except ScenarioError as error:
+        problem = str(error).removeprefix("--set ")
+        raise InputError(f"section {section.place}, variant {name}: {problem}") from error
+
+
+def _check_measures(suite: Suite, section: Section, scenario: Scenario) -> None:
     """Refuses measures that the runs of a section will not have, before any of them.
 
     Which measures there are depends on the scenario alone, and not on how long it runs.
     """
     with suppress(ScenarioError):  # it cannot be as brief: the runs will tell
         brief = run(scenario.with_(BRIEF), replications=1, jobs=1)
-        _refuse_unknown(section, brief.summary["metric"].to_list())
+        for name in dict.fromkeys((*section.measures, *(one.measure for one in section.statements))):
+            _check_measure(suite, section, name, brief)
 
 
-def _refuse_unknown(section: Section, known: Sequence[str]) -> None:
-    for name in (*section.measures, *(one.measure for one in section.statements)):
-        if name not in known:
-            problem = unknown("measure of this scenario", name, known)
-            raise InputError(f"section {section.place}: {shown(section.scenario)}: {problem}")
+def _check_measure(suite: Suite, section: Section, name: str, brief: Result) -> None:
+    where = f"section {section.place}: {shown(section.scenario)}"
+    known = brief.summary["metric"].to_list()
+    if name in suite.measures:
+        try:
+            suite.measures[name].sample(brief)
+        except InputError as error:
+            raise InputError(f"{where}: measure {name}: {error}") from None
+    elif name not in known:
+        raise InputError(f"{where}: {unknown('measure of this scenario', name, known)}")
 
 
-def suite_key(
-    suite: Suite, policies: Sequence[str] = (), stacks: Sequence[str] = (), ecn: bool = False
-) -> str:
-    """What identifies the results of a suite among others: its scenarios, policies and stacks."""
-    chosen = _policies(suite, policies or suite.policies)
+def suite_key(suite: Suite, asked: Asked = ASKED) -> str:
+    """What identifies the results of a suite among others: its scenarios and their variants."""
     sections = (
-        comparison_key(load(one.scenario), _variants(suite, one, chosen, stacks, ecn))
-        for one in suite.sections
+        comparison_key(load(one.scenario), plan(suite, one, asked).settings) for one in suite.sections
     )
     return blake2b(" ".join(sections).encode(), digest_size=8).hexdigest()
 
 
 def old_sections(path: Path, suite: Suite) -> list[str]:
-    """The sections of complete results in a folder that a suite does not have."""
+    """The sections of complete results in a folder that a suite does not have.
+
+    A section's folder that holds other results by now is none of them.
+    """
     try:
         earlier = manifests.load(path) or {}
     except InputError:  # whatever it was, it is replaced
@@ -240,7 +270,17 @@ def old_sections(path: Path, suite: Suite) -> list[str]:
     if not isinstance(found, dict):
         return []
     kept = [one.place for one in suite.sections]
-    return [place for place in found if place not in kept and is_place(place)]
+    gone = [place for place in found if place not in kept and is_place(place)]
+    return [place for place in gone if _fingerprint(path / place) == found[place]]
+
+
+def _fingerprint(path: Path) -> str | None:
+    """The fingerprint of the comparison in a folder, if it holds a complete one."""
+    try:
+        held = manifests.load(path) or {}
+    except InputError:
+        return None
+    return held.get("fingerprint") if held.get("kind") == COMPARISON and held.get("complete") else None
 
 
 def remove_sections(path: Path, places: Sequence[str]) -> None:
@@ -250,61 +290,21 @@ def remove_sections(path: Path, places: Sequence[str]) -> None:
             remove_results(path / place)
 
 
-def _policies(suite: Suite, names: Sequence[str]) -> list[str]:
-    """The policies to evaluate, each once and without the baseline."""
-    known = known_policies()
-    for name in (suite.baseline, *names):
-        if name not in known:
-            raise unknown("policy", name, known)
-    chosen = [name for name in dict.fromkeys(names) if name != suite.baseline]
-    if not chosen:
-        raise InputError(f"a suite evaluates policies against {suite.baseline}: name another one")
-    return chosen
-
-
-def _variants(
-    suite: Suite, section: Section, policies: Sequence[str], stacks: Sequence[str], ecn: bool
-) -> dict[str, dict[str, Any]]:
-    """The settings of every variant of a section; the baselines come first."""
-    varied = list(dict.fromkeys(stacks)) if section.stacks and stacks else [None]
-    return {
-        _name(policy, stack): {
-            POLICY_KEY: policy,
-            **suite.needs.get(policy, {}),
-            **({"tcp.stack": stack} if stack else {}),
-            **({"tcp.ecn": True, **_marking(policy)} if ecn else {}),
-        }
-        for policy in (suite.baseline, *policies)
-        for stack in varied
-    }
-
-
-def _baselines(
-    suite: Suite, section: Section, policies: Sequence[str], stacks: Sequence[str]
-) -> dict[str, str]:
-    """The baseline of every variant of a section that is no baseline itself."""
-    varied = list(dict.fromkeys(stacks)) if section.stacks and stacks else [None]
-    return {_name(policy, stack): _name(suite.baseline, stack) for policy in policies for stack in varied}
-
-
-def _name(policy: str, stack: str | None) -> str:
-    return f"{policy}, {stack}" if stack else policy
-
-
-def _marking(policy: str) -> dict[str, Any]:
-    """The setting by which a policy marks instead of dropping, if it has one; some mark in any case."""
-    described = next(one for one in json.loads(_core.policies()) if one["name"] == policy)
-    return (
-        {f"switch.discard.{policy}.ecn": True}
-        if "ecn" in described["parameters"].get("properties", {})
-        else {}
-    )
+def verdict_columns(suite: Suite) -> tuple[str, ...]:
+    """The columns of the lines of verdicts."""
+    return ("statement", "variant", "measured", f"of {suite.baseline}'s", "verdict")
 
 
 def verdict_lines(results: SuiteResults, place: str) -> list[tuple[str, ...]]:
-    """For people: each statement of a section and variant with the ratio to the baseline and the verdict."""
+    """For people: each statement of a section and variant, what was measured, and the verdict."""
     return [
-        (one.statement.text, one.variant, text.percent(one.ratio), str(one.verdict))
+        (
+            one.statement.text,
+            one.variant,
+            text.interval(one.found, one.found.unit),
+            text.percent(one.ratio),
+            str(one.verdict),
+        )
         for one in results.judged()
         if one.section == place
     ]

@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from celltrain import registry, verdicts
-from celltrain.comparison import known_policies
+from celltrain.comparison import known_policies, unknown_policy
 from celltrain.embedded import parsed
 from celltrain.errors import InputError, unknown
 from celltrain.manifests import MANIFEST
+from celltrain.papers.expression import Expression
 from celltrain.scenario import read_text, shown
+from celltrain.suite_measures import OwnMeasure
 
 __all__ = ["Section", "Statement", "Suite", "is_place", "load_suite", "suites"]
 
@@ -30,20 +32,38 @@ _FOLDER = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]*(\.[0-9A-Za-z_-]+)*")
 """The place of a section, which is the name of its folder among the results."""
 
 
+TABLES = ("needs", "limits", "measure", "section")
+"""The tables of a suite."""
+
+RELATIONS = ("below", "above", "at-most", "at-least")
+"""How a statement compares; the last two let the limit itself pass."""
+
+
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What may or may not hold for a policy in a section."""
+    """What may or may not hold for a variant in a section."""
 
     text: str
     measure: str
-    factor: float
-    """Of the baseline's value with the same stack: where the measure has to lie below it, or above."""
-    is_below: bool
+    relation: str
+    """One of `RELATIONS`."""
+    limit: float
+    """A factor of the baseline's value; the value itself where the statement is absolute."""
+    absolute: bool = False
 
     def judge(self, sample: Sequence[float], baseline: Sequence[float]) -> verdicts.Judgement:
         """The judgement from paired replications."""
-        rest = [one - self.factor * other for one, other in zip(sample, baseline, strict=True)]
-        return verdicts.below(rest) if self.is_below else verdicts.above(rest)
+        pairs = zip(sample, baseline, strict=True)
+        rest = [one - self.limit * (1.0 if self.absolute else other) for one, other in pairs]
+        match self.relation:
+            case "below":
+                return verdicts.below(rest)
+            case "above":
+                return verdicts.above(rest)
+            case "at-most":
+                return verdicts.between(rest, None, 0.0)
+            case _:
+                return verdicts.between(rest, 0.0, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +71,11 @@ class Section:
     """A question, the scenario that is to answer it, and what is looked at."""
 
     place: str
-    """The section of the source."""
+    """The section of the source, and the name of its folder among the results."""
     title: str
     question: str
+    quote: str
+    """What the source says of it, word by word; may be empty."""
     scenario: Path
     measures: tuple[str, ...]
     statements: tuple[Statement, ...]
@@ -69,13 +91,26 @@ class Suite:
     title: str
     source: str
     baseline: str
+    """What the others are compared with: a discard policy, or a stack where stacks are evaluated."""
     policies: tuple[str, ...]
-    """The policies evaluated by default."""
+    """The policies evaluated by default; none where stacks are evaluated."""
+    stacks: tuple[str, ...]
+    """The stacks evaluated by default; none where policies are evaluated."""
     needs: Mapping[str, Mapping[str, Any]]
-    """The settings that a policy needs besides its name."""
+    """The settings that a policy or a stack needs besides its name."""
     missing: tuple[str, ...]
     """Sections of the source that are left out, with the reason."""
+    measures: Mapping[str, OwnMeasure]
+    """What the suite measures beside the summary, by name."""
     sections: tuple[Section, ...]
+
+    def measure(self, name: str) -> registry.Measure:
+        """A measure by its name: one of the suite's own, or one of the summary.
+
+        Raises:
+            InputError: there is none.
+        """
+        return self.measures[name].measure if name in self.measures else registry.measure(name)
 
     def section(self, place: str) -> Section:
         """A section by its place.
@@ -114,15 +149,49 @@ def load_suite(name: str | PathLike[str]) -> Suite:
 
 
 @dataclass(frozen=True, slots=True)
+class _Words:
+    """What the sections of a suite can name."""
+
+    measures: Mapping[str, OwnMeasure]
+    limits: Mapping[str, float]
+
+    def measure(self, name: str) -> str:
+        """The name of a measure of the suite or of the summary.
+
+        Raises:
+            InputError: there is none.
+        """
+        return name if name in self.measures else registry.measure(name).name
+
+    def limit(self, value: object, where: str) -> float | None:
+        """A limit that is given as a number or by its name; None if it is neither.
+
+        Raises:
+            ValueError: there is no limit of this name.
+        """
+        if isinstance(value, str):
+            if value not in self.limits:
+                raise ValueError(f"{where}: {unknown('limit', value, self.limits)}")
+            return self.limits[value]
+        return float(value) if _is_factor(value) else None  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True)
 class _Reader:
     """Reads a `suite.toml`; errors name the file."""
 
     place: Path
 
     def suite(self, content: Mapping[str, Any]) -> Suite:
-        known = ("title", "source", "baseline", "policies", "missing", "needs", "section")
+        known = ("title", "source", "baseline", "policies", "stacks", "missing", *TABLES)
         self._known(content, known, "the suite")
-        sections = tuple(map(self._section, self._tables(content, "section", "the suite")))
+        if "policies" in content and "stacks" in content:
+            raise ValueError("a suite evaluates `policies` or `stacks`, not both")
+        evaluated = "stacks" if "stacks" in content else "policies"
+        chosen = {evaluated: self._texts(content, evaluated, "the suite")}
+        words = _Words(self._measures(content.get("measure", {})), self._limits(content.get("limits", {})))
+        tables = self._tables(content, "section", "the suite")
+        sections = tuple(self._section(one, words, evaluated) for one in tables)
         if not sections:
             raise ValueError("a suite has at least one [[section]]")
         places = [one.place for one in sections]
@@ -133,20 +202,23 @@ class _Reader:
             title=self._text(content, "title", "the suite"),
             source=self._text(content, "source", "the suite"),
             baseline=self._text(content, "baseline", "the suite"),
-            policies=self._texts(content, "policies", "the suite"),
-            needs=self._needs(content.get("needs", {})),
+            policies=chosen.get("policies", ()),
+            stacks=chosen.get("stacks", ()),
+            needs=self._needs(content.get("needs", {}), evaluated),
             missing=self._texts(content, "missing", "the suite") if "missing" in content else (),
+            measures=words.measures,
             sections=sections,
         )
 
-    def _section(self, content: Mapping[str, Any]) -> Section:
+    def _section(self, content: Mapping[str, Any], words: "_Words", evaluated: str) -> Section:
         place = self._text(content, "place", "a section")
         if not is_place(place):
             raise ValueError(f"the place {place!r} names a folder: digits, letters, '.', '-' and '_' alone")
         if place in FILES:
             raise ValueError(f"the place {place!r} is the name of a file of the results")
         where = f"section {place}"
-        known = ("place", "title", "question", "scenario", "measures", "statement", "stacks")
+        known = ["place", "title", "question", "quote", "scenario", "measures", "statement"]
+        known += ["stacks"] if evaluated == "policies" else []
         self._known(content, known, where)
         measures = self._texts(content, "measures", where)
         statements = self._tables(content, "statement", where)
@@ -154,30 +226,72 @@ class _Reader:
             place=place,
             title=self._text(content, "title", where),
             question=self._text(content, "question", where),
+            quote=self._text(content, "quote", where) if "quote" in content else "",
             scenario=self.place.parent / self._text(content, "scenario", where),
-            measures=tuple(registry.measure(name).name for name in measures),
-            statements=tuple(self._statement(one, where) for one in statements),
-            stacks=self._truth(content, "stacks", where),
+            measures=tuple(map(words.measure, measures)),
+            statements=tuple(self._statement(one, words, where) for one in statements),
+            stacks=self._truth(content, "stacks", where, default=True),
         )
 
-    def _needs(self, content: object) -> dict[str, dict[str, Any]]:
+    def _needs(self, content: object, evaluated: str) -> dict[str, dict[str, Any]]:
+        of_stacks = evaluated == "stacks"
+        kind, example = ("stack", "prague") if of_stacks else ("policy", "fq-codel")
         if not isinstance(content, dict) or not all(isinstance(one, dict) for one in content.values()):
-            raise ValueError("`needs` has a table of settings for each policy, such as [needs.fq-codel]")
+            raise ValueError(f"`needs` has a table of settings for each {kind}, such as [needs.{example}]")
+        known = registry.stacks().names if of_stacks else known_policies()
         for name in content:
-            if name not in (known := known_policies()):
-                raise ValueError(f"needs: {unknown('policy', name, known)}")
+            if name not in known:
+                error = unknown(kind, name, known) if of_stacks else unknown_policy(name)
+                raise ValueError(f"needs: {error}")
         return content
 
-    def _statement(self, content: Mapping[str, Any], where: str) -> Statement:
-        self._known(content, ("text", "measure", "below", "above"), f"a statement of {where}")
-        factors = [key for key in ("below", "above") if key in content]
-        if len(factors) != 1 or not _is_factor(content[factors[0]]):
-            raise ValueError(f"a statement of {where} needs `below` or `above`, a factor of the baseline")
+    def _measures(self, content: object) -> dict[str, OwnMeasure]:
+        """The measures that the suite defines."""
+        if not isinstance(content, dict) or not all(isinstance(one, dict) for one in content.values()):
+            raise ValueError(
+                "`measure` has a table for each measure of the suite's own, such as [measure.others]"
+            )
+        return {name: self._own_measure(name, one) for name, one in content.items()}
+
+    def _own_measure(self, name: str, content: Mapping[str, Any]) -> OwnMeasure:
+        where = f"measure {name}"
+        self._known(content, ("title", "unit", "value", "better"), where)
+        if name in (one.name for one in registry.measures() if one.over == "run"):
+            raise ValueError(f"{where}: the summary of every run has a measure of this name")
+        better = content.get("better")
+        if better not in (None, "more", "less"):
+            raise ValueError(f'{where}: `better` is "more" or "less"')
+        unit = self._text(content, "unit", where) if "unit" in content else ""
+        value = self._text(content, "value", where)
+        title = self._text(content, "title", where)
+        try:
+            parsed_value = Expression.of(value)
+        except InputError as error:
+            raise ValueError(f"{where}: {error}") from None
+        return OwnMeasure(
+            registry.Measure(name, title, "", unit, value, "run", "", "the suite", better), parsed_value
+        )
+
+    def _limits(self, content: object) -> dict[str, float]:
+        """The limits that statements can name."""
+        if not isinstance(content, dict) or not all(map(_is_factor, content.values())):
+            raise ValueError("`limits` has a number for each name")
+        return {name: float(value) for name, value in content.items()}
+
+    def _statement(self, content: Mapping[str, Any], words: "_Words", where: str) -> Statement:
+        where = f"a statement of {where}"
+        self._known(content, ("text", "measure", *RELATIONS, "absolute"), where)
+        relations = [key for key in RELATIONS if key in content]
+        limit = words.limit(content[relations[0]], where) if len(relations) == 1 else None
+        if limit is None:
+            expected = "`below`, `above`, `at-most` or `at-least`"
+            raise ValueError(f"{where} needs {expected}, a factor of the baseline or a name of [limits]")
         return Statement(
             text=self._text(content, "text", where),
-            measure=registry.measure(self._text(content, "measure", where)).name,
-            factor=float(content[factors[0]]),
-            is_below=factors == ["below"],
+            measure=words.measure(self._text(content, "measure", where)),
+            relation=relations[0],
+            limit=limit,
+            absolute=self._truth(content, "absolute", where, default=False),
         )
 
     def _known(self, content: Mapping[str, Any], known: Sequence[str], where: str) -> None:
@@ -191,8 +305,8 @@ class _Reader:
             raise ValueError(f"{where} needs `{key}`, a text")
         return value
 
-    def _truth(self, content: Mapping[str, Any], key: str, where: str) -> bool:
-        value = content.get(key, True)
+    def _truth(self, content: Mapping[str, Any], key: str, where: str, *, default: bool) -> bool:
+        value = content.get(key, default)
         if not isinstance(value, bool):
             raise ValueError(f"{where}: `{key}` is true or false")
         return value

@@ -195,6 +195,7 @@ ROOT = Path(__file__).parents[2]
 PAPER = ("reproduce", "espd", "--stack", "opnet-1998", "--replications", "2", "--seed", "4")
 
 
+@pytest.mark.slow
 def test_reproduce_one_table(cli: Cli, tmp_path: Path) -> None:
     out = tmp_path / "out"
     found = as_json(cli(*PAPER, "--table", "1", "--json", "--out", out))
@@ -212,6 +213,7 @@ def test_reproduce_one_table(cli: Cli, tmp_path: Path) -> None:
     assert (out / "plots" / "total.png").exists()
 
 
+@pytest.mark.slow
 def test_reproduce_a_figure(cli: Cli, tmp_path: Path) -> None:
     out = tmp_path / "out"
     answer = cli(*PAPER, "--figure", "2", "--figure", "Figure 3", "--out", out)
@@ -358,7 +360,7 @@ def test_all_stands_for_the_policies_that_a_scenario_takes(cli: Cli, scenario_fi
         ("epd", ("two different",)),
         ("epd,epd", ("two different",)),
         ("epd,espdd", ("espdd", "espd")),
-        ("", ("two",)),
+        ("", ("--policies lists nothing",)),
     ],
 )
 def test_bad_policies_of_compare(
@@ -419,7 +421,7 @@ def test_values_of_any_setting_can_be_compared(cli: Cli, scenario_file: Path) ->
     ("options", "words"),
     [
         ((), ("--policies", "--vary")),
-        (("--policies", "epd,ppd", "--vary", "switch.buffer=1 cells"), ("--policies", "--vary")),
+        (("--policies", "epd,ppd", "--vary", "switch.buffer=1 cells"), ("not --policies and --vary",)),
         (("--vary", "switch.buffer"), ("--vary takes KEY=VALUE",)),
         (("--vary", "switch.buffer="), ("no values",)),
         (("--vary", "switch.buffer=100 cells"), ("two different",)),

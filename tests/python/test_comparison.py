@@ -43,7 +43,7 @@ def experiments(variants: int, n: int, seed: int = 3) -> np.ndarray:
     return 10 + random.standard_normal(shape) + random.standard_normal((*shape[:2], 1, n))
 
 
-@pytest.mark.parametrize("variants", [8, 19])
+@pytest.mark.parametrize("variants", [8, pytest.param(19, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("n", [3, 10])
 def test_a_table_of_equal_variants_seldom_shows_a_difference(variants: int, n: int) -> None:
     """Over the whole table: every variant against the first, by every measure."""

@@ -99,6 +99,7 @@ ct.run(ct.load(sys.argv[1]), replications=2, trace=True).write(sys.argv[2])
 """
 
 
+@pytest.mark.slow
 def test_killed_at_every_file_the_bytes_are_the_same(scenario_file: Path, tmp_path: Path) -> None:
     """SIGKILL between writing a file and giving it its name, for each file in turn, in one folder."""
     names = ("summary.parquet", "flows.parquet", "ports.parquet", "series.parquet")
@@ -202,6 +203,7 @@ def test_a_damaged_sweep_is_noticed(scenario: ct.Scenario, tmp_path: Path) -> No
         _ = ct.Sweep.read(tmp_path).summary
 
 
+@pytest.mark.slow
 def test_every_flipped_bit_of_a_store_is_noticed(cli: Cli, scenario_file: Path, tmp_path: Path) -> None:
     """By `check`, and by the same command again, which ends with the results of before."""
     out = tmp_path / "out"

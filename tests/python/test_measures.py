@@ -147,6 +147,7 @@ def heads(printed: str, *, rows: bool) -> Iterator[str]:
             yield from (re.split(r" {2,}", row.strip())[0] for row in body)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("tiny_paper")
 def test_every_printed_number_and_every_column_has_a_definition(
     cli: Cli, scenario_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -244,6 +244,7 @@ def _batches(folder: Path) -> int:
     return found
 
 
+@pytest.mark.slow
 def test_reproduce_all_writes_a_folder_a_paper_and_one_report(
     tiny_paper: None, cli: Cli, tmp_path: Path
 ) -> None:
@@ -336,6 +337,7 @@ def test_a_full_disk_ends_a_reproduction(tiny_paper: None, cli: Cli, monkeypatch
     assert "No space left on device" in answer.err
 
 
+@pytest.mark.slow
 def test_a_reproduction_goes_on_where_it_was_stopped(
     tiny_paper: None, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

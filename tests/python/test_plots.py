@@ -56,6 +56,7 @@ def draw(out: Path) -> dict[str, bytes]:
     return {file.name: file.read_bytes() for file in sorted((out / "plots").iterdir())}
 
 
+@pytest.mark.slow
 def test_the_same_data_give_the_same_bytes(tmp_path: Path) -> None:
     import matplotlib as mpl
 

@@ -89,6 +89,7 @@ def test_a_long_time_is_drawn_from_samples() -> None:
     assert len(np.asarray(axis.lines[0].get_xdata())) > 100
 
 
+@pytest.mark.slow
 def test_pictures_of_results_folders(cli: Cli, tmp_path: Path) -> None:
     out, again = tmp_path / "results", tmp_path / "compared"
     settings = ("--set", "duration=300 ms")

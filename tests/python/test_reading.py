@@ -79,6 +79,7 @@ def test_a_reproduction_reads_back_its_rows_claims_and_runs(tmp_path: Path) -> N
     assert not after.series.is_empty()
 
 
+@pytest.mark.slow
 def test_all_papers_are_read_by_id(
     cli: Cli, scenario: ct.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,33 +1,15 @@
 """RFC 8257: its statements on made-up numbers, and the threshold of its network."""
 
-from collections.abc import Callable
-
 import pytest
 
 from celltrain import papers
 from celltrain.papers.functions import setting
-from celltrain.papers.outcomes import Outcomes
 from celltrain.verdicts import Verdict
+from made_up import verdict
 
 PAPER = papers.describe("rfc8257-dctcp")
-CLAIMS = {claim.id: claim for claim in PAPER.claims}
+CLAIMS = [claim.id for claim in PAPER.claims]
 UTILISATION, DELAY = "utilisation", "mean delay"
-
-Numbers = Callable[[str, str, str], float]
-
-
-def outcomes(value: Numbers) -> Outcomes:
-    """Three replications of numbers that hardly vary."""
-    samples = {
-        (table.name, column.name, row.name): [
-            value(table.name, column.name, row.name) * (1 + 1e-6 * n) for n in range(3)
-        ]
-        for table in (*PAPER.tables, *PAPER.figures)
-        for column in table.columns
-        for row in table.rows
-    }
-    printed = {cell: one.value for cell, one in PAPER.folder.published.items() if one.value is not None}
-    return Outcomes(samples, printed)
 
 
 def as_stated(table: str, column: str, row: str) -> float:
@@ -70,8 +52,8 @@ def otherwise(table: str, column: str, row: str) -> float:
 
 @pytest.mark.parametrize("claim", CLAIMS)
 def test_statements_hold_on_numbers_made_for_them_and_fail_on_others(claim: str) -> None:
-    assert CLAIMS[claim].judge(outcomes(as_stated)).verdict is Verdict.SUPPORTED
-    assert CLAIMS[claim].judge(outcomes(otherwise)).verdict is Verdict.CONTRADICTED
+    assert verdict(PAPER, claim, as_stated) is Verdict.SUPPORTED
+    assert verdict(PAPER, claim, otherwise) is Verdict.CONTRADICTED
 
 
 def test_there_are_ten_statements() -> None:

@@ -172,6 +172,7 @@ def left_by_a_kill(folder: Path, entries: list[Entry]) -> tuple[bytes, bytes]:
     return (folder / FILE).read_bytes(), log
 
 
+@pytest.mark.slow
 def test_a_log_of_writes_cut_anywhere_keeps_every_whole_batch(entries: list[Entry], tmp_path: Path) -> None:
     file, log = left_by_a_kill(tmp_path / "killed", entries)
     assert len(log) > 10_000
@@ -227,6 +228,7 @@ def test_a_journal_of_an_unfinished_change_is_rolled_back(entries: list[Entry], 
     assert [path.name for path in (tmp_path / "killed").iterdir()] == [FILE]
 
 
+@pytest.mark.slow
 def test_each_flipped_bit_costs_what_it_touches_and_no_more(entries: list[Entry], tmp_path: Path) -> None:
     """What is found is as it was written; a run that is not counts as one that was never made."""
     file = fill(tmp_path / "whole", entries)
@@ -338,6 +340,7 @@ def test_a_store_of_an_older_version_is_read_and_written_on(
         assert store.damaged == 0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/locks").exists(), reason="this system does not say who holds a lock")
 def test_a_store_that_another_program_holds_names_it(entries: list[Entry], tmp_path: Path) -> None:
     file = fill(tmp_path, entries)

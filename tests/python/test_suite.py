@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import celltrain as ct
 from celltrain import _core, manifests, verdicts
 from celltrain.comparison import Comparison, compare
 from celltrain.errors import InputError
@@ -15,7 +16,7 @@ from celltrain.reading import read
 from celltrain.report.suite import suite_report
 from celltrain.results import combined_fingerprint
 from celltrain.scenario import load
-from celltrain.suite import run_suite
+from celltrain.suite import Asked, check_suite, run_suite
 from celltrain.suite_file import Statement, load_suite, suites
 
 if TYPE_CHECKING:
@@ -74,18 +75,37 @@ def changed(folder: Path, old: str, new: str) -> Path:
 
 
 def test_a_statement_compares_with_a_factor_of_the_baseline() -> None:
-    half = Statement("less than half", "delay_mean", 0.5, is_below=True)
+    half = Statement("less than half", "delay_mean", "below", 0.5)
     baseline = [10.0, 11.0, 12.0]
     judged = [
         half.judge(sample, baseline).verdict for sample in ([1.0, 1.1, 1.3], [9.0, 9.1, 9.3], [1.0, 5.4, 9.0])
     ]
     assert judged == [verdicts.Verdict.SUPPORTED, verdicts.Verdict.CONTRADICTED, verdicts.Verdict.UNDECIDED]
-    more = Statement("more", "goodput", 1.0, is_below=False)
+    more = Statement("more", "goodput", "above", 1.0)
     assert more.judge([11.0, 12.1, 13.0], baseline).verdict == verdicts.Verdict.SUPPORTED
 
 
+def test_limits_that_pass_themselves_and_limits_without_a_baseline() -> None:
+    """A share of zero beside a share of zero is at most twice as large, and is not below it."""
+    nothing = [0.0, 0.0, 0.0]
+    found = {
+        relation: Statement("", "cell_loss_ratio", relation, 2.0).judge(nothing, nothing).verdict
+        for relation in ("below", "above", "at-most", "at-least")
+    }
+    supported, contradicted = verdicts.Verdict.SUPPORTED, verdicts.Verdict.CONTRADICTED
+    assert found == {
+        "below": contradicted,
+        "above": contradicted,
+        "at-most": supported,
+        "at-least": supported,
+    }
+    fair = Statement("fair", "fairness_index", "at-least", 0.9, absolute=True)
+    assert fair.judge([0.95, 0.96, 0.97], nothing).verdict == supported
+    assert fair.judge([0.75, 0.76, 0.77], nothing).verdict == contradicted
+
+
 def test_every_policy_and_stack_is_judged_against_the_baseline_with_the_same_stack(tiny: Path) -> None:
-    found = run_suite(load_suite(tiny), policies=["codel", "fq-codel"], stacks=["reno", "linux"], jobs=1)
+    found = run_suite(load_suite(tiny), Asked(["codel", "fq-codel"], ["reno", "linux"]), jobs=1)
     assert list(found.found["1"].variants) == [
         f"{policy}, {stack}" for policy in ("tail-drop", "codel", "fq-codel") for stack in ("reno", "linux")
     ]
@@ -108,7 +128,7 @@ def test_there_is_no_ratio_to_nothing(tiny: Path, cli: Cli) -> None:
 
 
 def test_ecn_marks_where_a_policy_can(tiny: Path) -> None:
-    found = run_suite(load_suite(tiny), ecn=True, jobs=1)
+    found = run_suite(load_suite(tiny), Asked(ecn=True), jobs=1)
     variants = found.found["1"].manifest["variants"]
     assert variants["codel"]["switch.discard.codel.ecn"] == "true"
     assert variants["tail-drop"] == {"switch.discard.policy": '"tail-drop"', "tcp.ecn": "true"}
@@ -171,15 +191,15 @@ def test_a_report_counts_the_runs_of_all_sections(tiny: Path) -> None:
     ("old", "new", "message"),
     [
         ('place = "1"', 'place = "."', "names a folder"),
-        ("above = 2", "above = inf", "needs `below` or `above`"),
+        ("above = 2", "above = inf", "needs `below`, `above`"),
         ('title = "Tiny"', 'titles = "Tiny"', "did you mean 'title'"),
         ('source = "nobody"', "", "needs `source`, a text"),
-        ("below = 0.5", "below = 0.5, above = 1", "needs `below` or `above`"),
+        ("below = 0.5", "below = 0.5, above = 1", "needs `below`, `above`"),
         ('measure = "goodput"', 'measure = "godput"', "did you mean 'goodput'"),
         ('policies = ["codel"]', 'policies = "codel"', "needs `policies`, a list of texts"),
         ("[[section]]", "[section]", "array of tables"),
-        ("below = 0.5", "below = true", "needs `below` or `above`"),
-        ("below = 0.5", "below = nan", "needs `below` or `above`"),
+        ("below = 0.5", "below = true", "needs `below`, `above`"),
+        ("below = 0.5", "below = nan", "needs `below`, `above`"),
         ("question =", 'stacks = "no"\nquestion =', "`stacks` is true or false"),
         ('place = "1"', 'place = "../1"', "names a folder"),
         ('place = "1"', 'place = "/tmp/1"', "names a folder"),
@@ -195,29 +215,162 @@ def test_a_wrong_description_is_refused_with_a_sentence(tiny: Path, old: str, ne
     assert message in str(error.value)
 
 
+STACKS = """
+title = "Tiny"
+source = "nobody"
+baseline = "rfc"
+stacks = ["linux"]
+limits = { half = 0.5 }
+[measure.other]
+title = "goodput of the second"
+unit = "bit/s"
+value = "sum(flows.goodput[flows.flow == '2'])"
+
+[[section]]
+place = "1"
+title = "Beside another"
+question = "Does the other get its part?"
+quote = "MUST be evaluated"
+scenario = "tiny.toml"
+measures = ["other", "fairness_index"]
+statement = [
+    { text = "The other gets half as much at least", measure = "other", at-least = "half" },
+    { text = "Both get as much, nearly", measure = "fairness_index", at-least = 0.9, absolute = true },
+]
+"""
+
+
+@pytest.fixture
+def rivals(tiny: Path) -> Path:
+    """The same folder, whose suite evaluates stacks."""
+    (tiny / "suite.toml").write_text(STACKS)
+    return tiny
+
+
+def test_stacks_and_congestion_controls_are_judged_against_a_stack(rivals: Path) -> None:
+    found = run_suite(load_suite(rivals), Asked(stacks=["linux", "rfc"], controls=["cubic"]), jobs=1)
+    assert list(found.found["1"].variants) == ["rfc", "linux", "rfc with cubic"]
+    assert found.baselines["1"] == {"linux": "rfc", "rfc with cubic": "rfc"}
+    assert found.found["1"].manifest["variants"]["rfc with cubic"] == {
+        "tcp.stack": '"rfc"',
+        "tcp.congestion-control": '"cubic"',
+    }
+    judged = {(one.variant, one.statement.measure): one for one in found.judged()}
+    flows = found.found["1"].results["linux"].flows
+    got = flows.filter(flow="2")["goodput"].mean()
+    assert judged["linux", "other"].found.mean == pytest.approx(got)
+    assert judged["linux", "fairness_index"].found.mean > 0.5
+    report = suite_report(found, ["celltrain", "suite", "tiny"])
+    assert "“MUST be evaluated” (nobody, section 1)" in report
+    assert "Goodput of the second" in report
+    alone = run_suite(load_suite(rivals), Asked(controls=["cubic"]), jobs=1, replications=1)
+    assert list(alone.found["1"].variants) == ["rfc", "rfc with cubic"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--aqm", "codel"), "name them with --stack or --congestion-control"),
+        (("--congestion-control", "cubik"), "did you mean 'cubic'"),
+        (("--stack", "rfc"), "evaluates stacks against rfc: name another one"),
+        (("--congestion-control", "dctcp"), "section 1, variant rfc with dctcp: tcp.congestion-control"),
+    ],
+)
+def test_what_a_suite_of_stacks_cannot_evaluate_is_refused_before_any_run(
+    rivals: Path, cli: Cli, options: tuple[str, str], message: str
+) -> None:
+    out = rivals.parent / "out"
+    answer = cli("suite", rivals, "--jobs", "1", "--out", out, *options)
+    assert (answer.code, message in answer.err) == (2, True)
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('stacks = ["linux"]', 'stacks = ["linux"]\npolicies = ["codel"]', "not both"),
+        ("measure.other", "measure.goodput", "has a measure of this name"),
+        ('unit = "bit/s"', 'better = "most"', '`better` is "more" or "less"'),
+        ("sum(flows", "sum((flows", "is no expression"),
+        ("[[section]]", "[needs.linus]\n[[section]]", "did you mean 'linux'"),
+        ('"half"', '"haf"', "did you mean 'half'"),
+        ("half = 0.5", 'half = "x"', "a number for each name"),
+        ("absolute = true", 'absolute = "yes"', "`absolute` is true or false"),
+        ('title = "Beside another"', 'title = "Beside another"\nstacks = false', "unknown key 'stacks'"),
+    ],
+)
+def test_a_wrong_suite_of_stacks_is_refused_with_a_sentence(
+    rivals: Path, old: str, new: str, message: str
+) -> None:
+    with pytest.raises(InputError, match=r"suite\.toml") as error:
+        load_suite(changed(rivals, old, new))
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("flows.goodput", "flows.godput", "did you mean 'goodput'"),
+        ("sum(flows.goodput[flows.flow == '2'])", "flows.goodput", "is no single number"),
+        ("sum(flows", "sum(nodes", "unknown name 'nodes'"),
+    ],
+)
+def test_an_expression_that_the_runs_do_not_answer_is_refused(
+    rivals: Path, cli: Cli, old: str, new: str, message: str
+) -> None:
+    out = rivals.parent / "out"
+    answer = cli("suite", changed(rivals, old, new), "--jobs", "1", "--out", out)
+    assert (answer.code, message in answer.err) == (2, True)
+    assert "section 1: " in answer.err
+    assert not out.exists()
+
+
 def test_unknown_names_are_refused_with_the_nearest(tiny: Path) -> None:
     with pytest.raises(InputError, match="did you mean 'aqm'"):
         load_suite("aqn")
     with pytest.raises(InputError, match="did you mean 'codel'"):
-        run_suite(load_suite(tiny), policies=["coddel"])
+        run_suite(load_suite(tiny), Asked(["coddel"]))
     with pytest.raises(InputError, match="did you mean 'linux'"):
-        run_suite(load_suite(tiny), stacks=["linx"])
+        run_suite(load_suite(tiny), Asked(stacks=["linx"]))
+    with pytest.raises(InputError, match="name them with --aqm"):
+        run_suite(load_suite(tiny), Asked(controls=["cubic"]))
     with pytest.raises(InputError, match="name another one"):
-        run_suite(load_suite(tiny), policies=["tail-drop"])
+        run_suite(load_suite(tiny), Asked(["tail-drop"]))
 
 
 @pytest.mark.parametrize("name", sorted(suites()))
 def test_shipped_suites_are_whole(name: str) -> None:
     suite = load_suite(name)
-    known = {policy["name"] for policy in json.loads(_core.policies())}
-    assert {suite.baseline, *suite.policies, *suite.needs} <= known
+    policies = {policy["name"] for policy in json.loads(_core.policies())}
+    known = set(ct.stacks().names) if suite.stacks else policies
+    assert {suite.baseline, *suite.policies, *suite.stacks, *suite.needs} <= known
+    key = "tcp.stack" if suite.stacks else "switch.discard.policy"
     for section in suite.sections:
         scenario = load(section.scenario)
         assert scenario.replications >= verdicts.LEAST
         assert section.statements
         assert {one.measure for one in section.statements} <= set(section.measures)
-        for policy, needed in suite.needs.items():
-            scenario.with_({"switch.discard.policy": policy, **needed})
+        for name, needed in suite.needs.items():
+            scenario.with_({key: name, **needed})
+    check_suite(suite)
+
+
+def test_rivals_keep_their_congestion_control_whatever_is_evaluated() -> None:
+    """RFC 9743 is about flows of standard congestion controls beside those that are evaluated."""
+    suite = load_suite("congestion-control")
+    rivals = set()
+    for section in suite.sections:
+        assert 0 < len(section.quote.split()) <= 15
+        evaluated = load(section.scenario).with_({"tcp.congestion-control": "bbr", "tcp.ecn": True})
+        own, *others = evaluated.to_dict()["group"]
+        assert not own.get("standalone"), "the first group is evaluated"
+        if "others" in section.measures or section.place == "5.2.3":
+            (other,) = others
+            assert other["standalone"]
+            assert other["tcp"]["stack"] in ("linux", "rfc")
+            assert not {"congestion-control", "ecn"} & set(other["tcp"])
+            rivals.add(section.place)
+    assert len(rivals) >= 5
 
 
 @pytest.mark.parametrize("old", ['"delay_mean", "goodput"]', 'measure = "goodput"'])
@@ -306,3 +459,29 @@ def test_a_check_of_the_folder_reaches_its_sections(tiny: Path, cli: Cli) -> Non
     with (out / "1" / "report.html").open("a") as file:
         file.write("x")
     assert cli("check", out).code == 2
+
+
+def test_a_section_whose_folder_holds_other_results_stays(tiny: Path, cli: Cli) -> None:
+    """What was written into it since is not the suite's to remove."""
+    out = tiny.parent / "out"
+    with_another_section(tiny)
+    assert cli("suite", tiny, "--jobs", "1", "--out", out).code == 0
+    again = ("compare", tiny / "other.toml", "--policies", "codel,pie", "--overwrite")
+    assert cli(*again, "--jobs", "1", "--out", out / "2").code == 0
+    (tiny / "suite.toml").write_text(SUITE)
+    assert cli("suite", tiny, "--jobs", "1", "--out", out, "--overwrite").code == 0
+    assert (out / "2" / "report.html").is_file()
+    assert cli("check", out / "2").code == 0
+
+
+@pytest.mark.parametrize("option", ["--aqm", "--stack"])
+def test_a_list_of_nothing_is_refused(tiny: Path, cli: Cli, option: str) -> None:
+    answer = cli("suite", tiny, option, " , ")
+    assert answer.code == 2
+    assert f"{option} lists nothing" in answer.err
+
+
+def test_a_policy_that_there_is_not_yet(tiny: Path, cli: Cli) -> None:
+    answer = cli("suite", tiny, "--aqm", "mine")
+    assert answer.code == 2
+    assert "A rule of your own is the policy 'script'" in answer.err

@@ -151,6 +151,7 @@ def test_a_temporary_sweep_goes_with_its_object(scenario: ct.Scenario) -> None:
 # Sequential stopping.
 
 
+@pytest.mark.slow
 def test_until_stops_at_the_first_look_that_is_narrow_enough(scenario: ct.Scenario) -> None:
     until = {"metric": "throughput", "rel-ci": "40 %", "max-replications": 20}
     found = [ct.sweep(scenario, grid=GRID, replications=3, until=until, jobs=jobs) for jobs in (1, 4)]
@@ -371,6 +372,7 @@ def test_an_interrupt_stops_the_threads_and_keeps_the_rest(scenario: ct.Scenario
     assert len(kept(tmp_path)) >= 1
 
 
+@pytest.mark.slow
 def test_batches_grow_with_short_runs_and_shrink_towards_the_end(
     scenario: ct.Scenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:

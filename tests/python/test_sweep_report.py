@@ -70,6 +70,7 @@ def test_steps_of_one_unit_are_numbers(
     assert AxisView("some.key", labels).scale() == scale
 
 
+@pytest.mark.slow
 def test_many_panels_are_counted_not_drawn(scenario: ct.Scenario) -> None:
     grid = {
         "switch.buffer": "100 cells .. 700 cells step 50 cells",
@@ -133,6 +134,7 @@ def test_the_report_of_a_wide_sweep_has_coloured_tables(scenario: ct.Scenario) -
     assert "--part:0%" in page
 
 
+@pytest.mark.slow
 def test_pictures_have_the_same_bytes(scenario: ct.Scenario, tmp_path: Path) -> None:
     grid = {"switch.buffer": ["100 cells", "200 cells", "300 cells"], "link.delay": ["1 ms", "2 ms", "4 ms"]}
     sweep = ct.sweep(scenario, grid=grid, replications=2)

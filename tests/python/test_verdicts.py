@@ -63,6 +63,7 @@ def test_more_data_decide_more() -> None:
     assert share(equal.count(SUPPORTED)) > 0.9, "equivalence is supported too, given the data"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parts", [2, 6])
 def test_combinations_keep_the_bound(parts: int) -> None:
     """All parts are true at their edge: the whole is true; one is false at its edge: the whole is false."""
@@ -76,6 +77,7 @@ def test_combinations_keep_the_bound(parts: int) -> None:
     assert share(sum(one.verdict is SUPPORTED for one in none)) <= most(0.025)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("candidates", "rivals"), [(5, 5), (2, 7)])
 def test_the_best_of_equals_seldom_beats_the_best_of_others(candidates: int, rivals: int) -> None:
     """Choosing the best column by the data that test it would support such a claim in far more cases."""
@@ -102,6 +104,7 @@ def test_a_best_one_is_found_where_there_is_one() -> None:
     assert share(named.count((0, [0]))) > 0.9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("equal", [8, 19])
 @pytest.mark.parametrize("n", [3, 5])
 def test_a_single_best_of_equals_is_seldom_named(equal: int, n: int) -> None:
@@ -166,6 +169,7 @@ def test_holm_of_a_worked_example() -> None:
     assert verdicts.holm([]) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [3, 5, 10, 20])
 @pytest.mark.parametrize("width", [0.15, 0.10, 0.07])
 def test_the_interval_at_which_one_stops_covers_the_mean(step: int, width: float) -> None:
@@ -226,6 +230,7 @@ def covered_where_it_stops(sample: np.ndarray, truth: float, step: int, rel: flo
     return float(covers.mean())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SKEWED)
 @pytest.mark.parametrize("step", [3, 5, 10, 20])
 @pytest.mark.parametrize("rel", [0.3, 0.6, 1.0])

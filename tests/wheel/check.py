@@ -24,6 +24,7 @@ INSIDE = (
     "celltrain/scenarios/teaching/lost-cell.toml",
     "celltrain/scenarios/sweeps/buffer-size.toml",
     "celltrain/suites/aqm/suite.toml",
+    "celltrain/suites/congestion-control/suite.toml",
     "celltrain/report/charts/base.js",
     "celltrain/_core.pyi",
     "celltrain/py.typed",

@@ -34,6 +34,24 @@ pub const SPARE_BITS: u32 = 20;
 /// The fraction that the grid keeps.
 const ON_GRID: u64 = !0 << SPARE_BITS;
 
+/// Whether products of 64 bits cost much less than those of 128, as in WebAssembly, where the latter are calls.
+const NARROW: bool = cfg!(target_family = "wasm");
+
+/// A product of fewer than so many fractions on the grid, counted in its steps, fits 64 bits, and so does the sum of it and of a fraction.
+const FEW: u64 = 1 << (SPARE_BITS - 1);
+
+/// `count` times `bits`, which are 2^-64 ps each. `narrow`: without products of 128 bits where that can be.
+#[inline]
+const fn multiple(bits: u128, count: u64, narrow: bool) -> u128 {
+    let fraction = bits as u64;
+    if !narrow || count >= FEW || fraction & !ON_GRID != 0 {
+        return bits * count as u128;
+    }
+    let ps = ((bits >> 64) as u64).wrapping_mul(count);
+    let steps = (fraction >> SPARE_BITS) * count;
+    ((ps as u128) << 64) + ((steps as u128) << SPARE_BITS)
+}
+
 /// A point in time on a link: picoseconds and a fraction of one. Instants lie on a grid of 2^-44 ps, and events are ordered by all
 /// of it: two arrivals are simultaneous only if they are the same instant.
 ///
@@ -84,6 +102,17 @@ impl Instant {
     #[inline]
     #[must_use]
     pub const fn plus_slots(self, slot: Slot, count: u64) -> Self {
+        self.plus_multiple(slot, count, NARROW)
+    }
+
+    /// As [`Instant::plus_slots`]; `narrow` as for [`multiple`].
+    #[inline]
+    const fn plus_multiple(self, slot: Slot, count: u64, narrow: bool) -> Self {
+        if narrow && count < FEW {
+            let steps = (self.fraction >> SPARE_BITS) + (slot.fraction >> SPARE_BITS) * count;
+            let ps = self.ps + slot.ps * count + (steps >> (64 - SPARE_BITS));
+            return Self { ps, fraction: steps << SPARE_BITS };
+        }
         let fraction = self.fraction as u128 + slot.fraction as u128 * count as u128;
         Self { ps: self.ps + slot.ps * count + (fraction >> 64) as u64, fraction: fraction as u64 }
     }
@@ -188,16 +217,16 @@ impl Span {
     /// `count` times `step` longer.
     #[must_use]
     pub const fn plus(self, step: Self, count: u64) -> Self {
-        Self(self.0 + step.0 * count as u128)
+        Self(self.0 + multiple(step.0, count, NARROW))
     }
 
     /// The sum of this span and `count` others that grow evenly from `first` to `last`.
     #[must_use]
     pub const fn plus_run(self, first: Self, last: Self, count: u64) -> Self {
         // The terms are multiples of 2^-64 ps, so first + last is even where count is odd: halve the factor that is.
-        let (ends, count) = (first.0 + last.0, count as u128);
-        let run = if count.is_multiple_of(2) { ends * (count / 2) } else { ends / 2 * count };
-        Self(self.0 + run)
+        let ends = first.0 + last.0;
+        let (halved, times) = if count.is_multiple_of(2) { (ends, count / 2) } else { (ends / 2, count) };
+        Self(self.0 + multiple(halved, times, NARROW))
     }
 
     /// How many slots it takes to cover this span: with the span from now to the last of a row of back-to-back
@@ -381,7 +410,7 @@ impl Slot {
     /// `count` slots in units of 2^-64 ps.
     #[inline]
     const fn times(self, count: u64) -> u128 {
-        ((self.ps as u128 * count as u128) << 64) + self.fraction as u128 * count as u128
+        multiple((self.ps as u128) << 64 | self.fraction as u128, count, NARROW)
     }
 }
 
@@ -397,5 +426,33 @@ impl Ord for Slot {
     #[inline]
     fn cmp(&self, other: &Self) -> Ordering {
         self.times(1).cmp(&other.times(1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn narrow_products_are_the_wide_ones(
+            ps in 0u64..1 << 40, steps in 0u64..1 << 44, at in 0u64..1 << 44, off_grid in 0u64..2, count in 0u64..2 * FEW,
+        ) {
+            let slot = Slot { ps, fraction: steps << SPARE_BITS };
+            let bits = slot.times(1) + u128::from(off_grid);
+            prop_assert_eq!(multiple(bits, count, true), multiple(bits, count, false));
+            let instant = Instant { ps: 5, fraction: at << SPARE_BITS };
+            prop_assert_eq!(instant.plus_multiple(slot, count, true), instant.plus_multiple(slot, count, false));
+        }
+
+        #[test]
+        fn narrow_products_near_the_limit(steps in (1u64 << 44) - 9..1 << 44, count in FEW - 9..FEW + 9) {
+            let slot = Slot { ps: 1, fraction: steps << SPARE_BITS };
+            prop_assert_eq!(multiple(slot.times(1), count, true), multiple(slot.times(1), count, false));
+            let instant = Instant { ps: 5, fraction: ON_GRID };
+            prop_assert_eq!(instant.plus_multiple(slot, count, true), instant.plus_multiple(slot, count, false));
+        }
     }
 }

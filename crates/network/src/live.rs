@@ -277,8 +277,9 @@ impl Live {
     }
 }
 
-/// Whether the frames of a flow are bare cells whose numbers stay theirs to the end: behind a link that reorders they have others.
+/// Whether the frames of a flow are bare cells whose numbers stay theirs to the end: behind a link that reorders they have others, and on
+/// each of several ways.
 fn has_followed_frames(flow: &Flow, links: &[Link]) -> bool {
     let in_order = || flow.route.iter().all(|&link| links[link].reorder.is_none());
-    !flow.traffic.uses_tcp() && in_order()
+    !flow.traffic.uses_tcp() && !flow.is_sprayed() && in_order()
 }

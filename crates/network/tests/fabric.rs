@@ -1,4 +1,4 @@
-//! Leaf-spine networks and fat trees: how they are joined, and how flows are spread over them.
+//! Leaf-spine networks, fat trees, tori and random graphs: how they are joined, and how flows are spread over them.
 
 use std::collections::BTreeSet;
 
@@ -110,6 +110,34 @@ fn a_torus_joins_every_switch_to_its_neighbours() {
 }
 
 #[test]
+fn a_random_graph_gives_every_switch_as_many_neighbours_and_a_way_to_every_other() {
+    for (switches, degree) in [(3, 2), (9, 4), (20, 3), (40, 5)] {
+        for seed in 0..5 {
+            let graph = graph(&format!(
+                "kind = \"random\", switches = {switches}, degree = {degree}, hosts = 1, seed = {seed}, pattern = \"all-to-all\""
+            ));
+            assert_eq!(count(&graph, NodeKind::Switch), switches);
+            assert_eq!(degrees(&graph, "switch"), [degree + 1].into());
+            let ends: BTreeSet<_> = graph.links.iter().map(|link| (link.from, link.to)).collect();
+            assert_eq!(ends.len(), graph.links.len(), "no two switches are joined twice");
+            // A flow without a way would have been refused.
+            assert_eq!(graph.flows.len(), switches * (switches - 1));
+            assert!(graph.flows.iter().all(|flow| flow.route.len() >= 3));
+        }
+    }
+}
+
+#[test]
+fn the_links_of_a_random_graph_are_those_of_its_seed() {
+    let ends = |more: &str| -> Vec<_> {
+        let graph = graph(&format!("kind = \"random\", switches = 30, degree = 4, hosts = 2{more}"));
+        graph.links.iter().map(|link| (link.from, link.to)).collect()
+    };
+    assert_eq!(ends(""), ends(", seed = 1"));
+    assert_ne!(ends(""), ends(", seed = 2"));
+}
+
+#[test]
 fn what_is_no_fabric_is_refused() {
     for (topology, expected) in [
         ("kind = \"fat-tree\", k = 3", "topology.k: expected an even number of ports, found 3"),
@@ -126,6 +154,34 @@ fn what_is_no_fabric_is_refused() {
         ("kind = \"torus\", rows = 70000, columns = 70000, hosts = 1", "topology.columns: expected at most"),
         (
             "kind = \"torus\", rows = 1000, columns = 1000, hosts = 4000000000",
+            "topology.hosts: expected at most",
+        ),
+        (
+            "kind = \"random\", switches = 2, degree = 2, hosts = 1",
+            "topology.switches: expected 3 or more, found 2",
+        ),
+        (
+            "kind = \"random\", switches = 9, degree = 1, hosts = 1",
+            "topology.degree: expected 2 or more, found 1",
+        ),
+        (
+            "kind = \"random\", switches = 9, degree = 4, hosts = 0",
+            "topology.hosts: expected 1 or more, found 0",
+        ),
+        (
+            "kind = \"random\", switches = 4, degree = 4, hosts = 1",
+            "topology.degree: expected fewer than the 4 switches, found 4",
+        ),
+        (
+            "kind = \"random\", switches = 9, degree = 3, hosts = 1",
+            "topology.degree: expected an even number, as the number of switches is odd, found 3",
+        ),
+        (
+            "kind = \"random\", switches = 4000000000, degree = 3999999999, hosts = 4000000000",
+            "topology.degree: expected at most 100000 links between switches",
+        ),
+        (
+            "kind = \"random\", switches = 9, degree = 4, hosts = 4000000000",
             "topology.hosts: expected at most",
         ),
         ("kind = \"fat-tree\", k = 4, pattern = \"ring\"", "unknown name \"ring\""),

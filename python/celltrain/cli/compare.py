@@ -1,6 +1,6 @@
 """`celltrain compare`: one scenario, several policies, one table."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -75,15 +75,14 @@ def compare(
     """Run several variants of a scenario with the same seeds, and name the best one by each measure."""
     from celltrain import comparison
 
+    _refuse_two_ways({"--policies": policies is not None, "--vary": bool(vary), "--with": with_ is not None})
     loaded = options.load_scenario(scenario, set_)
     names = _variants(loaded, policies, vary) if with_ is None else _files(scenario, loaded, with_, set_)
-    if with_ is not None and (policies is not None or vary):
-        raise InputError("say what to compare with one of --policies, --vary and --with")
     key, asked = comparison.comparison_key(loaded, names), options.asked(loaded, seed, replications)
     if until_clear is not None:  # so many may be there from an earlier call
         asked["replications"] = max(asked["replications"], max_replications)
     with options.claimed(out, "compare", key, overwrite, asked) as folder:
-        with options.cluster(scheduler, jobs) as executor, options.watched("comparing", out) as progress:
+        with options.running("comparing", scheduler, jobs, out) as (executor, progress):
             found = comparison.compare(
                 loaded,
                 names,
@@ -112,8 +111,7 @@ def compare(
         terminal.print_json({**found.to_json(), "out": str(out) if out else None})
     else:
         _show(found)
-        if out:
-            terminal.say(f"results: {out}, report: {out}/report.html")
+        options.say_results(out)
     options.end_with(found.defects)
 
 
@@ -124,16 +122,24 @@ def _asked_for(policies: str | None, vary: list[str] | None, with_: Sequence[obj
     return [*words, *(word for one in with_ or () for word in ("--with", str(one)))]
 
 
+def _refuse_two_ways(given: Mapping[str, bool]) -> None:
+    """Refuses to compare variants of two kinds in one table."""
+    chosen = [option for option, is_given in given.items() if is_given]
+    if len(chosen) > 1:
+        both = f"--vary {POLICY_TABLE}.policy=epd,codel beside another --vary compares all combinations"
+        raise InputError(f"give one of {', '.join(given)}, not {' and '.join(chosen)}; {both}")
+
+
 def _variants(loaded: "Scenario", policies: str | None, vary: list[str] | None) -> "Variants":
     """The variants that the options ask for."""
     from celltrain import comparison
 
-    if (policies is None) == (not vary):
+    if policies is None and not vary:
         raise InputError("say what to compare: --policies tail-drop,epd or --vary KEY=A,B or --with FILE")
     if policies is not None:
-        return comparison.policies(_with_all(loaded, _words(policies)))
+        return comparison.policies(_with_all(loaded, options.words(policies, "--policies", "tail-drop,epd")))
     pairs = options.settings(vary, "--vary")
-    return comparison.vary({key: [_value(word) for word in _words(values)] for key, values in pairs})
+    return comparison.vary({key: _values(values) for key, values in pairs})
 
 
 def _with_all(loaded: "Scenario", names: list[str]) -> list[str]:
@@ -174,6 +180,11 @@ def _files(scenario: str, loaded: "Scenario", others: list[str], set_: list[str]
     return named
 
 
+def _values(text: str) -> list[object]:
+    """The values of a setting, with commas between."""
+    return [_value(word.strip()) for word in text.split(",") if word.strip()]
+
+
 def _value(text: str) -> object:
     """A value as a scenario file has it; what is no TOML value is text."""
     from celltrain.embedded import parsed
@@ -182,10 +193,6 @@ def _value(text: str) -> object:
         return parsed(f"value = {text}")["value"]
     except ValueError:
         return text
-
-
-def _words(text: str) -> list[str]:
-    return [word.strip() for word in text.split(",") if word.strip()]
 
 
 def _show(found: "Comparison") -> None:

@@ -97,7 +97,9 @@ def policies(
 
     every: list[dict[str, Any]] = json_.loads(_core.policies())
     if name is not None and name not in [policy["name"] for policy in every]:
-        raise unknown("policy", name, [policy["name"] for policy in every])
+        from celltrain.comparison import unknown_policy
+
+        raise unknown_policy(name)
     chosen = [policy for policy in every if name in (None, policy["name"])]
     if json:
         terminal.print_json({"policies": chosen} if name is None else chosen[0])

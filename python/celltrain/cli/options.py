@@ -37,8 +37,11 @@ __all__ = [
     "kept",
     "load_scenario",
     "pictures",
+    "running",
+    "say_results",
     "settings",
     "watched",
+    "words",
 ]
 
 NO_PICTURES = "no pictures without matplotlib: install it with pip install 'celltrain[plots]'"
@@ -84,6 +87,18 @@ def settings(pairs: Sequence[str] | None, option: str = "--set") -> list[tuple[s
                 f"{option} takes KEY=VALUE, as in {option} tcp.rto-min='200 ms', not '{key}{equals}'"
             )
     return [(key.strip(), value.strip()) for key, _, value in split]
+
+
+def words(text: str | None, option: str, example: str) -> list[str]:
+    """The words of an option that lists some, with commas between; none where the option is not given.
+
+    Raises:
+        InputError: the option is given and lists nothing.
+    """
+    found = [word.strip() for word in (text or "").split(",") if word.strip()]
+    if text is not None and not found:
+        raise InputError(f"{option} lists nothing: write names with commas between, {option} {example}")
+    return found
 
 
 def load_scenario(path: str, pairs: Sequence[str] | None) -> "ScenarioFile":
@@ -196,6 +211,21 @@ def cluster(scheduler: str | None, jobs: int | None) -> "Iterator[Cluster | None
         if not client.nthreads():
             terminal.note("the cluster has no workers yet: waiting for the first")
         yield client
+
+
+@contextmanager
+def running(
+    what: str, scheduler: str | None, jobs: int | None, out: Path | None
+) -> "Iterator[tuple[Cluster | None, Progress | None]]":
+    """What carries out the runs of an experiment, and what follows them: see `cluster` and `watched`."""
+    with cluster(scheduler, jobs) as executor, watched(what, out) as progress:
+        yield executor, progress
+
+
+def say_results(out: Path | None) -> None:
+    """Says where results and report are, if they were written."""
+    if out is not None:
+        terminal.say(f"results: {out}, report: {out}/report.html")
 
 
 @contextmanager

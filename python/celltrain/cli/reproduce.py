@@ -94,10 +94,8 @@ def reproduce(
         seed=seed,
     )
     with options.claimed(out, "reproduce", described.id, overwrite, asked) as folder:
-        with (
-            options.cluster(scheduler, jobs) as executor,
-            options.watched(f"reproducing {described.id}", out) as progress,
-        ):
+        what = f"reproducing {described.id}"
+        with options.running(what, scheduler, jobs, out) as (executor, progress):
             found = papers.reproduce(
                 paper,
                 tables=table or (),
@@ -117,8 +115,7 @@ def reproduce(
         terminal.print_json(found.to_json())
     else:
         _show(found)
-        if out:
-            terminal.say(f"\nresults: {out}, report: {out}/report.html")
+        options.say_results(out)
     options.end_with(found.defects)
     if strict and found.contradicted():
         raise typer.Exit(1)
@@ -183,8 +180,8 @@ def _reproduce_all(
             folder.finish({**combined_provenance(origins), "papers": list(papers.PAPERS)})
     if json:
         terminal.print_json(answers)
-    elif out:
-        terminal.say(f"\nresults: {out}, report: {out}/report.html")
+    else:
+        options.say_results(out)
     options.end_with(defects)
     if strict and failed:
         raise typer.Exit(1)

@@ -60,7 +60,7 @@ def run(
     traced = out is not None if trace is None else trace
     asked = options.asked(loaded, seed, replications)
     with options.claimed(out, "run", loaded.key, overwrite, asked) as folder:
-        with options.cluster(scheduler, jobs) as executor, options.watched("running", out) as progress:
+        with options.running("running", scheduler, jobs, out) as (executor, progress):
             result = experiment.run(
                 loaded,
                 replications=replications,
@@ -68,8 +68,8 @@ def run(
                 jobs=jobs,
                 trace=traced,
                 events=events,
-                pcap=_names(pcap),
-                cell_pcap=_names(cell_pcap),
+                pcap=_names(pcap, "--pcap", "src1,dest1"),
+                cell_pcap=_names(cell_pcap, "--cell-pcap", "'switch1 > switch2'"),
                 progress=progress,
                 executor=executor,
                 folder=folder,
@@ -88,7 +88,8 @@ def run(
     if json:
         terminal.print_json(_as_json(result, str(out) if out else None))
     else:
-        _show(result, str(out) if out else None)
+        _show(result)
+        options.say_results(out)
 
 
 def _refuse_files(asked: dict[str, object]) -> None:
@@ -98,9 +99,9 @@ def _refuse_files(asked: dict[str, object]) -> None:
             raise InputError(f"{option} writes files: say where, as in {option} --out results/first")
 
 
-def _names(lists: list[str] | None) -> list[str]:
+def _names(lists: list[str] | None, option: str, example: str) -> list[str]:
     """The names in lists with commas."""
-    return [name.strip() for words in lists or () for name in words.split(",") if name.strip()]
+    return [name for text in lists or () for name in options.words(text, option, example)]
 
 
 def _as_json(result: "Result", out: str | None) -> dict[str, object]:
@@ -120,7 +121,7 @@ def _as_json(result: "Result", out: str | None) -> dict[str, object]:
     return {**{name: result.manifest[name] for name in kept}, "metrics": metrics, "out": out}
 
 
-def _show(result: "Result", out: str | None) -> None:
+def _show(result: "Result") -> None:
     from celltrain import text
     from celltrain.notes import advice
     from celltrain.registry import title
@@ -136,5 +137,3 @@ def _show(result: "Result", out: str | None) -> None:
     terminal.say(options.effort(m, m["replications"]))
     for line in advice(result):
         terminal.say(f"note: {line}")
-    if out:
-        terminal.say(f"results: {out}, report: {out}/report.html")

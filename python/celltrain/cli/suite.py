@@ -1,7 +1,6 @@
 """`celltrain suite`: a whole evaluation with one command."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -20,7 +19,9 @@ __all__ = ["suite"]
 def suite(
     name: Annotated[
         str,
-        typer.Argument(metavar="NAME", help="A suite that comes with celltrain, such as aqm, or a folder."),
+        typer.Argument(
+            metavar="NAME", help="A suite that comes with celltrain, aqm or congestion-control, or a folder."
+        ),
     ],
     aqm: Annotated[
         str | None,
@@ -28,7 +29,19 @@ def suite(
     ] = None,
     stack: Annotated[
         str | None,
-        typer.Option("--stack", metavar="A,B,C", help="TCP stacks to use. Default: that of the scenarios."),
+        typer.Option(
+            "--stack",
+            metavar="A,B,C",
+            help="TCP stacks to evaluate, or with which to evaluate policies. Default: the suite's.",
+        ),
+    ] = None,
+    congestion_control: Annotated[
+        str | None,
+        typer.Option(
+            "--congestion-control",
+            metavar="A,B,C",
+            help="Congestion controls to evaluate, each in the stack that is the suite's baseline.",
+        ),
     ] = None,
     ecn: Annotated[
         bool, typer.Option("--ecn", help="Let connections use ECN, and policies mark instead of drop.")
@@ -41,29 +54,32 @@ def suite(
     overwrite: options.Overwrite = False,
     json: options.Json = False,
 ) -> None:
-    """Evaluate policies by every section of a suite, and judge its statements.
+    """Evaluate queue management or congestion control by every section of a suite, and judge its statements.
 
     Each section runs its scenario with every policy and stack in question and with the suite's baseline.
     """
     from celltrain import suite_file
-    from celltrain.suite import KIND, check_suite, old_sections, remove_sections, run_suite, suite_key
+    from celltrain.suite import KIND, Asked, check_suite, old_sections, remove_sections, run_suite, suite_key
 
     loaded = suite_file.load_suite(name)
-    policies, stacks = _words(aqm), _words(stack)
-    key = suite_key(loaded, policies, stacks, ecn=ecn)
-    check_suite(loaded, stacks)  # before the folder is claimed: what is refused leaves its results whole
+    wanted = Asked(
+        options.words(aqm, "--aqm", "codel,pie"),
+        options.words(stack, "--stack", "reno,cubic"),
+        options.words(congestion_control, "--congestion-control", "reno,cubic"),
+        ecn,
+    )
+    key = suite_key(loaded, wanted)
+    check_suite(loaded, wanted)  # before the folder is claimed: what is refused leaves its results whole
     asked = {k: v for k, v in (("seed", seed), ("replications", replications)) if v is not None}
     gone = old_sections(out, loaded) if out is not None and overwrite else []
     with options.claimed(out, KIND, key, overwrite, asked) as folder:
         if folder is not None:
             remove_sections(folder.path, gone)
             folder.write_json("verdicts.json", {})  # marks the folder as one of ours from the start
-        with options.cluster(scheduler, jobs) as executor, options.watched("evaluating", out) as progress:
+        with options.running("evaluating", scheduler, jobs, out) as (executor, progress):
             found = run_suite(
                 loaded,
-                policies=policies,
-                stacks=stacks,
-                ecn=ecn,
+                wanted,
                 replications=replications,
                 seed=seed,
                 jobs=jobs,
@@ -75,14 +91,16 @@ def suite(
         if folder is not None:
             from celltrain.report.suite import suite_report
 
-            words = ["celltrain", "suite", name, *_again(aqm, stack, ecn, asked)]
+            named = {"--aqm": aqm, "--stack": stack, "--congestion-control": congestion_control}
+            words = ["celltrain", "suite", name, *_again(named, ecn, asked)]
             folder.write_text("report.html", suite_report(found, words))
             folder.write_json("verdicts.json", found.to_json())
             folder.finish(found.manifest())
     if json:
         terminal.print_json({**found.to_json(), "out": str(out) if out else None})
     else:
-        _show(found, out)
+        _show(found)
+        options.say_results(out)
     options.end_with(found.defects)
 
 
@@ -93,26 +111,18 @@ def _report(found: "Comparison", folder: "Folder") -> None:
     folder.write_text("report.html", comparison_report(found))
 
 
-def _again(aqm: str | None, stack: str | None, ecn: bool, asked: Mapping[str, int]) -> list[str]:
+def _again(named: Mapping[str, str | None], ecn: bool, asked: Mapping[str, int]) -> list[str]:
     """The options that were given."""
-    words = [] if aqm is None else ["--aqm", aqm]
-    words += [] if stack is None else ["--stack", stack]
+    words = [word for option, value in named.items() if value is not None for word in (option, value)]
     words += ["--ecn"] if ecn else []
     return [*words, *(word for name, value in asked.items() for word in (f"--{name}", str(value)))]
 
 
-def _words(text: str | None) -> list[str]:
-    return [word.strip() for word in (text or "").split(",") if word.strip()]
-
-
-def _show(found: "SuiteResults", out: Path | None) -> None:
-    from celltrain.suite import verdict_lines
+def _show(found: "SuiteResults") -> None:
+    from celltrain.suite import verdict_columns, verdict_lines
 
     terminal.say(found.suite.title)
     for section in found.suite.sections:
         terminal.heading(f"{section.place} {section.title}")
         terminal.say(section.question)
-        columns = ("statement", "variant", f"of {found.suite.baseline}'s", "verdict")
-        terminal.table(columns, verdict_lines(found, section.place), text_columns=2)
-    if out:
-        terminal.say(f"results: {out}, report: {out}/report.html")
+        terminal.table(verdict_columns(found.suite), verdict_lines(found, section.place), text_columns=2)

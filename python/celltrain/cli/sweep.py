@@ -40,7 +40,7 @@ def sweep(
 
     loaded = load_plan(plan)
     place = Path("results") / Path(plan).stem if out is None else out
-    with options.cluster(scheduler, jobs) as executor, options.watched("sweeping", place) as progress:
+    with options.running("sweeping", scheduler, jobs, place) as (executor, progress):
         found = run_plan(
             loaded,
             executor=executor,

@@ -18,6 +18,7 @@ PAPERS: tuple[str, ...] = (
     "rfc8289-codel",
     "rfc8257-dctcp",
     "rfc9332-dualq",
+    "draft-ietf-ccwg-bbr",
 )
 """The ids of the papers that come with the package."""
 

@@ -5,19 +5,14 @@ from typing import Any
 
 from celltrain import text
 from celltrain.bounds import bounds
-from celltrain.comparison import Comparison
-from celltrain.registry import measure
 from celltrain.report import parts
 from celltrain.report.page import Page
 from celltrain.results import combined_provenance
-from celltrain.suite import SuiteResults, verdict_lines
+from celltrain.suite import SuiteResults, verdict_columns, verdict_lines
 from celltrain.suite_file import Section
 from celltrain.verdicts import Verdict
 
 __all__ = ["suite_report"]
-
-VERDICTS = ("statement", "variant", "of the baseline's", "verdict")
-"""The columns of a table of verdicts."""
 
 
 def suite_report(found: SuiteResults, command: Sequence[str]) -> str:
@@ -62,10 +57,14 @@ def _section(page: Page, found: SuiteResults, section: Section) -> None:
     comparison = found.found[section.place]
     page.section(f"{section.place} {section.title}")
     page.text(section.question, "question")
-    page.table(VERDICTS, verdict_lines(found, section.place), text_columns=2)
+    if section.quote:
+        page.text(
+            f"“{section.quote}” ({found.suite.source}, section {section.place.partition('-')[0]})", "note"
+        )
+    page.table(verdict_columns(found.suite), verdict_lines(found, section.place), text_columns=2)
     for index, name in enumerate(section.measures):
-        with page.folded(measure(name).title.capitalize(), is_open=index == 0):
-            _chart(page, comparison, name)
+        with page.folded(found.suite.measure(name).title.capitalize(), is_open=index == 0):
+            _chart(page, found, section, name)
     own = f"{_of(comparison.manifest)}. " if None in found.common().values() else ""
     page.text(f"{own}All numbers: {section.place}/report.html.", "note")
 
@@ -80,10 +79,10 @@ def _of(manifest: Mapping[str, Any]) -> str:
     return f"{manifest['replications']} replications of each variant with seed {manifest['seed']}"
 
 
-def _chart(page: Page, comparison: Comparison, name: str) -> None:
+def _chart(page: Page, found: SuiteResults, section: Section, name: str) -> None:
     """A measure of every variant, in the order of the variants: the baselines first."""
-    one = measure(name)
-    estimates = [comparison.estimate(variant, name) for variant in comparison.variants]
+    one, comparison = found.suite.measure(name), found.found[section.place]
+    estimates = [found.estimate(section, variant, name) for variant in comparison.variants]
     factor, unit = text.scale(max(abs(estimate.mean) for estimate in estimates), one.unit)
     low, high = bounds(one)
     chart = parts.points_chart(

@@ -8,6 +8,9 @@
 //! The average lets short bursts pass and answers lasting congestion before the buffer overflows. Refusals at random fall on the
 //! connections in proportion to what they send, and the connections do not all back off at once. The average lags behind a
 //! sudden overload, so a threshold for EPD can be added. The state is one average for all VCs, and nothing per VC beyond EPD.
+//!
+//! Where the average settles depends on the load. Adaptive RED adapts `max-p` so slowly that it does not disturb the average, until
+//! that stays in the middle of the range from `min` to `max`.
 
 use celltrain_engine::{Time, random::Generator, time::SECOND};
 use schemars::JsonSchema;
@@ -36,6 +39,11 @@ pub struct Params {
     pub weight: f64,
     /// Above `max`, let the probability grow to 1 at twice `max` instead of refusing all frames at once.
     pub gentle: bool,
+    /// Let `max-p` follow the load, as Adaptive RED does: `max-p` is the first value then. At the first frame of each half of a second it
+    /// grows by 0.01, or by a quarter of itself if that is less, if the average is above the middle fifth of the range from `min`
+    /// to `max`, and it shrinks to 0.9 of itself if the average is below that. It does not grow above 0.5 nor shrink below 0.01. The
+    /// source combines it with `gentle`.
+    pub adaptive: bool,
     /// Number of cells in a typical frame: an idle time of so many cell times counts as one frame in the average.
     pub typical_frame: u32,
     /// Occupancy from which all new frames are refused whatever the average; without it there is none.
@@ -56,6 +64,7 @@ impl Default for Params {
             max_p: 0.1,
             weight: 0.002,
             gentle: false,
+            adaptive: false,
             typical_frame: 32,
             epd: None,
             end_marks: EndMarks::default(),
@@ -136,6 +145,49 @@ impl Curve {
     }
 }
 
+/// How Adaptive RED adapts the probability at `max` to the load (Floyd, Gummadi and Shenker 2001).
+///
+/// The source has a timer. Here the first frame of each interval stands for it, as nothing reads the probability while no frame comes.
+#[derive(Debug, Clone)]
+pub struct Adaptation {
+    /// Where the average is to stay, in the buffer's units.
+    target: [f64; 2],
+    /// The number of the interval in which the probability was looked at last.
+    interval: u64,
+}
+
+impl Adaptation {
+    /// The time between two changes.
+    pub const INTERVAL: Time = SECOND / 2;
+    /// The most that is added at once, and the factor by which the probability shrinks.
+    const ALPHA: f64 = 0.01;
+    const BETA: f64 = 0.9;
+    /// The probabilities from which on it shrinks, and up to which it grows.
+    const RANGE: [f64; 2] = [0.01, 0.5];
+
+    /// Adaptation to an average in the middle fifth of `min` to `max`.
+    #[must_use]
+    pub fn new(min: u64, max: u64) -> Self {
+        let at = |share: f64| min as f64 + share * (max - min) as f64;
+        Self { target: [at(0.4), at(0.6)], interval: 0 }
+    }
+
+    /// The probability at `max` after a frame arrived at `now` and found `average`, if it was `max_p` before.
+    #[must_use]
+    pub fn adapted(&mut self, max_p: f64, average: f64, now: Time) -> f64 {
+        let interval = now / Self::INTERVAL;
+        if std::mem::replace(&mut self.interval, interval) == interval {
+            max_p
+        } else if average > self.target[1] && max_p <= Self::RANGE[1] {
+            max_p + f64::min(Self::ALPHA, max_p / 4.0)
+        } else if average < self.target[0] && max_p >= Self::RANGE[0] {
+            max_p * Self::BETA
+        } else {
+            max_p
+        }
+    }
+}
+
 /// The probability p_a of refusal for the frame that is number `count` since the last refusal: p_b / (1 - count p_b).
 ///
 /// With constant p_b the gaps between refusals are evenly distributed instead of geometrically. As in the algorithm of
@@ -155,6 +207,8 @@ pub type Red = FramePolicy<ByAverage>;
 pub struct ByAverage {
     average: Average,
     curve: Curve,
+    /// What changes the curve in the course of time, if anything does.
+    adaptation: Option<Adaptation>,
     /// Occupancy from which all frames are refused.
     epd: u64,
     /// Whether frames are marked instead of refused.
@@ -189,7 +243,7 @@ impl FrameRule for ByAverage {
     const SUMMARY: &'static str =
         "Refuses or marks new frames at random, the more often the higher the average occupancy.";
     const REFERENCE: &'static str =
-        "Floyd and Jacobson 1993, by whole frames; Floyd 2000 (gentle); RFC 3168 (marks)";
+        "Floyd and Jacobson 1993, by whole frames; Floyd 2000 (gentle); Floyd, Gummadi and Shenker 2001 (adaptive); RFC 3168 (marks)";
     const LEVELS: Levels<Params> = |params| {
         let levels = [("min", Some(params.min)), ("max", Some(params.max)), ("epd", params.epd)];
         levels.into_iter().filter_map(|(key, level)| Some((key, level?))).collect()
@@ -204,12 +258,14 @@ impl FrameRule for ByAverage {
             gentle: params.gentle,
         };
         check(params, &curve)?;
+        let adaptation = params.adaptive.then(|| Adaptation::new(curve.min, curve.max));
         let epd = params.epd.map_or(Ok(u64::MAX), |level| port.level("epd", level))?;
         let bits = f64::from(params.typical_frame) * CELL_BITS as f64;
         let frame_time = bits * SECOND as f64 / port.rate.0 as f64;
         Ok(Self {
             average: Average::new(params.weight, frame_time),
             curve,
+            adaptation,
             epd,
             marks: params.ecn,
             count: None,
@@ -243,6 +299,9 @@ impl FrameRule for ByAverage {
     #[inline(always)]
     fn on_first<S: PortState>(&mut self, port: &View<'_, PerVc, S>, now: Time) {
         self.average.on_arrival(port.occupancy(), now);
+        if let Some(adaptation) = &mut self.adaptation {
+            self.curve.max_p = adaptation.adapted(self.curve.max_p, self.average.value(), now);
+        }
     }
 
     /// The idle time begins with a departure.

@@ -77,6 +77,7 @@ impl Scheduler for DeficitRoundRobin {
     const SUMMARY: &'static str = "Serves busy VCs round robin, with a number of bytes per round in proportion to the VC's share, whatever the sizes of packets.";
     const REFERENCE: &'static str =
         "Shreedhar and Varghese 1996, Efficient fair queuing using deficit round-robin";
+    const FORGETS: bool = true;
 
     fn new(params: &Params, vcs: Vcs<'_>) -> Result<Self, ParamError> {
         if params.quantum == 0 {
@@ -118,6 +119,9 @@ impl Scheduler for DeficitRoundRobin {
             self.given = false;
         }
     }
+
+    #[inline]
+    fn pass(&mut self, _: u32, _: u32, _: Instant, _: &impl Queues) {}
 
     fn withdraw(&mut self, vc: u32, _: u32, _: Instant, queues: &impl Queues) {
         if queues.size(vc, 0).is_none() {

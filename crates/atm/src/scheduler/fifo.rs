@@ -43,6 +43,7 @@ impl Scheduler for Fifo {
 
     const SUMMARY: &'static str = "Serves units of all VCs in the order of their arrival.";
     const REFERENCE: &'static str = "the shared queue of all five papers";
+    const FORGETS: bool = true;
 
     fn new(_: &Params, vcs: Vcs<'_>) -> Result<Self, ParamError> {
         Ok(Self { places: VecDeque::new(), first: 0, last: vec![None; vcs.labels()] })
@@ -65,6 +66,9 @@ impl Scheduler for Fifo {
             }
         }
     }
+
+    #[inline]
+    fn pass(&mut self, _: u32, _: u32, _: Instant, _: &impl Queues) {}
 
     fn withdraw(&mut self, vc: u32, _: u32, _: Instant, _: &impl Queues) {
         let place = self.last[vc as usize].expect("the VC has a unit in the queue");

@@ -116,6 +116,10 @@ pub trait Scheduler: Sized {
     /// Where the discipline is described.
     const REFERENCE: &'static str;
 
+    /// Whether nothing that came before matters once the link is free and nothing waits. Then a unit after which that is so again need
+    /// not be passed, nor need the next one be asked for while nothing waits.
+    const FORGETS: bool = false;
+
     /// A scheduler of `vcs` on a link that takes `service` for a unit.
     ///
     /// # Errors
@@ -128,6 +132,15 @@ pub trait Scheduler: Sized {
     /// The VC whose first unit goes next. Its transmission begins at `now`, and the port takes it out after this call.
     /// `None` if all queues are empty.
     fn next(&mut self, now: Instant, queues: &impl Queues) -> Option<u32>;
+
+    /// A unit of `size` of `vc` arrived at `now`, when the link was free and nothing waited, and goes at once: as [`Scheduler::enqueue`]
+    /// and [`Scheduler::next`]. `queues` has this unit alone.
+    #[inline]
+    fn pass(&mut self, vc: u32, size: u32, now: Instant, queues: &impl Queues) {
+        self.enqueue(vc, size, now, queues);
+        let next = self.next(now, queues);
+        assert_eq!(next, Some(vc), "the only unit that waits goes next");
+    }
 
     /// The unit of `size` that was taken out last, of `vc`, is not sent: the discard policy has dropped it. A discipline that counts
     /// what VCs send takes it back; others have given the VC its turn.

@@ -19,6 +19,8 @@ pub struct Priority {
     class: Vec<usize>,
     /// One discipline a class, the most urgent first.
     classes: Vec<Discipline>,
+    /// Whether all of them forget what came before once the link is free and nothing waits.
+    forgets: bool,
 }
 
 impl Priority {
@@ -33,8 +35,9 @@ impl Priority {
         categories.dedup();
         let place = |vc: &Contract| categories.partition_point(|&category| category < vc.category);
         let class = |&category: &Category| Discipline::new(params, Vcs::of(category, vcs, service));
-        let classes = categories.iter().map(class).collect::<Result<_, _>>()?;
-        Ok(Self { class: vcs.iter().map(place).collect(), classes })
+        let classes = categories.iter().map(class).collect::<Result<Vec<_>, _>>()?;
+        let forgets = classes.iter().all(Discipline::forgets);
+        Ok(Self { class: vcs.iter().map(place).collect(), classes, forgets })
     }
 
     /// As [`super::Scheduler::enqueue`].
@@ -47,6 +50,23 @@ impl Priority {
     #[inline]
     pub fn next(&mut self, now: Instant, queues: &impl Queues) -> Option<u32> {
         self.classes.iter_mut().find_map(|class| class.next(now, queues))
+    }
+
+    /// As [`super::Scheduler::FORGETS`].
+    #[inline]
+    pub fn forgets(&self) -> bool {
+        self.forgets
+    }
+
+    /// As [`super::Scheduler::pass`].
+    #[inline]
+    pub fn pass(&mut self, vc: u32, size: u32, now: Instant, queues: &impl Queues) {
+        let (before, classes) = self.classes.split_at_mut(self.class[vc as usize]);
+        for class in before.iter_mut().filter(|class| !class.forgets()) {
+            let none = class.next(now, queues);
+            assert_eq!(none, None, "nothing waits");
+        }
+        classes[0].pass(vc, size, now, queues);
     }
 
     /// As [`super::Scheduler::refund`].

@@ -37,6 +37,21 @@ macro_rules! disciplines {
                 with_discipline!(self, discipline => discipline.enqueue(vc, size, now, queues));
             }
 
+            /// As [`Scheduler::FORGETS`].
+            #[inline]
+            pub fn forgets(&self) -> bool {
+                fn of<S: Scheduler>(_: &S) -> bool {
+                    S::FORGETS
+                }
+                with_discipline!(self, discipline => of(discipline))
+            }
+
+            /// As [`Scheduler::pass`].
+            #[inline]
+            pub fn pass(&mut self, vc: u32, size: u32, now: Instant, queues: &impl Queues) {
+                with_discipline!(self, discipline => discipline.pass(vc, size, now, queues));
+            }
+
             /// As [`Scheduler::refund`].
             pub fn refund(&mut self, vc: u32, size: u32) {
                 with_discipline!(self, discipline => discipline.refund(vc, size));

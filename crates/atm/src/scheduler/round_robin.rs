@@ -30,6 +30,7 @@ impl Scheduler for RoundRobin {
 
     const SUMMARY: &'static str = "Serves busy VCs round robin, one cell or packet each.";
     const REFERENCE: &'static str = "Wu, Siu and Ren, section II.C (per-VC queuing)";
+    const FORGETS: bool = true;
 
     fn new(_: &Params, _: Vcs<'_>) -> Result<Self, ParamError> {
         Ok(Self { turns: VecDeque::new() })
@@ -51,6 +52,9 @@ impl Scheduler for RoundRobin {
         }
         Some(vc)
     }
+
+    #[inline]
+    fn pass(&mut self, _: u32, _: u32, _: Instant, _: &impl Queues) {}
 
     fn withdraw(&mut self, vc: u32, _: u32, _: Instant, queues: &impl Queues) {
         if queues.size(vc, 0).is_none() {

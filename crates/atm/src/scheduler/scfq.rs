@@ -67,6 +67,7 @@ impl Scheduler for Scfq {
 
     const SUMMARY: &'static str = "Serves VCs in proportion to their shares, in the order of tags that advance with the unit in service (virtual spacing).";
     const REFERENCE: &'static str = "Golestani 1994, A self-clocked fair queueing scheme for broadband applications; for cells the WFQ of Puangpronpitag, Kara and Djemame";
+    const FORGETS: bool = true;
 
     fn new(params: &Params, vcs: Vcs<'_>) -> Result<Self, ParamError> {
         let shares = params.share.of(vcs)?;
@@ -96,6 +97,9 @@ impl Scheduler for Scfq {
         }
         Some(vc)
     }
+
+    #[inline]
+    fn pass(&mut self, _: u32, _: u32, _: Instant, _: &impl Queues) {}
 
     fn withdraw(&mut self, vc: u32, _: u32, _: Instant, queues: &impl Queues) {
         if queues.size(vc, 0).is_none() {

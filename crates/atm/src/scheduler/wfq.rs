@@ -82,6 +82,7 @@ impl Scheduler for Wfq {
 
     const SUMMARY: &'static str = "Serves VCs in proportion to their shares, in the order in which a fluid system would finish their units (PGPS).";
     const REFERENCE: &'static str = "Demers, Keshav and Shenker 1989; Parekh and Gallager 1993, A generalized processor sharing approach to flow control";
+    const FORGETS: bool = true;
 
     fn new(params: &Params, vcs: Vcs<'_>) -> Result<Self, ParamError> {
         let service = vcs.service();

@@ -126,6 +126,68 @@ fn reds_probability_grows_with_the_average() {
 }
 
 #[test]
+fn the_probability_at_max_is_adapted_by_addition_and_multiplication() {
+    // Floyd, Gummadi and Shenker 2001: every 0.5 s, up by alpha = min(0.01, max_p / 4) if the average is above the target, down to beta =
+    // 0.9 of itself if it is below. From 20 to 60 the target is 36 to 44: 0.4 and 0.6 of the way.
+    let half = |number: Time| number * red::Adaptation::INTERVAL;
+    let mut adaptation = red::Adaptation::new(20, 60);
+    let mut max_p = 0.02;
+    let steps = [
+        // In the first half of a second nothing changes; in the second one once.
+        (half(1) - 1, 50.0, 0.02),
+        (half(1), 50.0, 0.02 + 0.005),
+        (half(1) + 1, 50.0, 0.025),
+        // In the target, at its ends and beyond them.
+        (half(2), 40.0, 0.025),
+        (half(3), 36.0, 0.025),
+        (half(4), 44.0, 0.025),
+        (half(5), 44.1, 0.025 + 0.006_25),
+        (half(6), 35.9, 0.031_25 * 0.9),
+        // 0.028125 + 0.00703125, then a quarter of it again, then 0.01.
+        (half(7), 90.0, 0.035_156_25),
+        (half(8), 90.0, 0.043_945_312_5),
+        (half(9), 90.0, 0.053_945_312_5),
+        // However long no frame comes, one change.
+        (half(100), 0.0, 0.048_550_781_25),
+    ];
+    for (now, average, expected) in steps {
+        max_p = adaptation.adapted(max_p, average, now);
+        assert!(close(max_p, expected), "{max_p} at {now}, expected {expected}");
+    }
+}
+
+#[test]
+fn the_probability_at_max_stays_between_a_hundredth_and_a_half() {
+    // Floyd, Gummadi and Shenker 2001: it grows while it is at most 0.5, and shrinks while it is at least 0.01.
+    let after_all = |from: f64, average| {
+        let mut adaptation = red::Adaptation::new(20, 60);
+        (1..1000).fold(from, |max_p, n| adaptation.adapted(max_p, average, n * red::Adaptation::INTERVAL))
+    };
+    let (most, least) = (after_all(0.1, 100.0), after_all(0.1, 0.0));
+    assert!((0.5..0.511).contains(&most) && (0.009..0.01).contains(&least), "{least} to {most}");
+}
+
+#[test]
+fn adaptive_red_refuses_more_of_a_queue_that_is_too_long() {
+    let share = |adaptive| {
+        let mut policy = instant(&red::Params { adaptive, gentle: true, ..red::Params::default() });
+        let cell = Cell { length: 1, ..Cell::default() };
+        // The target of 25 to 75 cells is 45 to 55.
+        let model = filled(100, &[70]);
+        let mut refused = 0;
+        for n in 0..20_000 {
+            let now = n * red::Adaptation::INTERVAL / 100;
+            refused += u64::from(policy.on_arrival(&cell, &model.view(&cell), now) != Verdict::Accept);
+        }
+        refused as f64 / 20_000.0
+    };
+    // p_b = 0.9 * 0.1: gaps are even on 1 to 1/p_b - 1, about, and so one frame in 1/(2 p_b) is refused.
+    let (fixed, adapted) = (share(false), share(true));
+    assert!((fixed - 0.18).abs() < 0.01, "{fixed}");
+    assert!(adapted > 0.6, "{adapted}");
+}
+
+#[test]
 fn refusals_are_spaced() {
     // 1/4, then 1/3, 1/2 and 1: the fourth frame at the latest is refused.
     for (count, expected) in [(0, 0.25), (1, 1.0 / 3.0), (2, 0.5), (3, 1.0), (4, 1.0), (9, 1.0)] {

@@ -17,7 +17,7 @@ use crate::{
     measures::{Delays, Sampler},
     port::VcEntry,
     rate_control::{RmRelay, Role},
-    scenario::{Flow, Framing},
+    scenario::{Flow, Framing, Way},
 };
 
 impl Builder<'_> {
@@ -26,8 +26,10 @@ impl Builder<'_> {
         if flow.circuit < index {
             return self.circuits[flow.circuit];
         }
-        let is_reordered = flow.route.iter().any(|&link| self.graph.links[link].reorder.is_some());
+        let is_reordered =
+            flow.is_sprayed() || flow.route.iter().any(|&link| self.graph.links[link].reorder.is_some());
         let forward = Circuit {
+            name: &flow.name,
             from: flow.from,
             to: flow.to,
             // A packet that may be overtaken keeps the time at which it was sent with it.
@@ -45,12 +47,14 @@ impl Builder<'_> {
             rm_payloads: flow.abr.is_some().then(|| self.add_rm_payloads()),
             relays: Vec::new(),
         };
-        let there = self.circuit(&forward, &flow.route, 0);
+        let [ways, ways_back] = &flow.sprayed;
+        let there = self.circuit(&forward, &flow.route, ways, 0);
         let Laid { outgoing, incoming, .. } = there;
         if flow.back.is_empty() {
             return Circuits { outgoing, incoming, ack_outgoing: 0 };
         }
         let backward = Circuit {
+            name: &flow.name,
             from: flow.to,
             to: flow.from,
             payloads: flow.traffic.uses_tcp().then(|| self.add_payloads()),
@@ -62,7 +66,7 @@ impl Builder<'_> {
             relays: self.relays(flow, &there.vcis),
         };
         // ACKs are visited after the data that they acknowledge.
-        let back = self.circuit(&backward, &flow.back, self.graph.links.len());
+        let back = self.circuit(&backward, &flow.back, ways_back, self.graph.links.len());
         if let (Some(there_rm), Some(back_rm)) = (forward.rm_payloads, backward.rm_payloads) {
             self.rate_control(flow, [&there, &back], [there_rm, back_rm]);
         }
@@ -114,8 +118,8 @@ impl Builder<'_> {
         self.flight.rm.len() - 1
     }
 
-    /// Lays a VC along `route`.
-    fn circuit(&mut self, circuit: &Circuit, route: &[usize], depth: usize) -> Laid {
+    /// Lays a VC along `route`, or along `ways` if it has several.
+    fn circuit(&mut self, circuit: &Circuit<'_>, route: &[usize], ways: &[Way], depth: usize) -> Laid {
         let Circuit { from, to, mut payloads, .. } = *circuit;
         let mut stream = self.joint(Joint::Host(from), Joint::Link(route[0]));
         let mut vci = self.port(route[0]).entries.len() as u32;
@@ -142,7 +146,6 @@ impl Builder<'_> {
             abr: None,
             pace,
         });
-        let number = self.vcs.len() as u32;
         self.vcs.push(VcDraft {
             contract: circuit.contract.clone(),
             flow: circuit.flow,
@@ -150,25 +153,12 @@ impl Builder<'_> {
             policed_at: route.get(1).copied(),
             line: self.graph.links[route[0]].rate,
         });
-        let mut vcis = Vec::with_capacity(route.len());
-        for (place, &link) in route.iter().enumerate() {
-            let next = route.get(place + 1).map_or(Joint::Host(to), |&link| Joint::Link(link));
-            let vci = match next {
-                Joint::Host(host) => self.host(host).incoming.len(),
-                Joint::Link(next) | Joint::Relay { port: next, .. } => self.port(next).entries.len(),
-            } as u32;
-            let relay = circuit.relays.get(place).copied().flatten();
-            let entry = if self.graph.links[link].is_impaired() {
-                self.impaired_hop(link, (next, vci), relay, circuit, &mut payloads)
-            } else {
-                self.hop(link, (next, vci), relay, circuit, payloads)
-            };
-            let port = self.port(link);
-            port.depth = port.depth.max(depth + place);
-            vcis.push(port.entries.len() as u32);
-            port.entries.push(entry);
-            port.vcs.push(number);
-        }
+        let vcis = if ways.is_empty() {
+            self.lay(circuit, route, &mut payloads, None, depth)
+        } else {
+            payloads = Some(self.spray(circuit, ways, depth));
+            Vec::new()
+        };
         let carries_tcp = circuit.flow.is_none_or(|flow| self.graph.flows[flow].traffic.uses_tcp());
         self.host(to).incoming.push(Incoming {
             reassembly: Reassembly::default(),
@@ -183,6 +173,52 @@ impl Builder<'_> {
         Laid { outgoing, incoming: self.host(to).incoming.len() as u32 - 1, vcis }
     }
 
+    /// Lays the VC drafted last from port to port, of which the first stands at `depth`; returns its VCIs there. Behind the last link the
+    /// contents of its frames wait in `meeting`, if that is where VCs meet, else in what `payloads` becomes.
+    pub(super) fn lay(
+        &mut self,
+        circuit: &Circuit<'_>,
+        route: &[usize],
+        payloads: &mut Option<usize>,
+        meeting: Option<usize>,
+        depth: usize,
+    ) -> Vec<u32> {
+        let mut vcis = Vec::with_capacity(route.len());
+        for (place, &link) in route.iter().enumerate() {
+            let following = route.get(place + 1).copied();
+            let next = following.map_or(Joint::Host(circuit.to), Joint::Link);
+            let vci = self.next_vci(next);
+            let relay = circuit.relays.get(place).copied().flatten();
+            let entry = if self.has_one_channel(link) {
+                let meeting = meeting.filter(|_| following.is_none());
+                self.channel_hop(link, (next, vci), relay, circuit, payloads, meeting)
+            } else {
+                self.hop(link, (next, vci), relay, circuit, *payloads)
+            };
+            vcis.push(self.enter_vc(link, entry, depth + place));
+        }
+        vcis
+    }
+
+    /// The number that the next VC to be laid gets where it enters `next`.
+    pub(super) fn next_vci(&mut self, next: Joint) -> u32 {
+        let count = match next {
+            Joint::Host(host) => self.host(host).incoming.len(),
+            Joint::Link(next) | Joint::Relay { port: next, .. } => self.port(next).entries.len(),
+        };
+        count as u32
+    }
+
+    /// Enters the VC drafted last at a port that it reaches over `depth` others; returns its VCI there.
+    pub(super) fn enter_vc(&mut self, link: usize, entry: VcEntry, depth: usize) -> u32 {
+        let number = self.vcs.len() as u32 - 1;
+        let port = self.port(link);
+        port.depth = port.depth.max(depth);
+        port.entries.push(entry);
+        port.vcs.push(number);
+        port.entries.len() as u32 - 1
+    }
+
     /// The entry of a VC at the port of `link`, from where it goes on to `next`, and its backward RM cells through the port that relays
     /// them as the reverse path of its VC.
     fn hop(
@@ -190,7 +226,7 @@ impl Builder<'_> {
         link: usize,
         (next, vci): (Joint, u32),
         relay: Option<(usize, u32)>,
-        circuit: &Circuit,
+        circuit: &Circuit<'_>,
         payloads: Option<usize>,
     ) -> VcEntry {
         let output = self.joint(Joint::Link(link), next);
@@ -209,18 +245,20 @@ impl Builder<'_> {
     }
 
     /// As [`Builder::hop`], where all cells pass one channel. On the link the VC goes by its number among those of the port, and
-    /// behind a link that reorders its frames have payloads of their own.
-    fn impaired_hop(
+    /// behind a link that reorders, or where VCs meet, its frames have payloads of their own.
+    fn channel_hop(
         &mut self,
         link: usize,
         (next, vci): (Joint, u32),
         relay: Option<(usize, u32)>,
-        circuit: &Circuit,
+        circuit: &Circuit<'_>,
         payloads: &mut Option<usize>,
+        meeting: Option<usize>,
     ) -> VcEntry {
-        let stream = self.impaired(link);
+        let stream = self.whole(link);
         let number = self.port(link).entries.len() as u32;
-        let behind = self.graph.links[link].reorder.and(*payloads).map(|_| self.add_payloads());
+        let reordered = self.graph.links[link].reorder.and(*payloads).filter(|_| meeting.is_none());
+        let behind = reordered.map(|_| self.add_payloads()).or(meeting);
         let hop = self.next_hop(stream, link, next, vci);
         let relay = relay.map(|(port, vc)| {
             let there = self.relay(Joint::Relay { port, link }, next, vci, vc, circuit.rm_payloads);
@@ -233,7 +271,7 @@ impl Builder<'_> {
     }
 
     /// Tells the channel behind `stream` of a VC on `link` that is called `vci` there.
-    fn watch(&mut self, link: usize, stream: StreamId, vci: u32, circuit: &Circuit, vc: Vc) {
+    pub(super) fn watch(&mut self, link: usize, stream: StreamId, vci: u32, circuit: &Circuit<'_>, vc: Vc) {
         // In a capture the VC goes by its number among the VCs of the port.
         let number = self.ports[link].as_ref().map_or(0, |port| port.entries.len());
         let channel = self.channel_at(stream);
@@ -258,12 +296,12 @@ impl Builder<'_> {
 }
 
 /// What a channel knows of a VC wherever it is.
-fn vc_of(circuit: &Circuit) -> Vc {
+pub(super) fn vc_of(circuit: &Circuit<'_>) -> Vc {
     Vc { origin: circuit.payloads, rm_payloads: circuit.rm_payloads, ..Vc::default() }
 }
 
 /// What a VC is to the rate control of the ports that it crosses.
-fn role(circuit: &Circuit) -> Role {
+fn role(circuit: &Circuit<'_>) -> Role {
     match (circuit.contract.category, circuit.flow, circuit.rm_payloads) {
         (Category::Abr, Some(_), Some(payloads)) => Role::Controlled { payloads },
         (category, ..) if category <= Category::Abr => Role::Uncontrolled,

@@ -161,7 +161,9 @@ fn ranks(graph: &Graph) -> Vec<usize> {
     // A VC may cross a port that a later one moves back. Where VCs go round in circles that never ends.
     for _ in 0..4 {
         for flow in &graph.flows {
-            for (way, start) in [(&flow.route, 0), (&flow.back, graph.links.len())] {
+            let there = flow.ways().map(|way| (way.0, 0));
+            let back = flow.ways_back().map(|way| (way.0, graph.links.len()));
+            for (way, start) in there.chain(back) {
                 way.iter().fold(start, |rank, &link| {
                     ranks[link] = rank.max(ranks[link]);
                     ranks[link] + 1

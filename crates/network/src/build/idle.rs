@@ -14,9 +14,20 @@ const HEADERS: u64 = 40;
 const TIMESTAMPS: u64 = 12;
 
 /// What a frame takes from its first bit at the first link of a flow's route to its last bit behind the last one, where nothing waits:
-/// the smallest frame that the flow may have, and a full one. Rounded down, so that no frame is faster.
+/// the smallest frame that the flow may have, and a full one, each on the way that is the fastest for it. Rounded down, so that no frame is
+/// faster.
 pub(super) fn idle_path(graph: &Graph, flow: &Flow, aal5: &aal5::Params) -> Idle {
-    let links: Vec<_> = flow.route.iter().map(|&link| &graph.links[link]).collect();
+    let ways = flow.ways().map(|(route, _)| idle_way(graph, flow, route, aal5));
+    let least = |one: Idle, other: Idle| Idle {
+        smallest: one.smallest.min(other.smallest),
+        full: one.full.min(other.full),
+    };
+    ways.reduce(least).expect("a flow has a way")
+}
+
+/// As [`idle_path`], of one of the flow's ways.
+fn idle_way(graph: &Graph, flow: &Flow, route: &[usize], aal5: &aal5::Params) -> Idle {
+    let links: Vec<_> = route.iter().map(|&link| &graph.links[link]).collect();
     let segment = u64::from(flow.tcp.mss) + HEADERS + if flow.tcp.timestamps { TIMESTAMPS } else { 0 };
     let packet = flow.traffic.packet().map(|Bytes(octets)| octets);
     match links[0].framing {

@@ -124,13 +124,18 @@ impl Builder<'_> {
         }
     }
 
-    /// The stream into the channel that all cells of an impaired link pass, made when first asked for.
-    pub(super) fn impaired(&mut self, link: usize) -> StreamId {
-        if let Some(&stream) = self.impaired.get(&link) {
+    /// Whether all cells of a link pass one channel.
+    pub(super) fn has_one_channel(&self, link: usize) -> bool {
+        self.graph.links[link].is_impaired() || self.parting.contains(&link)
+    }
+
+    /// The stream into the channel that all cells of a link pass, made when first asked for.
+    pub(super) fn whole(&mut self, link: usize) -> StreamId {
+        if let Some(&stream) = self.whole.get(&link) {
             return stream;
         }
         let stream = self.add_stream();
-        self.impaired.insert(link, stream);
+        self.whole.insert(link, stream);
         self.port(link).outputs.push(stream);
         let channel = self.channel(link, stream, Vec::new());
         self.channels.insert(stream, channel);
@@ -185,11 +190,12 @@ impl Builder<'_> {
             input,
             outputs,
             vcs: Vec::new(),
-            acts: self.loses(link) || spec.is_impaired(),
+            acts: self.loses(link) || self.has_one_channel(link),
             chance,
             scripted: Vec::new(),
             dark: spec.dark.map(|dark| DarkPeriods::new(&dark, spec.shortest_delay.ps())),
             delay: self.varying_delay(spec),
+            sprays: Vec::new(),
             reordering: spec.reorder.map(|params| Reordering::new(params, generator("reordering"))),
             tap: self.captures.links.contains(&link).then(|| CellTap::new(self.scenario.spec().aal5)),
         }

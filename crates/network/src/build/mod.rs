@@ -5,8 +5,9 @@ mod finish;
 mod idle;
 mod joints;
 mod parties;
+mod spray;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use celltrain_atm::{
     Cell,
@@ -64,8 +65,10 @@ struct Builder<'a> {
     hosts: BTreeMap<usize, HostParts>,
     /// By the stream that enters them.
     channels: BTreeMap<StreamId, ChannelParts>,
-    /// The streams into the channels of impaired links, by link.
-    impaired: BTreeMap<usize, StreamId>,
+    /// The streams into the channels that all cells of a link pass, by link.
+    whole: BTreeMap<usize, StreamId>,
+    /// The links behind which ways of sprayed packets part or meet.
+    parting: BTreeSet<usize>,
     /// What spaces the cells of VCs that have a peak rate, in front of their host's interface.
     shapers: Vec<Port>,
     /// The VCs of each flow.
@@ -90,7 +93,9 @@ enum Place {
 }
 
 /// A VC to be laid.
-struct Circuit {
+struct Circuit<'a> {
+    /// The name of the flow that sets it up.
+    name: &'a str,
     from: usize,
     to: usize,
     /// Where the contents of its frames wait, if they have any.
@@ -204,14 +209,15 @@ pub(crate) fn build(
         vcs: Vec::new(),
         hosts: BTreeMap::new(),
         channels: BTreeMap::new(),
-        impaired: BTreeMap::new(),
+        whole: BTreeMap::new(),
+        parting: parting(graph),
         shapers: Vec::new(),
         circuits: Vec::new(),
     };
     let mut ends = Vec::with_capacity(graph.flows.len());
     let mut laid = 0;
     for (index, flow) in graph.flows.iter().enumerate() {
-        laid += 1 + flow.route.len() + flow.back.len();
+        laid += 1 + flow.hops().map(Iterator::count).iter().sum::<usize>();
         if laid >= LAID_BETWEEN_POLLS {
             laid = 0;
             if interrupt() {
@@ -410,11 +416,17 @@ fn stop_of(flow: &Flow) -> Time {
     flow.stop.map_or(NEVER, |stop| stop.ps())
 }
 
+/// The first and the last links of the ways of sprayed packets.
+fn parting(graph: &Graph) -> BTreeSet<usize> {
+    let ways = graph.flows.iter().flat_map(|flow| flow.sprayed.iter().flatten());
+    ways.flat_map(|way| [way.route[0], way.route[way.route.len() - 1]]).collect()
+}
+
 /// How many VCs cross each link.
 fn crossing(graph: &Graph) -> Vec<usize> {
     let mut crossing = vec![0; graph.links.len()];
     for (_, flow) in graph.flows.iter().enumerate().filter(|(index, flow)| flow.circuit == *index) {
-        flow.route.iter().chain(&flow.back).for_each(|&link| crossing[link] += 1);
+        flow.hops().into_iter().flatten().for_each(|link| crossing[link] += 1);
     }
     crossing
 }

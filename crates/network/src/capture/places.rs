@@ -46,7 +46,7 @@ impl Places {
         }
         let flows = || graph.flows.iter();
         let ends = flows().filter(|flow| flow.traffic.uses_tcp()).flat_map(|flow| [flow.from, flow.to]);
-        let used = flows().flat_map(|flow| flow.route.iter().chain(&flow.back)).copied();
+        let used = flows().flat_map(|flow| flow.hops().into_iter().flatten());
         let used = used.filter(|&link| graph.links[link].framing == Framing::Cells);
         Ok(Self {
             hosts: chosen(ends.collect(), |host| graph.nodes[host].name.clone(), hosts)

@@ -1,5 +1,5 @@
 //! What happens to cells on their way along a link: some links lose some of them, go dark, change their delay, or let packets overtake
-//! each other.
+//! each other. Behind some links the packets of a VC part, or meet again.
 //!
 //! A channel stands between a port and what receives its cells, on links that do such things or are captured. The port has
 //! transmitted the cells, so that queues and utilisations do not depend on the losses. A capture of a link is taken there too,
@@ -8,6 +8,7 @@
 mod loss;
 mod order;
 mod schedule;
+mod spray;
 
 use celltrain_atm::{Cell, cell::Kind};
 use celltrain_engine::{
@@ -21,8 +22,13 @@ pub(crate) use self::{
     loss::{ChanceLoss, GilbertElliott, LossReason, Lost, RandomLoss, ScriptedLoss},
     order::Reordering,
     schedule::{DarkPeriods, VaryingDelay},
+    spray::{Lane, Spray},
 };
-use crate::{capture::CellTap, flight::Streams, live::DiscardLog};
+use crate::{
+    capture::CellTap,
+    flight::{Packet, Streams},
+    live::DiscardLog,
+};
 
 /// Where the cells of a VC go on to: one of the channel's outputs, and the VCI there.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -42,8 +48,10 @@ pub(crate) struct Vc {
     /// Where the contents of its frames and of its RM cells wait, if they have any.
     pub(crate) payloads: Option<usize>,
     pub(crate) rm_payloads: Option<usize>,
-    /// Where the contents of its frames wait behind the link, if the link does not keep their order.
+    /// Where the contents of its frames wait behind the link, if the link does not keep their order, or if ways meet there.
     pub(crate) payloads_behind: Option<usize>,
+    /// The number of what deals its packets out to several ways, if it has them.
+    pub(crate) spray: Option<u32>,
     /// What is known of the frame of its last cell.
     pub(crate) frame: FrameFate,
 }
@@ -97,6 +105,7 @@ pub(crate) struct ChannelParts {
     pub(crate) scripted: Vec<ScriptedLoss>,
     pub(crate) dark: Option<DarkPeriods>,
     pub(crate) delay: Option<VaryingDelay>,
+    pub(crate) sprays: Vec<Spray>,
     pub(crate) reordering: Option<Reordering>,
     /// Records the cells that pass, if the link is captured.
     pub(crate) tap: Option<CellTap>,
@@ -148,7 +157,9 @@ impl Channel {
     /// Where the cells of VC `vci` go next, and what it is called there: what a viewer may read.
     pub(crate) fn hops(&self, vci: u32) -> impl Iterator<Item = (StreamId, u32)> {
         let vc = self.parts.vcs[vci as usize];
+        let lanes = vc.spray.map_or(&[][..], |spray| self.parts.sprays[spray as usize].lanes());
         let hops = [Some(vc.next), vc.relay].into_iter().flatten();
+        let hops = hops.chain(lanes.iter().skip(1).map(|lane| lane.next));
         hops.map(|next| (self.parts.outputs[next.output], next.vci))
     }
 
@@ -343,30 +354,50 @@ impl Channel {
 
     /// Cells arrive at the other end, unless they are held back.
     fn arrive(&mut self, train: Train<Cell>, streams: &mut Streams) {
-        let Some(reordering) = &mut self.parts.reordering else { return self.pass(&train, streams) };
-        let payloads = self.parts.vcs[train.item.vc as usize].payloads;
-        let payloads = payloads.expect("a VC across a link that reorders has a payload queue");
+        let vc = self.parts.vcs[train.item.vc as usize];
+        if self.parts.reordering.is_none() && vc.spray.is_none() && vc.payloads_behind.is_none() {
+            return self.pass(&train, vc.next_hop(train.item.kind), streams);
+        }
+        let payloads = vc.payloads.expect("a VC whose packets are numbered anew has a payload queue");
         let packet = *streams.contents.packets[payloads].take(train.item.frame);
         let time = train.first.ps();
-        if reordering.enter(time, train.item, packet) {
-            self.fingerprint.mix(time ^ u64::from(train.item.vc) << 40);
+        match &mut self.parts.reordering {
+            None => self.go_on(train.first, train.item, packet, streams),
+            Some(reordering) => {
+                if reordering.enter(time, train.item, packet) {
+                    self.fingerprint.mix(time ^ u64::from(train.item.vc) << 40);
+                }
+            }
         }
     }
 
-    /// Lets packets go on whose time has come before `until`, the first of them at least; in the order in which they arrive now they
-    /// get their numbers.
+    /// Lets packets go on whose time has come before `until`, the first of them at least.
     fn let_go(&mut self, until: Time, streams: &mut Streams) {
         let Some(reordering) = &mut self.parts.reordering else { return };
         let next = reordering.next();
-        let Some((time, mut cell, packet)) = reordering.leave(until.min(next + 1)) else { return };
-        let payloads = self.parts.vcs[cell.vc as usize].payloads_behind;
-        let payloads = payloads.expect("a VC has a payload queue behind a link that reorders");
-        let (number, contents) = streams.contents.packets[payloads].send();
-        (*contents, cell.frame) = (packet, number);
-        self.pass(&Train::single(Instant::at(time), cell), streams);
+        let Some((time, cell, packet)) = reordering.leave(until.min(next + 1)) else { return };
+        self.go_on(Instant::at(time), cell, packet, streams);
     }
 
-    fn pass(&mut self, train: &Train<Cell>, streams: &mut Streams) {
+    /// A packet goes on, on one of the ways of its VC if it has several. In the order in which packets arrive now they get their numbers.
+    fn go_on(&mut self, at: Instant, mut cell: Cell, packet: Packet, streams: &mut Streams) {
+        let vc = self.parts.vcs[cell.vc as usize];
+        let (next, payloads) = match vc.spray {
+            None => (vc.next, vc.payloads_behind),
+            Some(spray) => {
+                let (number, lane) = self.parts.sprays[spray as usize].draw();
+                self.fingerprint.mix(at.ps() ^ (number as u64) << 40);
+                (lane.next, Some(lane.payloads))
+            }
+        };
+        let payloads = payloads.expect("a VC whose packets are numbered anew has a payload queue behind");
+        let (number, contents) = streams.contents.packets[payloads].send();
+        (*contents, cell.frame) = (packet, number);
+        self.pass(&Train::single(at, cell), next, streams);
+    }
+
+    /// The cells of a train go on to `next`.
+    fn pass(&mut self, train: &Train<Cell>, next: NextHop, streams: &mut Streams) {
         let vc = self.parts.vcs[train.item.vc as usize];
         if let Some(tap) = &mut self.parts.tap {
             let number = train.item.frame;
@@ -383,7 +414,6 @@ impl Channel {
         self.number = self.number.wrapping_add(APART);
         let first = self.number;
         self.number += train.slots_to(train.count - 1);
-        let next = vc.next_hop(train.item.kind);
         let item = Cell { vc: next.vci, ..train.item };
         streams[self.parts.outputs[next.output]].push(first, self.number, &Train { item, ..*train });
     }

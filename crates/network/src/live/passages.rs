@@ -9,7 +9,7 @@ use celltrain_atm::cell::Kind;
 use celltrain_engine::{Time, time::SECOND};
 
 use super::{Discard, Live, Row, Vc, Whereabouts};
-use crate::scenario::{Framing, Link, NodeKind};
+use crate::scenario::{Flow, Framing, Link, NodeKind};
 
 /// The most stops of one call: more would take minutes, and no picture shows so many cells.
 const MOST_STOPS: u64 = 2_000_000;
@@ -110,6 +110,14 @@ impl Live {
             let name = self.graph.link_name(port);
             return Err(format!("{name} is a host's interface: cells are followed at the ports of switches"));
         }
+        let is_sprayed = |flow: &&Flow| flow.is_sprayed() && flow.passes(port).contains(&true);
+        if let Some(flow) = self.graph.flows.iter().find(is_sprayed) {
+            return Err(format!(
+                "cells cannot be followed at {}: the packets of flow \"{}\" are sprayed, and are numbered on each way by themselves",
+                self.graph.link_name(port),
+                flow.name
+            ));
+        }
         let feeds = |link: &usize| self.graph.links[*link].to == node;
         let inputs: Vec<usize> = (0..self.graph.links.len()).filter(feeds).collect();
         let moves = |link: &&usize| {
@@ -136,8 +144,7 @@ impl Live {
 
     /// Whether the cells of a VC cross a link.
     fn crosses(&self, vc: Vc, link: usize) -> bool {
-        let flow = &self.graph.flows[vc.flow];
-        if vc.back { flow.back.contains(&link) } else { flow.route.contains(&link) }
+        self.graph.flows[vc.flow].passes(link)[usize::from(vc.back)]
     }
 }
 

@@ -13,6 +13,9 @@ use super::{
     core::PortCore,
     fifo::{APART, Fifo},
     packets::PacketFifo,
+    passing::Passed,
+    queues::Unit,
+    service::Service,
 };
 use crate::flight::Streams;
 
@@ -26,6 +29,16 @@ pub(super) trait Bursts: Fifo + Sized {
         tally: &mut Tally,
         streams: &mut Streams,
     );
+
+    /// A train of more than one unit arrives at `port`, which keeps per-VC occupancies; each unit finds the link free. Returns how many
+    /// were handled.
+    fn pass<P: BufferPolicy>(
+        port: &mut PortCore<Computed<Self>>,
+        policy: &mut P,
+        train: &Train<Cell>,
+        tally: &mut Tally,
+        streams: &mut Streams,
+    ) -> u32;
 
     /// Interleaved trains arrive, `rounds` units of each: `bursts`.
     fn on_rounds<P: BufferPolicy>(
@@ -52,6 +65,18 @@ impl Bursts for PacketFifo {
 
     /// # Panics
     /// Always, as [`Bursts::on_burst`].
+    fn pass<P: BufferPolicy>(
+        _: &mut PortCore<Computed<Self>>,
+        _: &mut P,
+        train: &Train<Cell>,
+        _: &mut Tally,
+        _: &mut Streams,
+    ) -> u32 {
+        panic!("a packet is a train of its own: {train:?}")
+    }
+
+    /// # Panics
+    /// Always, as [`Bursts::on_burst`].
     fn on_rounds<P: BufferPolicy>(
         port: &mut PortCore<Computed<Self>>,
         _: &mut P,
@@ -73,6 +98,16 @@ impl Bursts for CellFifo {
         streams: &mut Streams,
     ) {
         port.on_burst(policy, train, tally, streams);
+    }
+
+    fn pass<P: BufferPolicy>(
+        port: &mut PortCore<Computed<Self>>,
+        policy: &mut P,
+        train: &Train<Cell>,
+        tally: &mut Tally,
+        streams: &mut Streams,
+    ) -> u32 {
+        port.pass(policy, train, tally, streams)
     }
 
     fn on_rounds<P: BufferPolicy>(
@@ -113,6 +148,40 @@ impl PortCore<Computed<CellFifo>> {
             return self.accept_burst(train, gaps, tally, streams);
         }
         self.on_parts(policy, train, accepted, ecn, tally, streams);
+    }
+
+    /// A train arrives whose cells find the link free one after another, where per-VC occupancies are kept. It goes on as one as far as
+    /// its cells are accepted as the first is; returns how many were handled.
+    fn pass<P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        train: &Train<Cell>,
+        tally: &mut Tally,
+        streams: &mut Streams,
+    ) -> u32 {
+        let (slot, mut cell) = (self.service.fifo.slot, train.item);
+        if !self.admit::<false, P>(policy, train.first, &mut cell) {
+            return 1;
+        }
+        let first = Unit { cell, at: train.first, size: 1, low_latency: false };
+        self.service.per_vc_mut().enter(cell.vc, cell.clp, first.size);
+        let Passed { count, other } = self.pass_cells(policy, &first, slot, train);
+        let mut passed = Train { item: cell, ..*train };
+        passed.truncate(count + 1);
+        if train.slot == slot {
+            let gaps = passed.gaps;
+            self.accept_burst(&mut passed, gaps, tally, streams);
+        } else {
+            self.accept_slow_burst(&mut passed, tally, streams);
+        }
+        let Some((next, accepted)) = other else {
+            self.service.keep_until_departure(first.behind(train, count));
+            return count + 1;
+        };
+        if accepted {
+            self.accept_observed(Train::single(next.at, next.cell), tally, streams);
+        }
+        count + 2
     }
 
     /// A train arrives of which not every cell is accepted, or which does not depart in one burst; whether the first was `accepted`

@@ -109,6 +109,14 @@ impl<F: Fifo> Computed<F> {
         Self { fifo, longest, most, runs_until: 0, delays, per_vc: vcs.map(new) }
     }
 
+    /// The last unit, which was accepted, is to be reported when it leaves.
+    pub(super) fn keep_until_departure(&mut self, unit: Unit) {
+        let departure = self.fifo.last_departure();
+        if let Some(per_vc) = &mut self.per_vc {
+            per_vc.units.push_back((departure, unit));
+        }
+    }
+
     /// As [`VcOccupancy::check`].
     pub(super) fn check(&self, port: &str, accepted: impl Iterator<Item = u64>) {
         if let Some(PerVc { occupancy, units }) = self.per_vc.as_deref() {
@@ -167,6 +175,11 @@ impl<F: Fifo> Service for Computed<F> {
     #[inline]
     fn per_vc(&self) -> &VcOccupancy {
         &self.per_vc.as_ref().expect("a port whose policy needs per-VC occupancy keeps it").occupancy
+    }
+
+    #[inline]
+    fn per_vc_mut(&mut self) -> &mut VcOccupancy {
+        &mut self.per_vc.as_mut().expect("a port whose policy needs per-VC occupancy keeps it").occupancy
     }
 
     fn last_frame(&self, _: u32) -> Option<u64> {
@@ -341,6 +354,14 @@ impl<F: Bursts> PortCore<Computed<F>> {
         let units = u64::from(train.count);
         loop {
             self.advance::<OBSERVED, P>(policy, train.first);
+            if OBSERVED == UNITS && self.comes_alone(train) {
+                let passed = F::pass(self, policy, train, tally, streams);
+                if passed == train.count {
+                    return units;
+                }
+                train.advance(passed);
+                continue;
+            }
             let reported = match &mut self.control {
                 Some(control) if OBSERVED == RATES => control.on_burst(train),
                 _ => 0,
@@ -362,6 +383,16 @@ impl<F: Bursts> PortCore<Computed<F>> {
             }
             train.advance(count);
         }
+    }
+
+    /// Whether the cells of `train` find the link free one after another, and no policer nor rate control has to look at each.
+    #[inline]
+    fn comes_alone(&self, train: &Train<Cell>) -> bool {
+        let fifo = &self.service.fifo;
+        train.slot >= fifo.slot()
+            && fifo.last_departure() <= train.first
+            && self.control.is_none()
+            && self.policers.is_empty()
     }
 
     /// Time goes on to `now`: intervals of the rate allocator end, and the policy learns of departures.
@@ -416,13 +447,17 @@ impl<F: Bursts> PortCore<Computed<F>> {
     }
 
     /// Queues an accepted unit, and keeps it in the per-VC occupancy until it leaves.
-    fn accept_observed(&mut self, mut unit: Train<Cell>, tally: &mut Tally, streams: &mut Streams) {
+    pub(super) fn accept_observed(
+        &mut self,
+        mut unit: Train<Cell>,
+        tally: &mut Tally,
+        streams: &mut Streams,
+    ) {
         let (cell, at) = (unit.item, unit.first);
         self.accept(&mut unit, tally, streams);
-        let Computed { fifo, per_vc: Some(per_vc), .. } = &mut self.service else { return };
-        let size = fifo.size(&cell);
-        per_vc.occupancy.enter(cell.vc, cell.clp, size);
-        per_vc.units.push_back((fifo.last_departure(), Unit { cell, at, size, low_latency: false }));
+        let size = self.service.fifo.size(&cell);
+        self.service.per_vc_mut().enter(cell.vc, cell.clp, size);
+        self.service.keep_until_departure(Unit { cell, at, size, low_latency: false });
     }
 
     /// Queues an accepted unit and sends it on; `unit` becomes what arrives at the other end.

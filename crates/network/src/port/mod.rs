@@ -15,6 +15,7 @@ mod fifo;
 mod measures;
 mod occupancy;
 mod packets;
+mod passing;
 mod queues;
 mod service;
 mod stored;

@@ -41,6 +41,12 @@ impl VcOccupancy {
         self.left[vc as usize] += 1;
     }
 
+    /// So many units of `vc` enter the buffer, each when the one before it leaves.
+    #[inline]
+    pub(super) fn pass(&mut self, vc: u32, units: u64) {
+        self.left[vc as usize] += units;
+    }
+
     /// What is in the buffer.
     #[inline]
     pub(super) fn total(&self) -> u64 {

@@ -87,6 +87,17 @@ impl PacketFifo {
         }
     }
 
+    /// Packets that have left by `now` are no longer in the queue.
+    fn drop_sent(&mut self, now: Instant) {
+        while let Some(sent) = self.queue.front().filter(|packet| packet.departure <= now) {
+            if let Some(levels) = &mut self.levels {
+                levels.hold(self.queue.len() as u64, sent.departure);
+            }
+            self.occupancy -= u64::from(sent.size);
+            self.queue.pop_front();
+        }
+    }
+
     fn waiting(&self, now: Instant) -> impl Iterator<Item = &Queued> {
         self.queue.range(self.queue.partition_point(|packet| packet.departure <= now)..)
     }
@@ -103,16 +114,18 @@ impl Fifo for PacketFifo {
         self.limit.size(cell.octets)
     }
 
+    #[inline]
     fn advance(&mut self, now: Instant) {
-        while let Some(sent) = self.queue.front().filter(|packet| packet.departure <= now) {
-            if let Some(levels) = &mut self.levels {
-                levels.hold(self.queue.len() as u64, sent.departure);
-            }
-            self.occupancy -= u64::from(sent.size);
-            self.queue.pop_front();
+        if self.last_departure > now || self.levels.is_some() {
+            self.drop_sent(now);
+        } else if !self.queue.is_empty() {
+            // All have left.
+            self.queue.clear();
+            self.occupancy = 0;
         }
     }
 
+    #[inline]
     fn occupancy(&self, now: Instant) -> u64 {
         debug_assert!(
             self.queue.front().is_none_or(|packet| packet.departure > now),
@@ -125,10 +138,12 @@ impl Fifo for PacketFifo {
         self.waiting(now).count() as u64
     }
 
+    #[inline]
     fn is_full(&self, now: Instant, cell: &Cell) -> bool {
         self.occupancy(now).saturating_add(self.size(cell).into()) > self.capacity()
     }
 
+    #[inline]
     fn accept(&mut self, at: Instant, cell: &Cell) {
         let (octets, size) = (u64::from(cell.octets) + self.overhead, self.size(cell));
         if let Some(levels) = &mut self.levels {

@@ -124,8 +124,31 @@ impl Store {
         }
     }
 
-    /// Takes the first unit of `vc` out of its queue for transmission.
+    /// A unit is sent as it comes, while nothing waits.
     #[inline]
+    pub(super) fn pass(&mut self, cell: &Cell) {
+        if !self.follows_frames || cell.kind != Kind::Data {
+            return;
+        }
+        let frames = &mut self.queues[cell.vc as usize].frames;
+        match frames.back_mut() {
+            Some(frame) if frame.number == cell.frame && !frame.complete => {
+                (frame.begun, frame.complete) = (true, cell.is_last());
+            }
+            _ => {
+                frames.clear();
+                frames.push_back(Frame {
+                    number: cell.frame,
+                    units: 0,
+                    begun: true,
+                    complete: cell.is_last(),
+                });
+            }
+        }
+    }
+
+    /// Takes the first unit of `vc` out of its queue for transmission.
+    #[inline(always)]
     pub(super) fn take(&mut self, vc: u32) -> Unit {
         let Queue { units, frames } = &mut self.queues[vc as usize];
         let unit = units.pop_front().expect("the scheduler names a VC with something to send");

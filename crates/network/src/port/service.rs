@@ -79,6 +79,9 @@ pub(super) trait Service {
     /// Occupancies per VC, where the policy needs them.
     fn per_vc(&self) -> &VcOccupancy;
 
+    /// The same, to be changed.
+    fn per_vc_mut(&mut self) -> &mut VcOccupancy;
+
     /// Units of the last frame of `vc`, if all that has arrived of it is still in its queue.
     fn last_frame(&self, vc: u32) -> Option<u64>;
 

@@ -3,6 +3,8 @@
 //! What goes next may depend on what arrives until then, so departures are events here. Those up to an arrival come before it,
 //! those at the same instant too.
 
+mod idle;
+
 use celltrain_atm::{
     Cell,
     buffer::{BufferPolicy, Needs},
@@ -110,17 +112,23 @@ impl Stored {
     }
 
     #[inline]
-    fn enter(&mut self, unit: Unit) {
+    fn enter(&mut self, unit: &Unit) {
         let vc = unit.cell.vc;
         self.note_level(self.in_buffer(), unit.at);
         self.occupancy.enter(vc, unit.cell.clp, unit.size);
         self.abr_queue += u64::from(self.abr[vc as usize]);
+        self.note_most(vc);
+        self.store.enqueue(*unit);
+        self.scheduler.enqueue(vc, unit.load(), unit.at, &self.store);
+    }
+
+    /// The occupancy has grown, by a unit of `vc`.
+    #[inline]
+    fn note_most(&mut self, vc: u32) {
         let fits =
             self.occupancy.total() <= self.line.capacity() && self.occupancy.of_vc(vc) <= self.vc_capacity;
         assert!(fits, "the policy accepted a unit into a full buffer");
         self.most = self.most.max(self.occupancy.total());
-        self.store.enqueue(unit);
-        self.scheduler.enqueue(vc, unit.load(), unit.at, &self.store);
     }
 
     /// A unit that was taken out of its queue, or is sent, leaves the buffer at `now`.
@@ -143,11 +151,13 @@ impl Stored {
         }
     }
 
-    /// Takes what the scheduler chooses out of its queue at `now`, if anything waits.
+    /// The VC whose first unit goes next, if anything waits at `now`; it has to be taken out of its queue then.
     #[inline]
-    fn take_next(&mut self, now: Instant) -> Option<Unit> {
-        let vc = self.scheduler.next(now, &self.store)?;
-        Some(self.store.take(vc))
+    fn next_vc(&mut self, now: Instant) -> Option<u32> {
+        if self.store.waiting() == 0 && self.scheduler.forgets() {
+            return None;
+        }
+        self.scheduler.next(now, &self.store)
     }
 
     /// The unit that was taken is not sent.
@@ -242,6 +252,11 @@ impl Service for Stored {
     }
 
     #[inline]
+    fn per_vc_mut(&mut self) -> &mut VcOccupancy {
+        &mut self.occupancy
+    }
+
+    #[inline]
     fn last_frame(&self, vc: u32) -> Option<u64> {
         self.store.last_frame(vc)
     }
@@ -313,13 +328,18 @@ impl PortCore<Stored> {
     ) -> u64 {
         let (mut units, mut train) = (0, Train::default());
         while self.merge.next::<false, _>(until, streams, &mut train) {
+            units += u64::from(train.count);
             loop {
                 self.advance(policy, train.first, streams);
                 let (mut cell, low_latency) = (train.item, train.item.ecn.is_low_latency());
                 if self.notify_allocator(train.first, &mut cell, streams) {
-                    units += 1;
-                    self.on_unit(policy, train.first, cell, low_latency, streams);
+                    let sent = self.on_unit(policy, train.first, cell, low_latency, streams);
+                    if sent && self.comes_alone(&train) {
+                        let passed = self.pass_rest(policy, &train, streams);
+                        train.advance(passed);
+                    }
                 } else {
+                    units -= 1;
                     self.relay(&train, streams);
                 }
                 if train.count == 1 {
@@ -331,6 +351,15 @@ impl PortCore<Stored> {
         self.advance(policy, Instant::start_of(until), streams);
         self.note_abr_queue(Instant::start_of(until));
         units
+    }
+
+    /// A unit was accepted.
+    #[inline(always)]
+    fn note_accepted(&mut self, Unit { cell, at, .. }: &Unit) {
+        self.entries[cell.vc as usize].accepted[usize::from(cell.clp)] += 1;
+        if cell.is_last() {
+            self.note_end(*at, cell.vc);
+        }
     }
 
     /// Handles the departures up to `now`, and the ends of the rate allocator's intervals up to the same picosecond: an
@@ -365,23 +394,30 @@ impl PortCore<Stored> {
     }
 
     /// The link is free at `start`: sends what the scheduler chooses and the policy lets pass, if anything waits.
+    #[inline(always)]
     fn send_next<P: BufferPolicy>(&mut self, policy: &mut P, start: Instant, streams: &mut Streams) {
-        while let Some(mut unit) = self.service.take_next(start) {
+        while let Some(vc) = self.service.next_vc(start) {
+            let mut unit = self.service.store.take(vc);
             if !self.passes_head(policy, start, &mut unit) {
                 self.service.drop_taken(&unit, start);
                 continue;
             }
-            let departure = self.service.send(unit, start);
-            let (output, vc) = self.entries[unit.cell.vc as usize].next_hop(unit.cell.kind);
-            let (first, number) = (departure.delayed(self.delay), self.service.number);
-            let cell =
-                Train { slot: self.service.line.slot(), ..Train::single(first, Cell { vc, ..unit.cell }) };
-            return streams[output].push(number, number, &cell);
+            return self.transmit(unit, start, streams);
         }
     }
 
-    /// A unit arrives, which asked for low latency as it came, or not; what is accepted goes into its queue, and on the link if that is
-    /// free.
+    /// The link, which is free, begins to send `unit` at `start`.
+    #[inline(always)]
+    fn transmit(&mut self, unit: Unit, start: Instant, streams: &mut Streams) {
+        let departure = self.service.send(unit, start);
+        let (output, vc) = self.entries[unit.cell.vc as usize].next_hop(unit.cell.kind);
+        let (first, number) = (departure.delayed(self.delay), self.service.number);
+        let cell = Train { slot: self.service.line.slot(), ..Train::single(first, Cell { vc, ..unit.cell }) };
+        streams[output].push(number, number, &cell);
+    }
+
+    /// A unit arrives, which asked for low latency as it came, or not. What is accepted is sent at once if the link is free, which is
+    /// returned, and goes into its queue otherwise.
     fn on_unit<P: BufferPolicy>(
         &mut self,
         policy: &mut P,
@@ -389,18 +425,22 @@ impl PortCore<Stored> {
         mut cell: Cell,
         low_latency: bool,
         streams: &mut Streams,
-    ) {
-        if self.admit::<true, P>(policy, at, &mut cell) {
-            let size = self.service.size(&cell);
-            self.service.enter(Unit { cell, at, size, low_latency });
-            self.note_abr_queue(at);
-            self.entries[cell.vc as usize].accepted[usize::from(cell.clp)] += 1;
-            if cell.is_last() {
-                self.note_end(at, cell.vc);
-            }
-            if self.service.sending.is_none() {
-                self.send_next(policy, at, streams);
-            }
+    ) -> bool {
+        if !self.admit::<true, P>(policy, at, &mut cell) {
+            return false;
         }
+        let unit = Unit { cell, at, size: self.service.size(&cell), low_latency };
+        // What a policy decides at the head of the queue is decided there.
+        if !P::Needs::DEQUEUE && self.service.sending.is_none() {
+            self.accept_alone(unit, streams);
+            return true;
+        }
+        self.note_accepted(&unit);
+        self.service.enter(&unit);
+        self.note_abr_queue(at);
+        if P::Needs::DEQUEUE && self.service.sending.is_none() {
+            self.send_next(policy, at, streams);
+        }
+        false
     }
 }

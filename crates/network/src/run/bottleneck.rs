@@ -16,7 +16,9 @@ pub(super) fn bottleneck(graph: &Graph, duration: Duration) -> Option<usize> {
     let mut loads = vec![0.0; graph.links.len()];
     for flow in &graph.flows {
         let offered = offered(graph, flow, duration);
-        flow.route.iter().for_each(|&link| loads[link] += offered / graph.links[link].rate.0 as f64);
+        for (route, share) in flow.ways() {
+            route.iter().for_each(|&link| loads[link] += share * offered / graph.links[link].rate.0 as f64);
+        }
     }
     let of_switches =
         (0..loads.len()).filter(|&link| graph.nodes[graph.links[link].from].kind == NodeKind::Switch);

@@ -90,7 +90,8 @@ impl Completions {
 
 /// The time of `bytes` from one end to the other through empty buffers, as fast as the links carry them: the delays of all links, the
 /// slowest link's time for all packets, and the others' for the last packet, or for its last cell. TCP's own round trips are not
-/// in it, so that nothing is faster.
+/// in it, so that nothing is faster. Where packets are sprayed it is the fastest way's, and only the links that all packets pass
+/// count for more than the last one.
 pub(super) fn empty_network(graph: &Graph, flow: &Flow, aal5: &aal5::Params, bytes: u64) -> Time {
     let headers = if flow.tcp.timestamps { 52 } else { 40 };
     let (mss, full) = (u64::from(flow.tcp.mss), bytes.div_ceil(u64::from(flow.tcp.mss)) - 1);
@@ -110,14 +111,19 @@ pub(super) fn empty_network(graph: &Graph, flow: &Flow, aal5: &aal5::Params, byt
             }
         }
     };
-    let delays: Time = flow.route.iter().map(|&link| graph.links[link].shortest_delay.ps()).sum();
-    let (mut slowest, mut ends) = (0, 0);
-    for (all, end) in flow.route.iter().map(|&link| times(link)) {
-        // The slowest link's time is that of everything.
-        slowest = slowest.max(all - end);
-        ends += end;
-    }
-    (delays + slowest + ends).max(1)
+    let way = |(route, share): (&[usize], f64)| {
+        let delays: Time = route.iter().map(|&link| graph.links[link].shortest_delay.ps()).sum();
+        let (mut slowest, mut ends) = (0, 0);
+        for (place, (all, end)) in route.iter().map(|&link| times(link)).enumerate() {
+            // The slowest link's time is that of everything, or of a part of it where packets take several ways.
+            if share == 1.0 || place == 0 || place + 1 == route.len() {
+                slowest = slowest.max(all - end);
+            }
+            ends += end;
+        }
+        (delays + slowest + ends).max(1)
+    };
+    flow.ways().map(way).min().expect("a flow has a way")
 }
 
 fn slots(slot: Slot, count: u64) -> Time {

@@ -279,7 +279,9 @@ impl<'a> Experiment<'a> {
         let mut sums = vec![0.0; graph.links.len()];
         for (_, flow) in graph.flows.iter().enumerate().filter(|(index, flow)| flow.circuit == *index) {
             let mcr = minimum_rate(flow).unwrap_or(0.0);
-            flow.route.iter().for_each(|&link| sums[link] += mcr);
+            for (route, share) in flow.ways() {
+                route.iter().for_each(|&link| sums[link] += share * mcr);
+            }
         }
         let with_rate = std::iter::zip(sums, &graph.links).enumerate();
         with_rate

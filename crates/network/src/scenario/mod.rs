@@ -28,7 +28,7 @@ pub use error::ScenarioError;
 pub(crate) use error::suggestion;
 pub use graph::{
     Flow, Graph, Link, Loss, MAX_ACTIVE, MAX_FLOWS, MAX_NODES, MAX_OVERLOAD, MAX_ROUTE_LINKS,
-    MAX_SHORT_FLOWS, Node, WORK_BETWEEN_POLLS,
+    MAX_SHORT_FLOWS, MAX_WAYS, Node, WORK_BETWEEN_POLLS, Way,
 };
 pub use source::{MAX_EXTENDS, MAX_FILE};
 pub(crate) use spec::forms;
@@ -36,9 +36,10 @@ pub use spec::{
     ArrivalTimes, Backbone, Bernoulli, BurstLoss, Bursty, Cbr, CellRate, Chain, Dark, DelayChange,
     DelayChanges, DelayRange, Distribution, Dumbbell, ExplicitGraph, FatTree, Finite, FlowSpec, Framing,
     Greedy, GroupSpec, HostSpec, IpServes, LeafSpine, LinkEntry, LinkOverride, LinkSpec, LongRange,
-    LossDirection, LossSpec, LossUnit, MeasuredDelays, MeasuresSpec, Mmpp, MmppState, NSource, NodeEntry,
-    NodeKind, OnOff, Pairs, ParkingLot, Pattern, Poisson, PortSpec, Reorder, RequestResponse, SCHEMA,
-    ShortFlows, Spec, Start, SwitchSpec, TieBreak, Topology, Torus, TraceFlow, Traffic, Transfer,
+    LossDirection, LossSpec, LossUnit, MeasuredDelays, MeasuresSpec, Mmpp, MmppState, Multipath, NSource,
+    NodeEntry, NodeKind, OnOff, Pairs, ParkingLot, Pattern, Poisson, PortSpec, Random, Reorder,
+    RequestResponse, Routing, SCHEMA, ShortFlows, Spec, Start, SwitchSpec, TieBreak, Topology, Torus,
+    TraceFlow, Traffic, Transfer, Weights,
 };
 
 use self::{
@@ -130,6 +131,7 @@ impl Scenario {
         let graph = self.graph()?;
         let mut notes = graph.locked_phases(&self.spec);
         notes.extend(graph.unpaired_policies(&self.spec));
+        notes.extend(graph.divided_flows(&self.spec));
         Ok(notes)
     }
 

@@ -5,7 +5,7 @@ use celltrain_tcp::StackSpec;
 use serde::Serialize;
 use toml::{Table, Value};
 
-use super::spec::Spec;
+use super::spec::{Routing, Spec};
 
 /// The tables of a scenario with nothing left to defaults.
 pub(super) fn resolved(spec: &Spec) -> Table {
@@ -24,6 +24,10 @@ pub(super) fn resolved(spec: &Spec) -> Table {
     let own = [("vc", table(&spec.vc)), ("abr", table(&spec.abr)), ("measures", table(&spec.measures))];
     for (key, own) in own {
         tables.entry(key).or_insert(Value::Table(own));
+    }
+    if spec.topology.spreads() || tables.contains_key("routing") {
+        let multipath = Some(spec.routing.in_force(&spec.topology));
+        tables.insert("routing".into(), Value::Table(table(&Routing { multipath, ..spec.routing })));
     }
     if let Some(Value::Table(switch)) = tables.get_mut("switch") {
         switch.entry("scheduler").or_insert(Value::Table(table(&spec.switch.scheduler)));

@@ -69,6 +69,7 @@ pub(crate) fn case(schema: &Schema, seed: u64, index: u64, extremes: bool) -> Ca
         groups::group(&mut draw.beside("groups"), schema, &mut scenario, &found, kinds),
         short_flows::shorten(&mut draw.beside("short flows"), &mut scenario),
         requests::ask(&mut draw.beside("requests"), &mut scenario),
+        topology::routing(&mut draw.beside("routing"), schema, &mut scenario, packets),
         topology::clocks(&mut draw.beside("clocks"), &mut scenario),
         routes::routes(&mut draw.beside("routes"), &mut scenario, &found),
         traffic::ranges(&mut draw.beside("ranges"), schema, &mut scenario, &found, kinds),

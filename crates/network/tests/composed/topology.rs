@@ -26,7 +26,17 @@ pub(crate) fn topology(draw: &mut Draw, schema: &Schema, packets: bool) -> Table
             table.insert(key.clone(), (*draw.pick(&names)).into());
         }
     }
+    if kind == "random" {
+        possible_degree(&mut table);
+    }
     table
+}
+
+/// Makes the degree of a random topology one that its switches can have.
+fn possible_degree(table: &mut Table) {
+    let [switches, degree] = ["switches", "degree"].map(|key| table[key].as_integer().expect("a number"));
+    let most = degree.min(switches - 1);
+    table.insert("degree".into(), (most - switches * most % 2).into());
 }
 
 /// Hosts whose links carry packets where others carry cells.
@@ -150,6 +160,21 @@ pub(crate) fn impair(draw: &mut Draw, scenario: &mut Table, packets: bool) -> bo
         }
     }
     true
+}
+
+/// Says in some scenarios which of several shortest ways are taken; whether it did.
+pub(crate) fn routing(draw: &mut Draw, schema: &Schema, scenario: &mut Table, packets: bool) -> bool {
+    let is_said = draw.chance(if packets { 0.5 } else { 0.2 });
+    if is_said {
+        // Cells stay in order.
+        let names = schema.names("routing.multipath");
+        let multipath = if packets && draw.chance(0.6) { "packet" } else { draw.pick(&names[..2]) };
+        put(scenario, "routing.multipath", multipath);
+        if draw.chance(0.5) {
+            put(scenario, "routing.weights", *draw.pick(&schema.names("routing.weights")));
+        }
+    }
+    is_said
 }
 
 /// Makes the clocks of links differ in some scenarios; whether it did.

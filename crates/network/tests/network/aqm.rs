@@ -66,3 +66,34 @@ fn a_sparse_flow_does_not_wait_in_the_queues_of_others() {
     // Six links of 10 ms there and back, two services of 1.2 ms at the most, and a packet in transmission.
     assert!(fair < 0.066 && fifo > 0.2, "{fair} s with flow queuing, {fifo} s without");
 }
+
+/// The mean occupancy in packets of a link of 10 Mbit/s behind `sources` connections with round trips of 36 ms without queue, where RED
+/// has thresholds of 20 and 60 packets.
+fn occupancy_under_red(sources: u32, more: &str) -> f64 {
+    let scenario = scenario(&format!(
+        "duration = \"80 s\"\nwarm-up = \"30 s\"\n[topology]\nkind = \"n-source\"\nsources = {sources}\n\
+         [link]\nframing = \"packets\"\nrate = \"10 Mbit/s\"\ndelay = \"6 ms\"\naccess.rate = \"100 Mbit/s\"\n\
+         exit.rate = \"100 Mbit/s\"\n[switch]\nbuffer = \"400 packets\"\n[switch.discard]\npolicy = \"red\"\n\
+         red = {{ min = \"20 packets\", max = \"60 packets\", weight = 0.0012, gentle = true, {more} }}\n\
+         [tcp]\nstack = \"newreno\"\nrecovery = \"sack\"\nmss = \"1460 B\"\nreceive-window = \"4 MiB\"\nwindow-scaling = true\n\
+         [traffic]\nkind = \"greedy\"\nstart = \"0 ms .. 1 s\"\n"
+    ));
+    let experiment = Experiment::new(&scenario).unwrap_or_else(|error| panic!("{error}"));
+    let result = experiment.run(1, 0, Options::default(), &mut || false).expect("nothing interrupts");
+    at_bottleneck(&result, "occupancy_mean")
+}
+
+#[test]
+fn adaptive_red_keeps_the_average_where_it_is_to_be_whatever_the_load() {
+    // Floyd, Gummadi and Shenker 2001: the average stays within the middle fifth of min to max, 36 to 44 packets.
+    let fixed = [8, 40].map(|sources| occupancy_under_red(sources, "max-p = 0.1"));
+    assert!(fixed[0] < 30.0 && fixed[1] > fixed[0] + 10.0, "{fixed:?}");
+    for sources in [8, 20, 40] {
+        let occupancy = occupancy_under_red(sources, "adaptive = true");
+        assert!((36.0..44.0).contains(&occupancy), "{sources} connections: {occupancy} packets");
+    }
+    // Where less than the smallest max-p would do, 0.01, the average stays below: two connections of 35 segments each, half of what the
+    // path and the target hold, lose one segment in 800 (1.5 / 35^2), and even at an average of 36 every 125th would be refused: 2 * 0.4 * 0.01.
+    let occupancy = occupancy_under_red(2, "adaptive = true");
+    assert!((20.0..36.0).contains(&occupancy), "two connections: {occupancy} packets");
+}

@@ -54,10 +54,7 @@ impl Graph {
         }
         let mut crossing: BTreeMap<usize, Vec<&Flow>> = BTreeMap::new();
         for flow in &self.flows {
-            flow.route
-                .iter()
-                .chain(&flow.back)
-                .for_each(|&link| crossing.entry(link).or_default().push(flow));
+            flow.hops().into_iter().flatten().for_each(|link| crossing.entry(link).or_default().push(flow));
         }
         let locked = crossing.iter().filter(|(link, flows)| self.locks(**link, flows));
         let sentence = |(link, flows): (&usize, &Vec<&Flow>)| {
@@ -101,6 +98,7 @@ fn constant_rate(traffic: &mut Traffic) -> Option<&mut CellRate> {
 /// The rate of a source whose times are not random.
 fn steady_rate(flow: &Flow) -> Option<BitRate> {
     match &flow.traffic {
+        _ if flow.is_sprayed() => None,
         Traffic::Cbr(form) => Some(form.rate.0),
         Traffic::OnOff(form) if form.distribution == Distribution::Fixed => Some(form.peak.0),
         _ => None,

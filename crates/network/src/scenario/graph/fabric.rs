@@ -1,13 +1,17 @@
-//! Fabrics of data centres: leaf-spine networks, fat trees and tori.
+//! Fabrics of data centres: leaf-spine networks, fat trees, tori and random graphs.
 
 use super::{
     super::{
         error::Problem,
-        spec::{FatTree, LeafSpine, LinkOverride, NodeKind, Pattern, Spec, Torus},
+        spec::{FatTree, LeafSpine, LinkOverride, NodeKind, Pattern, Random, Spec, Torus},
     },
     MAX_FLOWS, MAX_NODES, Node,
     generate::{LinkOutline, Outline, OutlineFlow, Place, at_least, within},
+    regular::regular,
 };
+
+/// Links between the switches of a random graph, at most: drawing that many takes a fraction of a second.
+const MAX_DRAWN: u64 = 100_000;
 
 /// A fabric in the making: hosts come first among the nodes.
 struct Fabric<'a> {
@@ -153,4 +157,33 @@ pub(super) fn torus(spec: &Spec, fabric: &Torus) -> Result<Outline, Problem> {
         }
     }
     Ok(made.flows(all, pattern))
+}
+
+pub(super) fn random(spec: &Spec, fabric: &Random) -> Result<Outline, Problem> {
+    let Random { switches, degree, hosts, seed, pattern } = *fabric;
+    at_least("switches", switches, 3)?;
+    at_least("degree", degree, 2)?;
+    at_least("hosts", hosts, 1)?;
+    let ends = u64::from(switches) * u64::from(degree);
+    if degree >= switches {
+        let said = format!("expected fewer than the {switches} switches, found {degree}");
+        return Err(Problem::new("topology.degree", said));
+    }
+    if !ends.is_multiple_of(2) {
+        let said = format!("expected an even number, as the number of switches is odd, found {degree}");
+        return Err(Problem::new("topology.degree", said));
+    }
+    within("topology.degree", ends / 2, MAX_DRAWN, "links between switches")?;
+    let all = u64::from(switches) * u64::from(hosts);
+    limit("topology.hosts", all, u64::from(switches), pattern)?;
+    let mut made = Fabric::new(spec);
+    made.nodes("host", all as u32, NodeKind::Host);
+    let first = made.nodes("switch", switches, NodeKind::Switch);
+    for host in 0..all as usize {
+        made.link(host, first + host / hosts as usize, Place::Access);
+    }
+    for (from, to) in regular(switches as usize, degree as usize, seed) {
+        made.link(first + from, first + to, Place::Trunk);
+    }
+    Ok(made.flows(all as u32, pattern))
 }

@@ -9,9 +9,10 @@ use celltrain_tcp::Params;
 use super::{
     super::{
         error::Problem,
-        spec::{FlowSpec, Framing, NodeKind, ShortFlows, Spec, Traffic},
+        spec::{FlowSpec, Framing, Multipath, NodeKind, Routing, ShortFlows, Spec, Traffic},
     },
-    Flow, Link, MAX_ACTIVE, MAX_FLOWS, MAX_ROUTE_LINKS, MAX_SHORT_FLOWS, Names, Node, Poll, Stop, abr, find,
+    Flow, Link, MAX_ACTIVE, MAX_FLOWS, MAX_ROUTE_LINKS, MAX_SHORT_FLOWS, MAX_WAYS, Names, Node, Poll, Stop,
+    Way, abr, find,
     generate::{Outline, OutlineFlow},
     progress,
     route::Router,
@@ -138,7 +139,8 @@ impl Builder<'_> {
         for draft in drafts {
             let searched = self.router.searched();
             let flow = self.flow(draft, tcp, &flows)?;
-            poll.after(flow.route.len() + flow.back.len() + self.router.searched() - searched)?;
+            let hops: usize = flow.hops().map(Iterator::count).iter().sum();
+            poll.after(hops + self.router.searched() - searched)?;
             flows.push(flow);
         }
         Ok(flows)
@@ -155,24 +157,27 @@ impl Builder<'_> {
             if trace.is_empty() { traffic.clone() } else { Traffic::ShortFlows(ShortFlows::of_trace(trace)) };
         let (start, stop) = settings.times(&traffic)?;
         let tcp = settings.tcp().map_or(Ok(tcp), |(key, stack)| resolve(&key, stack))?;
-        let route = match settings.entry().and_then(|entry| entry.route.as_ref()) {
-            Some(names) => self.explicit_route(&key, names, from, to)?,
-            None => self.shortest(&name, from, to).ok_or_else(|| self.unreachable(&key, &name, from, to))?,
+        let given = settings.entry().and_then(|entry| entry.route.as_ref());
+        let there = match given {
+            Some(names) => vec![self.explicit_route(&key, names, from, to)?.into()],
+            None => self.ways(&key, &name, from, to)?,
         };
+        let route = there[0].route.clone();
         let (contract_key, contract) = settings.contract();
         let abr = (contract.category == Category::Abr).then(|| settings.abr().clone());
-        let back = if traffic.uses_tcp() || abr.is_some() {
-            self.way_back(&key, &name, &route, from, to)?
-        } else {
-            Vec::new()
+        let goes_back = traffic.uses_tcp() || abr.is_some();
+        let back = match there.len() {
+            _ if !goes_back => Vec::new(),
+            1 => vec![self.way_back(&key, &name, &route, from, to)?.into()],
+            _ => self.ways(&key, &name, to, from)?,
         };
-        self.check_framing(&key, &name, &traffic, &route, &back)?;
+        self.check_framing(&key, &name, &traffic, there.iter().chain(&back))?;
         let line = self.router.links()[route[0]].rate;
         progress::check_source(&table, &traffic, line)?;
         if let Traffic::ShortFlows(form) = &traffic {
             self.count_short_flows(&table, form, &route)?;
         }
-        self.route_links += route.len() + back.len();
+        self.route_links += there.iter().chain(&back).map(|way| way.route.len()).sum::<usize>();
         if self.route_links > MAX_ROUTE_LINKS {
             let message = format!("the routes of all flows together pass more than {MAX_ROUTE_LINKS} links");
             return Err(Problem::new("topology", message));
@@ -187,6 +192,8 @@ impl Builder<'_> {
             return Err(Problem::new(format!("{contract_key}.policing"), message));
         }
         let contract = contract.clone();
+        let sprayed = [&there, &back].map(|ways| if ways.len() > 1 { ways.clone() } else { Vec::new() });
+        let back = back.into_iter().next().map(|way| way.route).unwrap_or_default();
         let mut flow = Flow {
             name,
             group,
@@ -194,6 +201,7 @@ impl Builder<'_> {
             to,
             route,
             back,
+            sprayed,
             traffic,
             tcp,
             start,
@@ -255,8 +263,8 @@ impl Builder<'_> {
     fn circuit(&mut self, key: &str, name: &str, flow: &Flow, flows: &[Flow]) -> Result<usize, Problem> {
         let first = *self.circuits.entry(name.to_owned()).or_insert(flows.len());
         let Some(other) = flows.get(first) else { return Ok(first) };
-        let same = (&other.route, &other.back, &other.contract, &other.abr)
-            == (&flow.route, &flow.back, &flow.contract, &flow.abr);
+        let same = (&other.route, &other.back, &other.sprayed, &other.contract, &other.abr)
+            == (&flow.route, &flow.back, &flow.sprayed, &flow.contract, &flow.abr);
         if !same || !flow.traffic.uses_tcp() || !other.traffic.uses_tcp() {
             let message = format!(
                 "flows \"{}\" and \"{}\" cannot share a VC: both must carry TCP between the same hosts, on the same way and under the same contract",
@@ -267,29 +275,35 @@ impl Builder<'_> {
         Ok(first)
     }
 
-    /// Checks that a flow's links all carry the same, and what its traffic needs.
-    fn check_framing(
+    /// Checks that a flow's links all carry the same, and what its traffic and its ways need.
+    fn check_framing<'w>(
         &self,
         key: &str,
         name: &str,
         traffic: &Traffic,
-        route: &[usize],
-        back: &[usize],
+        ways: impl Iterator<Item = &'w Way> + Clone,
     ) -> Result<(), Problem> {
         let links = self.router.links();
-        let framing = links[route[0]].framing;
-        if let Some(&other) = route.iter().chain(back).find(|&&link| links[link].framing != framing) {
+        let mut passed = ways.clone().flat_map(|way| way.route.iter().copied());
+        let first = passed.next().expect("a way has a link");
+        let framing = links[first].framing;
+        if let Some(other) = passed.find(|&link| links[link].framing != framing) {
             let place = |link: usize| {
                 format!("{} > {}", self.nodes[links[link].from].name, self.nodes[links[link].to].name)
             };
-            let (packets, cells) =
-                if framing == Framing::Packets { (route[0], other) } else { (other, route[0]) };
+            let (packets, cells) = if framing == Framing::Packets { (first, other) } else { (other, first) };
             let message = format!(
                 "flow \"{name}\" would change its framing on the way: \"{}\" carries cells, \"{}\" packets",
                 place(cells),
                 place(packets)
             );
             return Err(Problem::new(key, message));
+        }
+        if framing == Framing::Cells && ways.map(|way| way.share).any(|share| share < 1.0) {
+            let message = format!(
+                "the cells of a VC stay in order on every ATM link (ITU-T I.150), and flow \"{name}\" has several ways of cells: give \"flow\", or give link.framing = \"packets\""
+            );
+            return Err(Problem::new("routing.multipath", message));
         }
         if framing == Framing::Packets && !traffic.uses_tcp() && traffic.packet().is_none() {
             let message = format!(
@@ -353,14 +367,28 @@ impl Builder<'_> {
             .ok_or_else(|| self.unreachable(key, name, to, from))
     }
 
-    /// A shortest way: in a fabric, where there are many, the flow's own.
-    fn shortest(&mut self, name: &str, from: usize, to: usize) -> Option<Vec<usize>> {
-        if !self.spec.topology.spreads() {
-            return self.router.shortest(from, to);
+    /// The ways of a flow: a shortest one, or all of them if packets are sprayed.
+    fn ways(&mut self, key: &str, name: &str, from: usize, to: usize) -> Result<Vec<Way>, Problem> {
+        let Routing { weights, .. } = self.spec.routing;
+        let ways = match self.spec.routing.in_force(&self.spec.topology) {
+            Multipath::None => self.router.shortest(from, to).map(|route| vec![route.into()]),
+            Multipath::Flow => {
+                // The same in every replication, and under every seed: the hash of a switch does not change.
+                let mut choice = Randomness { seed: 0, replication: 0 }.named(&format!("way of flow {name}"));
+                let route = self.router.one_of_shortest(from, to, weights, &mut choice);
+                route.map(|route| vec![route.into()])
+            }
+            Multipath::Packet => self.router.all_shortest(from, to, weights, MAX_WAYS),
+        };
+        let ways = ways.ok_or_else(|| self.unreachable(key, name, from, to))?;
+        if ways.len() > MAX_WAYS {
+            let (from, to) = (&self.nodes[from].name, &self.nodes[to].name);
+            let message = format!(
+                "there are more than {MAX_WAYS} shortest ways from \"{from}\" to \"{to}\", and packets are sprayed over no more: give \"flow\", or a smaller network"
+            );
+            return Err(Problem::new("routing.multipath", message));
         }
-        // The same in every replication, and under every seed: the hash of a switch does not change.
-        let mut choice = Randomness { seed: 0, replication: 0 }.named(&format!("way of flow {name}"));
-        self.router.one_of_shortest(from, to, &mut choice)
+        Ok(ways)
     }
 
     fn unreachable(&self, key: &str, name: &str, from: usize, to: usize) -> Problem {

@@ -95,6 +95,7 @@ fn of_topology(spec: &Spec) -> Result<Outline, Problem> {
         Topology::LeafSpine(fabric) => fabric::leaf_spine(spec, fabric),
         Topology::FatTree(fabric) => fabric::fat_tree(spec, fabric),
         Topology::Torus(fabric) => fabric::torus(spec, fabric),
+        Topology::Random(fabric) => fabric::random(spec, fabric),
         Topology::Graph(graph) => written_out(graph),
     }
 }

@@ -51,9 +51,10 @@ fn loss(
     let Some(byte) = byte.filter(|&byte| byte < 1 << 62) else {
         return Err(Problem::new(key("segment"), "no flow gets so far"));
     };
-    let way = match entry.direction {
-        LossDirection::Data => &flow.route,
-        LossDirection::Ack => &flow.back,
+    let [data, acks] = flow.hops();
+    let way: Vec<usize> = match entry.direction {
+        LossDirection::Data => data.collect(),
+        LossDirection::Ack => acks.collect(),
     };
     let link = match &entry.link {
         None => way[0],

@@ -10,6 +10,7 @@ mod losses;
 mod poll;
 mod ports;
 mod progress;
+mod regular;
 mod route;
 mod settings;
 
@@ -44,6 +45,8 @@ pub const MAX_FLOWS: u64 = 1_000_000;
 pub const MAX_SHORT_FLOWS: u64 = 5_000_000;
 /// See [`MAX_SHORT_FLOWS`].
 pub const MAX_ACTIVE: u64 = 200_000;
+/// The most ways over which the packets of a flow are sprayed.
+pub const MAX_WAYS: usize = 256;
 /// The most links on the routes of all flows together, there and back.
 pub const MAX_ROUTE_LINKS: usize = 10_000_000;
 
@@ -123,10 +126,13 @@ pub struct Flow {
     pub from: usize,
     /// Index of the receiving host.
     pub to: usize,
-    /// Indices of the links from `from` to `to`.
+    /// Indices of the links from `from` to `to`; where packets are sprayed, of the first way.
     pub route: Vec<usize>,
     /// Indices of the links from `to` to `from`; empty where neither ACKs nor RM cells go back.
     pub back: Vec<usize>,
+    /// The ways over which packets are sprayed, there and back: two or more with the same first and the same last link, or none if all
+    /// packets take one way.
+    pub sprayed: [Vec<Way>; 2],
     /// What it carries; [`Flow::start`] stands for the start in it.
     pub traffic: Traffic,
     /// Its TCP, if the traffic uses it.
@@ -141,6 +147,15 @@ pub struct Flow {
     pub abr: Option<celltrain_atm::abr::Params>,
     /// The flow whose VC it uses: its own number, or that of an earlier flow.
     pub circuit: usize,
+}
+
+/// One of several ways of a flow.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Way {
+    /// Indices of its links.
+    pub route: Vec<usize>,
+    /// The share of packets that takes it.
+    pub share: f64,
 }
 
 /// A segment that a link loses.
@@ -170,6 +185,31 @@ impl Link {
 }
 
 impl Flow {
+    /// The ways of its data with the share of packets that takes each: one, unless packets are sprayed.
+    pub(crate) fn ways(&self) -> impl Iterator<Item = (&[usize], f64)> {
+        ways(&self.route, &self.sprayed[0])
+    }
+
+    /// As [`Flow::ways`], of the VC back.
+    pub(crate) fn ways_back(&self) -> impl Iterator<Item = (&[usize], f64)> {
+        ways(&self.back, &self.sprayed[1])
+    }
+
+    /// The links at whose ports its VCs stand, as often as there are: first those of the VC of its data, then those of the VC back.
+    pub(crate) fn hops(&self) -> [impl Iterator<Item = usize>; 2] {
+        [hops(&self.route, &self.sprayed[0]), hops(&self.back, &self.sprayed[1])]
+    }
+
+    /// Whether packets of its data, or those back, pass a link.
+    pub(crate) fn passes(&self, link: usize) -> [bool; 2] {
+        self.hops().map(|mut hops| hops.any(|other| other == link))
+    }
+
+    /// Whether packets take several ways.
+    pub(crate) fn is_sprayed(&self) -> bool {
+        self.sprayed.iter().any(|ways| !ways.is_empty())
+    }
+
     /// The rate of the slowest link on the way of its data.
     pub(crate) fn slowest(&self, links: &[Link]) -> BitRate {
         let rates = self.route.iter().map(|&link| links[link].rate);
@@ -182,6 +222,24 @@ impl Flow {
         let category = if self.abr.is_some() { Category::Abr } else { Category::default() };
         Contract { category, ..Contract::default() }
     }
+}
+
+impl From<Vec<usize>> for Way {
+    /// The only way of a flow.
+    fn from(route: Vec<usize>) -> Self {
+        Self { route, share: 1.0 }
+    }
+}
+
+fn ways<'a>(only: &'a [usize], sprayed: &'a [Way]) -> impl Iterator<Item = (&'a [usize], f64)> {
+    let only = (sprayed.is_empty() && !only.is_empty()).then_some((only, 1.0));
+    only.into_iter().chain(sprayed.iter().map(|way| (way.route.as_slice(), way.share)))
+}
+
+/// The links of a VC: a sprayed one is a VC of its own on each way from the second link on.
+fn hops<'a>(only: &'a [usize], sprayed: &'a [Way]) -> impl Iterator<Item = usize> {
+    let common = if sprayed.is_empty() { only } else { &only[..1] };
+    common.iter().chain(sprayed.iter().flat_map(|way| &way.route[1..])).copied()
 }
 
 impl Graph {
@@ -219,7 +277,7 @@ fn bottleneck(spec: &Spec, nodes: &[Node], links: &[Link], flows: &[Flow]) -> Re
     let of_switches = || links.iter().filter(|link| nodes[link.from].kind == NodeKind::Switch);
     let place = |link: &Link| links.iter().position(|other| std::ptr::eq(other, link));
     let crosses = |place: Option<usize>| {
-        let used = |flow: &Flow| flow.route.iter().chain(&flow.back).any(|&link| Some(link) == place);
+        let used = |flow: &Flow| place.is_some_and(|link| flow.passes(link).contains(&true));
         flows.iter().any(used)
     };
     if let Some(found) = of_switches().find(|link| name(link) == *wanted).map(place) {

@@ -178,7 +178,7 @@ impl Graph {
     /// A sentence for each choice of a policy and a discipline of which one does nothing without the other.
     pub(in crate::scenario) fn unpaired_policies(&self, spec: &Spec) -> Vec<String> {
         let crossed: BTreeSet<usize> =
-            self.flows.iter().flat_map(|flow| flow.route.iter().chain(&flow.back)).copied().collect();
+            self.flows.iter().flat_map(|flow| flow.hops().into_iter().flatten()).collect();
         let ports = crossed.iter().map(|&link| &self.links[link]);
         let ports = ports.filter(|port| self.nodes[port.from].kind == NodeKind::Switch);
         let sentences: BTreeSet<String> = ports.filter_map(|port| self.unpaired(spec, port)).collect();
@@ -210,6 +210,56 @@ impl Graph {
     }
 }
 
+impl Graph {
+    /// A sentence for each choice of what divides a port among its VCs where packets are sprayed.
+    pub(in crate::scenario) fn divided_flows(&self, spec: &Spec) -> Vec<String> {
+        let sprayed = self.flows.iter().filter(|flow| flow.is_sprayed());
+        let crossed: BTreeSet<usize> = sprayed.flat_map(|flow| flow.hops().into_iter().flatten()).collect();
+        let ports = crossed.iter().map(|&link| &self.links[link]);
+        let ports = ports.filter(|port| self.nodes[port.from].kind == NodeKind::Switch);
+        let sentences: BTreeSet<String> = ports.flat_map(|port| self.divided(spec, port)).collect();
+        sentences.into_iter().collect()
+    }
+
+    /// What divides a port among its VCs: a flow whose packets are sprayed has several of them there.
+    fn divided(&self, spec: &Spec, port: &Link) -> Vec<String> {
+        let place = |key, is_own| place(spec, &self.nodes, port, key, is_own);
+        let mut dividing = Vec::new();
+        if !SHARED_POLICIES.contains(&port.discard.policy) {
+            let name = port.discard.policy.name();
+            dividing.push((place("discard", |port| port.discard.is_some()) + ".policy", name));
+        }
+        if !SHARED_DISCIPLINES.contains(&port.scheduler.discipline) {
+            let name = port.scheduler.discipline.name();
+            dividing.push((place("scheduler", |port| port.scheduler.is_some()) + ".discipline", name));
+        }
+        if port.vc_buffer.unit().is_some() {
+            dividing.push((place("vc-buffer", |port| port.vc_buffer.is_some()), "vc-buffer"));
+        }
+        let sentence = |(key, name)| {
+            format!(
+                "{key}: \"{name}\" looks at single VCs, and where packets are sprayed (routing.multipath = \"packet\") a flow has a VC on \
+                 each of its ways: at a port that several of them pass it has as many parts"
+            )
+        };
+        dividing.into_iter().map(sentence).collect()
+    }
+}
+
+/// Policies that decide without regard to the VC, but for the rest of a frame.
+const SHARED_POLICIES: [PolicyName; 8] = [
+    PolicyName::TailDrop,
+    PolicyName::Ppd,
+    PolicyName::Epd,
+    PolicyName::DoubleEpd,
+    PolicyName::Red,
+    PolicyName::Pie,
+    PolicyName::Codel,
+    PolicyName::Dualpi2,
+];
+/// Disciplines that serve VCs without regard to which they are.
+const SHARED_DISCIPLINES: [DisciplineName; 2] = [DisciplineName::Fifo, DisciplineName::DualQueue];
+
 /// A VC that crosses a link: the number of its flow, twice, and one more if it is the VC back.
 #[derive(Debug, Clone, Copy)]
 struct Crossing(u32);
@@ -229,8 +279,9 @@ impl Crossing {
 fn crossing(links: usize, flows: &[Flow]) -> Vec<Vec<Crossing>> {
     let mut crossing = vec![Vec::new(); links];
     for (index, flow) in flows.iter().enumerate().filter(|(index, flow)| flow.circuit == *index) {
-        flow.route.iter().for_each(|&link| crossing[link].push(Crossing::new(index, false)));
-        flow.back.iter().for_each(|&link| crossing[link].push(Crossing::new(index, true)));
+        let [there, back] = flow.hops();
+        there.for_each(|link| crossing[link].push(Crossing::new(index, false)));
+        back.for_each(|link| crossing[link].push(Crossing::new(index, true)));
     }
     crossing
 }

@@ -76,9 +76,13 @@ pub(super) fn check_backlog(
             // The source lets no more go than its link takes.
             rate = rate.min(links[flow.route[0]].rate);
         }
-        for &link in &flow.route {
-            loads[link] += load(&flow.traffic, rate, &links[link], aal5);
-            rate = rate.min(links[link].rate);
+        // On each of several ways as if all went there.
+        for (route, _) in flow.ways() {
+            let mut rate = rate;
+            for &link in route {
+                loads[link] += load(&flow.traffic, rate, &links[link], aal5);
+                rate = rate.min(links[link].rate);
+            }
         }
     }
     std::iter::zip(links, loads).filter(|(_, load)| *load > 0).try_for_each(|(link, load)| {

@@ -7,7 +7,10 @@ use std::{
 
 use celltrain_engine::random::Generator;
 
-use super::{super::spec::NodeKind, Link, Node, Poll, Stop};
+use super::{
+    super::spec::{NodeKind, Weights},
+    Link, Node, Poll, Stop, Way,
+};
 
 /// Finds routes in a network. Hosts pass nothing on, so only switches stand inside a route.
 ///
@@ -144,35 +147,119 @@ impl<'a> Router<'a> {
     }
 
     /// The links of one of the shortest ways from one host to another, which `choice` picks at each switch among those that lead there
-    /// (equal-cost multipath). Both hosts have one switch in front of them.
+    /// (equal-cost multipath).
     pub(super) fn one_of_shortest(
         &mut self,
         from: usize,
         to: usize,
+        weights: Weights,
         choice: &mut Generator,
     ) -> Option<Vec<usize>> {
-        let (first, last) = (*self.outputs[from].first()?, *self.inputs[to].first()?);
-        let exit = self.links[last].from;
-        if self.distances.len() * self.switches > MAX_BRANCHES {
-            self.distances.clear();
-        }
-        self.measure(exit);
-        let away = |node: usize| self.distances[&exit][self.switch_number[node]];
+        let (first, last) = self.ends(from, to)?;
+        let Some(exit) = self.exit(first, last)? else { return Some(vec![first]) };
         let (mut node, mut route) = (self.links[first].to, vec![first]);
-        let mut left = away(node)?;
-        while left > 0 {
-            left -= 1;
-            let closer = |&&link: &&usize| {
-                let next = self.links[link].to;
-                self.nodes[next].kind == NodeKind::Switch && away(next) == Some(left)
+        while node != exit {
+            let ways = self.closer(node, exit);
+            let link = match weights {
+                Weights::Equal => ways[choice.below(ways.len() as u64) as usize],
+                Weights::Rate => self.by_rate(&ways, choice),
             };
-            let ways: Vec<usize> = self.outputs[node].iter().filter(closer).copied().collect();
-            let link = ways[choice.below(ways.len() as u64) as usize];
             route.push(link);
             node = self.links[link].to;
         }
         route.push(last);
         Some(route)
+    }
+
+    /// One of `links`, drawn in proportion to their rates.
+    fn by_rate(&self, links: &[usize], choice: &mut Generator) -> usize {
+        let rate = |link: usize| self.links[link].rate.0;
+        let mut left = choice.below(links.iter().map(|&link| rate(link)).sum());
+        let drawn = links.iter().find(|&&link| {
+            let is_here = left < rate(link);
+            left = left.saturating_sub(rate(link));
+            is_here
+        });
+        *drawn.expect("the draw is below the sum of the rates")
+    }
+
+    /// The shortest ways from one host to another that begin and end with the same links, each with the share of packets that takes it if
+    /// every switch chooses by `weights`; those found first if they are more than `most`.
+    pub(super) fn all_shortest(
+        &mut self,
+        from: usize,
+        to: usize,
+        weights: Weights,
+        most: usize,
+    ) -> Option<Vec<Way>> {
+        let (first, last) = self.ends(from, to)?;
+        let begun = vec![Way { route: vec![first], share: 1.0 }];
+        let Some(exit) = self.exit(first, last)? else { return Some(begun) };
+        let mut ways = begun;
+        // All of them are equally long, and each beginning of one is the beginning of another.
+        while ways.len() <= most && self.links[*ways[0].route.last()?].to != exit {
+            ways = ways.iter().flat_map(|way| self.longer(way, exit, weights)).collect();
+        }
+        ways.iter_mut().for_each(|way| way.route.push(last));
+        Some(ways)
+    }
+
+    /// The beginnings of ways to the switch `exit` that are longer than `way` by a link.
+    fn longer(&mut self, way: &Way, exit: usize, weights: Weights) -> Vec<Way> {
+        let node = self.links[way.route[way.route.len() - 1]].to;
+        let next = self.closer(node, exit);
+        self.searched += next.len();
+        let weight = |link: usize| match weights {
+            Weights::Equal => 1.0,
+            Weights::Rate => self.links[link].rate.0 as f64,
+        };
+        let all: f64 = next.iter().map(|&link| weight(link)).sum();
+        let longer = |&link: &usize| Way {
+            route: way.route.iter().copied().chain([link]).collect(),
+            share: way.share * weight(link) / all,
+        };
+        next.iter().map(longer).collect()
+    }
+
+    /// The first and the last link of the ways from one host to another: its own where a host has one link alone, else those of the
+    /// shortest way.
+    fn ends(&mut self, from: usize, to: usize) -> Option<(usize, usize)> {
+        if let ([first], [last]) = (&self.outputs[from][..], &self.inputs[to][..]) {
+            return Some((*first, *last));
+        }
+        let route = self.shortest(from, to)?;
+        Some((route[0], route[route.len() - 1]))
+    }
+
+    /// The switch in front of the last link, to which the first one leads in the end: no switch if they are one link.
+    fn exit(&mut self, first: usize, last: usize) -> Option<Option<usize>> {
+        if first == last {
+            return Some(None);
+        }
+        let (entry, exit) = (self.links[first].to, self.links[last].from);
+        if [entry, exit].iter().any(|&node| self.nodes[node].kind == NodeKind::Host) {
+            return None;
+        }
+        if self.distances.len() * self.switches > MAX_BRANCHES {
+            self.distances.clear();
+        }
+        self.measure(exit);
+        self.away(entry, exit).map(|_| Some(exit))
+    }
+
+    /// How many links the switch `node` is away from the switch `exit`, which was measured.
+    fn away(&self, node: usize, exit: usize) -> Option<u32> {
+        self.distances[&exit][self.switch_number[node]]
+    }
+
+    /// The links that lead from a switch to those nearer to the switch `exit` by one link, which there are.
+    fn closer(&self, node: usize, exit: usize) -> Vec<usize> {
+        let away = self.away(node, exit).expect("there is a way");
+        let is_closer = |&&link: &&usize| {
+            let next = self.links[link].to;
+            self.nodes[next].kind == NodeKind::Switch && self.away(next, exit) == Some(away - 1)
+        };
+        self.outputs[node].iter().filter(is_closer).copied().collect()
     }
 
     /// Finds how far every switch is from the switch `exit`, unless that is known: a breadth-first search against the links.

@@ -6,6 +6,7 @@ mod bare;
 mod forms;
 mod group;
 mod link;
+mod routing;
 mod topology;
 mod traffic;
 
@@ -33,9 +34,10 @@ pub use link::{
     BurstLoss, Dark, DelayChange, DelayChanges, DelayRange, Framing, LinkOverride, LinkSpec, LossUnit,
     Reorder,
 };
+pub use routing::{Multipath, Routing, Weights};
 pub use topology::{
     Backbone, Chain, Dumbbell, ExplicitGraph, FatTree, LeafSpine, LinkEntry, NSource, NodeEntry, NodeKind,
-    ParkingLot, Pattern, Topology, Torus,
+    ParkingLot, Pattern, Random, Topology, Torus,
 };
 pub use traffic::{
     ArrivalTimes, Bursty, Finite, Greedy, RequestResponse, ShortFlows, Start, TraceFlow, Traffic, Transfer,
@@ -79,6 +81,9 @@ pub struct Spec {
     pub sample: Duration,
     /// Nodes, links between them, and flows across them.
     pub topology: Topology,
+    /// Which of several shortest ways are taken.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub routing: Routing,
     /// Links, unless a place or a single link says otherwise.
     #[serde(default)]
     pub link: LinkSpec,

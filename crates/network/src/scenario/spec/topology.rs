@@ -43,6 +43,10 @@ forms! {
         /// column to the first, with hosts `host1`, `host2`, … behind them. Each flow takes one of the shortest paths, by a hash of its
         /// name.
         Torus(Torus),
+        /// Switches `switch1`, `switch2`, … of which each is joined to as many others, drawn at random, with hosts `host1`, `host2`, …
+        /// behind them (Singla, Hong, Popa and Godfrey 2012: Jellyfish). Every switch can reach every other. Each flow takes one of the
+        /// shortest paths, by a hash of its name.
+        Random(Random),
         /// Nodes and links written out; the flows are those of `[[flow]]`.
         Graph(ExplicitGraph),
     }
@@ -51,7 +55,7 @@ forms! {
 impl Topology {
     /// Whether flows are spread over ways of equal length.
     pub(in crate::scenario) fn spreads(&self) -> bool {
-        matches!(self, Self::LeafSpine(_) | Self::FatTree(_) | Self::Torus(_))
+        matches!(self, Self::LeafSpine(_) | Self::FatTree(_) | Self::Torus(_) | Self::Random(_))
     }
 }
 
@@ -117,6 +121,32 @@ pub struct Torus {
     /// Which hosts send to which.
     #[serde(default)]
     pub pattern: Pattern,
+}
+
+/// `kind = "random"`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Random {
+    /// Number of switches, at least 3.
+    #[schemars(range(min = 3))]
+    pub switches: u32,
+    /// Number of other switches to which each is joined: at least 2, fewer than there are switches, and even if the number of
+    /// switches is odd.
+    #[schemars(range(min = 2))]
+    pub degree: u32,
+    /// Number of hosts behind each switch.
+    #[schemars(range(min = 1))]
+    pub hosts: u32,
+    /// Seed of the links, which are the same in every replication.
+    #[serde(default = "first_seed")]
+    pub seed: u64,
+    /// Which hosts send to which.
+    #[serde(default)]
+    pub pattern: Pattern,
+}
+
+const fn first_seed() -> u64 {
+    1
 }
 
 /// `kind = "parking-lot"`.

@@ -1,0 +1,125 @@
+"""What a suite runs in each of its sections: the baselines, and what is evaluated against them."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from celltrain import _core, registry
+from celltrain.comparison import POLICY_KEY, known_policies, unknown_policy
+from celltrain.errors import InputError, unknown
+from celltrain.suite_file import Section, Suite
+
+__all__ = ["Asked", "Plan", "plan"]
+
+STACK_KEY = "tcp.stack"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a suite is to evaluate; its own policies or stacks where nothing is named."""
+
+    policies: Sequence[str] = ()
+    stacks: Sequence[str] = ()
+    controls: Sequence[str] = ()
+    """Congestion controls, each with the rest of the stack that is the baseline."""
+    ecn: bool = False
+    """Let the connections negotiate ECN, and policies that can mark do so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The variants of a section."""
+
+    settings: Mapping[str, Mapping[str, Any]]
+    """The settings of each variant; the baselines come first."""
+    baselines: Mapping[str, str]
+    """The baseline of every variant that is none itself."""
+
+
+def plan(suite: Suite, section: Section, asked: Asked) -> Plan:
+    """The variants of a section.
+
+    Raises:
+        InputError: there is no such policy, stack or congestion control, or nothing to evaluate.
+    """
+    _check_stacks(asked.stacks)
+    return _of_stacks(suite, asked) if suite.stacks else _of_policies(suite, section, asked)
+
+
+def _of_policies(suite: Suite, section: Section, asked: Asked) -> Plan:
+    """Every policy under every stack, each against the baseline under the same stack."""
+    if asked.controls:
+        raise InputError(f"the suite {suite.name} evaluates policies: name them with --aqm")
+    policies = _evaluated(suite, "policy", asked.policies or suite.policies, known_policies())
+    varied = list(dict.fromkeys(asked.stacks)) if section.stacks and asked.stacks else [None]
+
+    def settings(policy: str, stack: str | None) -> dict[str, Any]:
+        return {
+            POLICY_KEY: policy,
+            **suite.needs.get(policy, {}),
+            **({STACK_KEY: stack} if stack else {}),
+            **({"tcp.ecn": True, **_marking(policy)} if asked.ecn else {}),
+        }
+
+    every = (suite.baseline, *policies)
+    return Plan(
+        {_name(policy, stack): settings(policy, stack) for policy in every for stack in varied},
+        {_name(policy, stack): _name(suite.baseline, stack) for policy in policies for stack in varied},
+    )
+
+
+def _of_stacks(suite: Suite, asked: Asked) -> Plan:
+    """Every stack and congestion control against the baseline, which is a stack."""
+    if asked.policies:
+        raise InputError(
+            f"the suite {suite.name} evaluates stacks: name them with --stack or --congestion-control"
+        )
+    known = registry.congestion_controls().names
+    for control in asked.controls:
+        if control not in known:
+            raise unknown("congestion control", control, known)
+    named = asked.stacks or (() if asked.controls else suite.stacks)
+    stacks = (
+        [] if asked.controls and not named else _evaluated(suite, "stack", named, registry.stacks().names)
+    )
+    ecn = {"tcp.ecn": True} if asked.ecn else {}
+    settings = {
+        name: {STACK_KEY: name, **suite.needs.get(name, {}), **ecn} for name in (suite.baseline, *stacks)
+    }
+    for control in dict.fromkeys(asked.controls):
+        own = {"tcp.congestion-control": control}
+        settings[f"{suite.baseline} with {control}"] = {STACK_KEY: suite.baseline, **own, **ecn}
+    return Plan(settings, {name: suite.baseline for name in settings if name != suite.baseline})
+
+
+def _check_stacks(stacks: Sequence[str]) -> None:
+    for stack in stacks:
+        if stack not in (known := registry.stacks().names):
+            raise unknown("stack", stack, known)
+
+
+def _evaluated(suite: Suite, kind: str, names: Sequence[str], known: Sequence[str]) -> list[str]:
+    """What is evaluated, each once and without the baseline."""
+    for name in (suite.baseline, *names):
+        if name not in known:
+            raise unknown_policy(name) if kind == "policy" else unknown(kind, name, known)
+    chosen = [name for name in dict.fromkeys(names) if name != suite.baseline]
+    if not chosen:
+        many = "policies" if kind == "policy" else "stacks"
+        raise InputError(f"a suite evaluates {many} against {suite.baseline}: name another one")
+    return chosen
+
+
+def _name(policy: str, stack: str | None) -> str:
+    return f"{policy}, {stack}" if stack else policy
+
+
+def _marking(policy: str) -> dict[str, Any]:
+    """The setting by which a policy marks instead of dropping, if it has one; some mark in any case."""
+    described = next(one for one in json.loads(_core.policies()) if one["name"] == policy)
+    return (
+        {f"switch.discard.{policy}.ecn": True}
+        if "ecn" in described["parameters"].get("properties", {})
+        else {}
+    )
