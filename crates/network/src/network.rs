@@ -202,7 +202,7 @@ impl Network {
             return Some("ports rewrite the RM cells of ABR VCs on their way");
         }
         let handled = self.channels().any(Channel::handles_contents);
-        handled.then_some("links handle packets that are captured, lost by name, or take several ways")
+        handled.then_some("links look at packets that are captured or lost by name")
     }
 
     /// Keeps what happens to TCP senders from now on: the table of events, and series of the segments sent, of the

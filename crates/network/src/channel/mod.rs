@@ -180,12 +180,7 @@ impl Channel {
     /// Whether it does more with what its frames or RM cells contain than to take packets out of one payload queue and send them to
     /// another.
     pub(crate) fn handles_contents(&self) -> bool {
-        !self.parts.scripted.is_empty() || self.parts.tap.is_some() || self.is_where_ways_part_or_meet()
-    }
-
-    fn is_where_ways_part_or_meet(&self) -> bool {
-        let meets = |vc: &Vc| self.parts.reordering.is_none() && vc.payloads_behind.is_some();
-        !self.parts.sprays.is_empty() || self.parts.vcs.iter().any(meets)
+        !self.parts.scripted.is_empty() || self.parts.tap.is_some()
     }
 
     /// Calls `with` for every payload queue that it receives from (`false`) or sends to (`true`).

@@ -311,7 +311,8 @@ fn work_conserving(scenario: &Scenario, graph: &Graph, result: &RunResult, sampl
             continue;
         };
         let slot = 424.0 / link.slowest().0 as f64;
-        let lasting = (sample / slot).ceil() + 1.0;
+        // A link that changes its rate sends most at its fastest.
+        let lasting = (sample * link.fastest().0 as f64 / 424.0).ceil() + 1.0;
         let (mut length, mut sent) = (0.0, 0.0);
         for (place, &waiting) in occupancy.values.iter().enumerate() {
             if length > 0.0 {
