@@ -303,8 +303,12 @@ impl Flow {
         if end <= self.nxt {
             return None;
         }
-        let end = self.taking_fin_along(end);
-        let len = end.min(self.data_end()) - self.nxt;
+        let (end, len) = if self.closed {
+            let end = self.taking_fin_along(end);
+            (end, end.min(self.data_end()) - self.nxt)
+        } else {
+            (end, end - self.nxt)
+        };
         (len == self.mss || self.worth_sending(len, end)).then_some(self.nxt..end)
     }
 

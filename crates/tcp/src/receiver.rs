@@ -156,23 +156,24 @@ impl Receiver {
     // RFC 6582 §5: SHOULD acknowledge out-of-order segments at once
     fn on_data(&mut self, now: Time, segment: &Segment) {
         self.stats.segments += 1;
-        if segment.end() > self.next + self.window {
+        let end = segment.end();
+        if end > self.next + self.window {
             self.stats.beyond_window += 1;
             return self.acknowledge();
         }
         let news = self.note_mark(now, segment);
-        let in_order = segment.seq <= self.next && segment.end() > self.next;
+        let in_order = segment.seq <= self.next && end > self.next;
         let filling = !self.out_of_order.is_empty();
         let closes = segment.is_fin() && self.fin.is_none();
         if closes {
-            self.fin = Some(segment.end() - 1);
+            self.fin = Some(end - 1);
         }
-        let new = self.take_in(segment);
+        let new = self.take_in(segment.seq, end);
         self.count(segment, new, closes);
         if !in_order || filling || news || self.is_closed() {
             // Out of order, a duplicate, or a hole filled in part or whole (RFC 5681 section 4.2).
             if new == 0 && self.params.dsack {
-                self.duplicate = Some(segment.seq..segment.end());
+                self.duplicate = Some(segment.seq..end);
             }
             self.acknowledge();
         } else {
@@ -180,22 +181,18 @@ impl Receiver {
         }
     }
 
-    /// Adds the segment's bytes to what is held, delivers what is in order, and returns how many bytes were
-    /// new.
+    /// Adds the numbers from `seq` to `end` to what is held, delivers what is in order, and returns how many were new.
     #[inline]
-    fn take_in(&mut self, segment: &Segment) -> u64 {
-        let start = segment.seq.max(self.next);
-        if start >= segment.end() {
+    fn take_in(&mut self, seq: u64, end: u64) -> u64 {
+        let start = seq.max(self.next);
+        if start >= end {
             return 0;
         }
         if start > self.next {
-            return self.hold(start..segment.end());
+            return self.hold(start..end);
         }
-        let (new, next) = if self.out_of_order.is_empty() {
-            (segment.end() - start, segment.end())
-        } else {
-            self.fill(start..segment.end())
-        };
+        let (new, next) =
+            if self.out_of_order.is_empty() { (end - start, end) } else { self.fill(start..end) };
         let delivered = next - self.next;
         self.next = next;
         self.unacknowledged += delivered;
