@@ -20,14 +20,13 @@ pub(super) fn resolved(spec: &Spec) -> Table {
         group.tcp = group.tcp.as_ref().map(complete);
         group.standalone = group.tcp.is_some() || group.vc.is_some() || group.abr.is_some();
     }
+    if spec.topology.spreads() || spec.routing != Routing::default() {
+        spec.routing.multipath = Some(spec.routing.in_force(&spec.topology));
+    }
     let mut tables = table(&spec);
     let own = [("vc", table(&spec.vc)), ("abr", table(&spec.abr)), ("measures", table(&spec.measures))];
     for (key, own) in own {
         tables.entry(key).or_insert(Value::Table(own));
-    }
-    if spec.topology.spreads() || tables.contains_key("routing") {
-        let multipath = Some(spec.routing.in_force(&spec.topology));
-        tables.insert("routing".into(), Value::Table(table(&Routing { multipath, ..spec.routing })));
     }
     if let Some(Value::Table(switch)) = tables.get_mut("switch") {
         switch.entry("scheduler").or_insert(Value::Table(table(&spec.switch.scheduler)));
