@@ -24,6 +24,36 @@ def test_results_do_not_depend_on_the_number_of_threads(scenario: ct.Scenario) -
         assert frame.equals(together.frames()[name]), name
 
 
+LARGE_NETWORK = """
+schema = 1
+name = "fat tree"
+duration = "30 ms"
+warm-up = "1 ms"
+topology = { kind = "fat-tree", k = 4 }
+link = { framing = "packets", rate = "10 Gbit/s", delay = "20 us" }
+switch.buffer = "100 packets"
+tcp = { stack = "linux", rto-min = "5 ms", rto-variance-min = "1 ms" }
+"""
+
+
+def test_replications_use_cores_before_parts_of_a_run_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    large = ct.Scenario.from_toml(LARGE_NETWORK)
+    cores = []
+
+    def run(*arguments: Any, **options: Any) -> _core.RunResult:
+        cores.append(options["cores"])
+        return core_run(*arguments, **options)
+
+    core_run = _core.run
+    monkeypatch.setattr(_core, "run", run)
+    alone = ct.run(large, replications=1, jobs=1)
+    in_parts = ct.run(large, replications=1, jobs=4)
+    two = ct.run(large.with_({"duration": "2 ms"}), replications=2, jobs=5)
+    assert cores == [1, 4, 2, 2]
+    assert alone.fingerprints == in_parts.fingerprints
+    assert len(two.fingerprints) == 2
+
+
 def test_a_trace_changes_nothing_else(scenario: ct.Scenario) -> None:
     plain, traced = ct.run(scenario, trace=False), ct.run(scenario, trace=True)
     assert plain.fingerprints == traced.fingerprints

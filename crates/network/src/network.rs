@@ -201,8 +201,8 @@ impl Network {
         if !self.streams.contents.rm.is_empty() {
             return Some("ports rewrite the RM cells of ABR VCs on their way");
         }
-        let reads = self.channels().any(Channel::reads_contents);
-        reads.then_some("links read the packets that are captured, or lost by name")
+        let handled = self.channels().any(Channel::handles_contents);
+        handled.then_some("links handle packets that are captured, lost by name, or take several ways")
     }
 
     /// Keeps what happens to TCP senders from now on: the table of events, and series of the segments sent, of the

@@ -156,7 +156,7 @@ impl Clusters {
                 };
                 let with = work + self.work[cluster];
                 // Nearer to its share without the cluster than with it.
-                if part + 1 < parts && with.saturating_sub(share) > share.saturating_sub(work) {
+                if part + 1 < parts && work > 0 && with.saturating_sub(share) > share.saturating_sub(work) {
                     break;
                 }
                 (of_cluster[cluster], work) = (Some(part), with);

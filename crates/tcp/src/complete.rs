@@ -53,6 +53,7 @@ impl StackSpec {
             limited_transmit_resends: Some(params.limited_transmit_resends && params.limited_transmit),
             idle_restart: Some(params.idle_restart),
             nagle: Some(params.nagle),
+            fin: Some(params.fin),
             pacing: Some(params.pacing),
             timestamps: Some(params.timestamps),
             sack: Some(params.sack),

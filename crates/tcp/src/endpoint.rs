@@ -30,6 +30,13 @@ impl Tcp {
         }
     }
 
+    /// The application of a sender closes the connection; see [`Sender::close`]. Poll afterwards.
+    pub fn close(&mut self, now: Time) {
+        if let Some(sender) = self.sender_mut() {
+            sender.close(now);
+        }
+    }
+
     /// A segment arrived. Poll afterwards.
     pub fn on_segment(&mut self, now: Time, segment: &Segment) {
         match self {

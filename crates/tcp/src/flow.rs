@@ -35,8 +35,10 @@ pub(crate) struct Flow {
     pub(crate) nxt: u64,
     /// The byte after the highest ever sent.
     pub(crate) max: u64,
-    /// The byte after the last that the application has offered.
+    /// The byte after the last that the application has offered, and after the FIN, if there is one.
     pub(crate) offered: u64,
+    /// Whether a FIN takes the last of the numbers below `offered`.
+    pub(crate) closed: bool,
     pub(crate) cwnd: u64,
     pub(crate) ssthresh: u64,
     /// Receive window.
@@ -95,6 +97,7 @@ impl Flow {
             nxt: 0,
             max: 0,
             offered: 0,
+            closed: false,
             cwnd: u64::from(params.initial_window) * mss,
             ssthresh: params.initial_ssthresh,
             rwnd: params.receive_window,
@@ -155,7 +158,10 @@ impl Flow {
 
     /// Whether `segment` is a duplicate ACK (RFC 5681 section 2).
     pub(crate) const fn is_duplicate(&self, segment: &Segment) -> bool {
-        segment.ack == self.una && self.max > self.una && segment.len == 0 && segment.window == self.rwnd
+        segment.ack == self.una
+            && self.max > self.una
+            && segment.end() == segment.seq
+            && segment.window == self.rwnd
     }
 
     /// Moves the left edge of the window to `ack`.
@@ -261,9 +267,26 @@ impl Flow {
         self.cwr_owed = self.ecn && !self.accurate_ecn;
     }
 
+    /// The byte after the last byte of data that the application has offered.
+    pub(crate) const fn data_end(&self) -> u64 {
+        self.offered - self.closed as u64
+    }
+
+    /// Whether the FIN is the last of the numbers `bytes`.
+    pub(crate) const fn ends_with_fin(&self, bytes: &Range<u64>) -> bool {
+        self.closed && bytes.end == self.offered
+    }
+
+    /// Where a segment ends that would end at `end`: the FIN goes with the last byte of data if the receive window has a place for it. The
+    /// congestion window is about data.
+    const fn taking_fin_along(&self, end: u64) -> u64 {
+        if self.closed && end == self.data_end() && end < self.una + self.rwnd { end + 1 } else { end }
+    }
+
     /// The segment that starts at `una`.
     pub(crate) fn first_segment(&self) -> Range<u64> {
-        self.una..(self.una + self.mss).min(self.max)
+        let end = (self.una + self.mss).min(self.max);
+        self.una..self.taking_fin_along(end)
     }
 
     // RFC 5681 §2: MUST NOT send beyond the highest acknowledgement plus the smaller of cwnd and rwnd
@@ -280,7 +303,8 @@ impl Flow {
         if end <= self.nxt {
             return None;
         }
-        let len = end - self.nxt;
+        let end = self.taking_fin_along(end);
+        let len = end.min(self.data_end()) - self.nxt;
         (len == self.mss || self.worth_sending(len, end)).then_some(self.nxt..end)
     }
 
@@ -290,7 +314,8 @@ impl Flow {
         if self.nxt < self.max {
             return end >= self.max || end == self.offered;
         }
-        let idle = self.nxt == self.una;
-        (end == self.offered && (idle || !self.params.nagle)) || 2 * len >= self.rwnd_max
+        // Nagle's algorithm holds data back; a FIN alone is none.
+        let holds = self.params.nagle && self.nxt > self.una && len > 0;
+        (end == self.offered && !holds) || 2 * len >= self.rwnd_max
     }
 }

@@ -150,6 +150,8 @@ pub struct Params {
     pub idle_restart: bool,
     /// Nagle's algorithm.
     pub nagle: bool,
+    /// A finite transfer ends with a FIN.
+    pub fin: bool,
     /// Segments leave at a rate.
     pub pacing: bool,
     /// Timestamps option in every segment.

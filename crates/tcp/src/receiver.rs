@@ -34,6 +34,8 @@ pub struct Receiver {
     special: bool,
     /// RCV.NXT: the next byte expected in order.
     next: u64,
+    /// The number of the FIN, if that has arrived.
+    fin: Option<u64>,
     /// What arrived above it.
     out_of_order: Ranges,
     /// A byte of each of the last blocks received out of order, the newest first.
@@ -72,6 +74,7 @@ impl Receiver {
                 || params.accurate_ecn
                 || params.congestion_control == CongestionKind::Dctcp,
             next: 0,
+            fin: None,
             out_of_order: Ranges::default(),
             recent: Vec::new(),
             duplicate: None,
@@ -97,7 +100,7 @@ impl Receiver {
             let accurate = self.ecn && self.params.accurate_ecn && segment.flags.contains(Flags::AE);
             self.marks = accurate.then(|| self.marks.take().unwrap_or_default());
         }
-        if segment.len > 0 {
+        if segment.end() > segment.seq {
             self.on_data(now, segment);
         }
     }
@@ -160,9 +163,13 @@ impl Receiver {
         let news = self.note_mark(now, segment);
         let in_order = segment.seq <= self.next && segment.end() > self.next;
         let filling = !self.out_of_order.is_empty();
+        let closes = segment.is_fin() && self.fin.is_none();
+        if closes {
+            self.fin = Some(segment.end() - 1);
+        }
         let new = self.take_in(segment);
-        self.count(segment, new);
-        if !in_order || filling || news {
+        self.count(segment, new, closes);
+        if !in_order || filling || news || self.is_closed() {
             // Out of order, a duplicate, or a hole filled in part or whole (RFC 5681 section 4.2).
             if new == 0 && self.params.dsack {
                 self.duplicate = Some(segment.seq..segment.end());
@@ -192,8 +199,13 @@ impl Receiver {
         let delivered = next - self.next;
         self.next = next;
         self.unacknowledged += delivered;
-        self.stats.delivered_bytes += delivered;
+        self.stats.delivered_bytes += delivered - u64::from(self.is_closed());
         new
+    }
+
+    /// Whether all data and the FIN behind it have arrived in order: nothing new comes any more.
+    fn is_closed(&self) -> bool {
+        self.fin.is_some_and(|fin| self.next > fin)
     }
 
     /// Adds a range that begins where what is in order ends; returns how many bytes were new, and where it ends then.
@@ -206,12 +218,13 @@ impl Receiver {
         (new, next)
     }
 
-    fn count(&mut self, segment: &Segment, new: u64) {
-        let len = u64::from(segment.len);
+    /// Counts a segment of which `new` numbers are new, that of the FIN among them if it `closes` the connection.
+    fn count(&mut self, segment: &Segment, new: u64, closes: bool) {
+        self.stats.duplicate_segments += u64::from(new == 0);
+        let (len, new) = (u64::from(segment.len), new - u64::from(closes));
         self.stats.distinct_bytes += new;
         self.stats.duplicate_bytes += len - new;
         self.stats.distinct_full_segments += u64::from(new == len && segment.len == self.params.mss);
-        self.stats.duplicate_segments += u64::from(new == 0);
         self.stats.out_of_order_segments += u64::from(segment.seq > self.next);
     }
 

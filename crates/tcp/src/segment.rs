@@ -20,13 +20,15 @@ pub const SACK_BLOCKS_MAX_WITH_TIMESTAMPS: usize = 3;
 
 /// The control bits of a segment (RFC 9293 section 3.1; ECE and CWR: RFC 3168 section 6.1; AE: RFC 9768 section 3.1).
 ///
-/// There is no FIN: a connection ends when all offered bytes are acknowledged.
+/// Without FIN ([`Params::fin`]) a connection ends when all offered bytes are acknowledged.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Flags(u16);
 
 impl Flags {
     /// No bit set.
     pub const NONE: Self = Self(0);
+    /// No more data: the end that sends this has closed its direction of the connection.
+    pub const FIN: Self = Self(0x01);
     /// Opens the connection.
     pub const SYN: Self = Self(0x02);
     /// The acknowledgement number is valid.
@@ -212,7 +214,8 @@ impl SackBlocks {
 /// One TCP segment, without its payload's contents.
 ///
 /// Sequence numbers are byte offsets into the data and do not wrap: the first byte of data is number 0. A SYN
-/// carries no data and takes no number here; whoever writes 32-bit sequence numbers adds one for it.
+/// carries no data and takes no number here; whoever writes 32-bit sequence numbers adds one for it. A FIN takes the number after the
+/// last byte of data.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Segment {
     /// Offset of the first byte of payload.
@@ -238,10 +241,16 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// The offset after the last byte of payload.
+    /// The sequence number after the last one that the segment takes, for payload and FIN (SEG.SEQ + SEG.LEN of RFC 9293).
     #[must_use]
     pub const fn end(&self) -> u64 {
-        self.seq + self.len as u64
+        self.seq + self.len as u64 + self.is_fin() as u64
+    }
+
+    /// Whether it closes the direction in which it goes.
+    #[must_use]
+    pub const fn is_fin(&self) -> bool {
+        self.flags.contains(Flags::FIN)
     }
 
     /// Bytes of the TCP header with its options, padded to words of four.

@@ -255,6 +255,7 @@ const fn standard() -> Params {
         limited_transmit_resends: false,
         idle_restart: true,
         nagle: false,
+        fin: false,
         pacing: false,
         timestamps: false,
         sack: false,

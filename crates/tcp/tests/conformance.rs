@@ -79,6 +79,7 @@ impl Run {
         self.events.clear();
         match *what {
             "timer" => self.end()?.on_timeout(at),
+            "close" => self.sender()?.close(at),
             "offer" => {
                 let bytes = number(rest.first().ok_or("offer how many bytes?")?)?;
                 self.sender()?.offer(at, bytes);
@@ -129,6 +130,11 @@ impl Run {
                 "ce" => segment.ecn = Ecn::Ce,
                 "ece" => segment.flags |= Flags::ECE,
                 "cwr" => segment.flags |= Flags::CWR,
+                "fin" => {
+                    // The range ends behind the number of the FIN.
+                    segment.flags |= Flags::FIN;
+                    segment.len -= 1;
+                }
                 "ae" => segment.flags |= Flags::AE,
                 "sack" => segment.sack = blocks(segment.ack, &mut words)?,
                 _ => return Err(format!("a segment has no `{word}`")),
@@ -199,13 +205,14 @@ fn describe(segment: &Segment, usual_window: u64) -> String {
     let mut text = match (syn, segment.flags.contains(Flags::ACK)) {
         (true, true) => "syn-ack".to_owned(),
         (true, false) => "syn".to_owned(),
-        (false, _) if segment.len > 0 => format!("seg {}..{}", segment.seq, segment.end()),
+        (false, _) if segment.end() > segment.seq => format!("seg {}..{}", segment.seq, segment.end()),
         (false, _) => format!("ack {}", segment.ack),
     };
     if segment.window != usual_window {
         text += &format!(" window {}", segment.window);
     }
     for (present, word) in [
+        (segment.is_fin(), " fin"),
         (segment.retransmission, " again"),
         (segment.ecn == Ecn::Ect0, " ect"),
         (segment.ecn == Ecn::Ect1, " ect1"),
@@ -216,7 +223,7 @@ fn describe(segment: &Segment, usual_window: u64) -> String {
         text += if present { word } else { "" };
     }
     if let Some(timestamps) = segment.timestamps {
-        text += &match segment.len {
+        text += &match segment.end() - segment.seq {
             0 => format!(" echo {}", seconds(timestamps.echo)),
             _ => format!(" stamp {}", seconds(timestamps.value)),
         };

@@ -135,7 +135,7 @@ fn check_sent(rig: &Rig<'_>, params: &Params, segment: &Segment, offered: u64) {
         matches!(params.recovery, RecoveryKind::Sack | RecoveryKind::SackPipe | RecoveryKind::Rack);
     if !counts_network && !fast_retransmit {
         assert!(
-            segment.end() <= una + window.cwnd + allowance,
+            segment.seq + u64::from(segment.len) <= una + window.cwnd + allowance,
             "nothing is sent beyond the congestion window"
         );
     }
@@ -165,7 +165,9 @@ proptest! {
         trouble in troubles(),
         queue in 2usize..40,
         offers in prop::collection::vec((0u64..300_000, 0u64..1_500), 1..4),
+        fin in any::<bool>(),
     ) {
+        let params = Params { fin, ..params };
         let links = [(10_000_000, 20 * MILLISECOND, queue)];
         let mut rig = Rig::new(&params, &links, Box::new(trouble.script()));
         let mut offered = 0;
@@ -174,10 +176,11 @@ proptest! {
             offered += bytes;
             rig.sender.offer(rig.now, bytes);
         }
+        rig.sender.close(rig.now);
         let mut steps = 0;
         while !rig.sender.is_done() {
             match rig.step() {
-                Step::Sent(segment, true) => check_sent(&rig, &params, &segment, offered),
+                Step::Sent(segment, true) => check_sent(&rig, &params, &segment, offered + u64::from(fin)),
                 Step::Sent(..) | Step::Advanced => {}
                 Step::Quiet => panic!("it stands still before everything is delivered"),
             }

@@ -177,9 +177,15 @@ impl Channel {
         self.parts.acts.then_some(self.fingerprint)
     }
 
-    /// Whether it looks at what its frames or RM cells contain, beyond taking packets out of flight and sending them anew.
-    pub(crate) fn reads_contents(&self) -> bool {
-        !self.parts.scripted.is_empty() || self.parts.tap.is_some()
+    /// Whether it does more with what its frames or RM cells contain than to take packets out of one payload queue and send them to
+    /// another.
+    pub(crate) fn handles_contents(&self) -> bool {
+        !self.parts.scripted.is_empty() || self.parts.tap.is_some() || self.is_where_ways_part_or_meet()
+    }
+
+    fn is_where_ways_part_or_meet(&self) -> bool {
+        let meets = |vc: &Vc| self.parts.reordering.is_none() && vc.payloads_behind.is_some();
+        !self.parts.sprays.is_empty() || self.parts.vcs.iter().any(meets)
     }
 
     /// Calls `with` for every payload queue that it receives from (`false`) or sends to (`true`).

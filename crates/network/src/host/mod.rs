@@ -446,9 +446,14 @@ impl Host {
             Kind::Application { endpoint, bytes, every, stop } => {
                 let (endpoint, bytes, every, stop) = (*endpoint, *bytes, *every, *stop);
                 source.next = source.next.delayed(every.unwrap_or(0));
-                self.parts.endpoints[endpoint as usize].tcp.offer(now, bytes);
+                let next = every.map(|every| now + every).filter(|&next| next < stop);
+                let tcp = &mut self.parts.endpoints[endpoint as usize].tcp;
+                tcp.offer(now, bytes);
+                if next.is_none() {
+                    tcp.close(now);
+                }
                 self.send_due(now, endpoint, streams);
-                every.map(|every| now + every).filter(|&next| next < stop).unwrap_or(NEVER)
+                next.unwrap_or(NEVER)
             }
             Kind::Party { endpoint } => {
                 let endpoint = *endpoint;
@@ -457,7 +462,9 @@ impl Host {
             }
             Kind::Stop { endpoint } => {
                 let endpoint = *endpoint;
-                self.parts.endpoints[endpoint as usize].tcp.stop(now);
+                let tcp = &mut self.parts.endpoints[endpoint as usize].tcp;
+                tcp.stop(now);
+                tcp.close(now);
                 self.send_due(now, endpoint, streams);
                 NEVER
             }

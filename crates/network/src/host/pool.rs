@@ -228,6 +228,7 @@ impl Host {
         let flow = Randomness { seed: pool.seeds.below(u64::MAX), replication: 0 };
         sender.seed(flow.named("congestion control"));
         sender.offer(now, bytes);
+        sender.close(now);
         endpoint.tcp = Tcp::Sender(Box::new(sender));
         endpoint.flow = pool.begun.len() as u32;
         endpoint.member = Some(Member::Sender { pool: index, busy: true });

@@ -1,5 +1,7 @@
 //! On how many cores a run is worth being run: what is to do, and how much of it lies between two looks at another part.
 
+use std::iter::successors;
+
 use celltrain_atm::cell::CELL_BITS;
 use celltrain_engine::time::seconds;
 
@@ -9,23 +11,34 @@ use crate::{
     scenario::Framing,
 };
 
-/// A run of fewer cell-hops than this is over before several threads are worth it: some tenths of a second.
-const LEAST_HOPS: f64 = 3e6;
+/// A run of fewer cell-hops than this is over before several threads are worth it: in half a second or so.
+const LEAST_HOPS: f64 = 1e7;
 
-/// A part that has fewer cell-hops than this to do before it has to know how far the others are would mostly wait.
-const LEAST_HOPS_AHEAD: f64 = 200.0;
+/// A part that has fewer cell-hops than this to do before it has to know how far the others are would mostly wait: a look at another part
+/// costs some 10 us where the threads sleep in between, a cell-hop 50 ns. Connections that do not fill their links do a fraction of
+/// what is expected of them.
+const LEAST_HOPS_AHEAD: f64 = 1000.0;
 
 /// A part that has more of the work than this would keep the others waiting.
 const MOST_OF_THE_WORK: f64 = 0.8;
 
+/// The most parts: each has a list of all streams.
+const MOST_PARTS: usize = 64;
+
 /// What a packet is taken for in bits where a link carries packets.
 const PACKET_BITS: u64 = 12_000;
 
-/// What a cell and a packet of a TCP connection cost its hosts, in cell-hops, and how many come back for each.
-const CELLS: (f64, f64) = (0.3, 0.06);
-const PACKETS: (f64, f64) = (2.0, 0.5);
+/// What a cell or a packet costs a port and, over TCP, either host, in cell-hops; and how many acknowledgements come back for each.
+struct Costs {
+    port: f64,
+    host: f64,
+    back: f64,
+}
 
-/// What is expected to happen in a second of simulated time, in cells or packets.
+const OF_CELLS: Costs = Costs { port: 1.0, host: 0.3, back: 0.06 };
+const OF_PACKETS: Costs = Costs { port: 4.0, host: 8.0, back: 0.5 };
+
+/// What is expected to happen in a second of simulated time, in cell-hops.
 struct Work {
     links: Vec<f64>,
     /// By process.
@@ -50,7 +63,9 @@ impl Experiment<'_> {
         if a_second * seconds(self.scenario.spec().duration.ps()) < LEAST_HOPS {
             return 1;
         }
-        for parts in (2..=threads).rev() {
+        // Half as many, and again, as long as parts would be too small: a partition of a large network takes a while.
+        let fewer = |parts: &usize| Some(parts / 2).filter(|parts| *parts > 1);
+        for parts in successors(Some(threads.min(MOST_PARTS)), fewer) {
             let partition = processes.partition(parts);
             let ahead = a_second / parts as f64 * seconds(partition.lookahead);
             if ahead >= LEAST_HOPS_AHEAD && partition.most as f64 <= MOST_OF_THE_WORK * partition.total as f64
@@ -76,11 +91,11 @@ impl Experiment<'_> {
             let over = flow.route.iter().map(|&link| loads[link]).fold(1.0, f64::max);
             let of_packets =
                 flow.route.first().is_some_and(|&link| graph.links[link].framing == Framing::Packets);
-            let (bits, (host, back)) = if of_packets { (PACKET_BITS, PACKETS) } else { (CELL_BITS, CELLS) };
+            let (bits, costs) = if of_packets { (PACKET_BITS, OF_PACKETS) } else { (CELL_BITS, OF_CELLS) };
             let units = offered / over / bits as f64;
-            flow.route.iter().for_each(|&link| work.links[link] += units);
-            flow.back.iter().for_each(|&link| work.links[link] += units * back);
-            [ends.from, ends.to].iter().for_each(|&end| work.hosts[end] += units * host);
+            flow.route.iter().for_each(|&link| work.links[link] += units * costs.port);
+            flow.back.iter().for_each(|&link| work.links[link] += units * costs.port * costs.back);
+            [ends.from, ends.to].iter().for_each(|&end| work.hosts[end] += units * costs.host);
         }
         work
     }

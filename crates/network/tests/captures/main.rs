@@ -1,5 +1,6 @@
 //! Captures: valid packets and cells, read back by rules of their own, and what taking them does to a run (nothing).
 
+mod fin;
 mod rm;
 
 use celltrain_network::{

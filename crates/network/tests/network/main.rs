@@ -10,4 +10,5 @@ mod identities;
 mod oracles;
 mod queued;
 mod schedule;
+mod threads;
 mod trace;

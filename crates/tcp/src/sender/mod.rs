@@ -102,10 +102,26 @@ impl Sender {
     }
 
     /// Adds `bytes` of application data; `u64::MAX` makes the application greedy. Poll afterwards.
+    ///
+    /// # Panics
+    /// If it has closed the connection.
     pub fn offer(&mut self, now: Time, bytes: u64) {
+        assert!(!self.flow.closed, "nothing is offered behind a FIN");
         self.flow.limits.offer(now);
         self.flow.check_app_limited();
         self.flow.offered = self.flow.offered.saturating_add(bytes);
+    }
+
+    /// The application closes the connection after what it has offered: where FINs are sent, one goes behind the last byte. Nothing is
+    /// taken after it. A greedy application has no last byte until it [stops](Self::stop). Poll afterwards.
+    pub fn close(&mut self, now: Time) {
+        let flow = &mut self.flow;
+        if !flow.params.fin || flow.closed || flow.offered == u64::MAX {
+            return;
+        }
+        flow.limits.offer(now);
+        flow.offered += 1;
+        flow.closed = true;
     }
 
     /// The application stops: what it would still have written, having offered without end, is never sent. What was sent, and

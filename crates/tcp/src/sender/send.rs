@@ -44,13 +44,15 @@ impl Sender {
     /// Makes the segment of `bytes` and counts it as sent.
     pub(super) fn send(&mut self, now: Time, bytes: Range<u64>) -> Segment {
         let flow = &mut self.flow;
-        let len = (bytes.end - bytes.start) as u32;
+        let fin = flow.ends_with_fin(&bytes);
+        let len = (bytes.end - bytes.start) as u32 - u32::from(fin);
         let retransmission = bytes.start < flow.max;
         flow.stats.segments += 1;
         flow.stats.bytes += u64::from(len);
         if retransmission {
             flow.stats.retransmitted_segments += 1;
-            flow.stats.retransmitted_bytes += bytes.end.min(flow.max) - bytes.start;
+            let again = bytes.end.min(flow.max).min(flow.data_end());
+            flow.stats.retransmitted_bytes += again.saturating_sub(bytes.start);
             flow.timer.forget_timed_segment();
         } else if !flow.params.timestamps {
             flow.timer.time_segment(now, bytes.end);
@@ -71,13 +73,13 @@ impl Sender {
             flow.trace.record(now, || EventKind::LimitedTransmit { seq });
         }
         // With classic feedback only new data are ECN-capable, and tell of a reduction (RFC 3168 sections 6.1.2 and 6.1.5).
-        let ecn = match (flow.ecn, flow.accurate_ecn) {
+        let ecn = match (flow.ecn && len > 0, flow.accurate_ecn) {
             (true, true) if flow.params.congestion_control.sends_ect1() => Ecn::Ect1,
             (true, false) if retransmission => Ecn::NotEct,
             (true, _) => Ecn::Ect0,
             (false, _) => Ecn::NotEct,
         };
-        let mut flags = Flags::ACK;
+        let mut flags = if fin { Flags::ACK | Flags::FIN } else { Flags::ACK };
         if flow.accurate_ecn {
             // Nothing arrives here that could be marked: the count of the other direction stands still.
             flags |= Flags::of_ace(FIRST_MARK_COUNT);

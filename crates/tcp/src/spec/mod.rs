@@ -132,6 +132,11 @@ pub struct StackSpec {
     /// sources are not affected. Standard: false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nagle: Option<bool>,
+    /// Whether the end that sends data closes the connection behind the last byte of a finite transfer: a FIN takes a sequence number, is
+    /// acknowledged at once, and is sent again like data (RFC 9293 sections 3.6 and 3.10.7.4). Standard: false: a connection ends when
+    /// all data is acknowledged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fin: Option<bool>,
     /// Whether segments leave one by one, at twice the window per smoothed round trip in slow start and 1.2 times it later, and
     /// not as fast as ACKs allow. Standard: false.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -79,6 +79,7 @@ impl StackSpec {
         set(&mut params.limited_transmit_resends, self.limited_transmit_resends);
         set(&mut params.idle_restart, self.idle_restart);
         set(&mut params.nagle, self.nagle);
+        set(&mut params.fin, self.fin);
         set(&mut params.pacing, self.pacing);
         set(&mut params.timestamps, self.timestamps);
         set(&mut params.sack, self.sack);
