@@ -330,4 +330,7 @@ def is_place(name: str) -> bool:
 
 
 def _is_factor(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    try:
+        return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    except OverflowError:  # a whole number beyond what a float can be
+        return False

@@ -80,16 +80,14 @@ def _of_stacks(suite: Suite, asked: Asked) -> Plan:
         if control not in known:
             raise unknown("congestion control", control, known)
     named = asked.stacks or (() if asked.controls else suite.stacks)
-    stacks = (
-        [] if asked.controls and not named else _evaluated(suite, "stack", named, registry.stacks().names)
-    )
+    stacks = _evaluated(suite, "stack", named, registry.stacks().names, others=bool(asked.controls))
     ecn = {"tcp.ecn": True} if asked.ecn else {}
-    settings = {
+    settings: dict[str, dict[str, Any]] = {
         name: {STACK_KEY: name, **suite.needs.get(name, {}), **ecn} for name in (suite.baseline, *stacks)
     }
     for control in dict.fromkeys(asked.controls):
-        own = {"tcp.congestion-control": control}
-        settings[f"{suite.baseline} with {control}"] = {STACK_KEY: suite.baseline, **own, **ecn}
+        own = {**settings[suite.baseline], "tcp.congestion-control": control}
+        settings[f"{suite.baseline} with {control}"] = own
     return Plan(settings, {name: suite.baseline for name in settings if name != suite.baseline})
 
 
@@ -99,13 +97,15 @@ def _check_stacks(stacks: Sequence[str]) -> None:
             raise unknown("stack", stack, known)
 
 
-def _evaluated(suite: Suite, kind: str, names: Sequence[str], known: Sequence[str]) -> list[str]:
-    """What is evaluated, each once and without the baseline."""
+def _evaluated(
+    suite: Suite, kind: str, names: Sequence[str], known: Sequence[str], *, others: bool = False
+) -> list[str]:
+    """What is evaluated, each once and without the baseline; may be nothing if there are `others`."""
     for name in (suite.baseline, *names):
         if name not in known:
             raise unknown_policy(name) if kind == "policy" else unknown(kind, name, known)
     chosen = [name for name in dict.fromkeys(names) if name != suite.baseline]
-    if not chosen:
+    if not chosen and not others:
         many = "policies" if kind == "policy" else "stacks"
         raise InputError(f"a suite evaluates {many} against {suite.baseline}: name another one")
     return chosen

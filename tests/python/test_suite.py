@@ -18,6 +18,7 @@ from celltrain.results import combined_fingerprint
 from celltrain.scenario import load
 from celltrain.suite import Asked, check_suite, run_suite
 from celltrain.suite_file import Statement, load_suite, suites
+from celltrain.suite_variants import plan
 
 if TYPE_CHECKING:
     from conftest import Cli
@@ -268,6 +269,26 @@ def test_stacks_and_congestion_controls_are_judged_against_a_stack(rivals: Path)
     assert list(alone.found["1"].variants) == ["rfc", "rfc with cubic"]
 
 
+def test_a_congestion_control_has_the_rest_of_the_baseline_as_it_is(rivals: Path) -> None:
+    """What the baseline needs besides its name belongs to the stack, which is the same for both."""
+    suite = load_suite(changed(rivals, "[[section]]", "[needs.rfc]\n'tcp.nagle' = false\n[[section]]"))
+    found = plan(suite, suite.sections[0], Asked(controls=["cubic"])).settings
+    assert found["rfc"] == {"tcp.stack": "rfc", "tcp.nagle": False}
+    assert found["rfc with cubic"] == {**found["rfc"], "tcp.congestion-control": "cubic"}
+
+
+def test_the_baseline_may_be_named_beside_congestion_controls(rivals: Path) -> None:
+    suite = load_suite(rivals)
+    found = plan(suite, suite.sections[0], Asked(stacks=["rfc"], controls=["cubic"]))
+    assert list(found.settings) == ["rfc", "rfc with cubic"]
+
+
+def test_a_control_is_refused_where_the_baseline_is_no_stack(rivals: Path) -> None:
+    suite = load_suite(changed(rivals, 'baseline = "rfc"', 'baseline = "rfd"'))
+    with pytest.raises(InputError, match="did you mean 'rfc'"):
+        plan(suite, suite.sections[0], Asked(controls=["cubic"]))
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -296,6 +317,7 @@ def test_what_a_suite_of_stacks_cannot_evaluate_is_refused_before_any_run(
         ("[[section]]", "[needs.linus]\n[[section]]", "did you mean 'linux'"),
         ('"half"', '"haf"', "did you mean 'half'"),
         ("half = 0.5", 'half = "x"', "a number for each name"),
+        ("half = 0.5", f"half = 1{'0' * 400}", "a number for each name"),
         ("absolute = true", 'absolute = "yes"', "`absolute` is true or false"),
         ('title = "Beside another"', 'title = "Beside another"\nstacks = false', "unknown key 'stacks'"),
     ],
