@@ -129,3 +129,13 @@ fn faults_of_a_list_are_told_by_their_keys() {
         assert!(error.contains(expected), "{error}");
     }
 }
+
+#[test]
+fn the_recorded_times_of_all_flows_are_bounded() {
+    let gaps = "\"0 s\", ".repeat(100_000);
+    let text =
+        scenario(&format!("kind = \"trace\"\ngaps = [{gaps}]")).replace("sources = 1", "sources = 201");
+    let scenario = Scenario::from_toml(&text, "test.toml", &[]).unwrap_or_else(|error| panic!("{error}"));
+    let error = scenario.graph().unwrap_err().to_string();
+    assert!(error.contains("traffic.gaps: the flows have more than 20000000 recorded times"), "{error}");
+}

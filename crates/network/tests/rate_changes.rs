@@ -243,7 +243,13 @@ fn impossible_schedules_are_errors() {
         ("switch.discard.abs-push-out.sharing", "equal"),
     ];
     let abr = [halved, ("traffic", "{ kind = \"greedy\" }"), ("vc.category", "abr")];
-    let cases: [Case; 8] = [
+    let fast = "[{ at = \"2 s\", rate = \"100 Tbit/s\" }]";
+    let cases: [Case; 9] = [
+        (
+            PACKETS,
+            vec![("link.trunk.rate-changes", fast), ("link.trunk.delay", "0 s"), ("switch.delay", "0 s")],
+            "at 100 Tbit/s a byte takes less than a picosecond",
+        ),
         (
             CELLS,
             vec![(

@@ -41,8 +41,8 @@ pub struct Params {
     pub gentle: bool,
     /// Let `max-p` follow the load, as Adaptive RED does: `max-p` is the first value then. At the first frame of each half of a second it
     /// grows by 0.01, or by a quarter of itself if that is less, if the average is above the middle fifth of the range from `min`
-    /// to `max`, and it shrinks to 0.9 of itself if the average is below that. It does not grow above 0.5 nor shrink below 0.01. The
-    /// source combines it with `gentle`.
+    /// to `max`, and it shrinks to 0.9 of itself if the average is below that. It grows while it is at most 0.5, and shrinks while it is at
+    /// least 0.01. The source combines it with `gentle`.
     pub adaptive: bool,
     /// Number of cells in a typical frame: an idle time of so many cell times counts as one frame in the average.
     pub typical_frame: u32,

@@ -30,7 +30,7 @@ pub(super) fn bottleneck(graph: &Graph, duration: Duration) -> Option<usize> {
 }
 
 /// The mean rate of a link in a run, in bit/s.
-fn mean_rate(link: &Link, duration: Duration) -> f64 {
+pub(super) fn mean_rate(link: &Link, duration: Duration) -> f64 {
     if link.changes_rate() { link.bits_until(duration) / seconds(duration.ps()) } else { link.rate.0 as f64 }
 }
 

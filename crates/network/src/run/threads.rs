@@ -5,7 +5,10 @@ use std::iter::successors;
 use celltrain_atm::cell::CELL_BITS;
 use celltrain_engine::time::seconds;
 
-use super::{Experiment, bottleneck::offered};
+use super::{
+    Experiment,
+    bottleneck::{mean_rate, offered},
+};
 use crate::{
     network::{Network, Node},
     scenario::Framing,
@@ -84,17 +87,25 @@ impl Experiment<'_> {
         let offered: Vec<_> = graph.flows.iter().map(|flow| offered(graph, flow, duration)).collect();
         let mut loads = vec![0.0; graph.links.len()];
         for (flow, offered) in graph.flows.iter().zip(&offered) {
-            flow.route.iter().for_each(|&link| loads[link] += offered / graph.links[link].rate.0 as f64);
+            for (route, share) in flow.ways() {
+                let load = |link: usize| share * offered / mean_rate(&graph.links[link], duration);
+                route.iter().for_each(|&link| loads[link] += load(link));
+            }
         }
         let mut work = Work { links: vec![0.0; graph.links.len()], hosts: vec![0.0; network.processes()] };
         for ((flow, ends), offered) in graph.flows.iter().zip(&network.flows).zip(&offered) {
-            let over = flow.route.iter().map(|&link| loads[link]).fold(1.0, f64::max);
+            let [there, _] = flow.hops();
+            let over = there.map(|link| loads[link]).fold(1.0, f64::max);
             let of_packets =
                 flow.route.first().is_some_and(|&link| graph.links[link].framing == Framing::Packets);
             let (bits, costs) = if of_packets { (PACKET_BITS, OF_PACKETS) } else { (CELL_BITS, OF_CELLS) };
             let units = offered / over / bits as f64;
-            flow.route.iter().for_each(|&link| work.links[link] += units * costs.port);
-            flow.back.iter().for_each(|&link| work.links[link] += units * costs.port * costs.back);
+            for (route, share) in flow.ways() {
+                route.iter().for_each(|&link| work.links[link] += units * share * costs.port);
+            }
+            for (route, share) in flow.ways_back() {
+                route.iter().for_each(|&link| work.links[link] += units * share * costs.port * costs.back);
+            }
             [ends.from, ends.to].iter().for_each(|&end| work.hosts[end] += units * costs.host);
         }
         work

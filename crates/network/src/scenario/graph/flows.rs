@@ -9,10 +9,10 @@ use celltrain_tcp::Params;
 use super::{
     super::{
         error::Problem,
-        spec::{FlowSpec, Framing, Multipath, NodeKind, Routing, ShortFlows, Spec, Traffic},
+        spec::{FlowSpec, Framing, Multipath, NodeKind, Routing, ShortFlows, Spec, Trace, Traffic},
     },
-    Flow, Link, MAX_ACTIVE, MAX_FLOWS, MAX_ROUTE_LINKS, MAX_SHORT_FLOWS, MAX_WAYS, Names, Node, Poll, Stop,
-    Way, abr, find,
+    Flow, Link, MAX_ACTIVE, MAX_FLOWS, MAX_RECORDED, MAX_ROUTE_LINKS, MAX_SHORT_FLOWS, MAX_WAYS, Names, Node,
+    Poll, Stop, Way, abr, find,
     generate::{Outline, OutlineFlow},
     progress,
     route::Router,
@@ -31,7 +31,8 @@ pub(super) fn flows(
     poll.after(drafts.len())?;
     let router = Router::new(&outline.nodes, links, poll)?;
     let circuits = BTreeMap::new();
-    Builder { spec, nodes: &outline.nodes, names, router, route_links: 0, circuits, arriving: 0.0, active: 0 }
+    let (nodes, arriving) = (&outline.nodes, 0.0);
+    Builder { spec, nodes, names, router, route_links: 0, circuits, arriving, active: 0, recorded: 0 }
         .flows(drafts, poll)
 }
 
@@ -130,6 +131,8 @@ struct Builder<'a> {
     /// Short flows that will arrive, about, and that may be under way at once.
     arriving: f64,
     active: u64,
+    /// Recorded times of the flows so far.
+    recorded: usize,
 }
 
 impl Builder<'_> {
@@ -177,6 +180,9 @@ impl Builder<'_> {
         progress::check_source(&table, &traffic, first.fastest())?;
         if let Traffic::ShortFlows(form) = &traffic {
             self.count_short_flows(&table, form, &route)?;
+        }
+        if let Traffic::Trace(trace) = &traffic {
+            self.count_recorded(&table, trace)?;
         }
         self.route_links += there.iter().chain(&back).map(|way| way.route.len()).sum::<usize>();
         if self.route_links > MAX_ROUTE_LINKS {
@@ -264,6 +270,19 @@ impl Builder<'_> {
             return Err(Problem::new(format!("{table}.most-active"), message));
         }
         Ok(())
+    }
+
+    /// Counts the recorded times of a flow: every flow keeps its own.
+    fn count_recorded(&mut self, table: &str, trace: &Trace) -> Result<(), Problem> {
+        self.recorded += trace.len();
+        if self.recorded <= MAX_RECORDED {
+            return Ok(());
+        }
+        let message = format!(
+            "the flows have more than {MAX_RECORDED} recorded times together: give fewer of them a trace, or shorter ones"
+        );
+        let field = if trace.times.is_empty() { "gaps" } else { "times" };
+        Err(Problem::new(format!("{table}.{field}"), message))
     }
 
     /// The flow that set up the VC called `name`; `flow` itself if it is the first to use it.

@@ -49,6 +49,8 @@ pub const MAX_FLOWS: u64 = 1_000_000;
 pub const MAX_SHORT_FLOWS: u64 = 5_000_000;
 /// See [`MAX_SHORT_FLOWS`].
 pub const MAX_ACTIVE: u64 = 200_000;
+/// The most recorded times of all flows together: 16 bytes each.
+pub const MAX_RECORDED: usize = 20_000_000;
 /// The most ways over which the packets of a flow are sprayed.
 pub const MAX_WAYS: usize = 256;
 /// The most links on the routes of all flows together, there and back.

@@ -38,7 +38,7 @@ pub(super) fn check_lookahead(place: Place, link: &Link, fastest: BitRate) -> Re
     let message = format!(
         "at {} a byte takes less than a picosecond, so that a delay of 0 s lets nothing come after what caused it: give 1 ps \
          or more, or a rate of 8 Tbit/s at most",
-        link.rate
+        link.fastest()
     );
     Err(Problem::new(format!("{}.delay", place.key()), message))
 }
