@@ -239,6 +239,13 @@ $(VENV)/.docs: requirements/docs.txt $(VENV)/.run
 	$(PIP_INSTALL) -r requirements/docs.txt
 	@touch $@
 
+# A development build runs at a quarter of the speed: only what asks for it keeps it.
+ifeq ($(shell cat $(VENV)/.built 2>/dev/null),dev)
+$(VENV)/.built: $(if $(filter dev,$(PROFILE)),,rebuild)
+endif
+.PHONY: rebuild
+rebuild:
+
 $(VENV)/.built: $(VENV)/.run $(RUST_SOURCES)
 	env -u CONDA_PREFIX PIP_QUIET=1 VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --locked --profile $(PROFILE)
 	@echo $(PROFILE) >$@

@@ -1,5 +1,6 @@
 """Where runs are made: threads, any executor of `concurrent.futures`, or a Dask cluster."""
 
+import os
 import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
@@ -67,7 +68,7 @@ def open_backend(
     if executor is None:
         cores = checked_jobs(jobs)
         number = min(cores, most)
-        each = cores // number
+        each = max(1, min(cores, os.cpu_count() or 1) // number)
         with threads(number) as (pool, cancel):
             yield Backend(lambda batch: pool.submit(work, batch, cancel, each), lambda: number, LOCAL_SECONDS)
     elif isinstance(executor, Executor):

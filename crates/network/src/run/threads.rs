@@ -67,7 +67,7 @@ impl Experiment<'_> {
             return 1;
         }
         // Half as many, and again, as long as parts would be too small: a partition of a large network takes a while.
-        let fewer = |parts: &usize| Some(parts / 2).filter(|parts| *parts > 1);
+        let fewer = |parts: &usize| (*parts > 2).then(|| (parts / 2).max(2));
         for parts in successors(Some(threads.min(MOST_PARTS)), fewer) {
             let partition = processes.partition(parts);
             let ahead = a_second / parts as f64 * seconds(partition.lookahead);

@@ -118,9 +118,11 @@ fn read_row(row: Row, fields: &[&str], origin: Origin, latest: &mut Duration) ->
         Row::Time { ascending } => {
             let text = with_unit(fields[0], "s");
             let time: Duration = text.parse().map_err(|_| {
+                let exponent = is_number(fields[0]) && fields[0].contains(['e', 'E']);
+                let without = if exponent { " without an exponent" } else { "" };
+                let found = fields[0];
                 format!(
-                    "expected a time, in seconds or with a unit such as \"1 ms\", found \"{}\"",
-                    fields[0]
+                    "expected a time{without}, in seconds or with a unit such as \"1 ms\", found \"{found}\""
                 )
             })?;
             if ascending && time < *latest {

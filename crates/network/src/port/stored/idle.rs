@@ -123,7 +123,8 @@ impl PortCore<Stored> {
     #[cold]
     fn end_rest(&mut self, next: Unit, accepted: bool, streams: &mut Streams) {
         let service = &mut self.service;
-        let Some(Sending { start, departure, .. }) = service.sending.take() else { return };
+        let Some(Sending { unit, start, departure }) = service.sending.take() else { return };
+        service.abr_queue -= u64::from(service.abr[unit.cell.vc as usize]);
         service.carried = service.carried.plus(departure.since(start), 1);
         self.stats.sojourns.add(departure.since(start));
         service.idle(departure);
