@@ -185,13 +185,16 @@ pub(crate) fn of_a_whole_run(
     failures
 }
 
-/// The throughputs of all flows that cross a link are together no more than its rate.
+/// The throughputs of all flows that cross a link, with all of their packets, are together no more than its rate.
 fn links_and_flows(graph: &Graph, result: &RunResult, length: Duration) -> Vec<Failure> {
     let duration = seconds(length.ps());
     let throughputs = column(&result.flows, "throughput");
     let mut failures = Vec::new();
     for (index, link) in graph.links.iter().enumerate() {
-        let crossing = graph.flows.iter().zip(&throughputs).filter(|(flow, _)| flow.route.contains(&index));
+        let crosses = |flow: &Flow| {
+            flow.route.contains(&index) && flow.sprayed[0].iter().all(|way| way.route.contains(&index))
+        };
+        let crossing = graph.flows.iter().zip(&throughputs).filter(|(flow, _)| crosses(flow));
         let sum: f64 = crossing.map(|(_, throughput)| throughput).sum();
         // A unit that was being transmitted when the rate fell has kept the rate.
         let most = 8.0 * (65_535.0 + link.overhead.0 as f64) * link.rate_changes.len() as f64;
