@@ -257,8 +257,7 @@ impl FrameRule for ByAverage {
 
     const SUMMARY: &'static str =
         "Refuses or marks new frames at random, the more often the higher the average occupancy.";
-    const REFERENCE: &'static str =
-        "Floyd and Jacobson 1993, by whole frames; Floyd 2000 (gentle); Floyd, Gummadi and Shenker 2001 (adaptive); RFC 3168 (marks)";
+    const REFERENCE: &'static str = "Floyd and Jacobson 1993, by whole frames; Floyd 2000 (gentle); Floyd, Gummadi and Shenker 2001 (adaptive); RFC 3168 (marks)";
     const LEVELS: Levels<Params> = |params| {
         let levels = [("min", Some(params.min)), ("max", Some(params.max)), ("epd", params.epd)];
         levels.into_iter().filter_map(|(key, level)| Some((key, level?))).collect()
