@@ -46,11 +46,13 @@ def test_replications_use_cores_before_parts_of_a_run_do(monkeypatch: pytest.Mon
 
     core_run = _core.run
     monkeypatch.setattr(_core, "run", run)
+    monkeypatch.setattr("os.cpu_count", lambda: 4)
     alone = ct.run(large, replications=1, jobs=1)
     in_parts = ct.run(large, replications=1, jobs=4)
     two = ct.run(large.with_({"duration": "2 ms"}), replications=2, jobs=5)
-    assert cores == [1, 4, 2, 2]
-    assert alone.fingerprints == in_parts.fingerprints
+    beyond = ct.run(large, replications=1, jobs=64)
+    assert cores == [1, 4, 2, 2, 4], "and no run has more threads than the machine has cores"
+    assert alone.fingerprints == in_parts.fingerprints == beyond.fingerprints
     assert len(two.fingerprints) == 2
 
 
