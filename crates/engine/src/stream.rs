@@ -307,7 +307,7 @@ impl<C: Item> Stream<C> {
     /// Moves the trains of a sender's end to the end of `trains`; returns how many they are.
     #[inline]
     pub(crate) fn hand_over(&mut self, trains: &mut Vec<Train<C>>) -> usize {
-        debug_assert_eq!(self.taken, 0, "nobody takes from a sender's end");
+        assert_eq!(self.taken, 0, "trains were taken from the sending end of a stream");
         let count = self.trains.len();
         if trains.is_empty() {
             std::mem::swap(trains, &mut self.trains);

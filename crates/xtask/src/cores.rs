@@ -1,10 +1,10 @@
-//! One run on one core and on several, by turns: what several gain.
+//! The speed-up of one run on several cores.
 
 use std::{path::Path, time::Instant};
 
 use celltrain_network::{Experiment, Options, RunResult, scenario::Scenario};
 
-/// Runs the scenario file `path` by turns on one core and on `threads`, and prints wall time, CPU time and their ratios. What a thread
+/// Runs the scenario file `path` alternately on one core and on `threads`, and prints wall time, CPU time and their ratios. What a thread
 /// waits is what its CPU time is less than its wall time.
 pub(crate) fn run(path: &str, threads: &str, rounds: &str) -> Result<(), String> {
     let number = |text: &str| text.parse::<usize>().map_err(|error| format!("{text}: {error}"));

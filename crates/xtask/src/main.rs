@@ -20,7 +20,7 @@ usage: cargo xtask COMMAND
   instructions  run a short benchmark, or a SCENARIO given, for callgrind to count (`make instructions`);
                 `--store-queues SCENARIO` with ports that store their queues
   cores SCENARIO THREADS ROUNDS
-                time runs on one core and on several, by turns
+                time runs on one core and on several, alternately
 ";
 
 fn main() -> ExitCode {

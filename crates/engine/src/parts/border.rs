@@ -105,7 +105,7 @@ pub(super) struct Frontier<'a, C, P, M: Mail<P>> {
     pub(super) received: u64,
     /// How far visits may go.
     limit: Time,
-    /// Whether the part has said that it has nothing to do.
+    /// Whether the part has reported that it is idle.
     idle: bool,
     /// Whether a clock has moved since the last jump.
     advanced: bool,
@@ -162,7 +162,7 @@ impl<'a, C: Item, P, M: Mail<P>> Frontier<'a, C, P, M> {
         self.shared.threads.set_floor(self.part, round.floor);
     }
 
-    /// The part has nothing to do: it says so, unless it has.
+    /// Reports that the part is idle, unless it has been reported.
     ///
     /// # Panics
     /// If no part can ever go on.
@@ -235,7 +235,7 @@ impl<C: Item, P, M: Mail<P>> Border<C, P> for Frontier<'_, C, P, M> {
         }
     }
 
-    /// What the part has said does not hold any more, if it has said anything.
+    /// Withdraws the report that the part is idle, if there is one.
     #[inline]
     fn begin_work(&mut self) {
         if self.idle {

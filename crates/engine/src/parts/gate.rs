@@ -8,8 +8,8 @@ use std::sync::{
 use super::crossing::locked;
 use crate::time::{NEVER, Time};
 
-/// What a part says when it has gone round without an event. As long as it stands by it, it handles no event and neither sends nor
-/// takes in a train; it only passes horizons on.
+/// What a part reports after rounds without an event. Until it withdraws the report it handles no event and neither sends nor receives a
+/// train; it only passes horizons on.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Idle {
     /// Its earliest event, arrivals on its streams included, at most the end.
@@ -23,7 +23,7 @@ pub(super) struct Idle {
     pub(super) done: bool,
 }
 
-/// What came of a part's word.
+/// What follows from a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
     /// Others are busy, or something is under way.
@@ -111,7 +111,7 @@ impl Gate {
     }
 }
 
-/// What all parts say together, if all have said something.
+/// The reports of all parts in one, if all have reported.
 fn together(parts: &[Option<Idle>]) -> Option<Idle> {
     let none = Idle { next_event: NEVER, sent: 0, received: 0, advanced: false, done: true };
     parts.iter().try_fold(none, |all, part| {

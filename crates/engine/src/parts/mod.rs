@@ -68,8 +68,8 @@ const QUIET_ROUNDS: u32 = 2;
 /// How far a part may be ahead of the one furthest behind, in visits: streams between them stay short.
 const VISITS_AHEAD: Time = 2;
 
-/// Takes every process of every part to `end`, each part in a thread of its own, the first of them in the caller's. `interrupt` is asked
-/// as by [`visit::run`], and in that thread; the run stops early, with `false`, when it answers `true`.
+/// Takes every process of every part to `end`. Each part has a thread of its own; the first part uses the caller's. `interrupt` is polled
+/// as by [`visit::run`], in the caller's thread; the run stops early, with `false`, when it answers `true`.
 ///
 /// # Panics
 /// As [`visit::run`]; and if a process does, with its message.

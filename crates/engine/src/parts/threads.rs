@@ -64,7 +64,7 @@ impl Threads {
         }
     }
 
-    /// There is news for everybody.
+    /// There is news for all parts.
     pub(super) fn tell_all(&self) {
         (0..self.told.len()).for_each(|part| self.tell(part));
     }
