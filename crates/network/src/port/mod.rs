@@ -13,6 +13,7 @@ mod core;
 mod entry;
 mod fifo;
 mod measures;
+mod memory;
 mod occupancy;
 mod packets;
 mod passing;
@@ -20,6 +21,7 @@ mod queues;
 mod rates;
 mod service;
 mod stored;
+mod switch;
 mod watch;
 
 use celltrain_atm::{
@@ -42,7 +44,8 @@ use self::{
     stored::Stored,
 };
 pub(crate) use self::{
-    entry::VcEntry, packets::PacketLimit, rates::RateSchedule, service::ServiceKind, stored::Queuing,
+    entry::VcEntry, memory::SharedMemory, packets::PacketLimit, rates::RateSchedule, service::ServiceKind,
+    stored::Queuing, switch::SharedMemorySwitch,
 };
 use crate::{
     flight::Streams,
@@ -348,6 +351,19 @@ impl Port {
             self.sample();
         }
         units += self.handle(until, streams);
+        self.note_arrived(units);
+        self.end_visit(until, streams);
+        units
+    }
+
+    /// So many units have arrived for the link.
+    fn note_arrived(&mut self, units: u64) {
+        self.arrived += units;
+        self.unchecked += units;
+    }
+
+    /// Everything before `until` has been handled: tells the outputs how far they are known, and checks the books if that is due.
+    fn end_visit(&mut self, until: Time, streams: &mut Streams) {
         let horizon = with_core!(&self.core, core => {
             until.max(core.service.free()) + core.service.shortest() + core.delay
         });
@@ -358,14 +374,11 @@ impl Port {
         for &output in reverse {
             streams[output].advance_horizon(until);
         }
-        self.arrived += units;
-        self.unchecked += units;
         if self.unchecked >= self.check_after {
             self.check_conservation(streams);
             (self.unchecked, self.check_after) =
                 (0, UNITS_A_CHECK * self.flows.len() as u64 + self.occupancy());
         }
-        units
     }
 
     /// When the next samples are to be taken.

@@ -7,6 +7,7 @@ mod flows;
 mod generate;
 mod groups;
 mod losses;
+mod memory;
 mod overrides;
 mod poll;
 mod ports;
@@ -36,8 +37,8 @@ pub use self::{poll::WORK_BETWEEN_POLLS, progress::MAX_OVERLOAD};
 use super::{
     error::{Problem, suggestion},
     spec::{
-        BurstLoss, Dark, DelayChanges, Framing, LossDirection, LossUnit, NodeKind, RateChanges, Reorder,
-        Spec, Start, SwitchSpec, Traffic,
+        BurstLoss, Dark, DelayChanges, Framing, LossDirection, LossUnit, MemorySpec, NodeKind, RateChanges,
+        Reorder, Spec, Start, SwitchSpec, Traffic,
     },
 };
 
@@ -113,6 +114,8 @@ pub struct Link {
     pub shortest_delay: Duration,
     /// Buffer of the output port; a host's is unlimited.
     pub buffer: Capacity,
+    /// The memory that the output port shares with the others of its switch, if it does.
+    pub memory: Option<MemorySpec>,
     /// Discard policy of the output port. Most ports share it.
     pub discard: Arc<DiscardParams>,
     /// The most that one VC may take of the buffer.
@@ -404,6 +407,7 @@ fn links(spec: &Spec, outline: &Outline, names: &Names, poll: &mut Poll<'_>) -> 
                 delay_changes: delay_changes.clone(),
                 shortest_delay: Duration(shortest.0 + processing),
                 buffer: switch.buffer,
+                memory: switch.memory,
                 discard: discard.clone(),
                 vc_buffer: switch.vc_buffer.unwrap_or(Capacity::UNLIMITED),
                 scheduler: switch.scheduler.clone(),
@@ -418,5 +422,6 @@ fn links(spec: &Spec, outline: &Outline, names: &Names, poll: &mut Poll<'_>) -> 
     ports::override_ports(spec, outline, names, &mut links)?;
     links.iter_mut().for_each(ports::settle_unit);
     links.iter().try_for_each(|link| ports::check_buffer(spec, outline, link))?;
+    links.iter().try_for_each(|link| memory::check_memory(spec, outline, link))?;
     Ok(links)
 }

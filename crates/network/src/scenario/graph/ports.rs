@@ -23,14 +23,15 @@ use super::{
     generate::Outline,
 };
 
-/// A buffer without limit is counted as the limit of its VCs is, or as its link carries.
+/// A buffer without limit is counted as the limit of its VCs is or the memory that it is in, or as its link carries.
 pub(super) fn settle_unit(link: &mut Link) {
     let carried = match link.framing {
         Framing::Cells => Unit::Cells,
         Framing::Packets => Unit::Packets,
     };
     if link.buffer.0.is_none() {
-        link.buffer.1 = link.vc_buffer.unit().unwrap_or(carried);
+        let memory = link.memory.and_then(|memory| memory.size.unit());
+        link.buffer.1 = link.vc_buffer.unit().or(memory).unwrap_or(carried);
     }
 }
 
