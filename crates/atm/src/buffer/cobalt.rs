@@ -192,16 +192,20 @@ pub struct BySojournOrOverflow {
     control: Control,
     unit: Unit,
     rate: BitRate,
-    /// The time that the longest frame so far takes on the link.
-    longest: Time,
+    /// Bits of the longest frame so far.
+    longest: u64,
     marks: bool,
     generator: Generator,
 }
 
 impl BySojournOrOverflow {
-    fn time_of(&self, cell: &Cell) -> Time {
-        let bits = if cell.octets > 0 { 8 * u64::from(cell.octets) } else { CELL_BITS * u64::from(cell.length) };
-        (u128::from(bits) * u128::from(SECOND) / u128::from(self.rate.0)) as Time
+    /// Whether `sojourn` is longer than the link takes for four of the longest frames so far, of which `cell` may begin one.
+    fn is_long(&mut self, sojourn: Time, cell: &Cell) -> bool {
+        self.longest = self.longest.max(match cell.octets {
+            0 => CELL_BITS * u64::from(cell.length),
+            octets => 8 * u64::from(octets),
+        });
+        u128::from(sojourn) * u128::from(self.rate.0) > 4 * u128::from(self.longest) * u128::from(SECOND)
     }
 }
 
@@ -209,8 +213,7 @@ impl FrameRule for BySojournOrOverflow {
     type Params = Params;
     type Needs = Dequeue;
 
-    const SUMMARY: &'static str =
-        "CoDel, and a probability of dropping that grows while the buffer overflows: what CAKE has in each of its queues.";
+    const SUMMARY: &'static str = "CoDel, and a probability of dropping that grows while the buffer overflows: what CAKE has in each of its queues.";
     const REFERENCE: &'static str =
         "Høiland-Jørgensen, Täht and Morton 2018, Piece of CAKE; Feng, Shin, Kandlur and Saha 2002 (BLUE)";
     const PER_VC: &'static str = "the fate of the frames in progress at either end of the queue";
@@ -233,6 +236,10 @@ impl FrameRule for BySojournOrOverflow {
         true
     }
 
+    fn on_rate(&mut self, rate: BitRate, _: Time) {
+        self.rate = rate;
+    }
+
     /// A queue that has emptied is seen by the next frame.
     fn on_first<S: PortState>(&mut self, port: &View<'_, Dequeue, S>, now: Time) {
         if port.is_full() {
@@ -245,8 +252,7 @@ impl FrameRule for BySojournOrOverflow {
     /// Behind the last frame of a queue nothing waits that a drop could help.
     fn on_head<S: PortState>(&mut self, head: Head, port: &View<'_, Dequeue, S>) -> Fate {
         let Head { cell, sojourn, now } = head;
-        self.longest = self.longest.max(self.time_of(&cell));
-        let is_long = sojourn > 4 * self.longest;
+        let is_long = self.is_long(sojourn, &cell);
         let marks = self.marks && cell.ecn != Ecn::NotCapable;
         let draw = if self.control.probability() > 0.0 { self.generator.unit() } else { 1.0 };
         match self.control.on_head(now, Waited { sojourn, is_long, marks }, draw) {

@@ -1,10 +1,16 @@
 //! COBALT step by step: its rules (Høiland-Jørgensen, Täht and Morton 2018) in times worked out by hand.
 
-use celltrain_atm::buffer::{
-    Fate,
-    cobalt::{Control, Params, Waited},
+use celltrain_atm::{
+    Cell,
+    buffer::{
+        BufferPolicy, Fate, Head, PortContext, Snapshot,
+        cobalt::{Cobalt, Control, Params, Waited},
+    },
+    quantity::Unit,
 };
-use celltrain_engine::Time;
+use celltrain_engine::{Time, quantity::BitRate};
+
+use crate::model::{context, contracts};
 
 const MILLISECOND: Time = 1_000_000_000;
 
@@ -103,4 +109,25 @@ fn an_overflow_makes_the_next_drop_due_at_once() {
     let control = &mut control();
     control.on_full(50 * MILLISECOND);
     assert_eq!(fate(control, 51, waited(6)), Fate::Drop);
+}
+
+#[test]
+fn four_frames_take_as_long_as_the_link_is_slow() {
+    // Four packets of 1500 bytes are 48 000 bits: 4.8 ms at 10 Mbit/s, 48 ms at 1 Mbit/s. Packets that wait for 20 ms are late at the first
+    // rate and not at the second.
+    let contracts = contracts(1);
+    let port = PortContext { unit: Unit::Packets, rate: BitRate(10_000_000), ..context(100, &contracts) };
+    let mut policy = Cobalt::new(&Params::default(), &port).unwrap();
+    let (cell, queue) = (Cell { length: 1, octets: 1500, ..Cell::default() }, Snapshot::of(100, &[50]));
+    let drops = |policy: &mut Cobalt, from: u64| -> usize {
+        let fates = (from..from + 1000).map(|at| {
+            let head = Head { cell, sojourn: 20 * MILLISECOND, now: at * MILLISECOND };
+            policy.on_head(head, &queue.view(true))
+        });
+        fates.filter(|&fate| fate == Fate::Drop).count()
+    };
+    // An interval after the first: 1 + 1/sqrt(2) + ... + 1/sqrt(n) < 10 for n up to 30 and some.
+    assert!(drops(&mut policy, 0) > 25);
+    policy.on_rate(BitRate(1_000_000), 1000 * MILLISECOND);
+    assert_eq!(drops(&mut policy, 1001), 0);
 }
