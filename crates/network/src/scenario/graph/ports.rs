@@ -286,7 +286,7 @@ impl Graph {
 }
 
 /// Policies that decide without regard to the VC, but for the rest of a frame.
-const SHARED_POLICIES: [PolicyName; 8] = [
+const SHARED_POLICIES: [PolicyName; 9] = [
     PolicyName::TailDrop,
     PolicyName::Ppd,
     PolicyName::Epd,
@@ -294,6 +294,7 @@ const SHARED_POLICIES: [PolicyName; 8] = [
     PolicyName::Red,
     PolicyName::Pie,
     PolicyName::Codel,
+    PolicyName::Cobalt,
     PolicyName::Dualpi2,
 ];
 /// Disciplines that serve VCs without regard to which they are.
