@@ -159,6 +159,11 @@ soak: ## Run random scenarios: SECONDS=60 or SCENARIOS=N, on JOBS=1 processes, S
 	SECONDS=$(SECONDS) SCENARIOS=$(SCENARIOS) JOBS=$(JOBS) SEED=$(SEED) RUST_BACKTRACE=0 \
 		cargo test --locked --quiet --package celltrain-network --test composed -- --ignored --exact soak::soak --nocapture
 
+.PHONY: check-threads
+check-threads: ## Check what the threads of a run share, under every order of their steps (fetches loom).
+	cd tests/loom && CARGO_TARGET_DIR=$(abspath $(TARGET_DIR))/loom cargo test --locked
+	rustfmt --edition 2024 --check tests/loom/src/lib.rs
+
 .PHONY: robustness
 robustness: build $(VENV)/.dev ## Kill commands at KILLS=100 random moments each, flip every bit of a store; SEED=1.
 	$(BIN)/python tests/python/robustness.py --kills $(or $(KILLS),100) --seed $(or $(SEED),1)
