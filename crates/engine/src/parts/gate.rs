@@ -1,11 +1,9 @@
 //! Where parts agree that none of them has anything to do for a while.
 
-use std::sync::{
-    Mutex,
-    atomic::{AtomicBool, AtomicU64, Ordering},
+use super::{
+    crossing::locked,
+    sync::{AtomicBool, AtomicU64, Mutex, Ordering},
 };
-
-use super::crossing::locked;
 use crate::time::{NEVER, Time};
 
 /// What a part reports after rounds without an event. Until it withdraws the report it handles no event and neither sends nor receives a
