@@ -90,9 +90,9 @@ def run(case: Case) -> dict:
 
 
 def be_punctual() -> None:
-    """Asks the scheduler to run this process before others whenever it is awake, which is for microseconds only.
+    """Asks the scheduler to run this process before others whenever it is awake: for microseconds only.
 
-    A delivery that is 1 ms late breaks a train of ACKs, by which the kernel's HyStart finds the end of the first slow start.
+    A delivery that is 1 ms late breaks a train of ACKs, by which the kernel's HyStart ends slow start.
     """
     os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
 

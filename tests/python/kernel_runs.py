@@ -28,7 +28,10 @@ NO_SACK = {
     "dsack": False,
     "limited-transmit": True,
 }
-"""The kernel without SACK: NewReno whose timer every partial ACK restarts, and which ends with its whole window, whatever is in flight."""
+"""The kernel without SACK: NewReno whose timer every partial ACK restarts.
+
+It ends with its whole window, whatever is in flight.
+"""
 
 SECOND_FLOW = """
 [[flow]]
