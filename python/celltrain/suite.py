@@ -20,6 +20,7 @@ from celltrain.comparison import Comparison, compare, comparison_key
 from celltrain.errors import InputError, ScenarioError, unknown
 from celltrain.experiment import run
 from celltrain.folder import Folder, claim, remove_results
+from celltrain.papers.expression import NoValue
 from celltrain.results import Result
 from celltrain.scenario import Scenario, load, shown
 from celltrain.suite_file import Section, Statement, Suite, is_place
@@ -265,7 +266,8 @@ def _check_measure(suite: Suite, section: Section, name: str, brief: Result) -> 
     known = brief.summary["metric"].to_list()
     if name in suite.measures:
         try:
-            suite.measures[name].sample(brief)
+            with suppress(NoValue):  # it selects by data, and there are none yet
+                suite.measures[name].sample(brief)
         except InputError as error:
             raise InputError(f"{where}: measure {name}: {error}") from None
     elif name not in known:

@@ -348,6 +348,19 @@ def test_an_expression_that_the_runs_do_not_answer_is_refused(
     assert not out.exists()
 
 
+def test_a_measure_may_select_by_data(rivals: Path, cli: Cli) -> None:
+    """Before anything has run there is nothing to select from, and `max` of nothing has no value."""
+    old = "sum(flows.goodput[flows.flow == '2'])"
+    suite = load_suite(changed(rivals, old, "max(flows.goodput[flows.segments_sent > 100])"))
+    found = run_suite(suite, jobs=1)
+    goodputs = found.found["1"].results["linux"].flows.filter(replication=0)["goodput"]
+    assert suite.measures["other"].sample(found.found["1"].results["linux"])[0] == goodputs.max()
+    never = load_suite(changed(rivals, "> 100", "> 1e9"))
+    with pytest.raises(InputError, match="has no value"):
+        never.measures["other"].sample(found.found["1"].results["linux"])
+    assert cli("suite", rivals, "--jobs", "1").code == 2
+
+
 def test_unknown_names_are_refused_with_the_nearest(tiny: Path) -> None:
     with pytest.raises(InputError, match="did you mean 'aqm'"):
         load_suite("aqn")
