@@ -381,3 +381,6 @@ impl Port {
         Instant::start_of(self.clock)
     }
 }
+
+#[cfg(test)]
+mod tests;
