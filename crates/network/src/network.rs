@@ -290,6 +290,15 @@ impl Network {
         self.places.iter().filter_map(|&(node, port)| self.nodes[node].ports().get(port))
     }
 
+    /// Every port, for a test to tamper with.
+    #[cfg(test)]
+    pub(crate) fn ports_mut(&mut self) -> impl Iterator<Item = &mut Port> {
+        self.nodes.iter_mut().filter_map(|node| match node {
+            Node::Port(port) => Some(&mut **port),
+            Node::Host(_) | Node::Channel(_) => None,
+        })
+    }
+
     /// Forgets what cannot be had as differences: a new window begins.
     pub(crate) fn begin_window(&mut self) {
         for node in &mut self.nodes {

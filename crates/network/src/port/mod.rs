@@ -403,3 +403,6 @@ impl Port {
         Instant::start_of(self.clock)
     }
 }
+
+#[cfg(test)]
+mod tests;
