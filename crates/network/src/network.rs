@@ -293,10 +293,7 @@ impl Network {
     /// Every port, for a test to tamper with.
     #[cfg(test)]
     pub(crate) fn ports_mut(&mut self) -> impl Iterator<Item = &mut Port> {
-        self.nodes.iter_mut().filter_map(|node| match node {
-            Node::Port(port) => Some(&mut **port),
-            Node::Host(_) | Node::Channel(_) => None,
-        })
+        self.nodes.iter_mut().flat_map(Node::ports_mut)
     }
 
     /// Forgets what cannot be had as differences: a new window begins.
