@@ -86,7 +86,7 @@ impl Sender {
         if flow.accurate_ecn {
             // Nothing arrives here that could be marked: the count of the other direction stands still.
             flags |= Flags::of_ace(FIRST_MARK_COUNT);
-        } else if !retransmission && std::mem::take(&mut flow.cwr_owed) {
+        } else if !retransmission && len > 0 && std::mem::take(&mut flow.cwr_owed) {
             flags |= Flags::CWR;
         }
         Segment { seq, len, flags, ecn, retransmission, ..self.header(now) }
