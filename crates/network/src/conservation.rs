@@ -2,12 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use celltrain_engine::{stream::StreamId, visit::Process};
+use celltrain_engine::stream::StreamId;
 
-use crate::{
-    network::{Network, Node},
-    rate_control::RateControl,
-};
+use crate::{network::Network, rate_control::RateControl};
 
 /// A VC on a stream: the stream, and the VC's number where it ends.
 type Hop = (StreamId, u32);
@@ -33,13 +30,12 @@ impl Network {
     /// Checks for each VC that what a port has sent of it has arrived at the next port or is on its way there. Links that lose cells
     /// count theirs by link, and hosts by frame: the last hop of a VC, and one of such a link, are left out.
     fn check_vcs(&self) {
-        let (nodes, _) = self.parts();
-        let (receivers, travelling) = (self.receivers(), self.travelling());
+        let (receivers, travelling) = (self.receiving_ports(), self.travelling());
         for port in self.all_ports() {
             for vc in 0..port.vcs() {
                 let (mut open, mut on_the_way, mut arrived) = (port.hops(vc), 0, None);
                 while let Some(hop @ (stream, vci)) = open.pop() {
-                    let Some(Node::Port(next)) = receivers[stream].map(|place| &nodes[place]) else {
+                    let Some(next) = receivers[stream] else {
                         arrived = None;
                         break;
                     };
@@ -57,16 +53,6 @@ impl Network {
                 }
             }
         }
-    }
-
-    /// The process that each stream leads to.
-    fn receivers(&self) -> Vec<Option<usize>> {
-        let (nodes, streams) = self.parts();
-        let mut receivers = vec![None; streams.len()];
-        for (place, node) in nodes.iter().enumerate() {
-            node.inputs().iter().for_each(|&input| receivers[input] = Some(place));
-        }
-        receivers
     }
 
     /// Cells on their way, by stream and VC.

@@ -206,19 +206,19 @@ impl Live {
         discards
     }
 
-    fn discard(&self, process: usize, noted: Noted) -> Option<Discard> {
+    fn discard(&self, (process, port): (usize, usize), noted: Noted) -> Option<Discard> {
         let (nodes, _) = self.network.parts();
         let Noted { at, cell, count, reason } = noted;
         let (link, vc) = match &nodes[process] {
-            Node::Port(port) => {
-                let &(stream, vci) = port.hops(cell.vc).first()?;
-                (port.link, self.vc(stream, vci)?)
-            }
             Node::Channel(channel) => {
                 let (stream, vci) = channel.hops(cell.vc).next()?;
                 (channel.link(), self.vc(stream, vci)?)
             }
-            Node::Host(_) => return None,
+            node => {
+                let port = node.ports().get(port)?;
+                let &(stream, vci) = port.hops(cell.vc).first()?;
+                (port.link, self.vc(stream, vci)?)
+            }
         };
         Some(Discard { at, link, vc, cell, count, reason })
     }

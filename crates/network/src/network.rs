@@ -20,7 +20,7 @@ use crate::{
     measures::Delays,
     partition::Processes,
     parts,
-    port::{Location, Port},
+    port::{Location, Port, SharedMemorySwitch},
     rate_control::RateControl,
     scenario::Graph,
 };
@@ -30,6 +30,8 @@ use crate::{
 pub(crate) enum Node {
     Host(Box<Host>),
     Port(Box<Port>),
+    /// Ports that share a memory.
+    Switch(Box<SharedMemorySwitch>),
     Channel(Box<Channel>),
 }
 
@@ -37,17 +39,35 @@ impl Node {
     fn host_mut(&mut self) -> Option<&mut Host> {
         match self {
             Self::Host(host) => Some(host),
-            Self::Port(_) | Self::Channel(_) => None,
+            Self::Port(_) | Self::Switch(_) | Self::Channel(_) => None,
         }
     }
 
-    /// Its log of discards, if it keeps one.
-    fn log(&mut self) -> Option<&mut DiscardLog> {
+    /// Its ports: one, or those that share a memory.
+    pub(crate) fn ports(&self) -> &[Port] {
         match self {
-            Self::Port(port) => port.log(),
-            Self::Channel(channel) => channel.log(),
-            Self::Host(_) => None,
+            Self::Port(port) => std::slice::from_ref(port),
+            Self::Switch(switch) => switch.ports(),
+            Self::Host(_) | Self::Channel(_) => &[],
         }
+    }
+
+    fn ports_mut(&mut self) -> &mut [Port] {
+        match self {
+            Self::Port(port) => std::slice::from_mut(port),
+            Self::Switch(switch) => switch.ports_mut(),
+            Self::Host(_) | Self::Channel(_) => &mut [],
+        }
+    }
+
+    /// Its logs of discards, if it keeps any, each with the number of its port.
+    fn logs(&mut self) -> impl Iterator<Item = (usize, &mut DiscardLog)> {
+        let (ports, channel): (&mut [Port], _) = match self {
+            Self::Channel(channel) => (&mut [], channel.log()),
+            node => (node.ports_mut(), None),
+        };
+        let of_ports = ports.iter_mut().enumerate().filter_map(|(port, parts)| Some((port, parts.log()?)));
+        of_ports.chain(channel.map(|log| (0, log)))
     }
 }
 
@@ -96,6 +116,7 @@ impl Process<Cell, InFlight> for Node {
         match self {
             Self::Host(host) => host.inputs(),
             Self::Port(port) => port.inputs(),
+            Self::Switch(switch) => switch.inputs(),
             Self::Channel(channel) => channel.inputs(),
         }
     }
@@ -104,6 +125,7 @@ impl Process<Cell, InFlight> for Node {
         match self {
             Self::Host(host) => &host.parts.outputs,
             Self::Port(port) => port.outputs(),
+            Self::Switch(switch) => switch.outputs(),
             Self::Channel(channel) => channel.outputs(),
         }
     }
@@ -111,6 +133,7 @@ impl Process<Cell, InFlight> for Node {
     fn lookahead(&self, place: usize) -> Time {
         match self {
             Self::Port(port) => port.lookahead(place),
+            Self::Switch(switch) => switch.lookahead(place),
             Self::Host(host) => host.lookahead(),
             Self::Channel(_) => 0,
         }
@@ -120,6 +143,7 @@ impl Process<Cell, InFlight> for Node {
         match self {
             Self::Host(host) => host.clock(),
             Self::Port(port) => port.clock(),
+            Self::Switch(switch) => switch.clock(),
             Self::Channel(channel) => channel.clock(),
         }
     }
@@ -128,6 +152,7 @@ impl Process<Cell, InFlight> for Node {
         match self {
             Self::Host(host) => host.visit(until, streams),
             Self::Port(port) => port.visit(until, streams),
+            Self::Switch(switch) => switch.visit(until, streams),
             Self::Channel(channel) => channel.visit(until, streams),
         }
     }
@@ -136,6 +161,7 @@ impl Process<Cell, InFlight> for Node {
         match self {
             Self::Host(host) => host.next_event(),
             Self::Port(port) => port.next_event(),
+            Self::Switch(switch) => switch.next_event(),
             Self::Channel(channel) => channel.next_event(),
         }
     }
@@ -145,6 +171,8 @@ impl Process<Cell, InFlight> for Node {
 #[derive(Debug)]
 pub struct Network {
     nodes: Vec<Node>,
+    /// Hosts, ports and channels in the order in which their results are combined, each by its node and, if it is a port, its number there.
+    places: Vec<(usize, usize)>,
     streams: Streams,
     pub(crate) flows: Vec<FlowEnds>,
     schedule: Schedule,
@@ -158,15 +186,18 @@ const INTERVALS_A_VISIT: Time = 1 << 14;
 
 impl Network {
     /// A network at time 0 whose nodes are visited in `order`.
-    pub(crate) fn new(nodes: Vec<Node>, order: Vec<usize>, streams: Streams, flows: Vec<FlowEnds>) -> Self {
+    pub(crate) fn new(
+        nodes: Vec<Node>,
+        places: Vec<(usize, usize)>,
+        order: Vec<usize>,
+        streams: Streams,
+        flows: Vec<FlowEnds>,
+    ) -> Self {
         let mut schedule = Schedule { order, ..Schedule::in_order(nodes.len()) };
-        let interval = |node: &Node| match node {
-            Node::Port(port) => port.control().map(RateControl::next_interval),
-            Node::Host(_) | Node::Channel(_) => None,
-        };
-        let shortest = nodes.iter().filter_map(interval).min().unwrap_or(NEVER);
+        let interval = |port: &Port| port.control().map(RateControl::next_interval);
+        let shortest = nodes.iter().flat_map(Node::ports).filter_map(interval).min().unwrap_or(NEVER);
         schedule.jump = shortest.saturating_mul(INTERVALS_A_VISIT).max(schedule.cap);
-        Self { nodes, streams, flows, schedule, partition: None }
+        Self { nodes, places, streams, flows, schedule, partition: None }
     }
 
     /// Visits in another order or with another cap: the result does not depend on it.
@@ -225,23 +256,14 @@ impl Network {
 
     /// Follows how long the buffer of every switch port holds how much from now on.
     pub(crate) fn follow_levels(&mut self) {
-        for node in &mut self.nodes {
-            if let Node::Port(port) = node
-                && port.location == Location::Switch
-            {
-                port.follow_levels();
-            }
-        }
+        let ports = self.nodes.iter_mut().flat_map(Node::ports_mut);
+        ports.filter(|port| port.location == Location::Switch).for_each(Port::follow_levels);
     }
 
     /// Handles every event before `end`; `false` if interrupted.
     pub(crate) fn run_until(&mut self, end: Time, interrupt: &mut dyn FnMut() -> bool) -> bool {
         let Self { nodes, streams, schedule, partition, .. } = self;
-        for node in nodes.iter_mut() {
-            if let Node::Port(port) = node {
-                port.run_on(end);
-            }
-        }
+        nodes.iter_mut().flat_map(Node::ports_mut).for_each(|port| port.run_on(end));
         match partition {
             Some(partition) => parts::run(nodes, streams, schedule, partition, end, interrupt),
             None => visit::run(nodes, streams, schedule, end, interrupt),
@@ -251,7 +273,7 @@ impl Network {
     pub(crate) fn host(&self, index: usize) -> &Host {
         match &self.nodes[index] {
             Node::Host(host) => host,
-            Node::Port(_) | Node::Channel(_) => panic!("flows end in hosts"),
+            _ => panic!("flows end in hosts"),
         }
     }
 
@@ -265,10 +287,13 @@ impl Network {
     }
 
     pub(crate) fn all_ports(&self) -> impl Iterator<Item = &Port> {
-        self.nodes.iter().filter_map(|node| match node {
-            Node::Port(port) => Some(&**port),
-            Node::Host(_) | Node::Channel(_) => None,
-        })
+        self.places.iter().filter_map(|&(node, port)| self.nodes[node].ports().get(port))
+    }
+
+    /// Every port, for a test to tamper with.
+    #[cfg(test)]
+    pub(crate) fn ports_mut(&mut self) -> impl Iterator<Item = &mut Port> {
+        self.nodes.iter_mut().flat_map(Node::ports_mut)
     }
 
     /// Forgets what cannot be had as differences: a new window begins.
@@ -276,8 +301,7 @@ impl Network {
         for node in &mut self.nodes {
             match node {
                 Node::Host(host) => host.begin_window(),
-                Node::Port(port) => port.begin_window(),
-                Node::Channel(_) => {}
+                node => node.ports_mut().iter_mut().for_each(Port::begin_window),
             }
         }
     }
@@ -285,7 +309,7 @@ impl Network {
     pub(crate) fn channels(&self) -> impl Iterator<Item = &Channel> {
         self.nodes.iter().filter_map(|node| match node {
             Node::Channel(channel) => Some(&**channel),
-            Node::Host(_) | Node::Port(_) => None,
+            Node::Host(_) | Node::Port(_) | Node::Switch(_) => None,
         })
     }
 
@@ -444,9 +468,8 @@ impl Network {
         self.trace_senders();
         for node in &mut self.nodes {
             match node {
-                Node::Port(port) => port.watch(),
                 Node::Channel(channel) => channel.watch(),
-                Node::Host(_) => {}
+                node => node.ports_mut().iter_mut().for_each(Port::watch),
             }
         }
     }
@@ -472,19 +495,29 @@ impl Network {
         self.streams.contents.sent[sent].drain_mean()
     }
 
-    /// The logs of discards, by the number of their process.
-    pub(crate) fn discard_logs(&mut self) -> impl Iterator<Item = (usize, &mut DiscardLog)> {
-        self.nodes.iter_mut().enumerate().filter_map(|(index, node)| Some((index, node.log()?)))
+    /// The logs of discards, by the number of their process and that of the port there.
+    pub(crate) fn discard_logs(&mut self) -> impl Iterator<Item = ((usize, usize), &mut DiscardLog)> {
+        let nodes = self.nodes.iter_mut().enumerate();
+        nodes.flat_map(|(index, node)| node.logs().map(move |(port, log)| ((index, port), log)))
+    }
+
+    /// The port that each stream leads to, if it leads to one.
+    pub(crate) fn receiving_ports(&self) -> Vec<Option<&Port>> {
+        let mut receivers = vec![None; self.streams.len()];
+        for port in self.all_ports() {
+            port.inputs().iter().for_each(|&input| receivers[input] = Some(port));
+        }
+        receivers
     }
 
     /// The fingerprint of everything that happened so far.
     pub(crate) fn fingerprint(&self) -> u64 {
         let mut combined = Fingerprint::default();
-        for node in &self.nodes {
-            let fingerprint = match node {
+        for &(node, port) in &self.places {
+            let fingerprint = match &self.nodes[node] {
                 Node::Host(host) => Some(host.fingerprint),
-                Node::Port(port) => Some(port.fingerprint()),
                 Node::Channel(channel) => channel.fingerprint(),
+                node => Some(node.ports()[port].fingerprint()),
             };
             fingerprint.into_iter().for_each(|fingerprint| combined.mix(fingerprint.finish()));
         }

@@ -97,9 +97,9 @@ fn nothing_is_missing_before_the_horizon_that_was_read() {
     });
 }
 
-/// A part that has handed over `sent` trains and taken in `received`, has its next event then, and moved a clock.
+/// A part that has handed over `sent` trains and taken in `received`, and has its next event then.
 fn idle(next_event: Time, sent: u64, received: u64) -> Idle {
-    Idle { next_event, sent, received, advanced: true, done: false }
+    Idle { next_event, sent, received, done: false }
 }
 
 #[test]

@@ -11,6 +11,9 @@ mod gate;
 mod sync;
 mod threads;
 
+#[cfg(test)]
+mod tests;
+
 use std::{panic::resume_unwind, thread};
 
 use self::{

@@ -10,14 +10,17 @@ use celltrain_atm::{
 };
 use celltrain_engine::merge::{Merge, TieBreak};
 
-use super::{Builder, Place, PortDraft, joints::line};
+use super::{Builder, Place, PortDraft, joints::line, made::Made};
 use crate::{
     channel::Channel,
     flight::Streams,
     free::free,
     host::{Host, HostParts},
     network::{FlowEnds, Network, Node},
-    port::{Location, Port, PortParts, PortSamplers, Queuing, RateSchedule, ServiceKind},
+    port::{
+        Location, Port, PortParts, PortSamplers, Queuing, RateSchedule, ServiceKind, SharedMemory,
+        SharedMemorySwitch,
+    },
     rate_control::{RateControl, RmRelay, Role},
     scenario::{self, Graph, Link},
 };
@@ -61,38 +64,60 @@ impl Builder<'_> {
         let mut order: Vec<_> = (0..places.len()).collect();
         order.sort_by_key(|&index| places[index].1);
         let mut host_index = BTreeMap::new();
-        let mut nodes = Vec::new();
+        let mut made = Made::default();
         let mut places = places.into_iter();
         while let Some((.., place)) = places.next() {
-            if nodes.len() % NODES_BETWEEN_POLLS == 0 && interrupt() {
-                free((nodes, place, places));
+            if made.places.len() % NODES_BETWEEN_POLLS == 0 && interrupt() {
+                free((made, place, places));
                 self.discard();
                 return None;
             }
-            nodes.push(match place {
+            match place {
                 Place::Host(node, parts) => {
-                    host_index.insert(node, nodes.len());
-                    Node::Host(Box::new(self.finish_host(*parts)))
+                    host_index.insert(node, made.nodes.len());
+                    made.add(Node::Host(Box::new(self.finish_host(*parts))));
                 }
-                Place::Port(link, draft) => Node::Port(Box::new(self.finish_port(link, *draft))),
-                Place::Channel(parts) => Node::Channel(Box::new(Channel::new(*parts))),
-                Place::Shaper(shaper) => Node::Port(shaper),
-            });
+                Place::Port(link, draft) => {
+                    let (spec, port) = (&self.graph.links[link], self.finish_port(link, *draft));
+                    match spec.memory {
+                        Some(_) => made.add_sharing(spec.from, port),
+                        None => made.add(Node::Port(Box::new(port))),
+                    }
+                }
+                Place::Channel(parts) => made.add(Node::Channel(Box::new(Channel::new(*parts)))),
+                Place::Shaper(shaper) => made.add(Node::Port(shaper)),
+            }
         }
+        made.join_sharing(|ports| self.finish_switch(ports));
         let flows = flows
             .into_iter()
             .map(|ends| FlowEnds { from: host_index[&ends.from], to: host_index[&ends.to], ..ends })
             .collect();
-        Some(Network::new(nodes, order, Streams::new(self.streams, self.flight), flows))
+        let (order, streams) = (made.order(&order), Streams::new(self.streams, self.flight));
+        Some(Network::new(made.nodes, made.places, order, streams, flows))
     }
 
-    fn finish_host(&self, parts: HostParts) -> Host {
+    /// The process of the ports of a switch that share its memory.
+    fn finish_switch(&self, ports: Vec<Port>) -> Node {
+        let memory = ports.first().and_then(|port| self.graph.links[port.link].memory);
+        let memory = SharedMemory::new(&memory.expect("the ports share a memory"));
+        let generator = |port: &Port| self.randomness.named(&format!("port {} ties in memory", port.name));
+        let ties = match self.scenario.spec().tie_break {
+            scenario::TieBreak::PortId => Vec::new(),
+            scenario::TieBreak::Random => ports.iter().map(generator).collect(),
+        };
+        Node::Switch(Box::new(SharedMemorySwitch::new(ports, memory, ties)))
+    }
+
+    fn finish_host(&self, mut parts: HostParts) -> Host {
+        parts.shrink();
         let merge = Merge::new(&parts.inputs, TieBreak::InputId);
         let name = parts.name.clone();
         Host::new(parts, merge, |part| self.randomness.named(&format!("host {name} {part}")))
     }
 
-    fn finish_port(&self, index: usize, draft: PortDraft) -> Port {
+    fn finish_port(&self, index: usize, mut draft: PortDraft) -> Port {
+        draft.inputs.shrink_to_fit();
         let link = &self.graph.links[index];
         let vcs = || draft.vcs.iter().map(|&vc| &self.vcs[vc as usize]);
         let mut contracts: Vec<_> = vcs().map(|vc| vc.contract(index)).collect();
@@ -154,7 +179,7 @@ impl Builder<'_> {
             control,
             delay: link.shortest_delay.ps(),
             location,
-            samplers: PortSamplers::new(self.sample.filter(|_| in_switch)),
+            samplers: self.sample.filter(|_| in_switch).map(|period| Box::new(PortSamplers::new(period))),
         })
     }
 }

@@ -4,6 +4,7 @@ mod circuits;
 mod finish;
 mod idle;
 mod joints;
+mod made;
 mod parties;
 mod spray;
 

@@ -29,6 +29,7 @@ pub(super) fn trace(network: &Network) -> Vec<Vec<Option<Vc>>> {
     for (index, node) in nodes.iter().enumerate() {
         node.inputs().iter().for_each(|&input| consumers[input] = index);
     }
+    let ports = network.receiving_ports();
     let mut vcs = vec![Vec::new(); streams.len()];
     let mut follow = |vc: Vc, first: (StreamId, u32)| {
         let mut open = vec![first];
@@ -36,10 +37,10 @@ pub(super) fn trace(network: &Network) -> Vec<Vec<Option<Vc>>> {
             let known: &mut Vec<Option<Vc>> = &mut vcs[stream];
             known.resize(known.len().max(vci as usize + 1), None);
             known[vci as usize] = Some(vc);
-            match &nodes[consumers[stream]] {
-                Node::Port(port) => open.extend(port.hops(vci)),
-                Node::Channel(channel) => open.extend(channel.hops(vci)),
-                Node::Host(_) => {}
+            if let Some(port) = ports[stream] {
+                open.extend(port.hops(vci));
+            } else if let Node::Channel(channel) = &nodes[consumers[stream]] {
+                open.extend(channel.hops(vci));
             }
         }
     };

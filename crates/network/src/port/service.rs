@@ -25,8 +25,8 @@ pub(crate) enum ServiceKind {
 
 impl ServiceKind {
     /// The service that the port of `link` needs which VCs of these `categories` cross: the queues are stored where a scheduler, a limit
-    /// per VC or push-out works on them, where some VCs have priority over others, and where the rate of the link changes. The
-    /// interface of a host is a FIFO of all VCs, without limits.
+    /// per VC or push-out works on them, where some VCs have priority over others, where ports share the memory of their switch, and where
+    /// the rate of the link changes. The interface of a host is a FIFO of all VCs, without limits.
     pub(crate) fn of(
         link: &Link,
         location: Location,
@@ -36,6 +36,7 @@ impl ServiceKind {
         let in_switch = link.discard.policy.pushes_out()
             || link.scheduler.discipline != DisciplineName::Fifo
             || link.vc_buffer != Capacity::UNLIMITED
+            || link.memory.is_some()
             || categories.any(|category| Some(category) != first);
         let stores = link.changes_rate() || in_switch && location == Location::Switch;
         if stores { Self::Stored } else { Self::Computed }

@@ -21,6 +21,7 @@ use super::{
     Line, RateSchedule,
     core::PortCore,
     fifo::APART,
+    memory::SharedMemory,
     occupancy::VcOccupancy,
     queues::{Store, Unit},
     service::Service,
@@ -36,6 +37,8 @@ pub(super) struct Stored {
     scheduler: Priority,
     store: Store,
     occupancy: VcOccupancy,
+    /// The memory of the switch, lent while an event is handled, if the port shares it.
+    pub(super) memory: Option<Box<SharedMemory>>,
     /// The largest occupancy since the window began.
     most: u64,
     /// Which VCs are ABR, and how many cells of theirs are in the buffer.
@@ -87,6 +90,7 @@ impl Stored {
             scheduler,
             store: Store::new(abr.len(), pushes_out),
             occupancy: VcOccupancy::new(abr.len()),
+            memory: None,
             most: 0,
             abr,
             abr_queue: 0,
@@ -107,7 +111,12 @@ impl Stored {
 
     /// When the unit in transmission leaves.
     pub(super) fn next_event(&self) -> Time {
-        self.sending.as_ref().map_or(NEVER, |sending| sending.departure.ps())
+        self.departure().map_or(NEVER, Instant::ps)
+    }
+
+    /// As [`Stored::next_event`], exactly.
+    pub(super) fn departure(&self) -> Option<Instant> {
+        self.sending.as_ref().map(|sending| sending.departure)
     }
 
     fn size(&self, cell: &Cell) -> u32 {
@@ -121,16 +130,20 @@ impl Stored {
     fn enter(&mut self, unit: &Unit) {
         let vc = unit.cell.vc;
         self.note_level(self.in_buffer(), unit.at);
-        self.occupancy.enter(vc, unit.cell.clp, unit.size);
-        self.abr_queue += u64::from(self.abr[vc as usize]);
-        self.note_most(vc);
+        self.note_entered(unit);
         self.store.enqueue(*unit);
         self.scheduler.enqueue(vc, unit.load(), unit.at, &self.store);
     }
 
-    /// The occupancy has grown, by a unit of `vc`.
+    /// A unit is in the buffer from now on.
     #[inline]
-    fn note_most(&mut self, vc: u32) {
+    fn note_entered(&mut self, unit: &Unit) {
+        let vc = unit.cell.vc;
+        self.occupancy.enter(vc, unit.cell.clp, unit.size);
+        self.abr_queue += u64::from(self.abr[vc as usize]);
+        if let Some(memory) = &mut self.memory {
+            memory.take(unit.size);
+        }
         let fits =
             self.occupancy.total() <= self.line.capacity() && self.occupancy.of_vc(vc) <= self.vc_capacity;
         assert!(fits, "the policy accepted a unit into a full buffer");
@@ -143,6 +156,9 @@ impl Stored {
         self.note_level(self.in_buffer() + 1, now);
         self.occupancy.leave(vc, unit.cell.clp, unit.size);
         self.abr_queue -= u64::from(self.abr[vc as usize]);
+        if let Some(memory) = &mut self.memory {
+            memory.give(unit.size);
+        }
     }
 
     /// Units in the buffer, the one in transmission included.
@@ -186,6 +202,27 @@ impl Stored {
         self.free = departure;
         self.sending = Some(Sending { unit, start, departure });
         departure
+    }
+
+    /// Whether `cell` would exceed the limit of its VC.
+    #[inline]
+    fn exceeds_vc(&self, cell: &Cell) -> bool {
+        self.occupancy.of_vc(cell.vc).saturating_add(self.size(cell).into()) > self.vc_capacity
+    }
+
+    /// As [`SharedMemory::has_space`], of a memory that the port may have of its own.
+    #[inline]
+    fn has_memory(&self, own: u64, given: u64, size: u32) -> bool {
+        self.memory.as_ref().is_none_or(|memory| memory.has_space(own, given, size))
+    }
+
+    /// Whether the memory has no space for `cell` whatever other VCs give back here: all of theirs but what is in transmission.
+    fn exceeds_memory(&self, cell: &Cell) -> bool {
+        let sending = self.sending.as_ref().map(|sending| &sending.unit);
+        let stays = sending.filter(|unit| unit.cell.vc != cell.vc).map_or(0, |unit| u64::from(unit.size));
+        let own = self.occupancy.total();
+        let given = own - self.occupancy.of_vc(cell.vc) - stays;
+        !self.has_memory(own, given, self.size(cell))
     }
 
     /// As [`VcOccupancy::check`]; and no unit waits while the link is idle.
@@ -232,13 +269,14 @@ impl Service for Stored {
 
     #[inline]
     fn is_full(&self, _: Instant, cell: &Cell) -> bool {
-        let total = self.occupancy.total().saturating_add(self.size(cell).into());
-        total > self.line.capacity() || self.is_vc_full(cell)
+        let (own, size) = (self.occupancy.total(), self.size(cell));
+        let total = own.saturating_add(size.into());
+        total > self.line.capacity() || self.exceeds_vc(cell) || !self.has_memory(own, 0, size)
     }
 
     #[inline]
     fn is_vc_full(&self, cell: &Cell) -> bool {
-        self.occupancy.of_vc(cell.vc).saturating_add(self.size(cell).into()) > self.vc_capacity
+        self.exceeds_vc(cell) || self.memory.is_some() && self.exceeds_memory(cell)
     }
 
     fn is_packet(&self) -> bool {
@@ -320,29 +358,45 @@ impl PortCore<Stored> {
     ) -> u64 {
         let (mut units, mut train) = (0, Train::default());
         while self.merge.next::<false, _>(until, streams, &mut train) {
-            units += u64::from(train.count);
-            loop {
-                self.advance(policy, train.first, streams);
-                let (mut cell, low_latency) = (train.item, train.item.ecn.is_low_latency());
-                if self.notify_allocator(train.first, &mut cell, streams) {
-                    let sent = self.on_unit(policy, train.first, cell, low_latency, streams);
-                    if sent && self.comes_alone(&train) {
-                        let passed = self.pass_rest(policy, &train, streams);
-                        train.advance(passed);
-                    }
-                } else {
-                    units -= 1;
-                    self.relay(&train, streams);
-                }
-                if train.count == 1 {
-                    break;
-                }
-                train.advance(1);
-            }
+            units += self.arrive(policy, train, streams);
         }
+        self.settle(policy, until, streams);
+        units
+    }
+
+    /// Handles the units of `train`, and every departure up to each of them; returns how many arrived for the link.
+    #[inline(always)]
+    pub(super) fn arrive<P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        mut train: Train<Cell>,
+        streams: &mut Streams,
+    ) -> u64 {
+        let mut units = u64::from(train.count);
+        loop {
+            self.advance(policy, train.first, streams);
+            let (mut cell, low_latency) = (train.item, train.item.ecn.is_low_latency());
+            if self.notify_allocator(train.first, &mut cell, streams) {
+                let sent = self.on_unit(policy, train.first, cell, low_latency, streams);
+                if sent && self.comes_alone(&train) {
+                    let passed = self.pass_rest(policy, &train, streams);
+                    train.advance(passed);
+                }
+            } else {
+                units -= 1;
+                self.relay(&train, streams);
+            }
+            if train.count == 1 {
+                return units;
+            }
+            train.advance(1);
+        }
+    }
+
+    /// Every arrival before `until` has been handled: handles the departures up to it.
+    pub(super) fn settle<P: BufferPolicy>(&mut self, policy: &mut P, until: Time, streams: &mut Streams) {
         self.advance(policy, Instant::start_of(until), streams);
         self.note_abr_queue(Instant::start_of(until));
-        units
     }
 
     /// A unit was accepted.
@@ -356,7 +410,7 @@ impl PortCore<Stored> {
 
     /// Handles the departures up to `now`, and the ends of the rate allocator's intervals up to the same picosecond: an
     /// interval ends before anything else that happens then, but for departures at its very beginning.
-    fn advance<P: BufferPolicy>(&mut self, policy: &mut P, now: Instant, streams: &mut Streams) {
+    pub(super) fn advance<P: BufferPolicy>(&mut self, policy: &mut P, now: Instant, streams: &mut Streams) {
         while let Some(end) = self.interval_end(now) {
             self.send_until(policy, Instant::start_of(end), streams);
             self.end_interval(end);

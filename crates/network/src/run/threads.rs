@@ -58,7 +58,9 @@ impl Experiment<'_> {
         let Work { links, hosts } = self.expected_work(network);
         let work = |place: usize, node: &Node| match node {
             Node::Host(_) => 1 + hosts[place] as u64,
-            Node::Port(port) => 1 + links[port.link] as u64,
+            Node::Port(_) | Node::Switch(_) => {
+                node.ports().iter().map(|port| 1 + links[port.link] as u64).sum()
+            }
             Node::Channel(channel) => 1 + links[channel.link()] as u64,
         };
         let processes = network.shared_out(work);

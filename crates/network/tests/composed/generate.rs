@@ -74,6 +74,7 @@ pub(crate) fn case(schema: &Schema, seed: u64, index: u64, extremes: bool) -> Ca
         topology::clocks(&mut draw.beside("clocks"), &mut scenario),
         routes::routes(&mut draw.beside("routes"), &mut scenario, &found),
         traffic::ranges(&mut draw.beside("ranges"), schema, &mut scenario, &found, kinds),
+        !kinds.abr && ports::share(&mut draw.beside("memory"), &mut scenario),
     ];
     if changed.contains(&true) {
         match repaired(&mut scenario) {
@@ -165,6 +166,10 @@ fn leave_out(scenario: &mut Table, key: &str) {
     let parts: &[&str] = match path[..] {
         // What the flows of a topology have in common, or differ in, does not suit it.
         ["topology", ..] | ["group", _] => &["flow", "traffic", "vc", "abr"],
+        ["switch", "memory", ..] => {
+            remove(scenario, &["switch", "memory"]);
+            return;
+        }
         ["switch", "buffer"] => return put(scenario, "switch.buffer", "unlimited"),
         ["flow", number] => {
             let parts = ["route", "traffic", "vc", "abr", "circuit", "tcp"];

@@ -17,6 +17,7 @@ const LONG_VISITS: &str = "long visits in reverse";
 const IN_PARTS: &str = "parts at once";
 const RECORDING: &str = "recording";
 const STORED: &str = "stored queues";
+const NO_MEMORY_LIMIT: &str = "memory that limits nothing";
 const NO_LIMIT: &str = "vc-buffer that limits nothing";
 const ANOTHER_SEED: &str = "another seed";
 
@@ -119,7 +120,7 @@ impl Trial {
         let sides: [Side; 6] = [
             (&[RANDOM_VISITS, LONG_VISITS, IN_PARTS], Self::schedules),
             (&[RECORDING, captures::OUT_OF_ORDER], Self::recordings),
-            (&[STORED, NO_LIMIT], Self::services),
+            (&[STORED, NO_LIMIT, NO_MEMORY_LIMIT], Self::services),
             (&[ANOTHER_SEED], Self::other_seed),
             (&[stops::STOPPED], stops::stop_and_look),
             (&[""], Self::whole_run),
@@ -288,10 +289,17 @@ impl Trial {
     }
 
     /// Ports that store their queues do what plain FIFOs do.
-    fn services(&mut self, usual: &RunResult, _: u64) {
+    fn services(&mut self, usual: &RunResult, lots: u64) {
         let stored = self.run(STORED, &[], |options| options.store_queues |= true, |_| {});
         if let Some(other) = stored {
             self.same(STORED, usual, &other);
+        }
+        let memory = ports::memory_that_limits_nothing(self.scenario.spec(), &self.graph);
+        // A run more takes its time: of a third of the scenarios.
+        if let Some(memory) = memory.filter(|_| lots.is_multiple_of(3))
+            && let Some(other) = self.run(NO_MEMORY_LIMIT, &memory, |_| {}, |_| {})
+        {
+            self.same(NO_MEMORY_LIMIT, usual, &other);
         }
         let Some(limits) = ports::limits_that_limit_nothing(self.scenario.spec()) else { return };
         let limits: Vec<_> = limits.iter().map(|(key, value)| (key.as_str(), value.clone())).collect();

@@ -133,6 +133,32 @@ fn suit(draw: &mut Draw, table: &mut Table) {
     }
 }
 
+/// Gives each switch one memory, as large as one or several of its buffers.
+pub(crate) fn share(draw: &mut Draw, scenario: &mut Table) -> bool {
+    let shares = draw.chance(0.15);
+    if shares {
+        let of_buffer = scenario["switch"]["buffer"].as_str().and_then(|buffer| buffer.split_once(' '));
+        let size = match of_buffer {
+            Some((count, unit)) => {
+                let count = count.parse::<f64>().unwrap_or(1.0) * draw.magnitude(0.3, 8.0);
+                format!("{} {unit}", (count as u64).max(1))
+            }
+            None => "unlimited".to_owned(),
+        };
+        put(scenario, "switch.memory.size", size);
+        if draw.chance(0.7) {
+            put(scenario, "switch.memory.alpha", *draw.pick(&[0.125, 0.5, 1.0, 2.0, 8.0, 1e6]));
+        }
+    }
+    shares
+}
+
+/// A memory for each switch that limits nothing; none where ports have one already or relay RM cells.
+pub(crate) fn memory_that_limits_nothing(spec: &Spec, graph: &Graph) -> Option<[(&'static str, String); 1]> {
+    let suits = spec.switch.memory.is_none() && graph.links.iter().all(|link| link.allocator.is_none());
+    suits.then(|| [("switch.memory.size", "unlimited".to_owned())])
+}
+
 /// The policies that discarded or pushed out, the disciplines with a queue and the allocators with one: what is registered and
 /// had something to do.
 pub(crate) fn busy(graph: &Graph, result: &RunResult) -> Vec<String> {

@@ -30,13 +30,10 @@ impl Stored {
     /// As [`Stored::enter`], where the link is free and nothing waits: the unit needs no queue, because it is sent at once.
     #[inline]
     fn enter_alone(&mut self, unit: &Unit) {
-        let vc = unit.cell.vc;
         self.note_level(0, unit.at);
-        self.occupancy.enter(vc, unit.cell.clp, unit.size);
-        self.abr_queue += u64::from(self.abr[vc as usize]);
-        self.note_most(vc);
+        self.note_entered(unit);
         self.store.pass(&unit.cell);
-        self.scheduler.pass(vc, unit.load(), unit.at, &Alone(unit));
+        self.scheduler.pass(unit.cell.vc, unit.load(), unit.at, &Alone(unit));
     }
 
     /// The link becomes free at `now`, and nothing waits.

@@ -1,7 +1,10 @@
 //! The output ports of switches: what `[[port]]` changes, and whether their buffers, policies and schedulers suit the
 //! links and VCs.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use celltrain_atm::{
     buffer::{Policy, PolicyName, PortContext, push_out::Sharing},
@@ -20,14 +23,15 @@ use super::{
     generate::Outline,
 };
 
-/// A buffer without limit is counted as the limit of its VCs is, or as its link carries.
+/// A buffer without limit is counted as the limit of its VCs is or the memory that it is in, or as its link carries.
 pub(super) fn settle_unit(link: &mut Link) {
     let carried = match link.framing {
         Framing::Cells => Unit::Cells,
         Framing::Packets => Unit::Packets,
     };
     if link.buffer.0.is_none() {
-        link.buffer.1 = link.vc_buffer.unit().unwrap_or(carried);
+        let memory = link.memory.and_then(|memory| memory.size.unit());
+        link.buffer.1 = link.vc_buffer.unit().or(memory).unwrap_or(carried);
     }
 }
 
@@ -89,16 +93,18 @@ pub(super) fn override_ports(
             let message = format!("there is no link from \"{}\" to \"{}\"", port.from, port.to);
             return Err(Problem::new(format!("port.{index}.to"), message));
         };
+        let discard = port.discard.clone().map(Arc::new);
+        let allocator = port.allocator.clone().map(Arc::new);
         for &link in found {
             links[link].buffer = port.buffer.unwrap_or(links[link].buffer);
             links[link].vc_buffer = port.vc_buffer.unwrap_or(links[link].vc_buffer);
-            if let Some(discard) = &port.discard {
+            if let Some(discard) = &discard {
                 links[link].discard = discard.clone();
             }
             if let Some(scheduler) = &port.scheduler {
                 links[link].scheduler = scheduler.clone();
             }
-            if let Some(allocator) = &port.allocator {
+            if let Some(allocator) = &allocator {
                 links[link].allocator = Some(allocator.clone());
             }
         }

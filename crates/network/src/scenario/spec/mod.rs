@@ -6,6 +6,7 @@ mod bare;
 mod forms;
 mod group;
 mod link;
+mod memory;
 mod routing;
 mod topology;
 mod trace;
@@ -35,6 +36,7 @@ pub use link::{
     BurstLoss, Changes, Dark, DelayChange, DelayChanges, DelayRange, Framing, LinkException, LinkOverride,
     LinkSpec, LossUnit, RateChange, RateChanges, Reorder,
 };
+pub use memory::MemorySpec;
 pub use routing::{Multipath, Routing, Weights};
 pub use topology::{
     Backbone, Chain, Dumbbell, ExplicitGraph, FatTree, LeafSpine, LinkEntry, NSource, NodeEntry, NodeKind,
@@ -200,6 +202,10 @@ pub enum TieBreak {
 pub struct SwitchSpec {
     /// Buffer of each output port; the cell or packet in transmission counts until its last bit is sent.
     pub buffer: Capacity,
+    /// One memory for all output ports of a switch; each has a buffer of its own if not given. `buffer` is then the most that one port may
+    /// hold.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory: Option<MemorySpec>,
     /// Time between a cell's arrival at the switch and its arrival at the buffer of the output port.
     pub delay: Duration,
     /// Discard policy of each output port.
@@ -219,6 +225,7 @@ impl Default for SwitchSpec {
     fn default() -> Self {
         Self {
             buffer: Capacity(Some(2_000), Unit::Cells),
+            memory: None,
             delay: Duration(0),
             discard: DiscardParams::of(PolicyName::TailDrop),
             vc_buffer: None,

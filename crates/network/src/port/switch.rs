@@ -1,0 +1,247 @@
+//! The output ports of a switch that share its memory: one process.
+//!
+//! What a port may hold depends on what the others hold at the same instant, so that no time passes between them. The process handles what
+//! happens at all of its ports in one order: by time; at one instant departures before arrivals; of arrivals at several ports at one instant
+//! the one that the scenario's tie-break chooses, of departures, which do not affect each other, that of the first port. Each port
+//! has its own inputs, admission, queues and link, as every port that stores its queues.
+
+use std::{cmp::Reverse, collections::BinaryHeap};
+
+use celltrain_atm::{Cell, buffer::Policy, with_policy};
+use celltrain_engine::{
+    Instant, Time,
+    random::Generator,
+    stream::{StreamId, Train},
+    time::NEVER,
+};
+
+use super::{AnyCore, Port, core::PortCore, memory::SharedMemory, service::Service, stored::Stored};
+use crate::flight::Streams;
+
+/// The ports of a switch with one memory.
+#[derive(Debug)]
+pub(crate) struct SharedMemorySwitch {
+    ports: Vec<Port>,
+    /// Of all ports, one after the other.
+    inputs: Vec<StreamId>,
+    /// Of all ports, one after the other, each with its port and its place there.
+    outputs: Vec<StreamId>,
+    places: Vec<(usize, usize)>,
+    /// Not here only while a port handles an event.
+    memory: Option<Box<SharedMemory>>,
+    /// What has been taken from the inputs of each port and has not been handled yet; nothing between visits.
+    heads: Vec<Train<Cell>>,
+    agenda: BinaryHeap<Reverse<Event>>,
+    /// Breaks ties of arrivals at several ports, a generator for each; none if the first port comes first.
+    ties: Vec<Generator>,
+    clock: Time,
+}
+
+/// What happens next at a port, in the order in which it is handled.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Event {
+    at: Instant,
+    kind: EventKind,
+    /// Orders arrivals at one instant.
+    lot: u64,
+    port: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum EventKind {
+    Departure,
+    Arrival,
+}
+
+impl SharedMemorySwitch {
+    /// `ports`, which store their queues, with one memory; `ties` holds a generator for each port, or none.
+    ///
+    /// # Panics
+    /// If the ports relay RM cells: no time passes between a port that relays and the next one, which would wait for itself.
+    pub(crate) fn new(ports: Vec<Port>, memory: SharedMemory, ties: Vec<Generator>) -> Self {
+        assert!(
+            ports.iter().all(|port| port.along_link == port.outputs.len()),
+            "ports that share a memory relay no RM cells"
+        );
+        let places = ports.iter().enumerate();
+        let places =
+            places.flat_map(|(port, parts)| (0..parts.outputs.len()).map(move |place| (port, place)));
+        Self {
+            inputs: ports.iter().flat_map(|port| &port.inputs).copied().collect(),
+            outputs: ports.iter().flat_map(|port| &port.outputs).copied().collect(),
+            places: places.collect(),
+            memory: Some(Box::new(memory)),
+            heads: vec![Train { count: 0, ..Train::default() }; ports.len()],
+            agenda: BinaryHeap::new(),
+            ties,
+            clock: 0,
+            ports,
+        }
+    }
+
+    pub(crate) fn ports(&self) -> &[Port] {
+        &self.ports
+    }
+
+    pub(crate) fn ports_mut(&mut self) -> &mut [Port] {
+        &mut self.ports
+    }
+
+    pub(crate) fn inputs(&self) -> &[StreamId] {
+        &self.inputs
+    }
+
+    pub(crate) fn outputs(&self) -> &[StreamId] {
+        &self.outputs
+    }
+
+    /// As [`Port::lookahead`], of output `place` of all.
+    pub(crate) fn lookahead(&self, place: usize) -> Time {
+        let (port, place) = self.places[place];
+        self.ports[port].lookahead(place)
+    }
+
+    pub(crate) fn clock(&self) -> Time {
+        self.clock
+    }
+
+    pub(crate) fn next_event(&self) -> Time {
+        self.ports.iter().map(Port::next_event).fold(NEVER, Time::min)
+    }
+
+    /// As [`Port::visit`].
+    pub(crate) fn visit(&mut self, until: Time, streams: &mut Streams) -> u64 {
+        for port in &mut self.ports {
+            port.storing().1.merge.refill(streams);
+        }
+        let mut units = 0;
+        while let Some(due) = self.sample_due().filter(|&due| due <= until) {
+            units += self.handle(due, streams);
+            self.ports.iter_mut().for_each(Port::sample);
+        }
+        units += self.handle(until, streams);
+        for port in &mut self.ports {
+            port.end_visit(until, streams);
+        }
+        self.check_memory();
+        units
+    }
+
+    /// When the next samples are due; all ports take them at the same times.
+    fn sample_due(&self) -> Option<Time> {
+        self.ports.first()?.next_sample()
+    }
+
+    /// Handles every arrival before `until` and every departure up to it; returns how many units arrived.
+    fn handle(&mut self, until: Time, streams: &mut Streams) -> u64 {
+        self.clock = until;
+        let mut units = 0;
+        for port in 0..self.ports.len() {
+            self.await_arrival(port, until, streams);
+            self.await_departure(port, until);
+        }
+        while let Some(Reverse(Event { at, kind, port, .. })) = self.agenda.pop() {
+            let idle = self.ports[port].storing().1.service.departure().is_none();
+            self.ports[port].lend(&mut self.memory);
+            match kind {
+                EventKind::Departure => self.ports[port].handle_departures(at, streams),
+                EventKind::Arrival => {
+                    units += self.ports[port].handle_arrival(&mut self.heads[port], streams);
+                }
+            }
+            self.ports[port].give_back(&mut self.memory);
+            if kind == EventKind::Arrival {
+                self.await_arrival(port, until, streams);
+            }
+            // One departure of each port that transmits is on the agenda.
+            if idle || kind == EventKind::Departure {
+                self.await_departure(port, until);
+            }
+        }
+        for port in &mut self.ports {
+            port.end_handling(until, streams);
+        }
+        units
+    }
+
+    /// Puts the next arrival at a port on the agenda, if there is one before `until`.
+    fn await_arrival(&mut self, port: usize, until: Time, streams: &mut Streams) {
+        let head = &mut self.heads[port];
+        if head.count == 0 && !self.ports[port].storing().1.merge.next::<false, _>(until, streams, head) {
+            return;
+        }
+        // One lot for each unit, in the order of the port's arrivals, whatever the visits.
+        let lot = self.ties.get_mut(port).map_or(0, |generator| generator.below(u64::MAX));
+        self.agenda.push(Reverse(Event { at: head.first, kind: EventKind::Arrival, lot, port }));
+    }
+
+    /// Puts the departure of what a port transmits on the agenda, if it comes by `until`.
+    fn await_departure(&mut self, port: usize, until: Time) {
+        let departure = self.ports[port].storing().1.service.departure();
+        if let Some(at) = departure.filter(|&at| at <= Instant::start_of(until)) {
+            self.agenda.push(Reverse(Event { at, kind: EventKind::Departure, lot: 0, port }));
+        }
+    }
+
+    /// Checks that the memory holds what the ports hold.
+    fn check_memory(&self) {
+        let held: u64 = self.ports.iter().map(Port::held).sum();
+        let memory = self.memory.as_ref().expect("a port has given the memory back");
+        assert_eq!(memory.held(), held, "what the ports of a switch hold of its memory");
+    }
+}
+
+impl Port {
+    /// The policy and the core of a port that stores its queues.
+    fn storing(&mut self) -> (&mut Policy, &mut PortCore<Stored>) {
+        match &mut self.core {
+            AnyCore::Stored(core) => (&mut self.policy, core),
+            AnyCore::Cells(_) | AnyCore::Packets(_) => {
+                unreachable!("ports that share a memory store their queues")
+            }
+        }
+    }
+
+    fn lend(&mut self, memory: &mut Option<Box<SharedMemory>>) {
+        self.storing().1.service.memory = memory.take();
+    }
+
+    fn give_back(&mut self, memory: &mut Option<Box<SharedMemory>>) {
+        *memory = self.storing().1.service.memory.take();
+    }
+
+    /// What it holds of the memory.
+    fn held(&self) -> u64 {
+        match &self.core {
+            AnyCore::Stored(core) => core.service.occupancy(self.now()),
+            AnyCore::Cells(_) | AnyCore::Packets(_) => 0,
+        }
+    }
+
+    /// Handles the departures up to `now`.
+    fn handle_departures(&mut self, now: Instant, streams: &mut Streams) {
+        let (policy, core) = self.storing();
+        with_policy!(policy, policy => core.advance(policy, now, streams));
+    }
+
+    /// Handles the first unit of `train`, and takes it out; returns how many arrived for the link.
+    fn handle_arrival(&mut self, train: &mut Train<Cell>, streams: &mut Streams) -> u64 {
+        let unit = Train { slot: train.slot, ..Train::single(train.first, train.item) };
+        if train.count > 1 {
+            train.advance(1);
+        } else {
+            train.count = 0;
+        }
+        let (policy, core) = self.storing();
+        let units = with_policy!(policy, policy => core.arrive(policy, unit, streams));
+        self.note_arrived(units);
+        units
+    }
+
+    /// All that happens before `until` has been handled.
+    fn end_handling(&mut self, until: Time, streams: &mut Streams) {
+        self.clock = until;
+        let (policy, core) = self.storing();
+        with_policy!(policy, policy => core.settle(policy, until, streams));
+    }
+}
