@@ -154,6 +154,13 @@ check-instructions: ## Fail where a workload takes 3 % more instructions than re
 	cargo build --locked --release --package celltrain-xtask
 	"$(PYTHON)" benches/history.py check $(TARGET_DIR)/release/celltrain-xtask
 
+.PHONY: growth
+growth: build ## Count how the cost of a hop grows with the network, and draw docs/images/growth.svg (needs valgrind).
+	@command -v valgrind >/dev/null || { echo "make growth needs valgrind (Debian: apt-get install valgrind)" >&2; exit 1; }
+	cargo build --locked --release --package celltrain-xtask
+	$(BIN)/python benches/growth.py count $(TARGET_DIR)/release/celltrain-xtask
+	$(BIN)/python benches/growth.py draw
+
 .PHONY: soak
 soak: ## Run random scenarios: SECONDS=60 or SCENARIOS=N, on JOBS=1 processes, SEED=S to repeat.
 	SECONDS=$(SECONDS) SCENARIOS=$(SCENARIOS) JOBS=$(JOBS) SEED=$(SEED) RUST_BACKTRACE=0 \
