@@ -317,7 +317,7 @@ def remove_sections(path: Path, places: Sequence[str]) -> None:
 
 def verdict_columns(suite: Suite) -> tuple[str, ...]:
     """The columns of the lines of verdicts."""
-    return ("statement", "variant", "measured", f"of {suite.baseline}'s", "verdict")
+    return ("statement", "variant", "verdict", "measured", f"of {suite.baseline}'s")
 
 
 def verdict_lines(results: SuiteResults, place: str) -> list[tuple[str, ...]]:
@@ -326,9 +326,9 @@ def verdict_lines(results: SuiteResults, place: str) -> list[tuple[str, ...]]:
         (
             one.statement.text,
             one.variant,
+            str(one.verdict),
             text.interval(one.found, one.found.unit),
             text.percent(one.ratio),
-            str(one.verdict),
         )
         for one in results.judged()
         if one.section == place

@@ -112,6 +112,18 @@ fn a_wrong_first_line_is_no_line_of_names() {
     assert!(error.contains("line 1: expected a number, of B or with its unit, found \"much\""), "{error}");
 }
 
+/// A number in quotes is no name of a column: its line was left out in silence where it was the first.
+#[test]
+fn a_first_line_in_quotes_is_no_line_of_names() {
+    let csv = "\"0.001\",\"1 kB\"\n0.002,1 kB\n";
+    let text = scenario(
+        "[topology]\nkind = \"n-source\"\nsources = 1\n[traffic]\nkind = \"short-flows\"\ntrace = \"trace.csv\"",
+    );
+    let folder = folder("quotes", &[("trace.csv", csv), ("a.toml", &text)]);
+    let error = Scenario::load(folder.join("a.toml"), &[]).unwrap_err().to_string();
+    assert!(error.contains("trace.csv\", line 1: expected"), "{error}");
+}
+
 /// `at` counts from the `start` of the flow or its group; that of `[traffic]`, which the group does not carry, is none of theirs.
 #[test]
 fn transfers_do_not_start_as_the_traffic_of_others() {

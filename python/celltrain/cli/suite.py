@@ -125,6 +125,6 @@ def _show(found: "SuiteResults") -> None:
     for section in found.suite.sections:
         terminal.heading(f"{section.place} {section.title}")
         terminal.say(section.question)
-        terminal.table(verdict_columns(found.suite), verdict_lines(found, section.place), text_columns=2)
+        terminal.table(verdict_columns(found.suite), verdict_lines(found, section.place), text_columns=3)
         for cause in found.causes(section.place):
             terminal.say(cause)

@@ -61,7 +61,7 @@ def _section(page: Page, found: SuiteResults, section: Section) -> None:
         page.text(
             f"“{section.quote}” ({found.suite.source}, section {section.place.partition('-')[0]})", "note"
         )
-    page.table(verdict_columns(found.suite), verdict_lines(found, section.place), text_columns=2)
+    page.table(verdict_columns(found.suite), verdict_lines(found, section.place), text_columns=3)
     for cause in found.causes(section.place):
         page.text(cause, "note")
     for index, name in enumerate(section.measures):

@@ -108,9 +108,11 @@ fn is_number(field: &str) -> bool {
     field.parse::<f64>().is_ok_and(f64::is_finite)
 }
 
-/// Whether a field is meant as a number, or as one with a unit: then its line is no line of names.
+/// Whether a field is meant as a number, or as one with a unit: then its line is no line of names. Quotes do not make it a name.
 fn begins_number(field: &str) -> bool {
-    field.starts_with(|letter: char| letter.is_ascii_digit() || "+-.".contains(letter))
+    field
+        .trim_start_matches(['"', '\''])
+        .starts_with(|letter: char| letter.is_ascii_digit() || "+-.".contains(letter))
 }
 
 fn read_row(row: Row, fields: &[&str], origin: Origin, latest: &mut Duration) -> Result<Value, String> {
