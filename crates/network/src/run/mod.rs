@@ -129,6 +129,8 @@ struct PortCounts {
     lost: Lost,
     /// Packets that the link behind it has held back.
     held_back: u64,
+    /// How often, and how long together, its link was paused.
+    paused: (u64, Span),
     /// How long the link was busy.
     busy: Span,
 }
@@ -238,8 +240,9 @@ impl<'a> Experiment<'a> {
         let window = self.window();
         let flows: Vec<_> =
             std::iter::zip(&begin.flows, &end.flows).map(|(begin, end)| end.since(begin)).collect();
+        let locked = network.locked();
         let ports: Vec<_> = std::iter::zip(network.ports(), std::iter::zip(&begin.ports, &end.ports))
-            .map(|(port, (begin, end))| PortMeasures::new(port, begin, end, window))
+            .map(|(port, (begin, end))| PortMeasures::new(port, begin, end, window, &locked))
             .collect();
         let excess = Excess::of(&self.guaranteed(&flows));
         let delays: Vec<_> = network.flows.iter().map(|ends| network.delays(ends)).collect();
@@ -446,6 +449,7 @@ impl Snapshot {
             occupancy: port.occupancy(),
             lost: losses.get(&port.link).copied().unwrap_or_default(),
             held_back: held_back.get(&port.link).copied().unwrap_or_default(),
+            paused: port.paused(),
             integral: port.occupancy_integral(),
             busy: port.busy(),
         };
