@@ -131,8 +131,8 @@ fn any_schedule_gives_one_run() {
     let port_id = [
         ("tie-break", "port-id"),
         ("switch.discard.policy", "red"),
-        ("switch.discard.red.min-threshold", "5 packets"),
-        ("switch.discard.red.max-threshold", "60 packets"),
+        ("switch.discard.red.min", "5 packets"),
+        ("switch.discard.red.max", "60 packets"),
     ];
     let cases: [(&str, &[(&str, &str)]); 4] = [
         (INCAST, &[]),
