@@ -65,6 +65,16 @@ impl Tcp {
         }
     }
 
+    /// Whether [`poll_segment`](Self::poll_segment) may return a segment; `false` is certain.
+    #[inline]
+    #[must_use]
+    pub fn may_send(&self) -> bool {
+        match self {
+            Self::Receiver(receiver) => receiver.owes(),
+            Self::Sender(_) | Self::Duplex(_) => true,
+        }
+    }
+
     /// When [`on_timeout`](Self::on_timeout) is to be called, if a timer runs.
     #[must_use]
     pub fn next_timeout(&self) -> Option<Time> {

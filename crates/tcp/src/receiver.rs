@@ -321,6 +321,12 @@ impl Receiver {
         blocks
     }
 
+    /// Whether an ACK or a SYN|ACK is due.
+    #[inline]
+    pub(crate) const fn owes(&self) -> bool {
+        self.ack_due || self.syn_ack_due
+    }
+
     /// Whether a SYN|ACK is due.
     pub(crate) const fn answers_syn(&self) -> bool {
         self.syn_ack_due

@@ -47,13 +47,19 @@ impl Params {
     /// # Errors
     /// A target or interval of nothing.
     pub(super) fn check(&self) -> Result<(), ParamError> {
-        for (key, value) in [("target", self.target), ("interval", self.interval)] {
-            if value.ps() == 0 {
-                return Err(ParamError { key, message: "expected a time above 0".to_owned() });
-            }
-        }
-        Ok(())
+        check_times(self.target, self.interval)
     }
+}
+
+/// # Errors
+/// A target or interval of nothing.
+pub(super) fn check_times(target: Duration, interval: Duration) -> Result<(), ParamError> {
+    for (key, value) in [("target", target), ("interval", interval)] {
+        if value.ps() == 0 {
+            return Err(ParamError { key, message: "expected a time above 0".to_owned() });
+        }
+    }
+    Ok(())
 }
 
 /// What the drop just before leaves to be done when the next frame is looked at, at the same time.
@@ -171,13 +177,18 @@ impl LongestFrame {
     /// Whether no more than one frame waits behind the frame that `cell` begins, which is among the `waiting`
     /// (`bytes() <= maxpacket`).
     pub fn is_short(&mut self, cell: &Cell, waiting: u64) -> bool {
-        let size = match self.unit {
-            Unit::Cells => cell.length.into(),
-            Unit::Packets => 1,
-            Unit::Bytes => cell.octets.into(),
-        };
+        let size = size_of(cell, self.unit);
         self.longest = self.longest.max(size);
         waiting <= size + self.longest
+    }
+}
+
+/// The size of the frame that `cell` begins.
+pub(super) fn size_of(cell: &Cell, unit: Unit) -> u64 {
+    match unit {
+        Unit::Cells => cell.length.into(),
+        Unit::Packets => 1,
+        Unit::Bytes => cell.octets.into(),
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! Each VC has a queue of its own, so a connection that keeps its queue short is not delayed by one that does not. The policy
 //! belongs with a scheduler that serves the queues round robin: the discipline `flow-queue`, in which VCs that send little are
-//! served first. The source hashes packets into 1024 queues; here each VC has one to itself.
+//! served first. The source hashes packets into 1024 queues; here each VC has one to itself, unless `flow-queue` hashes them too. Then
+//! VCs that meet in a queue share its turn and its delay, and each still has a state of CoDel of its own.
 //!
 //! A full buffer drops from the longest queue. The source drops from its head, half of the queue or 64 packets at once; here
 //! its last frame is pushed out, and more if needed.

@@ -53,6 +53,7 @@ registry::policies! {
     abs_push_out_hardware::AbsPushOutHardware => "abs-push-out-hardware",
     pie::Pie => "pie",
     codel::Codel => "codel",
+    cobalt::Cobalt => "cobalt",
     fq_codel::FqCodel => "fq-codel",
     dualpi2::Dualpi2 => "dualpi2",
     script::Script => "script",

@@ -5,7 +5,11 @@
 //! handshake, therefore waits behind no queue. A new VC whose queue is empty also moves to the end of the old ones before it
 //! leaves, so it cannot become new again by sending a little at a time.
 //!
-//! State per VC: a counter and a place in a list. The time per packet is constant if the quantum covers the largest packet.
+//! Each VC has a queue of its own, or the VCs are hashed to a number of queues, as in the sources: those that meet in a queue share its turn.
+//! FQ-CoDel hashes to 1024 queues, which are 1024 sets of one; CAKE to 128 sets of eight, where hardly any VCs meet. In CAKE a packet may go
+//! into another queue than one of its flow that still waits; here it follows that one, so that a VC stays in order.
+//!
+//! State per queue: a counter and a place in a list. The time per packet is constant if the quantum covers the largest packet.
 
 use std::collections::VecDeque;
 
@@ -13,21 +17,52 @@ use celltrain_engine::Instant;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Queues, Scheduler, Vcs};
+use super::{
+    Queues, Scheduler, Vcs,
+    flow_hash::{FlowHash, Shared},
+};
 use crate::catalogue::ParamError;
 
 /// Parameters of flow queuing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 pub struct Params {
-    /// What a VC may send per round: in bytes on a packet-framed link, in cells on a cell-framed one.
+    /// What a queue may send per round: in bytes on a packet-framed link, in cells on a cell-framed one.
     #[schemars(range(min = 1))]
     pub quantum: u32,
+    /// To how many sets of queues VCs are hashed; 0: each VC has a queue of its own.
+    #[schemars(range(max = 4096))]
+    pub sets: u32,
+    /// Queues in a set.
+    #[schemars(range(min = 1, max = 64))]
+    pub ways: u32,
+    /// Chooses the hash: two ports with different ones join different VCs.
+    pub hash_seed: u32,
+}
+
+impl Params {
+    /// # Errors
+    /// A number outside its range.
+    fn check(&self) -> Result<(), ParamError> {
+        let ranges = [
+            ("quantum", self.quantum, 1, u32::MAX),
+            ("sets", self.sets, 0, 4096),
+            ("ways", self.ways, 1, 64),
+        ];
+        for (key, value, least, most) in ranges {
+            if value < least || value > most {
+                let upper = if most == u32::MAX { "or more".to_owned() } else { format!("to {most}") };
+                let message = format!("expected {least} {upper}, found {value}");
+                return Err(ParamError { key, message });
+            }
+        }
+        Ok(())
+    }
 }
 
 impl Default for Params {
     fn default() -> Self {
-        Self { quantum: 1514 }
+        Self { quantum: 1514, sets: 0, ways: 8, hash_seed: 0 }
     }
 }
 
@@ -35,12 +70,28 @@ impl Default for Params {
 #[derive(Debug, Clone)]
 pub struct FlowQueue {
     quantum: i64,
-    /// What each VC may still send.
+    /// What each queue may still send.
     credits: Vec<i64>,
-    /// Whether each VC is in one of the lists.
+    /// Whether each queue is in one of the lists.
     listed: Vec<bool>,
-    new: VecDeque<u32>,
-    old: VecDeque<u32>,
+    new: VecDeque<usize>,
+    old: VecDeque<usize>,
+    /// The queues, unless each VC has one of its own, which has its label.
+    shared: Option<Shared>,
+}
+
+impl FlowQueue {
+    /// Whose unit is first in `queue`, and its size.
+    #[inline]
+    fn head(&self, queue: usize, queues: &impl Queues) -> Option<(u32, u32)> {
+        let vc = self.shared.as_ref().map_or(Some(queue as u32), |shared| shared.head(queue))?;
+        queues.size(vc, 0).map(|size| (vc, size))
+    }
+
+    /// The queue that the units of `vc` came into last.
+    fn queue_of(&self, vc: u32) -> usize {
+        self.shared.as_ref().map_or(vc as usize, |shared| shared.queue_of(vc))
+    }
 }
 
 impl Scheduler for FlowQueue {
@@ -48,28 +99,30 @@ impl Scheduler for FlowQueue {
 
     const SUMMARY: &'static str =
         "Serves VCs that have just begun to send first, for a quantum of bytes, and the others round robin.";
-    const REFERENCE: &'static str = "RFC 8290, section 4 (a kind of DRR++)";
+    const REFERENCE: &'static str = "RFC 8290, section 4 (a kind of DRR++); Høiland-Jørgensen, Täht and Morton 2018, Piece of CAKE (sets of queues)";
 
     fn new(params: &Params, vcs: Vcs<'_>) -> Result<Self, ParamError> {
-        if params.quantum == 0 {
-            let message = "expected 1 or more, found 0".to_owned();
-            return Err(ParamError { key: "quantum", message });
-        }
-        let (credits, listed) = (vec![0; vcs.labels()], vec![false; vcs.labels()]);
+        params.check()?;
+        let hash = (params.sets > 0).then(|| FlowHash::new(params.sets, params.ways, params.hash_seed));
+        let shared = hash.map(|hash| Shared::new(hash, vcs.labels()));
+        let count = shared.as_ref().map_or(vcs.labels(), Shared::queues);
         Ok(Self {
             quantum: params.quantum.into(),
-            credits,
-            listed,
+            credits: vec![0; count],
+            listed: vec![false; count],
             new: VecDeque::new(),
             old: VecDeque::new(),
+            shared,
         })
     }
 
     #[inline]
     fn enqueue(&mut self, vc: u32, _: u32, _: Instant, _: &impl Queues) {
-        if !std::mem::replace(&mut self.listed[vc as usize], true) {
-            self.credits[vc as usize] = self.quantum;
-            self.new.push_back(vc);
+        let Self { shared, listed, .. } = self;
+        let queue = shared.as_mut().map_or(vc as usize, |shared| shared.enqueue(vc, |queue| listed[queue]));
+        if !std::mem::replace(&mut listed[queue], true) {
+            self.credits[queue] = self.quantum;
+            self.new.push_back(queue);
         }
     }
 
@@ -77,39 +130,42 @@ impl Scheduler for FlowQueue {
     fn next(&mut self, _: Instant, queues: &impl Queues) -> Option<u32> {
         loop {
             let is_new = !self.new.is_empty();
-            let list = if is_new { &mut self.new } else { &mut self.old };
-            let vc = *list.front()?;
-            let credits = &mut self.credits[vc as usize];
-            if *credits > 0
-                && let Some(size) = queues.size(vc, 0)
+            let queue = *if is_new { &self.new } else { &self.old }.front()?;
+            if self.credits[queue] > 0
+                && let Some((vc, size)) = self.head(queue, queues)
             {
-                *credits -= i64::from(size);
+                self.credits[queue] -= i64::from(size);
+                self.shared.iter_mut().for_each(|shared| shared.take(queue));
                 return Some(vc);
             }
-            list.pop_front();
-            let spent = *credits <= 0;
-            *credits += if spent { self.quantum } else { 0 };
+            if is_new { &mut self.new } else { &mut self.old }.pop_front();
+            let spent = self.credits[queue] <= 0;
+            self.credits[queue] += if spent { self.quantum } else { 0 };
             if spent || is_new {
-                self.old.push_back(vc);
+                self.old.push_back(queue);
             } else {
-                self.listed[vc as usize] = false;
+                self.listed[queue] = false;
             }
         }
     }
 
+    /// The VC's units wait where the one that was taken did, until another comes.
     fn refund(&mut self, vc: u32, size: u32) {
-        self.credits[vc as usize] += i64::from(size);
+        let queue = self.queue_of(vc);
+        self.credits[queue] += i64::from(size);
     }
 
-    /// A VC of which nothing is left before it has sent anything has not begun. Other queues that are empty are found so when their turn
+    /// A queue of which nothing is left before it has sent anything has not begun. Other queues that are empty are found so when their turn
     /// comes.
     fn withdraw(&mut self, vc: u32, _: u32, _: Instant, queues: &impl Queues) {
-        if queues.size(vc, 0).is_none()
-            && self.credits[vc as usize] == self.quantum
-            && let Some(place) = self.new.iter().position(|&other| other == vc)
+        self.shared.iter_mut().for_each(|shared| shared.withdraw(vc));
+        let queue = self.queue_of(vc);
+        if self.head(queue, queues).is_none()
+            && self.credits[queue] == self.quantum
+            && let Some(place) = self.new.iter().position(|&other| other == queue)
         {
             self.new.remove(place);
-            self.listed[vc as usize] = false;
+            self.listed[queue] = false;
         }
     }
 }

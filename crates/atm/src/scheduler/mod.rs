@@ -3,6 +3,7 @@
 //! The port keeps a queue for each VC, takes units (cells, or packets on a packet-framed link) out and sends them; a
 //! scheduler only says whose turn it is. To add one: a file here and a line in the registry below.
 
+pub mod flow_hash;
 mod fluid;
 mod heap;
 pub mod priority;

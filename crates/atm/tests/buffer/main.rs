@@ -2,6 +2,7 @@
 
 mod accounts;
 mod aqm;
+mod cobalt;
 mod dualpi2;
 mod dualpi2_steps;
 mod espd;

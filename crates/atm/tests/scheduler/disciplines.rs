@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use celltrain_atm::scheduler::{
-    DisciplineName, Queues, SchedulerParams, Share, deficit_round_robin, weighted_round_robin,
+    DisciplineName, Queues, SchedulerParams, Share, deficit_round_robin, flow_queue, weighted_round_robin,
 };
 use celltrain_engine::Instant;
 use proptest::{prelude::*, test_runner::RngSeed};
@@ -22,6 +22,11 @@ fn parameters() -> Vec<SchedulerParams> {
     for quantum in [1, 40, 9000] {
         let deficit_round_robin = deficit_round_robin::Params { share: Share::Weight, quantum };
         all.push(SchedulerParams { deficit_round_robin, ..of(DisciplineName::DeficitRoundRobin) });
+    }
+    // Four VCs in one queue, in two, and in a set of three.
+    for (sets, ways) in [(1, 1), (2, 1), (1, 3)] {
+        let flow_queue = flow_queue::Params { sets, ways, ..flow_queue::Params::default() };
+        all.push(SchedulerParams { flow_queue, ..of(DisciplineName::FlowQueue) });
     }
     all
 }

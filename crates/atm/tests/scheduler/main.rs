@@ -3,6 +3,7 @@
 mod deficits;
 mod disciplines;
 mod dual_queue;
+mod flow_queue;
 mod fluid;
 mod gps;
 mod latency;

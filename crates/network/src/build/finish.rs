@@ -114,13 +114,15 @@ impl Builder<'_> {
         Node::Switch(Box::new(SharedMemorySwitch::new(ports, memory, ties, PauseStreams { from, to })))
     }
 
-    fn finish_host(&self, parts: HostParts) -> Host {
+    fn finish_host(&self, mut parts: HostParts) -> Host {
+        parts.shrink();
         let merge = Merge::new(&parts.inputs, TieBreak::InputId);
         let name = parts.name.clone();
         Host::new(parts, merge, |part| self.randomness.named(&format!("host {name} {part}")))
     }
 
-    fn finish_port(&self, index: usize, draft: PortDraft, paused: &PausedLinks) -> Port {
+    fn finish_port(&self, index: usize, mut draft: PortDraft, paused: &PausedLinks) -> Port {
+        draft.inputs.shrink_to_fit();
         let link = &self.graph.links[index];
         let vcs = || draft.vcs.iter().map(|&vc| &self.vcs[vc as usize]);
         let mut contracts: Vec<_> = vcs().map(|vc| vc.contract(index)).collect();
@@ -185,7 +187,7 @@ impl Builder<'_> {
             control,
             delay: link.shortest_delay.ps(),
             location,
-            samplers: PortSamplers::new(self.sample.filter(|_| in_switch)),
+            samplers: self.sample.filter(|_| in_switch).map(|period| Box::new(PortSamplers::new(period))),
         })
     }
 }

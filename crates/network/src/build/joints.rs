@@ -21,7 +21,7 @@ use crate::{
         ChanceLoss, ChannelParts, DarkPeriods, GilbertElliott, NextHop, RandomLoss, Reordering, ScriptedLoss,
         VaryingDelay,
     },
-    port::{Line, Location, PacketLimit, Port, PortParts, PortSamplers, VcEntry},
+    port::{Line, Location, PacketLimit, Port, PortParts, VcEntry},
     scenario::{Framing, Link, Loss, LossDirection, LossUnit, NodeKind},
 };
 
@@ -60,7 +60,7 @@ impl Builder<'_> {
             control: None,
             delay: 0,
             location: Location::Shaper,
-            samplers: PortSamplers::new(None),
+            samplers: None,
         }));
         (stream, 0)
     }

@@ -206,6 +206,18 @@ pub(crate) struct HostParts {
 }
 
 impl HostParts {
+    /// Gives room back that nothing will come into: a network may have very many hosts.
+    pub(crate) fn shrink(&mut self) {
+        self.inputs.shrink_to_fit();
+        self.outputs.shrink_to_fit();
+        self.endpoints.shrink_to_fit();
+        self.sources.shrink_to_fit();
+        self.abr.shrink_to_fit();
+        self.pools.shrink_to_fit();
+        self.outgoing.shrink_to_fit();
+        self.incoming.shrink_to_fit();
+    }
+
     /// Whether all cells that it sends are of TCP's packets, as they leave the IP layer: no bare cells, no RM cells, no
     /// cells at a rate of their own.
     fn sends_only_packets(&self) -> bool {

@@ -154,7 +154,7 @@ impl Host {
     pub(super) fn send_due(&mut self, now: Time, endpoint: u32, streams: &mut Streams) {
         loop {
             let state = &mut self.parts.endpoints[endpoint as usize];
-            if state.headroom == 0 {
+            if state.headroom == 0 || !state.tcp.may_send() {
                 break;
             }
             let pace = &mut self.parts.outgoing[state.outgoing as usize].pace;

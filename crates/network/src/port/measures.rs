@@ -176,7 +176,7 @@ impl Port {
         let (occupancy, busy) = (self.occupancy(), self.busy());
         let abr_queue = self.control().map(RateControl::queue);
         let illegal = self.illegal();
-        let samplers = &mut self.samplers;
+        let Some(samplers) = &mut self.samplers else { return };
         samplers.occupancy.record(occupancy as f64);
         let sent = busy.minus(std::mem::replace(&mut samplers.busy, busy));
         samplers.utilisation.record(sent.seconds() / seconds(samplers.utilisation.period()));
@@ -189,13 +189,16 @@ impl Port {
     }
 
     /// What was followed over time.
-    pub(crate) fn series(&self) -> [Series; 4] {
-        let PortSamplers { occupancy, utilisation, abr_queue, illegal, .. } = &self.samplers;
-        [
-            occupancy.series(&self.name, "occupancy", self.unit()),
-            utilisation.series(&self.name, "utilisation", ""),
-            abr_queue.series(&self.name, "abr_queue", "cells"),
-            illegal.series(&self.name, "illegal_occupancy", self.unit()),
-        ]
+    pub(crate) fn series(&self) -> impl Iterator<Item = Series> {
+        let of = |samplers: &PortSamplers| {
+            let PortSamplers { occupancy, utilisation, abr_queue, illegal, .. } = samplers;
+            [
+                occupancy.series(&self.name, "occupancy", self.unit()),
+                utilisation.series(&self.name, "utilisation", ""),
+                abr_queue.series(&self.name, "abr_queue", "cells"),
+                illegal.series(&self.name, "illegal_occupancy", self.unit()),
+            ]
+        };
+        self.samplers.as_deref().map(of).into_iter().flatten()
     }
 }

@@ -58,7 +58,7 @@ use crate::{
     rate_control::RateControl,
 };
 
-/// A port's counters; differences over a window are measured by taking a copy at its start.
+/// A port's counters; what happened in a window is the difference of two states of them.
 #[derive(Debug, Clone, Default)]
 pub struct PortStats {
     /// Units discarded, by [`Reason`].
@@ -113,7 +113,8 @@ pub struct Port {
     unchecked: u64,
     /// How many make the next check due.
     check_after: u64,
-    samplers: PortSamplers,
+    /// If anything is followed over time. In a box, as most ports follow nothing.
+    samplers: Option<Box<PortSamplers>>,
 }
 
 /// What is followed over time, at one period.
@@ -129,9 +130,9 @@ pub(crate) struct PortSamplers {
 }
 
 impl PortSamplers {
-    /// Samples at `period`; `None`: never.
-    pub(crate) fn new(period: Option<Time>) -> Self {
-        let sampler = Sampler::new(period);
+    /// Samples at `period`.
+    pub(crate) fn new(period: Time) -> Self {
+        let sampler = Sampler::new(Some(period));
         Self {
             occupancy: sampler.clone(),
             utilisation: sampler.clone(),
@@ -255,7 +256,7 @@ pub(crate) struct PortParts {
     pub(crate) control: Option<Box<RateControl>>,
     pub(crate) delay: Time,
     pub(crate) location: Location,
-    pub(crate) samplers: PortSamplers,
+    pub(crate) samplers: Option<Box<PortSamplers>>,
 }
 
 impl Port {
@@ -350,8 +351,8 @@ impl Port {
     pub(crate) fn visit(&mut self, until: Time, streams: &mut Streams) -> u64 {
         with_core!(&mut self.core, core => core.merge.refill(streams));
         let mut units = 0;
-        while self.samplers.occupancy.due() <= until {
-            units += self.handle(self.samplers.occupancy.due(), streams);
+        while let Some(due) = self.next_sample().filter(|&due| due <= until) {
+            units += self.handle(due, streams);
             self.sample();
         }
         units += self.handle(until, streams);
@@ -383,6 +384,12 @@ impl Port {
             (self.unchecked, self.check_after) =
                 (0, UNITS_A_CHECK * self.flows.len() as u64 + self.occupancy());
         }
+    }
+
+    /// When the next samples are to be taken.
+    #[inline]
+    fn next_sample(&self) -> Option<Time> {
+        Some(self.samplers.as_ref()?.occupancy.due())
     }
 
     fn handle(&mut self, until: Time, streams: &mut Streams) -> u64 {

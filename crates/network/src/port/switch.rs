@@ -183,7 +183,7 @@ impl SharedMemorySwitch {
 
     /// When the next samples are due; all ports take them at the same times.
     fn sample_due(&self) -> Option<Time> {
-        self.ports.first().map(|port| port.samplers.occupancy.due())
+        self.ports.first()?.next_sample()
     }
 
     /// Handles every arrival before `until` and every departure up to it; returns how many units arrived.

@@ -8,7 +8,7 @@ mod flows;
 mod tables;
 mod threads;
 
-use celltrain_atm::{cell::CELL_BITS, contract::Category, policing, quantity::CellRate};
+use celltrain_atm::{buffer::Reason, cell::CELL_BITS, contract::Category, policing, quantity::CellRate};
 use celltrain_engine::{
     Slot, Time,
     random::Randomness,
@@ -30,7 +30,7 @@ use crate::{
     host::IncomingStats,
     measures::{Delays, Excess, Guaranteed, Series, Together},
     network::{Carrier, FlowEnds, Network},
-    port::{Location, Port, PortStats},
+    port::{Location, Port},
     scenario::{Flow, Framing, Graph, Link, Scenario, ScenarioError},
     table::Table,
 };
@@ -122,7 +122,10 @@ struct PortCounts {
     accepted: u64,
     /// Units of low priority accepted and discarded.
     low_priority: [u64; 2],
-    stats: PortStats,
+    discarded: [u64; Reason::ALL.len()],
+    marked: u64,
+    /// Accepted and later discarded.
+    withdrawn: u64,
     occupancy: u64,
     /// The time integral of the occupancy.
     integral: SpanSum,
@@ -236,14 +239,17 @@ impl<'a> Experiment<'a> {
         network.check_conservation();
         let mut events = self.events(&mut network);
         let captures = network.take_captures(&self.graph, &self.captures);
-        let end = Snapshot::of(&network, self.scenario.spec().duration.ps());
-        let window = self.window();
-        let flows: Vec<_> =
-            std::iter::zip(&begin.flows, &end.flows).map(|(begin, end)| end.since(begin)).collect();
-        let locked = network.locked();
-        let ports: Vec<_> = std::iter::zip(network.ports(), std::iter::zip(&begin.ports, &end.ports))
-            .map(|(port, (begin, end))| PortMeasures::new(port, begin, end, window, &locked))
+        let (window, end) = (self.window(), self.scenario.spec().duration.ps());
+        let flows: Vec<_> = std::iter::zip(&begin.flows, FlowCounts::of_all(&network, end))
+            .map(|(begin, end)| end.since(begin))
             .collect();
+        let locked = network.locked();
+        let mut ports = Vec::with_capacity(begin.ports.len());
+        let counts = std::iter::zip(&begin.ports, PortCounts::of_all(&network));
+        ports.extend(
+            std::iter::zip(network.ports(), counts)
+                .map(|(port, (begin, end))| PortMeasures::new(port, begin, &end, window, &locked)),
+        );
         let excess = Excess::of(&self.guaranteed(&flows));
         let delays: Vec<_> = network.flows.iter().map(|ends| network.delays(ends)).collect();
         let responses: Vec<_> = network.flows.iter().map(|ends| network.response_times(ends)).collect();
@@ -418,12 +424,41 @@ impl Snapshot {
     }
 
     fn of(network: &Network, now: Time) -> Self {
+        let mut ports = Vec::with_capacity(network.ports().count());
+        ports.extend(PortCounts::of_all(network));
+        Self { flows: FlowCounts::of_all(network, now).collect(), ports }
+    }
+}
+
+impl PortCounts {
+    /// Those of all ports until now.
+    fn of_all(network: &Network) -> impl Iterator<Item = Self> {
+        let (losses, held_back) = (network.lost(), network.held_back());
+        network.ports().map(move |port| Self {
+            accepted: port.accepted(),
+            low_priority: port.low_priority(),
+            discarded: port.stats().discarded,
+            marked: port.stats().marked,
+            withdrawn: port.withdrawn(),
+            occupancy: port.occupancy(),
+            lost: losses.get(&port.link).copied().unwrap_or_default(),
+            held_back: held_back.get(&port.link).copied().unwrap_or_default(),
+            paused: port.paused(),
+            integral: port.occupancy_integral(),
+            busy: port.busy(),
+        })
+    }
+}
+
+impl FlowCounts {
+    /// Those of all flows until `now`.
+    fn of_all(network: &Network, now: Time) -> impl Iterator<Item = Self> {
         let cells = cells_of_flows(network);
         let mut policed = vec![policing::Stats::default(); network.flows.len()];
         network.ports().flat_map(Port::policed).for_each(|(flow, stats)| policed[flow] = stats);
         let cells = std::iter::zip(cells, policed);
         let flow =
-            |(ends, ([sent, discarded], policing)): (&FlowEnds, ([u64; 2], policing::Stats))| FlowCounts {
+            move |(ends, ([sent, discarded], policing)): (&FlowEnds, ([u64; 2], policing::Stats))| Self {
                 carrier: ends.carrier,
                 sent,
                 discarded,
@@ -441,20 +476,7 @@ impl Snapshot {
                     network.host(ends.to).parts.incoming[ends.incoming as usize].stats
                 },
             };
-        let (losses, held_back) = (network.lost(), network.held_back());
-        let port = |port: &Port| PortCounts {
-            accepted: port.accepted(),
-            low_priority: port.low_priority(),
-            stats: port.stats().clone(),
-            occupancy: port.occupancy(),
-            lost: losses.get(&port.link).copied().unwrap_or_default(),
-            held_back: held_back.get(&port.link).copied().unwrap_or_default(),
-            paused: port.paused(),
-            integral: port.occupancy_integral(),
-            busy: port.busy(),
-        };
-        let flows = std::iter::zip(&network.flows, cells).map(flow).collect();
-        Self { flows, ports: network.ports().map(port).collect() }
+        std::iter::zip(&network.flows, cells).map(flow)
     }
 }
 

@@ -15,7 +15,7 @@ use super::{
     loss_ratio,
 };
 use crate::{
-    channel::LossReason,
+    channel::{LossReason, Lost},
     measures::{
         Delays, Excess, Series, Together, fairness_index,
         registry::{self, Measure},
@@ -36,11 +36,11 @@ pub(super) struct PortMeasures<'a> {
     withdrawn: u64,
     /// Of low priority: accepted and discarded.
     low_priority: [u64; 2],
-    discarded: Vec<u64>,
+    discarded: [u64; Reason::ALL.len()],
     /// Frames marked instead of discarded.
     marked: u64,
     /// On the link behind the port, by reason.
-    lost: Vec<u64>,
+    lost: Lost,
     held_back: u64,
     pauses: u64,
     /// Whether it waits for the end of a pause for good.
@@ -61,20 +61,18 @@ impl<'a> PortMeasures<'a> {
         locked: &BTreeSet<usize>,
     ) -> Self {
         let accepted = end.accepted - begin.accepted;
-        let withdrawn = end.stats.withdrawn() - begin.stats.withdrawn();
+        let withdrawn = end.withdrawn - begin.withdrawn;
         let forwarded = accepted + begin.occupancy - end.occupancy - withdrawn;
         let sojourns = end.integral.minus(begin.integral).ps() as f64;
-        let discarded =
-            std::iter::zip(end.stats.discarded, begin.stats.discarded).map(|(end, begin)| end - begin);
         Self {
             port,
             accepted,
             forwarded,
             withdrawn,
             low_priority: [0, 1].map(|place| end.low_priority[place] - begin.low_priority[place]),
-            discarded: discarded.collect(),
-            marked: end.stats.marked - begin.stats.marked,
-            lost: std::iter::zip(end.lost, begin.lost).map(|(end, begin)| end - begin).collect(),
+            discarded: std::array::from_fn(|reason| end.discarded[reason] - begin.discarded[reason]),
+            marked: end.marked - begin.marked,
+            lost: std::array::from_fn(|reason| end.lost[reason] - begin.lost[reason]),
             held_back: end.held_back - begin.held_back,
             locked: port.location != Location::Shaper && locked.contains(&port.link),
             pauses: end.paused.0 - begin.paused.0,

@@ -407,7 +407,7 @@ pub(crate) fn is_random(scenario: &Scenario, graph: &Graph) -> bool {
         traffic || ways || (flow.traffic.uses_tcp() && tcp) || flow.start.from != flow.start.to
     };
     // The policies that draw are told by their parameters: a probability or a weight of chance.
-    let draws = |params: &DiscardParams| ["red", "dfba", "pie"].contains(&params.policy.name());
+    let draws = |params: &DiscardParams| ["red", "dfba", "pie", "cobalt"].contains(&params.policy.name());
     spec.tie_break == TieBreak::Random
         || spec.link.rate_spread > Tolerance(0)
         || (spec.host.ip_rate.is_some() && spec.host.ip_spread > 0.0)

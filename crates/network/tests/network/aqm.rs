@@ -1,18 +1,22 @@
 //! Active queue management in front of a link of packets: the delay that each keeps, and what it costs.
 
-use celltrain_network::{Experiment, Options, RunResult};
+use celltrain_network::{Experiment, Options, RunResult, scenario::Scenario};
 
 use crate::common::{scenario, value};
 
 /// Four connections into a link of 10 Mbit/s with room for 400 packets, half a second of them.
-fn bottleneck(switch: &str, tcp: &str, flows: &str) -> RunResult {
-    let scenario = scenario(&format!(
-        "duration = \"30 s\"\nwarm-up = \"10 s\"\n[topology]\nkind = \"n-source\"\nsources = 4\n\
+fn at_ten_megabits(switch: &str, tcp: &str, flows: &str, warm_up: &str) -> Scenario {
+    scenario(&format!(
+        "duration = \"30 s\"\nwarm-up = \"{warm_up}\"\n[topology]\nkind = \"n-source\"\nsources = 4\n\
          [link]\nframing = \"packets\"\nrate = \"10 Mbit/s\"\ndelay = \"10 ms\"\naccess.rate = \"100 Mbit/s\"\n\
          exit.rate = \"100 Mbit/s\"\n[switch]\nbuffer = \"400 packets\"\n{switch}\n[tcp]\nstack = \"newreno\"\n\
          recovery = \"sack\"\nmss = \"1460 B\"\nreceive-window = \"4 MiB\"\nwindow-scaling = true\n{tcp}\n\
          [traffic]\nkind = \"greedy\"\nstart = \"0 ms .. 1 s\"\n{flows}"
-    ));
+    ))
+}
+
+fn bottleneck(switch: &str, tcp: &str, flows: &str) -> RunResult {
+    let scenario = at_ten_megabits(switch, tcp, flows, "10 s");
     let experiment = Experiment::new(&scenario).unwrap_or_else(|error| panic!("{error}"));
     let mut network = experiment.network(1, 0, Options::default());
     network.record_events();
@@ -34,7 +38,7 @@ fn queues_stay_short_where_they_are_managed_and_the_link_busy() {
     let (unmanaged, busy) = delay_and_utilisation("discard.policy = \"tail-drop\"");
     assert!(unmanaged > 200.0 && busy > 0.99, "{unmanaged} ms, {busy}");
     // RFC 8289 section 4.2: the target is 5 ms, and the standing queue is what is controlled. RFC 8033 section 4.2: 15 ms.
-    for (policy, least, most) in [("codel", 2.0, 15.0), ("pie", 8.0, 25.0)] {
+    for (policy, least, most) in [("codel", 2.0, 15.0), ("cobalt", 2.0, 15.0), ("pie", 8.0, 25.0)] {
         let (delay, busy) = delay_and_utilisation(&format!("discard.policy = \"{policy}\""));
         assert!((least..most).contains(&delay) && busy > 0.9, "{policy}: {delay} ms, {busy}");
         let marks = format!("discard.policy = \"{policy}\"\ndiscard.{policy}.ecn = true");
@@ -65,6 +69,22 @@ fn a_sparse_flow_does_not_wait_in_the_queues_of_others() {
     let (fifo, fair) = (longest_trip("discard.policy = \"tail-drop\""), longest_trip(flow_queue));
     // Six links of 10 ms there and back, two services of 1.2 ms at the most, and a packet in transmission.
     assert!(fair < 0.066 && fifo > 0.2, "{fair} s with flow queuing, {fifo} s without");
+}
+
+#[test]
+fn cobalt_stops_the_overflow_of_what_does_not_answer_long_before_codel() {
+    // Twice what the link carries. CoDel drops n frames in 0.2 sqrt(n) s, and so takes 16 s until it drops the 833 packets a second that are too
+    // many; BLUE adds 1/256 in 5 ms, and so takes 0.7 s from the first overflow until it drops every other packet.
+    let unanswering = "[[flow]]\nname = \"1\"\ntraffic = { kind = \"poisson\", rate = \"20 Mbit/s\", packet = \"1500 B\" }\n\
+                       [[flow]]\nname = \"2 .. 4\"\nstart = \"29 s\"\n";
+    let overflow = |policy: &str| {
+        let text = format!("discard.policy = \"{policy}\"");
+        let scenario = at_ten_megabits(&text, "", unanswering, "0 s");
+        let result = Experiment::new(&scenario).unwrap().run(1, 0, Options::default(), &mut || false);
+        at_bottleneck(&result.expect("nothing interrupts"), "discarded_buffer_full")
+    };
+    let (codel, cobalt) = (overflow("codel"), overflow("cobalt"));
+    assert!(cobalt > 100.0 && codel > 5.0 * cobalt, "{codel} under CoDel, {cobalt} under COBALT");
 }
 
 /// The mean occupancy in packets of a link of 10 Mbit/s behind `sources` connections with round trips of 36 ms without queue, where RED

@@ -17,7 +17,7 @@ mod regular;
 mod route;
 mod settings;
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use celltrain_atm::{
     abr::AllocatorParams,
@@ -117,14 +117,14 @@ pub struct Link {
     pub buffer: Capacity,
     /// The memory that the output port shares with the others of its switch, if it does.
     pub memory: Option<MemorySpec>,
-    /// Discard policy of the output port.
-    pub discard: DiscardParams,
+    /// Discard policy of the output port. Most ports share it.
+    pub discard: Arc<DiscardParams>,
     /// The most that one VC may take of the buffer.
     pub vc_buffer: Capacity,
     /// In which order the output port serves its VCs.
     pub scheduler: SchedulerParams,
-    /// What tells ABR sources their rates, if anything does.
-    pub allocator: Option<AllocatorParams>,
+    /// What tells ABR sources their rates, if anything does. Most ports share it.
+    pub allocator: Option<Arc<AllocatorParams>>,
 }
 
 /// A flow: one VC there and one back.
@@ -384,13 +384,15 @@ fn check_order(link_outline: &LinkOutline, link: &Link) -> Result<(), Problem> {
 /// The directed links and their ports.
 fn links(spec: &Spec, outline: &Outline, names: &Names, poll: &mut Poll<'_>) -> Result<Vec<Link>, Stop> {
     let mut links = Vec::with_capacity(2 * outline.links.len());
+    let unlimited = SwitchSpec { buffer: Capacity::UNLIMITED, ..SwitchSpec::default() };
+    let [hosts, switches] = [&unlimited, &spec.switch]
+        .map(|switch| (switch, Arc::new(switch.discard.clone()), switch.allocator.clone().map(Arc::new)));
     for link_outline in &outline.links {
         poll.after(1)?;
         let directions = [(link_outline.from, link_outline.to), (link_outline.to, link_outline.from)];
         for &(from, to) in &directions[..if link_outline.simplex { 1 } else { 2 }] {
             let host = outline.nodes[from].kind == NodeKind::Host;
-            let unlimited = SwitchSpec { buffer: Capacity::UNLIMITED, ..SwitchSpec::default() };
-            let switch = if host { &unlimited } else { &spec.switch };
+            let (switch, discard, allocator) = if host { &hosts } else { &switches };
             let processing = if outline.nodes[to].kind == NodeKind::Switch { spec.switch.delay.0 } else { 0 };
             let delay = link_outline.link.delay.map_or(spec.link.delay, |range| range.from).0;
             let delay_changes = link_outline.link.delay_changes.as_ref().unwrap_or(&spec.link.delay_changes);
@@ -413,10 +415,10 @@ fn links(spec: &Spec, outline: &Outline, names: &Names, poll: &mut Poll<'_>) -> 
                 shortest_delay: Duration(shortest.0 + processing),
                 buffer: switch.buffer,
                 memory: switch.memory,
-                discard: switch.discard.clone(),
+                discard: discard.clone(),
                 vc_buffer: switch.vc_buffer.unwrap_or(Capacity::UNLIMITED),
                 scheduler: switch.scheduler.clone(),
-                allocator: switch.allocator.clone(),
+                allocator: allocator.clone(),
             };
             let rate = clocks::fastest(link.fastest(), spec.link.rate_spread);
             progress::check_lookahead(link_outline.place, &link, rate)?;

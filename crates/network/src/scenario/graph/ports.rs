@@ -1,7 +1,10 @@
 //! The output ports of switches: what `[[port]]` changes, and whether their buffers, policies and schedulers suit the
 //! links and VCs.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use celltrain_atm::{
     buffer::{Policy, PolicyName, PortContext, push_out::Sharing},
@@ -92,16 +95,18 @@ pub(super) fn override_ports(
             let message = format!("there is no link from \"{}\" to \"{}\"", port.from, port.to);
             return Err(Problem::new(format!("port.{index}.to"), message));
         };
+        let discard = port.discard.clone().map(Arc::new);
+        let allocator = port.allocator.clone().map(Arc::new);
         for &link in found {
             links[link].buffer = port.buffer.unwrap_or(links[link].buffer);
             links[link].vc_buffer = port.vc_buffer.unwrap_or(links[link].vc_buffer);
-            if let Some(discard) = &port.discard {
+            if let Some(discard) = &discard {
                 links[link].discard = discard.clone();
             }
             if let Some(scheduler) = &port.scheduler {
                 links[link].scheduler = scheduler.clone();
             }
-            if let Some(allocator) = &port.allocator {
+            if let Some(allocator) = &allocator {
                 links[link].allocator = Some(allocator.clone());
             }
         }
@@ -283,7 +288,7 @@ impl Graph {
 }
 
 /// Policies that decide without regard to the VC, but for the rest of a frame.
-const SHARED_POLICIES: [PolicyName; 8] = [
+const SHARED_POLICIES: [PolicyName; 9] = [
     PolicyName::TailDrop,
     PolicyName::Ppd,
     PolicyName::Epd,
@@ -291,6 +296,7 @@ const SHARED_POLICIES: [PolicyName; 8] = [
     PolicyName::Red,
     PolicyName::Pie,
     PolicyName::Codel,
+    PolicyName::Cobalt,
     PolicyName::Dualpi2,
 ];
 /// Disciplines that serve VCs without regard to which they are.

@@ -1,0 +1,116 @@
+//! Which queue the units of a VC go into, where several VCs may share one.
+//!
+//! A hash of its label gives a VC one of the queues. The queues are in sets, and a VC may take any queue of its set: the one that it had
+//! last; otherwise one that is not in use, from its own on; otherwise its own, which it then shares. So two VCs share a queue only if
+//! more VCs than a set has queues are in use there. With sets of one queue, it is the usual hash.
+
+use std::collections::VecDeque;
+
+use celltrain_engine::fingerprint::splitmix;
+
+/// What makes the labels, which are small numbers, differ in many bits (Steele, Lea and Flood 2014).
+const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// A set-associative hash of VCs to queues.
+#[derive(Debug, Clone)]
+pub struct FlowHash {
+    ways: u64,
+    key: u64,
+    /// By queue: the VC that was served from it last.
+    owners: Vec<Option<u32>>,
+}
+
+impl FlowHash {
+    /// `sets` sets of `ways` queues. Two hashes with different `seed`s are independent.
+    ///
+    /// # Panics
+    /// If there is no queue.
+    #[must_use]
+    pub fn new(sets: u32, ways: u32, seed: u32) -> Self {
+        let queues = u64::from(sets) * u64::from(ways);
+        assert!(queues > 0, "a hash needs a queue");
+        let key = splitmix(u64::from(seed).wrapping_add(SPREAD));
+        Self { ways: ways.into(), key, owners: vec![None; queues as usize] }
+    }
+
+    /// How many queues there are.
+    #[must_use]
+    pub fn queues(&self) -> usize {
+        self.owners.len()
+    }
+
+    /// The queue for what comes of `vc`; `in_use` says of a queue whether it is.
+    #[must_use]
+    pub fn place(&self, vc: u32, in_use: impl Fn(usize) -> bool) -> usize {
+        let hash = splitmix(self.key ^ u64::from(vc).wrapping_add(1).wrapping_mul(SPREAD));
+        let own = ((u128::from(hash) * self.owners.len() as u128) >> 64) as u64;
+        let (set, way) = (own - own % self.ways, own % self.ways);
+        let mut queues = (0..self.ways).map(|turn| (set + (way + turn) % self.ways) as usize);
+        let had = queues.clone().find(|&queue| self.owners[queue] == Some(vc));
+        had.or_else(|| queues.find(|&queue| !in_use(queue))).unwrap_or(own as usize)
+    }
+
+    /// `vc` is served from `queue`, and comes back to it while no other VC is.
+    pub fn serve(&mut self, vc: u32, queue: usize) {
+        self.owners[queue] = Some(vc);
+    }
+}
+
+/// Queues in which units of several VCs may wait, in order of their arrival.
+#[derive(Debug, Clone)]
+pub(super) struct Shared {
+    hash: FlowHash,
+    /// By queue: the VC of each unit.
+    orders: Vec<VecDeque<u32>>,
+    /// By VC: the queue that its units came into last, and how many wait there. While any does, others join them: a VC's units stay in order.
+    places: Vec<(usize, usize)>,
+}
+
+impl Shared {
+    pub(super) fn new(hash: FlowHash, vcs: usize) -> Self {
+        let orders = vec![VecDeque::new(); hash.queues()];
+        Self { hash, orders, places: vec![(0, 0); vcs] }
+    }
+
+    /// How many queues there are.
+    pub(super) fn queues(&self) -> usize {
+        self.orders.len()
+    }
+
+    /// A unit of `vc` came; returns its queue.
+    pub(super) fn enqueue(&mut self, vc: u32, in_use: impl Fn(usize) -> bool) -> usize {
+        let (queue, waiting) = &mut self.places[vc as usize];
+        if *waiting == 0 {
+            *queue = self.hash.place(vc, in_use);
+        }
+        *waiting += 1;
+        self.orders[*queue].push_back(vc);
+        *queue
+    }
+
+    /// The queue that the units of `vc` came into last.
+    pub(super) fn queue_of(&self, vc: u32) -> usize {
+        self.places[vc as usize].0
+    }
+
+    /// Whose unit is first in `queue`.
+    pub(super) fn head(&self, queue: usize) -> Option<u32> {
+        self.orders[queue].front().copied()
+    }
+
+    /// The first unit of `queue` was taken.
+    pub(super) fn take(&mut self, queue: usize) {
+        let vc = self.orders[queue].pop_front().expect("a unit is taken from a queue in which one waits");
+        self.places[vc as usize].1 -= 1;
+        self.hash.serve(vc, queue);
+    }
+
+    /// The last unit of `vc` was pushed out.
+    pub(super) fn withdraw(&mut self, vc: u32) {
+        let (queue, waiting) = &mut self.places[vc as usize];
+        let order = &mut self.orders[*queue];
+        let place = order.iter().rposition(|&other| other == vc);
+        order.remove(place.expect("a unit is pushed out of the queue in which it waits"));
+        *waiting -= 1;
+    }
+}

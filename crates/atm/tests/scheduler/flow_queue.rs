@@ -1,0 +1,131 @@
+//! Flow queuing with hashed queues: which VCs meet, and what they share then.
+
+use celltrain_atm::{
+    contract::Category,
+    scheduler::{Discipline, DisciplineName, SchedulerParams, Vcs, flow_hash::FlowHash, flow_queue},
+};
+
+use crate::model::{Port, discipline, of, service, weighted};
+
+/// Flow queuing of `vcs` VCs with a quantum of 1000 bytes and `sets` sets of `ways` queues.
+fn port(sets: u32, ways: u32, vcs: usize) -> Port<Discipline> {
+    let flow_queue = flow_queue::Params { quantum: 1000, sets, ways, ..flow_queue::Params::default() };
+    let params = SchedulerParams { flow_queue, ..of(DisciplineName::FlowQueue) };
+    Port::new(discipline(&params, &weighted(&vec![1; vcs])), vcs)
+}
+
+/// Five packets of VC 0, then five of VC 1, then one of VC 2, each of 600 bytes: the order in which they are sent.
+fn order(sets: u32, ways: u32) -> Vec<u32> {
+    let mut port = port(sets, ways, 3);
+    for (vc, packets) in [(0, 5), (1, 5), (2, 1)] {
+        (0..packets).for_each(|_| port.enqueue(vc, 600));
+    }
+    std::iter::from_fn(|| port.next().unwrap()).map(|(vc, _)| vc).collect()
+}
+
+#[test]
+fn vcs_that_meet_in_a_queue_share_its_turn_and_keep_the_order_of_arrival() {
+    // In one queue: as they came.
+    assert_eq!(order(1, 1), [0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 2]);
+    // In a set with room for all: by turns, as if each VC had a queue of its own. A packet is sent while any credit is left: two of 1000
+    // bytes, 200 too many; two of 800, 400 too many; one of 600.
+    let apart = order(0, 8);
+    assert_eq!(apart, [0, 0, 1, 1, 2, 0, 0, 1, 1, 0, 1]);
+    assert_eq!(order(1, 8), apart);
+}
+
+#[test]
+fn a_queue_that_is_pushed_out_whole_is_free_for_others() {
+    let mut port = port(1, 2, 3);
+    port.enqueue(0, 600);
+    port.enqueue(1, 600);
+    port.withdraw(0);
+    // VC 2 takes the free queue, and does not wait behind VC 1's second packet.
+    port.enqueue(1, 600);
+    port.enqueue(1, 600);
+    port.enqueue(2, 600);
+    let order: Vec<_> = std::iter::from_fn(|| port.next().unwrap()).map(|(vc, _)| vc).collect();
+    assert_eq!(order, [1, 1, 2, 1]);
+}
+
+/// Of `flows` VCs that are in use together, how many find no free queue, on the average of `seeds` hashes.
+fn collisions(sets: u32, ways: u32, flows: u32, seeds: u32) -> f64 {
+    let mut total = 0;
+    for seed in 0..seeds {
+        let (hash, mut used) = (FlowHash::new(sets, ways, seed), vec![false; (sets * ways) as usize]);
+        for vc in 0..flows {
+            let queue = hash.place(vc, |queue| used[queue]);
+            total += u32::from(std::mem::replace(&mut used[queue], true));
+        }
+    }
+    f64::from(total) / f64::from(seeds)
+}
+
+/// How many of `flows` balls, thrown into `sets` bins at random, find `ways` or more others in theirs: the sum of P(Bin(n, 1/sets) >= ways)
+/// over n = 0 .. flows - 1. With one way it is the problem of the birthdays.
+fn expected(sets: u32, ways: u32, flows: u32) -> f64 {
+    let chance = 1.0 / f64::from(sets);
+    // By n: the probabilities of 0 .. ways - 1 others.
+    let mut fewer = vec![0.0; ways as usize];
+    fewer[0] = 1.0;
+    let mut sum = 0.0;
+    for _ in 0..flows {
+        sum += 1.0 - fewer.iter().sum::<f64>();
+        for others in (0..fewer.len()).rev() {
+            let before = if others > 0 { fewer[others - 1] } else { 0.0 };
+            fewer[others] = fewer[others] * (1.0 - chance) + before * chance;
+        }
+    }
+    sum
+}
+
+#[test]
+fn vcs_meet_as_often_as_birthdays_do() {
+    // 365 days and 23 people: 23 - 365 (1 - (364/365)^23) of them have a birthday that an earlier one has.
+    let birthdays = 23.0 - 365.0 * (1.0 - (364.0f64 / 365.0).powi(23));
+    assert!((expected(365, 1, 23) / birthdays - 1.0).abs() < 1e-9);
+    // 1024 queues, one by one, by fours and by eights. Of 2000 hashes the mean count is known to a few per cent; where few meet, less well.
+    for (sets, ways, flows) in [(1024, 1, 23), (1024, 1, 100), (256, 4, 300), (128, 8, 600), (128, 8, 1000)] {
+        let (found, expected) = (collisions(sets, ways, flows, 2000), expected(sets, ways, flows));
+        // What a flow adds to the count is 0 or 1, and the counts of two flows are nearly independent: four standard deviations.
+        let slack = 4.0 * (expected / 2000.0).sqrt();
+        assert!((found - expected).abs() < slack, "{sets} x {ways}, {flows} flows: {found} and {expected}");
+    }
+}
+
+#[test]
+fn sets_of_eight_keep_a_hundred_vcs_apart_that_single_queues_do_not() {
+    assert!(expected(128, 8, 100) < 1e-4 && expected(1024, 1, 100) > 4.0);
+    assert_eq!(collisions(128, 8, 100, 2000), 0.0);
+}
+
+#[test]
+fn a_vc_comes_back_to_its_queue_until_another_is_served_from_it() {
+    let mut hash = FlowHash::new(1, 8, 0);
+    let queue = hash.place(7, |_| false);
+    hash.serve(7, queue);
+    // In use or not, it is its own.
+    assert_eq!(hash.place(7, |_| true), queue);
+    hash.serve(8, queue);
+    assert_ne!(hash.place(7, |other| other == queue), queue);
+}
+
+#[test]
+fn numbers_outside_their_range_are_refused_with_it() {
+    let refused = |flow_queue: flow_queue::Params| {
+        let params = SchedulerParams { flow_queue, ..of(DisciplineName::FlowQueue) };
+        let contracts = weighted(&[1]);
+        let vcs = Vcs::of(Category::default(), &contracts, service());
+        let error = Discipline::new(&params, vcs).unwrap_err();
+        (error.key, error.message)
+    };
+    let default = flow_queue::Params::default;
+    let cases = [
+        (flow_queue::Params { quantum: 0, ..default() }, ("quantum", "expected 1 or more, found 0")),
+        (flow_queue::Params { sets: 4097, ..default() }, ("sets", "expected 0 to 4096, found 4097")),
+        (flow_queue::Params { ways: 0, ..default() }, ("ways", "expected 1 to 64, found 0")),
+    ];
+    for (params, (key, message)) in cases {
+        assert_eq!(refused(params), (key, message.to_owned()));
+    }
+}
