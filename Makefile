@@ -143,10 +143,26 @@ instructions: ## Count instructions per cell-hop with callgrind (needs valgrind)
 		printf "%d instructions / %d cell-hops = %.1f instructions per cell-hop\n", total, hops, total / hops }' \
 		$(TARGET_DIR)/instructions.txt $(TARGET_DIR)/callgrind.out
 
+.PHONY: record-instructions
+record-instructions: ## Add the instructions per cell-hop of this commit to benches/instructions.csv (needs valgrind).
+	@command -v valgrind >/dev/null || { echo "make record-instructions needs valgrind (Debian: apt-get install valgrind)" >&2; exit 1; }
+	cargo build --locked --release --package celltrain-xtask
+	"$(PYTHON)" benches/history.py record $(TARGET_DIR)/release/celltrain-xtask
+
+.PHONY: check-instructions
+check-instructions: ## Fail where a workload takes 3 % more instructions than recorded, and no commit says why.
+	cargo build --locked --release --package celltrain-xtask
+	"$(PYTHON)" benches/history.py check $(TARGET_DIR)/release/celltrain-xtask
+
 .PHONY: soak
 soak: ## Run random scenarios: SECONDS=60 or SCENARIOS=N, on JOBS=1 processes, SEED=S to repeat.
 	SECONDS=$(SECONDS) SCENARIOS=$(SCENARIOS) JOBS=$(JOBS) SEED=$(SEED) RUST_BACKTRACE=0 \
 		cargo test --locked --quiet --package celltrain-network --test composed -- --ignored --exact soak::soak --nocapture
+
+.PHONY: check-threads
+check-threads: ## Check what the threads of a run share, under every order of their steps (fetches loom).
+	cd tests/loom && CARGO_TARGET_DIR=$(abspath $(TARGET_DIR))/loom cargo test --locked
+	rustfmt --edition 2024 --check tests/loom/src/lib.rs
 
 .PHONY: robustness
 robustness: build $(VENV)/.dev ## Kill commands at KILLS=100 random moments each, flip every bit of a store; SEED=1.

@@ -8,7 +8,7 @@ replication, or with a limit, and gets a verdict of three values.
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
@@ -20,6 +20,7 @@ from celltrain.comparison import Comparison, compare, comparison_key
 from celltrain.errors import InputError, ScenarioError, unknown
 from celltrain.experiment import run
 from celltrain.folder import Folder, claim, remove_results
+from celltrain.papers.expression import NoValue
 from celltrain.results import Result
 from celltrain.scenario import Scenario, load, shown
 from celltrain.suite_file import Section, Statement, Suite, is_place
@@ -68,6 +69,8 @@ class Judged:
     ratio: float | None
     """The mean of the measure over that of the baseline; None where that is zero or either has no value."""
     verdict: verdicts.Verdict
+    cause: str | None
+    """Why it fails, if the suite knows; None where the statement is supported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +107,27 @@ class SuiteResults:
         means = [sum(sample) / len(sample) for sample in samples]
         ratio = means[0] / means[1] if means[1] and all(map(math.isfinite, means)) else None
         found = self.estimate(section, variant, statement.measure)
-        return Judged(section.place, variant, statement, found, ratio, statement.judge(*samples).verdict)
+        verdict = statement.judge(*samples).verdict
+        cause = None if verdict == verdicts.Verdict.SUPPORTED else self._cause(section, variant, statement)
+        return Judged(section.place, variant, statement, found, ratio, verdict, cause)
+
+    def _cause(self, section: Section, variant: str, statement: Statement) -> str | None:
+        for one in self.suite.causes:
+            if one.explains(section.place, variant, statement.measure):
+                return one.sentence
+        return None
+
+    def causes(self, place: str) -> list[str]:
+        """For people: a line for each cause of what is not supported in a section."""
+        found: dict[tuple[str, str], list[str]] = {}
+        for one in self.judged():
+            if one.section == place and one.cause is not None:
+                title = self.suite.measure(one.statement.measure).title
+                found.setdefault((one.variant, one.cause), []).append(title)
+        return [
+            f"{variant}, {' and '.join(dict.fromkeys(titles))}: {cause}"
+            for (variant, cause), titles in found.items()
+        ]
 
     @property
     def defects(self) -> list[str]:
@@ -143,6 +166,7 @@ class SuiteResults:
                 "ci95": one.found.half_width,
                 "ratio": one.ratio,
                 "verdict": str(one.verdict),
+                "cause": one.cause,
             }
             for one in self.judged()
         ]
@@ -201,7 +225,7 @@ def run_suite(
             if finish is not None:
                 finish(found[section.place], target)
             found[section.place].write_to(target)
-    return SuiteResults(suite, found, baselines)
+    return SuiteResults(replace(suite, causes=()) if asked.ecn else suite, found, baselines)
 
 
 def check_suite(suite: Suite, asked: Asked = ASKED) -> None:
@@ -242,7 +266,8 @@ def _check_measure(suite: Suite, section: Section, name: str, brief: Result) -> 
     known = brief.summary["metric"].to_list()
     if name in suite.measures:
         try:
-            suite.measures[name].sample(brief)
+            with suppress(NoValue):  # it selects by data, and there are none yet
+                suite.measures[name].sample(brief)
         except InputError as error:
             raise InputError(f"{where}: measure {name}: {error}") from None
     elif name not in known:

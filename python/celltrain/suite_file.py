@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from celltrain.errors import InputError, unknown
 from celltrain.manifests import MANIFEST
 from celltrain.papers.expression import Expression
 from celltrain.scenario import read_text, shown
+from celltrain.suite_causes import Cause, load_causes
 from celltrain.suite_measures import OwnMeasure
 
 __all__ = ["Section", "Statement", "Suite", "is_place", "load_suite", "suites"]
@@ -103,6 +104,8 @@ class Suite:
     measures: Mapping[str, OwnMeasure]
     """What the suite measures beside the summary, by name."""
     sections: tuple[Section, ...]
+    causes: tuple[Cause, ...] = ()
+    """Why statements fail."""
 
     def measure(self, name: str) -> registry.Measure:
         """A measure by its name: one of the suite's own, or one of the summary.
@@ -143,9 +146,11 @@ def load_suite(name: str | PathLike[str]) -> Suite:
         folder = known[str(name)]
     place = folder / FILE
     try:
-        return _Reader(place).suite(parsed(read_text(place)))
+        suite = _Reader(place).suite(parsed(read_text(place)))
     except ValueError as error:
         raise InputError(f"{shown(place)}: {error}") from error
+    judged = {one.place: [said.measure for said in one.statements] for one in suite.sections}
+    return replace(suite, causes=load_causes(folder, judged))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,12 @@
 """What the sections of a suite look at: measures of the summary, and those that the suite defines."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from celltrain.errors import InputError, unknown
-from celltrain.papers.expression import Columns, Expression
+from celltrain.papers.expression import Columns, Expression, NoValue
 from celltrain.papers.functions import PLAIN, RECORD_FRAMES
 from celltrain.registry import Measure
 from celltrain.results import Result
@@ -24,13 +25,23 @@ class OwnMeasure:
     value: Expression
 
     def sample(self, result: Result) -> list[float]:
-        """Its value in every replication, in order.
+        """Its value in every replication, in order; not a number where what it selects is empty.
 
         Raises:
             InputError: it reads a column that the results lack, or it is no single number.
+            NoValue: what it selects is empty in every replication.
         """
-        every = range(result.manifest["replications"])
-        return [self._number(_Replication(result, number)) for number in every]
+        found: list[float] = []
+        nothing: NoValue | None = None
+        for number in range(result.manifest["replications"]):
+            try:
+                found.append(self._number(_Replication(result, number)))
+            except NoValue as error:
+                found.append(math.nan)
+                nothing = error
+        if nothing is not None and all(map(math.isnan, found)):
+            raise nothing
+        return found
 
     def _number(self, scope: "_Replication") -> float:
         found = self.value.evaluate(scope, PLAIN)

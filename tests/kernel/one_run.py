@@ -7,10 +7,8 @@ Needs root. The process becomes the bottleneck; a child holds the sockets.
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
-import struct
 import sys
 import time
 from dataclasses import asdict, dataclass, field
@@ -20,11 +18,6 @@ from bottleneck import Bottleneck, Direction, enter_namespace, open_tun, relay
 
 SENDER, RECEIVER = "10.0.0.1", "10.0.0.2"
 FIRST_PORT = 5001
-# sched_setattr(2) on x86-64.
-SYS_SCHED_SETATTR = 314
-SCHED_OTHER = 0
-NICE = -5
-SLICE_NS = 100_000
 SETTLE = 0.3
 """Seconds between the fork and the first SYN."""
 
@@ -97,9 +90,11 @@ def run(case: Case) -> dict:
 
 
 def be_punctual() -> None:
-    """Asks the scheduler for short turns that come soon, as this process is awake for microseconds only."""
-    attributes = struct.pack("=IIQiIQQQ", 48, SCHED_OTHER, 0, NICE, 0, SLICE_NS, 0, 0)
-    ctypes.CDLL(None).syscall(SYS_SCHED_SETATTR, 0, attributes, 0)
+    """Asks the scheduler to run this process before others whenever it is awake: for microseconds only.
+
+    A delivery that is 1 ms late breaks a train of ACKs, by which the kernel's HyStart ends slow start.
+    """
+    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
 
 
 if __name__ == "__main__":

@@ -1,44 +1,89 @@
 """Looks for quotations in the text that they are from: `python tests/papers/quotations.py FILE TEXT`.
 
 FILE is a `paper.toml` or a `suite.toml`, TEXT the text of the standard or draft, which the project does not
-contain. Differences in white space and between straight and typographic quotation marks do not count. Exits
-with status 1 if a quotation is not there.
+contain: an RFC, whose headings begin with their numbers, or a draft in Markdown, whose headings are counted.
+A quotation has to stand in the section that its `place` begins with, subsections included, if the text has
+its heading. White space, hyphens and the kind of quotation marks do not count. Exits with status 1 if a
+quotation is not there.
 """
 
 from __future__ import annotations
 
+import re
 import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+_PLACE = re.compile(r"(?:section )?(\d+(?:\.\d+)*)(?![\d.]*\w)")
+_NUMBERED = re.compile(r"([1-9]\d?(?:\.\d\d?)*)\.? {1,3}[A-Z]")
+_MARKDOWN = re.compile(r"(#+) ")
 
-def quotations(content: Any) -> Iterator[str]:
-    """Every value of a key `quote`."""
+
+def quotations(content: Any) -> Iterator[tuple[str, str]]:
+    """Every value of a key `quote`, with the `place` beside it."""
     if isinstance(content, dict):
-        for key, value in content.items():
-            yield from [value] if key == "quote" else quotations(value)
+        if "quote" in content:
+            yield content["quote"], content.get("place", "")
+        for value in content.values():
+            yield from quotations(value)
     elif isinstance(content, list):
         for one in content:
             yield from quotations(one)
 
 
 def plain(text: str) -> str:
-    """The words of a text with one space between them."""
+    """The words of a text with one space between them, and without hyphens: a line may end at one."""
+    text = re.sub(r"(?<=\w)-\s*", "", text)
     return " ".join(text.translate(str.maketrans("“”’", '""\'')).split())
 
 
+def sections(text: str) -> dict[str, str]:
+    """The words of each section by its number, those of its subsections included."""
+    found: dict[str, list[str]] = {}
+    counts: list[int] = []
+    number = ""
+    is_markdown = any(_MARKDOWN.match(line) for line in text.splitlines())
+    for line in text.splitlines():
+        if is_markdown and (heading := _MARKDOWN.match(line)):
+            own = _NUMBERED.match(line.lstrip("# "))
+            depth = len(heading[1])
+            counts = [*counts[:depth], *[0] * (depth - len(counts))]
+            counts[depth - 1] += 1
+            number = own[1] if own else ".".join(map(str, counts))
+        elif not is_markdown and (heading := _NUMBERED.match(line)):
+            number = heading[1]
+        parts = number.split(".")
+        for depth in range(len(parts)):
+            found.setdefault(".".join(parts[: depth + 1]), []).append(line)
+    return {number: plain("\n".join(lines)) for number, lines in found.items()}
+
+
+def fault(quote: str, place: str, text: str, by_number: dict[str, str]) -> str | None:
+    """What is wrong with a quotation; None if it stands where it is said to stand."""
+    if plain(quote) not in plain(text):
+        return "not in the text"
+    section = _PLACE.match(place)
+    if section is None or section[1] not in by_number:
+        return None  # its place is no section, such as the abstract, or the text lacks the heading
+    if plain(quote) not in by_number[section[1]]:
+        elsewhere = [number for number, words in by_number.items() if plain(quote) in words]
+        return f"not in section {section[1]}, but in {max(elsewhere, key=len, default='none')}"
+    return None
+
+
 def main() -> None:
-    """Names every quotation that is not in the text."""
+    """Names every quotation that is not where it is said to be."""
     file, source = map(Path, sys.argv[1:])
-    text = plain(source.read_text(encoding="utf-8"))
+    text = source.read_text(encoding="utf-8")
+    by_number = sections(text)
     every = list(quotations(tomllib.loads(file.read_text(encoding="utf-8"))))
-    absent = [one for one in every if plain(one) not in text]
-    for one in absent:
-        sys.stdout.write(f"not in {source.name}: {one}\n")
-    sys.stdout.write(f"{len(every) - len(absent)} of {len(every)} quotations are in {source.name}\n")
-    sys.exit(1 if absent or not every else 0)
+    faults = [(quote, found) for quote, place in every if (found := fault(quote, place, text, by_number))]
+    for quote, found in faults:
+        sys.stdout.write(f"{source.name}: {found}: {quote}\n")
+    sys.stdout.write(f"{len(every) - len(faults)} of {len(every)} quotations stand in {source.name}\n")
+    sys.exit(1 if faults or not every else 0)
 
 
 if __name__ == "__main__":

@@ -23,11 +23,15 @@ CONGESTION: dict[str, dict[str, Any]] = {
 NO_SACK = {
     "recovery": "newreno",
     "newreno-impatient": False,
+    "newreno-full-ack": "deflated",
     "sack": False,
     "dsack": False,
     "limited-transmit": True,
 }
-"""The kernel without SACK: NewReno whose timer every partial ACK restarts."""
+"""The kernel without SACK: NewReno whose timer every partial ACK restarts.
+
+It ends with its whole window, whatever is in flight.
+"""
 
 SECOND_FLOW = """
 [[flow]]

@@ -25,7 +25,7 @@ LATE_MS = 5.0
 """What the emulator may add to a round trip, on average."""
 SHARE = 0.1
 """How far CUBIC's share of a bottleneck, the mean over who starts first, may lie from that in the kernel."""
-ORDER = 5.0
+ORDER = 2.0
 """Retransmissions are of the same order if neither has more than so many times the other's."""
 
 

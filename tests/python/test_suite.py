@@ -348,6 +348,19 @@ def test_an_expression_that_the_runs_do_not_answer_is_refused(
     assert not out.exists()
 
 
+def test_a_measure_may_select_by_data(rivals: Path, cli: Cli) -> None:
+    """Before anything has run there is nothing to select from, and `max` of nothing has no value."""
+    old = "sum(flows.goodput[flows.flow == '2'])"
+    suite = load_suite(changed(rivals, old, "max(flows.goodput[flows.segments_sent > 100])"))
+    found = run_suite(suite, jobs=1)
+    goodputs = found.found["1"].results["linux"].flows.filter(replication=0)["goodput"]
+    assert suite.measures["other"].sample(found.found["1"].results["linux"])[0] == goodputs.max()
+    never = load_suite(changed(rivals, "> 100", "> 1e9"))
+    with pytest.raises(InputError, match="has no value"):
+        never.measures["other"].sample(found.found["1"].results["linux"])
+    assert cli("suite", rivals, "--jobs", "1").code == 2
+
+
 def test_unknown_names_are_refused_with_the_nearest(tiny: Path) -> None:
     with pytest.raises(InputError, match="did you mean 'aqm'"):
         load_suite("aqn")
@@ -508,3 +521,79 @@ def test_a_policy_that_there_is_not_yet(tiny: Path, cli: Cli) -> None:
     answer = cli("suite", tiny, "--aqm", "mine")
     assert answer.code == 2
     assert "A rule of your own is the policy 'script'" in answer.err
+
+
+CAUSE = """
+[[cause]]
+sections = ["1"]
+variant = "codel"
+measures = ["goodput"]
+text = "There is no more than the link carries"
+tried = "twice the rate"
+set = { "link.rate" = "20 Mbit/s" }
+gave = "100 %, contradicted"
+
+[[cause]]
+sections = ["1"]
+variant = "codel"
+measures = ["delay_mean"]
+text = "Never said, as the statement holds"
+tried = "nothing"
+gave = "nothing"
+"""
+
+
+def test_the_cause_of_what_fails_stands_beside_the_verdict(tiny: Path, cli: Cli) -> None:
+    (tiny / "causes.toml").write_text(CAUSE)
+    found = run_suite(load_suite(tiny), jobs=1)
+    sentence = "There is no more than the link carries. With twice the rate: 100 %, contradicted."
+    assert [one.cause for one in found.judged()] == [None, sentence]
+    assert found.causes("1") == [f"codel, goodput: {sentence}"]
+    assert sentence in suite_report(found, ["celltrain", "suite", "tiny"])
+    assert [row["cause"] for row in found.to_json()["rows"]] == [None, sentence]
+    printed = cli("suite", tiny, "--jobs", "1").out
+    assert sentence in printed
+    assert "Never said" not in printed
+
+
+def test_causes_are_those_of_the_settings_of_the_suite(tiny: Path) -> None:
+    """With ECN a policy does something else, and was not tried."""
+    (tiny / "causes.toml").write_text(CAUSE)
+    assert not run_suite(load_suite(tiny), Asked(ecn=True), jobs=1).causes("1")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('sections = ["1"]', 'sections = ["2"]', "unknown section '2'"),
+        ('measures = ["goodput"]', 'measures = ["godput"]', "did you mean 'goodput'"),
+        ('variant = "codel"', "variant = 3", "needs `variant`, a text"),
+        ("[[cause]]", "[cause]", "is an array of tables"),
+        ("[[cause]]", "limits = 3\n[[cause]]", "is an array of tables"),
+        ("gave =", "given =", "did you mean 'gave'"),
+        ("set = {", "set = 3 # {", "`set` is a table"),
+        ("set = {", "replications = 0\nset = {", "1 or more"),
+        ("sections = [", "sections = 1 # [", "needs `sections`, a list of texts"),
+    ],
+)
+def test_a_wrong_file_of_causes_is_refused_with_a_sentence(
+    tiny: Path, old: str, new: str, message: str
+) -> None:
+    (tiny / "causes.toml").write_text(CAUSE[: CAUSE.rindex("[[cause]]")].replace(old, new))
+    with pytest.raises(InputError, match=r"causes\.toml") as error:
+        load_suite(tiny)
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize("name", sorted(suites()))
+def test_what_tests_a_shipped_cause_can_run(name: str) -> None:
+    """`tests/suites/causes.py` repeats it: the scenario accepts the settings."""
+    suite = load_suite(name)
+    assert suite.causes
+    for cause in suite.causes:
+        assert cause.variant in (*suite.stacks, *suite.policies)
+        assert cause.settings or cause.replications
+        for place in cause.sections:
+            section = suite.section(place)
+            planned = plan(suite, section, Asked()).settings[cause.variant]
+            load(section.scenario).with_({**planned, **cause.settings})

@@ -290,6 +290,12 @@ impl Network {
         self.places.iter().filter_map(|&(node, port)| self.nodes[node].ports().get(port))
     }
 
+    /// Every port, for a test to tamper with.
+    #[cfg(test)]
+    pub(crate) fn ports_mut(&mut self) -> impl Iterator<Item = &mut Port> {
+        self.nodes.iter_mut().flat_map(Node::ports_mut)
+    }
+
     /// Forgets what cannot be had as differences: a new window begins.
     pub(crate) fn begin_window(&mut self) {
         for node in &mut self.nodes {

@@ -35,6 +35,7 @@ impl StackSpec {
             recovery: Some(recovery),
             slow_start_limit: (!control.sets_window()).then_some(params.slow_start_limit),
             hystart: Some(params.hystart),
+            hystart_variant: params.hystart.then_some(params.hystart_variant),
             congestion_avoidance: reno_growth.then_some(params.congestion_avoidance),
             halving: reno_growth.then_some(params.halving),
             cubic_fast_convergence: cubic_growth.then_some(params.cubic_fast_convergence),
@@ -53,6 +54,7 @@ impl StackSpec {
             limited_transmit_resends: Some(params.limited_transmit_resends && params.limited_transmit),
             idle_restart: Some(params.idle_restart),
             nagle: Some(params.nagle),
+            nagle_minshall: Some(params.nagle_minshall),
             fin: Some(params.fin),
             pacing: Some(params.pacing),
             timestamps: Some(params.timestamps),
@@ -61,6 +63,7 @@ impl StackSpec {
             f_rto: Some(params.f_rto),
             ecn: Some(params.ecn),
             accurate_ecn: Some(params.accurate_ecn),
+            ecn_window_min: params.ecn.then_some(params.ecn_window_min),
             syn_exchange: Some(params.syn_exchange),
             ack_every: Some(params.ack_every),
             ..all
@@ -74,6 +77,9 @@ impl StackSpec {
         Self {
             stack: self.stack,
             delayed_ack: Some(Duration(params.delayed_ack)),
+            delayed_ack_max: Some(Duration(params.delayed_ack_max)),
+            quick_acks: Some(params.quick_acks),
+            quick_acks_growing: Some(params.quick_acks_growing),
             rto_min: Some(Duration(params.rto_min)),
             rto_variance_min: exact.then_some(Duration(params.rto_variance_min)),
             rto_max: Some(Duration(params.rto_max)),

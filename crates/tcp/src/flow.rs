@@ -39,6 +39,8 @@ pub(crate) struct Flow {
     pub(crate) offered: u64,
     /// Whether a FIN takes the last of the numbers below `offered`.
     pub(crate) closed: bool,
+    /// The byte after the last small segment of new data.
+    pub(crate) small_end: u64,
     pub(crate) cwnd: u64,
     pub(crate) ssthresh: u64,
     /// Receive window.
@@ -98,6 +100,7 @@ impl Flow {
             max: 0,
             offered: 0,
             closed: false,
+            small_end: 0,
             cwnd: u64::from(params.initial_window) * mss,
             ssthresh: params.initial_ssthresh,
             rwnd: params.receive_window,
@@ -117,7 +120,7 @@ impl Flow {
             cwr_owed: false,
             timer: RetransmissionTimer::new(params),
             alarm: NEVER,
-            hystart: params.hystart.then(HyStart::default),
+            hystart: HyStart::new(params),
             delivery: params.congestion_control.samples().then(Box::default),
             pacing_rate: None,
             limits: LimitClock::default(),
@@ -229,12 +232,13 @@ impl Flow {
     }
 
     // RFC 9438 §4.6: MUST reduce cwnd for ECN-Echo until it is one segment
-    /// Reduces the window to `window` for an echoed congestion mark, but not below a segment, and the threshold not below
-    /// two (RFC 3168 section 6.1.2).
+    /// Reduces the window to `window` for an echoed congestion mark, but not below one segment, or two if the stack says so, and the
+    /// threshold not below two (RFC 3168 section 6.1.2).
     pub(crate) fn answer_mark(&mut self, now: Time, window: u64) {
         let ssthresh = window.max(2 * self.mss);
         self.ssthresh = ssthresh;
-        self.cwnd = self.cwnd.min(window).max(self.mss);
+        let least = u64::from(self.params.ecn_window_min) * self.mss;
+        self.cwnd = self.cwnd.min(window.max(least));
         self.marked_at = self.max;
         self.note_reduction();
         self.stats.ecn_reductions += 1;
@@ -313,13 +317,15 @@ impl Flow {
     }
 
     /// Whether a segment that is not full should go: the sender's silly-window avoidance (RFC 9293 section
-    /// 3.8.6.2.1) and Nagle's algorithm (section 3.7.4).
+    /// 3.8.6.2.1) and Nagle's algorithm (section 3.7.4), or its variant that waits for small segments alone.
     fn worth_sending(&self, len: u64, end: u64) -> bool {
         if self.nxt < self.max {
             return end >= self.max || end == self.offered;
         }
-        // Nagle's algorithm holds data back; a FIN alone is none.
-        let holds = self.params.nagle && self.nxt > self.una && len > 0;
+        // Nagle's algorithm holds data back; a FIN alone is none. The variant is that of Linux, where a FIN takes the last data along.
+        let (awaited, data) =
+            if self.params.nagle_minshall { (self.small_end, !self.closed) } else { (self.nxt, len > 0) };
+        let holds = self.params.nagle && awaited > self.una && data;
         (end == self.offered && !holds) || 2 * len >= self.rwnd_max
     }
 }

@@ -54,6 +54,7 @@ mod flow;
 mod limits;
 mod pacing;
 mod params;
+mod quick_ack;
 mod ranges;
 mod reader;
 mod receiver;
@@ -71,8 +72,8 @@ pub use endpoint::Tcp;
 pub use event::{BbrPhase, Event, EventKind, ExitCause, LossSign};
 pub use limits::Limits;
 pub use params::{
-    CongestionAvoidance, CubicAlpha, CubicArithmetic, FastRetransmitGuard, Halving, NewrenoFullAck, Params,
-    RtoArithmetic,
+    CongestionAvoidance, CubicAlpha, CubicArithmetic, FastRetransmitGuard, Halving, HystartVariant,
+    NewrenoFullAck, Params, RtoArithmetic,
 };
 pub use receiver::Receiver;
 pub use recovery::RecoveryKind;

@@ -29,6 +29,17 @@ pub enum Halving {
     Window,
 }
 
+/// What ends the first slow start before a loss.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum HystartVariant {
+    /// HyStart++ (RFC 9406): round trips that grow from one round to the next slow it down, and end it after five rounds.
+    #[serde(rename = "rfc-9406")]
+    Rfc9406,
+    /// Linux (Ha and Rhee 2011): a train of ACKs as long as half the shortest round trip, or round trips an eighth above it, end it at once.
+    Linux,
+}
+
 /// How fast CUBIC's estimate of Reno's window grows once it has regained the window of the last reduction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -116,8 +127,10 @@ pub struct Params {
     pub recovery: RecoveryKind,
     /// Bytes that one ACK may open the window by in slow start, in segments.
     pub slow_start_limit: u32,
-    /// HyStart++ watches the first slow start.
+    /// The first slow start is watched, and may end before a loss.
     pub hystart: bool,
+    /// What ends it.
+    pub hystart_variant: HystartVariant,
     /// Reno's growth above the slow-start threshold.
     pub congestion_avoidance: CongestionAvoidance,
     /// What a loss halves.
@@ -150,6 +163,8 @@ pub struct Params {
     pub idle_restart: bool,
     /// Nagle's algorithm.
     pub nagle: bool,
+    /// Of what is unacknowledged, Nagle's algorithm waits for small segments alone.
+    pub nagle_minshall: bool,
     /// A finite transfer ends with a FIN.
     pub fin: bool,
     /// Segments leave at a rate.
@@ -166,12 +181,20 @@ pub struct Params {
     pub ecn: bool,
     /// ECN feedback counts marks.
     pub accurate_ecn: bool,
+    /// Segments below which marks do not reduce the window.
+    pub ecn_window_min: u32,
     /// Open the connection with SYN and SYN|ACK.
     pub syn_exchange: bool,
     /// Full segments that one ACK may cover.
     pub ack_every: u32,
     /// Longest time that an ACK may wait; 0 acknowledges every segment at once.
     pub delayed_ack: Time,
+    /// What that time may grow to where segments arrive further apart; `delayed_ack` if it stands.
+    pub delayed_ack_max: Time,
+    /// Segments acknowledged at once at the start; 0 for none.
+    pub quick_acks: u32,
+    /// So are those that let the receive window of Linux grow.
+    pub quick_acks_growing: bool,
     /// Smallest retransmission timeout.
     pub rto_min: Time,
     /// Largest retransmission timeout.

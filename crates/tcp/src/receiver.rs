@@ -8,6 +8,7 @@ use crate::{
     congestion::CongestionKind,
     flow::FIRST_MARK_COUNT,
     params::Params,
+    quick_ack::QuickAcks,
     ranges::Ranges,
     reader::Reader,
     rto::Clock,
@@ -30,7 +31,11 @@ pub struct Receiver {
     window: u64,
     /// The application, if it does not read at once.
     reader: Option<Reader>,
-    /// Whether there is a slow reader, or each mark is echoed: most receivers need not look further.
+    /// When ACKs go at once, if not only as RFC 5681 says.
+    quick: Option<Box<QuickAcks>>,
+    /// How long an ACK may wait.
+    delay: Time,
+    /// Whether there is a slow reader, each mark is echoed, or some ACKs are quick: most receivers need not look further.
     special: bool,
     /// RCV.NXT: the next byte expected in order.
     next: u64,
@@ -70,7 +75,10 @@ impl Receiver {
             clock: Clock::new(params),
             window: advertised_window(params),
             reader: Reader::new(params),
+            quick: QuickAcks::new(params),
+            delay: params.delayed_ack,
             special: params.read_rate.is_some()
+                || QuickAcks::wanted_by(params)
                 || params.accurate_ecn
                 || params.congestion_control == CongestionKind::Dctcp,
             next: 0,
@@ -121,6 +129,11 @@ impl Receiver {
     pub fn on_timeout(&mut self, now: Time) {
         if now >= self.deadline {
             self.acknowledge();
+            if let Some(quick) = &mut self.quick
+                && self.unacknowledged > 0
+            {
+                quick.on_expiry();
+            }
         }
     }
 
@@ -172,12 +185,23 @@ impl Receiver {
         self.count(segment, new, closes);
         if !in_order || filling || news || self.is_closed() {
             // Out of order, a duplicate, or a hole filled in part or whole (RFC 5681 section 4.2).
-            if new == 0 && self.params.dsack {
-                self.duplicate = Some(segment.seq..end);
+            if new == 0 {
+                self.on_duplicate(segment.seq..end);
             }
             self.acknowledge();
         } else {
             self.delay_ack(now);
+        }
+    }
+
+    /// Notes that nothing in `range` was new.
+    #[cold]
+    fn on_duplicate(&mut self, range: Range<u64>) {
+        if self.params.dsack {
+            self.duplicate = Some(range);
+        }
+        if let Some(quick) = &mut self.quick {
+            quick.on_duplicate(self.window);
         }
     }
 
@@ -233,7 +257,7 @@ impl Receiver {
     fn note_mark(&mut self, now: Time, segment: &Segment) -> bool {
         let marked = segment.ecn == Ecn::Ce;
         self.stats.marked_segments += u64::from(marked);
-        let urgent = self.special && self.note_special(now, segment.end(), marked);
+        let urgent = self.special && self.note_special(now, segment, marked);
         if self.special && (self.marks.is_some() || self.params.congestion_control == CongestionKind::Dctcp) {
             return urgent;
         }
@@ -246,13 +270,13 @@ impl Receiver {
         urgent
     }
 
-    /// Lets the application read what was there before a segment that ends at `end`, and counts marks or follows each packet's
-    /// own, if the sender wants that. Returns whether an ACK should go at once: the mark changed, or the segment closes the window.
-    fn note_special(&mut self, now: Time, end: u64, marked: bool) -> bool {
-        let mut urgent = false;
+    /// Lets the application read what was there before a segment, and counts marks or follows each packet's own, if the sender wants
+    /// that. Returns whether an ACK should go at once: the mark changed, the segment closes the window, or some ACKs are quick.
+    fn note_special(&mut self, now: Time, segment: &Segment, marked: bool) -> bool {
+        let mut urgent = self.note_quick(now, segment, marked);
         if let Some(reader) = &mut self.reader {
             reader.advance(now, self.next);
-            urgent = reader.closed_by(end);
+            urgent |= reader.closed_by(segment.end());
         }
         if let Some(marks) = &mut self.marks {
             urgent |= marks.note(marked);
@@ -260,6 +284,17 @@ impl Receiver {
             let before = std::mem::replace(&mut self.echoing, self.ecn && marked);
             urgent |= before != self.echoing;
         }
+        urgent
+    }
+
+    /// Returns whether an ACK should go at once as Linux does it, and sets the delay otherwise.
+    fn note_quick(&mut self, now: Time, segment: &Segment, marked: bool) -> bool {
+        let Some(quick) = &mut self.quick else { return false };
+        if marked && !self.echoing {
+            quick.on_mark(self.window);
+        }
+        let urgent = quick.on_data(now, self.window, segment.len, self.reader.is_none());
+        self.delay = quick.delay();
         urgent
     }
 
@@ -288,7 +323,7 @@ impl Receiver {
         if self.params.delayed_ack == 0 || self.unacknowledged >= enough {
             self.acknowledge();
         } else {
-            self.deadline = self.deadline.min(now + self.params.delayed_ack);
+            self.deadline = self.deadline.min(now + self.delay);
         }
     }
 
@@ -340,6 +375,9 @@ impl Receiver {
     /// Puts the acknowledgement of all that arrived in order into a segment with data. A delayed ACK need not go any more.
     pub(crate) fn ride(&mut self, now: Time, segment: &mut Segment) {
         self.deadline = NEVER;
+        if let Some(quick) = &mut self.quick {
+            quick.on_reply(now);
+        }
         let echo = self.acknowledged(now);
         // The three bits of a count stand where the sender's own bits do (RFC 9768 section 3.2.2).
         segment.flags = if self.marks.is_some() { Flags::ACK | echo } else { segment.flags | echo };
@@ -355,6 +393,9 @@ impl Receiver {
         self.ack_due = false;
         self.unacknowledged = 0;
         if self.special {
+            if let Some(quick) = &mut self.quick {
+                quick.on_ack();
+            }
             self.follow_reader(now);
         }
         self.last_ack_sent = self.next;
@@ -385,6 +426,9 @@ impl Receiver {
 
     fn syn_ack(&mut self, now: Time) -> Segment {
         self.syn_ack_due = false;
+        if let Some(quick) = &mut self.quick {
+            quick.on_syn_ack(now);
+        }
         let agreed = match self.marks {
             Some(_) => Flags::ACCURATE_ECN_ANSWER,
             None if self.ecn => Flags::ECE,

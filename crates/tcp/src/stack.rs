@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 use crate::{
     congestion::CongestionKind,
     params::{
-        CongestionAvoidance, CubicAlpha, CubicArithmetic, FastRetransmitGuard, Halving, NewrenoFullAck,
-        Params, RtoArithmetic,
+        CongestionAvoidance, CubicAlpha, CubicArithmetic, FastRetransmitGuard, Halving, HystartVariant,
+        NewrenoFullAck, Params, RtoArithmetic,
     },
     recovery::RecoveryKind,
 };
@@ -42,16 +42,17 @@ pub enum Stack {
     /// CUBIC (RFC 9438) with SACK recovery, timestamps, window scaling to 1 MiB, initial window 10 segments
     /// (RFC 6928).
     Cubic,
-    /// A current Linux kernel with its defaults: CUBIC in whole segments whose estimate of Reno stays slow, RACK-TLP,
-    /// F-RTO, timestamps, initial window 10, byte counting without a limit, Nagle, a variance term of at least 200 ms in the timeout,
-    /// ACKs after 40 ms, MSS 1448 B beside timestamps, window 4 MB. HyStart++ (RFC 9406) stands in for the kernel's HyStart.
-    /// (chosen): every second segment acknowledged from the start, where the kernel begins with an ACK for each; SRTT and RTTVAR
-    /// by RFC 7323 appendix G. Checked against recorded runs of Linux 6.18.
+    /// A current Linux kernel with its defaults: CUBIC in whole segments whose estimate of Reno stays slow, its HyStart, RACK-TLP,
+    /// F-RTO, timestamps, initial window 10, byte counting without a limit, Nagle in Minshall's variant, a variance term of at least
+    /// 200 ms in the timeout, segments acknowledged at once while the receive window would grow, later ACKs after 40 to 200 ms, marks that
+    /// leave two segments, MSS 1448 B beside timestamps, window 4 MB. (chosen): SRTT and RTTVAR by RFC 7323 appendix G; no PSH flags, so
+    /// that the ACK of a full segment at the end of a transfer is delayed; no compression of duplicate ACKs. Checked against recorded
+    /// runs of Linux 6.18.
     Linux,
-    /// As `linux` with BBRv3 (draft-ietf-ccwg-bbr) in place of CUBIC and HyStart++, paced, and without a restart after idle
+    /// As `linux` with BBRv3 (draft-ietf-ccwg-bbr) in place of CUBIC and HyStart, paced, and without a restart after idle
     /// periods. (chosen): segments leave one by one, where the kernel sends bursts of up to a millisecond.
     LinuxBbr,
-    /// As `linux` with Prague (draft-briscoe-iccrg-prague-congestion-control) in place of CUBIC and HyStart++, paced: ECT(1),
+    /// As `linux` with Prague (draft-briscoe-iccrg-prague-congestion-control) in place of CUBIC and HyStart, paced: ECT(1),
     /// accurate ECN feedback (RFC 9768). For a bottleneck that marks early, as `dualpi2` does.
     Prague,
     /// TCP of ns-2 2.35 with its defaults: 1000 B of data a packet, window of 20 packets, first slow-start threshold the same,
@@ -183,6 +184,7 @@ impl Stack {
                 recovery: RecoveryKind::GoBackN,
                 rto_min: 50 * MILLISECOND,
                 delayed_ack: 12_500 * MICROSECOND,
+                delayed_ack_max: 12_500 * MICROSECOND,
                 ack_every: 2,
                 ..bsd()
             },
@@ -196,6 +198,7 @@ impl Stack {
                 rto_arithmetic: RtoArithmetic::Ticks,
                 timer_on_ticks: false,
                 delayed_ack: 200 * MILLISECOND,
+                delayed_ack_max: 200 * MILLISECOND,
                 processing_delay: 315 * MICROSECOND,
                 processing_spread: 15 * MICROSECOND,
                 acks_processed: false,
@@ -239,6 +242,7 @@ const fn standard() -> Params {
         recovery: RecoveryKind::NewReno,
         slow_start_limit: 1,
         hystart: false,
+        hystart_variant: HystartVariant::Rfc9406,
         congestion_avoidance: CongestionAvoidance::ByteCounting,
         halving: Halving::Flight,
         cubic_fast_convergence: true,
@@ -255,6 +259,7 @@ const fn standard() -> Params {
         limited_transmit_resends: false,
         idle_restart: true,
         nagle: false,
+        nagle_minshall: false,
         fin: false,
         pacing: false,
         timestamps: false,
@@ -263,9 +268,13 @@ const fn standard() -> Params {
         f_rto: false,
         ecn: false,
         accurate_ecn: false,
+        ecn_window_min: 1,
         syn_exchange: false,
         ack_every: 2,
         delayed_ack: DELAYED_ACK,
+        delayed_ack_max: DELAYED_ACK,
+        quick_acks: 0,
+        quick_acks_growing: false,
         rto_min: SECOND,
         rto_max: 60 * SECOND,
         rto_initial: SECOND,
@@ -296,12 +305,18 @@ const fn linux() -> Params {
         limited_transmit: false,
         timestamps: true,
         nagle: true,
+        nagle_minshall: true,
+        ecn_window_min: 2,
         initial_window: 10,
         slow_start_limit: u32::MAX,
         hystart: true,
+        hystart_variant: HystartVariant::Linux,
         receive_window: 4 << 20,
         window_scale: Some(7),
         delayed_ack: 40 * MILLISECOND,
+        delayed_ack_max: 200 * MILLISECOND,
+        quick_acks: 16,
+        quick_acks_growing: true,
         rto_min: 200 * MILLISECOND,
         rto_variance_min: 200 * MILLISECOND,
         rto_max: 120 * SECOND,
@@ -322,6 +337,7 @@ const fn bsd() -> Params {
         rto_max: 64 * SECOND,
         ack_every: 1,
         delayed_ack: 0,
+        delayed_ack_max: 0,
         ..standard()
     }
 }

@@ -101,6 +101,23 @@ fn an_answer_takes_the_acknowledgement_of_the_request_along() {
     assert_eq!(pair.ends[0].sender().stats().rtt_samples, 1);
 }
 
+/// Linux acknowledges the first requests at once. When an answer has followed within the delay, ACKs wait for the next answer.
+#[test]
+fn quick_acks_end_where_the_application_answers() {
+    let params = params("mss = \"1000 B\"\ndelayed-ack = \"40 ms\"\nquick-acks = 16");
+    let mut pair = Pair::new(&params, 0.0);
+    for (request, answer) in [(0, 30), (100, 130)] {
+        pair.run(request * MILLISECOND);
+        pair.offer(0, 300);
+        pair.run(answer * MILLISECOND);
+        pair.offer(1, 500);
+    }
+    pair.run(SECOND);
+    let seen: Vec<_> =
+        pair.sent.iter().filter(|s| s.1 == 1).map(|(at, _, s)| (at / MILLISECOND, s.len, s.ack)).collect();
+    assert_eq!(seen, [(10, 0, 300), (30, 500, 300), (130, 500, 600)]);
+}
+
 /// The SYNs give both ends a sample of the round trip and a time stamp to echo (RFC 7323 section 4.3), and no more segments.
 #[test]
 fn syns_are_exchanged_once_and_timed_by_both_ends() {

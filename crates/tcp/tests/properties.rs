@@ -81,6 +81,17 @@ fn stacks() -> impl Strategy<Value = Params> {
     })
 }
 
+/// What Linux does beside its algorithms, where the stack lets it.
+fn as_linux(params: Params) -> Params {
+    Params {
+        nagle_minshall: params.nagle,
+        quick_acks: if params.delayed_ack > 0 { 16 } else { 0 },
+        delayed_ack_max: 4 * params.delayed_ack,
+        ecn_window_min: 2,
+        ..params
+    }
+}
+
 /// A network that, for its first packets, loses, delays and so reorders them at random, and marks some.
 #[derive(Debug, Clone, Copy)]
 struct Trouble {
@@ -122,7 +133,8 @@ fn check_sent(rig: &Rig<'_>, params: &Params, segment: &Segment, offered: u64) {
         assert_eq!(segment.len, 0);
         return;
     }
-    assert!((1..=params.mss).contains(&segment.len), "a segment has 1 to MSS bytes");
+    let least = u32::from(!segment.is_fin());
+    assert!((least..=params.mss).contains(&segment.len), "a segment has 1 to MSS bytes, or a FIN");
     assert!(segment.seq >= una, "nothing acknowledged is sent again");
     assert!(segment.end() <= offered, "nothing is sent that was not offered");
     assert!(segment.end() <= una + window.rwnd, "nothing is sent beyond the receive window");
@@ -165,8 +177,10 @@ proptest! {
         trouble in troubles(),
         queue in 2usize..40,
         offers in prop::collection::vec((0u64..300_000, 0u64..1_500), 1..4),
-        fin in any::<bool>(),
+        (fin, pause) in (any::<bool>(), prop_oneof![Just(0), 0u64..3_000]),
+        linux in any::<bool>(),
     ) {
+        let params = if linux { as_linux(params) } else { params };
         let params = Params { fin, ..params };
         let links = [(10_000_000, 20 * MILLISECOND, queue)];
         let mut rig = Rig::new(&params, &links, Box::new(trouble.script()));
@@ -176,6 +190,7 @@ proptest! {
             offered += bytes;
             rig.sender.offer(rig.now, bytes);
         }
+        rig.run_until(rig.now + pause * MILLISECOND);
         rig.sender.close(rig.now);
         let mut steps = 0;
         while !rig.sender.is_done() {

@@ -82,3 +82,26 @@ fn dctcp_keeps_the_queue_short_and_the_line_full() {
     assert!(dctcp.0 > 0.99 && dctcp.1 <= 24, "{dctcp:?}");
     assert!(reno.0 < 0.97, "{reno:?}");
 }
+
+/// RFC 3168 section 6.1.2: at a window of one segment the next mark holds the sender back until its timer expires. Where that takes 200 ms
+/// and a round trip 10 us, such a sender starves beside another one, with delayed ACKs and without. Linux keeps two segments.
+#[test]
+fn two_dctcp_senders_share_where_marks_leave_two_segments() {
+    let least_share = |table: &str| {
+        let mut bell = Dumbbell::new(Link::new(1_000_000_000, 0, 1000));
+        bell.mark_above = 2;
+        for flow in 0..2 {
+            let stack = "stack = 'linux'\ncongestion-control = 'dctcp'\nhystart = false\necn = true";
+            bell.add(&common::params(&format!("{stack}\n{table}")), MILLISECOND / 100);
+            bell.run_until(flow * MILLISECOND / 2);
+            bell.offer(flow as usize, u64::MAX);
+        }
+        bell.run_until(SECOND / 10);
+        let delivered = |flow: usize| bell.flows[flow].receiver.stats().delivered_bytes as f64;
+        delivered(0).min(delivered(1)) / (delivered(0) + delivered(1))
+    };
+    for acks in ["", "delayed-ack = '0 s'"] {
+        let (one, two) = (least_share(&format!("ecn-window-min = 1\n{acks}")), least_share(acks));
+        assert!(one < 0.02 && two > 0.45, "{acks}: {one}, {two}");
+    }
+}

@@ -17,7 +17,7 @@ from celltrain.errors import InputError, unknown
 if TYPE_CHECKING:
     import numpy as np
 
-__all__ = ["Columns", "Expression", "Functions", "Scope", "fill"]
+__all__ = ["Columns", "Expression", "Functions", "NoValue", "Scope", "fill"]
 
 LONGEST = 2000
 """Characters of an expression, at most."""
@@ -46,6 +46,10 @@ COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
 SYNTAX = (
     "numbers, text, names, + - * / // % **, comparisons, and, or, not, a if b else c, x[i], [a, b] and calls"
 )
+
+
+class NoValue(InputError):
+    """What an expression selects is empty, or no function takes it: other data may give a value."""
 
 
 class Scope(Protocol):
@@ -127,6 +131,7 @@ class Expression:
 
         Raises:
             InputError: a name, a column or a function does not exist, or an operation has no result.
+            NoValue: it has none with these data.
         """
         import numpy as np
 
@@ -135,7 +140,9 @@ class Expression:
                 return _value(self.tree, scope, functions)
         except InputError as error:
             raise InputError(f"'{self.text}': {error}") from None
-        except (TypeError, ValueError, LookupError, ArithmeticError, AttributeError, RecursionError) as error:
+        except ValueError as error:
+            raise NoValue(f"'{self.text}' has no value: {error}") from None
+        except (TypeError, LookupError, ArithmeticError, AttributeError, RecursionError) as error:
             raise InputError(f"'{self.text}' has no value: {error}") from None
 
 

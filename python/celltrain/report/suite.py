@@ -62,6 +62,8 @@ def _section(page: Page, found: SuiteResults, section: Section) -> None:
             f"“{section.quote}” ({found.suite.source}, section {section.place.partition('-')[0]})", "note"
         )
     page.table(verdict_columns(found.suite), verdict_lines(found, section.place), text_columns=2)
+    for cause in found.causes(section.place):
+        page.text(cause, "note")
     for index, name in enumerate(section.measures):
         with page.folded(found.suite.measure(name).title.capitalize(), is_open=index == 0):
             _chart(page, found, section, name)

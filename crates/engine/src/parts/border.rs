@@ -107,8 +107,6 @@ pub(super) struct Frontier<'a, C, P, M: Mail<P>> {
     limit: Time,
     /// Whether the part has reported that it is idle.
     idle: bool,
-    /// Whether a clock has moved since the last jump.
-    advanced: bool,
     /// How many jumps the part has made.
     jumps: u64,
 }
@@ -118,19 +116,7 @@ impl<'a, C: Item, P, M: Mail<P>> Frontier<'a, C, P, M> {
         shared.threads.begin(part);
         let ends = shared.crossings.ends[part].clone();
         let outbox = (0..shared.crossings.ends.len()).map(|_| Vec::new()).collect();
-        Self {
-            part,
-            shared,
-            ends,
-            mail,
-            outbox,
-            sent: 0,
-            received: 0,
-            limit: 0,
-            idle: false,
-            advanced: false,
-            jumps: 0,
-        }
+        Self { part, shared, ends, mail, outbox, sent: 0, received: 0, limit: 0, idle: false, jumps: 0 }
     }
 
     /// Tells the others how far the outputs are known at the start.
@@ -152,13 +138,15 @@ impl<'a, C: Item, P, M: Mail<P>> Frontier<'a, C, P, M> {
             return None;
         }
         // There is no other jump before this part is idle again.
-        (self.jumps, self.idle, self.advanced) = (jumps, false, false);
+        (self.jumps, self.idle) = (jumps, false);
         Some(self.shared.gate.jump())
     }
 
     /// A round has ended.
     pub(super) fn note(&mut self, round: Round) {
-        self.advanced |= round.advanced;
+        if round.advanced {
+            self.shared.gate.note_advance();
+        }
         self.shared.threads.set_floor(self.part, round.floor);
     }
 
@@ -175,7 +163,6 @@ impl<'a, C: Item, P, M: Mail<P>> Frontier<'a, C, P, M> {
             next_event: plan.next_event(streams, end),
             sent: self.sent,
             received: self.received,
-            advanced: self.advanced,
             done,
         };
         match self.shared.gate.enter(self.part, idle) {

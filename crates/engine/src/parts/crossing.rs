@@ -1,10 +1,8 @@
 //! What passes between two parts: the trains of one stream, and the contents of items.
 
-use std::sync::{
-    Mutex, MutexGuard, PoisonError,
-    atomic::{AtomicBool, AtomicU64, Ordering},
-};
+use std::sync::PoisonError;
 
+use super::sync::{AtomicBool, AtomicU64, Mutex, MutexGuard, Ordering};
 use crate::{
     stream::{Item, Stream, Train},
     time::Time,

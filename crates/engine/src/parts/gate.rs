@@ -1,11 +1,9 @@
 //! Where parts agree that none of them has anything to do for a while.
 
-use std::sync::{
-    Mutex,
-    atomic::{AtomicBool, AtomicU64, Ordering},
+use super::{
+    crossing::locked,
+    sync::{AtomicBool, AtomicU64, Mutex, Ordering},
 };
-
-use super::crossing::locked;
 use crate::time::{NEVER, Time};
 
 /// What a part reports after rounds without an event. Until it withdraws the report it handles no event and neither sends nor receives a
@@ -17,8 +15,6 @@ pub(super) struct Idle {
     /// Trains that it has handed over and taken in since the start.
     pub(super) sent: u64,
     pub(super) received: u64,
-    /// Whether a clock of it has moved since the last jump.
-    pub(super) advanced: bool,
     /// Whether it has reached the end.
     pub(super) done: bool,
 }
@@ -45,8 +41,8 @@ struct State {
     fruitless: u32,
 }
 
-/// So many jumps in a row that lead nowhere show that no part can go on. One is not enough: what a part does between a jump and its
-/// notice of it counts for neither.
+/// So many jumps in a row that lead nowhere show that no part can go on. One is not enough: a part may read what another has done before
+/// a jump only after it.
 const MOST_FRUITLESS: u32 = 3;
 
 /// Where parts agree.
@@ -55,13 +51,16 @@ pub(super) struct Gate {
     state: Mutex<State>,
     /// How often all have jumped: a look that takes no lock.
     jumps: AtomicU64,
+    /// Whether a clock of any part has moved since the last jump.
+    advanced: AtomicBool,
     over: AtomicBool,
 }
 
 impl Gate {
     pub(super) fn new(parts: usize) -> Self {
         let state = Mutex::new(State { idle: vec![None; parts], jump: 0, fruitless: 0 });
-        Self { state, jumps: AtomicU64::new(0), over: AtomicBool::new(false) }
+        let (jumps, advanced) = (AtomicU64::new(0), AtomicBool::new(false));
+        Self { state, jumps, advanced, over: AtomicBool::new(false) }
     }
 
     /// How often all have jumped.
@@ -81,6 +80,15 @@ impl Gate {
         locked(&self.state).jump
     }
 
+    /// A clock of a part has moved. One may do so behind the report of its part, to pass a horizon on.
+    #[inline]
+    pub(super) fn note_advance(&self) {
+        // Mostly it has been noted since the last jump, and the line of the cache stays where it is.
+        if !self.advanced.load(Ordering::SeqCst) {
+            self.advanced.store(true, Ordering::SeqCst);
+        }
+    }
+
     /// Part `part` has nothing to do. If none has, and nothing is under way between them, nothing can happen anywhere before the
     /// earliest event of all.
     pub(super) fn enter(&self, part: usize, idle: Idle) -> Outcome {
@@ -94,7 +102,8 @@ impl Gate {
         if all.sent != all.received {
             return Outcome::Wait;
         }
-        let fruitful = all.advanced || all.next_event > state.jump;
+        let advanced = self.advanced.swap(false, Ordering::SeqCst);
+        let fruitful = advanced || all.next_event > state.jump;
         state.fruitless = if fruitful { 0 } else { state.fruitless + 1 };
         if state.fruitless == MOST_FRUITLESS {
             return Outcome::Stuck(all.next_event);
@@ -113,13 +122,12 @@ impl Gate {
 
 /// The reports of all parts in one, if all have reported.
 fn together(parts: &[Option<Idle>]) -> Option<Idle> {
-    let none = Idle { next_event: NEVER, sent: 0, received: 0, advanced: false, done: true };
+    let none = Idle { next_event: NEVER, sent: 0, received: 0, done: true };
     parts.iter().try_fold(none, |all, part| {
         part.map(|part| Idle {
             next_event: all.next_event.min(part.next_event),
             sent: all.sent + part.sent,
             received: all.received + part.received,
-            advanced: all.advanced || part.advanced,
             done: all.done && part.done,
         })
     })

@@ -8,7 +8,11 @@
 mod border;
 mod crossing;
 mod gate;
+mod sync;
 mod threads;
+
+#[cfg(test)]
+mod tests;
 
 use std::{panic::resume_unwind, thread};
 
@@ -95,7 +99,11 @@ where
             thread::Builder::new().name(THREAD.to_owned()).spawn_scoped(scope, work)
         };
         let others: Result<Vec<_>, _> = others.iter_mut().enumerate().map(begin).collect();
-        let others = others.expect("the system has a thread for each part of the network");
+        let others = others.unwrap_or_else(|error| {
+            panic!(
+                "the system has no thread for each of {number} parts of the network ({error}): run on fewer"
+            )
+        });
         let mut finished = drive(first, 0, &shared, end, || {
             let stops = shared.threads.is_stopped() || interrupt();
             if stops {

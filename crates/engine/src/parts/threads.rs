@@ -1,15 +1,8 @@
 //! How the threads of a run wait for each other, and end together.
 
-use std::{
-    hint::spin_loop,
-    sync::{
-        OnceLock,
-        atomic::{AtomicBool, AtomicU64, Ordering},
-    },
-    thread::{self, Thread},
-    time::Duration,
-};
+use std::{sync::OnceLock, time::Duration};
 
+use super::sync::{AtomicBool, AtomicU64, Ordering, Thread, current, in_one_order, park, spin_loop};
 use crate::time::Time;
 
 /// How often a thread that waits looks again before it sleeps: some microseconds.
@@ -45,7 +38,7 @@ impl Threads {
 
     /// The present thread is that of part `part`.
     pub(super) fn begin(&self, part: usize) {
-        self.told[part].thread.get_or_init(thread::current);
+        self.told[part].thread.get_or_init(current);
     }
 
     /// How often something has been sent to part `part`.
@@ -59,6 +52,7 @@ impl Threads {
     pub(super) fn tell(&self, part: usize) {
         let told = &self.told[part];
         told.news.fetch_add(1, Ordering::SeqCst);
+        in_one_order();
         if told.asleep.load(Ordering::SeqCst) {
             told.thread.get().into_iter().for_each(Thread::unpark);
         }
@@ -92,13 +86,15 @@ impl Threads {
     pub(super) fn sleep(&self, part: usize, seen: u64) {
         let told = &self.told[part];
         told.asleep.store(true, Ordering::SeqCst);
+        in_one_order();
         if self.news(part) == seen {
-            thread::park_timeout(LONGEST_SLEEP);
+            park(LONGEST_SLEEP);
         }
         told.asleep.store(false, Ordering::SeqCst);
     }
 
-    /// No clock of part `part` is behind `floor`.
+    /// No clock of part `part` is behind `floor`. Nobody is woken: a part that has gone as far ahead as it may looks again within
+    /// [`LONGEST_SLEEP`], and only its own progress waits until then. Most hear sooner, of horizons that have moved with the floor.
     #[inline]
     pub(super) fn set_floor(&self, part: usize, floor: Time) {
         self.told[part].floor.store(floor, Ordering::SeqCst);
@@ -117,7 +113,7 @@ pub(super) struct StopOnPanic<'a>(pub(super) &'a Threads);
 
 impl Drop for StopOnPanic<'_> {
     fn drop(&mut self) {
-        if thread::panicking() {
+        if std::thread::panicking() {
             self.0.stop();
         }
     }

@@ -139,3 +139,70 @@ impl Fifo for CellFifo {
         self.slot.ps()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use celltrain_atm::cell::CELL_BITS;
+    use celltrain_engine::quantity::BitRate;
+
+    use super::*;
+
+    /// The last but one has a slot of a whole number of picoseconds; at the last one a slot has fewer of them than a long frame has cells.
+    const RATES: [u64; 4] = [149_760_000, 155_520_000, 100_000_000, 8_000_000_000_000];
+
+    fn cell() -> Cell {
+        Cell::default()
+    }
+
+    /// Just before, at and just after `instant`, on and off whole picoseconds.
+    fn about(instant: Instant) -> impl Iterator<Item = Instant> {
+        let ps = instant.ps();
+        [ps.saturating_sub(1), ps, ps + 1, ps + 2].map(Instant::start_of).into_iter().chain([instant])
+    }
+
+    #[test]
+    fn there_is_room_where_a_count_of_the_cells_in_the_buffer_says_so() {
+        for (rate, capacity) in RATES.into_iter().flat_map(|rate| [1, 2, 7, 300].map(|cells| (rate, cells))) {
+            let slot = Slot::of_bits(CELL_BITS, BitRate(rate));
+            let (mut fifo, begin) = (CellFifo::new(slot, capacity), Instant::start_of(12_345));
+            for accepted in 1..=capacity {
+                fifo.accept(begin, &cell());
+                let departures: Vec<_> = (0..=accepted).map(|cells| begin.plus_slots(slot, cells)).collect();
+                for now in departures.iter().step_by(capacity as usize / 8 + 1).flat_map(|&at| about(at)) {
+                    if now < begin {
+                        continue;
+                    }
+                    let waiting = departures[1..].iter().filter(|&&departure| departure > now).count() as u64;
+                    assert_eq!(fifo.occupancy(now), waiting, "{rate} bit/s, {accepted} cells, at {now:?}");
+                    let mut ahead = SpanSum::default();
+                    departures[1..].iter().filter(|&&at| at > now).for_each(|at| ahead.add(at.since(now)));
+                    assert_eq!(fifo.time_ahead(now), ahead, "{rate} bit/s, {accepted} cells, at {now:?}");
+                    assert_eq!(fifo.is_full(now, &cell()), waiting >= capacity, "{rate} bit/s, {now:?}");
+                    for count in [1, 2, capacity - waiting, capacity - waiting + 1, capacity, capacity + 1] {
+                        let fits = waiting + count <= capacity;
+                        assert_eq!(fifo.has_room(now, count), fits, "{rate} bit/s, {count} to {waiting}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn only_departures_back_to_back_have_neighbouring_numbers() {
+        let slot = Slot::of_bits(CELL_BITS, BitRate(RATES[0]));
+        let mut fifo = CellFifo::new(slot, 10);
+        assert_eq!(fifo.shortest(), slot.ps());
+        let mut number = |pause: Time| {
+            fifo.accept(fifo.last_departure().delayed(pause), &cell());
+            fifo.last_number()
+        };
+        let first = number(5);
+        // A cell that comes as the link becomes free leaves a slot later, as one that waits does.
+        assert_eq!(number(0), first + 1);
+        assert_eq!(number(0), first + 2);
+        assert!(number(1) >= first + APART);
+        let last = fifo.last_number();
+        fifo.extend(3);
+        assert_eq!(fifo.last_number(), last + 3);
+    }
+}

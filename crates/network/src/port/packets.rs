@@ -195,3 +195,84 @@ impl Fifo for PacketFifo {
         shortest(self.octet, self.overhead)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use celltrain_engine::quantity::BitRate;
+
+    use super::*;
+
+    /// The time of an octet here is no whole number of picoseconds.
+    const RATE: BitRate = BitRate(9_999_999_937);
+
+    fn packet(octets: u32) -> Cell {
+        Cell { octets, ..Cell::default() }
+    }
+
+    /// What is in the buffer is what has been accepted and has not left, whatever time passes in between.
+    fn holds(limit: PacketLimit, overhead: u64) {
+        let octet = Slot::of_bits(8, RATE);
+        let mut fifo = PacketFifo::new(octet, overhead, limit);
+        let mut accepted: Vec<(Instant, u64)> = Vec::new();
+        let (mut now, mut free, mut octets_carried, mut full) =
+            (Instant::start_of(77), Instant::default(), 0, 0);
+        for step in 0..500u64 {
+            let octets = [40, 1500, 576, 1500, 90, 1000][step as usize % 6];
+            let next = accepted.iter().map(|&(departure, _)| departure).find(|&departure| departure > now);
+            now = match step % 11 {
+                // Just as a packet has left, as all have, and long after.
+                0 | 4 => next.unwrap_or(now),
+                7 => free.max(now),
+                9 => free.max(now).delayed(1_000_000),
+                pause => now.delayed(70_000 * pause),
+            };
+            fifo.advance(now);
+            let here: Vec<_> = accepted.iter().filter(|(departure, _)| *departure > now).collect();
+            let occupancy: u64 = here.iter().map(|(_, size)| size).sum();
+            let mut ahead = SpanSum::default();
+            here.iter().for_each(|(departure, _)| ahead.add(departure.since(now)));
+            let found = (fifo.occupancy(now), fifo.units(now), fifo.time_ahead(now));
+            assert_eq!(found, (occupancy, here.len() as u64, ahead), "{limit:?}, step {step}");
+            let (size, capacity) = match limit {
+                PacketLimit::Packets(packets) => (1, packets),
+                PacketLimit::Octets(most) => (octets, most),
+            };
+            assert_eq!((fifo.size(&packet(octets as u32)), fifo.capacity()), (size as u32, capacity));
+            let is_full = occupancy + size > capacity;
+            assert_eq!(fifo.is_full(now, &packet(octets as u32)), is_full, "{limit:?}, step {step}");
+            if is_full {
+                full += 1;
+                continue;
+            }
+            let number = fifo.last_number();
+            fifo.accept(now, &packet(octets as u32));
+            free = free.max(now).plus_slots(octet, octets + overhead);
+            octets_carried += octets + overhead;
+            accepted.push((free, size));
+            assert_eq!((fifo.last_departure(), fifo.slot()), (free, Slot::ZERO));
+            assert_eq!(fifo.carried(0), Span::of_slots(octet, octets_carried));
+            assert!(fifo.last_number().wrapping_sub(number) >= APART, "packets are on no grid");
+        }
+        assert!(full > 20 && accepted.len() > 100, "{limit:?}: {full} found no room");
+    }
+
+    #[test]
+    fn the_buffer_holds_what_has_come_and_has_not_left() {
+        for overhead in [0, 38] {
+            holds(PacketLimit::Packets(3), overhead);
+            holds(PacketLimit::Octets(3000), overhead);
+        }
+    }
+
+    #[test]
+    fn no_packet_takes_less_time_than_the_shortest() {
+        let octet = Slot::of_bits(8, RATE);
+        for overhead in [0, 1, 38, 100] {
+            let mut fifo = PacketFifo::new(octet, overhead, PacketLimit::Packets(1));
+            fifo.accept(Instant::default(), &packet(40));
+            let time = fifo.last_departure().ps();
+            // The fractions of a picosecond of its octets are left out.
+            assert!(fifo.shortest() <= time && time <= fifo.shortest() + 40 + overhead, "{overhead} B more");
+        }
+    }
+}

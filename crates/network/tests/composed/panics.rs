@@ -1,6 +1,7 @@
 //! Panics as values.
 
 use std::{
+    any::Any,
     cell::RefCell,
     panic::AssertUnwindSafe,
     sync::{
@@ -34,15 +35,19 @@ pub(crate) fn caught<T>(run: impl FnOnce() -> T) -> Result<T, String> {
             if !silent {
                 return;
             }
-            let payload = info.payload();
-            let words = payload.downcast_ref::<&str>().copied().map(str::to_owned);
-            let words = words.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_default();
             let place = info.location().map_or_else(String::new, |place| format!("{place}: "));
-            LAST.set(Some(place + &words));
+            LAST.set(Some(place + &words(info.payload())));
         }));
     });
     let before = SILENT.replace(true);
     let outcome = std::panic::catch_unwind(AssertUnwindSafe(run));
     SILENT.set(before);
-    outcome.map_err(|_| LAST.take().unwrap_or_else(|| "a panic without words".to_owned()))
+    // Of a panic in another thread only the words come here.
+    outcome.map_err(|payload| LAST.take().unwrap_or_else(|| words(&*payload)))
+}
+
+fn words(payload: &(dyn Any + Send)) -> String {
+    let words = payload.downcast_ref::<&str>().copied().map(str::to_owned);
+    let words = words.or_else(|| payload.downcast_ref::<String>().cloned());
+    words.unwrap_or_else(|| "a panic without words".to_owned())
 }

@@ -9,20 +9,62 @@ use celltrain_engine::{
     time::{MILLISECOND, NEVER},
 };
 
+use super::hystart_linux::Trains;
+use crate::{
+    flow::Flow,
+    params::{HystartVariant, Params},
+};
+
 /// Bounds of the increase of the round trip that counts (MIN_RTT_THRESH and MAX_RTT_THRESH), and its share of the last
 /// round's (MIN_RTT_DIVISOR).
-const INCREASE_MIN: Time = 4 * MILLISECOND;
-const INCREASE_MAX: Time = 16 * MILLISECOND;
-const INCREASE_DIVISOR: Time = 8;
+pub(super) const INCREASE_MIN: Time = 4 * MILLISECOND;
+pub(super) const INCREASE_MAX: Time = 16 * MILLISECOND;
+pub(super) const INCREASE_DIVISOR: Time = 8;
 /// Samples that a round must have given (N_RTT_SAMPLE).
-const SAMPLES_MIN: u32 = 8;
+pub(super) const SAMPLES_MIN: u32 = 8;
 /// By how much growth is slower in conservative slow start (CSS_GROWTH_DIVISOR), and how many rounds it lasts (CSS_ROUNDS).
 const GROWTH_DIVISOR: u64 = 4;
 const CONSERVATIVE_ROUNDS: u32 = 5;
 
+/// What watches the first slow start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum HyStart {
+    /// HyStart++.
+    Rounds(Rounds),
+    /// That of Linux.
+    Trains(Trains),
+}
+
+impl HyStart {
+    /// The one of these parameters, if slow start is watched.
+    pub(crate) fn new(params: &Params) -> Option<Self> {
+        params.hystart.then(|| match params.hystart_variant {
+            HystartVariant::Rfc9406 => Self::Rounds(Rounds::default()),
+            HystartVariant::Linux => Self::Trains(Trains::default()),
+        })
+    }
+
+    /// Takes a round-trip measurement of `flow`, which does not hold this watch meanwhile.
+    pub(crate) fn on_sample(&mut self, now: Time, rtt: Time, flow: &Flow) {
+        match self {
+            Self::Rounds(rounds) => rounds.on_sample(rtt),
+            Self::Trains(trains) => trains.on_sample(now, rtt, flow),
+        }
+    }
+
+    /// What an ACK up to `una` does, where `sent` bytes have been sent and plain slow start would grow by `growth`.
+    pub(crate) fn on_ack(&mut self, una: u64, sent: u64, growth: u64) -> Growth {
+        match self {
+            Self::Rounds(rounds) => rounds.on_ack(una, sent, growth),
+            Self::Trains(trains) if trains.is_over() => Growth::Exit,
+            Self::Trains(_) => Growth::By(growth),
+        }
+    }
+}
+
 /// The rounds of a first slow start.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct HyStart {
+pub(crate) struct Rounds {
     /// What had been sent when this round began.
     window_end: u64,
     /// Shortest round trip of the last round and of this one; [`NEVER`] without a sample.
@@ -51,22 +93,22 @@ pub(crate) enum Growth {
     Exit,
 }
 
-impl Default for HyStart {
+impl Default for Rounds {
     // RFC 9406 §4.3: RECOMMENDED constants: 4 ms, 16 ms, 8, 8 samples, 4, 5 rounds
     fn default() -> Self {
         Self { window_end: 0, last_rtt: NEVER, current_rtt: NEVER, samples: 0, conservative: None }
     }
 }
 
-impl HyStart {
+impl Rounds {
     /// Takes a round-trip measurement.
-    pub(crate) fn on_sample(&mut self, rtt: Time) {
+    fn on_sample(&mut self, rtt: Time) {
         self.current_rtt = self.current_rtt.min(rtt);
         self.samples += 1;
     }
 
-    /// What an ACK up to `una` does, where `sent` bytes have been sent and plain slow start would grow by `growth`.
-    pub(crate) fn on_ack(&mut self, una: u64, sent: u64, growth: u64) -> Growth {
+    /// As [`HyStart::on_ack`].
+    fn on_ack(&mut self, una: u64, sent: u64, growth: u64) -> Growth {
         self.compare();
         let growth = growth / if self.conservative.is_some() { GROWTH_DIVISOR } else { 1 };
         if una >= self.window_end && self.end_round(sent) {
@@ -111,7 +153,7 @@ mod tests {
     use super::*;
 
     /// A round of ten segments of 1000 bytes, each with a sample of `rtt`; returns the growth, or none at the exit.
-    fn round(hystart: &mut HyStart, number: u64, rtt: Time) -> Option<u64> {
+    fn round(hystart: &mut Rounds, number: u64, rtt: Time) -> Option<u64> {
         let mut grown = 0;
         for segment in 1..=10 {
             hystart.on_sample(rtt);
@@ -128,8 +170,8 @@ mod tests {
     }
 
     /// A start whose first round took `rtt`.
-    fn started(rtt: Time) -> HyStart {
-        let mut hystart = HyStart { window_end: 10_000, ..HyStart::default() };
+    fn started(rtt: Time) -> Rounds {
+        let mut hystart = Rounds { window_end: 10_000, ..Rounds::default() };
         assert_eq!(round(&mut hystart, 0, rtt), Some(10_000));
         hystart
     }

@@ -8,6 +8,7 @@ mod cubic;
 mod cubic_segments;
 mod dctcp;
 mod hystart;
+mod hystart_linux;
 mod prague;
 mod reno;
 #[cfg(test)]

@@ -119,6 +119,17 @@ impl Sack {
         }
         None
     }
+
+    /// What to send next while a loss is repaired. Kept out of the way of senders that repair none.
+    #[inline(never)]
+    fn next_in_episode(&mut self, flow: &Flow, episode: Episode) -> Option<Range<u64>> {
+        if flow.cwnd < self.pipe(flow) + flow.mss {
+            return None;
+        }
+        let bytes = self.next_seg(flow, episode)?;
+        self.on_sent(bytes.end - bytes.start);
+        Some(bytes)
+    }
 }
 
 impl Recovery for Sack {
@@ -211,12 +222,7 @@ impl Recovery for Sack {
     fn next(&mut self, _now: Time, flow: &mut Flow) -> Option<Range<u64>> {
         match self.episode {
             None => flow.next_in_window(),
-            Some(_) if flow.cwnd < self.pipe(flow) + flow.mss => None,
-            Some(episode) => {
-                let bytes = self.next_seg(flow, episode)?;
-                self.on_sent(bytes.end - bytes.start);
-                Some(bytes)
-            }
+            Some(episode) => self.next_in_episode(flow, episode),
         }
     }
 

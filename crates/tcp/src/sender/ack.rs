@@ -93,8 +93,9 @@ impl Sender {
         timer.estimator.sample_of(rtt, samples);
         self.flow.stats.rtt_samples += 1;
         let estimator = timer.estimator;
-        if let Some(hystart) = &mut self.flow.hystart {
-            hystart.on_sample(rtt);
+        if let Some(mut hystart) = self.flow.hystart.take() {
+            hystart.on_sample(now, rtt, &self.flow);
+            self.flow.hystart = Some(hystart);
         }
         self.flow.trace.record(now, || EventKind::RttSample {
             rtt,
@@ -147,7 +148,8 @@ impl Sender {
         if !news || self.recovery.recovering() {
             return;
         }
-        if self.flow.cwnd == self.flow.mss && self.flow.una < self.flow.offered {
+        let holds = self.flow.params.ecn_window_min == 1 && self.flow.cwnd == self.flow.mss;
+        if holds && self.flow.una < self.flow.offered {
             // Less than a segment a round trip: the next one waits for the timer.
             self.state = State::Held;
             self.flow.timer.restart(now);

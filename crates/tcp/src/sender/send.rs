@@ -60,6 +60,9 @@ impl Sender {
         if let Some(delivery) = &mut flow.delivery {
             delivery.on_sent(now, &bytes, flow.mss, flow.cwnd);
         }
+        if u64::from(len) < flow.mss && !retransmission {
+            flow.small_end = bytes.end;
+        }
         flow.nxt = flow.nxt.max(bytes.end);
         flow.max = flow.max.max(bytes.end);
         flow.timer.start(now);

@@ -84,6 +84,7 @@ impl StackSpec {
             "congestion-control",
             || "\"dctcp\" answers marks; set ecn = true, and a buffer that marks".into(),
         )?;
+        check_acks(params)?;
         check_samples(params)?;
         check_accurate_ecn(params)?;
         self.check_model(params)?;
@@ -149,6 +150,15 @@ impl StackSpec {
                 "congestion-avoidance",
                 "congestion-control = \"reno\"",
             ),
+            (self.hystart_variant.is_some(), params.hystart, "hystart-variant", "hystart = true"),
+            (
+                self.quick_acks_growing == Some(true),
+                params.quick_acks > 0,
+                "quick-acks-growing",
+                "quick-acks = 1 or more",
+            ),
+            (self.nagle_minshall == Some(true), params.nagle, "nagle-minshall", "nagle = true"),
+            (self.ecn_window_min.is_some(), params.ecn, "ecn-window-min", "ecn = true"),
             (self.halving.is_some(), reno_growth, "halving", "congestion-control = \"reno\""),
             (
                 self.cubic_fast_convergence.is_some(),
@@ -200,6 +210,24 @@ fn check_samples(params: &Params) -> Result<(), StackError> {
              choose another congestion control",
             control.name()
         )
+    })
+}
+
+/// Refuses ways to acknowledge, and to answer marks, that cannot be.
+fn check_acks(params: &Params) -> Result<(), StackError> {
+    check((1..=2).contains(&params.ecn_window_min), "ecn-window-min", || {
+        format!("{} segments; give 1 or 2", params.ecn_window_min)
+    })?;
+    check(params.quick_acks == 0 || params.delayed_ack > 0, "quick-acks", || {
+        "without delayed ACKs every segment is acknowledged at once; set delayed-ack, or leave this out"
+            .into()
+    })?;
+    let (least, most) = (Duration(params.delayed_ack), Duration(params.delayed_ack_max));
+    check(params.delayed_ack <= params.delayed_ack_max, "delayed-ack-max", || {
+        format!("{most} is less than delayed-ack; give {least} at least, or leave this out")
+    })?;
+    check(params.delayed_ack > 0 || params.delayed_ack_max == 0, "delayed-ack-max", || {
+        "no ACK is delayed; set delayed-ack, or leave this out".into()
     })
 }
 

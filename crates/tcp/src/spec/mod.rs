@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 use crate::{
     congestion::CongestionKind,
     params::{
-        CongestionAvoidance, CubicAlpha, CubicArithmetic, FastRetransmitGuard, Halving, NewrenoFullAck,
-        RtoArithmetic,
+        CongestionAvoidance, CubicAlpha, CubicArithmetic, FastRetransmitGuard, Halving, HystartVariant,
+        NewrenoFullAck, RtoArithmetic,
     },
     recovery::RecoveryKind,
     stack::Stack,
@@ -64,10 +64,13 @@ pub struct StackSpec {
     /// section 2.2). Standard: 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slow_start_limit: Option<u32>,
-    /// Whether the first slow start ends before a loss when round trips grow (HyStart++, RFC 9406). Needs `timestamps`, as it
+    /// Whether the first slow start ends before a loss when round trips grow (HyStart; `hystart-variant` says how). Needs `timestamps`, as it
     /// takes several samples from each round trip. Standard: false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hystart: Option<bool>,
+    /// What ends the first slow start with `hystart`. Standard: `rfc-9406`; `linux`: `linux`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hystart_variant: Option<HystartVariant>,
     /// How `congestion-control = "reno"` grows above the slow-start threshold (RFC 5681 section 3.1).
     /// Standard: `byte-counting`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -132,6 +135,10 @@ pub struct StackSpec {
     /// sources are not affected. Standard: false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nagle: Option<bool>,
+    /// Minshall's variant of Nagle's algorithm: no small segment while another small one is unacknowledged; full ones do not hold it back
+    /// (Internet-Draft draft-minshall-nagle). Needs `nagle`. Standard: false; `linux`: true.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nagle_minshall: Option<bool>,
     /// Whether the end that sends data closes the connection behind the last byte of a finite transfer: a FIN takes a sequence number, is
     /// acknowledged at once, and is sent again like data (RFC 9293 sections 3.6 and 3.10.7.4). Standard: false: a connection ends when
     /// all data is acknowledged.
@@ -164,6 +171,11 @@ pub struct StackSpec {
     /// without its option). Needs `ecn`, and `recovery = "rack"` or `"sack"`. Standard: false; `prague`: true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accurate_ecn: Option<bool>,
+    /// Segments below which congestion marks do not reduce the window, 1 or 2. At 1 a sender whose window is one segment holds back at the next
+    /// mark until its retransmission timer expires (RFC 3168 section 6.1.2). Where timeouts are long and round trips short, such a sender
+    /// starves beside others. Needs `ecn`. Standard: 1; `linux`: 2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn_window_min: Option<u32>,
     /// Whether SYN and SYN|ACK open the connection (RFC 9293 section 3.5); otherwise it is open from the
     /// start. Standard: false.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -175,6 +187,20 @@ pub struct StackSpec {
     /// segment at once. Standard: 200 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delayed_ack: Option<Duration>,
+    /// What that time may grow to: it follows the gaps between segments, doubles when it has passed in vain, and stays below the round trip, as
+    /// Linux does. Standard: `delayed-ack`, so that the time stands; `linux`: 200 ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delayed_ack_max: Option<Duration>,
+    /// Most segments that are acknowledged at once at the start of a connection, after a gap longer than the timeout, and after a segment that
+    /// brought nothing new, but no more than half the window; two at a congestion mark. With it, a segment that is not full is
+    /// acknowledged at once, unless the application answers what it reads: Linux. Standard: 0; `linux`: 16.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quick_acks: Option<u32>,
+    /// Whether every segment is acknowledged at once that lets the receive window of Linux grow: that begins at 64 KiB and grows by two segments
+    /// for each that arrives in order, up to `receive-window`. (The window advertised here is `receive-window` from the start.) Needs
+    /// `quick-acks`. Standard: false; `linux`: true.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quick_acks_growing: Option<bool>,
     /// Smallest retransmission timeout (RFC 6298 rule 2.4), 1 us or more. Standard: 1 s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rto_min: Option<Duration>,
@@ -276,6 +302,15 @@ mod tests {
         assert_eq!(guard("recovery = 'reno'"), FastRetransmitGuard::None);
         assert_eq!(guard("stack = 'reno'\nrecovery = 'newreno'"), FastRetransmitGuard::Careful);
         assert_eq!(resolve("delayed-ack = '0 s'").unwrap().ack_every, 1);
+        let linux = |rest| resolve(&format!("stack = 'linux'\n{rest}")).unwrap();
+        assert_eq!(linux("").delayed_ack_max, 200 * MILLISECOND);
+        assert_eq!(
+            linux("delayed-ack = '10 ms'").delayed_ack_max,
+            10 * MILLISECOND,
+            "a time that is given stands"
+        );
+        assert_eq!(linux("delayed-ack = '0 s'").quick_acks, 0);
+        assert!(!linux("nagle = false").nagle_minshall);
         let bbr = resolve("stack = 'linux'\ncongestion-control = 'bbr'").unwrap();
         assert!(bbr.pacing && !bbr.hystart && !bbr.idle_restart);
         assert_eq!(bbr, resolve("stack = 'linux-bbr'").unwrap());
@@ -371,6 +406,14 @@ mod tests {
             ("tick-phase = '1 ms'", "tick-phase", "less than the tick"),
             ("ack-every = 0", "ack-every", "1 or more"),
             ("ack-every = 2\ndelayed-ack = '0 s'", "ack-every", "set delayed-ack"),
+            ("ecn = true\necn-window-min = 3", "ecn-window-min", "1 or 2"),
+            ("ecn-window-min = 2", "ecn-window-min", "ecn = true"),
+            ("hystart-variant = 'linux'", "hystart-variant", "hystart = true"),
+            ("nagle-minshall = true", "nagle-minshall", "nagle = true"),
+            ("quick-acks-growing = true", "quick-acks-growing", "quick-acks"),
+            ("delayed-ack = '0 s'\nquick-acks = 4", "quick-acks", "set delayed-ack"),
+            ("delayed-ack = '0 s'\ndelayed-ack-max = '1 s'", "delayed-ack-max", "no ACK is delayed"),
+            ("delayed-ack-max = '100 ms'", "delayed-ack-max", "200 ms at least"),
             ("send-queue = 0", "send-queue", "1 or more"),
             ("send-queue = 2", "send-queue", "processing-delay"),
             ("acks-processed = false", "acks-processed", "processing-delay"),

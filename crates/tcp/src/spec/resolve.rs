@@ -64,6 +64,7 @@ impl StackSpec {
         set(&mut params.cubic_alpha, self.cubic_alpha);
         set(&mut params.cubic_arithmetic, self.cubic_arithmetic);
         set(&mut params.hystart, self.hystart);
+        set(&mut params.hystart_variant, self.hystart_variant);
         set(&mut params.slow_start_limit, self.slow_start_limit);
         set(&mut params.fast_retransmit_guard, self.fast_retransmit_guard);
         if !is_guarded(params.recovery) {
@@ -79,6 +80,8 @@ impl StackSpec {
         set(&mut params.limited_transmit_resends, self.limited_transmit_resends);
         set(&mut params.idle_restart, self.idle_restart);
         set(&mut params.nagle, self.nagle);
+        set(&mut params.nagle_minshall, self.nagle_minshall);
+        params.nagle_minshall &= params.nagle || self.nagle_minshall.is_some();
         set(&mut params.fin, self.fin);
         set(&mut params.pacing, self.pacing);
         set(&mut params.timestamps, self.timestamps);
@@ -87,20 +90,30 @@ impl StackSpec {
         set(&mut params.f_rto, self.f_rto);
         set(&mut params.ecn, self.ecn);
         set(&mut params.accurate_ecn, self.accurate_ecn);
+        set(&mut params.ecn_window_min, self.ecn_window_min);
         set(&mut params.syn_exchange, self.syn_exchange);
         set(&mut params.rto_arithmetic, self.rto_arithmetic);
         set(&mut params.timer_on_ticks, self.timer_on_ticks);
         set(&mut params.acks_processed, self.acks_processed);
         params.send_queue = self.send_queue.or(params.send_queue);
+        if let Some(delay) = self.delayed_ack {
+            // A time that is given stands.
+            params.delayed_ack_max = delay.ps();
+        }
         if self.delayed_ack == Some(Duration(0)) {
             params.ack_every = 1;
+            params.quick_acks = 0;
         }
         set(&mut params.ack_every, self.ack_every);
+        set(&mut params.quick_acks, self.quick_acks);
+        params.quick_acks_growing =
+            self.quick_acks_growing.unwrap_or(params.quick_acks_growing && params.quick_acks > 0);
     }
 
     fn override_times(&self, params: &mut Params) {
         for (field, value) in [
             (&mut params.delayed_ack, self.delayed_ack),
+            (&mut params.delayed_ack_max, self.delayed_ack_max),
             (&mut params.rto_min, self.rto_min),
             (&mut params.rto_variance_min, self.rto_variance_min),
             (&mut params.rto_max, self.rto_max),

@@ -321,6 +321,8 @@ impl Recovery for Rack {
         flow.timer.restart(now);
     }
 
+    // Kept out of the way of the others, which have less to do.
+    #[inline(never)]
     fn next(&mut self, now: Time, flow: &mut Flow) -> Option<Range<u64>> {
         if self.probe.due
             && let Some(probe) = self.next_probe(now, flow)

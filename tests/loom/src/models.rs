@@ -1,0 +1,177 @@
+//! The models: two or three threads that do what parts do.
+
+use loom::{
+    model::Builder,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    thread,
+};
+
+use crate::{
+    crossing::Crossing,
+    gate::{Gate, Idle, Outcome},
+    stream::Stream,
+    threads::Threads,
+    time::Time,
+};
+
+/// Every order of the steps, with at most so many places where a thread has to let another go on.
+fn every_order(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
+    let mut builder = Builder::new();
+    builder.preemption_bound = Some(preemptions);
+    builder.check(model);
+}
+
+#[test]
+fn whoever_sleeps_is_woken_by_news() {
+    every_order(5, || {
+        let shared = Arc::new((Threads::new(2), AtomicU64::new(0)));
+        let sender = Arc::clone(&shared);
+        let other = thread::spawn(move || {
+            for number in 1..=2 {
+                sender.1.store(number, Ordering::Release);
+                sender.0.tell(0);
+            }
+        });
+        let (threads, told) = &*shared;
+        threads.begin(0);
+        // As `drive` does: the news is counted before what has come is looked at.
+        loop {
+            let news = threads.news(0);
+            if told.load(Ordering::Acquire) == 2 {
+                break;
+            }
+            threads.sleep(0, news);
+        }
+        other.join().unwrap();
+    });
+}
+
+#[test]
+fn whoever_sleeps_is_woken_to_stop() {
+    every_order(5, || {
+        let threads = Arc::new(Threads::new(2));
+        let stopping = Arc::clone(&threads);
+        let other = thread::spawn(move || stopping.stop());
+        threads.begin(0);
+        loop {
+            let news = threads.news(0);
+            if threads.is_stopped() {
+                break;
+            }
+            threads.sleep(0, news);
+        }
+        other.join().unwrap();
+    });
+}
+
+#[test]
+fn nothing_is_missing_before_the_horizon_that_was_read() {
+    every_order(5, || {
+        let crossing = Arc::new(Crossing::<u64>::default());
+        let sending = Arc::clone(&crossing);
+        let other = thread::spawn(move || {
+            // A train at 10, known to 20; then a train at 30, known to 40.
+            let mut end = Stream::default();
+            for (train, horizon) in [(10, 20), (30, 40)] {
+                let told = end.horizon;
+                end.trains.push(train);
+                end.horizon = horizon;
+                assert_eq!(sending.send(&mut end, told), 1);
+            }
+        });
+        let (mut end, mut taken) = (Stream::default(), 0);
+        for _ in 0..2 {
+            let horizon = crossing.horizon();
+            if crossing.has_trains() {
+                taken += crossing.take_trains(&mut end);
+            }
+            let due: Vec<Time> = [10, 30].into_iter().filter(|&train| train < horizon).collect();
+            assert!(end.trains.starts_with(&due), "known to {horizon}: {:?}", end.trains);
+        }
+        other.join().unwrap();
+        taken += crossing.take_trains(&mut end);
+        assert_eq!((taken, end.trains), (2, vec![10, 30]));
+    });
+}
+
+/// A part that has handed over `sent` trains and taken in `received`, and has its next event then.
+fn idle(next_event: Time, sent: u64, received: u64) -> Idle {
+    Idle { next_event, sent, received, done: false }
+}
+
+#[test]
+fn no_part_jumps_over_a_train_that_is_under_way() {
+    every_order(4, || {
+        let shared = Arc::new((Gate::new(2), Crossing::<u64>::default()));
+        let sender = Arc::clone(&shared);
+        // The first part sends a train for time 5, and has nothing to do before 100 itself.
+        let other = thread::spawn(move || {
+            let (gate, crossing) = &*sender;
+            assert_ne!(gate.enter(0, idle(1, 0, 0)), Outcome::Over);
+            gate.leave(0);
+            let mut end = Stream { trains: vec![5], horizon: 6 };
+            crossing.send(&mut end, 0);
+            gate.enter(0, idle(100, 1, 0))
+        });
+        // The second has nothing to do before 50, but for what it receives.
+        let (gate, crossing) = &*shared;
+        let mut end = Stream::default();
+        gate.enter(1, idle(50, 0, 0));
+        let mut next = 50;
+        if crossing.has_trains() {
+            gate.leave(1);
+            crossing.take_trains(&mut end);
+            next = end.trains[0];
+        }
+        let received = end.trains.len() as u64;
+        gate.enter(1, idle(next, 0, received));
+        let jumped = gate.jump();
+        other.join().unwrap();
+        // Both may agree on 1, before the train was sent, and on 5 when it has been received; on nothing later while it is under way.
+        assert!([0, 1, 5].contains(&jumped), "jumped to {jumped}");
+        assert!([0, 1, 5].contains(&gate.jump()), "jumped to {}", gate.jump());
+    });
+}
+
+#[test]
+fn all_parts_hear_of_a_jump_and_of_the_end() {
+    every_order(3, || {
+        let shared = Arc::new((Gate::new(2), Threads::new(2)));
+        let parts: Vec<_> = (0..2)
+            .map(|part| {
+                let shared = Arc::clone(&shared);
+                thread::spawn(move || {
+                    let (gate, threads) = &*shared;
+                    threads.begin(part);
+                    let (mut jumps, mut reported) = (0, false);
+                    // One jump, to 10 or 20, whichever is earlier; then the end.
+                    while !gate.is_over() {
+                        let news = threads.news(part);
+                        if gate.jumps() != jumps {
+                            assert_eq!(gate.jump(), 10);
+                            (jumps, reported) = (gate.jumps(), false);
+                        }
+                        if !reported {
+                            reported = true;
+                            let next_event = 10 * (part as u64 + 1);
+                            let idle = Idle { done: jumps > 0, ..idle(next_event, 0, 0) };
+                            if gate.enter(part, idle) != Outcome::Wait {
+                                threads.tell_all();
+                            }
+                        }
+                        if !gate.is_over() {
+                            threads.sleep(part, news);
+                        }
+                    }
+                    jumps
+                })
+            })
+            .collect();
+        for part in parts {
+            assert_eq!(part.join().unwrap(), 1);
+        }
+    });
+}
