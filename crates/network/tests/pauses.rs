@@ -64,7 +64,10 @@ flow = [
 ]
 "#;
 
-fn load(text: &str, pairs: &[(&str, &str)]) -> Result<Scenario, String> {
+/// Keys and what they are set to.
+type Pairs<'a> = &'a [(&'a str, &'a str)];
+
+fn load(text: &str, pairs: Pairs<'_>) -> Result<Scenario, String> {
     let pairs: Vec<_> = pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
     let scenario = Scenario::from_toml(text, "test.toml", &pairs).map_err(|error| error.to_string())?;
     scenario.graph().map_err(|error| error.to_string()).map(|_| scenario)
@@ -184,7 +187,7 @@ fn a_ring_of_pauses_is_announced_and_its_lock_is_reported() {
 
 #[test]
 fn what_may_lose_is_refused_with_the_arithmetic() {
-    let cases: [(&str, &[(&str, &str)], &str); 7] = [
+    let cases: [(&str, Pairs<'_>, &str); 7] = [
         // Two links, 12 + 7 + 2 cells for each: one from the source, one from the other switch for what goes back.
         (
             OVERLOAD,
