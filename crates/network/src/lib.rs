@@ -12,6 +12,7 @@ mod flight;
 mod free;
 mod host;
 pub mod live;
+mod locks;
 pub mod max_min;
 pub mod measures;
 pub mod network;

@@ -68,6 +68,9 @@ link = { rate = "155.52 Mbit/s", delay = "100 us" }
 tcp = { stack = "reno", mss = "1460 B" }
 "#;
 
+/// Keys and what they are set to.
+type Pairs<'a> = &'a [(&'a str, &'a str)];
+
 fn overrides(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
     pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
 }
@@ -148,7 +151,7 @@ fn a_memory_that_never_limits_changes_nothing() {
     let red = [("switch.discard.policy", "red")];
     let push_out = [("switch.discard.policy", "fq-codel"), ("switch.scheduler.discipline", "flow-queue")];
     let limits = [("switch.vc-buffer", "40 packets"), ("tie-break", "port-id")];
-    let cases: [(&str, &[(&str, &str)], &str); 6] = [
+    let cases: [(&str, Pairs<'_>, &str); 6] = [
         (INCAST, &[], "packets"),
         (INCAST, &push_out, "packets"),
         (INCAST, &limits, "packets"),
@@ -235,7 +238,7 @@ fn the_memory_holds_what_its_ports_hold_at_any_time() {
 
 #[test]
 fn what_does_not_suit_is_refused() {
-    let cases: [(&str, &[(&str, &str)], &str); 6] = [
+    let cases: [(&str, Pairs<'_>, &str); 6] = [
         (CELLS, &[("switch.memory.size", "10 packets")], "carries cells: give a number of cells"),
         (INCAST, &[("switch.memory.size", "10 cells")], "carries packets: give a number of packets or bytes"),
         (INCAST, &[("switch.memory.size", "10 kB")], "is not counted as the buffer of the port"),

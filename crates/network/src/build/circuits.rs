@@ -154,7 +154,7 @@ impl Builder<'_> {
             line: self.graph.links[route[0]].rate,
         });
         let vcis = if ways.is_empty() {
-            self.lay(circuit, route, &mut payloads, None, depth)
+            self.lay(circuit, (None, route), &mut payloads, None, depth)
         } else {
             payloads = Some(self.spray(circuit, ways, depth));
             Vec::new()
@@ -173,12 +173,13 @@ impl Builder<'_> {
         Laid { outgoing, incoming: self.host(to).incoming.len() as u32 - 1, vcis }
     }
 
-    /// Lays the VC drafted last from port to port, of which the first stands at `depth`; returns its VCIs there. Behind the last link the
+    /// Lays the VC drafted last from port to port, of which the first stands at `depth`, and which it reaches on the link `before`; returns
+    /// its VCIs there. Behind the last link the
     /// contents of its frames wait in `meeting`, if that is where VCs meet, else in what `payloads` becomes.
     pub(super) fn lay(
         &mut self,
         circuit: &Circuit<'_>,
-        route: &[usize],
+        (mut before, route): (Option<usize>, &[usize]),
         payloads: &mut Option<usize>,
         meeting: Option<usize>,
         depth: usize,
@@ -195,7 +196,8 @@ impl Builder<'_> {
             } else {
                 self.hop(link, (next, vci), relay, circuit, *payloads)
             };
-            vcis.push(self.enter_vc(link, entry, depth + place));
+            vcis.push(self.enter_vc((before, link), entry, depth + place));
+            before = Some(link);
         }
         vcis
     }
@@ -209,10 +211,18 @@ impl Builder<'_> {
         count as u32
     }
 
-    /// Enters the VC drafted last at a port that it reaches over `depth` others; returns its VCI there.
-    pub(super) fn enter_vc(&mut self, link: usize, entry: VcEntry, depth: usize) -> u32 {
+    /// Enters the VC drafted last at a port that it reaches over `depth` others, the last of them that of the link `before`; returns its VCI
+    /// there.
+    pub(super) fn enter_vc(
+        &mut self,
+        (before, link): (Option<usize>, usize),
+        entry: VcEntry,
+        depth: usize,
+    ) -> u32 {
         let number = self.vcs.len() as u32 - 1;
+        let pauses = self.graph.links[link].pauses();
         let port = self.port(link);
+        port.ingress.extend(before.filter(|_| pauses));
         port.depth = port.depth.max(depth);
         port.entries.push(entry);
         port.vcs.push(number);

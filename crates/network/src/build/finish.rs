@@ -10,7 +10,7 @@ use celltrain_atm::{
 };
 use celltrain_engine::merge::{Merge, TieBreak};
 
-use super::{Builder, Place, PortDraft, joints::line, made::Made};
+use super::{Builder, Place, PortDraft, joints::line, made::Made, pauses::PausedLinks};
 use crate::{
     channel::Channel,
     flight::Streams,
@@ -18,8 +18,8 @@ use crate::{
     host::{Host, HostParts},
     network::{FlowEnds, Network, Node},
     port::{
-        Location, Port, PortParts, PortSamplers, Queuing, RateSchedule, ServiceKind, SharedMemory,
-        SharedMemorySwitch,
+        Location, PauseStreams, Port, PortParts, PortSamplers, Queuing, RateSchedule, ServiceKind,
+        SharedMemory, SharedMemorySwitch,
     },
     rate_control::{RateControl, RmRelay, Role},
     scenario::{self, Graph, Link},
@@ -36,6 +36,7 @@ impl Builder<'_> {
         interrupt: &mut dyn FnMut() -> bool,
     ) -> Option<Network> {
         let ranks = ranks(self.graph);
+        let paused = self.paused_links();
         let mut places: Vec<(usize, usize, Place)> = Vec::new();
         let (hosts, ports) = (std::mem::take(&mut self.hosts), std::mem::take(&mut self.ports));
         let depth = |link: usize| ports[link].as_ref().map_or(0, |port| port.depth);
@@ -78,9 +79,10 @@ impl Builder<'_> {
                     made.add(Node::Host(Box::new(self.finish_host(*parts))));
                 }
                 Place::Port(link, draft) => {
-                    let (spec, port) = (&self.graph.links[link], self.finish_port(link, *draft));
+                    let (spec, port) = (&self.graph.links[link], self.finish_port(link, *draft, &paused));
                     match spec.memory {
                         Some(_) => made.add_sharing(spec.from, port),
+                        None if paused.contains(link) => made.add(self.finish_switch(vec![port], &paused)),
                         None => made.add(Node::Port(Box::new(port))),
                     }
                 }
@@ -88,7 +90,7 @@ impl Builder<'_> {
                 Place::Shaper(shaper) => made.add(Node::Port(shaper)),
             }
         }
-        made.join_sharing(|ports| self.finish_switch(ports));
+        made.join_sharing(|ports| self.finish_switch(ports, &paused));
         let flows = flows
             .into_iter()
             .map(|ends| FlowEnds { from: host_index[&ends.from], to: host_index[&ends.to], ..ends })
@@ -97,16 +99,19 @@ impl Builder<'_> {
         Some(Network::new(made.nodes, made.places, order, streams, flows))
     }
 
-    /// The process of the ports of a switch that share its memory.
-    fn finish_switch(&self, ports: Vec<Port>) -> Node {
-        let memory = ports.first().and_then(|port| self.graph.links[port.link].memory);
-        let memory = SharedMemory::new(&memory.expect("the ports share a memory"));
+    /// The process of the ports of a switch that share its memory, or of a host's interface that can be paused.
+    fn finish_switch(&self, ports: Vec<Port>, paused: &PausedLinks) -> Node {
+        let link = ports.first().map(|port| &self.graph.links[port.link]);
+        let memory = link.and_then(|link| link.memory);
+        let to = link.filter(|link| link.pauses()).map(|link| paused.to(link.from)).unwrap_or_default();
+        let memory = memory.map(|memory| SharedMemory::new(&memory, to.len()));
+        let from = ports.iter().map(|port| paused.stream(port.link)).collect();
         let generator = |port: &Port| self.randomness.named(&format!("port {} ties in memory", port.name));
         let ties = match self.scenario.spec().tie_break {
             scenario::TieBreak::PortId => Vec::new(),
             scenario::TieBreak::Random => ports.iter().map(generator).collect(),
         };
-        Node::Switch(Box::new(SharedMemorySwitch::new(ports, memory, ties)))
+        Node::Switch(Box::new(SharedMemorySwitch::new(ports, memory, ties, PauseStreams { from, to })))
     }
 
     fn finish_host(&self, mut parts: HostParts) -> Host {
@@ -116,7 +121,7 @@ impl Builder<'_> {
         Host::new(parts, merge, |part| self.randomness.named(&format!("host {name} {part}")))
     }
 
-    fn finish_port(&self, index: usize, mut draft: PortDraft) -> Port {
+    fn finish_port(&self, index: usize, mut draft: PortDraft, paused: &PausedLinks) -> Port {
         draft.inputs.shrink_to_fit();
         let link = &self.graph.links[index];
         let vcs = || draft.vcs.iter().map(|&vc| &self.vcs[vc as usize]);
@@ -151,7 +156,9 @@ impl Builder<'_> {
         let control = rate_control(self.graph, link, &flows, roles, draft.relays).filter(|_| in_switch);
         let categories = contracts.iter().map(|contract| contract.category);
         let service = ServiceKind::of(link, location, categories);
-        let stores = in_switch && self.options.store_queues || service == ServiceKind::Stored;
+        let stores = in_switch && self.options.store_queues
+            || service == ServiceKind::Stored
+            || paused.contains(index);
         if !in_switch {
             // An interface sends in the order in which the host does, whatever the categories.
             contracts.fill(Contract::default());
@@ -162,6 +169,7 @@ impl Builder<'_> {
             vc_capacity: link.vc_buffer.units(),
             abr: contracts.iter().map(|contract| contract.category == Category::Abr).collect(),
             rates: RateSchedule::of(link),
+            ingress: draft.ingress.iter().map(|&before| paused.number(before)).collect(),
         });
         Port::new(PortParts {
             name,

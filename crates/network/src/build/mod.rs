@@ -6,6 +6,7 @@ mod idle;
 mod joints;
 mod made;
 mod parties;
+mod pauses;
 mod spray;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -176,6 +177,8 @@ struct PortDraft {
     entries: Vec<VcEntry>,
     /// The numbers of the VCs among all that are laid, by VCI.
     vcs: Vec<u32>,
+    /// The link on which each VC comes, by VCI; empty where none is paused.
+    ingress: Vec<usize>,
     /// The reverse paths, numbered after `entries`.
     relays: Vec<RmRelay>,
     /// The longest way a VC has come before it gets here, in links: orders the processes, whose fingerprints are combined in

@@ -23,7 +23,8 @@ impl Builder<'_> {
             let vci = self.next_vci(next);
             let payloads = self.add_payloads();
             lanes.push(Lane { share: way.share, next: self.next_hop(stream, first, next, vci), payloads });
-            self.lay(circuit, &way.route[1..], &mut Some(payloads), Some(meeting), depth + 1);
+            let rest = (Some(first), &way.route[1..]);
+            self.lay(circuit, rest, &mut Some(payloads), Some(meeting), depth + 1);
         }
         let direction = if circuit.flow.is_some() { "data" } else { "ACKs" };
         let generator = self.randomness.named(&format!("ways of {direction} of flow {}", circuit.name));
@@ -34,7 +35,7 @@ impl Builder<'_> {
         let number = self.next_vci(Joint::Link(first));
         let vc = Vc { next, payloads: circuit.payloads, spray, ..vc_of(circuit) };
         self.watch(first, stream, number, circuit, vc);
-        self.enter_vc(first, VcEntry::new(stream, number, None), depth);
+        self.enter_vc((None, first), VcEntry::new(stream, number, None), depth);
         meeting
     }
 }

@@ -96,6 +96,14 @@ impl Port {
         with_core!(&self.core, core => core.service.busy(self.now(), units))
     }
 
+    /// How often the switch behind the link has paused it so far, and how long together.
+    pub(crate) fn paused(&self) -> (u64, Span) {
+        match &self.core {
+            AnyCore::Cells(_) | AnyCore::Packets(_) => (0, Span::default()),
+            AnyCore::Stored(core) => core.service.pauses.until(self.now()),
+        }
+    }
+
     /// The time integral of the number of units in the buffer so far. By Little's law it is the sum of the times that they have spent
     /// there.
     pub(crate) fn occupancy_integral(&self) -> SpanSum {

@@ -5,7 +5,7 @@
 
 use celltrain_atm::quantity::Ratio;
 
-use crate::scenario::MemorySpec;
+use crate::scenario::{MemorySpec, PauseSpec};
 
 /// The memory of a switch. The process of the switch lends it to each of its ports while that handles an event.
 #[derive(Debug)]
@@ -15,12 +15,78 @@ pub(crate) struct SharedMemory {
     alpha: Ratio,
     /// What all ports hold of it.
     held: u64,
+    pause: Option<Pauses>,
+}
+
+/// When links are paused, and what is held of what came on each of them.
+#[derive(Debug)]
+struct Pauses {
+    xoff: u64,
+    xon: u64,
+    links: Vec<Ingress>,
+    /// What is to be sent to the ports at the other ends, in this order.
+    signals: Vec<Signal>,
+}
+
+/// A link that leads to the switch.
+#[derive(Debug, Clone, Default)]
+struct Ingress {
+    held: u64,
+    paused: bool,
+}
+
+/// A pause of a link, by its number among those that lead to the switch, or the end of one.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Signal {
+    pub(super) link: usize,
+    pub(super) pause: bool,
+}
+
+impl Pauses {
+    fn new(spec: &PauseSpec, links: usize) -> Self {
+        let links = vec![Ingress::default(); links];
+        Self { xoff: spec.xoff.units(), xon: spec.xon.units(), links, signals: Vec::new() }
+    }
+
+    fn take(&mut self, link: usize, size: u32) {
+        let ingress = &mut self.links[link];
+        ingress.held += u64::from(size);
+        if !ingress.paused && ingress.held > self.xoff {
+            ingress.paused = true;
+            self.signals.push(Signal { link, pause: true });
+        }
+    }
+
+    fn give(&mut self, link: usize, size: u32) {
+        let ingress = &mut self.links[link];
+        ingress.held = ingress.held.checked_sub(size.into()).expect("what leaves has come on its link");
+        if ingress.paused && ingress.held <= self.xon {
+            ingress.paused = false;
+            self.signals.push(Signal { link, pause: false });
+        }
+    }
 }
 
 impl SharedMemory {
-    /// An empty memory.
-    pub(crate) fn new(spec: &MemorySpec) -> Self {
-        Self { size: spec.size.units(), alpha: spec.alpha, held: 0 }
+    /// An empty memory of a switch to which so many links lead.
+    pub(crate) fn new(spec: &MemorySpec, links: usize) -> Self {
+        let pause = spec.pause.map(|pause| Pauses::new(&pause, links));
+        Self { size: spec.size.units(), alpha: spec.alpha, held: 0, pause }
+    }
+
+    /// Takes out what is to be sent to the ports at the other ends of links.
+    pub(super) fn signals(&mut self) -> impl Iterator<Item = Signal> {
+        self.pause.iter_mut().flat_map(|pause| pause.signals.drain(..))
+    }
+
+    /// At which level a link may transmit again, if any is paused.
+    pub(super) fn xon(&self) -> Option<u64> {
+        self.pause.as_ref().map(|pause| pause.xon)
+    }
+
+    /// What it holds of all that came on links.
+    pub(super) fn came(&self) -> Option<u64> {
+        self.pause.as_ref().map(|pause| pause.links.iter().map(|link| link.held).sum())
     }
 
     /// What all ports hold of it.
@@ -31,18 +97,27 @@ impl SharedMemory {
     /// Whether a port that holds `own` may take `size` more, once it has given `given` of what it holds back.
     pub(super) fn has_space(&self, own: u64, given: u64, size: u32) -> bool {
         let free = self.size - (self.held - given);
+        if self.pause.is_some() {
+            return u64::from(size) <= free;
+        }
         u64::from(size) <= free && self.alpha.cmp_fraction((own - given).into(), free.into()).is_gt()
     }
 
-    /// A port takes `size` of it.
-    pub(super) fn take(&mut self, size: u32) {
+    /// A port takes `size` of it for what came on `link`.
+    pub(super) fn take(&mut self, size: u32, link: Option<usize>) {
         let held = self.held.saturating_add(size.into());
         assert!(held <= self.size, "the policy accepted a unit into a full memory");
         self.held = held;
+        if let (Some(pause), Some(link)) = (&mut self.pause, link) {
+            pause.take(link, size);
+        }
     }
 
     /// A port gives `size` back.
-    pub(super) fn give(&mut self, size: u32) {
+    pub(super) fn give(&mut self, size: u32, link: Option<usize>) {
+        if let (Some(pause), Some(link)) = (&mut self.pause, link) {
+            pause.give(link, size);
+        }
         self.held = self.held.checked_sub(size.into()).expect("what leaves the memory has entered it");
     }
 }
@@ -55,7 +130,7 @@ mod tests {
 
     fn memory(size: u64, alpha: f64) -> SharedMemory {
         let alpha = Ratio::try_from(alpha).expect("a ratio");
-        SharedMemory::new(&MemorySpec { size: Capacity(Some(size), Unit::Packets), alpha })
+        SharedMemory::new(&MemorySpec { size: Capacity(Some(size), Unit::Packets), alpha, pause: None }, 0)
     }
 
     #[test]
@@ -65,7 +140,7 @@ mod tests {
             let mut memory = memory(100, alpha);
             let mut own = 0;
             while memory.has_space(own, 0, 1) {
-                memory.take(1);
+                memory.take(1, None);
                 own += 1;
             }
             assert_eq!(own, most, "{alpha}");
@@ -73,12 +148,34 @@ mod tests {
     }
 
     #[test]
+    fn a_link_is_paused_above_one_level_and_goes_on_at_the_other() {
+        let level = |count| Capacity(Some(count), Unit::Packets);
+        let pause = PauseSpec { xoff: level(3), xon: level(1) };
+        let spec = MemorySpec { size: level(10), alpha: Ratio::ONE, pause: Some(pause) };
+        let mut memory = SharedMemory::new(&spec, 2);
+        let mut signals = |take: bool, link| {
+            if take {
+                memory.take(1, Some(link));
+            } else {
+                memory.give(1, Some(link));
+            }
+            memory.signals().map(|signal| (signal.link, signal.pause)).collect::<Vec<_>>()
+        };
+        let steps =
+            [(true, 0), (true, 0), (true, 1), (true, 0), (true, 0), (true, 0), (false, 0), (false, 0)];
+        let sent = steps.map(|(take, link)| signals(take, link));
+        assert_eq!(sent.concat(), [(0, true)], "above xoff, once");
+        assert_eq!(signals(false, 0), []);
+        assert_eq!(signals(false, 0), [(0, false)], "at xon");
+    }
+
+    #[test]
     fn what_a_port_would_give_back_counts_as_free() {
         let mut memory = memory(10, 1.0);
-        (0..5).for_each(|_| memory.take(1));
+        (0..5).for_each(|_| memory.take(1, None));
         assert!(!memory.has_space(5, 0, 1) && memory.has_space(5, 1, 1));
         // The others hold all of it but what this port would give back.
-        (0..5).for_each(|_| memory.take(1));
+        (0..5).for_each(|_| memory.take(1, None));
         assert!(memory.has_space(1, 1, 1) && !memory.has_space(1, 1, 2));
     }
 }

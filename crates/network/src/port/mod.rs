@@ -44,8 +44,13 @@ use self::{
     stored::Stored,
 };
 pub(crate) use self::{
-    entry::VcEntry, memory::SharedMemory, packets::PacketLimit, rates::RateSchedule, service::ServiceKind,
-    stored::Queuing, switch::SharedMemorySwitch,
+    entry::VcEntry,
+    memory::SharedMemory,
+    packets::PacketLimit,
+    rates::RateSchedule,
+    service::ServiceKind,
+    stored::Queuing,
+    switch::{PauseStreams, SharedMemorySwitch},
 };
 use crate::{
     flight::Streams,

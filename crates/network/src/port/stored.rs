@@ -39,6 +39,9 @@ pub(super) struct Stored {
     occupancy: VcOccupancy,
     /// The memory of the switch, lent while an event is handled, if the port shares it.
     pub(super) memory: Option<Box<SharedMemory>>,
+    /// The link on which each VC comes, by its number among those that lead to the switch; empty where none is paused.
+    ingress: Vec<usize>,
+    pub(super) pauses: Pausing,
     /// The largest occupancy since the window began.
     most: u64,
     /// Which VCs are ABR, and how many cells of theirs are in the buffer.
@@ -67,6 +70,24 @@ struct Sending {
     departure: Instant,
 }
 
+/// The pauses that the other end of the link asks for.
+#[derive(Debug, Default)]
+pub(super) struct Pausing {
+    /// When the present one began.
+    pub(super) since: Option<Instant>,
+    pub(super) count: u64,
+    /// How long those that have ended were together.
+    pub(super) time: Span,
+}
+
+impl Pausing {
+    /// How many pauses there were until `now`, and how long they were together.
+    pub(super) fn until(&self, now: Instant) -> (u64, Span) {
+        let present = self.since.map_or(Span::default(), |since| now.since(since));
+        (self.count, self.time.plus(present, 1))
+    }
+}
+
 /// What a port needs to store its queues.
 #[derive(Debug)]
 pub(crate) struct Queuing {
@@ -77,12 +98,14 @@ pub(crate) struct Queuing {
     pub(crate) abr: Vec<bool>,
     /// How the rate of the link changes.
     pub(crate) rates: RateSchedule,
+    /// The link on which each VC comes, by its number among those that lead to the switch; empty where none is paused.
+    pub(crate) ingress: Vec<usize>,
 }
 
 impl Stored {
     /// `pushes_out`: whether the policy pushes frames out of their queues.
     pub(super) fn new(line: Line, queuing: Queuing, pushes_out: bool) -> Self {
-        let Queuing { scheduler, vc_capacity, abr, rates } = queuing;
+        let Queuing { scheduler, vc_capacity, abr, rates, ingress } = queuing;
         Self {
             line,
             // Of a packet for which its own VC's packets leave no room in the whole buffer, others are not pushed out in vain.
@@ -91,6 +114,8 @@ impl Stored {
             store: Store::new(abr.len(), pushes_out),
             occupancy: VcOccupancy::new(abr.len()),
             memory: None,
+            ingress,
+            pauses: Pausing::default(),
             most: 0,
             abr,
             abr_queue: 0,
@@ -142,7 +167,7 @@ impl Stored {
         self.occupancy.enter(vc, unit.cell.clp, unit.size);
         self.abr_queue += u64::from(self.abr[vc as usize]);
         if let Some(memory) = &mut self.memory {
-            memory.take(unit.size);
+            memory.take(unit.size, self.ingress.get(vc as usize).copied());
         }
         let fits =
             self.occupancy.total() <= self.line.capacity() && self.occupancy.of_vc(vc) <= self.vc_capacity;
@@ -157,7 +182,7 @@ impl Stored {
         self.occupancy.leave(vc, unit.cell.clp, unit.size);
         self.abr_queue -= u64::from(self.abr[vc as usize]);
         if let Some(memory) = &mut self.memory {
-            memory.give(unit.size);
+            memory.give(unit.size, self.ingress.get(vc as usize).copied());
         }
     }
 
@@ -180,6 +205,23 @@ impl Stored {
             return None;
         }
         self.scheduler.next(now, &self.store)
+    }
+
+    /// Whether the link may begin to transmit.
+    #[inline]
+    fn is_free(&self) -> bool {
+        self.sending.is_none() && self.pauses.since.is_none()
+    }
+
+    /// Whether it waits for the end of a pause, with something to send and nothing in transmission.
+    pub(super) fn waits_for_pause(&self) -> bool {
+        self.pauses.since.is_some() && self.sending.is_none() && self.store.waiting() > 0
+    }
+
+    /// What is in the buffer of what came on link `link` of those that lead to the switch.
+    pub(super) fn came_on(&self, link: usize) -> u64 {
+        let vcs = (0..).zip(&self.ingress).filter(|(_, ingress)| **ingress == link);
+        vcs.map(|(vc, _)| self.occupancy.of_vc(vc)).sum()
     }
 
     /// The unit that was taken is not sent.
@@ -230,7 +272,8 @@ impl Stored {
         let units = self.store.units().chain(self.sending.as_ref().map(|sending| &sending.unit));
         self.occupancy.check(port, accepted, units);
         let sending = u64::from(self.sending.is_some());
-        assert!(sending == 1 || self.store.waiting() == 0, "{port}: units wait while the link is idle");
+        let waits = self.store.waiting() > 0 && self.pauses.since.is_none();
+        assert!(sending == 1 || !waits, "{port}: units wait while the link is idle");
         assert_eq!(self.store.units().count() as u64, self.store.waiting(), "{port}: units in queues");
     }
 }
@@ -393,6 +436,28 @@ impl PortCore<Stored> {
         }
     }
 
+    /// The other end of the link asks for a pause at `at`, or ends one. What is being transmitted is transmitted to its end.
+    pub(super) fn pause<P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        at: Instant,
+        pause: bool,
+        streams: &mut Streams,
+    ) {
+        self.advance(policy, at, streams);
+        let pauses = &mut self.service.pauses;
+        assert_eq!(pauses.since.is_some(), !pause, "a pause begins and ends");
+        if pause {
+            pauses.since = Some(at);
+            pauses.count += 1;
+        } else if let Some(since) = pauses.since.take() {
+            pauses.time = pauses.time.plus(at.since(since), 1);
+            if self.service.is_free() {
+                self.send_next(policy, at, streams);
+            }
+        }
+    }
+
     /// Every arrival before `until` has been handled: handles the departures up to it.
     pub(super) fn settle<P: BufferPolicy>(&mut self, policy: &mut P, until: Time, streams: &mut Streams) {
         self.advance(policy, Instant::start_of(until), streams);
@@ -455,6 +520,9 @@ impl PortCore<Stored> {
     /// The link is free at `start`: sends what the scheduler chooses and the policy lets pass, if anything waits.
     #[inline(always)]
     fn send_next<P: BufferPolicy>(&mut self, policy: &mut P, start: Instant, streams: &mut Streams) {
+        if self.service.pauses.since.is_some() {
+            return;
+        }
         while let Some(vc) = self.service.next_vc(start) {
             let mut unit = self.service.store.take(vc);
             if !self.passes_head(policy, start, &mut unit) {
@@ -490,14 +558,14 @@ impl PortCore<Stored> {
         }
         let unit = Unit { cell, at, size: self.service.size(&cell), low_latency };
         // What a policy decides at the head of the queue is decided there.
-        if !P::Needs::DEQUEUE && self.service.sending.is_none() {
+        if !P::Needs::DEQUEUE && self.service.is_free() {
             self.accept_alone(unit, streams);
             return true;
         }
         self.note_accepted(&unit);
         self.service.enter(&unit);
         self.note_abr_queue(at);
-        if P::Needs::DEQUEUE && self.service.sending.is_none() {
+        if P::Needs::DEQUEUE && self.service.is_free() {
             self.send_next(policy, at, streams);
         }
         false

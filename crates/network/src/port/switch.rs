@@ -4,18 +4,29 @@
 //! happens at all of its ports in one order: by time; at one instant departures before arrivals; of arrivals at several ports at one instant
 //! the one that the scenario's tie-break chooses, of departures, which do not affect each other, that of the first port. Each port
 //! has its own inputs, admission, queues and link, as every port that stores its queues.
+//!
+//! With priority flow control the process sends pauses against the direction of the data, and its ports obey those of the switches behind
+//! their links; so does the interface of a host, which is such a process with one port and no memory. At one instant pauses come after
+//! departures and before arrivals.
 
 use std::{cmp::Reverse, collections::BinaryHeap};
 
 use celltrain_atm::{Cell, buffer::Policy, with_policy};
 use celltrain_engine::{
     Instant, Time,
+    merge::{Merge, TieBreak},
     random::Generator,
     stream::{StreamId, Train},
     time::NEVER,
 };
 
-use super::{AnyCore, Port, core::PortCore, memory::SharedMemory, service::Service, stored::Stored};
+use super::{
+    AnyCore, Port,
+    core::PortCore,
+    memory::{SharedMemory, Signal},
+    service::Service,
+    stored::Stored,
+};
 use crate::flight::Streams;
 
 /// The ports of a switch with one memory.
@@ -24,10 +35,15 @@ pub(crate) struct SharedMemorySwitch {
     ports: Vec<Port>,
     /// Of all ports, one after the other.
     inputs: Vec<StreamId>,
-    /// Of all ports, one after the other, each with its port and its place there.
+    /// Of all ports, one after the other, each with its port and its place there; then those of pauses.
     outputs: Vec<StreamId>,
     places: Vec<(usize, usize)>,
-    /// Not here only while a port handles an event.
+    /// On which pauses of each port's link come, if it can be paused, and the pause that is next.
+    paused: Vec<Option<Merge>>,
+    pauses: Vec<Train<Cell>>,
+    /// Where pauses of each link that leads to the switch go, and how long they take.
+    pausing: Vec<(StreamId, Time)>,
+    /// Not here while a port handles an event, and where ports only obey pauses.
     memory: Option<Box<SharedMemory>>,
     /// What has been taken from the inputs of each port and has not been handled yet; nothing between visits.
     heads: Vec<Train<Cell>>,
@@ -50,15 +66,30 @@ struct Event {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum EventKind {
     Departure,
+    Pause,
     Arrival,
 }
 
+/// Streams of pauses.
+#[derive(Debug, Default)]
+pub(crate) struct PauseStreams {
+    /// On which pauses of each port's link come, if it can be paused.
+    pub(crate) from: Vec<Option<StreamId>>,
+    /// Where pauses of each link that leads to the switch go, and how long they take.
+    pub(crate) to: Vec<(StreamId, Time)>,
+}
+
 impl SharedMemorySwitch {
-    /// `ports`, which store their queues, with one memory; `ties` holds a generator for each port, or none.
+    /// `ports`, which store their queues, with one memory, if they share any; `ties` holds a generator for each port, or none.
     ///
     /// # Panics
     /// If the ports relay RM cells: no time passes between a port that relays and the next one, which would wait for itself.
-    pub(crate) fn new(ports: Vec<Port>, memory: SharedMemory, ties: Vec<Generator>) -> Self {
+    pub(crate) fn new(
+        ports: Vec<Port>,
+        memory: Option<SharedMemory>,
+        ties: Vec<Generator>,
+        pauses: PauseStreams,
+    ) -> Self {
         assert!(
             ports.iter().all(|port| port.along_link == port.outputs.len()),
             "ports that share a memory relay no RM cells"
@@ -67,10 +98,27 @@ impl SharedMemorySwitch {
         let places =
             places.flat_map(|(port, parts)| (0..parts.outputs.len()).map(move |place| (port, place)));
         Self {
-            inputs: ports.iter().flat_map(|port| &port.inputs).copied().collect(),
-            outputs: ports.iter().flat_map(|port| &port.outputs).copied().collect(),
+            inputs: ports
+                .iter()
+                .flat_map(|port| &port.inputs)
+                .chain(pauses.from.iter().flatten())
+                .copied()
+                .collect(),
+            outputs: ports
+                .iter()
+                .flat_map(|port| &port.outputs)
+                .chain(pauses.to.iter().map(|(stream, _)| stream))
+                .copied()
+                .collect(),
             places: places.collect(),
-            memory: Some(Box::new(memory)),
+            paused: pauses
+                .from
+                .iter()
+                .map(|stream| stream.map(|stream| Merge::new(&[stream], TieBreak::InputId)))
+                .collect(),
+            pauses: vec![Train { count: 0, ..Train::default() }; ports.len()],
+            pausing: pauses.to,
+            memory: memory.map(Box::new),
             heads: vec![Train { count: 0, ..Train::default() }; ports.len()],
             agenda: BinaryHeap::new(),
             ties,
@@ -97,8 +145,10 @@ impl SharedMemorySwitch {
 
     /// As [`Port::lookahead`], of output `place` of all.
     pub(crate) fn lookahead(&self, place: usize) -> Time {
-        let (port, place) = self.places[place];
-        self.ports[port].lookahead(place)
+        match self.places.get(place) {
+            Some(&(port, place)) => self.ports[port].lookahead(place),
+            None => self.pausing[place - self.places.len()].1,
+        }
     }
 
     pub(crate) fn clock(&self) -> Time {
@@ -114,6 +164,7 @@ impl SharedMemorySwitch {
         for port in &mut self.ports {
             port.storing().1.merge.refill(streams);
         }
+        self.paused.iter_mut().flatten().for_each(|merge| merge.refill(streams));
         let mut units = 0;
         while let Some(due) = self.sample_due().filter(|&due| due <= until) {
             units += self.handle(due, streams);
@@ -122,6 +173,9 @@ impl SharedMemorySwitch {
         units += self.handle(until, streams);
         for port in &mut self.ports {
             port.end_visit(until, streams);
+        }
+        for &(stream, delay) in &self.pausing {
+            streams[stream].advance_horizon(until + delay);
         }
         self.check_memory();
         units
@@ -139,19 +193,27 @@ impl SharedMemorySwitch {
         for port in 0..self.ports.len() {
             self.await_arrival(port, until, streams);
             self.await_departure(port, until);
+            self.await_pause(port, until, streams);
         }
         while let Some(Reverse(Event { at, kind, port, .. })) = self.agenda.pop() {
             let idle = self.ports[port].storing().1.service.departure().is_none();
             self.ports[port].lend(&mut self.memory);
             match kind {
                 EventKind::Departure => self.ports[port].handle_departures(at, streams),
+                EventKind::Pause => {
+                    self.ports[port].handle_pause(at, self.pauses[port].item.clp, streams);
+                    self.pauses[port].count = 0;
+                }
                 EventKind::Arrival => {
                     units += self.ports[port].handle_arrival(&mut self.heads[port], streams);
                 }
             }
             self.ports[port].give_back(&mut self.memory);
-            if kind == EventKind::Arrival {
-                self.await_arrival(port, until, streams);
+            self.send_pauses(at, streams);
+            match kind {
+                EventKind::Departure => {}
+                EventKind::Pause => self.await_pause(port, until, streams),
+                EventKind::Arrival => self.await_arrival(port, until, streams),
             }
             // One departure of each port that transmits is on the agenda.
             if idle || kind == EventKind::Departure {
@@ -175,6 +237,25 @@ impl SharedMemorySwitch {
         self.agenda.push(Reverse(Event { at: head.first, kind: EventKind::Arrival, lot, port }));
     }
 
+    /// Puts the next pause of a port's link, or the end of one, on the agenda, if there is one before `until`.
+    fn await_pause(&mut self, port: usize, until: Time, streams: &mut Streams) {
+        let Some(Some(merge)) = self.paused.get_mut(port) else { return };
+        if merge.next::<false, _>(until, streams, &mut self.pauses[port]) {
+            let at = self.pauses[port].first;
+            self.agenda.push(Reverse(Event { at, kind: EventKind::Pause, lot: 0, port }));
+        }
+    }
+
+    /// Sends the pauses that what happened at `at` has caused.
+    fn send_pauses(&mut self, at: Instant, streams: &mut Streams) {
+        let Some(memory) = &mut self.memory else { return };
+        for Signal { link, pause } in memory.signals() {
+            let (stream, delay) = self.pausing[link];
+            let cell = Cell { clp: pause, ..Cell::default() };
+            streams[stream].push(0, 0, &Train::single(at.delayed(delay), cell));
+        }
+    }
+
     /// Puts the departure of what a port transmits on the agenda, if it comes by `until`.
     fn await_departure(&mut self, port: usize, until: Time) {
         let departure = self.ports[port].storing().1.service.departure();
@@ -186,12 +267,53 @@ impl SharedMemorySwitch {
     /// Checks that the memory holds what the ports hold.
     fn check_memory(&self) {
         let held: u64 = self.ports.iter().map(Port::held).sum();
-        let memory = self.memory.as_ref().expect("a port has given the memory back");
+        let Some(memory) = &self.memory else { return };
         assert_eq!(memory.held(), held, "what the ports of a switch hold of its memory");
+        assert!(
+            memory.came().is_none_or(|came| came == held),
+            "what a switch holds, by links that lead to it"
+        );
+    }
+}
+
+impl SharedMemorySwitch {
+    /// How much more than `xon` of what came on its `link`-th link the ports for which `waits` says so hold: if it is any, the pause
+    /// ends only when they have sent some of it.
+    pub(crate) fn holds_back(&self, link: usize, waits: impl Fn(&Port) -> bool) -> bool {
+        let Some(xon) = self.memory.as_ref().and_then(|memory| memory.xon()) else { return false };
+        self.ports.iter().filter(|port| waits(port)).map(|port| port.came_on(link)).sum::<u64>() > xon
+    }
+
+    /// The number of the link that leads here and that `stream` pauses.
+    pub(crate) fn paused_link(&self, stream: StreamId) -> Option<usize> {
+        self.pausing.iter().position(|&(other, _)| other == stream)
+    }
+
+    /// The ports that are paused and transmit nothing, each with the stream on which its pauses come.
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = (&Port, StreamId)> {
+        let streams = &self.inputs[self.inputs.len() - self.paused.iter().flatten().count()..];
+        let can_be_paused = self.ports.iter().zip(&self.paused).filter(|(_, merge)| merge.is_some());
+        can_be_paused.map(|(port, _)| port).zip(streams.iter().copied()).filter(|(port, _)| port.waits())
     }
 }
 
 impl Port {
+    /// Whether it is paused, transmits nothing and has something to send.
+    fn waits(&self) -> bool {
+        match &self.core {
+            AnyCore::Stored(core) => core.service.waits_for_pause(),
+            AnyCore::Cells(_) | AnyCore::Packets(_) => false,
+        }
+    }
+
+    /// What it holds of what came on a link.
+    fn came_on(&self, link: usize) -> u64 {
+        match &self.core {
+            AnyCore::Stored(core) => core.service.came_on(link),
+            AnyCore::Cells(_) | AnyCore::Packets(_) => 0,
+        }
+    }
+
     /// The policy and the core of a port that stores its queues.
     fn storing(&mut self) -> (&mut Policy, &mut PortCore<Stored>) {
         match &mut self.core {
@@ -222,6 +344,12 @@ impl Port {
     fn handle_departures(&mut self, now: Instant, streams: &mut Streams) {
         let (policy, core) = self.storing();
         with_policy!(policy, policy => core.advance(policy, now, streams));
+    }
+
+    /// The other end of the link asks for a pause at `at`, or ends one.
+    fn handle_pause(&mut self, at: Instant, pause: bool, streams: &mut Streams) {
+        let (policy, core) = self.storing();
+        with_policy!(policy, policy => core.pause(policy, at, pause, streams));
     }
 
     /// Handles the first unit of `train`, and takes it out; returns how many arrived for the link.

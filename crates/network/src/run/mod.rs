@@ -132,6 +132,8 @@ struct PortCounts {
     lost: Lost,
     /// Packets that the link behind it has held back.
     held_back: u64,
+    /// How often, and how long together, its link was paused.
+    paused: (u64, Span),
     /// How long the link was busy.
     busy: Span,
 }
@@ -241,11 +243,12 @@ impl<'a> Experiment<'a> {
         let flows: Vec<_> = std::iter::zip(&begin.flows, FlowCounts::of_all(&network, end))
             .map(|(begin, end)| end.since(begin))
             .collect();
+        let locked = network.locked();
         let mut ports = Vec::with_capacity(begin.ports.len());
         let counts = std::iter::zip(&begin.ports, PortCounts::of_all(&network));
         ports.extend(
             std::iter::zip(network.ports(), counts)
-                .map(|(port, (begin, end))| PortMeasures::new(port, begin, &end, window)),
+                .map(|(port, (begin, end))| PortMeasures::new(port, begin, &end, window, &locked)),
         );
         let excess = Excess::of(&self.guaranteed(&flows));
         let delays: Vec<_> = network.flows.iter().map(|ends| network.delays(ends)).collect();
@@ -440,6 +443,7 @@ impl PortCounts {
             occupancy: port.occupancy(),
             lost: losses.get(&port.link).copied().unwrap_or_default(),
             held_back: held_back.get(&port.link).copied().unwrap_or_default(),
+            paused: port.paused(),
             integral: port.occupancy_integral(),
             busy: port.busy(),
         })

@@ -42,13 +42,24 @@ pub(super) struct PortMeasures<'a> {
     /// On the link behind the port, by reason.
     lost: Lost,
     held_back: u64,
+    pauses: u64,
+    /// Whether it waits for the end of a pause for good.
+    locked: bool,
+    /// In seconds.
+    paused: f64,
     occupancy_mean: f64,
     utilisation: f64,
     delay_mean: f64,
 }
 
 impl<'a> PortMeasures<'a> {
-    pub(super) fn new(port: &'a Port, begin: &PortCounts, end: &PortCounts, window: Time) -> Self {
+    pub(super) fn new(
+        port: &'a Port,
+        begin: &PortCounts,
+        end: &PortCounts,
+        window: Time,
+        locked: &BTreeSet<usize>,
+    ) -> Self {
         let accepted = end.accepted - begin.accepted;
         let withdrawn = end.withdrawn - begin.withdrawn;
         let forwarded = accepted + begin.occupancy - end.occupancy - withdrawn;
@@ -63,6 +74,9 @@ impl<'a> PortMeasures<'a> {
             marked: end.marked - begin.marked,
             lost: std::array::from_fn(|reason| end.lost[reason] - begin.lost[reason]),
             held_back: end.held_back - begin.held_back,
+            locked: port.location != Location::Shaper && locked.contains(&port.link),
+            pauses: end.paused.0 - begin.paused.0,
+            paused: end.paused.1.minus(begin.paused.1).seconds(),
             occupancy_mean: sojourns / window as f64,
             utilisation: end.busy.minus(begin.busy).seconds() / seconds(window),
             delay_mean: sojourns / accepted.max(1) as f64 / SECOND as f64,
@@ -120,6 +134,9 @@ pub(super) fn port_table(graph: &Graph, ports: &[PortMeasures<'_>]) -> Table {
     }
     columns.extend([
         ("held_back", count(&|port| port.held_back)),
+        ("pauses", count(&|port| port.pauses)),
+        ("paused", number(&|port| port.paused)),
+        ("locked", count(&|port| u64::from(port.locked))),
         ("frames_marked", count(&|port| port.marked)),
         ("utilisation", number(&|port| port.utilisation)),
         ("occupancy_mean", number(&|port| port.occupancy_mean)),

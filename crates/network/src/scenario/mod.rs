@@ -37,9 +37,9 @@ pub use spec::{
     DelayChanges, DelayRange, Distribution, Dumbbell, ExplicitGraph, FatTree, Finite, FlowSpec, Framing,
     Greedy, GroupSpec, HostSpec, IpServes, LeafSpine, LinkEntry, LinkException, LinkOverride, LinkSpec,
     LongRange, LossDirection, LossSpec, LossUnit, MeasuredDelays, MeasuresSpec, MemorySpec, Mmpp, MmppState,
-    Multipath, NSource, NodeEntry, NodeKind, OnOff, Pairs, ParkingLot, Pattern, Poisson, PortSpec, Random,
-    RateChange, RateChanges, Reorder, RequestResponse, Routing, SCHEMA, ShortFlows, Spec, Start, SwitchSpec,
-    TieBreak, Topology, Torus, Trace, TraceFlow, Traffic, Transfer, Weights,
+    Multipath, NSource, NodeEntry, NodeKind, OnOff, Pairs, ParkingLot, Pattern, PauseSpec, Poisson, PortSpec,
+    Random, RateChange, RateChanges, Reorder, RequestResponse, Routing, SCHEMA, ShortFlows, Spec, Start,
+    SwitchSpec, TieBreak, Topology, Torus, Trace, TraceFlow, Traffic, Transfer, Weights,
 };
 
 use self::{
@@ -132,6 +132,7 @@ impl Scenario {
         let mut notes = graph.locked_phases(&self.spec);
         notes.extend(graph.unpaired_policies(&self.spec));
         notes.extend(graph.divided_flows(&self.spec));
+        notes.extend(graph.pause_cycle());
         Ok(notes)
     }
 

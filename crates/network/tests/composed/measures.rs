@@ -180,6 +180,7 @@ pub(crate) fn of_a_whole_run(
     failures.extend(sends_and_deliveries(graph, result));
     failures.extend(without_losses(graph, result));
     failures.extend(little(result, duration, seconds(sample)));
+    failures.extend(lossless(scenario, result));
     failures.extend(work_conserving(scenario, graph, result, seconds(sample)));
     failures.extend(sources_keep_to_their_rates(graph, result, duration));
     failures
@@ -297,10 +298,26 @@ fn little(result: &RunResult, duration: f64, sample: f64) -> Vec<Failure> {
     failures
 }
 
+/// Whether switches pause links.
+fn pauses(scenario: &Scenario) -> bool {
+    scenario.spec().switch.memory.is_some_and(|memory| memory.pause.is_some())
+}
+
+/// Where switches pause links nothing finds a buffer full.
+fn lossless(scenario: &Scenario, result: &RunResult) -> Vec<Failure> {
+    let full: f64 = column(&result.ports, "discarded_buffer_full").iter().sum();
+    let fails = pauses(scenario) && full > 0.0;
+    let failure = || Failure::new("a loss in spite of pauses", format!("{full} found a buffer full"));
+    fails.then(failure).into_iter().collect()
+}
+
 /// A line never idles while cells wait for it: where so many are in the buffer that they last until the next sample, it is busy
 /// from one to the other.
 fn work_conserving(scenario: &Scenario, graph: &Graph, result: &RunResult, sample: f64) -> Vec<Failure> {
     let mut failures = Vec::new();
+    if pauses(scenario) {
+        return failures;
+    }
     // The clock that is drawn may be slower by so much than the fastest one, by which the rates of the network are.
     let slower = 1.0 + 2.1e-9 * scenario.spec().link.rate_spread.0 as f64;
     let of = |name: &str, metric: &str| {

@@ -7,7 +7,7 @@ use celltrain_network::{
     scenario::{Framing, Graph, Link, NodeKind, Spec},
     table::Column,
 };
-use toml::Table;
+use toml::{Table, Value};
 
 use crate::{
     draw::{Draw, put, tables},
@@ -146,11 +146,34 @@ pub(crate) fn share(draw: &mut Draw, scenario: &mut Table) -> bool {
             None => "unlimited".to_owned(),
         };
         put(scenario, "switch.memory.size", size);
+        if draw.chance(0.4) {
+            pause(draw, scenario);
+        }
         if draw.chance(0.7) {
             put(scenario, "switch.memory.alpha", *draw.pick(&[0.125, 0.5, 1.0, 2.0, 8.0, 1e6]));
         }
     }
     shares
+}
+
+/// Lets switches pause links: a memory with much headroom, which alone limits what ports hold.
+fn pause(draw: &mut Draw, scenario: &mut Table) {
+    let buffer = scenario["switch"]["buffer"].as_str().unwrap_or_default();
+    let Some((_, unit)) = buffer.split_once(' ') else { return };
+    let (unit, each) = (unit.to_owned(), if unit == "B" { 1500 } else { 1 });
+    let xoff = draw.count(300);
+    let xon = draw.whole(1, xoff);
+    let size = format!("{} {unit}", 200_000 * each);
+    put(scenario, "switch.memory.pause.xoff", format!("{} {unit}", xoff * each));
+    put(scenario, "switch.memory.pause.xon", format!("{} {unit}", xon * each));
+    put(scenario, "switch.memory.size", size.as_str());
+    put(scenario, "switch.buffer", size);
+    scenario["switch"].as_table_mut().and_then(|switch| switch.remove("vc-buffer"));
+    for port in scenario.get_mut("port").and_then(Value::as_array_mut).into_iter().flatten() {
+        for limit in ["buffer", "vc-buffer"] {
+            port.as_table_mut().and_then(|port| port.remove(limit));
+        }
+    }
 }
 
 /// A memory for each switch that limits nothing; none where ports have one already or relay RM cells.

@@ -9,6 +9,7 @@ mod groups;
 mod losses;
 mod memory;
 mod overrides;
+mod pauses;
 mod poll;
 mod ports;
 mod progress;
@@ -200,6 +201,11 @@ impl Link {
         !self.rate_changes.is_empty()
     }
 
+    /// Whether its output port belongs to a switch that pauses the links which lead to it.
+    pub(crate) fn pauses(&self) -> bool {
+        self.memory.is_some_and(|memory| memory.pause.is_some())
+    }
+
     /// The rates that it has, one after the other.
     fn rates(&self) -> impl Iterator<Item = BitRate> {
         std::iter::once(self.rate).chain(self.rate_changes.iter().map(|change| change.rate))
@@ -294,6 +300,7 @@ impl Graph {
         let links = links(spec, &outline, &names, poll)?;
         let flows = flows::flows(spec, &mut outline, &names, &links, poll)?;
         ports::check_contracts(spec, &outline, &links, &flows, poll)?;
+        pauses::check_pauses(spec, &outline, &links, &flows)?;
         let place = |link: &Link| {
             ports::place(spec, &outline.nodes, link, "allocator", |port| port.allocator.is_some())
         };

@@ -30,7 +30,9 @@ pub(super) fn settle_unit(link: &mut Link) {
         Framing::Packets => Unit::Packets,
     };
     if link.buffer.0.is_none() {
-        let memory = link.memory.and_then(|memory| memory.size.unit());
+        let memory = link.memory.and_then(|memory| {
+            memory.size.unit().or_else(|| memory.pause.and_then(|pause| pause.xoff.unit()))
+        });
         link.buffer.1 = link.vc_buffer.unit().or(memory).unwrap_or(carried);
     }
 }

@@ -16,6 +16,24 @@ pub struct MemorySpec {
     /// Multiple of the free memory that a port may hold, above 0. Analyses take 1; products use powers of two from 1/128 to 8.
     #[serde(default = "one")]
     pub alpha: Ratio,
+    /// Priority flow control: the switch pauses links from which it holds too much, and loses nothing. A port may then hold whatever is
+    /// free, so that `alpha` has no effect.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pause: Option<PauseSpec>,
+}
+
+/// `[switch.memory.pause]`: priority flow control with one class (IEEE 802.1Qbb).
+///
+/// The switch counts what it holds of the memory by the link on which it came. Above `xoff` it sends a pause to the port at the other
+/// end of that link, which ends the unit that it is transmitting and stops; at `xon` it lets it go on. Either takes the delay of the link.
+/// What arrives until then needs headroom: 2 × delay × rate + 2 units for each link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct PauseSpec {
+    /// A link is paused while the switch holds more of what came on it, until it holds no more than `xon`.
+    pub xoff: Capacity,
+    /// At this level the link may transmit again; at most `xoff`.
+    pub xon: Capacity,
 }
 
 fn one() -> Ratio {

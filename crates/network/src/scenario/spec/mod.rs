@@ -36,7 +36,7 @@ pub use link::{
     BurstLoss, Changes, Dark, DelayChange, DelayChanges, DelayRange, Framing, LinkException, LinkOverride,
     LinkSpec, LossUnit, RateChange, RateChanges, Reorder,
 };
-pub use memory::MemorySpec;
+pub use memory::{MemorySpec, PauseSpec};
 pub use routing::{Multipath, Routing, Weights};
 pub use topology::{
     Backbone, Chain, Dumbbell, ExplicitGraph, FatTree, LeafSpine, LinkEntry, NSource, NodeEntry, NodeKind,

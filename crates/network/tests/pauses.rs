@@ -1,0 +1,212 @@
+//! Priority flow control: switches pause the links that bring them too much (IEEE 802.1Qbb with one class).
+
+use celltrain_engine::{random::Randomness, time::MILLISECOND, visit::Schedule};
+use celltrain_network::{
+    network::Network,
+    run::{Experiment, Options, RunResult},
+    scenario::Scenario,
+    table::Column,
+};
+
+/// Packets of TCP from fifteen hosts to one, over switches of a fat tree, and back.
+const INCAST: &str = r#"
+schema = 1
+name = "incast"
+duration = "40 ms"
+topology = { kind = "fat-tree", k = 4, pattern = "incast" }
+traffic = { kind = "finite", bytes = "60 kB", start = "0 us .. 20 us" }
+[link]
+framing = "packets"
+rate = "1 Gbit/s"
+delay = "2 us"
+[switch]
+buffer = "unlimited"
+memory = { size = "200 packets", pause = { xoff = "20 packets", xon = "15 packets" } }
+[tcp]
+stack = "linux"
+rto-min = "5 ms"
+"#;
+
+/// Cells every 10 us, which a link takes every 20 us.
+const OVERLOAD: &str = r#"
+schema = 1
+name = "a fast source"
+duration = "1 s"
+traffic = { kind = "cbr", rate = "42.4 Mbit/s" }
+topology = { kind = "n-source", sources = 1 }
+link = { rate = "42.4 Mbit/s", delay = "35 us", trunk = { rate = "21.2 Mbit/s" } }
+switch = { buffer = "unlimited", memory = { size = "60 cells", pause = { xoff = "12 cells", xon = "8 cells" } } }
+"#;
+
+/// Three switches in a ring, and a flow from each over the next to the one behind that, as fast as its first link.
+const RING: &str = r#"
+schema = 1
+name = "a ring"
+duration = "100 ms"
+link = { rate = "42.4 Mbit/s", delay = "5 us" }
+switch = { buffer = "unlimited", memory = { size = "300 cells", pause = { xoff = "40 cells", xon = "20 cells" } } }
+traffic = { kind = "cbr", rate = "42.4 Mbit/s" }
+topology.kind = "graph"
+topology.node = [
+  { name = "s1", kind = "switch" }, { name = "s2", kind = "switch" }, { name = "s3", kind = "switch" },
+  { name = "h1", kind = "host" }, { name = "h2", kind = "host" }, { name = "h3", kind = "host" },
+  { name = "d1", kind = "host" }, { name = "d2", kind = "host" }, { name = "d3", kind = "host" },
+]
+topology.link = [
+  { from = "s1", to = "s2" }, { from = "s2", to = "s3" }, { from = "s3", to = "s1" },
+  { from = "h1", to = "s1" }, { from = "h2", to = "s2" }, { from = "h3", to = "s3" },
+  { from = "s1", to = "d1" }, { from = "s2", to = "d2" }, { from = "s3", to = "d3" },
+]
+flow = [
+  { name = "f1", from = "h1", to = "d3", route = ["h1", "s1", "s2", "s3", "d3"] },
+  { name = "f2", from = "h2", to = "d1", route = ["h2", "s2", "s3", "s1", "d1"] },
+  { name = "f3", from = "h3", to = "d2", route = ["h3", "s3", "s1", "s2", "d2"] },
+]
+"#;
+
+/// Keys and what they are set to.
+type Pairs<'a> = &'a [(&'a str, &'a str)];
+
+fn load(text: &str, pairs: Pairs<'_>) -> Result<Scenario, String> {
+    let pairs: Vec<_> = pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+    let scenario = Scenario::from_toml(text, "test.toml", &pairs).map_err(|error| error.to_string())?;
+    scenario.graph().map_err(|error| error.to_string()).map(|_| scenario)
+}
+
+fn run_as(text: &str, pairs: &[(&str, &str)], change: impl FnOnce(&mut Network)) -> RunResult {
+    let scenario = load(text, pairs).unwrap_or_else(|error| panic!("{error}"));
+    let experiment = Experiment::new(&scenario).unwrap();
+    let mut network = experiment.network(1, 0, Options { trace: true, ..Options::default() });
+    change(&mut network);
+    experiment.run_network(network, &mut || false).expect("nothing interrupts")
+}
+
+/// What a column of the ports says of those whose names `of` selects, added up.
+fn total(result: &RunResult, name: &str, of: impl Fn(&str) -> bool) -> f64 {
+    let column = |wanted: &str| &result.ports.columns().iter().find(|column| column.0 == wanted).unwrap().2;
+    let Column::Text(ports) = column("port") else { panic!("ports have names") };
+    let values: Vec<f64> = match column(name) {
+        Column::Count(counts) => counts.iter().map(|&count| count as f64).collect(),
+        Column::Number(numbers) => numbers.clone(),
+        Column::Text(_) => panic!("{name} is a number"),
+    };
+    ports.iter().zip(values).filter(|(port, _)| of(port)).map(|(_, value)| value).sum()
+}
+
+#[test]
+fn an_incast_loses_nothing_and_reports_its_pauses() {
+    let result = run_as(INCAST, &[], |_| {});
+    assert_eq!(total(&result, "cells_discarded", |_| true), 0.0);
+    assert!(total(&result, "pauses", |_| true) > 10.0 && total(&result, "paused", |_| true) > 1e-4);
+    assert_eq!(total(&result, "locked", |_| true), 0.0);
+    // The port in front of the receiver is never paused, hosts are.
+    assert_eq!(total(&result, "pauses", |port| port.ends_with("host1")), 0.0);
+    assert!(total(&result, "pauses", |port| port.starts_with("host")) > 0.0);
+    // Without pauses the same memory loses.
+    let text = INCAST.replace(", pause = { xoff = \"20 packets\", xon = \"15 packets\" }", "");
+    let lossy = run_as(&text, &[], |_| {});
+    assert!(total(&lossy, "cells_discarded", |_| true) > 0.0);
+    assert_eq!(total(&lossy, "pauses", |_| true), 0.0);
+}
+
+/// A source that always has a cell to send either sends or is paused, but for the cell that a pause finds in transmission; and the slower
+/// link never idles.
+#[test]
+fn a_paused_link_carries_what_the_next_one_takes() {
+    let result = run_as(OVERLOAD, &[], |_| {});
+    let source = |port: &str| port.starts_with("src");
+    let trunk = |port: &str| port == "switch1 > switch2";
+    assert_eq!(total(&result, "cells_discarded", |_| true), 0.0);
+    assert!(total(&result, "utilisation", trunk) > 0.9995);
+    let (pauses, paused) = (total(&result, "pauses", source), total(&result, "paused", source));
+    let both = total(&result, "utilisation", source) + paused;
+    // A cell takes 10 us; the source has nothing to send before its first one.
+    assert!(both > 0.9999 && both <= 1.0 + pauses * 10e-6, "{both} with {pauses} pauses");
+    // Above 12 cells, then two delays of 35 us, in each of which 7 cells are on their way, and two cells.
+    let most = total(&result, "occupancy_max", trunk);
+    assert!((13.0..=12.0 + 7.0 + 2.0).contains(&most), "{most}");
+    // From the largest occupancy to 8 cells and back takes at least 5 cells of 20 us, and no longer than the largest occupancy lasts.
+    assert!(pauses > 1000.0 && pauses < 10_000.0, "{pauses}");
+}
+
+#[test]
+fn any_schedule_gives_one_run() {
+    let port_id = [
+        ("tie-break", "port-id"),
+        ("switch.discard.policy", "red"),
+        ("switch.discard.red.min", "5 packets"),
+        ("switch.discard.red.max", "60 packets"),
+    ];
+    let cases: [(&str, &[(&str, &str)]); 4] = [
+        (INCAST, &[]),
+        (INCAST, &port_id),
+        (OVERLOAD, &[("duration", "20 ms")]),
+        (RING, &[("duration", "10 ms")]),
+    ];
+    for (text, pairs) in cases {
+        let usual = run_as(text, pairs, |_| {});
+        assert!(total(&usual, "pauses", |_| true) > 1.0, "{pairs:?}");
+        for seed in 0..3 {
+            let mut generator = Randomness { seed, replication: 0 }.named("parts");
+            let other = run_as(text, pairs, |network| {
+                network.set_schedule(|schedule: &mut Schedule| {
+                    schedule.cap = 5 * MILLISECOND;
+                    schedule.shuffle = Some(Randomness { seed, replication: 0 }.named("schedule"));
+                });
+                if seed > 0 {
+                    let parts = (0..network.processes()).map(|_| generator.below(3) as usize);
+                    network.set_partition(parts.collect());
+                }
+            });
+            assert_eq!(format!("{usual:?}"), format!("{other:?}"), "{pairs:?}, schedule {seed}");
+        }
+    }
+}
+
+/// What each switch of the ring holds waits for the next one: the circular wait of Dally and Seitz (1987). It ends in a lock, which
+/// the run reports and `check` announces.
+#[test]
+fn a_ring_of_pauses_is_announced_and_its_lock_is_reported() {
+    let notes = load(RING, &[]).unwrap().notes().unwrap();
+    let note = notes.iter().find(|note| note.starts_with("switch.memory.pause")).expect("a note");
+    for link in ["\"s1 > s2\"", "\"s2 > s3\"", "\"s3 > s1\""] {
+        assert!(note.contains(link), "{note}");
+    }
+    let result = run_as(RING, &[("warm-up", "50 ms")], |_| {});
+    let in_ring = |port: &str| ["s1 > s2", "s2 > s3", "s3 > s1"].contains(&port);
+    assert_eq!(total(&result, "locked", in_ring), 3.0);
+    assert_eq!(total(&result, "cells_forwarded", in_ring), 0.0, "nothing moves any more");
+    assert!((total(&result, "paused", in_ring) - 0.15).abs() < 1e-9);
+    assert_eq!(total(&result, "cells_discarded", |_| true), 0.0);
+    // With two of the flows nothing waits in a circle.
+    let open = RING.replace("  { name = \"f3\", from = \"h3\", to = \"d2\", route = [\"h3\", \"s3\", \"s1\", \"s2\", \"d2\"] },\n", "");
+    let notes = load(&open, &[]).unwrap().notes().unwrap();
+    assert!(notes.iter().all(|note| !note.starts_with("switch.memory.pause")), "{notes:?}");
+    assert_eq!(total(&run_as(&open, &[], |_| {}), "locked", |_| true), 0.0);
+}
+
+#[test]
+fn what_may_lose_is_refused_with_the_arithmetic() {
+    let cases: [(&str, Pairs<'_>, &str); 7] = [
+        // Two links, 12 + 7 + 2 cells for each: one from the source, one from the other switch for what goes back.
+        (
+            OVERLOAD,
+            &[("switch.memory.size", "20 cells")],
+            "with 12 cells before each is paused, and 2 × delay × rate and two units of headroom, it may have to hold 21 cells",
+        ),
+        (
+            OVERLOAD,
+            &[("link.delay", "0 s")],
+            "has a delay of 0 s, so that a pause would arrive when it is sent",
+        ),
+        (OVERLOAD, &[("switch.buffer", "30 cells")], "has a limit of its own, below the memory of 60 cells"),
+        (OVERLOAD, &[("switch.memory.pause.xon", "13 cells")], "expected 12 cells at most"),
+        (OVERLOAD, &[("switch.memory.pause.xoff", "unlimited")], "is no level at which links are paused"),
+        (OVERLOAD, &[("switch.memory.pause.xoff", "1 MB")], "xon"),
+        (INCAST, &[("link.reorder", "{ share = 0.1, delay = \"1 us\" }")], "leave reorder out"),
+    ];
+    for (text, pairs, expected) in cases {
+        let found = load(text, pairs).err().unwrap_or_default();
+        assert!(found.contains(expected), "{pairs:?}: {found}");
+    }
+}
