@@ -38,7 +38,24 @@ def advice(result: "Result") -> list[str]:
     lines = moved(result.manifest)
     with suppress(ScenarioError):  # then the line before says so
         lines += notes(Scenario.from_toml(result.manifest["scenario_toml"]))
-    return lines + warnings(result) + [*_windows(result)]
+    return lines + warnings(result) + [*_locked(result), *_windows(result)]
+
+
+def _locked(result: "Result") -> Iterator[str]:
+    """A sentence if ports wait at the end of the run for the ends of pauses that can never come."""
+    import polars as pl
+
+    if "locked" not in result.ports.columns:
+        return  # an older version wrote these results
+    locked = result.ports.filter(pl.col("locked") > 0)["port"].unique(maintain_order=True).to_list()
+    if locked:
+        named = ", ".join(f'"{name}"' for name in locked[:NAMED]) + (", ..." if len(locked) > NAMED else "")
+        ports = "the port" if len(locked) == 1 else f"{len(locked)} ports"
+        yield (
+            f"the run ended in a lock: pauses stop {ports} {named} for good, because what the switches "
+            "behind them hold waits for each other's pauses; choose routes without a circle, or leave "
+            "switch.memory.pause out"
+        )
 
 
 def _windows(result: "Result") -> Iterator[str]:

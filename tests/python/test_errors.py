@@ -224,6 +224,49 @@ def test_a_receive_window_that_limits_is_noted(scenario: ct.Scenario) -> None:
     assert not [line for line in advice(contested) if "receive window" in line]
 
 
+RING = """
+schema = 1
+name = "a ring"
+duration = "20 ms"
+link = { rate = "42.4 Mbit/s", delay = "5 us" }
+traffic = { kind = "cbr", rate = "42.4 Mbit/s" }
+topology.kind = "graph"
+topology.node = [
+  { name = "s1", kind = "switch" }, { name = "s2", kind = "switch" }, { name = "s3", kind = "switch" },
+  { name = "h1", kind = "host" }, { name = "h2", kind = "host" }, { name = "h3", kind = "host" },
+  { name = "d1", kind = "host" }, { name = "d2", kind = "host" }, { name = "d3", kind = "host" },
+]
+topology.link = [
+  { from = "s1", to = "s2" }, { from = "s2", to = "s3" }, { from = "s3", to = "s1" },
+  { from = "h1", to = "s1" }, { from = "h2", to = "s2" }, { from = "h3", to = "s3" },
+  { from = "s1", to = "d1" }, { from = "s2", to = "d2" }, { from = "s3", to = "d3" },
+]
+flow = [
+  { name = "f1", from = "h1", to = "d3", route = ["h1", "s1", "s2", "s3", "d3"] },
+  { name = "f2", from = "h2", to = "d1", route = ["h2", "s2", "s3", "s1", "d1"] },
+  { name = "f3", from = "h3", to = "d2", route = ["h3", "s3", "s1", "s2", "d2"] },
+]
+[switch]
+buffer = "unlimited"
+memory = { size = "300 cells", pause = { xoff = "40 cells", xon = "20 cells" } }
+"""
+"""Three switches and a flow from each to the second one behind it: the circular wait of Dally and Seitz."""
+
+
+def test_a_run_that_ends_in_a_lock_says_so(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "ring.toml").write_text(RING)
+    answer = cli("run", tmp_path / "ring.toml")
+    assert answer.code == 0
+    (note,) = (line for line in answer.out.splitlines() if "ended in a lock" in line)
+    # Each link of the ring, and each host whose cells wait in front of it.
+    assert 'pauses stop 6 ports "h1 > s1", "h2 > s2", "h3 > s3", "s1 > s2", "s2 > s3", ... for good' in note
+    # Without the third flow nothing waits in a circle.
+    first, rest = RING.split('  { name = "f3"')
+    two = ct.run(ct.Scenario.from_toml(first + rest.split("\n", 1)[1]))
+    assert two.ports["pauses"].sum() > 0
+    assert not [line for line in advice(two) if "ended in a lock" in line]
+
+
 def test_experiments_are_collected(scenario: ct.Scenario, tmp_path: Path) -> None:
     ct.run(scenario, replications=2).write(tmp_path / "one")
     ct.sweep(scenario, grid={"switch.buffer": ["100 cells"]}, replications=1, out=tmp_path / "deep" / "two")

@@ -16,7 +16,7 @@ const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 pub struct FlowHash {
     ways: u64,
     key: u64,
-    /// By queue: the VC that was served from it last.
+    /// By queue: the VC that came into it last.
     owners: Vec<Option<u32>>,
 }
 
@@ -50,8 +50,8 @@ impl FlowHash {
         had.or_else(|| queues.find(|&queue| !in_use(queue))).unwrap_or(own as usize)
     }
 
-    /// `vc` is served from `queue`, and comes back to it while no other VC is.
-    pub fn serve(&mut self, vc: u32, queue: usize) {
+    /// Something of `vc` waits in `queue` now, and `vc` comes back to it until another VC takes it.
+    pub fn reserve(&mut self, vc: u32, queue: usize) {
         self.owners[queue] = Some(vc);
     }
 }
@@ -84,6 +84,7 @@ impl Shared {
             *queue = self.hash.place(vc, in_use);
         }
         *waiting += 1;
+        self.hash.reserve(vc, *queue);
         self.orders[*queue].push_back(vc);
         *queue
     }
@@ -102,7 +103,6 @@ impl Shared {
     pub(super) fn take(&mut self, queue: usize) {
         let vc = self.orders[queue].pop_front().expect("a unit is taken from a queue in which one waits");
         self.places[vc as usize].1 -= 1;
-        self.hash.serve(vc, queue);
     }
 
     /// The last unit of `vc` was pushed out.

@@ -100,14 +100,32 @@ fn sets_of_eight_keep_a_hundred_vcs_apart_that_single_queues_do_not() {
 }
 
 #[test]
-fn a_vc_comes_back_to_its_queue_until_another_is_served_from_it() {
+fn a_vc_comes_back_to_its_queue_until_another_takes_it() {
     let mut hash = FlowHash::new(1, 8, 0);
     let queue = hash.place(7, |_| false);
-    hash.serve(7, queue);
+    hash.reserve(7, queue);
     // In use or not, it is its own.
     assert_eq!(hash.place(7, |_| true), queue);
-    hash.serve(8, queue);
+    hash.reserve(8, queue);
     assert_ne!(hash.place(7, |other| other == queue), queue);
+}
+
+/// `cake_hash` of Linux enters a packet's flow as the owner of its queue when the packet comes, not when it leaves.
+#[test]
+fn a_queue_that_another_vc_waits_in_is_nobody_elses() {
+    let own = |vc| FlowHash::new(1, 8, 0).place(vc, |_| false);
+    let other = (1..100).find(|&vc| own(vc) == own(0)).expect("a VC with the hash of VC 0");
+    let mut port = port(1, 8, 100);
+    port.enqueue(0, 600);
+    assert_eq!(
+        [port.next().unwrap(), port.next().unwrap()].map(|unit| unit.map(|(vc, _)| vc)),
+        [Some(0), None]
+    );
+    // The queue of VC 0 is free. The other VC takes it, and VC 0 another one of the set: they take turns.
+    (0..3).for_each(|_| port.enqueue(other, 600));
+    port.enqueue(0, 600);
+    let order: Vec<_> = std::iter::from_fn(|| port.next().unwrap()).map(|(vc, _)| vc).collect();
+    assert_eq!(order, [other, other, 0, other]);
 }
 
 #[test]
