@@ -411,3 +411,30 @@ fn a_slow_reader_sets_the_pace() {
         assert!(rig.sender.limits(rig.now).receive_window > rig.now / 2, "{:?}", rig.sender.limits(rig.now));
     }
 }
+
+/// RFC 9293 section 3.8.6.1: a closed window is probed. So it is where data, or a FIN alone, find it closed while all before them is
+/// acknowledged: the update that opens it may be lost.
+#[test]
+fn data_and_a_fin_that_find_the_window_closed_probe_it() {
+    for more in [1_000, 0] {
+        let params =
+            params("fin = true\ndelayed-ack = '0 s'\nreceive-window = '20 kB'\nread-rate = '100 kbit/s'");
+        let opening = |segment: &Segment, data: bool| !data && segment.ack >= 20_000 && segment.window > 0;
+        let mut lost = false;
+        let script = move |segment: &mut Segment, data: bool| {
+            let first = opening(segment, data) && !lost;
+            lost |= first;
+            (!first).then_some(0)
+        };
+        let mut rig = Rig::new(&params, &[(10_000_000, 5 * MILLISECOND, 100)], Box::new(script));
+        rig.sender.offer(0, 20_000);
+        while !rig.sender.is_done() {
+            assert!(!matches!(rig.step(), Step::Quiet));
+        }
+        assert_eq!(rig.sender.window().rwnd, 0);
+        rig.sender.offer(rig.now, more);
+        rig.sender.close(rig.now);
+        assert!(rig.finishes_by(rig.now + 60 * SECOND), "{more}: it stands still");
+        assert!(rig.sender.stats().window_probes > 0);
+    }
+}
