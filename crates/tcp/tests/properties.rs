@@ -438,3 +438,17 @@ fn data_and_a_fin_that_find_the_window_closed_probe_it() {
         assert!(rig.sender.stats().window_probes > 0);
     }
 }
+
+/// RFC 9293 section 3.8.6.2.1: all queued data go where they fit into the window. A FIN is none, and follows when there is a place for it.
+#[test]
+fn the_last_data_do_not_wait_for_a_place_for_the_fin() {
+    let params = params("fin = true\nmss = '1000 B'\nreceive-window = '1500 B'");
+    let mut rig = Rig::new(&params, &[(10_000_000, 5 * MILLISECOND, 100)], Box::new(|_, _| Some(0)));
+    rig.sender.offer(0, 1_500);
+    rig.sender.close(0);
+    let sent = [(); 3].map(|()| rig.step());
+    assert!(matches!(sent[0], Step::Sent(segment, true) if segment.len == 1_000));
+    assert!(matches!(sent[1], Step::Sent(segment, true) if segment.len == 500 && !segment.is_fin()));
+    assert!(matches!(sent[2], Step::Advanced));
+    assert!(rig.finishes_by(SECOND));
+}
