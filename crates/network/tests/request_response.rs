@@ -129,6 +129,35 @@ fn an_answer_counts_when_it_is_read() {
     assert_eq!((completed("19.2 ms"), completed("19.3 ms")), (0.0, 1.0));
 }
 
+/// Answers five times the buffer close the window again and again, and packets are lost: each message is read at no more than the rate,
+/// the requests go on, and the run is the same in any order of visits.
+#[test]
+fn slow_parties_go_on_under_losses() {
+    let overrides = [
+        ("duration", "20 s"),
+        (
+            "tcp",
+            "{ stack = \"linux\", receive-window = \"4 kB\", read-rate = \"1 Mbit/s\", mss = \"1000 B\" }",
+        ),
+        ("traffic.response", "{ kind = \"fixed\", bytes = \"20 kB\" }"),
+        ("link.loss", "0.005"),
+    ];
+    let scenario = load(ALONE, &overrides);
+    let experiment = Experiment::new(&scenario).unwrap();
+    let result = |store_queues| {
+        let options = Options { store_queues, ..Options::default() };
+        experiment.run(1, 0, options, &mut || false).unwrap()
+    };
+    let usual = result(false);
+    assert_eq!(format!("{usual:?}"), format!("{:?}", result(true)));
+    assert!(metric(&usual, "retransmission_ratio") > 0.0);
+    assert!(metric(&usual, "requests_completed") > 20.0);
+    // The best answer is no faster than the path, the service and the reading allow; percentiles are within 1.6 %.
+    let least = 3.0 * (packet(300) + packet(1000)) + 6e-3 + 5e-3 + 20_300.0 * 8e-6;
+    assert!(metric(&usual, "response_time_p50") > least * 0.984);
+    assert!(metric(&usual, "response_time_mean") > least);
+}
+
 /// Slow start (RFC 5681 section 3.1): ten segments go at once; each is acknowledged by itself and lets two more go, so that the other
 /// twenty follow each other on the first link from the first ACK on.
 #[test]
