@@ -77,3 +77,31 @@ impl Reader {
         (window < self.step).then(|| self.at + self.time_of(bytes))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reader(rate: u64) -> Reader {
+        Reader { rate, buffer: 1 << 30, shift: 0, step: 1000, read: 0, at: 0, edge: 1 << 30 }
+    }
+
+    /// The first picosecond at which the last byte has been read.
+    #[test]
+    fn the_time_of_the_last_byte_is_the_first_at_which_it_has_been_read() {
+        for rate in [7, 999_983, 1_000_000_007] {
+            let done = reader(rate).reaches(5000);
+            for (now, read) in [(done - 1, 4999), (done, 5000)] {
+                let mut reader = reader(rate);
+                reader.advance(now, 6000);
+                assert_eq!(reader.read, read, "{rate} bit/s, {now} ps");
+            }
+        }
+    }
+
+    /// A full buffer of 1 GiB at 1 bit/s takes longer than a run can be.
+    #[test]
+    fn a_time_beyond_the_clock_is_never() {
+        assert_eq!(reader(1).reaches(1 << 30), Time::MAX);
+    }
+}
