@@ -14,7 +14,7 @@ schema = 1
 name = "incast"
 duration = "40 ms"
 topology = { kind = "fat-tree", k = 4, pattern = "incast" }
-traffic = { kind = "finite", bytes = "60 kB", start = "0 us .. 20 us" }
+traffic = { kind = "finite", bytes = "200 kB", start = "0 us .. 20 us" }
 [link]
 framing = "packets"
 rate = "1 Gbit/s"
@@ -23,7 +23,8 @@ delay = "2 us"
 buffer = "unlimited"
 memory = { size = "200 packets", pause = { xoff = "20 packets", xon = "15 packets" } }
 [tcp]
-stack = "linux"
+stack = "newreno"
+initial-window = 10
 rto-min = "5 ms"
 "#;
 

@@ -91,6 +91,73 @@ fn the_first_request_waits_for_the_handshake() {
     assert_time(metric(&result, "response_time_mean"), time + handshake / 2.0);
 }
 
+/// RFC 9293 section 3.10.3: data are handed over where the user calls RECEIVE. A party that reads n bytes at rate r is done 8 n / r
+/// after they begin to arrive, if it reads more slowly than they come, or after the last segment came, if it keeps up.
+#[test]
+fn a_party_answers_when_it_has_read_at_its_rate() {
+    let idle = 3.0 * (packet(300) + packet(700)) + 6e-3 + 5e-3;
+    // 8 us a byte: 2.4 ms for the request and 5.6 ms for the answer.
+    let slow = ("tcp.read-rate", "1 Mbit/s");
+    let result = run(ALONE, &[slow]);
+    let time = idle + 1000.0 * 8e-6;
+    assert_time(metric(&result, "response_time_mean"), time);
+    assert_time(metric(&result, "response_time_max"), time);
+    assert_eq!(metric(&result, "requests_completed"), (10.0 / (time + 0.1)).ceil());
+
+    // Three segments of a request: a slow server reads without a break from the first on, a fast one waits for each.
+    let long = ("traffic.request", "{ kind = \"fixed\", bytes = \"3 kB\" }");
+    let others = 3.0 * (packet(1000) + packet(700)) + 6e-3 + 5e-3;
+    let result = run(ALONE, &[slow, long]);
+    assert_time(metric(&result, "response_time_mean"), others + (3000.0 + 700.0) * 8e-6);
+    let result = run(ALONE, &[("tcp.read-rate", "200 Mbit/s"), long]);
+    let time = others + 2.0 * packet(1000) + (1000.0 + 700.0) * 40e-9;
+    assert_time(metric(&result, "response_time_mean"), time);
+    // There is no pause behind the reading.
+    let result = run(ALONE, &[slow, ("traffic.service", "0 s"), ("traffic.think", "0 s")]);
+    assert_time(metric(&result, "response_time_mean"), idle - 5e-3 + 1000.0 * 8e-6);
+}
+
+/// An answer that has arrived, but has not been read when the run ends, does not count.
+#[test]
+fn an_answer_counts_when_it_is_read() {
+    let completed = |duration| {
+        let result = run(ALONE, &[("tcp.read-rate", "1 Mbit/s"), ("duration", duration)]);
+        assert_eq!(result.flows.counts("bytes_delivered"), [700]);
+        metric(&result, "requests_completed")
+    };
+    // It arrives after 11.26 + 2.4 ms, and takes 5.6 ms.
+    assert_eq!((completed("19.2 ms"), completed("19.3 ms")), (0.0, 1.0));
+}
+
+/// Answers five times the buffer close the window again and again, and packets are lost: each message is read at no more than the rate,
+/// the requests go on, and the run is the same in any order of visits.
+#[test]
+fn slow_parties_go_on_under_losses() {
+    let overrides = [
+        ("duration", "20 s"),
+        (
+            "tcp",
+            "{ stack = \"linux\", receive-window = \"4 kB\", read-rate = \"1 Mbit/s\", mss = \"1000 B\" }",
+        ),
+        ("traffic.response", "{ kind = \"fixed\", bytes = \"20 kB\" }"),
+        ("link.loss", "0.005"),
+    ];
+    let scenario = load(ALONE, &overrides);
+    let experiment = Experiment::new(&scenario).unwrap();
+    let result = |store_queues| {
+        let options = Options { store_queues, ..Options::default() };
+        experiment.run(1, 0, options, &mut || false).unwrap()
+    };
+    let usual = result(false);
+    assert_eq!(format!("{usual:?}"), format!("{:?}", result(true)));
+    assert!(metric(&usual, "retransmission_ratio") > 0.0);
+    assert!(metric(&usual, "requests_completed") > 20.0);
+    // The best answer is no faster than the path, the service and the reading allow; percentiles are within 1.6 %.
+    let least = 3.0 * (packet(300) + packet(1000)) + 6e-3 + 5e-3 + 20_300.0 * 8e-6;
+    assert!(metric(&usual, "response_time_p50") > least * 0.984);
+    assert!(metric(&usual, "response_time_mean") > least);
+}
+
 /// Slow start (RFC 5681 section 3.1): ten segments go at once; each is acknowledged by itself and lets two more go, so that the other
 /// twenty follow each other on the first link from the first ACK on.
 #[test]

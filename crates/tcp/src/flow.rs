@@ -326,6 +326,6 @@ impl Flow {
         let (awaited, data) =
             if self.params.nagle_minshall { (self.small_end, !self.closed) } else { (self.nxt, len > 0) };
         let holds = self.params.nagle && awaited > self.una && data;
-        (end == self.offered && !holds) || 2 * len >= self.rwnd_max
+        (end >= self.data_end() && !holds) || 2 * len >= self.rwnd_max
     }
 }

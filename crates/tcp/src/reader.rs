@@ -58,10 +58,22 @@ impl Reader {
         self.edge.saturating_sub(end) < self.step
     }
 
+    /// When it has read the first `end` bytes, all of which are there. Times before [`advance`](Self::advance) was called last are not
+    /// known: then it is a time up to that.
+    pub(crate) fn reaches(&self, end: u64) -> Time {
+        let wait = self.time_of(end.saturating_sub(self.read));
+        self.at.saturating_add(wait)
+    }
+
+    /// The time that it takes to read so many bytes.
+    fn time_of(&self, bytes: u64) -> Time {
+        let time = (u128::from(bytes) * u128::from(8 * SECOND)).div_ceil(u128::from(self.rate));
+        Time::try_from(time).unwrap_or(Time::MAX)
+    }
+
     /// When the window opens by a step, if it has less than one left.
     pub(crate) fn opens(&self, window: u64) -> Option<Time> {
         let bytes = (self.edge + self.step).saturating_sub(self.buffer + self.read);
-        let wait = (u128::from(bytes) * u128::from(8 * SECOND)).div_ceil(u128::from(self.rate)) as Time;
-        (window < self.step).then_some(self.at + wait)
+        (window < self.step).then(|| self.at + self.time_of(bytes))
     }
 }

@@ -159,6 +159,12 @@ impl Receiver {
         &self.stats
     }
 
+    /// When the application has read all the data that are here in order, as if nothing more came: now or later.
+    #[must_use]
+    pub fn all_read(&self, now: Time) -> Time {
+        self.reader.as_ref().map_or(now, |reader| reader.reaches(self.stats.delivered_bytes).max(now))
+    }
+
     /// The window it advertises, in bytes.
     #[must_use]
     pub const fn window(&self) -> u64 {

@@ -411,3 +411,44 @@ fn a_slow_reader_sets_the_pace() {
         assert!(rig.sender.limits(rig.now).receive_window > rig.now / 2, "{:?}", rig.sender.limits(rig.now));
     }
 }
+
+/// RFC 9293 section 3.8.6.1: a closed window is probed. So it is where data, or a FIN alone, find it closed while all before them is
+/// acknowledged: the update that opens it may be lost.
+#[test]
+fn data_and_a_fin_that_find_the_window_closed_probe_it() {
+    for more in [1_000, 0] {
+        let params =
+            params("fin = true\ndelayed-ack = '0 s'\nreceive-window = '20 kB'\nread-rate = '100 kbit/s'");
+        let opening = |segment: &Segment, data: bool| !data && segment.ack >= 20_000 && segment.window > 0;
+        let mut lost = false;
+        let script = move |segment: &mut Segment, data: bool| {
+            let first = opening(segment, data) && !lost;
+            lost |= first;
+            (!first).then_some(0)
+        };
+        let mut rig = Rig::new(&params, &[(10_000_000, 5 * MILLISECOND, 100)], Box::new(script));
+        rig.sender.offer(0, 20_000);
+        while !rig.sender.is_done() {
+            assert!(!matches!(rig.step(), Step::Quiet));
+        }
+        assert_eq!(rig.sender.window().rwnd, 0);
+        rig.sender.offer(rig.now, more);
+        rig.sender.close(rig.now);
+        assert!(rig.finishes_by(rig.now + 60 * SECOND), "{more}: it stands still");
+        assert!(rig.sender.stats().window_probes > 0);
+    }
+}
+
+/// RFC 9293 section 3.8.6.2.1: all queued data go where they fit into the window. A FIN is none, and follows when there is a place for it.
+#[test]
+fn the_last_data_do_not_wait_for_a_place_for_the_fin() {
+    let params = params("fin = true\nmss = '1000 B'\nreceive-window = '1500 B'");
+    let mut rig = Rig::new(&params, &[(10_000_000, 5 * MILLISECOND, 100)], Box::new(|_, _| Some(0)));
+    rig.sender.offer(0, 1_500);
+    rig.sender.close(0);
+    let sent = [(); 3].map(|()| rig.step());
+    assert!(matches!(sent[0], Step::Sent(segment, true) if segment.len == 1_000));
+    assert!(matches!(sent[1], Step::Sent(segment, true) if segment.len == 500 && !segment.is_fin()));
+    assert!(matches!(sent[2], Step::Advanced));
+    assert!(rig.finishes_by(SECOND));
+}

@@ -469,8 +469,7 @@ impl Host {
             }
             Kind::Party { endpoint } => {
                 let endpoint = *endpoint;
-                self.on_party(now, endpoint, streams);
-                NEVER
+                self.on_party(now, endpoint, streams)
             }
             Kind::Stop { endpoint } => {
                 let endpoint = *endpoint;

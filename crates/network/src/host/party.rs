@@ -1,6 +1,6 @@
 //! Parties that write requests and answers to each other.
 
-use celltrain_engine::Time;
+use celltrain_engine::{Time, time::NEVER};
 
 use super::{Host, Member};
 use crate::{
@@ -10,11 +10,34 @@ use crate::{
 };
 
 impl Host {
-    /// A party's time to write has come.
+    /// A party has read, or its time to write has come; returns when its next time comes.
     #[inline(never)]
-    pub(super) fn on_party(&mut self, now: Time, index: u32, streams: &mut Streams) {
-        self.write(now, index);
+    pub(super) fn on_party(&mut self, now: Time, index: u32, streams: &mut Streams) -> Time {
+        let member = &self.parts.endpoints[index as usize].member;
+        let next = if matches!(member, Some(Member::Party(party)) if party.reads()) {
+            self.on_read(now, index)
+        } else {
+            self.write(now, index);
+            NEVER
+        };
         self.send_due(now, index, streams);
+        next
+    }
+
+    /// The party at an endpoint has read all that the other one wrote. What it writes at once takes the acknowledgement along; returns
+    /// when it writes otherwise.
+    fn on_read(&mut self, now: Time, index: u32) -> Time {
+        let Some(Member::Party(party)) = &mut self.parts.endpoints[index as usize].member else {
+            return NEVER;
+        };
+        match party.has_read(now) {
+            Some(next) if next == now => {
+                self.write(now, index);
+                NEVER
+            }
+            Some(next) => next,
+            None => NEVER,
+        }
     }
 
     /// The party at an endpoint writes.
@@ -32,16 +55,12 @@ impl Host {
         let endpoint = &mut self.parts.endpoints[index as usize];
         let Some(Member::Party(party)) = &mut endpoint.member else { return };
         endpoint.tcp.on_segment(now, &packet.segment);
-        let bytes = endpoint.tcp.receiver().map_or(0, |receiver| receiver.stats().delivered_bytes);
-        let source = party.source;
-        match party.read(now, bytes) {
-            // What it writes takes the acknowledgement along.
-            Some(next) if next == now => self.write(now, index),
-            Some(next) => {
-                let timer = source + self.parts.endpoints.len() as u32;
-                self.timers.set(timer, next);
-            }
-            None => {}
+        if let Some(receiver) = endpoint.tcp.receiver()
+            && party.begins_to_read(receiver.stats().delivered_bytes)
+        {
+            let (read, source) = (receiver.all_read(now), party.source);
+            let next = if read > now { read } else { self.on_read(now, index) };
+            self.timers.set(source + self.parts.endpoints.len() as u32, next);
         }
         self.send_due(now, index, streams);
     }

@@ -47,6 +47,17 @@ enum Role {
     Server,
 }
 
+/// What a party does at present.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Phase {
+    /// It waits for the last byte from the other one.
+    Waits,
+    /// All bytes are there, and it reads them.
+    Reads,
+    /// It is its turn to write.
+    Writes,
+}
+
 /// One of two parties.
 #[derive(Debug)]
 pub(crate) struct Party {
@@ -59,8 +70,7 @@ pub(crate) struct Party {
     pause: Pause,
     /// Bytes that the other one will have written, in all, when it is this one's turn.
     expected: u64,
-    /// Whether it is this one's turn to write.
-    its_turn: bool,
+    phase: Phase,
 }
 
 impl Party {
@@ -73,20 +83,22 @@ impl Party {
         stop: Time,
     ) -> Self {
         let role = Role::Client { asked: 0, stop, times: Box::default() };
-        Self { role, source, own: requests, other: answers, pause: think, expected: 0, its_turn: true }
+        let phase = Phase::Writes;
+        Self { role, source, own: requests, other: answers, pause: think, expected: 0, phase }
     }
 
     /// The one that answers.
     pub(crate) fn server(source: u32, mut requests: Messages, answers: Messages, service: Pause) -> Self {
         let expected = requests.next();
         let role = Role::Server;
-        Self { role, source, own: answers, other: requests, pause: service, expected, its_turn: false }
+        let phase = Phase::Waits;
+        Self { role, source, own: answers, other: requests, pause: service, expected, phase }
     }
 
     /// Writes what it has to write: returns how many bytes.
     pub(crate) fn write(&mut self, now: Time) -> u64 {
-        assert!(self.its_turn, "a party writes when it has read all that the other one wrote");
-        self.its_turn = false;
+        assert!(self.phase == Phase::Writes, "a party writes when it has read all that the other one wrote");
+        self.phase = Phase::Waits;
         self.expected += self.other.next();
         if let Role::Client { asked, .. } = &mut self.role {
             *asked = now;
@@ -94,14 +106,26 @@ impl Party {
         self.own.next()
     }
 
-    /// So many bytes have arrived from the other party in all: returns when this one writes, if they were the last that it waited
-    /// for.
-    pub(crate) fn read(&mut self, now: Time, bytes: u64) -> Option<Time> {
+    /// So many bytes have arrived from the other party in all: returns whether they were the last that this one waited for. Then it
+    /// reads them.
+    pub(crate) fn begins_to_read(&mut self, bytes: u64) -> bool {
         assert!(bytes <= self.expected, "a party writes one message at a time");
-        if self.its_turn || bytes < self.expected {
-            return None;
+        let begins = self.phase == Phase::Waits && bytes == self.expected;
+        if begins {
+            self.phase = Phase::Reads;
         }
-        self.its_turn = true;
+        begins
+    }
+
+    /// Whether it reads, and does not wait or write.
+    pub(crate) fn reads(&self) -> bool {
+        self.phase == Phase::Reads
+    }
+
+    /// It has read all that the other party wrote: returns when it writes, if it does.
+    pub(crate) fn has_read(&mut self, now: Time) -> Option<Time> {
+        assert!(self.phase == Phase::Reads, "a party reads what has arrived");
+        self.phase = Phase::Writes;
         let next = now.saturating_add(self.pause.next());
         match &mut self.role {
             Role::Client { asked, stop, times } => {

@@ -45,6 +45,9 @@ impl Trains {
     /// Takes the round-trip measurement of an ACK that has moved the left edge of the window.
     pub(super) fn on_sample(&mut self, now: Time, rtt: Time, flow: &Flow) {
         self.shortest = self.shortest.min(rtt);
+        if flow.cwnd >= flow.ssthresh {
+            return;
+        }
         if flow.una > self.round_end {
             (self.round_end, self.began, self.last) = (flow.max, now, now);
             (self.current, self.samples) = (NEVER, 0);
@@ -112,6 +115,14 @@ mod tests {
         let mut paced = flow(60);
         paced.params.pacing = true;
         assert_eq!(round(&mut Trains::default(), &mut paced, MILLISECOND, RTT), Some(43));
+    }
+
+    /// Linux looks in slow start alone: what is found above the threshold does not end the slow start after an idle period.
+    #[test]
+    fn congestion_avoidance_is_not_looked_at() {
+        let mut flow = flow(40);
+        flow.ssthresh = flow.cwnd;
+        assert_eq!(round(&mut Trains::default(), &mut flow, MILLISECOND, RTT), None);
     }
 
     #[test]

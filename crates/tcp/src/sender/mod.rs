@@ -110,6 +110,7 @@ impl Sender {
         self.flow.limits.offer(now);
         self.flow.check_app_limited();
         self.flow.offered = self.flow.offered.saturating_add(bytes);
+        self.begin_persisting(now);
     }
 
     /// The application closes the connection after what it has offered: where FINs are sent, one goes behind the last byte. Nothing is
@@ -122,6 +123,7 @@ impl Sender {
         flow.limits.offer(now);
         flow.offered += 1;
         flow.closed = true;
+        self.begin_persisting(now);
     }
 
     /// The application stops: what it would still have written, having offered without end, is never sent. What was sent, and

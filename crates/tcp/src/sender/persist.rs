@@ -10,6 +10,13 @@ use crate::{
 };
 
 impl Sender {
+    /// What the application gives may find the window closed while nothing is under way: no ACK will tell.
+    pub(super) fn begin_persisting(&mut self, now: Time) {
+        if self.flow.flight() == 0 {
+            self.look_at_window(now);
+        }
+    }
+
     /// Begins to probe a window that holds data back when nothing is under way, or ends that when it has opened.
     pub(super) fn look_at_window(&mut self, now: Time) {
         let flow = &self.flow;
