@@ -20,11 +20,10 @@ impl Network {
                 _ => None,
             })
         };
-        // By the stream of pauses: the switch that sends them.
+        // By the stream of pauses: the switch that sends them, and the number of the link there.
         let mut pausing: BTreeMap<StreamId, (&SharedMemorySwitch, usize)> = BTreeMap::new();
-        for (_, stream) in switches().flat_map(SharedMemorySwitch::waiting) {
-            let found = switches().find_map(|switch| Some((switch, switch.paused_link(stream)?)));
-            pausing.extend(found.map(|found| (stream, found)));
+        for switch in switches() {
+            pausing.extend(switch.pausing().enumerate().map(|(link, stream)| (stream, (switch, link))));
         }
         let mut waiting: BTreeMap<usize, StreamId> = switches()
             .flat_map(SharedMemorySwitch::waiting)

@@ -11,6 +11,8 @@ use crate::scenario::{Graph, NodeKind};
 #[derive(Debug, Default)]
 pub(super) struct PausedLinks {
     streams: BTreeMap<usize, Pause>,
+    /// By switch: the streams to the ports of all links that lead to it, and how long pauses take there.
+    to: BTreeMap<usize, Vec<(StreamId, Time)>>,
 }
 
 /// How a link is paused.
@@ -18,9 +20,7 @@ pub(super) struct PausedLinks {
 struct Pause {
     /// Its number among those that lead to the same switch.
     number: usize,
-    switch: usize,
     stream: StreamId,
-    delay: Time,
 }
 
 impl PausedLinks {
@@ -41,8 +41,7 @@ impl PausedLinks {
 
     /// The streams to the ports of all links that lead to a switch, and how long pauses take there.
     pub(super) fn to(&self, switch: usize) -> Vec<(StreamId, Time)> {
-        let pauses = self.streams.values().filter(|pause| pause.switch == switch);
-        pauses.map(|pause| (pause.stream, pause.delay)).collect()
+        self.to.get(&switch).cloned().unwrap_or_default()
     }
 }
 
@@ -53,15 +52,14 @@ impl Builder<'_> {
         if self.scenario.spec().switch.memory.is_none_or(|memory| memory.pause.is_none()) {
             return paused;
         }
-        let mut numbers = vec![0; self.graph.nodes.len()];
         for link in (0..self.graph.links.len()).filter(|&link| leads_to_switch(self.graph, link)) {
             if self.ports[link].is_none() {
                 continue;
             }
             let (switch, delay) = (self.graph.links[link].to, self.graph.links[link].delay.ps());
-            let (number, stream) = (numbers[switch], self.add_stream());
-            numbers[switch] += 1;
-            paused.streams.insert(link, Pause { number, switch, stream, delay });
+            let (to, stream) = (paused.to.entry(switch).or_default(), self.add_stream());
+            paused.streams.insert(link, Pause { number: to.len(), stream });
+            to.push((stream, delay));
         }
         paused
     }

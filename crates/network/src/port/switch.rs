@@ -284,9 +284,9 @@ impl SharedMemorySwitch {
         self.ports.iter().filter(|port| waits(port)).map(|port| port.came_on(link)).sum::<u64>() > xon
     }
 
-    /// The number of the link that leads here and that `stream` pauses.
-    pub(crate) fn paused_link(&self, stream: StreamId) -> Option<usize> {
-        self.pausing.iter().position(|&(other, _)| other == stream)
+    /// Where pauses of each link that leads here go.
+    pub(crate) fn pausing(&self) -> impl Iterator<Item = StreamId> {
+        self.pausing.iter().map(|&(stream, _)| stream)
     }
 
     /// The ports that are paused and transmit nothing, each with the stream on which its pauses come.

@@ -37,12 +37,13 @@ pub(super) fn check_pauses(
         check_port(outline, link, &memory, &pause)?;
     }
     let crossed: BTreeSet<usize> = flows.iter().flat_map(|flow| flow.hops().into_iter().flatten()).collect();
+    let largest = flows.iter().map(largest_packet).max().unwrap_or(SHORTEST);
     let mut needs: BTreeMap<usize, (usize, u128)> = BTreeMap::new();
     for &link in crossed.iter().filter(|&&link| in_switch(links[link].to)) {
         check_link(outline, &links[link])?;
         let (count, sum) = needs.entry(links[link].to).or_default();
         *count += 1;
-        *sum += u128::from(pause.xoff.units()) + headroom(spec, &links[link], pause.xoff.1, flows);
+        *sum += u128::from(pause.xoff.units()) + headroom(spec, &links[link], pause.xoff.1, largest);
     }
     for (switch, (count, need)) in needs {
         if need > u128::from(memory.size.units()) {
@@ -110,21 +111,25 @@ fn check_link(outline: &Outline, link: &Link) -> Result<(), Problem> {
     Err(Problem::new("switch.memory.pause", format!("the link {name} {what}: {instead}")))
 }
 
-/// What may still arrive on a link after the switch has sent a pause, and the unit that was too much.
-fn headroom(spec: &Spec, link: &Link, unit: Unit, flows: &[Flow]) -> u128 {
+/// The largest packet of a flow, in bytes.
+fn largest_packet(flow: &Flow) -> u64 {
+    match flow.traffic.packet() {
+        Some(Bytes(octets)) => octets,
+        None => u64::from(flow.tcp.mss) + LONGEST_HEADERS,
+    }
+}
+
+/// What may still arrive on a link after the switch has sent a pause, and the unit that was too much; `largest` is the largest packet of
+/// any flow, in bytes.
+fn headroom(spec: &Spec, link: &Link, unit: Unit, largest: u64) -> u128 {
     let rate = clocks::fastest(link.fastest(), spec.link.rate_spread);
     let shortest = match link.framing {
         Framing::Cells => CELL_BITS,
         Framing::Packets => 8 * (SHORTEST + link.overhead.0),
     };
-    // The largest packet of any flow, in bytes.
-    let largest = |flow: &Flow| match flow.traffic.packet() {
-        Some(Bytes(octets)) => octets,
-        None => u64::from(flow.tcp.mss) + LONGEST_HEADERS,
-    };
     let (bits, size) = match unit {
         Unit::Cells | Unit::Packets => (shortest, 1),
-        Unit::Bytes => (8, flows.iter().map(largest).max().unwrap_or(SHORTEST)),
+        Unit::Bytes => (8, largest),
     };
     let picoseconds = 1_000_000_000_000;
     let on_its_way = 2 * u128::from(link.delay.0) * u128::from(rate.0);
