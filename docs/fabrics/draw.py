@@ -43,6 +43,7 @@ def load() -> None:
             "tcp.window-scaling": True,
             "tcp.receive-window": "4 MB",
             "tcp.nagle": True,
+            "tcp.nagle-minshall": False,
         },
     }
     chosen = {"slowdown_mean_tiny": "transfers up to 10 kB", "slowdown_mean_large": "transfers above 1 MB"}
