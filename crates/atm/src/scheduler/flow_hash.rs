@@ -50,9 +50,16 @@ impl FlowHash {
         had.or_else(|| queues.find(|&queue| !in_use(queue))).unwrap_or(own as usize)
     }
 
-    /// Something of `vc` waits in `queue` now, and `vc` comes back to it until another VC takes it.
-    pub fn reserve(&mut self, vc: u32, queue: usize) {
-        self.owners[queue] = Some(vc);
+    /// `vc` comes into `queue`, and comes back to it until another VC does; returns the VC that came into it before.
+    pub fn reserve(&mut self, vc: u32, queue: usize) -> Option<u32> {
+        self.owners[queue].replace(vc)
+    }
+
+    /// `vc` has not come into `queue` after all: the one before has it back.
+    pub fn release(&mut self, vc: u32, queue: usize, before: Option<u32>) {
+        if self.owners[queue] == Some(vc) {
+            self.owners[queue] = before;
+        }
     }
 }
 
@@ -62,14 +69,25 @@ pub(super) struct Shared {
     hash: FlowHash,
     /// By queue: the VC of each unit.
     orders: Vec<VecDeque<u32>>,
-    /// By VC: the queue that its units came into last, and how many wait there. While any does, others join them: a VC's units stay in order.
-    places: Vec<(usize, usize)>,
+    /// By VC. While units of it wait, others join them: a VC's units stay in order.
+    places: Vec<Place>,
+}
+
+/// Where a VC is.
+#[derive(Debug, Clone, Copy, Default)]
+struct Place {
+    /// The queue that it came into last.
+    queue: usize,
+    /// Its units there.
+    waiting: usize,
+    /// The VC that had the queue before, until this one has been served from it.
+    before: Option<u32>,
 }
 
 impl Shared {
     pub(super) fn new(hash: FlowHash, vcs: usize) -> Self {
         let orders = vec![VecDeque::new(); hash.queues()];
-        Self { hash, orders, places: vec![(0, 0); vcs] }
+        Self { hash, orders, places: vec![Place::default(); vcs] }
     }
 
     /// How many queues there are.
@@ -79,19 +97,19 @@ impl Shared {
 
     /// A unit of `vc` came; returns its queue.
     pub(super) fn enqueue(&mut self, vc: u32, in_use: impl Fn(usize) -> bool) -> usize {
-        let (queue, waiting) = &mut self.places[vc as usize];
-        if *waiting == 0 {
-            *queue = self.hash.place(vc, in_use);
+        let place = &mut self.places[vc as usize];
+        if place.waiting == 0 {
+            place.queue = self.hash.place(vc, in_use);
+            place.before = self.hash.reserve(vc, place.queue);
         }
-        *waiting += 1;
-        self.hash.reserve(vc, *queue);
-        self.orders[*queue].push_back(vc);
-        *queue
+        place.waiting += 1;
+        self.orders[place.queue].push_back(vc);
+        place.queue
     }
 
     /// The queue that the units of `vc` came into last.
     pub(super) fn queue_of(&self, vc: u32) -> usize {
-        self.places[vc as usize].0
+        self.places[vc as usize].queue
     }
 
     /// Whose unit is first in `queue`.
@@ -102,15 +120,20 @@ impl Shared {
     /// The first unit of `queue` was taken.
     pub(super) fn take(&mut self, queue: usize) {
         let vc = self.orders[queue].pop_front().expect("a unit is taken from a queue in which one waits");
-        self.places[vc as usize].1 -= 1;
+        let place = &mut self.places[vc as usize];
+        place.waiting -= 1;
+        place.before = Some(vc);
     }
 
-    /// The last unit of `vc` was pushed out.
+    /// The last unit of `vc` was pushed out. If it has sent nothing it has not come.
     pub(super) fn withdraw(&mut self, vc: u32) {
-        let (queue, waiting) = &mut self.places[vc as usize];
+        let Place { queue, waiting, before } = &mut self.places[vc as usize];
         let order = &mut self.orders[*queue];
         let place = order.iter().rposition(|&other| other == vc);
         order.remove(place.expect("a unit is pushed out of the queue in which it waits"));
         *waiting -= 1;
+        if *waiting == 0 {
+            self.hash.release(vc, *queue, *before);
+        }
     }
 }
