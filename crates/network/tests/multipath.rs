@@ -122,12 +122,13 @@ fn packets_are_spread_evenly_or_by_the_rates_of_links() {
     }
 }
 
-/// A fat tree of 16 hosts, each of which sends to the one half-way around.
+/// A fat tree of 16 hosts, each of which sends to the one half-way around. A larger window would wait in the interfaces of the hosts, which have
+/// no limit, and the ACKs of others behind it.
 fn permutation(routing: &str, traffic: &str) -> Scenario {
     let text = format!(
         "schema = 1\nname = \"fabric\"\nduration = \"30 ms\"\nwarm-up = \"10 ms\"\nrouting.multipath = \"{routing}\"\n\
          topology = {{ kind = \"fat-tree\", k = 4 }}\nlink = {{ framing = \"packets\", rate = \"1 Gbit/s\", delay = \"2 us\" }}\n\
-         switch.buffer = \"100 packets\"\ntcp = {{ stack = \"linux\", rto-min = \"5 ms\", rto-variance-min = \"1 ms\" }}\n\
+         switch.buffer = \"100 packets\"\ntcp = {{ stack = \"linux\", rto-min = \"5 ms\", rto-variance-min = \"1 ms\", receive-window = \"64 KiB\" }}\n\
          traffic = {{ {traffic} }}\n"
     );
     Scenario::from_toml(&text, "test.toml", &[]).unwrap_or_else(|error| panic!("{error}"))
