@@ -25,7 +25,7 @@ fn every_order(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
 }
 
 #[test]
-fn whoever_sleeps_is_woken_by_news() {
+fn news_wakes_a_sleeping_thread() {
     every_order(5, || {
         let shared = Arc::new((Threads::new(2), AtomicU64::new(0)));
         let sender = Arc::clone(&shared);
@@ -50,7 +50,7 @@ fn whoever_sleeps_is_woken_by_news() {
 }
 
 #[test]
-fn whoever_sleeps_is_woken_to_stop() {
+fn a_stop_wakes_a_sleeping_thread() {
     every_order(5, || {
         let threads = Arc::new(Threads::new(2));
         let stopping = Arc::clone(&threads);

@@ -27,7 +27,7 @@ fn order(sets: u32, ways: u32) -> Vec<u32> {
 fn vcs_that_meet_in_a_queue_share_its_turn_and_keep_the_order_of_arrival() {
     // In one queue: as they came.
     assert_eq!(order(1, 1), [0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 2]);
-    // In a set with room for all: by turns, as if each VC had a queue of its own. A packet is sent while any credit is left: two of 1000
+    // In a set with room for all, VCs take turns, as if each had a queue of its own. A packet is sent while any credit is left: two of 1000
     // bytes, 200 too many; two of 800, 400 too many; one of 600.
     let apart = order(0, 8);
     assert_eq!(apart, [0, 0, 1, 1, 2, 0, 0, 1, 1, 0, 1]);

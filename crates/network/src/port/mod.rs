@@ -368,7 +368,7 @@ impl Port {
     }
 
     /// Everything before `until` has been handled: tells the outputs how far they are known, and checks the books if that is due.
-    // Inlined by force: a call for every visit of every port would be seen in the count of instructions.
+    // Forced inline: every visit of every port calls it.
     #[inline(always)]
     fn end_visit(&mut self, until: Time, streams: &mut Streams) {
         let horizon = with_core!(&self.core, core => {

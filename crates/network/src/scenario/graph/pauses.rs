@@ -21,7 +21,7 @@ use super::{
 const SHORTEST: u64 = 40;
 const LONGEST_HEADERS: u64 = 80;
 
-/// Checks that no switch with priority flow control can lose anything, if all flows that cross it go on for ever.
+/// Checks that no switch with priority flow control can lose anything, even if all flows that cross it never end.
 pub(super) fn check_pauses(
     spec: &Spec,
     outline: &Outline,
