@@ -26,6 +26,7 @@ use celltrain_atm::{
     buffer::{BufferPolicy, Needs, Policy, Reason},
     cell::CELL_BITS,
     policing::Policer,
+    quantity::Capacity,
     scheduler::ServiceTime,
     with_policy,
 };
@@ -41,7 +42,7 @@ use self::{
     cells::CellFifo, computed::Computed, core::PortCore, packets::PacketFifo, service::Service,
     stored::Stored,
 };
-pub(crate) use self::{entry::VcEntry, packets::PacketLimit, service::ServiceKind, stored::Queuing};
+pub(crate) use self::{entry::VcEntry, service::ServiceKind, stored::Queuing};
 use crate::{
     flight::Streams,
     measures::{Histogram, PortSamplers},
@@ -149,7 +150,7 @@ pub(crate) enum Line {
     /// Cells of one slot each, and how many the buffer holds.
     Cells { slot: Slot, capacity: u64 },
     /// Packets: the time of an octet, the octets added to each packet, and the size of the buffer.
-    Packets { octet: Slot, overhead: u64, limit: PacketLimit },
+    Packets { octet: Slot, overhead: u64, limit: Capacity },
 }
 
 impl Line {
@@ -191,7 +192,7 @@ impl Line {
     pub(crate) fn capacity(self) -> u64 {
         match self {
             Self::Cells { capacity, .. } => capacity,
-            Self::Packets { limit, .. } => limit.capacity(),
+            Self::Packets { limit, .. } => limit.units(),
         }
     }
 }

@@ -146,7 +146,7 @@ impl Stored {
     fn size(&self, cell: &Cell) -> u32 {
         match self.line {
             Line::Cells { .. } => 1,
-            Line::Packets { limit, .. } => limit.size(cell.octets),
+            Line::Packets { limit, .. } => limit.of_packet(cell.octets),
         }
     }
 
