@@ -284,7 +284,6 @@ impl Host {
 
     /// Handles what happens before `until`.
     pub(crate) fn visit(&mut self, until: Time, streams: &mut Streams) -> u64 {
-        self.merge.refill(streams);
         let mut events = 0;
         while self.next_sample <= until {
             let due = self.next_sample;

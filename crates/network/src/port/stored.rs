@@ -18,15 +18,14 @@ use celltrain_engine::{
 };
 
 use super::{
-    Line, RateSchedule,
+    Line,
     core::PortCore,
     fifo::APART,
-    memory::SharedMemory,
     occupancy::VcOccupancy,
     queues::{Store, Unit},
     service::Service,
 };
-use crate::{flight::Streams, measures::Levels};
+use crate::{channel::RateSchedule, flight::Streams, measures::Levels, memory::SharedMemory};
 
 /// Queues, one for each VC, and the scheduler that serves them.
 #[derive(Debug)]
@@ -147,7 +146,7 @@ impl Stored {
     fn size(&self, cell: &Cell) -> u32 {
         match self.line {
             Line::Cells { .. } => 1,
-            Line::Packets { limit, .. } => limit.size(cell.octets),
+            Line::Packets { limit, .. } => limit.of_packet(cell.octets),
         }
     }
 
@@ -400,6 +399,7 @@ impl PortCore<Stored> {
         streams: &mut Streams,
     ) -> u64 {
         let (mut units, mut train) = (0, Train::default());
+        self.merge.refill(streams);
         while self.merge.next::<false, _>(until, streams, &mut train) {
             units += self.arrive(policy, train, streams);
         }
