@@ -189,3 +189,9 @@ def test_one_by_one_cells_are_as_many_as_the_port_counts(policy: str) -> None:
     cells = read_cells(scenario, port, (0.0, scenario.duration), scenario.seed)
     assert cells.counts[:2] == (row["cells_arrived"], row["cells_discarded"])
     assert cells.occupancy()[1].max() == row["occupancy_max"]
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_queue_that_nothing_reaches_is_drawn() -> None:
+    quiet = under("epd").with_({"traffic": {"kind": "cbr", "rate": "1 Mbit/s", "start": "1500 ms"}})
+    assert queue_of({"quiet": quiet}, None, SPAN).axes

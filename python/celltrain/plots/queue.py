@@ -247,7 +247,7 @@ def _trains(axis: "Axes", cells: Cells, lanes: Sequence[str], factor: float) -> 
             markeredgewidth=1.3,
             color=DISCARDED,
         )
-    axis.set_ylim(0, len(lanes))
+    axis.set_ylim(0, max(len(lanes), 1))
     axis.set_yticks([place[name] + 0.45 for name in lanes], lanes, fontsize="small")
     axis.tick_params(axis="y", length=0)
     axis.grid(visible=False, axis="y")

@@ -148,8 +148,10 @@ def _tables(page: Page, found: Comparison) -> None:
 
 
 def _windows(page: Page, found: Comparison, order: Sequence[str]) -> None:
-    traced = {name: windows_of(found.results[name].series) for name in order}
-    if not any(traced.values()):
+    every = {name: windows_of(found.results[name].series) for name in order}
+    # A variant without TCP has none.
+    traced = {name: windows for name, windows in every.items() if windows}
+    if not traced:
         return
     page.section("Windows over time")
     for name, windows in traced.items():
