@@ -64,6 +64,27 @@ fn a_stored_fifo_of_slow_rows_is_the_plain_one() {
     assert!(lost > 0.0, "something is lost");
 }
 
+/// RED remembers its average while the queue is empty, so that it marks frames whose cells find the line idle one after another: the mark
+/// is on all of them (RFC 3168, section 5: the codepoint is the packet's).
+#[test]
+fn a_stored_fifo_marks_slow_rows_as_the_plain_one() {
+    let red = "red = { ecn = true, min = \"1 cells\", max = \"100 cells\", max-p = 0.5, weight = 0.1 }\n";
+    for (access, trunk) in [("60 Mbit/s", "155.52 Mbit/s"), ("25.6 Mbit/s", "60 Mbit/s")] {
+        let keys = format!(
+            "[tcp]\necn = true\nmss = \"1500 B\"\n[link.access]\nrate = \"{access}\"\n[link.trunk]\nrate = \"{trunk}\"\n\
+             [switch.discard]\npolicy = \"red\"\n{red}"
+        );
+        let scenario = scenario(&format!(
+            "duration = \"200 ms\"\n[topology]\nkind = \"n-source\"\nsources = 3\n[switch]\nbuffer = \"300 cells\"\n\
+             [link]\ndelay = \"50 us\"\n[traffic]\nkind = \"greedy\"\nstart = \"0 ms .. 5 ms\"\n{keys}"
+        ));
+        let (plain, stored) = (stored(&scenario, false), stored(&scenario, true));
+        assert_eq!(counts(&stored), counts(&plain), "{access}");
+        assert_eq!(stored.fingerprint, plain.fingerprint, "{access}");
+        assert!(column(&plain, "frames_marked") > 10.0, "{access}: {}", column(&plain, "frames_marked"));
+    }
+}
+
 #[test]
 fn a_stored_fifo_of_abr_is_the_plain_one() {
     let mut lost = 0.0;
