@@ -154,6 +154,35 @@ tcp.stack = "linux"
 traffic = { kind = "short-flows", load = 0.6, size = { kind = "fixed", bytes = "20 kB" } }
 "#;
 
+/// ESPD captures VCs one by one (Cheon and Panwar, section 3.2): a viewer sees which; tail drop captures none.
+#[test]
+fn captured_vcs_are_those_whose_cells_are_discarded() {
+    let captured = |policy: &str| {
+        let text = format!(
+            "schema = 1\nname = \"captured\"\nduration = \"60 ms\"\n[topology]\nkind = \"n-source\"\nsources = 4\n\
+             [link]\ndelay = \"100 us\"\n[switch]\nbuffer = \"200 cells\"\ndiscard.policy = \"{policy}\"\n"
+        );
+        let scenario = Scenario::from_toml(&text, "captured.toml", &[]).unwrap();
+        let (mut watched, mut captured, mut lost) = (live(&scenario), BTreeMap::new(), BTreeMap::new());
+        while !watched.is_over() {
+            assert!(watched.advance(watched.now() + 100 * MICROSECOND, &mut || false));
+            for discard in watched.drain_discards() {
+                *lost.entry(discard.vc).or_insert(0) += 1;
+            }
+            for port in watched.ports() {
+                for vc in port.captured {
+                    *captured.entry(vc).or_insert(0) += 1;
+                    assert!(lost.contains_key(&vc), "{policy}: {vc:?} has lost nothing");
+                }
+            }
+        }
+        assert!(lost.len() > 1, "{policy}");
+        captured.len()
+    };
+    assert!(captured("espd") > 1);
+    assert_eq!(captured("tail-drop"), 0);
+}
+
 /// Behind a link that reorders packets have other numbers, which say nothing of those that were lost in front of it.
 #[test]
 fn no_packet_on_its_way_is_broken() {
