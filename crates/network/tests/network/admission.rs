@@ -73,3 +73,18 @@ fn a_vc_at_its_limit_pushes_nobody_out() {
         assert_eq!(of_trunk("discarded_pushed_out"), 0.0, "{policy}");
     }
 }
+
+/// Frames that come four times as fast as they leave, to an idle link: what finds room enters, and no more.
+#[test]
+fn a_fast_frame_fills_the_buffer_and_no_more() {
+    for policy in ["tail-drop", "epd", "espd", "fba"] {
+        let result = run(&format!(
+            "duration = \"50 ms\"\n[topology]\nkind = \"n-source\"\nsources = 1\n[link]\nrate = \"622.08 Mbit/s\"\n\
+             delay = \"10 us\"\ntrunk.rate = \"155.52 Mbit/s\"\n[switch]\nbuffer = \"10 cells\"\ndiscard.policy = \"{policy}\"\n\
+             [traffic]\nkind = \"on-off\"\npeak = \"622.08 Mbit/s\"\non = \"20 us\"\noff = \"980 us\"\nframe = 29\n"
+        ));
+        let of_trunk = |column: &str| value(&result.ports, "switch1 > switch2", column);
+        assert_eq!(of_trunk("occupancy_max"), 10.0, "{policy}");
+        assert!(of_trunk("cells_discarded") > 200.0, "{policy}");
+    }
+}
