@@ -164,9 +164,24 @@ mod tests {
         let steps =
             [(true, 0), (true, 0), (true, 1), (true, 0), (true, 0), (true, 0), (false, 0), (false, 0)];
         let sent = steps.map(|(take, link)| signals(take, link));
-        assert_eq!(sent.concat(), [(0, true)], "above xoff, once");
+        let paused: Vec<_> = sent.iter().enumerate().filter(|(_, sent)| !sent.is_empty()).collect();
+        assert_eq!(paused, [(4, &vec![(0, true)])], "when the fourth unit comes on the link, and once");
         assert_eq!(signals(false, 0), []);
         assert_eq!(signals(false, 0), [(0, false)], "at xon");
+    }
+
+    /// A switch that pauses links has no thresholds: what is sent until a pause takes effect finds room while there is any.
+    #[test]
+    fn a_memory_with_pauses_is_filled_to_the_last_unit() {
+        let level = |count| Capacity(Some(count), Unit::Packets);
+        let pause = PauseSpec { xoff: level(3), xon: level(1) };
+        let spec = MemorySpec { size: level(10), alpha: Ratio::ONE, pause: Some(pause) };
+        let mut memory = SharedMemory::new(&spec, 1);
+        for own in 0..10 {
+            assert!(memory.has_space(own, 0, 1), "{own} of 10");
+            memory.take(1, Some(0));
+        }
+        assert!(!memory.has_space(10, 0, 1));
     }
 
     #[test]

@@ -71,3 +71,16 @@ fn a_frame_is_marked_once() {
     let sent: u64 = result.flows.counts("segments_sent").iter().sum();
     assert!(marked > sent / 10 && marked <= sent, "{marked} marked, {sent} sent");
 }
+
+/// So it is where the mark is given at the head of the queue.
+#[test]
+fn a_frame_is_marked_once_at_the_head() {
+    let head =
+        [("switch.discard.policy", "codel"), ("switch.discard.codel.ecn", "true"), ("tcp.ecn", "true")];
+    for network in [&CELLS[..1], &PACKETS[..2]] {
+        let result = run(&[network, &head].concat());
+        let (marked, ..) = sums(&result);
+        let sent: u64 = result.flows.counts("segments_sent").iter().sum();
+        assert!(marked > 0 && marked <= sent, "{marked} marked, {sent} sent");
+    }
+}

@@ -154,6 +154,56 @@ tcp.stack = "linux"
 traffic = { kind = "short-flows", load = 0.6, size = { kind = "fixed", bytes = "20 kB" } }
 "#;
 
+/// ESPD captures VCs one by one (Cheon and Panwar, section 3.2): a viewer sees which; tail drop captures none.
+#[test]
+fn captured_vcs_are_those_whose_cells_are_discarded() {
+    let captured = |policy: &str| {
+        let text = format!(
+            "schema = 1\nname = \"captured\"\nduration = \"60 ms\"\n[topology]\nkind = \"n-source\"\nsources = 4\n\
+             [link]\ndelay = \"100 us\"\n[switch]\nbuffer = \"200 cells\"\ndiscard.policy = \"{policy}\"\n"
+        );
+        let scenario = Scenario::from_toml(&text, "captured.toml", &[]).unwrap();
+        let (mut watched, mut captured, mut lost) = (live(&scenario), BTreeMap::new(), BTreeMap::new());
+        while !watched.is_over() {
+            assert!(watched.advance(watched.now() + 100 * MICROSECOND, &mut || false));
+            for discard in watched.drain_discards() {
+                *lost.entry(discard.vc).or_insert(0) += 1;
+            }
+            for port in watched.ports() {
+                for vc in port.captured {
+                    *captured.entry(vc).or_insert(0) += 1;
+                    assert!(lost.contains_key(&vc), "{policy}: {vc:?} has lost nothing");
+                }
+            }
+        }
+        assert!(lost.len() > 1, "{policy}");
+        captured.len()
+    };
+    assert!(captured("espd") > 1);
+    assert_eq!(captured("tail-drop"), 0);
+}
+
+/// A resource management cell belongs to no frame (TM 4.0, section 5.10): a policy that drops frames at the head of the queue has no say
+/// about it.
+#[test]
+fn no_rm_cell_is_dropped_at_the_head() {
+    let text = "schema = 1\nname = \"head\"\nduration = \"400 ms\"\n[topology]\nkind = \"n-source\"\nsources = 2\n\
+                [link]\ndelay = \"10 us\"\ntrunk.rate = \"100 Mbit/s\"\n[switch]\nbuffer = \"unlimited\"\n\
+                [switch.discard]\npolicy = \"codel\"\ncodel = { target = \"1 ms\", interval = \"5 ms\" }\n[vc]\ncategory = \"abr\"\n[abr]\nicr = \"60 Mbit/s\"\npcr = \"60 Mbit/s\"\n\
+                mcr = \"60 Mbit/s\"\nsource-buffer = \"100 cells\"\n\
+                [traffic]\nkind = \"cbr\"\nrate = \"100 Mbit/s\"\nframe = 4\n";
+    let scenario = Scenario::from_toml(text, "head.toml", &[]).unwrap();
+    let (mut watched, mut dropped) = (live(&scenario), 0);
+    while !watched.is_over() {
+        assert!(watched.advance(watched.now() + 1_000 * MICROSECOND, &mut || false));
+        for discard in watched.drain_discards().iter().filter(|lost| lost.reason == "discarded_at_head") {
+            assert_eq!(discard.cell.kind, celltrain_atm::cell::Kind::Data);
+            dropped += 1;
+        }
+    }
+    assert!(dropped > 100, "{dropped}");
+}
+
 /// Behind a link that reorders packets have other numbers, which say nothing of those that were lost in front of it.
 #[test]
 fn no_packet_on_its_way_is_broken() {

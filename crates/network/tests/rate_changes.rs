@@ -119,6 +119,26 @@ fn the_queue_in_front_of_a_link_that_slows_down_is_exact() {
     assert!((busy[10..900].iter().sum::<f64>() / 890.0 - 0.8).abs() < 0.001);
 }
 
+/// What begins to be sent at the time of a change has the new rate, be it the first cell of a train, the last, or one between.
+#[test]
+fn a_cell_that_comes_at_a_change_is_sent_at_the_new_rate() {
+    for n in 0..100u64 {
+        // The interface sends a cell every 50 us without a pause.
+        let arrival = 50_000 * (n + 1) + 1_000_000;
+        let changes = format!("[{{ at = \"{arrival} ns\", rate = \"5300 kbit/s\" }}]");
+        let [sample, end] = [arrival + 45_000, arrival + 49_000].map(|time| format!("{time} ns"));
+        let pairs = [
+            ("link.rate", "8480 kbit/s"),
+            ("link.trunk.rate-changes", &changes),
+            ("sample", &sample),
+            ("duration", &end),
+        ];
+        let result = run(CELLS, &pairs);
+        // It takes 80 us instead of 40 us.
+        assert_eq!(series(&result, "switch1 > switch2", "occupancy"), [1.0], "cell {n}");
+    }
+}
+
 /// The interface of a host follows its link: what leaves it is what its rate lets go.
 #[test]
 fn an_interface_sends_at_the_rate_of_the_moment() {

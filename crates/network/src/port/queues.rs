@@ -187,3 +187,151 @@ impl Store {
         (unit, first, complete)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use celltrain_engine::random::{Generator, Randomness};
+
+    use super::*;
+
+    /// A frame: what of it is in the queue, whether some of it has gone, and whether its end mark has come.
+    #[derive(Debug)]
+    struct Listed {
+        number: u32,
+        units: u64,
+        gone: bool,
+        complete: bool,
+    }
+
+    /// A VC: what is in its queue, all its frames but those pushed out, and the cell that comes next.
+    #[derive(Debug, Default)]
+    struct Model {
+        queue: VecDeque<Cell>,
+        frames: Vec<Listed>,
+        next: Cell,
+    }
+
+    impl Model {
+        /// The next cell, which belongs to no frame now and then; the rest of a frame may be discarded before it.
+        fn arrive(&mut self, vc: u32, generator: &mut Generator) -> Cell {
+            if generator.below(5) == 0 {
+                return Cell { vc, kind: Kind::ForwardRm, frame: 1_000_000, ..Cell::default() };
+            }
+            if self.next.position > 0 && generator.below(8) == 0 {
+                self.end_frame();
+            }
+            if self.next.position == 0 {
+                self.next.length = 1 + generator.below(4) as u16;
+                let number = self.next.frame;
+                self.frames.push(Listed { number, units: 0, gone: false, complete: false });
+            }
+            let cell = Cell { vc, ..self.next };
+            self.next.position += 1;
+            if cell.is_last() {
+                self.end_frame();
+            }
+            cell
+        }
+
+        fn end_frame(&mut self) {
+            self.next = Cell { frame: self.next.frame + 1, ..Cell::default() };
+        }
+
+        fn frame(&mut self, cell: &Cell) -> Option<&mut Listed> {
+            self.frames.iter_mut().rfind(|frame| cell.kind == Kind::Data && frame.number == cell.frame)
+        }
+
+        fn last_frame(&self) -> Option<u64> {
+            self.frames.last().filter(|frame| frame.units > 0 && !frame.gone).map(|frame| frame.units)
+        }
+    }
+
+    fn unit(cell: Cell) -> Unit {
+        Unit { cell, at: Instant::default(), size: 1, low_latency: false }
+    }
+
+    /// A cell arrives, to be sent at once if `passes`.
+    fn arrive(store: &mut Store, model: &mut Model, cell: Cell, passes: bool) {
+        if let Some(frame) = model.frame(&cell) {
+            frame.units += u64::from(!passes);
+            frame.gone |= passes;
+            frame.complete = cell.is_last();
+        }
+        if passes {
+            store.pass(&cell);
+        } else {
+            store.enqueue(unit(cell));
+            model.queue.push_back(cell);
+        }
+    }
+
+    /// The first cell is sent, if there is one.
+    fn send(store: &mut Store, model: &mut Model, vc: u32) {
+        let Some(cell) = model.queue.pop_front() else { return };
+        assert_eq!(store.take(vc).cell, cell);
+        if let Some(frame) = model.frame(&cell) {
+            frame.units -= 1;
+            frame.gone = true;
+        }
+    }
+
+    /// The last frame is pushed out, if it is whole; the policy discards the rest of it.
+    fn push_out(store: &mut Store, model: &mut Model, vc: u32) {
+        let Some(units) = model.last_frame() else { return };
+        let frame = model.frames.pop().expect("the last frame");
+        for left in (0..units).rev() {
+            let place = model.queue.iter().rposition(|cell| cell.kind == Kind::Data);
+            let cell = place.and_then(|place| model.queue.remove(place)).expect("a cell of the frame");
+            let (unit, first, complete) = store.remove_last(vc);
+            assert_eq!((unit.cell, first, complete), (cell, left == 0, frame.complete));
+        }
+        if model.next.frame == frame.number {
+            model.end_frame();
+        }
+    }
+
+    /// A frame can be pushed out if something of it is in its queue and nothing of it has left: a list of all frames says the same,
+    /// whatever came between, waited or not, was sent or pushed out.
+    #[test]
+    fn a_frame_is_whole_until_some_of_it_has_gone() {
+        let mut generator = Randomness { seed: 1, replication: 0 }.named("queues");
+        let (mut store, mut models) = (Store::new(2, true), [Model::default(), Model::default()]);
+        let mut whole = 0;
+        for _ in 0..20_000 {
+            let vc = generator.below(2) as u32;
+            let waiting = models.iter().any(|model| !model.queue.is_empty());
+            let model = &mut models[vc as usize];
+            match generator.below(8) {
+                0..4 => {
+                    let cell = model.arrive(vc, &mut generator);
+                    let passes = !waiting && generator.below(2) == 0;
+                    arrive(&mut store, model, cell, passes);
+                }
+                4..7 => send(&mut store, model, vc),
+                _ => push_out(&mut store, model, vc),
+            }
+            for (vc, model) in (0..).zip(&models) {
+                assert_eq!(store.last_frame(vc), model.last_frame(), "VC {vc}: {model:?}");
+                assert_eq!(store.waiting_of(vc), model.queue.len() as u64);
+                whole += u64::from(model.last_frame().is_some());
+            }
+            let held: Vec<_> = models.iter().flat_map(|model| &model.queue).collect();
+            assert!(store.units().map(|unit| &unit.cell).eq(held.iter().copied()));
+            assert_eq!(store.waiting(), held.len() as u64);
+        }
+        assert!(whole > 2000, "{whole}");
+    }
+
+    /// Only policies that push out need to know of frames.
+    #[test]
+    fn frames_are_followed_for_policies_that_push_out_alone() {
+        let mut store = Store::new(1, false);
+        let cells = [Kind::Data, Kind::ForwardRm].map(|kind| Cell { length: 2, kind, ..Cell::default() });
+        for cell in cells {
+            store.pass(&cell);
+            store.enqueue(unit(cell));
+        }
+        assert!(store.queues[0].frames.is_empty());
+        assert_eq!(store.take(0).cell, cells[0]);
+    }
+}

@@ -21,12 +21,12 @@ const FRAME: u64 = 32;
 /// How often the source pauses, be it within a frame.
 const PAUSES: u64 = 20;
 
-type Overrides<'a> = &'a [(&'a str, &'a str)];
+pub(super) type Overrides<'a> = &'a [(&'a str, &'a str)];
 
-const PER_VC: (&str, &str) = ("switch.discard.policy", "fba");
-const STORED: (&str, &str) = ("switch.scheduler.discipline", "round-robin");
+pub(super) const PER_VC: (&str, &str) = ("switch.discard.policy", "fba");
+pub(super) const STORED: (&str, &str) = ("switch.scheduler.discipline", "round-robin");
 
-fn network(overrides: Overrides<'_>) -> Network {
+pub(super) fn network(overrides: Overrides<'_>) -> Network {
     let overrides: Vec<_> =
         overrides.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect();
     let scenario = Scenario::from_toml(FRAMES, "frames.toml", &overrides).unwrap();
@@ -119,6 +119,46 @@ fn books_that_do_not_balance_stop_the_run() {
             }
         }
     }
+}
+
+/// What a port has sent of a VC has arrived at the next port, or is on its way there: no port alone can notice that.
+#[test]
+#[should_panic(expected = "cells of VC 0 sent")]
+fn cells_booked_to_another_vc_stop_the_run() {
+    let mut network = after_the_run(&[("topology.sources", "2")]);
+    network.check_conservation();
+    let port = network.ports_mut().find(|port| port.location == Location::Switch).expect("a switch");
+    with_core!(&mut port.core, core => {
+        core.entries[0].accepted[0] += 1;
+        core.entries[1].accepted[0] -= 1;
+    });
+    network.check_conservation();
+}
+
+/// VCs share links, and no number on one: relayed RM cells have VCs of their own.
+#[test]
+fn every_vc_leaves_a_port_by_a_way_of_its_own() {
+    let abr = [
+        ("topology.sources", "3"),
+        ("vc.category", "abr"),
+        ("switch.allocator.algorithm", "erica"),
+        ("link.trunk.delay", "1 ms"),
+    ];
+    let network = network(&abr);
+    let mut relayed = 0;
+    for port in network.ports() {
+        let relays = port.control().map_or(0, |control| control.relays().len() as u32);
+        relayed += relays;
+        let hops: Vec<_> = (0..port.vcs() + relays).map(|vc| port.hops(vc)).collect();
+        assert!(hops.iter().all(|hops| !hops.is_empty()), "{}: {hops:?}", port.name);
+        let mut ways = hops.concat();
+        assert!(ways.iter().all(|(output, _)| port.outputs.contains(output)), "{}: {hops:?}", port.name);
+        let number = ways.len();
+        ways.sort_unstable();
+        ways.dedup();
+        assert_eq!(ways.len(), number, "{}: {hops:?}", port.name);
+    }
+    assert!(relayed >= 3, "{relayed}");
 }
 
 /// Cells on the trunk, and trains that they make up.

@@ -22,3 +22,69 @@ fn a_policy_of_frames_has_no_say_about_rm_cells() {
         assert!((asked - 3.0..=asked).contains(&answered), "{asked} sent, {answered} answered");
     }
 }
+
+/// A rule of the scenario is asked with what the buffer holds of tagged cells: it refuses frames while that is 20 or more.
+#[test]
+fn a_rule_is_told_how_many_tagged_cells_the_buffer_holds() {
+    let refused = |rule: &str| {
+        let result = run(&format!(
+            "duration = \"100 ms\"\n[topology]\nkind = \"n-source\"\nsources = 2\n[link]\ndelay = \"10 us\"\n\
+             trunk.rate = \"100 Mbit/s\"\n[switch]\nbuffer = \"unlimited\"\n[switch.discard]\npolicy = \"script\"\n\
+             script = {{ rule = \"{rule}\", low = \"5 cells\", high = \"20 cells\" }}\n\
+             [vc]\nmcr = \"10 Mbit/s\"\npolicing = \"tag\"\nmfs = 10\nmbs = 19\n\
+             [traffic]\nkind = \"cbr\"\nrate = \"80 Mbit/s\"\nframe = 10\n"
+        ));
+        let of_trunk = |column: &str| value(&result.ports, "switch1 > switch2", column);
+        assert!(of_trunk("cells_accepted_clp1") > 1000.0, "{rule}");
+        of_trunk("discarded_frame_refused")
+    };
+    assert!(refused("low_priority_occupancy < high") > 1000.0, "160 Mbit/s on 100 Mbit/s");
+    assert_eq!(refused("low_priority_occupancy >= 0"), 0.0);
+}
+
+/// ESPD lets the end marks of a captured VC pass, but a packet is no mere end mark: what finds the queue at the high threshold is refused.
+#[test]
+fn a_captured_vc_sends_no_packets() {
+    for policy in ["espd", "espd-original"] {
+        let result = run(&format!(
+            "duration = \"500 ms\"\n[topology]\nkind = \"n-source\"\nsources = 4\n[link]\ndelay = \"1 ms\"\n\
+             framing = \"packets\"\ntrunk.rate = \"20 Mbit/s\"\n[switch]\nbuffer = \"unlimited\"\n[switch.discard]\n\
+             policy = \"{policy}\"\n{policy} = {{ low = \"10 packets\", high = \"20 packets\" }}\n[traffic]\nkind = \"greedy\"\n"
+        ));
+        let of_trunk = |column: &str| value(&result.ports, "switch1 > switch2", column);
+        assert!(of_trunk("cells_discarded") > 10.0, "{policy}");
+        assert!(of_trunk("occupancy_max") <= 20.0, "{policy}: {}", of_trunk("occupancy_max"));
+    }
+}
+
+/// A VC at its own limit finds no more room if frames of other VCs go: none is pushed out for it.
+#[test]
+fn a_vc_at_its_limit_pushes_nobody_out() {
+    for policy in ["epd-push-out", "abs-push-out", "abs-push-out-hardware"] {
+        let result = run(&format!(
+            "duration = \"20 ms\"\n[topology]\nkind = \"n-source\"\nsources = 2\n[link]\nrate = \"622.08 Mbit/s\"\n\
+             delay = \"10 us\"\ntrunk.rate = \"155.52 Mbit/s\"\n[switch]\nbuffer = \"1000 cells\"\nvc-buffer = \"40 cells\"\n\
+             discard.policy = \"{policy}\"\n[vc]\nmfs = 4\n\
+             [[flow]]\nname = \"1\"\nvc.mcr = \"100 Mbit/s\"\ntraffic = {{ kind = \"cbr\", rate = \"200 Mbit/s\", frame = 4 }}\n\
+             [[flow]]\nname = \"2\"\nvc.mcr = \"1 Mbit/s\"\ntraffic = {{ kind = \"cbr\", rate = \"100 Mbit/s\", frame = 4 }}\n"
+        ));
+        let of_trunk = |column: &str| value(&result.ports, "switch1 > switch2", column);
+        assert!(of_trunk("cells_discarded") > 1000.0, "{policy}");
+        assert_eq!(of_trunk("discarded_pushed_out"), 0.0, "{policy}");
+    }
+}
+
+/// Frames that come four times as fast as they leave, to an idle link: what finds room enters, and no more.
+#[test]
+fn a_fast_frame_fills_the_buffer_and_no_more() {
+    for policy in ["tail-drop", "epd", "espd", "fba"] {
+        let result = run(&format!(
+            "duration = \"50 ms\"\n[topology]\nkind = \"n-source\"\nsources = 1\n[link]\nrate = \"622.08 Mbit/s\"\n\
+             delay = \"10 us\"\ntrunk.rate = \"155.52 Mbit/s\"\n[switch]\nbuffer = \"10 cells\"\ndiscard.policy = \"{policy}\"\n\
+             [traffic]\nkind = \"on-off\"\npeak = \"622.08 Mbit/s\"\non = \"20 us\"\noff = \"980 us\"\nframe = 29\n"
+        ));
+        let of_trunk = |column: &str| value(&result.ports, "switch1 > switch2", column);
+        assert_eq!(of_trunk("occupancy_max"), 10.0, "{policy}");
+        assert!(of_trunk("cells_discarded") > 200.0, "{policy}");
+    }
+}

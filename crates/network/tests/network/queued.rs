@@ -64,6 +64,27 @@ fn a_stored_fifo_of_slow_rows_is_the_plain_one() {
     assert!(lost > 0.0, "something is lost");
 }
 
+/// RED remembers its average while the queue is empty, so that it marks frames whose cells find the line idle one after another: the mark
+/// is on all of them (RFC 3168, section 5: the codepoint is the packet's).
+#[test]
+fn a_stored_fifo_marks_slow_rows_as_the_plain_one() {
+    let red = "red = { ecn = true, min = \"1 cells\", max = \"100 cells\", max-p = 0.5, weight = 0.1 }\n";
+    for (access, trunk) in [("60 Mbit/s", "155.52 Mbit/s"), ("25.6 Mbit/s", "60 Mbit/s")] {
+        let keys = format!(
+            "[tcp]\necn = true\nmss = \"1500 B\"\n[link.access]\nrate = \"{access}\"\n[link.trunk]\nrate = \"{trunk}\"\n\
+             [switch.discard]\npolicy = \"red\"\n{red}"
+        );
+        let scenario = scenario(&format!(
+            "duration = \"200 ms\"\n[topology]\nkind = \"n-source\"\nsources = 3\n[switch]\nbuffer = \"300 cells\"\n\
+             [link]\ndelay = \"50 us\"\n[traffic]\nkind = \"greedy\"\nstart = \"0 ms .. 5 ms\"\n{keys}"
+        ));
+        let (plain, stored) = (stored(&scenario, false), stored(&scenario, true));
+        assert_eq!(counts(&stored), counts(&plain), "{access}");
+        assert_eq!(stored.fingerprint, plain.fingerprint, "{access}");
+        assert!(column(&plain, "frames_marked") > 10.0, "{access}: {}", column(&plain, "frames_marked"));
+    }
+}
+
 #[test]
 fn a_stored_fifo_of_abr_is_the_plain_one() {
     let mut lost = 0.0;
@@ -87,6 +108,54 @@ fn a_stored_fifo_of_abr_is_the_plain_one() {
         }
     }
     assert!(lost > 0.0, "the limited buffers lose some");
+}
+
+/// Where rate control and a policy that keeps occupancies by VC both look at what arrives, each cell is looked at by itself.
+#[test]
+fn a_stored_fifo_of_abr_by_vc_is_the_plain_one() {
+    let mut lost = 0.0;
+    for policy in ["fba", "selective-drop", "wba", "per-vc"] {
+        lost += lost_by_both(&scenario(&format!(
+            "duration = \"60 ms\"\n[topology]\nkind = \"n-source\"\nsources = 3\n[link]\ndelay = \"50 us\"\n\
+             trunk.rate = \"40 Mbit/s\"\n[switch]\nbuffer = \"80 cells\"\nallocator.algorithm = \"erica\"\n\
+             discard.policy = \"{policy}\"\n[vc]\ncategory = \"abr\"\n[abr]\nicr = \"150 Mbit/s\"\n\
+             [tcp]\nrto-min = \"10 ms\"\nrto-initial = \"10 ms\"\n[traffic]\nkind = \"greedy\"\nstart = \"0 ms .. 2 ms\"\n"
+        )));
+    }
+    assert!(lost > 0.0, "something is lost");
+}
+
+/// The fullest moment of a window may be its first, whatever came before.
+#[test]
+fn a_window_begins_with_what_the_buffer_holds() {
+    let burst = scenario(
+        "duration = \"60 ms\"\nwarm-up = \"6 ms\"\n[topology]\nkind = \"n-source\"\nsources = 1\n[link]\n\
+         rate = \"622.08 Mbit/s\"\ndelay = \"10 us\"\ntrunk.rate = \"155.52 Mbit/s\"\n[switch]\nbuffer = \"unlimited\"\n\
+         [traffic]\nkind = \"on-off\"\npeak = \"622.08 Mbit/s\"\non = \"5 ms\"\noff = \"1 s\"\n",
+    );
+    // 5 ms at four times the rate of the trunk, which has sent for 6 ms.
+    let cell = 424.0 / 155.52e6;
+    let expected = (5e-3 * 4.0 - 6e-3) / cell;
+    for store in [false, true] {
+        let result = stored(&burst, store);
+        let found = value(&result.ports, "switch1 > switch2", "occupancy_max");
+        assert!((found - expected).abs() < 20.0, "{found} instead of {expected}");
+    }
+}
+
+/// A packet counts with its bytes: a deficit round robin gives both VCs as many, though one has packets a third the size.
+#[test]
+fn a_round_of_packets_is_of_bytes() {
+    let result = run(
+        "duration = \"5 s\"\nwarm-up = \"1 s\"\n[topology]\nkind = \"n-source\"\nsources = 2\n[link]\nframing = \"packets\"\n\
+         delay = \"1 ms\"\nrate = \"100 Mbit/s\"\ntrunk.rate = \"10 Mbit/s\"\n[switch]\nbuffer = \"unlimited\"\n\
+         scheduler.discipline = \"deficit-round-robin\"\n[[flow]]\nname = \"1\"\ntcp.mss = \"1460 B\"\n\
+         [[flow]]\nname = \"2\"\ntcp.mss = \"460 B\"\n",
+    );
+    // Headers of 40 bytes each.
+    let bytes = |flow: &str, mss: f64| value(&result.flows, flow, "bytes_delivered") * (mss + 40.0) / mss;
+    let ratio = bytes("1", 1460.0) / bytes("2", 460.0);
+    assert!((ratio - 1.0).abs() < 0.02, "{ratio}");
 }
 
 /// The sum of a column over all ports.
