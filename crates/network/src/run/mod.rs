@@ -81,6 +81,8 @@ pub struct RunResult {
     pub events: Table,
     /// Captures, if [`Experiment::capture`] asked for them.
     pub captures: Vec<Capture>,
+    /// That it ran on fewer threads than it was to, if the system had no more: a sentence. It changes nothing else.
+    pub fewer_threads: Option<String>,
 }
 
 /// A scenario made ready to run: its graph, checked.
@@ -269,6 +271,7 @@ impl<'a> Experiment<'a> {
             series,
             events: events.table(),
             captures,
+            fewer_threads: network.fewer_threads(),
         }
     }
 
