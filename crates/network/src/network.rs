@@ -454,19 +454,25 @@ impl Network {
 
     /// Takes out what was captured: hosts first, then links, each in the order of the graph.
     pub(crate) fn take_captures(&mut self, graph: &Graph, places: &Places) -> Vec<Capture> {
-        let mut captures = Vec::new();
-        for &host in &places.hosts {
-            let place = &graph.nodes[host].name;
-            let mut hosts = self.nodes.iter_mut().filter_map(Node::host_mut);
-            let tap = hosts.find(|host| host.parts.name == *place).and_then(|host| host.parts.tap.as_mut());
-            let bytes = tap.expect("a captured host has a tap").take();
-            captures.push(Capture { place: place.clone(), content: Content::Packets, bytes });
+        let hosts = self.nodes.iter_mut().filter_map(Node::host_mut);
+        let mut packets: BTreeMap<_, _> =
+            hosts.filter_map(|host| Some((host.parts.node, host.parts.tap.as_mut()?.take()))).collect();
+        let of_host = |host: &usize| Capture {
+            place: graph.nodes[*host].name.clone(),
+            content: Content::Packets,
+            bytes: packets.remove(host).expect("a captured host has a tap"),
+        };
+        let mut captures: Vec<_> = places.hosts.iter().map(of_host).collect();
+        let mut taps: BTreeMap<usize, Vec<_>> = BTreeMap::new();
+        for channel in self.channels() {
+            taps.entry(channel.link()).or_default().extend(channel.tap());
         }
-        for &link in &places.links {
-            let channels = self.channels().filter(|channel| channel.link() == link);
-            let bytes = merged(channels.filter_map(Channel::tap));
-            captures.push(Capture { place: graph.link_name(link), content: Content::Cells, bytes });
-        }
+        let of_link = |link: &usize| Capture {
+            place: graph.link_name(*link),
+            content: Content::Cells,
+            bytes: merged(taps.remove(link).into_iter().flatten()),
+        };
+        captures.extend(places.links.iter().map(of_link));
         captures
     }
 
