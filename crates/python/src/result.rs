@@ -75,6 +75,12 @@ impl RunResult {
         self.inner.cell_hops
     }
 
+    /// That it ran on fewer threads than it was to, if the system had no more.
+    #[getter]
+    fn fewer_threads(&self) -> Option<&str> {
+        self.inner.fewer_threads.as_deref()
+    }
+
     /// Metrics of the whole network: (name, value, unit).
     #[getter]
     fn summary(&self) -> Vec<(&'static str, f64, &'static str)> {

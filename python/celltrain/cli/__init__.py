@@ -5,6 +5,7 @@ failed, 2 bad input, 3 a defect of celltrain, 130 interrupted.
 """
 
 import sys
+import warnings
 from importlib import import_module
 from typing import Annotated, Any, NamedTuple
 
@@ -117,8 +118,13 @@ def application() -> typer.Typer:
     return app
 
 
+def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
+    terminal.note(f"note: {message}")
+
+
 def main() -> None:
     """Runs the command line and exits with its status."""
+    warnings.showwarning = _show_warning
     try:
         application()()
     except KeyboardInterrupt:

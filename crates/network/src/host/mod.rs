@@ -188,7 +188,8 @@ pub(crate) struct Host {
 /// What a host is made of.
 #[derive(Debug)]
 pub(crate) struct HostParts {
-    pub(crate) name: String,
+    /// Its number in the graph.
+    pub(crate) node: usize,
     pub(crate) inputs: Vec<StreamId>,
     /// Streams to the network interfaces.
     pub(crate) outputs: Vec<StreamId>,
