@@ -107,22 +107,22 @@ class Frames:
 
     @cached_property
     def summary(self) -> "pl.DataFrame":
-        """One row a replication and metric: `replication, metric, value, unit`."""
+        """One row per replication and metric: `replication, metric, value, unit`."""
         return self._load("summary")
 
     @cached_property
     def flows(self) -> "pl.DataFrame":
-        """One row a replication and flow."""
+        """One row per replication and flow."""
         return self._load("flows")
 
     @cached_property
     def ports(self) -> "pl.DataFrame":
-        """One row a replication and port."""
+        """One row per replication and port."""
         return self._load("ports")
 
     @cached_property
     def series(self) -> "pl.DataFrame":
-        """One row a sample of a traced run: `replication, t, entity, metric, value, unit`; `t` in seconds."""
+        """One row per sample of a trace: `replication, t, entity, metric, value, unit`; `t` in seconds."""
         return self._load("series")
 
     @cached_property
@@ -132,7 +132,7 @@ class Frames:
 
     @cached_property
     def distributions(self) -> "pl.DataFrame":
-        """One row a replication and bin of a distribution, if the scenario asks for them.
+        """One row per replication and bin of a distribution, if the scenario asks for them.
 
         `celltrain.distributions.merged` adds up replications.
         """
@@ -249,7 +249,7 @@ class Result(Frames):
         return self.flows.partition_by("flow", maintain_order=True)[:most]
 
     def estimates(self) -> "pl.DataFrame":
-        """One row a summary metric: `metric, unit, mean, sd, ci95, n`; `ci95` is half of the interval."""
+        """One row per summary metric: `metric, unit, mean, sd, ci95, n`; `ci95` is half of the interval."""
         import polars as pl
 
         units = dict(self.summary.select("metric", "unit").unique(maintain_order=True).iter_rows())

@@ -196,6 +196,8 @@ def _value(text: str) -> object:
 
 
 def _show(found: "Comparison") -> None:
+    from celltrain.advice import advice_on_variants
+
     m = found.manifest
     titles = [measure.title for measure in found.measures]
     terminal.say(f"{m['name']}: {m['replications']} replications of each variant, seed {m['seed']}")
@@ -211,3 +213,4 @@ def _show(found: "Comparison") -> None:
     terminal.say("")
     for sentence in (*found.sentences(), *found.alike_sentences()):
         terminal.say(sentence)
+    terminal.say_notes(advice_on_variants(found))

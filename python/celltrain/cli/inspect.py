@@ -57,8 +57,7 @@ def check(
             f"{scenario} is valid: {loaded.name}, {loaded.replications} replications "
             f"of {loaded.duration:g} s ({loaded.warm_up:g} s warm-up), seed {loaded.seed}, key {loaded.key}"
         )
-        for line in notes(loaded):
-            terminal.say(f"note: {line}")
+        terminal.say_notes(notes(loaded))
 
 
 def _check_folder(path: Path) -> None:

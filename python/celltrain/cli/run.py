@@ -105,6 +105,8 @@ def _names(lists: list[str] | None, option: str, example: str) -> list[str]:
 
 
 def _as_json(result: "Result", out: str | None) -> dict[str, object]:
+    from celltrain.advice import advice
+
     kept = (
         "name",
         "key",
@@ -118,12 +120,13 @@ def _as_json(result: "Result", out: str | None) -> dict[str, object]:
         "fingerprints",
     )
     metrics = result.estimates().to_dicts()
-    return {**{name: result.manifest[name] for name in kept}, "metrics": metrics, "out": out}
+    found = {"metrics": metrics, "notes": advice(result), "out": out}
+    return {**{name: result.manifest[name] for name in kept}, **found}
 
 
 def _show(result: "Result") -> None:
     from celltrain import text
-    from celltrain.notes import advice
+    from celltrain.advice import advice
     from celltrain.registry import title
 
     m = result.manifest
@@ -135,5 +138,4 @@ def _show(result: "Result") -> None:
         rows.append((title(row["metric"]), text.interval(found, row["unit"])))
     terminal.table(("measure", "mean ± 95 % interval"), rows)
     terminal.say(options.effort(m, m["replications"]))
-    for line in advice(result):
-        terminal.say(f"note: {line}")
+    terminal.say_notes(advice(result))

@@ -70,6 +70,7 @@ def _add_report(found: "Sweep", folder: "Folder") -> None:
 
 
 def _show(found: "Sweep", place: Path) -> None:
+    from celltrain.advice import advice_on_sweep
     from celltrain.sweeps.view import mean_lines, measures
 
     m = found.manifest
@@ -81,4 +82,5 @@ def _show(found: "Sweep", place: Path) -> None:
     if m["points"] > MOST_LINES:
         terminal.say(f"The first {MOST_LINES} of {m['points']:,} points; {place}/report.html has more.")
     terminal.say(f"{m['cell_hops']:,} cell-hops, fingerprint {m['fingerprint']}")
+    terminal.say_notes(advice_on_sweep(found))
     terminal.say(f"results: {place}" if found.defects else f"results: {place}, report: {place}/report.html")

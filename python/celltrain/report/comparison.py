@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from celltrain import text
+from celltrain.advice import advice_on_variants
 from celltrain.bounds import bounds
 from celltrain.comparison import POLICY_KEY, Comparison
 from celltrain.registry import Measure
@@ -37,6 +38,7 @@ def comparison_report(found: Comparison, command: Sequence[str] | None = None) -
     page.lead(
         f"Which variant is best here by {first.title}?", [found.sentences()[0], *found.alike_sentences()]
     )
+    parts.notes(page, advice_on_variants(found))
     _chart(page, found, first)
     page.section("By other measures")
     for measure, sentence in zip(others, found.sentences()[1:], strict=True):

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from celltrain import statistics, text
-from celltrain.notes import advice
+from celltrain.advice import advice
 from celltrain.registry import title
 from celltrain.report import parts
 from celltrain.report.distributions import add_distributions
@@ -33,8 +33,7 @@ def run_report(result: Result, command: Sequence[str] | None = None) -> str:
     page = Page(m["name"], f"A run of {m['replications']} replications with seed {m['seed']}")
     units = {row["metric"]: row["unit"] for row in result.estimates().to_dicts()}
     page.lead("How much arrives, how evenly, and at what price?", _answers(result, units))
-    for line in advice(result):
-        page.text(f"Note: {line}.", "note")
+    parts.notes(page, advice(result))
     _goodput(page, result)
     _series(page, result)
     add_percentiles(page, {m["name"]: result}, [m["name"]])

@@ -3,6 +3,7 @@
 import math
 
 from celltrain import text
+from celltrain.advice import advice_on_sweep
 from celltrain.bounds import Bounds, bounds, reach
 from celltrain.registry import Measure, title
 from celltrain.report import parts
@@ -27,6 +28,7 @@ def sweep_report(sweep: Sweep) -> str:
     view = View.of(sweep)
     shown = measures(sweep)
     page.lead(f"How does {shown[0].title} depend on {_and(sweep)}?", _answers(sweep, shown[0]))
+    parts.notes(page, advice_on_sweep(sweep))
     for index, one in enumerate(shown):
         if index == 1:
             page.section("Other measures")

@@ -96,7 +96,7 @@ fn time(spec: &Spec) -> Checked {
     let least = Duration(spec.duration.ps().div_ceil(MAX_SAMPLES));
     if spec.sample < least {
         let message =
-            format!("expected {least} or more (at most {MAX_SAMPLES} samples a run), found {}", spec.sample);
+            format!("expected {least} or more (at most {MAX_SAMPLES} samples per run), found {}", spec.sample);
         return Err(Problem::new("sample", message));
     }
     Ok(())
