@@ -72,7 +72,10 @@ def compare(
     overwrite: options.Overwrite = False,
     json: options.Json = False,
 ) -> None:
-    """Run several variants of a scenario with the same seeds, and name the best one by each measure."""
+    """Compare variants of a scenario, and name the best ones.
+
+    All variants run with the same seeds. The best one is named by each measure, if that is clear.
+    """
     from celltrain import comparison
 
     _refuse_two_ways({"--policies": policies is not None, "--vary": bool(vary), "--with": with_ is not None})

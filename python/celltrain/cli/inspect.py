@@ -19,16 +19,19 @@ __all__ = ["bench", "check", "measures", "policies", "schema"]
 
 
 def check(
-    scenario: options.Scenario,
+    scenario: Annotated[
+        str, typer.Argument(metavar="SCENARIO", help="A scenario file (TOML), or a results folder.")
+    ],
     set_: options.Set = None,
     resolved: Annotated[
         bool, typer.Option("--resolved", help="Print every value in force, including presets and defaults.")
     ] = False,
     json: options.Json = False,
 ) -> None:
-    """Check a scenario without running it, and name the settings that have no effect.
+    """Check a scenario without running it, or a results folder.
 
-    For a results folder, compare every file with its checksum and list the defaults that have changed since.
+    Of a scenario, the settings that have no effect are named. Of a results folder, every file is compared
+    with its checksum, and the defaults that have changed since are listed.
     """
     from celltrain.notes import notes
 
@@ -156,9 +159,10 @@ def measures(
     ] = None,
     json: options.Json = False,
 ) -> None:
-    """List the measures, or define one: formula, unit, source, and the frame that has it.
+    """List the measures, or define one.
 
-    Other words of printed results and columns of files are defined too.
+    A definition has a formula, a unit, a source, and the frame that has the measure. Other words of printed
+    results and columns of files are defined too.
     """
     from celltrain import registry, words
 
@@ -216,7 +220,10 @@ def bench(
     seconds: Annotated[float, typer.Option(metavar="S", help="Measure each workload for S seconds.")] = 2.0,
     json: options.Json = False,
 ) -> None:
-    """Measure the speed of the simulator beside a bare loop that only merges and counts cells."""
+    """Measure the speed of the simulator beside a bare loop.
+
+    The loop only merges and counts cells.
+    """
     from celltrain import _core
 
     known = _core.bench_workloads()

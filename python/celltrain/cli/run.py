@@ -50,7 +50,10 @@ def run(
     csv: Annotated[bool, typer.Option("--csv", help="With --out, also write every frame as CSV.")] = False,
     json: options.Json = False,
 ) -> None:
-    """Run a scenario and print the mean of every measure with its 95 % interval."""
+    """Run a scenario, and print every measure with its interval.
+
+    A measure is printed as its mean over the replications and half of its 95 % interval.
+    """
     from celltrain import experiment
 
     if out is None:
