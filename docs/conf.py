@@ -26,6 +26,7 @@ html_title = "celltrain"
 # The site works offline and asks nobody else for anything.
 html_theme_options = {"footer_icons": []}
 html_static_path = ["_static"]
+html_css_files = ["page.css"]
 html_js_files = ["accessible.js"]
 
 # `[text](lab:story=lost-cell)` opens the lab at what the fragment says; its page is copied beside these.

@@ -14,6 +14,7 @@ from celltrain.errors import unknown
 from celltrain.registry import RENAMED, renamed, title
 from celltrain.revision import source_revision
 from celltrain.scenario import Scenario
+from celltrain.text import counted
 from celltrain.traces import Trace
 
 if TYPE_CHECKING:  # both are slow to import, and not every command needs them
@@ -306,7 +307,7 @@ class Result(Frames):
 
     def __repr__(self) -> str:
         m = self.manifest
-        return f"<Result {m['name']!r}: {m['replications']} replications, seed {m['seed']}>"
+        return f"<Result {m['name']!r}: {counted(m['replications'], 'replication')}, seed {m['seed']}>"
 
     def _repr_html_(self) -> str:
         metrics = self.summary["metric"].unique(maintain_order=True).to_list()

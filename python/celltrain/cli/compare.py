@@ -200,10 +200,13 @@ def _value(text: str) -> object:
 
 def _show(found: "Comparison") -> None:
     from celltrain.advice import advice_on_variants
+    from celltrain.text import counted
 
     m = found.manifest
     titles = [measure.title for measure in found.measures]
-    terminal.say(f"{m['name']}: {m['replications']} replications of each variant, seed {m['seed']}")
+    terminal.say(
+        f"{m['name']}: {counted(m['replications'], 'replication')} of each variant, seed {m['seed']}"
+    )
     terminal.say(f"bottleneck: {m['bottleneck'] or 'none, there is no switch'}")
     terminal.heading("Mean ± 95 % interval")
     terminal.table(("variant", *titles), found.mean_lines())

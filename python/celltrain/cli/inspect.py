@@ -34,6 +34,7 @@ def check(
     with its checksum, and the defaults that have changed since are listed.
     """
     from celltrain.notes import notes
+    from celltrain.text import counted
 
     if Path(scenario).is_dir():
         _check_folder(Path(scenario))
@@ -57,7 +58,7 @@ def check(
         terminal.say(loaded.resolved_toml().rstrip())
     else:
         terminal.say(
-            f"{scenario} is valid: {loaded.name}, {loaded.replications} replications "
+            f"{scenario} is valid: {loaded.name}, {counted(loaded.replications, 'replication')} "
             f"of {loaded.duration:g} s ({loaded.warm_up:g} s warm-up), seed {loaded.seed}, key {loaded.key}"
         )
         terminal.say_notes(notes(loaded))

@@ -133,7 +133,7 @@ def _show(result: "Result") -> None:
     from celltrain.registry import title
 
     m = result.manifest
-    terminal.say(f"{m['name']}: {m['replications']} replications, seed {m['seed']}")
+    terminal.say(f"{m['name']}: {text.counted(m['replications'], 'replication')}, seed {m['seed']}")
     terminal.say(f"bottleneck: {m['bottleneck'] or 'none, there is no switch'}")
     rows = []
     for row in result.estimates().to_dicts():

@@ -32,7 +32,7 @@ def comparison_report(found: Comparison, command: Sequence[str] | None = None) -
     page = Page(
         f"{m['name']}: {names}",
         f"One scenario in {len(found.variants)} variants, "
-        f"{m['replications']} replications of each with seed {m['seed']}",
+        f"{text.counted(m['replications'], 'replication')} of each with seed {m['seed']}",
     )
     first, *others = found.measures
     page.lead(

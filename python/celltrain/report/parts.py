@@ -146,7 +146,8 @@ def how_sure(page: Page, manifest: Mapping[str, Any]) -> None:
         )
     else:
         page.text(
-            "There is one replication, so nothing is said about the spread: ask for more with --replications."
+            "There is one replication, so nothing is said about the spread: ask for more with "
+            "`--replications`."
         )
     rate = manifest["cell_hops"] / max(manifest["wall_time"], 1e-9)
     page.table(

@@ -30,7 +30,7 @@ def run_report(result: Result, command: Sequence[str] | None = None) -> str:
         command: what runs it again; with SCENARIO for the file by default.
     """
     m = result.manifest
-    page = Page(m["name"], f"A run of {m['replications']} replications with seed {m['seed']}")
+    page = Page(m["name"], f"A run of {text.counted(m['replications'], 'replication')} with seed {m['seed']}")
     units = {row["metric"]: row["unit"] for row in result.estimates().to_dicts()}
     page.lead("How much arrives, how evenly, and at what price?", _answers(result, units))
     parts.notes(page, advice(result))

@@ -24,7 +24,8 @@ MOST_ROWS = 500
 def sweep_report(sweep: Sweep) -> str:
     """The report of a sweep as one HTML file."""
     m = sweep.manifest
-    page = Page(m["name"], f"A sweep over {m['points']:,} points, {m['runs']:,} runs with seed {m['seed']}")
+    points, runs = text.counted(m["points"], "point"), text.counted(m["runs"], "run")
+    page = Page(m["name"], f"A sweep over {points}, {runs} with seed {m['seed']}")
     view = View.of(sweep)
     shown = measures(sweep)
     page.lead(f"How does {shown[0].title} depend on {_and(sweep)}?", _answers(sweep, shown[0]))
