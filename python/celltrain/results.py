@@ -300,7 +300,7 @@ class Result(Frames):
 
     @property
     def plot(self) -> "ResultPlots":
-        """Pictures of the run: `.queue()`, `.windows()`, `.flow("1")`, `.flows()`, `.cdf("rtt")`."""
+        """Pictures of the run: `.queue()`, `.windows()`, `.flow("1")`, `.flows()`, `.cdf("delay")`."""
         from celltrain.plots.namespaces import ResultPlots
 
         return ResultPlots(self)

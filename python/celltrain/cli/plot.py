@@ -159,7 +159,8 @@ def cdf(
         str,
         typer.Argument(
             metavar="METRIC",
-            help="'delay' (of cells at a port), a series such as rtt, a column of flows, or a metric.",
+            help="'delay' (of cells at a port), a series such as cwnd, a column of flows, or a metric. "
+            "Runs with --events have the series rtt.",
         ),
     ],
     entity: Annotated[
