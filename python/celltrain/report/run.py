@@ -57,7 +57,7 @@ def run_report(result: Result, command: Sequence[str] | None = None) -> str:
 
 
 def _answers(result: Result, units: Mapping[str, str]) -> list[str]:
-    """What came out, in two sentences."""
+    """What came out, in a few sentences."""
 
     def said(name: str) -> str:
         return text.interval(result.estimate(name), units[name])
@@ -67,11 +67,17 @@ def _answers(result: Result, units: Mapping[str, str]) -> list[str]:
     if "cell_loss_ratio" in units:
         parts_.append(f"cell loss ratio {said('cell_loss_ratio')}")
     first = ", ".join([delivered, *parts_]) + "."
+    lines = [first]
+    if "fct_p50" in units:
+        lines.append(
+            f"Half of the short flows take {said('fct_p50')} or less, and one in a hundred more than "
+            f"{said('fct_p99')}."
+        )
     where = result.manifest.get("bottleneck")
     if not where or "utilisation" not in units:
-        return [first]
+        return lines
     delay = f", and cells spend {said('delay_mean')} there" if "delay_mean" in units else ""
-    return [first, f"The bottleneck, {where}, is busy for {said('utilisation')} of the time{delay}."]
+    return [*lines, f"The bottleneck, {where}, is busy for {said('utilisation')} of the time{delay}."]
 
 
 def _goodput(page: Page, result: Result) -> None:
