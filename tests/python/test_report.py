@@ -193,7 +193,8 @@ def test_a_report_names_the_unit_of_its_queues(scenario: ct.Scenario) -> None:
 
 def test_a_run_with_short_flows_answers_how_long_they_take(scenario: ct.Scenario) -> None:
     """The first screen has the completion times that the table of measures has."""
-    short = {"traffic": {"kind": "short-flows", "load": 0.2, "size": "20 kB"}, "duration": "500 ms"}
+    size = {"kind": "fixed", "bytes": "20 kB"}
+    short = {"traffic": {"kind": "short-flows", "load": 0.2, "size": size}, "duration": "500 ms"}
     result = ct.run(scenario.with_(short), replications=3)
     answer = run_report(result).partition('class="answer"')[2].partition("<figure")[0]
     for name in ("fct_p50", "fct_p99"):
