@@ -118,6 +118,13 @@ impl Capacity {
         self.0.unwrap_or(u64::MAX)
     }
 
+    /// What a packet of `octets` takes of it, in its unit.
+    #[inline]
+    #[must_use]
+    pub fn of_packet(self, octets: u32) -> u32 {
+        if self.1 == Unit::Bytes { octets } else { 1 }
+    }
+
     /// What it is counted in, if it has a limit.
     #[must_use]
     pub fn unit(self) -> Option<Unit> {

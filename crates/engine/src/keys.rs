@@ -14,13 +14,13 @@ pub(crate) struct Key(u128);
 /// The bits of a [`Key`] that hold the input.
 const INPUT: u128 = (1 << SPARE_BITS) - 1;
 
-/// The bits of keys that are compared.
+/// The bits of keys that are compared: of the lower half, as the other is whole picoseconds.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Compared(u128);
+pub(crate) struct Compared(u64);
 
 impl Compared {
-    pub(crate) const WITH_INPUT: Self = Self(u128::MAX);
-    pub(crate) const WITHOUT_INPUT: Self = Self(!INPUT);
+    pub(crate) const WITH_INPUT: Self = Self(u64::MAX);
+    pub(crate) const WITHOUT_INPUT: Self = Self(!(INPUT as u64));
 }
 
 impl Key {
@@ -57,7 +57,7 @@ impl Key {
     /// What of it is compared.
     #[inline]
     pub(crate) fn under(self, compared: Compared) -> Self {
-        Self(self.0 & compared.0)
+        Self(self.0 & (u128::from(u64::MAX) << 64 | u128::from(compared.0)))
     }
 
     /// This key as a limit without regard to inputs: what arrives at its instant is not before it.

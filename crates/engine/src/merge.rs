@@ -82,9 +82,8 @@ impl Merge {
         if first.arrival().ps() >= until {
             return false;
         }
-        // An item that ties with one of another input may lose.
         let mut limit = second.under(self.ties);
-        if limit <= first.under(self.ties) {
+        if second.arrival().ps() == first.arrival().ps() {
             (first, limit) = self.break_tie(first, limit);
         }
         let stream = &mut streams[self.inputs[first.input() as usize]];
@@ -117,14 +116,17 @@ impl Merge {
         true
     }
 
-    /// The first of the keys that arrive when `first` does, made the first at random, and the limit of its items: it may send all of
-    /// those that arrive at this instant.
+    /// The first item and the limit of its train, where the next input is due in the same picosecond: an item that ties with one of
+    /// another input may lose. Where ties are broken at random, one of the keys that arrive at this instant becomes the first; it may send
+    /// all of its items that arrive then.
     #[cold]
     #[inline(never)]
     fn break_tie(&mut self, first: Key, limit: Key) -> (Key, Key) {
         match &mut self.generator {
-            Some(generator) => (self.keys.break_tie(first, generator), first.instant_after()),
-            None => (first, limit),
+            Some(generator) if limit <= first.under(self.ties) => {
+                (self.keys.break_tie(first, generator), first.instant_after())
+            }
+            _ => (first, limit),
         }
     }
 

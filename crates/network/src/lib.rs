@@ -15,6 +15,7 @@ pub mod live;
 mod locks;
 pub mod max_min;
 pub mod measures;
+mod memory;
 pub mod network;
 mod partition;
 mod parts;
@@ -22,6 +23,7 @@ pub mod port;
 mod rate_control;
 pub mod run;
 pub mod scenario;
+mod switch;
 pub mod table;
 pub mod traffic;
 

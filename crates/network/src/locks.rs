@@ -6,7 +6,7 @@ use celltrain_engine::stream::StreamId;
 
 use crate::{
     network::{Network, Node},
-    port::SharedMemorySwitch,
+    switch::SharedMemorySwitch,
 };
 
 impl Network {

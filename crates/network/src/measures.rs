@@ -3,6 +3,7 @@
 pub(crate) mod delays;
 pub mod histogram;
 pub(crate) mod levels;
+mod ports;
 pub mod registry;
 
 use celltrain_engine::{Time, time::NEVER};
@@ -11,6 +12,7 @@ pub use self::histogram::Histogram;
 pub(crate) use self::{
     delays::{Delays, Idle, Together},
     levels::Levels,
+    ports::PortSamplers,
 };
 
 /// A quantity sampled at a fixed period. Without a period nothing is kept and nothing is ever due.

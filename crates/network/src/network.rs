@@ -20,9 +20,10 @@ use crate::{
     measures::Delays,
     partition::Processes,
     parts,
-    port::{Location, Port, SharedMemorySwitch},
+    port::{Location, Port},
     rate_control::RateControl,
     scenario::Graph,
+    switch::SharedMemorySwitch,
 };
 
 /// A process of the network.

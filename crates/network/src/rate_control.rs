@@ -213,8 +213,12 @@ impl RateControl {
             Role::Uncontrolled => return self.uncontrolled += 1,
             Role::Lower => return,
         };
-        self.report();
-        let (view, is_rm) = (View { queue, priority_cells: self.uncontrolled }, cell.kind != Kind::Data);
+        let is_rm = cell.kind != Kind::Data;
+        let unreported = if is_rm && self.allowance > 0 { self.granted - self.allowance } else { 0 };
+        if unreported == 0 {
+            self.report();
+        }
+        let view = View { queue, priority_cells: self.uncontrolled };
         let Some(any) = &mut self.allocator else { return };
         let mark = with_allocator!(any, allocator => {
             let mark = allocator.on_cell(now, cell.vc, is_rm, &view);
@@ -224,6 +228,7 @@ impl RateControl {
             mark
         });
         self.refresh();
+        self.allowance = self.granted.checked_sub(unreported).expect("an RM cell ends no interval early");
         if mark && !is_rm {
             cell.ecn = Ecn::Marked;
         }

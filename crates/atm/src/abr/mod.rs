@@ -104,8 +104,8 @@ pub trait RateAllocator: Sized {
     fn on_cell(&mut self, now: Time, vc: u32, is_rm: bool, port: &impl PortView) -> bool;
 
     /// How many data cells may come unreported: told of that many later by [`on_cells`](Self::on_cells) instead of one by one by
-    /// [`on_cell`](Self::on_cell), but before the interval ends and before it is told of an RM cell that goes forward, the
-    /// allocator answers the same, and would have marked none. [`on_backward_rm`](Self::on_backward_rm) does not change it.
+    /// [`on_cell`](Self::on_cell), but before the interval ends, the allocator answers the same, and would have marked none. An RM cell
+    /// that goes forward takes one of them at the most, and may be told of before them; a backward one takes none.
     fn allowance(&self) -> u64 {
         0
     }

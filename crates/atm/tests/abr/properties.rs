@@ -103,13 +103,20 @@ fn drive<A: RateAllocator>(
     Ok(answers)
 }
 
-/// What an allocator answers to rows of cells and RM cells; it is told of the rows as such, or `rows` is false.
+/// What an allocator answers to rows of cells and RM cells. It is told of each cell as it comes, or, with `rows`, of data cells as late as
+/// its allowance permits: when that is used up, and when an interval ends.
 fn drive_rows<A: RateAllocator>(allocator: &mut A, steps: &[Step], rows: bool) -> Vec<f64> {
-    let (mut now, mut answers) = (0, Vec::new());
+    let (mut now, mut answers, mut unreported) = (0, Vec::new(), [0; VCS as usize]);
+    fn report<A: RateAllocator>(allocator: &mut A, unreported: &mut [u64; VCS as usize]) {
+        for (vc, cells) in (0..).zip(unreported).filter(|(_, cells)| **cells > 0) {
+            allocator.on_cells(vc, std::mem::take(cells));
+        }
+    }
     for &(gap, vc, what, rate, count, vbr) in steps {
         now += gap * MICROSECOND;
         let view = PortState { queue: 0, priority_cells: vbr };
         while allocator.next_interval() <= now {
+            report(allocator, &mut unreported);
             let end = allocator.next_interval();
             allocator.on_interval(end, &PortState::default());
         }
@@ -120,11 +127,13 @@ fn drive_rows<A: RateAllocator>(allocator: &mut A, steps: &[Step], rows: bool) -
             now += 20 * MICROSECOND;
             let mut times = &times[..];
             while let [first, rest @ ..] = times {
-                let allowance = if rows { allocator.allowance().min(times.len() as u64) } else { 0 };
-                if allowance > 0 {
-                    allocator.on_cells(vc, allowance);
-                    times = &times[allowance as usize..];
+                let left = allocator.allowance() - unreported.iter().sum::<u64>();
+                let count = if rows { left.min(times.len() as u64) } else { 0 };
+                if count > 0 {
+                    unreported[vc as usize] += count;
+                    times = &times[count as usize..];
                 } else {
+                    report(allocator, &mut unreported);
                     allocator.on_cell(*first, vc, false, &PortState::default());
                     times = rest;
                 }
@@ -132,6 +141,10 @@ fn drive_rows<A: RateAllocator>(allocator: &mut A, steps: &[Step], rows: bool) -
         } else {
             let rate = Rate::of_cells(rate);
             let mut rm = RmCell::forward(rate, rate, Rate::ZERO, RateCoding::Exact);
+            if allocator.allowance() == unreported.iter().sum::<u64>() {
+                report(allocator, &mut unreported);
+            }
+            allocator.on_cell(now, vc, true, &PortState::default());
             allocator.on_forward_rm(now, vc, &mut rm, &view);
             allocator.on_backward_rm(now, vc, &mut rm, &view);
             answers.push(rm.er().cells());

@@ -12,17 +12,17 @@ use celltrain_engine::merge::{Merge, TieBreak};
 
 use super::{Builder, Place, PortDraft, joints::line, made::Made, pauses::PausedLinks};
 use crate::{
-    channel::Channel,
+    channel::{Channel, RateSchedule},
     flight::Streams,
     free::free,
     host::{Host, HostParts},
+    measures::PortSamplers,
+    memory::SharedMemory,
     network::{FlowEnds, Network, Node},
-    port::{
-        Location, PauseStreams, Port, PortParts, PortSamplers, Queuing, RateSchedule, ServiceKind,
-        SharedMemory, SharedMemorySwitch,
-    },
+    port::{Location, Port, PortParts, Queuing, ServiceKind},
     rate_control::{RateControl, RmRelay, Role},
     scenario::{self, Graph, Link},
+    switch::{PauseStreams, SharedMemorySwitch},
 };
 
 /// How many processes are made between two looks at whether the network is still wanted: a port may have many VCs.

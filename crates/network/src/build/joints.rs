@@ -21,7 +21,7 @@ use crate::{
         ChanceLoss, ChannelParts, DarkPeriods, GilbertElliott, NextHop, RandomLoss, Reordering, ScriptedLoss,
         VaryingDelay,
     },
-    port::{Line, Location, PacketLimit, Port, PortParts, VcEntry},
+    port::{Line, Location, Port, PortParts, VcEntry},
     scenario::{Framing, Link, Loss, LossDirection, LossUnit, NodeKind},
 };
 
@@ -218,11 +218,7 @@ pub(super) fn line(link: &Link, rate: BitRate) -> Line {
     let line = match link.framing {
         Framing::Cells => Line::Cells { slot: Slot::ZERO, capacity: link.buffer.units() },
         Framing::Packets => {
-            let limit = match link.buffer {
-                capacity @ Capacity(_, Unit::Bytes) => PacketLimit::Octets(capacity.units()),
-                capacity => PacketLimit::Packets(capacity.units()),
-            };
-            Line::Packets { octet: Slot::ZERO, overhead: link.overhead.0, limit }
+            Line::Packets { octet: Slot::ZERO, overhead: link.overhead.0, limit: link.buffer }
         }
     };
     line.at(rate)

@@ -7,6 +7,7 @@
 
 mod loss;
 mod order;
+mod rates;
 mod schedule;
 mod spray;
 
@@ -21,6 +22,7 @@ use celltrain_engine::{
 pub(crate) use self::{
     loss::{ChanceLoss, GilbertElliott, LossReason, Lost, RandomLoss, ScriptedLoss},
     order::Reordering,
+    rates::RateSchedule,
     schedule::{DarkPeriods, VaryingDelay},
     spray::{Lane, Spray},
 };

@@ -8,129 +8,25 @@ use celltrain_atm::{
 use celltrain_engine::{Instant, stream::Train, time::Span};
 
 use super::{
-    cells::CellFifo,
     computed::{Computed, NOTHING, Tally},
     core::PortCore,
-    fifo::{APART, Fifo},
-    packets::PacketFifo,
+    fifo::Fifo,
     passing::Passed,
     queues::Unit,
     service::Service,
 };
 use crate::flight::Streams;
 
-/// What a FIFO does with more than one unit at a time.
-pub(super) trait Bursts: Fifo + Sized {
-    /// A train of more than one unit arrives at `port`, with none of another input in between.
-    fn on_burst<P: BufferPolicy>(
-        port: &mut PortCore<Computed<Self>>,
-        policy: &mut P,
-        train: &mut Train<Cell>,
-        tally: &mut Tally,
-        streams: &mut Streams,
-    );
-
-    /// A train of more than one unit arrives at `port`, which keeps per-VC occupancies; each unit finds the link free. Returns how many
-    /// were handled.
-    fn pass<P: BufferPolicy>(
-        port: &mut PortCore<Computed<Self>>,
-        policy: &mut P,
-        train: &Train<Cell>,
-        tally: &mut Tally,
-        streams: &mut Streams,
-    ) -> u32;
-
-    /// Interleaved trains arrive, `rounds` units of each: `bursts`.
-    fn on_rounds<P: BufferPolicy>(
-        port: &mut PortCore<Computed<Self>>,
-        policy: &mut P,
-        rounds: u32,
-        tally: &mut Tally,
-        streams: &mut Streams,
-    );
-}
-
-impl Bursts for PacketFifo {
-    /// # Panics
-    /// Always: a packet is a train of its own.
-    fn on_burst<P: BufferPolicy>(
-        _: &mut PortCore<Computed<Self>>,
-        _: &mut P,
-        train: &mut Train<Cell>,
-        _: &mut Tally,
-        _: &mut Streams,
-    ) {
-        panic!("a packet is a train of its own: {train:?}")
-    }
-
-    /// # Panics
-    /// Always, as [`Bursts::on_burst`].
-    fn pass<P: BufferPolicy>(
-        _: &mut PortCore<Computed<Self>>,
-        _: &mut P,
-        train: &Train<Cell>,
-        _: &mut Tally,
-        _: &mut Streams,
-    ) -> u32 {
-        panic!("a packet is a train of its own: {train:?}")
-    }
-
-    /// # Panics
-    /// Always, as [`Bursts::on_burst`].
-    fn on_rounds<P: BufferPolicy>(
-        port: &mut PortCore<Computed<Self>>,
-        _: &mut P,
-        _: u32,
-        _: &mut Tally,
-        _: &mut Streams,
-    ) {
-        panic!("a packet is a train of its own: {:?}", port.bursts)
-    }
-}
-
-impl Bursts for CellFifo {
+impl<F: Fifo> PortCore<Computed<F>> {
     #[inline(always)]
-    fn on_burst<P: BufferPolicy>(
-        port: &mut PortCore<Computed<Self>>,
-        policy: &mut P,
-        train: &mut Train<Cell>,
-        tally: &mut Tally,
-        streams: &mut Streams,
-    ) {
-        port.on_burst(policy, train, tally, streams);
-    }
-
-    fn pass<P: BufferPolicy>(
-        port: &mut PortCore<Computed<Self>>,
-        policy: &mut P,
-        train: &Train<Cell>,
-        tally: &mut Tally,
-        streams: &mut Streams,
-    ) -> u32 {
-        port.pass(policy, train, tally, streams)
-    }
-
-    fn on_rounds<P: BufferPolicy>(
-        port: &mut PortCore<Computed<Self>>,
-        policy: &mut P,
-        rounds: u32,
-        tally: &mut Tally,
-        streams: &mut Streams,
-    ) {
-        port.on_rounds(policy, rounds, tally, streams);
-    }
-}
-
-impl PortCore<Computed<CellFifo>> {
-    #[inline(always)]
-    fn on_burst<P: BufferPolicy>(
+    pub(super) fn on_burst<P: BufferPolicy>(
         &mut self,
         policy: &mut P,
         train: &mut Train<Cell>,
         tally: &mut Tally,
         streams: &mut Streams,
     ) {
-        if train.slot > self.service.fifo.slot {
+        if train.slot > self.service.fifo.slot() {
             return self.on_slow_burst(policy, train, tally, streams);
         }
         let (gaps, ecn) = (self.gaps_behind(train), train.item.ecn);
@@ -152,14 +48,14 @@ impl PortCore<Computed<CellFifo>> {
 
     /// A train arrives whose cells find the link free one after another, where per-VC occupancies are kept. It goes on as one as far as
     /// its cells are accepted as the first is; returns how many were handled.
-    fn pass<P: BufferPolicy>(
+    pub(super) fn pass<P: BufferPolicy>(
         &mut self,
         policy: &mut P,
         train: &Train<Cell>,
         tally: &mut Tally,
         streams: &mut Streams,
     ) -> u32 {
-        let (slot, mut cell) = (self.service.fifo.slot, train.item);
+        let (slot, mut cell) = (self.service.fifo.slot(), train.item);
         if !self.admit::<false, P>(policy, train.first, &mut cell) {
             return 1;
         }
@@ -217,7 +113,7 @@ impl PortCore<Computed<CellFifo>> {
         streams: &mut Streams,
     ) {
         loop {
-            let idle = self.service.fifo.last_departure <= train.first;
+            let idle = self.service.fifo.last_departure() <= train.first;
             let mut cell = Train::single(train.first, train.item);
             if self.admit::<false, P>(policy, cell.first, &mut cell.item) {
                 if idle && policy.accepts_rest(&cell.item) {
@@ -237,7 +133,7 @@ impl PortCore<Computed<CellFifo>> {
     /// will accept the rest, and there is room for all, the others follow at once: the link is busy from the first round on,
     /// because a round comes at least as fast as it leaves.
     #[inline(never)]
-    fn on_rounds<P: BufferPolicy>(
+    pub(super) fn on_rounds<P: BufferPolicy>(
         &mut self,
         policy: &mut P,
         rounds: u32,
@@ -245,9 +141,9 @@ impl PortCore<Computed<CellFifo>> {
         streams: &mut Streams,
     ) {
         let mut bursts = std::mem::take(&mut self.bursts);
-        let (fifo, cells) = (&self.service.fifo, bursts.len() as u64);
+        let (fifo, cells) = (self.service.fifo.of_cells(), bursts.len() as u64);
         let mut whole = Instant::default().plus(bursts[0].slot)
-            <= Instant::default().plus_slots(fifo.slot, cells)
+            <= Instant::default().plus_slots(fifo.slot(), cells)
             && fifo.has_room(bursts[0].first, u64::from(rounds) * cells);
         for burst in &mut bursts {
             if self.admit::<false, P>(policy, burst.first, &mut burst.item) {
@@ -292,19 +188,19 @@ impl PortCore<Computed<CellFifo>> {
         tally: &mut Tally,
         streams: &mut Streams,
     ) {
-        let (fifo, turns) = (&mut self.service.fifo, bursts.len() as u64);
+        let (fifo, turns) = (self.service.fifo.of_cells(), bursts.len() as u64);
         for burst in bursts {
             fifo.extend(1);
-            let (first, number) = (fifo.last_departure, fifo.last_number);
+            let (first, number) = (fifo.last_departure(), fifo.last_number());
             let slots = turns * u64::from(rounds - 1);
-            let last = first.plus_slots(fifo.slot, slots).since(burst.arrival(rounds - 1));
+            let last = first.plus_slots(fifo.slot(), slots).since(burst.arrival(rounds - 1));
             tally.add(first.since(burst.first), last, u64::from(rounds));
             let entry = &mut self.entries[burst.item.vc as usize];
             entry.accepted[usize::from(burst.item.clp)] += u64::from(rounds);
             let item = Cell { vc: entry.next_vc, ..burst.item };
             let gaps = Train::<Cell>::even_gaps(turns, rounds);
             let first = first.delayed(self.delay);
-            let burst = Train { first, slot: fifo.slot, gaps, count: rounds, item };
+            let burst = Train { first, slot: fifo.slot(), gaps, count: rounds, item };
             streams[entry.output].push(number, number.wrapping_add(slots), &burst);
         }
         fifo.extend(turns * u64::from(rounds - 1));
@@ -312,9 +208,9 @@ impl PortCore<Computed<CellFifo>> {
 
     /// If all cells of `train` would find room and depart as a burst: the gaps of that burst.
     #[inline(always)]
-    fn gaps_behind(&self, train: &Train<Cell>) -> Option<u64> {
-        let fifo = &self.service.fifo;
-        if fifo.last_departure <= train.first && train.slot == fifo.slot {
+    fn gaps_behind(&mut self, train: &Train<Cell>) -> Option<u64> {
+        let fifo = self.service.fifo.of_cells();
+        if fifo.last_departure() <= train.first && train.slot == fifo.slot() {
             // Each cell has left when the next one comes.
             return Some(train.gaps);
         }
@@ -325,19 +221,19 @@ impl PortCore<Computed<CellFifo>> {
     /// Accepts all cells of `train`, which depart as a burst with `gaps`.
     #[inline(always)]
     fn accept_burst(&mut self, train: &mut Train<Cell>, gaps: u64, tally: &mut Tally, streams: &mut Streams) {
-        let (fifo, count, at) = (&mut self.service.fifo, train.count, train.first);
+        let (fifo, count, at) = (self.service.fifo.of_cells(), train.count, train.first);
         fifo.accept(at, &train.item);
-        let (first, number) = (fifo.last_departure, fifo.last_number);
+        let (first, number) = (fifo.last_departure(), fifo.last_number());
         let mut sojourn = first.since(at);
-        if train.slot == fifo.slot {
+        if train.slot == fifo.slot() {
             tally.add(sojourn, sojourn, u64::from(count));
         } else {
             // The burst comes faster than it leaves: each cell waits longer than the one before.
             let first_sojourn = sojourn;
-            sojourn = first_sojourn.plus(fifo.slot.minus(train.slot), u64::from(count - 1));
+            sojourn = first_sojourn.plus(fifo.slot().minus(train.slot), u64::from(count - 1));
             tally.add(first_sojourn, sojourn, u64::from(count));
         }
-        (train.slot, train.gaps) = (fifo.slot, gaps);
+        (train.slot, train.gaps) = (fifo.slot(), gaps);
         fifo.extend(train.slots_to(count - 1));
         self.send_burst(train, first, number, sojourn, streams);
     }
@@ -345,18 +241,15 @@ impl PortCore<Computed<CellFifo>> {
     /// Accepts all cells of `train`, which come more slowly than they leave and find the link idle: each has left when the next one
     /// comes, and they go on as they came.
     fn accept_slow_burst(&mut self, train: &mut Train<Cell>, tally: &mut Tally, streams: &mut Streams) {
-        let (fifo, at) = (&mut self.service.fifo, train.first);
+        let (fifo, at) = (self.service.fifo.of_cells(), train.first);
         fifo.accept(at, &train.item);
-        let first = fifo.last_departure;
+        let first = fifo.last_departure();
         let sojourn = first.since(at);
         tally.add(sojourn, sojourn, u64::from(train.count));
-        fifo.last_departure = first.plus_slots(train.slot, train.slots_to(train.count - 1));
-        // They are on no grid of this link's slots.
-        fifo.last_number = fifo.last_number.wrapping_add(APART);
-        let number = fifo.last_number;
+        fifo.trail(train.slot, train.slots_to(train.count - 1));
+        let number = fifo.last_number();
         self.send_burst(train, first, number, sojourn, streams);
-        let last = &mut self.service.fifo.last_number;
-        *last = last.wrapping_add(APART);
+        self.service.fifo.of_cells().leave_grid();
     }
 
     /// Sends the cells of a burst on, which the FIFO has just accepted: the first leaves at `first`, and has `number`; the last one's
@@ -375,10 +268,10 @@ impl PortCore<Computed<CellFifo>> {
         entry.accepted[usize::from(train.item.clp)] += u64::from(count);
         train.first = first.delayed(self.delay);
         train.item.vc = entry.next_vc;
-        streams[entry.output].push(number, self.service.fifo.last_number, train);
+        streams[entry.output].push(number, self.service.fifo.last_number(), train);
         if u32::from(train.item.position) + count == u32::from(train.item.length) {
             entry.at_frame_start = true;
-            let departure = self.service.fifo.last_departure;
+            let departure = self.service.fifo.last_departure();
             self.end_frame(departure, sojourn, vc, Kind::Data);
         }
     }

@@ -12,13 +12,13 @@ use crate::measures::Levels;
 /// The state of a FIFO of cells.
 #[derive(Debug, Clone)]
 pub(super) struct CellFifo {
-    pub(super) slot: Slot,
+    slot: Slot,
     capacity: u64,
     /// A backlog shorter than this leaves room for a cell; not so long that a sum with it overflows.
     headroom: Time,
-    pub(super) last_departure: Instant,
+    last_departure: Instant,
     /// Number of the last departure.
-    pub(super) last_number: u64,
+    last_number: u64,
     /// How long it held how much, if that is followed.
     levels: Option<Box<Levels>>,
 }
@@ -37,20 +37,40 @@ impl CellFifo {
             || self.occupancy(now).saturating_add(count) <= self.capacity
     }
 
-    /// The time until the last cell has left.
-    fn backlog(&self, now: Instant) -> Span {
-        if self.last_departure > now { self.last_departure.since(now) } else { Span::default() }
-    }
-
     /// Queues `slots` slots' worth of cells behind the last one.
+    #[inline]
     pub(super) fn extend(&mut self, slots: u64) {
         self.last_departure = self.last_departure.plus_slots(self.slot, slots);
         self.last_number = self.last_number.wrapping_add(slots);
+    }
+
+    /// Cells come behind the last one that all find the link idle, the last of them `slots` times a `slot` later. They are on no grid of
+    /// this link's slots.
+    #[inline]
+    pub(super) fn trail(&mut self, slot: Slot, slots: u64) {
+        self.last_departure = self.last_departure.plus_slots(slot, slots);
+        self.leave_grid();
+    }
+
+    /// What departs next is not on the grid of what departed before.
+    #[inline]
+    pub(super) fn leave_grid(&mut self) {
+        self.last_number = self.last_number.wrapping_add(APART);
+    }
+
+    /// The time until the last cell has left.
+    fn backlog(&self, now: Instant) -> Span {
+        if self.last_departure > now { self.last_departure.since(now) } else { Span::default() }
     }
 }
 
 impl Fifo for CellFifo {
     const PACKETS: bool = false;
+
+    #[inline(always)]
+    fn of_cells(&mut self) -> &mut CellFifo {
+        self
+    }
 
     #[inline]
     fn capacity(&self) -> u64 {

@@ -17,9 +17,7 @@ use celltrain_engine::{
     time::{Span, SpanSum},
 };
 
-use super::{
-    bursts::Bursts, core::PortCore, fifo::Fifo, occupancy::VcOccupancy, queues::Unit, service::Service,
-};
+use super::{core::PortCore, fifo::Fifo, occupancy::VcOccupancy, queues::Unit, service::Service};
 use crate::{flight::Streams, measures::Levels};
 
 /// What has to look at units: nothing; the rate allocator; or policers too, or a policy that needs per-VC occupancy, which look at
@@ -227,7 +225,7 @@ impl<F: Fifo> Service for Computed<F> {
     }
 }
 
-impl<F: Bursts> PortCore<Computed<F>> {
+impl<F: Fifo> PortCore<Computed<F>> {
     /// Handles every arrival before `until`; returns how many units there were.
     pub(super) fn serve<P: BufferPolicy>(
         &mut self,
@@ -286,9 +284,10 @@ impl<F: Bursts> PortCore<Computed<F>> {
         streams: &mut Streams,
     ) -> u64 {
         let count = u64::from(train.count);
+        assert!(count == 1 || !F::PACKETS, "a packet is a train of its own: {train:?}");
         match (OBSERVED, count > 1) {
             (NOTHING, false) => self.on_unit::<NOTHING, P>(policy, train, tally, streams),
-            (NOTHING, true) => F::on_burst(self, policy, train, tally, streams),
+            (NOTHING, true) => self.on_burst(policy, train, tally, streams),
             (_, false) => {
                 return self.on_observed_unit::<OBSERVED, P>(policy, train, tally, streams);
             }
@@ -313,11 +312,11 @@ impl<F: Bursts> PortCore<Computed<F>> {
         while self.merge.next::<INTERLEAVED, _>(until, streams, &mut train) {
             units += self.on_train::<OBSERVED, P>(policy, &mut train, tally, streams);
             if OBSERVED == NOTHING
-                && !INTERLEAVED
+                && !(INTERLEAVED || F::PACKETS)
                 && let Some(rounds) = self.merge.rounds(until, streams, &mut self.bursts)
             {
                 units += u64::from(rounds) * self.bursts.len() as u64;
-                F::on_rounds(self, policy, rounds, tally, streams);
+                self.on_rounds(policy, rounds, tally, streams);
             }
         }
         units
@@ -355,7 +354,7 @@ impl<F: Bursts> PortCore<Computed<F>> {
         loop {
             self.advance::<OBSERVED, P>(policy, train.first);
             if OBSERVED == UNITS && self.comes_alone(train) {
-                let passed = F::pass(self, policy, train, tally, streams);
+                let passed = self.pass(policy, train, tally, streams);
                 if passed == train.count {
                     return units;
                 }
@@ -367,14 +366,14 @@ impl<F: Bursts> PortCore<Computed<F>> {
                 _ => 0,
             };
             if reported == train.count {
-                F::on_burst(self, policy, train, tally, streams);
+                self.on_burst(policy, train, tally, streams);
                 return units;
             }
             let count = reported.max(1);
             let mut part = *train;
             part.truncate(count);
             if reported > 0 {
-                F::on_burst(self, policy, &mut part, tally, streams);
+                self.on_burst(policy, &mut part, tally, streams);
             } else {
                 self.on_observed_unit::<OBSERVED, P>(policy, &mut part, tally, streams);
             }

@@ -6,6 +6,7 @@ use celltrain_engine::{
     time::{Span, SpanSum},
 };
 
+use super::cells::CellFifo;
 use crate::measures::Levels;
 
 /// Between the numbers of departures that are not on one grid of slots. Numbers wrap around: only their differences matter.
@@ -15,6 +16,12 @@ pub(super) const APART: u64 = 1 << 32;
 pub(super) trait Fifo {
     /// Whether units are packets; otherwise cells.
     const PACKETS: bool;
+
+    /// This FIFO, where a train of more than one unit comes: that is of cells.
+    ///
+    /// # Panics
+    /// If units are packets, each of which is a train of its own.
+    fn of_cells(&mut self) -> &mut CellFifo;
 
     /// The size of the buffer.
     fn capacity(&self) -> u64;

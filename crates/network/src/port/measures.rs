@@ -3,13 +3,13 @@
 use celltrain_atm::{policing, with_policy};
 use celltrain_engine::{
     Fingerprint,
-    time::{Span, SpanSum, seconds},
+    time::{Span, SpanSum},
 };
 
-use super::{AnyCore, Port, PortSamplers, PortStats, VcEntry, service::Service, with_core};
+use super::{AnyCore, Port, PortStats, VcEntry, service::Service, with_core};
 use crate::{
     flight::Streams,
-    measures::{Levels, Series},
+    measures::{Levels, PortSamplers, Series},
     rate_control::RateControl,
 };
 
@@ -172,33 +172,18 @@ impl Port {
     }
 
     /// Takes the samples that are due.
-    pub(super) fn sample(&mut self) {
+    pub(crate) fn sample(&mut self) {
         let (occupancy, busy) = (self.occupancy(), self.busy());
         let abr_queue = self.control().map(RateControl::queue);
         let illegal = self.illegal();
-        let Some(samplers) = &mut self.samplers else { return };
-        samplers.occupancy.record(occupancy as f64);
-        let sent = busy.minus(std::mem::replace(&mut samplers.busy, busy));
-        samplers.utilisation.record(sent.seconds() / seconds(samplers.utilisation.period()));
-        if let Some(queue) = abr_queue {
-            samplers.abr_queue.record(queue as f64);
-        }
-        if let Some(illegal) = illegal {
-            samplers.illegal.record(illegal as f64);
+        if let Some(samplers) = &mut self.samplers {
+            samplers.record(occupancy, busy, abr_queue, illegal);
         }
     }
 
     /// What was followed over time.
     pub(crate) fn series(&self) -> impl Iterator<Item = Series> {
-        let of = |samplers: &PortSamplers| {
-            let PortSamplers { occupancy, utilisation, abr_queue, illegal, .. } = samplers;
-            [
-                occupancy.series(&self.name, "occupancy", self.unit()),
-                utilisation.series(&self.name, "utilisation", ""),
-                abr_queue.series(&self.name, "abr_queue", "cells"),
-                illegal.series(&self.name, "illegal_occupancy", self.unit()),
-            ]
-        };
+        let of = |samplers: &PortSamplers| samplers.series(&self.name, self.unit());
         self.samplers.as_deref().map(of).into_iter().flatten()
     }
 }

@@ -13,21 +13,20 @@ mod core;
 mod entry;
 mod fifo;
 mod measures;
-mod memory;
 mod occupancy;
 mod packets;
 mod passing;
 mod queues;
-mod rates;
 mod service;
+mod sharing;
 mod stored;
-mod switch;
 mod watch;
 
 use celltrain_atm::{
     buffer::{BufferPolicy, Needs, Policy, Reason},
     cell::CELL_BITS,
     policing::Policer,
+    quantity::Capacity,
     scheduler::ServiceTime,
     with_policy,
 };
@@ -36,25 +35,17 @@ use celltrain_engine::{
     merge::Merge,
     quantity::BitRate,
     stream::StreamId,
-    time::{NEVER, Span, SpanSum},
+    time::{NEVER, SpanSum},
 };
 
 use self::{
     cells::CellFifo, computed::Computed, core::PortCore, packets::PacketFifo, service::Service,
     stored::Stored,
 };
-pub(crate) use self::{
-    entry::VcEntry,
-    memory::SharedMemory,
-    packets::PacketLimit,
-    rates::RateSchedule,
-    service::ServiceKind,
-    stored::Queuing,
-    switch::{PauseStreams, SharedMemorySwitch},
-};
+pub(crate) use self::{entry::VcEntry, service::ServiceKind, stored::Queuing};
 use crate::{
     flight::Streams,
-    measures::{Histogram, Sampler},
+    measures::{Histogram, PortSamplers},
     rate_control::RateControl,
 };
 
@@ -117,32 +108,6 @@ pub struct Port {
     samplers: Option<Box<PortSamplers>>,
 }
 
-/// What is followed over time, at one period.
-#[derive(Debug)]
-pub(crate) struct PortSamplers {
-    occupancy: Sampler,
-    /// Of the periods.
-    utilisation: Sampler,
-    abr_queue: Sampler,
-    illegal: Sampler,
-    /// How long the link had been busy at the last sample.
-    busy: Span,
-}
-
-impl PortSamplers {
-    /// Samples at `period`.
-    pub(crate) fn new(period: Time) -> Self {
-        let sampler = Sampler::new(Some(period));
-        Self {
-            occupancy: sampler.clone(),
-            utilisation: sampler.clone(),
-            abr_queue: sampler.clone(),
-            illegal: sampler,
-            busy: Span::default(),
-        }
-    }
-}
-
 /// Whether a policy needs per-VC occupancy, and whether it pushes out.
 fn needs<P: BufferPolicy>(_: &P) -> (bool, bool) {
     (P::Needs::PER_VC, P::Needs::PUSH_OUT)
@@ -185,7 +150,7 @@ pub(crate) enum Line {
     /// Cells of one slot each, and how many the buffer holds.
     Cells { slot: Slot, capacity: u64 },
     /// Packets: the time of an octet, the octets added to each packet, and the size of the buffer.
-    Packets { octet: Slot, overhead: u64, limit: PacketLimit },
+    Packets { octet: Slot, overhead: u64, limit: Capacity },
 }
 
 impl Line {
@@ -227,7 +192,7 @@ impl Line {
     pub(crate) fn capacity(self) -> u64 {
         match self {
             Self::Cells { capacity, .. } => capacity,
-            Self::Packets { limit, .. } => limit.capacity(),
+            Self::Packets { limit, .. } => limit.units(),
         }
     }
 }
@@ -370,7 +335,7 @@ impl Port {
     /// Everything before `until` has been handled: tells the outputs how far they are known, and checks the books if that is due.
     // Forced inline: every visit of every port calls it.
     #[inline(always)]
-    fn end_visit(&mut self, until: Time, streams: &mut Streams) {
+    pub(crate) fn end_visit(&mut self, until: Time, streams: &mut Streams) {
         let horizon = with_core!(&self.core, core => {
             until.max(core.service.free()) + core.service.shortest() + core.delay
         });
@@ -390,8 +355,8 @@ impl Port {
 
     /// When the next samples are to be taken.
     #[inline]
-    fn next_sample(&self) -> Option<Time> {
-        Some(self.samplers.as_ref()?.occupancy.due())
+    pub(crate) fn next_sample(&self) -> Option<Time> {
+        Some(self.samplers.as_ref()?.due())
     }
 
     fn handle(&mut self, until: Time, streams: &mut Streams) -> u64 {

@@ -2,13 +2,16 @@
 
 use std::collections::VecDeque;
 
-use celltrain_atm::Cell;
+use celltrain_atm::{Cell, quantity::Capacity};
 use celltrain_engine::{
     Instant, Slot, Time,
     time::{Span, SpanSum},
 };
 
-use super::fifo::{APART, Fifo};
+use super::{
+    cells::CellFifo,
+    fifo::{APART, Fifo},
+};
 use crate::measures::Levels;
 
 /// The shortest packet, in octets: headers of IP and TCP.
@@ -17,33 +20,6 @@ const SHORTEST: u64 = (celltrain_tcp::IP_HEADER_BYTES + celltrain_tcp::TCP_HEADE
 /// The time that the shortest packet takes at `octet` an octet, if the link adds `overhead` octets to each.
 pub(super) fn shortest(octet: Slot, overhead: u64) -> Time {
     octet.ps() * (SHORTEST + overhead)
-}
-
-/// The size of a buffer of packets. The packet in transmission counts until its last bit is sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum PacketLimit {
-    /// So many packets.
-    Packets(u64),
-    /// So many octets, without what the link adds.
-    Octets(u64),
-}
-
-impl PacketLimit {
-    /// The limit, in its unit.
-    pub(super) fn capacity(self) -> u64 {
-        match self {
-            Self::Packets(limit) | Self::Octets(limit) => limit,
-        }
-    }
-
-    /// What a packet of `octets` takes of the buffer.
-    #[inline]
-    pub(super) fn size(self, octets: u32) -> u32 {
-        match self {
-            Self::Packets(_) => 1,
-            Self::Octets(_) => octets,
-        }
-    }
 }
 
 /// A packet in the buffer.
@@ -60,7 +36,9 @@ pub(super) struct PacketFifo {
     octet: Slot,
     /// Octets that the link adds to each packet.
     overhead: u64,
-    limit: PacketLimit,
+    /// The size of the buffer, in packets or in octets without what the link adds. The packet in transmission counts until its last bit
+    /// is sent.
+    limit: Capacity,
     queue: VecDeque<Queued>,
     /// What `queue` takes of the buffer.
     occupancy: u64,
@@ -73,7 +51,7 @@ pub(super) struct PacketFifo {
 }
 
 impl PacketFifo {
-    pub(super) fn new(octet: Slot, overhead: u64, limit: PacketLimit) -> Self {
+    pub(super) fn new(octet: Slot, overhead: u64, limit: Capacity) -> Self {
         Self {
             octet,
             overhead,
@@ -106,12 +84,16 @@ impl PacketFifo {
 impl Fifo for PacketFifo {
     const PACKETS: bool = true;
 
+    fn of_cells(&mut self) -> &mut CellFifo {
+        panic!("a packet is a train of its own")
+    }
+
     fn capacity(&self) -> u64 {
-        self.limit.capacity()
+        self.limit.units()
     }
 
     fn size(&self, cell: &Cell) -> u32 {
-        self.limit.size(cell.octets)
+        self.limit.of_packet(cell.octets)
     }
 
     #[inline]
@@ -198,6 +180,7 @@ impl Fifo for PacketFifo {
 
 #[cfg(test)]
 mod tests {
+    use celltrain_atm::quantity::Unit;
     use celltrain_engine::quantity::BitRate;
 
     use super::*;
@@ -210,7 +193,7 @@ mod tests {
     }
 
     /// What is in the buffer is what has been accepted and has not left, whatever time passes in between.
-    fn holds(limit: PacketLimit, overhead: u64) {
+    fn holds(limit: Capacity, overhead: u64) {
         let octet = Slot::of_bits(8, RATE);
         let mut fifo = PacketFifo::new(octet, overhead, limit);
         let mut accepted: Vec<(Instant, u64)> = Vec::new();
@@ -233,9 +216,9 @@ mod tests {
             here.iter().for_each(|(departure, _)| ahead.add(departure.since(now)));
             let found = (fifo.occupancy(now), fifo.units(now), fifo.time_ahead(now));
             assert_eq!(found, (occupancy, here.len() as u64, ahead), "{limit:?}, step {step}");
-            let (size, capacity) = match limit {
-                PacketLimit::Packets(packets) => (1, packets),
-                PacketLimit::Octets(most) => (octets, most),
+            let (size, capacity) = match limit.1 {
+                Unit::Bytes => (octets, limit.units()),
+                _ => (1, limit.units()),
             };
             assert_eq!((fifo.size(&packet(octets as u32)), fifo.capacity()), (size as u32, capacity));
             let is_full = occupancy + size > capacity;
@@ -259,8 +242,8 @@ mod tests {
     #[test]
     fn the_buffer_holds_what_has_come_and_has_not_left() {
         for overhead in [0, 38] {
-            holds(PacketLimit::Packets(3), overhead);
-            holds(PacketLimit::Octets(3000), overhead);
+            holds(Capacity(Some(3), Unit::Packets), overhead);
+            holds(Capacity(Some(3000), Unit::Bytes), overhead);
         }
     }
 
@@ -268,7 +251,7 @@ mod tests {
     fn no_packet_takes_less_time_than_the_shortest() {
         let octet = Slot::of_bits(8, RATE);
         for overhead in [0, 1, 38, 100] {
-            let mut fifo = PacketFifo::new(octet, overhead, PacketLimit::Packets(1));
+            let mut fifo = PacketFifo::new(octet, overhead, Capacity(Some(1), Unit::Packets));
             fifo.accept(Instant::default(), &packet(40));
             let time = fifo.last_departure().ps();
             // The fractions of a picosecond of its octets are left out.

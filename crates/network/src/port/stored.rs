@@ -18,15 +18,14 @@ use celltrain_engine::{
 };
 
 use super::{
-    Line, RateSchedule,
+    Line,
     core::PortCore,
     fifo::APART,
-    memory::SharedMemory,
     occupancy::VcOccupancy,
     queues::{Store, Unit},
     service::Service,
 };
-use crate::{flight::Streams, measures::Levels};
+use crate::{channel::RateSchedule, flight::Streams, measures::Levels, memory::SharedMemory};
 
 /// Queues, one for each VC, and the scheduler that serves them.
 #[derive(Debug)]
@@ -147,7 +146,7 @@ impl Stored {
     fn size(&self, cell: &Cell) -> u32 {
         match self.line {
             Line::Cells { .. } => 1,
-            Line::Packets { limit, .. } => limit.size(cell.octets),
+            Line::Packets { limit, .. } => limit.of_packet(cell.octets),
         }
     }
 

@@ -22,13 +22,21 @@ mod stops;
 mod topology;
 mod traffic;
 
-use std::{collections::BTreeSet, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+    sync::{
+        Mutex,
+        atomic::{AtomicU64, Ordering},
+    },
+    thread,
+};
 
 use celltrain_atm::{abr::AllocatorName, buffer::PolicyName, scheduler::DisciplineName};
 
 use crate::{
     generate::case,
-    invariants::{Outcome, look},
+    invariants::{Failure, Outcome, look},
     schema::Schema,
 };
 
@@ -38,17 +46,14 @@ const SCENARIOS: u64 = 1500;
 
 #[test]
 fn a_fixed_set_of_scenarios_holds_in_every_respect() {
-    let schema = Schema::new();
-    let (mut failed, mut busy) = (Vec::new(), BTreeSet::new());
-    for index in 0..SCENARIOS {
-        let text = case(&schema, SEED, index, false).text;
-        if let Outcome::Ran { failures, busy: facts, .. } = look(&text) {
-            busy.extend(facts);
-            failed.extend(
-                failures.into_iter().map(|failure| format!("{index}: {}: {}", failure.kind, failure.detail)),
-            );
+    let (next, seen) = (AtomicU64::new(0), Mutex::new((BTreeMap::new(), BTreeSet::new())));
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| look_at_each(&next, &seen));
         }
-    }
+    });
+    let (failed, busy) = seen.into_inner().expect("no thread panicked");
+    let mut failed: Vec<_> = failed.into_values().flatten().collect();
     // A set in which something that is registered has nothing to do is too small.
     let policies = PolicyName::ALL.iter().map(|policy| format!("{} discards", policy.name()));
     let disciplines =
@@ -58,6 +63,26 @@ fn a_fixed_set_of_scenarios_holds_in_every_respect() {
         policies.chain(disciplines).chain(allocators).filter(|fact| !busy.contains(fact)).collect();
     failed.extend(idle.into_iter().map(|fact| format!("in no scenario: {fact}")));
     assert!(failed.is_empty(), "seed {SEED}:\n{}", failed.join("\n"));
+}
+
+/// What failed, by the number of the scenario, and what had something to do.
+type Seen = (BTreeMap<u64, Vec<String>>, BTreeSet<String>);
+
+/// Looks at scenarios of the fixed set, the `next` one each time, until there is none.
+fn look_at_each(next: &AtomicU64, seen: &Mutex<Seen>) {
+    let schema = Schema::new();
+    loop {
+        let index = next.fetch_add(1, Ordering::Relaxed);
+        if index >= SCENARIOS {
+            return;
+        }
+        if let Outcome::Ran { failures, busy, .. } = look(&case(&schema, SEED, index, false).text) {
+            let words = |failure: Failure| format!("{index}: {}: {}", failure.kind, failure.detail);
+            let mut seen = seen.lock().expect("no thread panicked");
+            seen.0.insert(index, failures.into_iter().map(words).collect());
+            seen.1.extend(busy);
+        }
+    }
 }
 
 #[test]

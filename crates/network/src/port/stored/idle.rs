@@ -12,17 +12,15 @@ use crate::{
     port::{core::PortCore, fifo::APART, passing::Passed, queues::Unit},
 };
 
-/// The queues when one unit has come and nothing else waits, as a scheduler sees them.
-struct Alone<'a>(&'a Unit);
-
-impl Queues for Alone<'_> {
+/// A unit that has come while nothing else waits, as a scheduler sees the queues then.
+impl Queues for Unit {
     #[inline]
     fn size(&self, vc: u32, place: usize) -> Option<u32> {
-        (vc == self.0.cell.vc && place == 0).then_some(self.0.load())
+        (vc == self.cell.vc && place == 0).then_some(self.load())
     }
 
     fn is_low_latency(&self, _: u32, _: usize) -> bool {
-        self.0.low_latency
+        self.low_latency
     }
 }
 
@@ -33,7 +31,7 @@ impl Stored {
         self.note_level(0, unit.at);
         self.note_entered(unit);
         self.store.pass(&unit.cell);
-        self.scheduler.pass(unit.cell.vc, unit.load(), unit.at, &Alone(unit));
+        self.scheduler.pass(unit.cell.vc, unit.load(), unit.at, unit);
     }
 
     /// The link becomes free at `now`, and nothing waits.
@@ -49,7 +47,7 @@ impl Stored {
         let told = if self.scheduler.forgets() { count.max(1) } else { 1 };
         for place in told..=count {
             self.idle(train.arrival(place - 1).plus(slot));
-            self.scheduler.pass(unit.cell.vc, unit.load(), train.arrival(place), &Alone(&unit));
+            self.scheduler.pass(unit.cell.vc, unit.load(), train.arrival(place), &unit);
         }
         // Cells that come more slowly than they leave are on no grid of this link's slots.
         let on_grid = train.slot == slot;

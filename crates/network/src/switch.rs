@@ -11,7 +11,7 @@
 
 use std::{cmp::Reverse, collections::BinaryHeap};
 
-use celltrain_atm::{Cell, buffer::Policy, with_policy};
+use celltrain_atm::Cell;
 use celltrain_engine::{
     Instant, Time,
     merge::{Merge, TieBreak},
@@ -20,14 +20,11 @@ use celltrain_engine::{
     time::NEVER,
 };
 
-use super::{
-    AnyCore, Port,
-    core::PortCore,
+use crate::{
+    flight::Streams,
     memory::{SharedMemory, Signal},
-    service::Service,
-    stored::Stored,
+    port::Port,
 };
-use crate::flight::Streams;
 
 /// The ports of a switch with one memory.
 #[derive(Debug)]
@@ -90,23 +87,20 @@ impl SharedMemorySwitch {
         ties: Vec<Generator>,
         pauses: PauseStreams,
     ) -> Self {
-        assert!(
-            ports.iter().all(|port| port.along_link == port.outputs.len()),
-            "ports that share a memory relay no RM cells"
-        );
+        assert!(!ports.iter().any(Port::relays), "ports that share a memory relay no RM cells");
         let places = ports.iter().enumerate();
         let places =
-            places.flat_map(|(port, parts)| (0..parts.outputs.len()).map(move |place| (port, place)));
+            places.flat_map(|(port, parts)| (0..parts.outputs().len()).map(move |place| (port, place)));
         Self {
             inputs: ports
                 .iter()
-                .flat_map(|port| &port.inputs)
+                .flat_map(Port::inputs)
                 .chain(pauses.from.iter().flatten())
                 .copied()
                 .collect(),
             outputs: ports
                 .iter()
-                .flat_map(|port| &port.outputs)
+                .flat_map(Port::outputs)
                 .chain(pauses.to.iter().map(|(stream, _)| stream))
                 .copied()
                 .collect(),
@@ -162,7 +156,7 @@ impl SharedMemorySwitch {
     /// As [`Port::visit`].
     pub(crate) fn visit(&mut self, until: Time, streams: &mut Streams) -> u64 {
         for port in &mut self.ports {
-            port.storing().1.merge.refill(streams);
+            port.refill(streams);
         }
         self.paused.iter_mut().flatten().for_each(|merge| merge.refill(streams));
         let mut units = 0;
@@ -196,7 +190,7 @@ impl SharedMemorySwitch {
             self.await_pause(port, until, streams);
         }
         while let Some(Reverse(Event { at, kind, port, .. })) = self.agenda.pop() {
-            let idle = self.ports[port].storing().1.service.departure().is_none();
+            let idle = self.ports[port].departure().is_none();
             self.ports[port].lend(&mut self.memory);
             match kind {
                 EventKind::Departure => self.ports[port].handle_departures(at, streams),
@@ -229,7 +223,7 @@ impl SharedMemorySwitch {
     /// Puts the next arrival at a port on the agenda, if there is one before `until`.
     fn await_arrival(&mut self, port: usize, until: Time, streams: &mut Streams) {
         let head = &mut self.heads[port];
-        if head.count == 0 && !self.ports[port].storing().1.merge.next::<false, _>(until, streams, head) {
+        if head.count == 0 && !self.ports[port].next_arrival(until, streams, head) {
             return;
         }
         // One lot for each unit, in the order of the port's arrivals, whatever the visits.
@@ -258,7 +252,7 @@ impl SharedMemorySwitch {
 
     /// Puts the departure of what a port transmits on the agenda, if it comes by `until`.
     fn await_departure(&mut self, port: usize, until: Time) {
-        let departure = self.ports[port].storing().1.service.departure();
+        let departure = self.ports[port].departure();
         if let Some(at) = departure.filter(|&at| at <= Instant::start_of(until)) {
             self.agenda.push(Reverse(Event { at, kind: EventKind::Departure, lot: 0, port }));
         }
@@ -294,82 +288,5 @@ impl SharedMemorySwitch {
         let streams = &self.inputs[self.inputs.len() - self.paused.iter().flatten().count()..];
         let can_be_paused = self.ports.iter().zip(&self.paused).filter(|(_, merge)| merge.is_some());
         can_be_paused.map(|(port, _)| port).zip(streams.iter().copied()).filter(|(port, _)| port.waits())
-    }
-}
-
-impl Port {
-    /// Whether it is paused, transmits nothing and has something to send.
-    fn waits(&self) -> bool {
-        match &self.core {
-            AnyCore::Stored(core) => core.service.waits_for_pause(),
-            AnyCore::Cells(_) | AnyCore::Packets(_) => false,
-        }
-    }
-
-    /// What it holds of what came on a link.
-    fn came_on(&self, link: usize) -> u64 {
-        match &self.core {
-            AnyCore::Stored(core) => core.service.came_on(link),
-            AnyCore::Cells(_) | AnyCore::Packets(_) => 0,
-        }
-    }
-
-    /// The policy and the core of a port that stores its queues.
-    fn storing(&mut self) -> (&mut Policy, &mut PortCore<Stored>) {
-        match &mut self.core {
-            AnyCore::Stored(core) => (&mut self.policy, core),
-            AnyCore::Cells(_) | AnyCore::Packets(_) => {
-                unreachable!("ports that share a memory store their queues")
-            }
-        }
-    }
-
-    fn lend(&mut self, memory: &mut Option<Box<SharedMemory>>) {
-        self.storing().1.service.memory = memory.take();
-    }
-
-    fn give_back(&mut self, memory: &mut Option<Box<SharedMemory>>) {
-        *memory = self.storing().1.service.memory.take();
-    }
-
-    /// What it holds of the memory.
-    fn held(&self) -> u64 {
-        match &self.core {
-            AnyCore::Stored(core) => core.service.occupancy(self.now()),
-            AnyCore::Cells(_) | AnyCore::Packets(_) => 0,
-        }
-    }
-
-    /// Handles the departures up to `now`.
-    fn handle_departures(&mut self, now: Instant, streams: &mut Streams) {
-        let (policy, core) = self.storing();
-        with_policy!(policy, policy => core.advance(policy, now, streams));
-    }
-
-    /// The other end of the link asks for a pause at `at`, or ends one.
-    fn handle_pause(&mut self, at: Instant, pause: bool, streams: &mut Streams) {
-        let (policy, core) = self.storing();
-        with_policy!(policy, policy => core.pause(policy, at, pause, streams));
-    }
-
-    /// Handles the first unit of `train`, and takes it out; returns how many arrived for the link.
-    fn handle_arrival(&mut self, train: &mut Train<Cell>, streams: &mut Streams) -> u64 {
-        let unit = Train { slot: train.slot, ..Train::single(train.first, train.item) };
-        if train.count > 1 {
-            train.advance(1);
-        } else {
-            train.count = 0;
-        }
-        let (policy, core) = self.storing();
-        let units = with_policy!(policy, policy => core.arrive(policy, unit, streams));
-        self.note_arrived(units);
-        units
-    }
-
-    /// All that happens before `until` has been handled.
-    fn end_handling(&mut self, until: Time, streams: &mut Streams) {
-        self.clock = until;
-        let (policy, core) = self.storing();
-        with_policy!(policy, policy => core.settle(policy, until, streams));
     }
 }

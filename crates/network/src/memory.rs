@@ -37,9 +37,9 @@ struct Ingress {
 
 /// A pause of a link, by its number among those that lead to the switch, or the end of one.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Signal {
-    pub(super) link: usize,
-    pub(super) pause: bool,
+pub(crate) struct Signal {
+    pub(crate) link: usize,
+    pub(crate) pause: bool,
 }
 
 impl Pauses {
@@ -75,27 +75,27 @@ impl SharedMemory {
     }
 
     /// Takes out what is to be sent to the ports at the other ends of links.
-    pub(super) fn signals(&mut self) -> impl Iterator<Item = Signal> {
+    pub(crate) fn signals(&mut self) -> impl Iterator<Item = Signal> {
         self.pause.iter_mut().flat_map(|pause| pause.signals.drain(..))
     }
 
     /// At which level a link may transmit again, if any is paused.
-    pub(super) fn xon(&self) -> Option<u64> {
+    pub(crate) fn xon(&self) -> Option<u64> {
         self.pause.as_ref().map(|pause| pause.xon)
     }
 
     /// What it holds of all that came on links.
-    pub(super) fn came(&self) -> Option<u64> {
+    pub(crate) fn came(&self) -> Option<u64> {
         self.pause.as_ref().map(|pause| pause.links.iter().map(|link| link.held).sum())
     }
 
     /// What all ports hold of it.
-    pub(super) fn held(&self) -> u64 {
+    pub(crate) fn held(&self) -> u64 {
         self.held
     }
 
     /// Whether a port that holds `own` may take `size` more, once it has given `given` of what it holds back.
-    pub(super) fn has_space(&self, own: u64, given: u64, size: u32) -> bool {
+    pub(crate) fn has_space(&self, own: u64, given: u64, size: u32) -> bool {
         let free = self.size - (self.held - given);
         if self.pause.is_some() {
             return u64::from(size) <= free;
@@ -104,7 +104,7 @@ impl SharedMemory {
     }
 
     /// A port takes `size` of it for what came on `link`.
-    pub(super) fn take(&mut self, size: u32, link: Option<usize>) {
+    pub(crate) fn take(&mut self, size: u32, link: Option<usize>) {
         let held = self.held.saturating_add(size.into());
         assert!(held <= self.size, "the policy accepted a unit into a full memory");
         self.held = held;
@@ -114,7 +114,7 @@ impl SharedMemory {
     }
 
     /// A port gives `size` back.
-    pub(super) fn give(&mut self, size: u32, link: Option<usize>) {
+    pub(crate) fn give(&mut self, size: u32, link: Option<usize>) {
         if let (Some(pause), Some(link)) = (&mut self.pause, link) {
             pause.give(link, size);
         }

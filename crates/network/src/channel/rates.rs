@@ -28,18 +28,18 @@ impl RateSchedule {
     }
 
     /// When the next change comes.
-    pub(super) fn next(&self) -> Time {
+    pub(crate) fn next(&self) -> Time {
         self.next
     }
 
     /// The highest rate at any time.
-    pub(super) fn fastest(&self) -> BitRate {
+    pub(crate) fn fastest(&self) -> BitRate {
         self.fastest
     }
 
     /// The next change, if it has come at `now`.
     #[inline]
-    pub(super) fn step(&mut self, now: Time) -> Option<RateChange> {
+    pub(crate) fn step(&mut self, now: Time) -> Option<RateChange> {
         if now < self.next { None } else { self.take() }
     }
 

@@ -1,0 +1,111 @@
+//! What a port lets the process do of which it is one of several: see [`crate::switch`].
+
+use celltrain_atm::{Cell, buffer::Policy, with_policy};
+use celltrain_engine::{Instant, Time, stream::Train};
+
+use super::{AnyCore, Port, core::PortCore, service::Service, stored::Stored};
+use crate::{flight::Streams, memory::SharedMemory};
+
+impl Port {
+    /// Whether it relays RM cells on reverse paths.
+    pub(crate) fn relays(&self) -> bool {
+        self.along_link < self.outputs.len()
+    }
+
+    /// Whether it is paused, transmits nothing and has something to send.
+    pub(crate) fn waits(&self) -> bool {
+        match &self.core {
+            AnyCore::Stored(core) => core.service.waits_for_pause(),
+            AnyCore::Cells(_) | AnyCore::Packets(_) => false,
+        }
+    }
+
+    /// What it holds of what came on a link.
+    pub(crate) fn came_on(&self, link: usize) -> u64 {
+        match &self.core {
+            AnyCore::Stored(core) => core.service.came_on(link),
+            AnyCore::Cells(_) | AnyCore::Packets(_) => 0,
+        }
+    }
+
+    /// The policy and the core of a port that stores its queues.
+    fn storing(&mut self) -> (&mut Policy, &mut PortCore<Stored>) {
+        match &mut self.core {
+            AnyCore::Stored(core) => (&mut self.policy, core),
+            AnyCore::Cells(_) | AnyCore::Packets(_) => {
+                panic!("{}: a port that shares a memory or is paused stores its queues", self.name)
+            }
+        }
+    }
+
+    /// Looks again at the inputs that had run dry.
+    pub(crate) fn refill(&mut self, streams: &Streams) {
+        self.storing().1.merge.refill(streams);
+    }
+
+    /// Takes what arrives next before `until` into `train`, if anything does.
+    pub(crate) fn next_arrival(
+        &mut self,
+        until: Time,
+        streams: &mut Streams,
+        train: &mut Train<Cell>,
+    ) -> bool {
+        self.storing().1.merge.next::<false, _>(until, streams, train)
+    }
+
+    /// When the unit in transmission leaves.
+    pub(crate) fn departure(&mut self) -> Option<Instant> {
+        self.storing().1.service.departure()
+    }
+
+    /// Until it is given back, what arrives at the port and leaves it takes of `memory` and gives back to it.
+    pub(crate) fn lend(&mut self, memory: &mut Option<Box<SharedMemory>>) {
+        self.storing().1.service.memory = memory.take();
+    }
+
+    /// See [`Port::lend`].
+    pub(crate) fn give_back(&mut self, memory: &mut Option<Box<SharedMemory>>) {
+        *memory = self.storing().1.service.memory.take();
+    }
+
+    /// What it holds of the memory.
+    pub(crate) fn held(&self) -> u64 {
+        match &self.core {
+            AnyCore::Stored(core) => core.service.occupancy(self.now()),
+            AnyCore::Cells(_) | AnyCore::Packets(_) => 0,
+        }
+    }
+
+    /// Handles the departures up to `now`.
+    pub(crate) fn handle_departures(&mut self, now: Instant, streams: &mut Streams) {
+        let (policy, core) = self.storing();
+        with_policy!(policy, policy => core.advance(policy, now, streams));
+    }
+
+    /// The other end of the link asks for a pause at `at`, or ends one.
+    pub(crate) fn handle_pause(&mut self, at: Instant, pause: bool, streams: &mut Streams) {
+        let (policy, core) = self.storing();
+        with_policy!(policy, policy => core.pause(policy, at, pause, streams));
+    }
+
+    /// Handles the first unit of `train`, and takes it out; returns how many arrived for the link.
+    pub(crate) fn handle_arrival(&mut self, train: &mut Train<Cell>, streams: &mut Streams) -> u64 {
+        let unit = Train { slot: train.slot, ..Train::single(train.first, train.item) };
+        if train.count > 1 {
+            train.advance(1);
+        } else {
+            train.count = 0;
+        }
+        let (policy, core) = self.storing();
+        let units = with_policy!(policy, policy => core.arrive(policy, unit, streams));
+        self.note_arrived(units);
+        units
+    }
+
+    /// All that happens before `until` has been handled.
+    pub(crate) fn end_handling(&mut self, until: Time, streams: &mut Streams) {
+        self.clock = until;
+        let (policy, core) = self.storing();
+        with_policy!(policy, policy => core.settle(policy, until, streams));
+    }
+}
