@@ -14,6 +14,8 @@ copyright = "The celltrain authors, Apache-2.0"
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns = ["_build"]
 myst_heading_anchors = 3
+# Typographic dashes would make `--set` in the text another word.
+smartquotes = False
 
 default_role = "code"  # docstrings write `names` as Markdown does
 autodoc_member_order = "bysource"
