@@ -199,6 +199,11 @@ def test_a_run_with_short_flows_answers_how_long_they_take(scenario: ct.Scenario
     answer = run_report(result).partition('class="answer"')[2].partition("<figure")[0]
     for name in ("fct_p50", "fct_p99"):
         assert interval(result.estimate(name), "s") in answer
+    assert "and cells spend" in answer
+    packets = ct.run(
+        scenario.with_({"link.framing": "packets", "switch.buffer": "40 packets"}), replications=1
+    )
+    assert "and packets spend" in run_report(packets)
 
 
 def test_a_group_is_called_as_its_flows_unless_two_would_be_called_the_same() -> None:

@@ -221,7 +221,7 @@ def _fitting(page: Page, found: Reproduction) -> None:
         page.table(("table", "row", *compared), rows, text_columns=2)
     for one in found.paper.fitted:
         page.text(
-            f"Calibrated by {', '.join(one.on)}, {one.tried} values or combinations tried: {one.choice}."
+            f"Calibrated on {', '.join(one.on)}: {one.choice}. {one.tried} values or combinations were tried."
         )
     for candidate in found.paper.candidates:
         page.text(f"{candidate.name}: {candidate.text}.")

@@ -46,7 +46,7 @@ def run_report(result: Result, command: Sequence[str] | None = None) -> str:
         )
         page.text("`celltrain measures NAME` defines a measure.", "note")
     page.section("Flows")
-    with page.folded(f"Table of {result.flows['flow'].n_unique()} flows"):
+    with page.folded(f"Table of {text.counted(result.flows['flow'].n_unique(), 'flow')}"):
         _flows(page, result)
     _limits(page, result)
     _guarantees(page, result)
@@ -76,7 +76,8 @@ def _answers(result: Result, units: Mapping[str, str]) -> list[str]:
     where = result.manifest.get("bottleneck")
     if not where or "utilisation" not in units:
         return lines
-    delay = f", and cells spend {said('delay_mean')} there" if "delay_mean" in units else ""
+    waiting = "cells" if units.get("occupancy_mean", "cells") == "cells" else "packets"
+    delay = f", and {waiting} spend {said('delay_mean')} there" if "delay_mean" in units else ""
     return [*lines, f"The bottleneck, {where}, is busy for {said('utilisation')} of the time{delay}."]
 
 

@@ -83,9 +83,9 @@ def _asked(page: Page, sweep: Sweep) -> None:
     if until is not None:
         page.text(
             f"Each point was replicated until half of the {text.percent(until['confidence'])} interval of "
-            f"{title(until['metric'])} was at most {text.percent(until['rel-ci'])} of the mean, "
-            f"looked at every {sweep.manifest['replications']} replications, at most "
-            f"{until['max-replications']} times replicated."
+            f"{title(until['metric'])} was at most {text.percent(until['rel-ci'])} of the mean. The interval "
+            f"was computed every {text.counted(sweep.manifest['replications'], 'replication')}, up to "
+            f"{until['max-replications']:,}."
         )
 
 
