@@ -133,6 +133,7 @@ def test_what_a_folder_does_not_hold_is_a_sentence(cli: Cli, tmp_path: Path) -> 
     assert "--variants does not apply" in said("queue", out, "--variants", "epd")
     assert "--policies does not apply" in said("queue", out, "--policies", "epd")
     assert "unknown metric" in said("cdf", out, "cwmd")
+    assert "Runs that record events have it: --events" in said("cdf", out, "rtt")
     assert "within the run, 0 to 0.02 s" in said("queue", out, "--to", "1")
     for words in (("queue", out), ("windows", out), ("flow", out, "1")):
         assert "no replication 7: the results have 0 to 0" in said(*words, "--replication", "7")

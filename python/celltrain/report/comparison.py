@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from celltrain import text
+from celltrain.advice import advice_on_variants
 from celltrain.bounds import bounds
 from celltrain.comparison import POLICY_KEY, Comparison
 from celltrain.registry import Measure
@@ -31,12 +32,13 @@ def comparison_report(found: Comparison, command: Sequence[str] | None = None) -
     page = Page(
         f"{m['name']}: {names}",
         f"One scenario in {len(found.variants)} variants, "
-        f"{m['replications']} replications of each with seed {m['seed']}",
+        f"{text.counted(m['replications'], 'replication')} of each with seed {m['seed']}",
     )
     first, *others = found.measures
     page.lead(
         f"Which variant is best here by {first.title}?", [found.sentences()[0], *found.alike_sentences()]
     )
+    parts.notes(page, advice_on_variants(found))
     _chart(page, found, first)
     page.section("By other measures")
     for measure, sentence in zip(others, found.sentences()[1:], strict=True):

@@ -69,11 +69,11 @@ pub struct RunResult {
     pub cell_hops: u64,
     /// Metrics of the whole network.
     pub summary: Vec<Metric>,
-    /// One row a flow.
+    /// One row per flow.
     pub flows: Table,
-    /// One row a port.
+    /// One row per port.
     pub ports: Table,
-    /// Whole distributions, if `measures.distributions` asks for them: one row a flow, group of flows or port, and bin.
+    /// Whole distributions, if `measures.distributions` asks for them: one row per flow, group of flows or port, and bin.
     pub distributions: Table,
     /// Series, if asked for.
     pub series: Vec<Series>,
