@@ -6,7 +6,7 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --no-input --disable-pip-version-check
-LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest --generate-hashes --no-header $(FLAGS) pyproject.toml
+LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest --generate-hashes --no-header $(FLAGS)
 
 # How the module is compiled: `quick` takes a fraction of the time of `release`, and runs a little slower.
 PROFILE ?= release
@@ -204,9 +204,10 @@ wheel-check: wheel ## Install the wheel in a new environment, and use it without
 
 .PHONY: lock
 lock: $(VENV)/.dev ## Pin in requirements/ what pyproject.toml asks for; FLAGS=--upgrade takes the newest versions.
-	$(LOCK) --group build --extra plots -o requirements/run.txt
-	$(LOCK) --group build --extra dev -c requirements/run.txt -o requirements/dev.txt
-	$(LOCK) --extra docs --extra plots -c requirements/run.txt -o requirements/docs.txt
+	$(LOCK) pyproject.toml --group build --extra plots -o requirements/run.txt
+	$(LOCK) pyproject.toml --group build --extra dev -c requirements/run.txt -o requirements/dev.txt
+	$(LOCK) pyproject.toml --extra docs --extra plots -c requirements/run.txt -o requirements/docs.txt
+	$(LOCK) --group pyproject.toml:lab -o requirements/lab.txt
 
 .PHONY: clean
 clean: ## Remove what was built; results/ stays.

@@ -14,6 +14,8 @@ copyright = "The celltrain authors, Apache-2.0"
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns = ["_build"]
 myst_heading_anchors = 3
+# Typographic dashes would make `--set` in the text another word.
+smartquotes = False
 
 default_role = "code"  # docstrings write `names` as Markdown does
 autodoc_member_order = "bysource"
@@ -26,6 +28,7 @@ html_title = "celltrain"
 # The site works offline and asks nobody else for anything.
 html_theme_options = {"footer_icons": []}
 html_static_path = ["_static"]
+html_css_files = ["page.css"]
 html_js_files = ["accessible.js"]
 
 # `[text](lab:story=lost-cell)` opens the lab at what the fragment says; its page is copied beside these.

@@ -324,6 +324,8 @@ class Comparison:
 
     def to_json(self) -> dict[str, Any]:
         """The object that `celltrain compare --json` prints."""
+        from celltrain.advice import advice_on_variants
+
         rows = []
         for name, result in self.results.items():
             for measure in self.measures:
@@ -344,6 +346,7 @@ class Comparison:
         kept = ("name", "celltrain", "seed", "replications", "fingerprint")
         return {
             **{key: self.manifest[key] for key in kept},
+            "notes": advice_on_variants(self),
             "baseline": self.baseline,
             "state_per_vc": dict(self.state_lines()),
             "rows": rows,

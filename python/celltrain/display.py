@@ -25,8 +25,9 @@ def table(
     columns: Sequence[str], rows: Iterable[Sequence[str]], title: str = "", *, text_columns: int = 1
 ) -> str:
     """A table; the first `text_columns` columns are aligned to the left, the others hold numbers."""
-    # A number stays on one line; a table wider than the page scrolls.
-    styles = ("text-align:left", "text-align:right;white-space:nowrap")
+    # A number stays on one line; a table wider than the page scrolls. Not every notebook keeps cells apart.
+    apart = "padding:.2em .6em"
+    styles = (f"text-align:left;{apart}", f"text-align:right;white-space:nowrap;{apart}")
     aligned = [styles[n >= text_columns] for n in range(len(columns))]
 
     def row(tag: str, cells: Sequence[str]) -> str:
@@ -37,7 +38,7 @@ def table(
             + "</tr>"
         )
 
-    above = f"<caption>{html.escape(title)}</caption>" if title else ""
+    above = f'<caption style="text-align:left">{html.escape(title)}</caption>' if title else ""
     body = "".join(row("td", cells) for cells in rows)
     return (
         f'<div style="overflow-x:auto"><table>{above}<thead>{row("th", columns)}</thead>'

@@ -7,6 +7,7 @@ only on its scenario, seed and replication: the same tasks give the same bytes.
 
 import os
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
@@ -312,6 +313,8 @@ def simulate(task: Task, cancel: _core.CancelToken | None = None, cores: int = 1
     # Raised here, a defect has no context: clusters pickle errors with theirs, and the core's cannot be.
     if isinstance(run, _core.Panic):
         raise Defect(task.scenario.name, task.seed, task.replication, *run.args)
+    if run.fewer_threads is not None:
+        warnings.warn(run.fewer_threads, RuntimeWarning, stacklevel=2)
     return Record(
         task.replication,
         run.fingerprint,

@@ -1,24 +1,16 @@
 """Notes on a scenario: settings that are valid and have no effect, or not the one that they promise."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
-from celltrain.errors import ScenarioError
 from celltrain.scenario import Scenario
 
-if TYPE_CHECKING:
-    from celltrain.results import Result
-
-__all__ = ["advice", "notes"]
+__all__ = ["named", "notes"]
 
 Settings = Mapping[str, Any]
 
-MOST_OF_THE_TIME = 0.5
-"""The share of the time from which on a limit is worth a note."""
-
 NAMED = 5
-"""The most flows that a note names."""
+"""The most flows or ports that a note names."""
 
 
 def notes(scenario: Scenario) -> list[str]:
@@ -28,52 +20,10 @@ def notes(scenario: Scenario) -> list[str]:
     return [*found, *_overcommitted(scenario, settings), *scenario.core.notes()]
 
 
-def advice(result: "Result") -> list[str]:
-    """What someone who reads the numbers of a run should know: its scenario, warm-up and windows."""
-    from celltrain.resolved import moved
-    from celltrain.warm_up import warnings
-
-    if "scenario_toml" not in result.manifest:
-        return []
-    lines = moved(result.manifest)
-    with suppress(ScenarioError):  # then the line before says so
-        lines += notes(Scenario.from_toml(result.manifest["scenario_toml"]))
-    return lines + warnings(result) + [*_locked(result), *_windows(result)]
-
-
-def _locked(result: "Result") -> Iterator[str]:
-    """A sentence if ports wait at the end of the run for the ends of pauses that can never come."""
-    import polars as pl
-
-    if "locked" not in result.ports.columns:
-        return  # an older version wrote these results
-    locked = result.ports.filter(pl.col("locked") > 0)["port"].unique(maintain_order=True).to_list()
-    if locked:
-        named = ", ".join(f'"{name}"' for name in locked[:NAMED]) + (", ..." if len(locked) > NAMED else "")
-        ports = "the port" if len(locked) == 1 else f"{len(locked)} ports"
-        yield (
-            f"the run ended in a lock: pauses stop {ports} {named} for good, because what the switches "
-            "behind them hold waits for each other's pauses; choose routes without a circle, or leave "
-            "switch.memory.pause out"
-        )
-
-
-def _windows(result: "Result") -> Iterator[str]:
-    """A sentence if receive windows limit flows for most of the time."""
-    import polars as pl
-
-    column = "limited_by_receive_window"
-    if column not in result.flows.columns:
-        return  # an older version wrote these results
-    means = result.flows.group_by("flow", maintain_order=True).agg(pl.col(column).drop_nans().mean())
-    limited = means.filter(pl.col(column) > MOST_OF_THE_TIME)["flow"].to_list()
-    if limited:
-        named = ", ".join(f'"{name}"' for name in limited[:NAMED]) + (", ..." if len(limited) > NAMED else "")
-        flows = "flow" if len(limited) == 1 else f"{len(limited)} flows"
-        yield (
-            f"the receive window limits {flows} {named} for most of the time, not the network: write a "
-            "larger tcp.receive-window if that is not meant"
-        )
+def named(names: Sequence[str], noun: str) -> str:
+    """Some things by their number, if they are several, and the first of their names."""
+    shown = ", ".join(f'"{name}"' for name in names[:NAMED]) + (", ..." if len(names) > NAMED else "")
+    return f"{noun} {shown}" if len(names) == 1 else f"{len(names)} {noun}s {shown}"
 
 
 def _abr(settings: Settings) -> Iterator[str]:

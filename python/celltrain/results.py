@@ -14,6 +14,7 @@ from celltrain.errors import unknown
 from celltrain.registry import RENAMED, renamed, title
 from celltrain.revision import source_revision
 from celltrain.scenario import Scenario
+from celltrain.text import counted
 from celltrain.traces import Trace
 
 if TYPE_CHECKING:  # both are slow to import, and not every command needs them
@@ -107,22 +108,22 @@ class Frames:
 
     @cached_property
     def summary(self) -> "pl.DataFrame":
-        """One row a replication and metric: `replication, metric, value, unit`."""
+        """One row per replication and metric: `replication, metric, value, unit`."""
         return self._load("summary")
 
     @cached_property
     def flows(self) -> "pl.DataFrame":
-        """One row a replication and flow."""
+        """One row per replication and flow."""
         return self._load("flows")
 
     @cached_property
     def ports(self) -> "pl.DataFrame":
-        """One row a replication and port."""
+        """One row per replication and port."""
         return self._load("ports")
 
     @cached_property
     def series(self) -> "pl.DataFrame":
-        """One row a sample of a traced run: `replication, t, entity, metric, value, unit`; `t` in seconds."""
+        """One row per sample of a trace: `replication, t, entity, metric, value, unit`; `t` in seconds."""
         return self._load("series")
 
     @cached_property
@@ -132,7 +133,7 @@ class Frames:
 
     @cached_property
     def distributions(self) -> "pl.DataFrame":
-        """One row a replication and bin of a distribution, if the scenario asks for them.
+        """One row per replication and bin of a distribution, if the scenario asks for them.
 
         `celltrain.distributions.merged` adds up replications.
         """
@@ -249,7 +250,7 @@ class Result(Frames):
         return self.flows.partition_by("flow", maintain_order=True)[:most]
 
     def estimates(self) -> "pl.DataFrame":
-        """One row a summary metric: `metric, unit, mean, sd, ci95, n`; `ci95` is half of the interval."""
+        """One row per summary metric: `metric, unit, mean, sd, ci95, n`; `ci95` is half of the interval."""
         import polars as pl
 
         units = dict(self.summary.select("metric", "unit").unique(maintain_order=True).iter_rows())
@@ -299,14 +300,14 @@ class Result(Frames):
 
     @property
     def plot(self) -> "ResultPlots":
-        """Pictures of the run: `.queue()`, `.windows()`, `.flow("1")`, `.flows()`, `.cdf("rtt")`."""
+        """Pictures of the run: `.queue()`, `.windows()`, `.flow("1")`, `.flows()`, `.cdf("delay")`."""
         from celltrain.plots.namespaces import ResultPlots
 
         return ResultPlots(self)
 
     def __repr__(self) -> str:
         m = self.manifest
-        return f"<Result {m['name']!r}: {m['replications']} replications, seed {m['seed']}>"
+        return f"<Result {m['name']!r}: {counted(m['replications'], 'replication')}, seed {m['seed']}>"
 
     def _repr_html_(self) -> str:
         metrics = self.summary["metric"].unique(maintain_order=True).to_list()

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from celltrain.experiment import Progress
 
-__all__ = ["error", "heading", "note", "plain", "print_json", "progress", "say", "table"]
+__all__ = ["error", "heading", "note", "plain", "print_json", "progress", "say", "say_notes", "table"]
 
 _OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 """Tabs and ends of lines may stay."""
@@ -28,6 +28,12 @@ def plain(text: str) -> str:
 def say(text: str) -> None:
     """Prints a line on stdout."""
     _console().print(plain(text), markup=False, soft_wrap=True)
+
+
+def say_notes(lines: Iterable[str]) -> None:
+    """Prints on stdout what a reader of the results should know."""
+    for line in lines:
+        say(f"note: {line}")
 
 
 def heading(text: str) -> None:

@@ -6,7 +6,17 @@ from collections.abc import Mapping
 
 from celltrain.statistics import Estimate
 
-__all__ = ["interval", "json_text", "number", "percent", "printed", "quantity", "scale", "with_unit"]
+__all__ = [
+    "counted",
+    "interval",
+    "json_text",
+    "number",
+    "percent",
+    "printed",
+    "quantity",
+    "scale",
+    "with_unit",
+]
 
 ROUNDING = 1e-12
 """Relative spread that equal values may show through the rounding of floating point."""
@@ -52,6 +62,11 @@ def interval(found: Estimate, unit: str, like: float | None = None) -> str:
         return _with_unit(f"{number(mean)} ± 0", scaled)
     places = 1 - math.floor(math.log10(spread / factor))
     return _with_unit(f"{_fixed(mean, places)} ± {_fixed(spread / factor, places)}", scaled)
+
+
+def counted(count: int, noun: str) -> str:
+    """A number of things: 1 replication, 12 replications."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def percent(part: float | None, *, signed: bool = False) -> str:

@@ -107,5 +107,19 @@ def total(every: Sequence[Trace]) -> Trace:
 
 
 def flow_groups(flows: "pl.DataFrame | Mapping[str, Any]") -> dict[str, str]:
-    """The group of every flow, from the flows of a run; replications agree about it."""
-    return {flow: f"group {group}" for flow, group in zip(flows["flow"], flows["group"], strict=True)}
+    """The group of every flow, from the flows of a run; replications agree about it.
+
+    A group is called as its flows are without their numbers (cubic of cubic1 to cubic25), if they agree and
+    no other group is called so.
+    """
+    groups = dict(zip(flows["flow"], flows["group"], strict=True))
+    stems: dict[int, set[str]] = {}
+    for flow, group in groups.items():
+        stems.setdefault(group, set()).add(flow.rstrip("0123456789"))
+    every = [stem for some in stems.values() for stem in some]
+    names = {
+        group: stem if len(some) == 1 and stem and every.count(stem) == 1 else f"group {group}"
+        for group, some in stems.items()
+        for stem in some
+    }
+    return {flow: names[group] for flow, group in groups.items()}

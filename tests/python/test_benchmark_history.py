@@ -1,27 +1,13 @@
 """The check of instruction counts: like is compared with like, and what becomes dearer needs a reason."""
 
-import importlib.util
 import subprocess
-import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from scripts import ROOT, script
 
-
-def _loaded() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("benchmark_history", ROOT / "benches" / "history.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-history = _loaded()
+history = script("benches/history.py")
 
 ROWS = """date,commit,compiler,processor,workload,cell_hops,instructions
 2026-01-01,aaa,rustc 1.95.0,x86_64+avx2,lan,1000,100000

@@ -59,6 +59,16 @@ def test_the_list_of_commands_says_what_each_command_says(name: str) -> None:
     assert command(name).get_short_help_str(widest) == COMMANDS[name].summary
 
 
+@pytest.mark.parametrize("words", [["--help"], ["plot", "--help"]])
+def test_no_list_of_commands_is_cut_off(words: list[str], cli: Cli) -> None:
+    """On a terminal of 80 columns every summary is a whole sentence."""
+    listed = cli(*words).out.partition("Commands:\n")[2].rstrip().splitlines()
+    assert listed
+    for line in listed:
+        assert line.endswith("."), line
+        assert not line.endswith("..."), line
+
+
 def test_a_command_behind_the_options_is_the_command(cli: Cli) -> None:
     answer = cli("--", "schema", "--help")
     assert (answer.code, answer.err) == (0, "")

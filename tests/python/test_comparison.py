@@ -223,3 +223,13 @@ def test_whole_files_are_variants(cli: Cli, scenario: ct.Scenario, tmp_path: Pat
     refused = cli("compare", base, "--with", base)
     assert refused.code == 2
     assert "two scenarios are called base" in refused.err
+
+
+def test_a_variant_without_tcp_has_no_windows(scenario: ct.Scenario) -> None:
+    """The report shows the windows of the others."""
+    small = scenario.with_({"duration": "100 ms"})
+    bare = {"traffic": {"kind": "cbr", "rate": "1 Mbit/s"}}
+    found = ct.compare(small, {"TCP": {}, "cells": bare}, replications=1, trace=True)
+    report = comparison_report(found)
+    assert "Congestion windows under TCP" in report
+    assert "Congestion windows under cells" not in report

@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import celltrain as ct
+
 if TYPE_CHECKING:
     from conftest import Cli
 
@@ -182,6 +184,26 @@ def test_the_notebook_is_its_page() -> None:
     page = [block.text.strip() for block in blocks(ROOT / "docs" / "how-to" / "explore.md")]
     assert code == page
     assert len(code) > 5
+
+
+INTERNAL = {
+    ct.Scenario: {"core", "with_text"},
+    ct.Result: {"of_records", "write_to"},
+    ct.Comparison: {
+        *("alike_sentences", "difference_lines", "explanation", "mean_lines", "size", "state_lines"),
+        "write_to",
+    },
+    ct.Sweep: set[str](),
+}
+"""Attributes that only the package itself uses: what tables and reports are made of."""
+
+
+@pytest.mark.parametrize("kind", INTERNAL, ids=lambda kind: kind.__name__)
+def test_the_reference_lists_every_public_attribute(kind: type) -> None:
+    page = (ROOT / "docs" / "reference" / "python.md").read_text(encoding="utf-8")
+    members = page.partition(f"autoclass:: celltrain.{kind.__name__}\n")[2].partition(":members:")[2]
+    listed = {name.strip() for name in members.partition("\n")[0].split(",")}
+    assert {name for name in dir(kind) if not name.startswith("_")} - listed == INTERNAL[kind]
 
 
 def test_derived_pages_are_up_to_date() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import os
 import pickle
 import re
@@ -13,7 +14,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import celltrain as ct
-from celltrain.notes import advice, notes
+from celltrain.advice import advice, advice_on_sweep, advice_on_variants
+from celltrain.notes import notes
 from celltrain.report import run_report
 
 if TYPE_CHECKING:
@@ -265,6 +267,45 @@ def test_a_run_that_ends_in_a_lock_says_so(cli: Cli, tmp_path: Path) -> None:
     two = ct.run(ct.Scenario.from_toml(first + rest.split("\n", 1)[1]))
     assert two.ports["pauses"].sum() > 0
     assert not [line for line in advice(two) if "ended in a lock" in line]
+
+
+def test_a_sweep_and_a_comparison_say_which_runs_ended_in_a_lock(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "ring.toml").write_text(RING)
+    (tmp_path / "plan.toml").write_text(
+        'scenario = "ring.toml"\n[sweep]\nreplications = 1\n'
+        '[sweep.grid]\n"switch.memory.size" = ["301 cells", "300 cells"]\n"duration" = ["100 us", "20 ms"]\n'
+    )
+    answer = cli("sweep", tmp_path / "plan.toml", "--out", tmp_path / "swept")
+    assert answer.code == 0, answer.err
+    (note,) = (line for line in answer.out.splitlines() if "ended in a lock" in line)
+    # Within 100 us fewer than 40 cells of 10 us arrive at a port: nothing is paused yet.
+    where = "switch.memory.size = 301 cells, duration = 20 ms"
+    assert note.startswith(f"note: 2 of 4 runs ended in a lock, first at {where}: pauses stop ports for good")
+    found = ct.read(tmp_path / "swept")
+    assert isinstance(found, ct.Sweep)
+    assert found.to_json()["notes"] == advice_on_sweep(found) == [note.removeprefix("note: ")]
+    assert html.escape(note.removeprefix("note: ")) in (tmp_path / "swept" / "report.html").read_text()
+
+    ring = ct.load(tmp_path / "ring.toml")
+    compared = ct.compare(
+        ring, {"short": {"duration": "100 us"}, "long": {"duration": "20 ms"}}, replications=1
+    )
+    (line,) = (line for line in advice_on_variants(compared) if "ended in a lock" in line)
+    assert line.startswith("under long: the run ended in a lock: pauses stop 6 ports")
+    assert compared.to_json()["notes"] == advice_on_variants(compared)
+    answer = cli("compare", tmp_path / "ring.toml", "--vary", "duration=20 ms,19 ms")
+    assert "note: the run ended in a lock" in answer.out
+    answer = cli("run", tmp_path / "ring.toml", "--json")
+    assert any("ended in a lock" in line for line in json.loads(answer.out)["notes"])
+
+
+def test_a_sweep_says_where_receive_windows_limit(scenario: ct.Scenario, tmp_path: Path) -> None:
+    windows = {"tcp.receive-window": ["1000 B", "64 kB"]}
+    found = ct.sweep(scenario, grid=windows, replications=1, out=tmp_path / "out")
+    (note,) = advice_on_sweep(found)
+    assert note.startswith(
+        "at 1 of 2 points, first at tcp.receive-window = 1000 B, the receive window limits flows"
+    )
 
 
 def test_experiments_are_collected(scenario: ct.Scenario, tmp_path: Path) -> None:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
 import celltrain as ct
 from kernel_runs import KERNEL, NETWORK, Row, competing, recorded, run, scenario, shared, single
+from scripts import script
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -31,13 +30,7 @@ ORDER = 2.0
 
 def emulator(name: str = "bottleneck") -> ModuleType:
     """A module of the emulated bottleneck, which is no package."""
-    spec = importlib.util.spec_from_file_location(f"kernel_{name}", KERNEL / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+    return script(f"tests/kernel/{name}.py")
 
 
 def alone(sack: bool) -> list[Row]:

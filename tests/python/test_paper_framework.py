@@ -301,7 +301,7 @@ def test_the_page_of_statements_is_made_of_recordings(tiny_paper: None) -> None:
     report = reproduction_report(found)
     for words in (
         "“more buffer, more throughput”, section 1",
-        "Calibrated by Table 1, 2 values or combinations tried: the segment.",
+        "Calibrated on Table 1: the segment. 2 values or combinations were tried.",
         "small-segments: Segments of 300 bytes.",
     ):
         assert words in report

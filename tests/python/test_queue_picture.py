@@ -133,6 +133,7 @@ def test_what_a_folder_does_not_hold_is_a_sentence(cli: Cli, tmp_path: Path) -> 
     assert "--variants does not apply" in said("queue", out, "--variants", "epd")
     assert "--policies does not apply" in said("queue", out, "--policies", "epd")
     assert "unknown metric" in said("cdf", out, "cwmd")
+    assert "Runs that record events have it: --events" in said("cdf", out, "rtt")
     assert "within the run, 0 to 0.02 s" in said("queue", out, "--to", "1")
     for words in (("queue", out), ("windows", out), ("flow", out, "1")):
         assert "no replication 7: the results have 0 to 0" in said(*words, "--replication", "7")
@@ -189,3 +190,9 @@ def test_one_by_one_cells_are_as_many_as_the_port_counts(policy: str) -> None:
     cells = read_cells(scenario, port, (0.0, scenario.duration), scenario.seed)
     assert cells.counts[:2] == (row["cells_arrived"], row["cells_discarded"])
     assert cells.occupancy()[1].max() == row["occupancy_max"]
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_queue_that_nothing_reaches_is_drawn() -> None:
+    quiet = under("epd").with_({"traffic": {"kind": "cbr", "rate": "1 Mbit/s", "start": "1500 ms"}})
+    assert queue_of({"quiet": quiet}, None, SPAN).axes

@@ -24,6 +24,17 @@ RFC = """
    15 ms at most.
 """
 
+SCAN = """
+The EPD\u00fe push-out scheme minimizes the
+
+Table 2
+
+99.51 99.72
+
+difference of throughput by 35\u201340% under 3\\*RTT.
+"""
+"""What a machine makes of a page: a thorn for a plus, a table between the columns, an escaped star."""
+
 DRAFT = """
 # Introduction
 
@@ -47,6 +58,15 @@ A queue MUST be short.
         (RFC, "section 5.1", "A queue is full", "not in the text: A queue is full"),
         (RFC, "abstract", "adds delay and nothing else", ""),
         (DRAFT, "section 2.1", "A queue MUST be short", ""),
+        (SCAN, "page 1", "The EPD+push-out scheme minimizes the difference of throughput", ""),
+        (SCAN, "page 1", "by 35-40% under 3*RTT", ""),
+        (
+            SCAN,
+            "page 1",
+            "push-out scheme minimizes difference",
+            "not in the text: push-out scheme minimizes",
+        ),
+        (SCAN, "page 1", "push-out scheme minimizes the throughput", "not in the text: push-out scheme"),
         (DRAFT, "section 2.1", "A queue that is full", "not in section 2.1, but in 1: A queue that is full"),
     ],
 )
@@ -58,3 +78,14 @@ def test_a_quotation_stands_in_its_section(
     words = [sys.executable, str(SCRIPT), "paper.toml", "text"]
     found = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (found.returncode, said in found.stdout) == (1 if said else 0, True), found
+
+
+def test_a_quotation_that_a_list_fills_in_is_looked_for_once_per_entry(tmp_path: Path) -> None:
+    (tmp_path / "text").write_text(RFC)
+    (tmp_path / "paper.toml").write_text(
+        '[constants]\nsaid = [{ words = "adds delay" }, { words = "is empty" }]\n'
+        '[[claim]]\nover = "said"\nquote = "{words}"\nplace = "section 1"\n'
+    )
+    words = [sys.executable, str(SCRIPT), "paper.toml", "text"]
+    found = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert found.stdout == "text: not in the text: is empty\n1 of 2 quotations stand in text\n"

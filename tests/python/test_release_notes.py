@@ -1,17 +1,10 @@
 """The notes of a release are the changelog's section of its version; anything else is refused."""
 
-import importlib.util
-from pathlib import Path
-
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from scripts import ROOT, script
 
-_SPEC = importlib.util.spec_from_file_location("release_notes", ROOT / ".github" / "release_notes.py")
-assert _SPEC is not None
-assert _SPEC.loader is not None
-release_notes = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(release_notes)
+release_notes = script(".github/release_notes.py")
 
 CHANGELOG = """
 # Changelog

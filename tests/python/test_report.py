@@ -15,6 +15,8 @@ import celltrain as ct
 from celltrain import lab_link, manifests
 from celltrain.report import comparison_report, reproduction_report, run_report
 from celltrain.report.page import Page, Safe
+from celltrain.text import interval
+from celltrain.traces import flow_groups
 
 VOID = {"meta", "link", "br"}
 
@@ -187,3 +189,24 @@ def test_a_report_names_the_unit_of_its_queues(scenario: ct.Scenario) -> None:
     packets = scenario.with_({"link.framing": "packets", "switch.buffer": "20 packets"})
     for one, unit in ((scenario, "cells"), (packets, "packets")):
         assert f"In {unit}, to one scale" in run_report(ct.run(one, replications=1, trace=True))
+
+
+def test_a_run_with_short_flows_answers_how_long_they_take(scenario: ct.Scenario) -> None:
+    """The first screen has the completion times that the table of measures has."""
+    size = {"kind": "fixed", "bytes": "20 kB"}
+    short = {"traffic": {"kind": "short-flows", "load": 0.2, "size": size}, "duration": "500 ms"}
+    result = ct.run(scenario.with_(short), replications=3)
+    answer = run_report(result).partition('class="answer"')[2].partition("<figure")[0]
+    for name in ("fct_p50", "fct_p99"):
+        assert interval(result.estimate(name), "s") in answer
+    assert "and cells spend" in answer
+    packets = ct.run(
+        scenario.with_({"link.framing": "packets", "switch.buffer": "40 packets"}), replications=1
+    )
+    assert "and packets spend" in run_report(packets)
+
+
+def test_a_group_is_called_as_its_flows_unless_two_would_be_called_the_same() -> None:
+    named = {"flow": ["cubic1", "cubic2", "bbr1", "3", "f1", "f2"], "group": [1, 1, 2, 3, 4, 5]}
+    assert list(flow_groups(named).values()) == ["cubic", "cubic", "bbr", "group 3", "group 4", "group 5"]
+    assert set(flow_groups({"flow": ["a1", "b1"], "group": [1, 1]}).values()) == {"group 1"}

@@ -11,7 +11,7 @@ import pytest
 
 import celltrain as ct
 from celltrain import _core, manifests
-from celltrain.notes import advice
+from celltrain.advice import advice
 from celltrain.resolved import moved
 
 if TYPE_CHECKING:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -16,22 +13,15 @@ import pytest
 import celltrain as ct
 from celltrain import papers
 from celltrain.papers.tries import TRIED
+from scripts import ROOT, script
 
-ROOT = Path(__file__).parents[2]
 PLANNED = sorted((ROOT / "papers").glob("*/tried.toml"))
 
 
 @pytest.fixture
-def tried() -> Iterator[ModuleType]:
+def tried() -> ModuleType:
     """The script, which is no part of the package."""
-    spec = importlib.util.spec_from_file_location("tried", ROOT / "tests" / "papers" / "tried.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["tried"] = module  # data classes look their module up
-    spec.loader.exec_module(module)
-    yield module
-    del sys.modules["tried"]
+    return script("tests/papers/tried.py")
 
 
 @pytest.mark.parametrize("file", PLANNED, ids=lambda file: file.parent.name)

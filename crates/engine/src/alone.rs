@@ -45,11 +45,17 @@ impl<C: Item + Default> Alone<C> {
 }
 
 impl Merge {
-    /// Takes the trains of the only input that has any, until [`Merge::give_back`] ends that; `None` if there are none or several.
-    /// Nothing may be pushed into that stream meanwhile, and nothing else taken from the merge.
+    /// Looks again at the inputs that had run dry, and takes the trains of the only input that has any, until [`Merge::give_back`] ends
+    /// that; `None` if there are none or several. Nothing may be pushed into that stream meanwhile, and nothing else taken from the merge.
     #[inline]
     pub fn lend_alone<C: Item + Default>(&mut self, streams: &mut [Stream<C>]) -> Option<Alone<C>> {
-        let stream = self.only()?;
+        let stream = match self.sole_input() {
+            Some(stream) => streams[stream].first().map(|_| stream),
+            None => {
+                self.refill(streams);
+                self.only()
+            }
+        }?;
         let (trains, next) = streams[stream].lend();
         Some(Alone { stream, trains, next, part: Train::default() })
     }

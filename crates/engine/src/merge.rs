@@ -54,7 +54,7 @@ impl Merge {
         }
     }
 
-    /// Looks again at the inputs that had run dry. Call it first in every visit.
+    /// Looks again at the inputs that had run dry. Call it first in every visit; [`Merge::lend_alone`] does so too.
     pub fn refill<C: Item>(&mut self, streams: &[Stream<C>]) {
         let (inputs, keys) = (&self.inputs, &mut self.keys);
         // Whose items were last before are often last again, and sooner inserted before the others.
@@ -146,6 +146,15 @@ impl Merge {
         let keys = self.keys.near();
         let Some(head) = keys.last().and_then(|&key| self.head(key, streams)) else { return false };
         head.count > 1 && head.second() > keys[keys.len() / 2].arrival() && keys.len() > 4
+    }
+
+    /// The input, if there is just one. It needs no key, and has none yet.
+    #[inline]
+    pub(crate) fn sole_input(&self) -> Option<StreamId> {
+        match *self.inputs {
+            [stream] if self.keys.first().is_none() => Some(stream),
+            _ => None,
+        }
     }
 
     /// The only input that has items, if there is just one.

@@ -1,7 +1,7 @@
 //! Quantities with units, as scenario files write them: `"1 ms"`, `"155.52 Mbit/s"`, `"64 KiB"`.
 //!
 //! A number without a unit is refused: a file that says `delay = 1` would be read differently by every reader.
-//! Decimal prefixes are powers of ten, also of bytes; `KiB`, `MiB` and `GiB` are powers of 1024 (IEC 80000-13).
+//! Decimal prefixes are powers of ten, also of bytes; `KiB`, `MiB`, `GiB` and `TiB` are powers of 1024 (IEC 80000-13).
 
 use std::{fmt, str::FromStr};
 
@@ -203,8 +203,8 @@ quantity!(
     /// An amount of data in bytes: `"64 KiB"`, `"64 kB"` (65 536 and 64 000 bytes).
     Bytes, "an amount of data", "500 B",
     &[
-        ("B", 1), ("kB", 1_000), ("MB", 1_000_000), ("GB", 1_000_000_000),
-        ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30)
+        ("B", 1), ("kB", 1_000), ("MB", 1_000_000), ("GB", 1_000_000_000), ("TB", 1_000_000_000_000),
+        ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("TiB", 1 << 40)
     ]
 );
 quantity!(
@@ -243,6 +243,7 @@ mod tests {
         assert_eq!("64 KiB".parse(), Ok(Bytes(65_536)));
         assert_eq!("64 kB".parse(), Ok(Bytes(64_000)));
         assert_eq!("2 MiB".parse(), Ok(Bytes(2 << 20)));
+        assert_eq!("1 TB".parse(), Ok(Bytes(1_000_000_000_000)));
         assert_eq!("4.6 ppm".parse(), Ok(Tolerance(4_600)));
     }
 

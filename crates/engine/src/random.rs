@@ -21,9 +21,15 @@ impl Randomness {
     /// The generator of the component called `name`.
     #[must_use]
     pub fn named(&self, name: &str) -> Generator {
+        self.joined(&[name])
+    }
+
+    /// The generator of the component whose name `parts` are, one behind the other.
+    #[must_use]
+    pub fn joined(&self, parts: &[&str]) -> Generator {
         let mut key = splitmix(self.seed);
         key = splitmix(key ^ self.replication.wrapping_add(0x9e37_79b9_7f4a_7c15));
-        for byte in name.bytes() {
+        for byte in parts.iter().flat_map(|part| part.bytes()) {
             key = splitmix(key ^ u64::from(byte));
         }
         let mut bytes = [0; 32];

@@ -95,7 +95,6 @@ fn merged_in_turn(all: &Vec<Stream<Parcel>>, ties: TieBreak, stops: &[u64], both
                 *sent += 1;
             }
         }
-        merge.refill(&streams);
         if let Some(mut alone) = merge.lend_alone(&mut streams) {
             while let Some(train) = alone.next(stop) {
                 let last = train.last();

@@ -158,6 +158,15 @@ fn in_parts(stations: Vec<Station>, streams: usize, partition: &[usize], cap: Ti
     parts.into_iter().map(part).collect()
 }
 
+/// Runs parts each of which gets a thread.
+fn run<N: Process<Token, ()> + Send>(
+    parts: &mut [Part<N, Token, (), ()>],
+    end: Time,
+    interrupt: &mut dyn FnMut() -> bool,
+) -> bool {
+    parts::run(parts, end, interrupt).expect("a thread for each part")
+}
+
 /// The fingerprints of the stations of parts, in the order in which they were before.
 fn of_parts(parts: &[ModelPart], partition: &[usize]) -> Vec<u64> {
     let mut parts: Vec<_> = parts.iter().map(|part| part.processes.iter()).collect();
@@ -179,7 +188,7 @@ fn any_partition_gives_one_result() {
         let mut parts = in_parts(model(seed).0, streams, &partition, (end >> draw.below(7)).max(1));
         // In two pieces, as a run with a warm-up is.
         for until in [end / 3, end] {
-            assert!(parts::run(&mut parts, until, &mut || false), "seed {seed}");
+            assert!(run(&mut parts, until, &mut || false), "seed {seed}");
         }
         assert_eq!(of_parts(&parts, &partition), usual, "seed {seed}, partition {partition:?}");
     }
@@ -202,7 +211,7 @@ fn to_and_fro(lookahead: Time) -> Vec<ModelPart> {
 fn a_run_stops_when_it_is_interrupted() {
     let mut parts = to_and_fro(1);
     let mut asked = 0;
-    let finished = parts::run(&mut parts, NEVER, &mut || {
+    let finished = run(&mut parts, NEVER, &mut || {
         asked += 1;
         asked > 50
     });
@@ -214,7 +223,7 @@ fn a_panic_ends_the_run_with_its_message() {
     for broken in 0..2 {
         let mut parts = to_and_fro(100);
         parts[broken].processes[0].breaks_at = 100_000;
-        let run = AssertUnwindSafe(|| parts::run(&mut parts, NEVER, &mut || false));
+        let run = AssertUnwindSafe(|| run(&mut parts, NEVER, &mut || false));
         let panic = catch_unwind(run).expect_err("a station broke");
         assert_eq!(panic.downcast_ref(), Some(&"station out of order"), "station {broken}");
     }
@@ -223,7 +232,7 @@ fn a_panic_ends_the_run_with_its_message() {
 #[test]
 fn a_ring_without_lookahead_is_found_out_across_parts() {
     let mut parts = to_and_fro(0);
-    let run = AssertUnwindSafe(|| parts::run(&mut parts, 1_000_000, &mut || false));
+    let run = AssertUnwindSafe(|| run(&mut parts, 1_000_000, &mut || false));
     let panic = catch_unwind(run).expect_err("no station can go on");
     let message = panic.downcast_ref::<String>().expect("a sentence");
     assert!(message.starts_with("no process can advance beyond"), "{message}");
@@ -290,5 +299,5 @@ fn a_fast_part_waits_for_a_slow_one() {
         mail: (),
     };
     let mut parts: Vec<_> = stations.into_iter().enumerate().map(part).collect();
-    assert!(parts::run(&mut parts, 2_000_000, &mut || false));
+    assert!(run(&mut parts, 2_000_000, &mut || false));
 }

@@ -116,7 +116,7 @@ impl Live {
             return None;
         }
         let experiment = Experiment::new(&self.scenario).expect("the network was built before");
-        Some(experiment.measure(self.network, &self.begin?))
+        Some(experiment.measure(self.network, self.begin?))
     }
 
     fn vc(&self, stream: StreamId, vci: u32) -> Option<Vc> {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use celltrain_atm::{Cell, cell::PAYLOAD_OCTETS};
 use celltrain_engine::{
     Fingerprint, Time,
+    parts::TooFewThreads,
     stream::StreamId,
     time::NEVER,
     visit::{self, Process, Schedule},
@@ -179,6 +180,8 @@ pub struct Network {
     schedule: Schedule,
     /// The part of each process, if the network runs in parts.
     partition: Option<Vec<usize>>,
+    /// What there was instead of a thread for each part.
+    fewer_threads: Option<TooFewThreads>,
 }
 
 /// How many intervals of a rate allocator a port that is idle catches up with in one visit, which nothing interrupts: milliseconds of
@@ -198,7 +201,7 @@ impl Network {
         let interval = |port: &Port| port.control().map(RateControl::next_interval);
         let shortest = nodes.iter().flat_map(Node::ports).filter_map(interval).min().unwrap_or(NEVER);
         schedule.jump = shortest.saturating_mul(INTERVALS_A_VISIT).max(schedule.cap);
-        Self { nodes, places, streams, flows, schedule, partition: None }
+        Self { nodes, places, streams, flows, schedule, partition: None, fewer_threads: None }
     }
 
     /// Visits in another order or with another cap: the result does not depend on it.
@@ -263,12 +266,28 @@ impl Network {
 
     /// Handles every event before `end`; `false` if interrupted.
     pub(crate) fn run_until(&mut self, end: Time, interrupt: &mut dyn FnMut() -> bool) -> bool {
-        let Self { nodes, streams, schedule, partition, .. } = self;
+        let Self { nodes, streams, schedule, partition, fewer_threads, .. } = self;
         nodes.iter_mut().flat_map(Node::ports_mut).for_each(|port| port.run_on(end));
-        match partition {
-            Some(partition) => parts::run(nodes, streams, schedule, partition, end, interrupt),
-            None => visit::run(nodes, streams, schedule, end, interrupt),
+        while let Some(parts) = partition {
+            match parts::run(nodes, streams, schedule, parts, end, interrupt) {
+                Ok(finished) => return finished,
+                Err(shortage) => {
+                    parts::fold(parts, shortage.threads);
+                    *partition = partition.take().filter(|_| shortage.threads > 1);
+                    *fewer_threads = Some(shortage);
+                }
+            }
         }
+        visit::run(nodes, streams, schedule, end, interrupt)
+    }
+
+    /// That it runs on fewer threads than it was to, if the system had no more.
+    pub(crate) fn fewer_threads(&self) -> Option<String> {
+        let TooFewThreads { threads, error } = self.fewer_threads.as_ref()?;
+        let number = if *threads == 1 { "one thread".to_owned() } else { format!("{threads} threads") };
+        Some(format!(
+            "a run went on in {number}, for the system gave no more ({error}); results are the same"
+        ))
     }
 
     pub(crate) fn host(&self, index: usize) -> &Host {
@@ -436,19 +455,25 @@ impl Network {
 
     /// Takes out what was captured: hosts first, then links, each in the order of the graph.
     pub(crate) fn take_captures(&mut self, graph: &Graph, places: &Places) -> Vec<Capture> {
-        let mut captures = Vec::new();
-        for &host in &places.hosts {
-            let place = &graph.nodes[host].name;
-            let mut hosts = self.nodes.iter_mut().filter_map(Node::host_mut);
-            let tap = hosts.find(|host| host.parts.name == *place).and_then(|host| host.parts.tap.as_mut());
-            let bytes = tap.expect("a captured host has a tap").take();
-            captures.push(Capture { place: place.clone(), content: Content::Packets, bytes });
+        let hosts = self.nodes.iter_mut().filter_map(Node::host_mut);
+        let mut packets: BTreeMap<_, _> =
+            hosts.filter_map(|host| Some((host.parts.node, host.parts.tap.as_mut()?.take()))).collect();
+        let of_host = |host: &usize| Capture {
+            place: graph.nodes[*host].name.clone(),
+            content: Content::Packets,
+            bytes: packets.remove(host).expect("a captured host has a tap"),
+        };
+        let mut captures: Vec<_> = places.hosts.iter().map(of_host).collect();
+        let mut taps: BTreeMap<usize, Vec<_>> = BTreeMap::new();
+        for channel in self.channels() {
+            taps.entry(channel.link()).or_default().extend(channel.tap());
         }
-        for &link in &places.links {
-            let channels = self.channels().filter(|channel| channel.link() == link);
-            let bytes = merged(channels.filter_map(Channel::tap));
-            captures.push(Capture { place: graph.link_name(link), content: Content::Cells, bytes });
-        }
+        let of_link = |link: &usize| Capture {
+            place: graph.link_name(*link),
+            content: Content::Cells,
+            bytes: merged(taps.remove(link).into_iter().flatten()),
+        };
+        captures.extend(places.links.iter().map(of_link));
         captures
     }
 

@@ -8,7 +8,7 @@ use std::mem::take;
 use celltrain_atm::Cell;
 use celltrain_engine::{
     Time,
-    parts::{self, Mail, Part},
+    parts::{self, Mail, Part, TooFewThreads},
     random::{Generator, Randomness},
     stream::Stream,
     visit::{Process, Schedule},
@@ -21,6 +21,9 @@ use crate::{
 };
 
 /// As [`celltrain_engine::visit::run`], process `n` in part `partition[n]`.
+///
+/// # Errors
+/// [`TooFewThreads`] if there is no thread for each part: then nothing has happened to the network.
 pub(crate) fn run(
     nodes: &mut Vec<Node>,
     streams: &mut Streams,
@@ -28,12 +31,18 @@ pub(crate) fn run(
     partition: &[usize],
     end: Time,
     interrupt: &mut dyn FnMut() -> bool,
-) -> bool {
+) -> Result<bool, TooFewThreads> {
     let ends = Ends::of(nodes, streams, partition);
     let mut parts = take_apart(take(nodes), streams, schedule, partition, &ends);
     let finished = parts::run(&mut parts, end, interrupt);
     *nodes = put_together(parts, streams, partition, &ends);
     finished
+}
+
+/// Joins the parts of `partition` to so many at the most, neighbours with each other.
+pub(crate) fn fold(partition: &mut [usize], most: usize) {
+    let number = partition.iter().max().map_or(1, |last| last + 1);
+    partition.iter_mut().for_each(|part| *part = *part * most.min(number) / number);
 }
 
 type NetworkPart = Part<Node, Cell, InFlight, Posts>;
@@ -274,5 +283,23 @@ fn together<T: Default>(all: &mut [T], mut parts: Vec<Vec<T>>, ways: &[Way], put
         if let Some(part) = way.elsewhere() {
             put_back(one, &parts[part][place]);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fold;
+
+    #[test]
+    fn a_folded_partition_has_as_many_parts_as_it_may() {
+        let folded = |most| {
+            let mut partition = vec![0, 4, 2, 1, 3, 4];
+            fold(&mut partition, most);
+            partition
+        };
+        assert_eq!(folded(5), [0, 4, 2, 1, 3, 4]);
+        assert_eq!(folded(9), [0, 4, 2, 1, 3, 4]);
+        assert_eq!(folded(2), [0, 1, 0, 0, 1, 1]);
+        assert_eq!(folded(1), [0; 6]);
     }
 }

@@ -326,7 +326,7 @@ fn errors_in_overrides_name_the_override() {
         ("duration", "1000001 s", "duration: expected 1 ps to 1000000 s, found 1000001 s"),
         ("duration", "0 s", "duration: expected 1 ps to 1000000 s, found 0 s"),
         ("warm-up", "1 s", "warm-up: the warm-up (1 s) must be shorter than the duration (1 s)"),
-        ("sample", "1 ps", "sample: expected 100 ns or more (at most 10000000 samples a run), found 1 ps"),
+        ("sample", "1 ps", "sample: expected 100 ns or more (at most 10000000 samples per run), found 1 ps"),
         ("seed", "-1", "seed: expected a whole number from 0 to 9223372036854775807, found -1"),
         ("replications", "0", "replications: expected 1 to 100000, found 0"),
         ("schema", "2", "schema: expected 1, the only version, found 2"),

@@ -116,7 +116,7 @@ fn an_entry_changes_one_flow_of_a_group() {
     ));
     let [one, other] = &graph.flows[..] else { panic!("two flows") };
     assert_eq!((one.stop, other.stop), (Some(Duration(9 * MS)), Some(Duration(5 * MS))));
-    assert_eq!((one.start, one.tcp), (other.start, other.tcp), "the rest is the group's");
+    assert_eq!((one.start, &one.tcp), (other.start, &other.tcp), "the rest is the group's");
     assert_eq!(one.tcp.mss, 1000, "keys that a group does not give are those of [tcp]");
 }
 

@@ -75,19 +75,25 @@ impl RunResult {
         self.inner.cell_hops
     }
 
+    /// That it ran on fewer threads than it was to, if the system had no more.
+    #[getter]
+    fn fewer_threads(&self) -> Option<&str> {
+        self.inner.fewer_threads.as_deref()
+    }
+
     /// Metrics of the whole network: (name, value, unit).
     #[getter]
     fn summary(&self) -> Vec<(&'static str, f64, &'static str)> {
         self.inner.summary.iter().map(|metric| (metric.name, metric.value, metric.unit)).collect()
     }
 
-    /// One row a flow, as columns.
+    /// One row per flow, as columns.
     #[getter]
     fn flows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         columns(py, &self.inner.flows)
     }
 
-    /// One row a port, as columns.
+    /// One row per port, as columns.
     #[getter]
     fn ports<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         columns(py, &self.inner.ports)
@@ -99,7 +105,7 @@ impl RunResult {
         columns(py, &self.inner.events)
     }
 
-    /// One row a bin of a distribution, as columns; empty unless the scenario asks for them.
+    /// One row per bin of a distribution, as columns; empty unless the scenario asks for them.
     #[getter]
     fn distributions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         if self.inner.distributions.counts("low").is_empty() {

@@ -5,6 +5,7 @@ failed, 2 bad input, 3 a defect of celltrain, 130 interrupted.
 """
 
 import sys
+import warnings
 from importlib import import_module
 from typing import Annotated, Any, NamedTuple
 
@@ -25,37 +26,25 @@ class Entry(NamedTuple):
 
 
 COMMANDS = {
-    "new": Entry(
-        "new", "Make a folder to start from: a commented scenario, a README, and the schema for an editor."
-    ),
-    "run": Entry("run", "Run a scenario and print the mean of every measure with its 95 % interval."),
-    "reproduce": Entry(
-        "reproduce", "Reproduce a paper: its tables beside the published values, its figures, its claims."
-    ),
+    "new": Entry("new", "Make a folder to start from, with a commented scenario."),
+    "run": Entry("run", "Run a scenario, and print every measure with its interval."),
+    "reproduce": Entry("reproduce", "Reproduce a paper: its tables, its figures and its claims."),
     "sweep": Entry("sweep", "Run a scenario at every point of a plan."),
     "compare": Entry(
         "compare",
-        "Run several variants of a scenario with the same seeds, and name the best one by each measure.",
+        "Compare variants of a scenario, and name the best ones.",
     ),
-    "suite": Entry(
-        "suite", "Evaluate policies or stacks by every section of a suite, and judge its statements."
-    ),
-    "lab": Entry("lab", "Open the lab: the same engine, live in a browser, served on this machine."),
-    "check": Entry(
-        "inspect", "Check a scenario without running it, and name the settings that have no effect."
-    ),
+    "suite": Entry("suite", "Evaluate policies or stacks by the statements of a suite."),
+    "lab": Entry("lab", "Open the lab: the same engine, live in a browser."),
+    "check": Entry("inspect", "Check a scenario without running it, or a results folder."),
     "policies": Entry("inspect", "List the discard policies, or describe one with its parameters."),
-    "measures": Entry(
-        "inspect", "List the measures, or define one: formula, unit, source, and the frame that has it."
-    ),
+    "measures": Entry("inspect", "List the measures, or define one."),
     "schema": Entry("inspect", "Print the JSON schema of scenario files."),
     "store": Entry(
         "store",
-        "List the finished runs that a results folder keeps, by the version of celltrain that made them.",
+        "List the finished runs that a results folder keeps.",
     ),
-    "bench": Entry(
-        "inspect", "Measure the speed of the simulator beside a bare loop that only merges and counts cells."
-    ),
+    "bench": Entry("inspect", "Measure the speed of the simulator beside a bare loop."),
     "plot": Entry("plot", "Draw pictures of results, and of what happens inside a run."),
 }
 """The commands in the order of the help. Each summary is the first sentence of the command's own help."""
@@ -117,8 +106,13 @@ def application() -> typer.Typer:
     return app
 
 
+def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
+    terminal.note(f"note: {message}")
+
+
 def main() -> None:
     """Runs the command line and exits with its status."""
+    warnings.showwarning = _show_warning
     try:
         application()()
     except KeyboardInterrupt:

@@ -72,7 +72,10 @@ def compare(
     overwrite: options.Overwrite = False,
     json: options.Json = False,
 ) -> None:
-    """Run several variants of a scenario with the same seeds, and name the best one by each measure."""
+    """Compare variants of a scenario, and name the best ones.
+
+    All variants run with the same seeds. The best one is named by each measure, if that is clear.
+    """
     from celltrain import comparison
 
     _refuse_two_ways({"--policies": policies is not None, "--vary": bool(vary), "--with": with_ is not None})
@@ -196,9 +199,14 @@ def _value(text: str) -> object:
 
 
 def _show(found: "Comparison") -> None:
+    from celltrain.advice import advice_on_variants
+    from celltrain.text import counted
+
     m = found.manifest
     titles = [measure.title for measure in found.measures]
-    terminal.say(f"{m['name']}: {m['replications']} replications of each variant, seed {m['seed']}")
+    terminal.say(
+        f"{m['name']}: {counted(m['replications'], 'replication')} of each variant, seed {m['seed']}"
+    )
     terminal.say(f"bottleneck: {m['bottleneck'] or 'none, there is no switch'}")
     terminal.heading("Mean ± 95 % interval")
     terminal.table(("variant", *titles), found.mean_lines())
@@ -211,3 +219,4 @@ def _show(found: "Comparison") -> None:
     terminal.say("")
     for sentence in (*found.sentences(), *found.alike_sentences()):
         terminal.say(sentence)
+    terminal.say_notes(advice_on_variants(found))

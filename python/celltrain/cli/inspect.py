@@ -19,18 +19,22 @@ __all__ = ["bench", "check", "measures", "policies", "schema"]
 
 
 def check(
-    scenario: options.Scenario,
+    scenario: Annotated[
+        str, typer.Argument(metavar="SCENARIO", help="A scenario file (TOML), or a results folder.")
+    ],
     set_: options.Set = None,
     resolved: Annotated[
         bool, typer.Option("--resolved", help="Print every value in force, including presets and defaults.")
     ] = False,
     json: options.Json = False,
 ) -> None:
-    """Check a scenario without running it, and name the settings that have no effect.
+    """Check a scenario without running it, or a results folder.
 
-    For a results folder, compare every file with its checksum and list the defaults that have changed since.
+    Of a scenario, the settings that have no effect are named. Of a results folder, every file is compared
+    with its checksum, and the defaults that have changed since are listed.
     """
     from celltrain.notes import notes
+    from celltrain.text import counted
 
     if Path(scenario).is_dir():
         _check_folder(Path(scenario))
@@ -54,11 +58,10 @@ def check(
         terminal.say(loaded.resolved_toml().rstrip())
     else:
         terminal.say(
-            f"{scenario} is valid: {loaded.name}, {loaded.replications} replications "
+            f"{scenario} is valid: {loaded.name}, {counted(loaded.replications, 'replication')} "
             f"of {loaded.duration:g} s ({loaded.warm_up:g} s warm-up), seed {loaded.seed}, key {loaded.key}"
         )
-        for line in notes(loaded):
-            terminal.say(f"note: {line}")
+        terminal.say_notes(notes(loaded))
 
 
 def _check_folder(path: Path) -> None:
@@ -157,9 +160,10 @@ def measures(
     ] = None,
     json: options.Json = False,
 ) -> None:
-    """List the measures, or define one: formula, unit, source, and the frame that has it.
+    """List the measures, or define one.
 
-    Other words of printed results and columns of files are defined too.
+    A definition has a formula, a unit, a source, and the frame that has the measure. Other words of printed
+    results and columns of files are defined too.
     """
     from celltrain import registry, words
 
@@ -217,7 +221,10 @@ def bench(
     seconds: Annotated[float, typer.Option(metavar="S", help="Measure each workload for S seconds.")] = 2.0,
     json: options.Json = False,
 ) -> None:
-    """Measure the speed of the simulator beside a bare loop that only merges and counts cells."""
+    """Measure the speed of the simulator beside a bare loop.
+
+    The loop only merges and counts cells.
+    """
     from celltrain import _core
 
     known = _core.bench_workloads()

@@ -40,7 +40,10 @@ def lab(
         bool, typer.Option("--link", help="Print the address of the page as a file and exit. No server runs.")
     ] = False,
 ) -> None:
-    """Open the lab: the same engine, live in a browser, served on this machine."""
+    """Open the lab: the same engine, live in a browser.
+
+    The page is served on this machine.
+    """
     built = page()
     suffix = ""
     if scenario is not None:

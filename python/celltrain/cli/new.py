@@ -67,7 +67,10 @@ def new(
     ] = None,
     list_: Annotated[bool, typer.Option("--list", help="List the examples and exit.")] = False,
 ) -> None:
-    """Make a folder to start from: a commented scenario, a README, and the schema for an editor."""
+    """Make a folder to start from, with a commented scenario.
+
+    The folder also has a README, and the schema for an editor.
+    """
     if list_:
         rows = [(name, library.about(path)) for name, path in library.examples().items()]
         terminal.table(("example", "what it shows"), rows, text_columns=2)

@@ -76,9 +76,10 @@ def queue(
     end: End = None,
     out: Out = None,
 ) -> None:
-    """Draw a queue: capacity, thresholds, and cells accepted, discarded or dead.
+    """Draw a queue: its limits, and which cells it takes or loses.
 
-    A cell is dead if some of its frame is lost: it is carried for nothing. A short period shows every cell.
+    The limits are the capacity and the thresholds. A cell is dead if some of its frame is lost: it is carried
+    for nothing. A short period shows every cell.
     """
     target = _target(out, "queue")
     time = (begin, end)
@@ -103,7 +104,10 @@ def queue(
 def windows(
     folder: Folder, variants: VariantNames = None, replication: Replication = 0, out: Out = None
 ) -> None:
-    """Draw the congestion windows of a traced run or comparison, and their sum."""
+    """Draw the congestion windows of a traced run, and their sum.
+
+    A comparison has one panel per variant.
+    """
     target = _target(out, "windows")
     found = _read(folder, ("run", "compare"), {"--variants": variants})
     more: dict[str, Any] = _some(found, variants)
@@ -119,7 +123,10 @@ def compare(
     ] = None,
     out: Out = None,
 ) -> None:
-    """Draw a comparison: one row per variant, one column per measure, the best variant first."""
+    """Draw a comparison: one row per variant, the best first.
+
+    Each measure has a column.
+    """
     target = _target(out, "compare")
     found = _read(folder, ("compare",))
     _drawn(target, lambda: found.plot.compare(measure or ()))
@@ -136,7 +143,10 @@ def sweep(
     ] = False,
     out: Out = None,
 ) -> None:
-    """Draw a measure over the axes of a sweep, all panels on one scale."""
+    """Draw a measure over the axes of a sweep.
+
+    All panels have one scale.
+    """
     target = _target(out, "sweep")
     found = _read(folder, ("sweep",))
     _drawn(target, lambda: found.plot.trade_off() if trade_off else found.plot.sweep(measure))
@@ -149,7 +159,8 @@ def cdf(
         str,
         typer.Argument(
             metavar="METRIC",
-            help="'delay' (of cells at a port), a series such as rtt, a column of flows, or a metric.",
+            help="'delay' (of cells at a port), a series such as cwnd, a column of flows, or a metric. "
+            "Runs with --events have the series rtt.",
         ),
     ],
     entity: Annotated[
@@ -158,7 +169,10 @@ def cdf(
     variants: VariantNames = None,
     out: Out = None,
 ) -> None:
-    """Draw a distribution: the share of values that do not exceed each value, with percentiles."""
+    """Draw a distribution, with its percentiles.
+
+    It is the share of values that do not exceed each value.
+    """
     target = _target(out, "cdf")
     found = _read(folder, ("run", "compare"), {"--variants": variants})
     more: dict[str, Any] = _some(found, variants)
@@ -181,7 +195,10 @@ def flow(
         ),
     ] = None,
 ) -> None:
-    """Draw a TCP connection: sequence numbers, ACKs, windows, and its events with their causes."""
+    """Draw a TCP connection: what it sends, and why.
+
+    The picture shows sequence numbers, ACKs, windows, and the events with their causes.
+    """
     target = _target(out, f"flow-{name.replace('/', '-')}")
     if Path(source).is_dir():
         _refuse(Path(source), {"--set": set_, "--seed": seed})

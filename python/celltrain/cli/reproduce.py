@@ -65,13 +65,13 @@ def reproduce(
     ] = False,
     json: options.Json = False,
 ) -> None:
-    """Reproduce a paper: its tables beside the published values, its figures, its claims.
+    """Reproduce a paper: its tables, its figures and its claims.
 
-    'all' reproduces every paper with the TCP that stands for its own: one folder per paper, one report of
-    all, and with --json a list. With --out the same command goes on where it was stopped.
-    A claim is supported, contradicted or undecided, by the 95 % intervals of at least three replications.
-    A paper's folder has a paper.toml, scenarios and published values (see the guide "Add a paper").
-    A contradicted claim is a result: the exit status is 0, unless --strict asks for 1.
+    Measured values stand beside the published ones. 'all' reproduces every paper with the TCP that stands for
+    its own: one folder per paper, one report of all, and with --json a list. With --out the same command goes
+    on where it was stopped. A claim is supported, contradicted or undecided, by the 95 % intervals of at
+    least three replications. A paper's folder has a paper.toml, scenarios and published values (see the guide
+    "Add a paper"). A contradicted claim is a result: the exit status is 0, unless --strict asks for 1.
     """
     from celltrain import papers
     from celltrain.papers import running

@@ -50,7 +50,10 @@ def run(
     csv: Annotated[bool, typer.Option("--csv", help="With --out, also write every frame as CSV.")] = False,
     json: options.Json = False,
 ) -> None:
-    """Run a scenario and print the mean of every measure with its 95 % interval."""
+    """Run a scenario, and print every measure with its interval.
+
+    A measure is printed as its mean over the replications and half of its 95 % interval.
+    """
     from celltrain import experiment
 
     if out is None:
@@ -105,6 +108,8 @@ def _names(lists: list[str] | None, option: str, example: str) -> list[str]:
 
 
 def _as_json(result: "Result", out: str | None) -> dict[str, object]:
+    from celltrain.advice import advice
+
     kept = (
         "name",
         "key",
@@ -118,16 +123,17 @@ def _as_json(result: "Result", out: str | None) -> dict[str, object]:
         "fingerprints",
     )
     metrics = result.estimates().to_dicts()
-    return {**{name: result.manifest[name] for name in kept}, "metrics": metrics, "out": out}
+    found = {"metrics": metrics, "notes": advice(result), "out": out}
+    return {**{name: result.manifest[name] for name in kept}, **found}
 
 
 def _show(result: "Result") -> None:
     from celltrain import text
-    from celltrain.notes import advice
+    from celltrain.advice import advice
     from celltrain.registry import title
 
     m = result.manifest
-    terminal.say(f"{m['name']}: {m['replications']} replications, seed {m['seed']}")
+    terminal.say(f"{m['name']}: {text.counted(m['replications'], 'replication')}, seed {m['seed']}")
     terminal.say(f"bottleneck: {m['bottleneck'] or 'none, there is no switch'}")
     rows = []
     for row in result.estimates().to_dicts():
@@ -135,5 +141,4 @@ def _show(result: "Result") -> None:
         rows.append((title(row["metric"]), text.interval(found, row["unit"])))
     terminal.table(("measure", "mean ± 95 % interval"), rows)
     terminal.say(options.effort(m, m["replications"]))
-    for line in advice(result):
-        terminal.say(f"note: {line}")
+    terminal.say_notes(advice(result))

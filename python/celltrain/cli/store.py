@@ -18,10 +18,10 @@ def store(
     ] = False,
     json: options.Json = False,
 ) -> None:
-    """List the finished runs that a results folder keeps, by the version of celltrain that made them.
+    """List the finished runs that a results folder keeps.
 
-    Listing changes nothing in the folder. Runs of another version are never read: the same command makes them
-    again.
+    The list is by the version of celltrain that made them. Listing changes nothing in the folder. Runs of
+    another version are never read: the same command makes them again.
     """
     from celltrain.results import core_version
     from celltrain.runs.listing import listing

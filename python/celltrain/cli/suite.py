@@ -54,9 +54,10 @@ def suite(
     overwrite: options.Overwrite = False,
     json: options.Json = False,
 ) -> None:
-    """Evaluate policies or stacks by every section of a suite, and judge its statements.
+    """Evaluate policies or stacks by the statements of a suite.
 
-    Each section runs its scenario with every policy and stack in question and with the suite's baseline.
+    Each section of the suite runs its scenario with every policy and stack in question and with the suite's
+    baseline.
     """
     from celltrain import suite_file
     from celltrain.suite import KIND, Asked, check_suite, old_sections, remove_sections, run_suite, suite_key

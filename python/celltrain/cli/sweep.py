@@ -70,10 +70,14 @@ def _add_report(found: "Sweep", folder: "Folder") -> None:
 
 
 def _show(found: "Sweep", place: Path) -> None:
+    from celltrain.advice import advice_on_sweep
     from celltrain.sweeps.view import mean_lines, measures
+    from celltrain.text import counted
 
     m = found.manifest
-    terminal.say(f"{m['name']}: {m['points']:,} points, {m['runs']:,} runs, seed {m['seed']}")
+    terminal.say(
+        f"{m['name']}: {counted(m['points'], 'point')}, {counted(m['runs'], 'run')}, seed {m['seed']}"
+    )
     titles = [measure.title for measure in measures(found)]
     terminal.table(
         (*found.parameters, *titles), mean_lines(found, MOST_LINES), text_columns=len(found.parameters)
@@ -81,4 +85,5 @@ def _show(found: "Sweep", place: Path) -> None:
     if m["points"] > MOST_LINES:
         terminal.say(f"The first {MOST_LINES} of {m['points']:,} points; {place}/report.html has more.")
     terminal.say(f"{m['cell_hops']:,} cell-hops, fingerprint {m['fingerprint']}")
+    terminal.say_notes(advice_on_sweep(found))
     terminal.say(f"results: {place}" if found.defects else f"results: {place}, report: {place}/report.html")

@@ -47,7 +47,7 @@ class PaperResults(Frames):
 
     @cached_property
     def rows(self) -> "pl.DataFrame":
-        """One row a number of a table: `stack, table, column, row, unit, published, measured, ci95, note`."""
+        """One row per number: `stack, table, column, row, unit, published, measured, ci95, note`."""
         return self._load("rows")
 
     @cached_property

@@ -77,7 +77,7 @@ class Table:
     trace: bool = False
     """Whether its rows need time series. Views over time have them anyhow."""
     transposed: bool = False
-    """Print a line a column, as papers do whose settings are many and whose measures are few."""
+    """Print one line per column, as papers do whose settings are many and whose measures are few."""
     note: str = ""
     """How its printed numbers are to be read, where their deviations say nothing without it."""
     published_times: float = 1.0

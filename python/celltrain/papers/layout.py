@@ -14,7 +14,7 @@ def grid(
 ) -> tuple[list[str], list[list[str]]]:
     """The heading and the lines of a table under a stack, the way round that the description asks for.
 
-    Curves, whose columns are many, are a line a column.
+    Curves, whose columns are many, are printed as one line per column.
 
     Args:
         found: the reproduction.

@@ -119,7 +119,7 @@ class Finding:
 
 
 class Outcomes:
-    """The samples of one TCP stack: for every cell of the tables that ran, a number a replication.
+    """The samples of one TCP stack: for every cell of the tables that ran, one number per replication.
 
     Replication r of every cell ran with the same seed, so samples of two cells are paired.
     """

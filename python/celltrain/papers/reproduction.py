@@ -314,7 +314,7 @@ class Reproduction:
         return Path(path)
 
     def __repr__(self) -> str:
-        count = f"{len(self.tables)} tables and figures, {self.replications} replications"
+        count = f"{len(self.tables)} tables and figures, {text.counted(self.replications, 'replication')}"
         return f"<Reproduction of {self.paper.id}: {count}>"
 
     def to_json(self) -> dict[str, Any]:

@@ -23,6 +23,9 @@ COLUMNS = 5
 ROW = 0.235
 """Inches of a row."""
 
+APART = 0.12
+"""Inches on either side of a column."""
+
 TITLE = 24
 """Letters of a column's title on a line."""
 
@@ -46,6 +49,8 @@ def compared_points(found: "Comparison", measures: "Sequence[Measure] | None" = 
     with styled():
         width = 0.075 * longest + 0.6 + 1.75 * len(shown)
         figure, (axes,) = panels(1, len(shown), max(width, 5.0), ROW * len(order) + 1.25, sharey=True)
+        # A number at the end of an axis must not touch the one at the beginning of the next.
+        figure.set_layout_engine("constrained", w_pad=APART)
         for axis, measure in zip(axes, shown, strict=True):
             _column(axis, found, measure, order)
         axes[0].set_yticks(range(len(order)), order)

@@ -26,6 +26,9 @@ STYLES = ("-", "--", "-.", ":")
 POINTS = 2000
 """Points drawn of a curve."""
 
+OF_EVENTS = ("sent", "retransmitted", "acknowledged", "rtt", "ssthresh")
+"""Series that only runs with recorded events have."""
+
 DECADES = 100
 """The ratio of the 99th percentile to the first from which on the axis is logarithmic."""
 
@@ -61,7 +64,8 @@ def values_of(result: "Result", name: str, entity: str | None = None) -> "tuple[
                 *numeric,
                 *result.summary["metric"].unique(maintain_order=True),
             ]
-            raise unknown("metric", name, list(dict.fromkeys(known)))
+            advice = "Runs that record events have it: --events, or events=True" if name in OF_EVENTS else ""
+            raise unknown("metric", name, list(dict.fromkeys(known)), advice)
         unit = chosen["unit"][0]
         if entity is not None and "entity" not in chosen.columns:
             raise InputError(f"{name} is of the whole run: it has no values of {entity} alone")

@@ -89,7 +89,7 @@ class ResultPlots:
     def cdf(self, metric: str, entity: str | None = None) -> "Figure":
         """The distribution of a series, of a column of flows, or of a summary metric.
 
-        "delay" is the time that cells spend at a port, from the replication 0, which runs again.
+        "delay" is the time that cells spend at a port, from replication 0, which runs again.
 
         Args:
             metric: its name.

@@ -5,6 +5,7 @@ time is drawn cell by cell; over a longer one cells are counted, and over a whol
 occupancy alone.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -120,6 +121,10 @@ def _bottom_height(panel: QueuePanel, lanes: Sequence[str]) -> float:
     return 0.24 * len(lanes) + 0.1 if _is_drawn(panel) and len(lanes) <= MOST_LANES else 0.8
 
 
+LABEL = 0.1
+"""The height of a label beside a panel, as a share of the panel's."""
+
+
 def _top(panel: QueuePanel) -> float:
     """The height of the axis: the capacity where the queue comes near it, otherwise the longest queue."""
     if panel.cells is not None:
@@ -164,18 +169,20 @@ def _occupancy(axis: "Axes", panel: QueuePanel, factor: float, top: float) -> No
     elif panel.sampled is not None:
         drawn = decimate(panel.sampled, POINTS)
         axis.plot(drawn.t * factor, drawn.value, color=USEFUL, linewidth=0.7)
-    for name, height in _levels(panel.port, top).items():
+    above = math.inf
+    for name, height in sorted(_levels(panel.port, top).items(), key=lambda level: -level[1]):
         solid = name.startswith("capacity")
         axis.axhline(
             height, color="#333333", linewidth=1.1 if solid else 0.9, linestyle="-" if solid else "--"
         )
+        above = min(height, above - LABEL * top)
         axis.annotate(
             name,
-            (1, height),
+            (1, above),
             xycoords=("axes fraction", "data"),
-            xytext=(-3, 2),
+            xytext=(4, 0),
             textcoords="offset points",
-            ha="right",
+            va="center",  # beside the picture, where no cross is
             fontsize="x-small",
         )
     axis.set_ylim(0, top)
@@ -247,7 +254,7 @@ def _trains(axis: "Axes", cells: Cells, lanes: Sequence[str], factor: float) -> 
             markeredgewidth=1.3,
             color=DISCARDED,
         )
-    axis.set_ylim(0, len(lanes))
+    axis.set_ylim(0, max(len(lanes), 1))
     axis.set_yticks([place[name] + 0.45 for name in lanes], lanes, fontsize="small")
     axis.tick_params(axis="y", length=0)
     axis.grid(visible=False, axis="y")

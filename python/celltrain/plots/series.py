@@ -39,7 +39,7 @@ class SeriesPanel:
 
 
 def over_time(every: Sequence[SeriesPanel]) -> "Figure":
-    """Time series as lines, a panel a run, all panels over the same time and to one scale."""
+    """Time series as lines, one panel per run, all panels over the same time and to one scale."""
     with styled():
         figure, axes = panels(len(every), 1, 8.0, 2.4 * len(every) + 0.8, sharex=True, sharey=True)
         for (axis,), panel in zip(axes, every, strict=True):

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from celltrain import text
+from celltrain.advice import advice_on_variants
 from celltrain.bounds import bounds
 from celltrain.comparison import POLICY_KEY, Comparison
 from celltrain.registry import Measure
@@ -31,12 +32,13 @@ def comparison_report(found: Comparison, command: Sequence[str] | None = None) -
     page = Page(
         f"{m['name']}: {names}",
         f"One scenario in {len(found.variants)} variants, "
-        f"{m['replications']} replications of each with seed {m['seed']}",
+        f"{text.counted(m['replications'], 'replication')} of each with seed {m['seed']}",
     )
     first, *others = found.measures
     page.lead(
         f"Which variant is best here by {first.title}?", [found.sentences()[0], *found.alike_sentences()]
     )
+    parts.notes(page, advice_on_variants(found))
     _chart(page, found, first)
     page.section("By other measures")
     for measure, sentence in zip(others, found.sentences()[1:], strict=True):
@@ -148,8 +150,10 @@ def _tables(page: Page, found: Comparison) -> None:
 
 
 def _windows(page: Page, found: Comparison, order: Sequence[str]) -> None:
-    traced = {name: windows_of(found.results[name].series) for name in order}
-    if not any(traced.values()):
+    every = {name: windows_of(found.results[name].series) for name in order}
+    # A variant without TCP has none.
+    traced = {name: windows for name, windows in every.items() if windows}
+    if not traced:
         return
     page.section("Windows over time")
     for name, windows in traced.items():

@@ -3,6 +3,7 @@
 Nothing in the file refers to another host, so it works without a network and in twenty years.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -47,6 +48,9 @@ _FRAME = """<!doctype html>
 </body>
 </html>
 """
+
+
+_CODE = re.compile("`([^`]+)`")
 
 
 class Safe(str):
@@ -97,7 +101,7 @@ class Page:
 
     def text(self, text: str, style: str = "") -> None:
         """A paragraph."""
-        self._body.append(f"<p{_class(style)}>{_html(text)}</p>")
+        self._body.append(f"<p{_class(style)}>{_prose(text)}</p>")
 
     def lead(self, question: str, answers: Sequence[str]) -> None:
         """What was asked, and the answer in a few sentences: the first thing that a reader sees."""
@@ -178,6 +182,11 @@ class Page:
 
 def _html(text: str) -> str:
     return text if isinstance(text, Safe) else escape(text)
+
+
+def _prose(text: str) -> str:
+    """Text in which what stands between backticks is code."""
+    return _CODE.sub(r"<code>\1</code>", _html(text))
 
 
 def _class(style: str) -> str:

@@ -1,7 +1,7 @@
 """What reports of every kind have in common: charts of series, provenance, and how to run it again."""
 
 import shlex
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import accumulate
 from math import isfinite
 from typing import Any, Literal
@@ -14,6 +14,7 @@ from celltrain.traces import Trace, common_scale, decimate, total
 
 __all__ = [
     "how_sure",
+    "notes",
     "occupancy_chart",
     "points_chart",
     "rerun",
@@ -24,7 +25,7 @@ __all__ = [
 ]
 
 POINTS = 800
-"""Points that a chart keeps of a series: about one a pixel."""
+"""Points that a chart keeps of a series: about one per pixel."""
 FEW = 8
 """Series of a chart that can have high strips."""
 
@@ -116,6 +117,12 @@ def points_chart(
     }
 
 
+def notes(page: Page, lines: Iterable[str]) -> None:
+    """What a reader of the numbers should know, a paragraph each."""
+    for line in lines:
+        page.text(f"Note: {line}.", "note")
+
+
 def how_sure(page: Page, manifest: Mapping[str, Any]) -> None:
     """The section on uncertainty and provenance.
 
@@ -139,7 +146,8 @@ def how_sure(page: Page, manifest: Mapping[str, Any]) -> None:
         )
     else:
         page.text(
-            "There is one replication, so nothing is said about the spread: ask for more with --replications."
+            "There is one replication, so nothing is said about the spread: ask for more with "
+            "`--replications`."
         )
     rate = manifest["cell_hops"] / max(manifest["wall_time"], 1e-9)
     page.table(

@@ -29,6 +29,9 @@ OPEN = 2
 MOST_CLAIMS = 12
 """Claims of one verdict that are open; more are folded."""
 
+MOST_OPEN = 12
+"""Rows of the table of deviations that are open; more are folded."""
+
 DRAWN = ("curves", "bars")
 """Views whose charts take the place of the table."""
 
@@ -211,14 +214,14 @@ def _fitting(page: Page, found: Reproduction) -> None:
     page.section("How close, and what was fitted")
     held_out = found.paper.held_out
     names = (f"{table} (held out)" if table in held_out else table for table, _, _ in lines)
-    page.table(
-        ("mean deviation, without signs", "row", *compared),
-        [(name, row, *map(text.percent, means)) for name, (_, row, means) in zip(names, lines, strict=True)],
-        text_columns=2,
-    )
+    rows = [
+        (name, row, *map(text.percent, means)) for name, (_, row, means) in zip(names, lines, strict=True)
+    ]
+    with page.folded("Mean deviation of each row, without signs", is_open=len(rows) <= MOST_OPEN):
+        page.table(("table", "row", *compared), rows, text_columns=2)
     for one in found.paper.fitted:
         page.text(
-            f"Calibrated by {', '.join(one.on)}, {one.tried} values or combinations tried: {one.choice}."
+            f"Calibrated on {', '.join(one.on)}: {one.choice}. {one.tried} values or combinations were tried."
         )
     for candidate in found.paper.candidates:
         page.text(f"{candidate.name}: {candidate.text}.")

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from celltrain import statistics, text
-from celltrain.notes import advice
+from celltrain.advice import advice
 from celltrain.registry import title
 from celltrain.report import parts
 from celltrain.report.distributions import add_distributions
@@ -30,11 +30,10 @@ def run_report(result: Result, command: Sequence[str] | None = None) -> str:
         command: what runs it again; with SCENARIO for the file by default.
     """
     m = result.manifest
-    page = Page(m["name"], f"A run of {m['replications']} replications with seed {m['seed']}")
+    page = Page(m["name"], f"A run of {text.counted(m['replications'], 'replication')} with seed {m['seed']}")
     units = {row["metric"]: row["unit"] for row in result.estimates().to_dicts()}
     page.lead("How much arrives, how evenly, and at what price?", _answers(result, units))
-    for line in advice(result):
-        page.text(f"Note: {line}.", "note")
+    parts.notes(page, advice(result))
     _goodput(page, result)
     _series(page, result)
     add_percentiles(page, {m["name"]: result}, [m["name"]])
@@ -47,7 +46,7 @@ def run_report(result: Result, command: Sequence[str] | None = None) -> str:
         )
         page.text("`celltrain measures NAME` defines a measure.", "note")
     page.section("Flows")
-    with page.folded(f"Table of {result.flows['flow'].n_unique()} flows"):
+    with page.folded(f"Table of {text.counted(result.flows['flow'].n_unique(), 'flow')}"):
         _flows(page, result)
     _limits(page, result)
     _guarantees(page, result)
@@ -58,7 +57,7 @@ def run_report(result: Result, command: Sequence[str] | None = None) -> str:
 
 
 def _answers(result: Result, units: Mapping[str, str]) -> list[str]:
-    """What came out, in two sentences."""
+    """What came out, in a few sentences."""
 
     def said(name: str) -> str:
         return text.interval(result.estimate(name), units[name])
@@ -68,11 +67,18 @@ def _answers(result: Result, units: Mapping[str, str]) -> list[str]:
     if "cell_loss_ratio" in units:
         parts_.append(f"cell loss ratio {said('cell_loss_ratio')}")
     first = ", ".join([delivered, *parts_]) + "."
+    lines = [first]
+    if "fct_p50" in units:
+        lines.append(
+            f"Half of the short flows take {said('fct_p50')} or less, and one in a hundred more than "
+            f"{said('fct_p99')}."
+        )
     where = result.manifest.get("bottleneck")
     if not where or "utilisation" not in units:
-        return [first]
-    delay = f", and cells spend {said('delay_mean')} there" if "delay_mean" in units else ""
-    return [first, f"The bottleneck, {where}, is busy for {said('utilisation')} of the time{delay}."]
+        return lines
+    waiting = "cells" if units.get("occupancy_mean", "cells") == "cells" else "packets"
+    delay = f", and {waiting} spend {said('delay_mean')} there" if "delay_mean" in units else ""
+    return [*lines, f"The bottleneck, {where}, is busy for {said('utilisation')} of the time{delay}."]
 
 
 def _goodput(page: Page, result: Result) -> None:

@@ -78,7 +78,8 @@ def _counts(found: SuiteResults) -> str:
 
 
 def _of(manifest: Mapping[str, Any]) -> str:
-    return f"{manifest['replications']} replications of each variant with seed {manifest['seed']}"
+    count = text.counted(manifest["replications"], "replication")
+    return f"{count} of each variant with seed {manifest['seed']}"
 
 
 def _chart(page: Page, found: SuiteResults, section: Section, name: str) -> None:

@@ -3,6 +3,7 @@
 import math
 
 from celltrain import text
+from celltrain.advice import advice_on_sweep
 from celltrain.bounds import Bounds, bounds, reach
 from celltrain.registry import Measure, title
 from celltrain.report import parts
@@ -23,10 +24,12 @@ MOST_ROWS = 500
 def sweep_report(sweep: Sweep) -> str:
     """The report of a sweep as one HTML file."""
     m = sweep.manifest
-    page = Page(m["name"], f"A sweep over {m['points']:,} points, {m['runs']:,} runs with seed {m['seed']}")
+    points, runs = text.counted(m["points"], "point"), text.counted(m["runs"], "run")
+    page = Page(m["name"], f"A sweep over {points}, {runs} with seed {m['seed']}")
     view = View.of(sweep)
     shown = measures(sweep)
     page.lead(f"How does {shown[0].title} depend on {_and(sweep)}?", _answers(sweep, shown[0]))
+    parts.notes(page, advice_on_sweep(sweep))
     for index, one in enumerate(shown):
         if index == 1:
             page.section("Other measures")
@@ -80,9 +83,9 @@ def _asked(page: Page, sweep: Sweep) -> None:
     if until is not None:
         page.text(
             f"Each point was replicated until half of the {text.percent(until['confidence'])} interval of "
-            f"{title(until['metric'])} was at most {text.percent(until['rel-ci'])} of the mean, "
-            f"looked at every {sweep.manifest['replications']} replications, at most "
-            f"{until['max-replications']} times replicated."
+            f"{title(until['metric'])} was at most {text.percent(until['rel-ci'])} of the mean. The interval "
+            f"was computed every {text.counted(sweep.manifest['replications'], 'replication')}, up to "
+            f"{until['max-replications']:,}."
         )
 
 

@@ -114,7 +114,7 @@ class Batch(NamedTuple):
 class Store:
     """The runs of one seed and one version in a results folder.
 
-    The memory that it takes is an index of eight bytes a run, and what a dictionary takes for a scenario.
+    The memory that it takes is an index of eight bytes per run, and what a dictionary takes for a scenario.
     """
 
     def __init__(self, folder: Path | None, seed: int, begin: Callable[[], object] = lambda: None) -> None:

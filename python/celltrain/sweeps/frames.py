@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 __all__ = ["FRAMES", "RECORDED", "FrameWriter", "frame_writer"]
 
 FRAMES = {
-    "summary": "a row a run and metric: point, parameters, replication, metric, value, unit",
-    "flows": "a row a run and flow: point, parameters, replication, then the columns of a run's flows",
-    "ports": "a row a run and port: point, parameters, replication, then the columns of a run's ports",
-    "runs": "a row a run: point, parameters, replication, seed, fingerprint, cell-hops",
+    "summary": "one row per run and metric: point, parameters, replication, metric, value, unit",
+    "flows": "one row per run and flow: point, parameters, replication, then the columns of a run's flows",
+    "ports": "one row per run and port: point, parameters, replication, then the columns of a run's ports",
+    "runs": "one row per run: point, parameters, replication, seed, fingerprint, cell-hops",
 }
 """The frames of a sweep and what they hold."""
 
 RECORDED = {
-    "distributions": "a row a run and bin: point, parameters, replication, then the columns of a run's",
+    "distributions": "one row per run and bin: point, parameters, replication, then the columns of a run's",
 }
 """The frames of a sweep whose scenarios ask for them."""
 

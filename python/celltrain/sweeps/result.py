@@ -88,27 +88,27 @@ class Sweep:
 
     @cached_property
     def summary(self) -> "pl.DataFrame":
-        """One row a run and metric: `point`, the parameters, `replication, metric, value, unit`."""
+        """One row per run and metric: `point`, the parameters, `replication, metric, value, unit`."""
         return self.scan("summary").collect()
 
     @cached_property
     def flows(self) -> "pl.DataFrame":
-        """One row a run and flow."""
+        """One row per run and flow."""
         return self.scan("flows").collect()
 
     @cached_property
     def ports(self) -> "pl.DataFrame":
-        """One row a run and port."""
+        """One row per run and port."""
         return self.scan("ports").collect()
 
     @cached_property
     def runs(self) -> "pl.DataFrame":
-        """One row a run: `point`, the parameters, `replication, seed, fingerprint, cell_hops`."""
+        """One row per run: `point`, the parameters, `replication, seed, fingerprint, cell_hops`."""
         return self.scan("runs").collect()
 
     @cached_property
     def points(self) -> "pl.DataFrame":
-        """One row a point: `point`, the parameters, `replications`."""
+        """One row per point: `point`, the parameters, `replications`."""
         import polars as pl
 
         runs = self.scan("runs").group_by("point", *self.parameters, *self.numeric, maintain_order=True)
@@ -201,8 +201,8 @@ class Sweep:
         """What a parameter changes: every point less the one where the parameter has its first value.
 
         Both have the same value of every other parameter, and replications are paired, since they share their
-        random numbers. One row a point but those of the first value: the parameters, then `mean, sd, ci95, n`
-        of the difference over the replications that both points have.
+        random numbers. One row per point except those of the first value: the parameters, then `mean, sd,
+        ci95, n` of the difference over the replications that both points have.
 
         Raises:
             InputError: there is no such metric or parameter.
@@ -230,6 +230,8 @@ class Sweep:
 
     def to_json(self) -> dict[str, Any]:
         """The object that `celltrain sweep --json` prints."""
+        from celltrain.advice import advice_on_sweep
+
         kept = ("name", "celltrain", "seed", "parameters", "points", "runs", "cell_hops", "fingerprint")
         points = self.points.rows(named=True)
         rows = []
@@ -248,7 +250,7 @@ class Sweep:
                     }
                 )
         rows.sort(key=lambda row: row["point"])
-        return {**{key: self.manifest[key] for key in kept}, "rows": rows}
+        return {**{key: self.manifest[key] for key in kept}, "notes": advice_on_sweep(self), "rows": rows}
 
     @property
     def plot(self) -> "SweepPlots":

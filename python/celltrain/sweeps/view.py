@@ -100,7 +100,7 @@ def measures(sweep: Sweep) -> list[Measure]:
 
 
 def mean_lines(sweep: Sweep, most: int) -> list[tuple[str, ...]]:
-    """A line a point for people, of the first points: its parameters, and every measure with its interval."""
+    """A line for each of the first points: its parameters, and every measure with its interval."""
     columns: list[Sequence[str]] = [
         [str(value) for value in sweep.points[key].head(most)] for key in sweep.parameters
     ]

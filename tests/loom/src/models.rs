@@ -10,11 +10,14 @@ use loom::{
 };
 
 use crate::{
+    Mail, Part, Shared,
+    border::Frontier,
     crossing::Crossing,
     gate::{Gate, Idle, Outcome},
-    stream::Stream,
+    stream::{Stream, Streams},
     threads::Threads,
     time::Time,
+    visit::{Border, Ends},
 };
 
 /// Every order of the steps, with at most so many places where a thread has to let another go on.
@@ -173,5 +176,61 @@ fn all_parts_hear_of_a_jump_and_of_the_end() {
         for part in parts {
             assert_eq!(part.join().unwrap(), 1);
         }
+    });
+}
+
+/// Posts all that a process has put in flight to the other part.
+#[derive(Debug)]
+struct ToOther(usize);
+
+impl Mail<Vec<Time>> for ToOther {
+    type Parcel = Time;
+
+    fn collect(&mut self, _: usize, contents: &mut Vec<Time>, post: &mut dyn FnMut(usize, Time)) {
+        contents.drain(..).for_each(|content| post(self.0, content));
+    }
+
+    fn deliver(contents: &mut Vec<Time>, content: Time) {
+        contents.push(content);
+    }
+}
+
+/// A part of one process, which is one end of stream 0.
+fn part(ends: Ends, other: usize) -> Part<Ends, Time, Vec<Time>, ToOther> {
+    let streams = Streams { streams: vec![Stream::default()], contents: Vec::new() };
+    Part { processes: vec![ends], streams, mail: ToOther(other) }
+}
+
+#[test]
+fn what_a_part_has_received_is_whole_to_its_horizon_and_has_its_contents() {
+    every_order(3, || {
+        let sends = part(Ends { outputs: vec![0], ..Ends::default() }, 1);
+        let receives = part(Ends { inputs: vec![0], ..Ends::default() }, 0);
+        let mut parts = [sends, receives];
+        let shared = Arc::new(Shared::between(&parts));
+        let [mut sends, mut receives] =
+            std::mem::replace(&mut parts, [0, 1].map(|_| part(Ends::default(), 0)));
+        let sending = Arc::clone(&shared);
+        let other = thread::spawn(move || {
+            let Part { streams, mail, .. } = &mut sends;
+            let mut frontier = Frontier::new(0, &*sending, mail);
+            // A visit that sends a train for time 10, with its contents, and knows its output to 20.
+            streams.contents.push(10);
+            streams[0].trains.push(10);
+            streams[0].advance_horizon(20);
+            frontier.send(0, true, streams);
+        });
+        let Part { streams, mail, .. } = &mut receives;
+        let mut frontier = Frontier::new(1, &*shared, mail);
+        for _ in 0..2 {
+            frontier.receive(0, streams);
+            let known = streams[0].horizon();
+            let (trains, contents) = (&streams[0].trains, &streams.contents);
+            assert!(known == 0 || *trains == [10], "known to {known}: {trains:?}");
+            assert!(trains.is_empty() || *contents == [10], "a train without its contents");
+        }
+        other.join().unwrap();
+        frontier.receive(0, streams);
+        assert_eq!((streams[0].horizon(), frontier.received), (20, 1));
     });
 }

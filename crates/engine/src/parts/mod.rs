@@ -14,7 +14,7 @@ mod threads;
 #[cfg(test)]
 mod tests;
 
-use std::{panic::resume_unwind, thread};
+use std::{io, panic::resume_unwind, sync::OnceLock, thread};
 
 use self::{
     border::{Crossings, Frontier},
@@ -72,12 +72,44 @@ const QUIET_ROUNDS: u32 = 2;
 /// How far a part may be ahead of the one furthest behind, in visits: streams between them stay short.
 const VISITS_AHEAD: Time = 2;
 
+/// Fewer threads can be had than a model has parts.
+#[derive(Debug)]
+pub struct TooFewThreads {
+    /// How many can be had, the caller's among them.
+    pub threads: usize,
+    /// Why there are no more.
+    pub error: io::Error,
+}
+
 /// Takes every process of every part to `end`. Each part has a thread of its own; the first part uses the caller's. `interrupt` is polled
 /// as by [`visit::run`], in the caller's thread; the run stops early, with `false`, when it answers `true`.
 ///
+/// # Errors
+/// [`TooFewThreads`] if the system has no thread for each part. Nothing has happened to the parts then.
+///
 /// # Panics
 /// As [`visit::run`]; and if a process does, with its message.
-pub fn run<C, P, N, M>(parts: &mut [Part<N, C, P, M>], end: Time, interrupt: &mut dyn FnMut() -> bool) -> bool
+pub fn run<C, P, N, M>(
+    parts: &mut [Part<N, C, P, M>],
+    end: Time,
+    interrupt: &mut dyn FnMut() -> bool,
+) -> Result<bool, TooFewThreads>
+where
+    C: Item + Send,
+    P: Send,
+    N: Process<C, P> + Send,
+    M: Mail<P>,
+{
+    run_on(parts, end, interrupt, |_| thread::Builder::new())
+}
+
+/// As [`run`], each part but the first on the thread that `builder` makes for it.
+fn run_on<C, P, N, M>(
+    parts: &mut [Part<N, C, P, M>],
+    end: Time,
+    interrupt: &mut dyn FnMut() -> bool,
+    builder: impl Fn(usize) -> thread::Builder,
+) -> Result<bool, TooFewThreads>
 where
     C: Item + Send,
     P: Send,
@@ -87,23 +119,26 @@ where
     let number = parts.len();
     let crossings = Crossings::between(parts);
     let shared = Shared { crossings, gate: Gate::new(number), threads: Threads::new(number) };
+    // No part goes on before all have a thread.
+    let all_begin = OnceLock::new();
     let (first, others) = parts.split_first_mut().expect("a model has at least one part");
     let finished = thread::scope(|scope| {
         let _guard = StopOnPanic(&shared.threads);
         let begin = |(place, part)| {
-            let shared = &shared;
+            let (shared, all_begin) = (&shared, &all_begin);
             let work = move || {
                 let _guard = StopOnPanic(&shared.threads);
-                drive(part, place + 1, shared, end, || shared.threads.is_stopped())
+                *all_begin.wait() && drive(part, place + 1, shared, end, || shared.threads.is_stopped())
             };
-            thread::Builder::new().name(THREAD.to_owned()).spawn_scoped(scope, work)
+            builder(place + 1).name(THREAD.to_owned()).spawn_scoped(scope, work)
         };
-        let others: Result<Vec<_>, _> = others.iter_mut().enumerate().map(begin).collect();
-        let others = others.unwrap_or_else(|error| {
-            panic!(
-                "the system has no thread for each of {number} parts of the network ({error}): run on fewer"
-            )
-        });
+        let mut begun = Vec::with_capacity(number);
+        let keep = |thread: io::Result<_>| thread.map(|thread| begun.push(thread)).err();
+        let missing = others.iter_mut().enumerate().map(begin).find_map(keep);
+        all_begin.get_or_init(|| missing.is_none());
+        if let Some(error) = missing {
+            return Err(TooFewThreads { threads: 1 + begun.len(), error });
+        }
         let mut finished = drive(first, 0, &shared, end, || {
             let stops = shared.threads.is_stopped() || interrupt();
             if stops {
@@ -111,10 +146,10 @@ where
             }
             stops
         });
-        for other in others {
+        for other in begun {
             finished &= other.join().unwrap_or_else(|panic| resume_unwind(panic));
         }
-        finished
+        Ok(finished)
     });
     shared.crossings.empty(parts);
     finished

@@ -1,7 +1,5 @@
 //! The processes, made when all VCs are laid.
 
-use std::collections::BTreeMap;
-
 use celltrain_atm::{
     abr::{Allocator, Rate},
     buffer::{Policy, PortContext},
@@ -46,11 +44,12 @@ impl Builder<'_> {
                 (depth(channel.link) + 1, ranks[channel.link] + 1, Place::Channel(Box::new(channel)))
             })
             .collect();
-        for (node, parts) in hosts {
+        let hosts = hosts.into_iter().enumerate().filter_map(|(node, draft)| Some((node, draft?)));
+        for (node, draft) in hosts {
             // Where ACKs start is where the data has arrived.
-            let receives = parts.sources.is_empty();
+            let receives = draft.parts.sources.is_empty();
             let depth = if receives { self.graph.links.len() } else { 0 };
-            places.push((depth, depth, Place::Host(node, Box::new(parts))));
+            places.push((depth, depth, Place::Host(node, draft)));
         }
         let ports = ports.into_iter().enumerate().filter_map(|(link, draft)| Some((link, draft?)));
         for (link, draft) in ports {
@@ -64,7 +63,7 @@ impl Builder<'_> {
         places.sort_by_key(|place| place.0);
         let mut order: Vec<_> = (0..places.len()).collect();
         order.sort_by_key(|&index| places[index].1);
-        let mut host_index = BTreeMap::new();
+        let mut host_index = vec![usize::MAX; self.graph.nodes.len()];
         let mut made = Made::default();
         let mut places = places.into_iter();
         while let Some((.., place)) = places.next() {
@@ -74,9 +73,9 @@ impl Builder<'_> {
                 return None;
             }
             match place {
-                Place::Host(node, parts) => {
-                    host_index.insert(node, made.nodes.len());
-                    made.add(Node::Host(Box::new(self.finish_host(*parts))));
+                Place::Host(node, draft) => {
+                    host_index[node] = made.nodes.len();
+                    made.add(Node::Host(Box::new(self.finish_host(draft.parts))));
                 }
                 Place::Port(link, draft) => {
                     let (spec, port) = (&self.graph.links[link], self.finish_port(link, *draft, &paused));
@@ -93,8 +92,9 @@ impl Builder<'_> {
         made.join_sharing(|ports| self.finish_switch(ports, &paused));
         let flows = flows
             .into_iter()
-            .map(|ends| FlowEnds { from: host_index[&ends.from], to: host_index[&ends.to], ..ends })
+            .map(|ends| FlowEnds { from: host_index[ends.from], to: host_index[ends.to], ..ends })
             .collect();
+        self.streams.shrink_to_fit();
         let (order, streams) = (made.order(&order), Streams::new(self.streams, self.flight));
         Some(Network::new(made.nodes, made.places, order, streams, flows))
     }
@@ -102,11 +102,11 @@ impl Builder<'_> {
     /// The process of the ports of a switch that share its memory, or of a host's interface that can be paused.
     fn finish_switch(&self, ports: Vec<Port>, paused: &PausedLinks) -> Node {
         let link = ports.first().map(|port| &self.graph.links[port.link]);
-        let memory = link.and_then(|link| link.memory);
+        let memory = link.and_then(|link| link.memory.as_deref());
         let to = link.filter(|link| link.pauses()).map(|link| paused.to(link.from)).unwrap_or_default();
-        let memory = memory.map(|memory| SharedMemory::new(&memory, to.len()));
+        let memory = memory.map(|memory| SharedMemory::new(memory, to.len()));
         let from = ports.iter().map(|port| paused.stream(port.link)).collect();
-        let generator = |port: &Port| self.randomness.named(&format!("port {} ties in memory", port.name));
+        let generator = |port: &Port| self.randomness.joined(&["port ", &port.name, " ties in memory"]);
         let ties = match self.scenario.spec().tie_break {
             scenario::TieBreak::PortId => Vec::new(),
             scenario::TieBreak::Random => ports.iter().map(generator).collect(),
@@ -117,8 +117,8 @@ impl Builder<'_> {
     fn finish_host(&self, mut parts: HostParts) -> Host {
         parts.shrink();
         let merge = Merge::new(&parts.inputs, TieBreak::InputId);
-        let name = parts.name.clone();
-        Host::new(parts, merge, |part| self.randomness.named(&format!("host {name} {part}")))
+        let name = &self.graph.nodes[parts.node].name;
+        Host::new(parts, merge, |part| self.randomness.joined(&["host ", name, " ", part]))
     }
 
     fn finish_port(&self, index: usize, mut draft: PortDraft, paused: &PausedLinks) -> Port {
@@ -127,15 +127,13 @@ impl Builder<'_> {
         let vcs = || draft.vcs.iter().map(|&vc| &self.vcs[vc as usize]);
         let mut contracts: Vec<_> = vcs().map(|vc| vc.contract(index)).collect();
         let flows: Vec<_> = vcs().map(|vc| vc.flow).collect();
-        let mut policers: Vec<_> = vcs().map(|vc| vc.policer(index)).collect();
-        if policers.iter().all(Option::is_none) {
-            policers = Vec::new();
-        }
+        let has_policer = vcs().any(|vc| vc.policer(index).is_some());
+        let policers = vcs().filter(|_| has_policer).map(|vc| vc.policer(index)).collect();
         let name = self.graph.link_name(index);
         let ties = match self.scenario.spec().tie_break {
             scenario::TieBreak::PortId => TieBreak::InputId,
             scenario::TieBreak::Random => {
-                TieBreak::Random(self.randomness.named(&format!("port {name} ties")))
+                TieBreak::Random(self.randomness.joined(&["port ", &name, " ties"]))
             }
         };
         let location = match self.graph.nodes[link.from].kind {
@@ -148,12 +146,13 @@ impl Builder<'_> {
             unit: link.buffer.1,
             rate: link.rate,
             vcs: &contracts,
-            generator: self.randomness.named(&format!("port {name} discard")),
+            generator: self.randomness.joined(&["port ", &name, " discard"]),
         };
         let policy = Policy::new(&link.discard, &context).expect("the scenario was checked");
         let in_switch = location == Location::Switch;
-        let roles = vcs().map(|vc| vc.role).collect();
-        let control = rate_control(self.graph, link, &flows, roles, draft.relays).filter(|_| in_switch);
+        let controls = in_switch && vcs().any(|vc| matches!(vc.role, Role::Controlled { .. }));
+        let roles = || vcs().map(|vc| vc.role).collect();
+        let control = controls.then(|| rate_control(self.graph, link, &flows, roles(), draft.relays));
         let categories = contracts.iter().map(|contract| contract.category);
         let service = ServiceKind::of(link, location, categories);
         let stores = in_switch && self.options.store_queues
@@ -212,14 +211,14 @@ fn ranks(graph: &Graph) -> Vec<usize> {
     ranks
 }
 
-/// The rate control of a port, if data of ABR flows cross it.
+/// The rate control of a port that data of ABR flows cross.
 fn rate_control(
     graph: &Graph,
     link: &Link,
     flows: &[Option<usize>],
     roles: Vec<Role>,
     relays: Vec<RmRelay>,
-) -> Option<Box<RateControl>> {
+) -> Box<RateControl> {
     let minimum = |flow: &Option<usize>| graph.flows[(*flow)?].abr.as_ref().map(|abr| abr.mcr);
     let minima: Vec<_> = flows.iter().map(|flow| minimum(flow).unwrap_or_default()).collect();
     let port = celltrain_atm::abr::Port {
@@ -229,6 +228,5 @@ fn rate_control(
     };
     let allocator = link.allocator.as_ref();
     let allocator = allocator.map(|params| Allocator::new(params, &port).expect("the scenario was checked"));
-    let controls = roles.iter().any(|role| matches!(role, Role::Controlled { .. }));
-    controls.then(|| Box::new(RateControl::new(allocator, roles, relays)))
+    Box::new(RateControl::new(allocator, roles, relays))
 }

@@ -1,6 +1,6 @@
 //! What lies between two processes: streams, shapers, channels of links that lose or are captured.
 
-use std::{collections::BTreeMap, ops::Range};
+use std::ops::Range;
 
 use celltrain_atm::{
     buffer::{DiscardParams, Policy, PolicyName, PortContext},
@@ -14,7 +14,7 @@ use celltrain_engine::{
     stream::{Stream, StreamId},
 };
 
-use super::{Builder, Joint};
+use super::{Builder, Joint, Leaving};
 use crate::{
     capture::CellTap,
     channel::{
@@ -87,7 +87,7 @@ impl Builder<'_> {
 
     /// The stream from one process to the next, made when first asked for.
     pub(super) fn joint(&mut self, from: Joint, to: Joint) -> StreamId {
-        if let Some(&stream) = self.streams_from(from).get(&to) {
+        if let Some(stream) = self.streams_from(from).get(to) {
             return stream;
         }
         let stream = self.add_stream();
@@ -110,10 +110,11 @@ impl Builder<'_> {
     }
 
     /// The streams from a process, by what they lead to.
-    fn streams_from(&mut self, from: Joint) -> &mut BTreeMap<Joint, StreamId> {
+    fn streams_from(&mut self, from: Joint) -> &mut Leaving {
         match from {
+            Joint::Host(host) => &mut self.host_draft(host).next,
             Joint::Link(link) => &mut self.port(link).next,
-            Joint::Host(_) | Joint::Relay { .. } => self.joints.entry(from).or_default(),
+            Joint::Relay { .. } => self.relays.entry(from).or_default(),
         }
     }
 
@@ -145,8 +146,8 @@ impl Builder<'_> {
 
     /// Where the channel that `stream` enters sends on to `to`, made when first asked for, under `vci`.
     pub(super) fn next_hop(&mut self, stream: StreamId, link: usize, to: Joint, vci: u32) -> NextHop {
-        let leaving = match self.streams_from(Joint::Link(link)).get(&to) {
-            Some(&leaving) => leaving,
+        let leaving = match self.streams_from(Joint::Link(link)).get(to) {
+            Some(leaving) => leaving,
             None => {
                 let leaving = self.add_stream();
                 self.streams_from(Joint::Link(link)).insert(to, leaving);
@@ -180,7 +181,7 @@ impl Builder<'_> {
         let way = std::mem::replace(channels, *channels + 1);
         let spec = &self.graph.links[link];
         let name = self.graph.link_name(link);
-        let generator = |what: &str| self.randomness.named(&format!("link {name} {what}"));
+        let generator = |what: &str| self.randomness.joined(&["link ", &name, " ", what]);
         let chance = ChanceLoss {
             random: RandomLoss::new(spec.loss, generator(&format!("loss {way}"))),
             bursts: spec.burst_loss.map(|params| GilbertElliott::new(params, generator("bursts"))),

@@ -57,14 +57,15 @@ struct Builder<'a> {
     flight: InFlight,
     /// How many VCs cross each link; VCs whose reverse path passes its port have the VCIs after these.
     crossing: Vec<usize>,
-    /// The streams from hosts and relays to what is after them; those from links, or behind an impaired link from its channel, stand with
-    /// their ports.
-    joints: BTreeMap<Joint, BTreeMap<Joint, StreamId>>,
+    /// The streams from relays to what is after them; those from hosts stand with them, those from links, or behind an impaired link from
+    /// its channel, with their ports.
+    relays: BTreeMap<Joint, Leaving>,
     /// By link.
     ports: Vec<Option<Box<PortDraft>>>,
     /// The VCs laid so far.
     vcs: Vec<VcDraft>,
-    hosts: BTreeMap<usize, HostParts>,
+    /// By node.
+    hosts: Vec<Option<Box<HostDraft>>>,
     /// By the stream that enters them.
     channels: BTreeMap<StreamId, ChannelParts>,
     /// The streams into the channels that all cells of a link pass, by link.
@@ -88,7 +89,7 @@ struct Circuits {
 
 /// A process in the making, by the number of its node or link.
 enum Place {
-    Host(usize, Box<HostParts>),
+    Host(usize, Box<HostDraft>),
     Port(usize, Box<PortDraft>),
     Channel(Box<ChannelParts>),
     Shaper(Box<Port>),
@@ -137,6 +138,32 @@ enum Joint {
     },
 }
 
+/// The streams from a process, by what they lead to. Most processes have one or two, the port of a switch may have a hundred thousand.
+#[derive(Default)]
+struct Leaving {
+    few: Vec<(Joint, StreamId)>,
+    others: BTreeMap<Joint, StreamId>,
+}
+
+impl Leaving {
+    /// More than this are found by a search tree.
+    const FEW: usize = 8;
+
+    fn get(&self, to: Joint) -> Option<StreamId> {
+        let few = self.few.iter().find(|(joint, _)| *joint == to);
+        few.map(|(_, stream)| *stream).or_else(|| self.others.get(&to).copied())
+    }
+
+    /// A further one.
+    fn insert(&mut self, to: Joint, stream: StreamId) {
+        if self.few.len() < Self::FEW {
+            self.few.push((to, stream));
+        } else {
+            self.others.insert(to, stream);
+        }
+    }
+}
+
 /// A VC that was laid, for the ports that it crosses: they keep its number until they are made, because the routes of a network may
 /// have millions of links together.
 struct VcDraft {
@@ -164,6 +191,12 @@ impl VcDraft {
     }
 }
 
+struct HostDraft {
+    parts: HostParts,
+    /// The streams to the network interfaces.
+    next: Leaving,
+}
+
 #[derive(Default)]
 struct PortDraft {
     inputs: Vec<StreamId>,
@@ -171,7 +204,7 @@ struct PortDraft {
     /// Outputs for the reverse paths on which it relays RM cells.
     relay_outputs: Vec<StreamId>,
     /// The streams to what is behind its link.
-    next: BTreeMap<Joint, StreamId>,
+    next: Leaving,
     /// How many of them lead through a channel.
     channels: usize,
     entries: Vec<VcEntry>,
@@ -208,10 +241,10 @@ pub(crate) fn build(
         streams: Vec::new(),
         flight: InFlight::default(),
         crossing: crossing(graph),
-        joints: BTreeMap::new(),
+        relays: BTreeMap::new(),
         ports: graph.links.iter().map(|_| None).collect(),
         vcs: Vec::new(),
-        hosts: BTreeMap::new(),
+        hosts: graph.nodes.iter().map(|_| None).collect(),
         channels: BTreeMap::new(),
         whole: BTreeMap::new(),
         parting: parting(graph),
@@ -237,8 +270,8 @@ pub(crate) fn build(
 impl Builder<'_> {
     /// Frees what has been made of a network that nobody wants any more, without waiting for it.
     fn discard(self) {
-        let Self { streams, flight, joints, ports, vcs, hosts, channels, circuits, .. } = self;
-        free((streams, flight, joints, ports, vcs, hosts, channels, circuits));
+        let Self { streams, flight, relays, ports, vcs, hosts, channels, circuits, .. } = self;
+        free((streams, flight, relays, ports, vcs, hosts, channels, circuits));
     }
 
     fn flow(&mut self, index: usize, flow: &Flow) -> FlowEnds {
@@ -247,11 +280,11 @@ impl Builder<'_> {
         self.circuits.push(circuits);
         let Circuits { outgoing, incoming, ack_outgoing } = circuits;
         let shares = flow.circuit < index;
-        let name = format!("flow {}", flow.name);
-        let mut generator = self.randomness.named(&format!("{name} start"));
-        let start = Instant::at(generator.uniform(flow.start.from.ps(), flow.start.to.ps()));
+        let generator = |what: &str| self.randomness.joined(&["flow ", &flow.name, what]);
+        let mut begins = generator(" start");
+        let start = Instant::at(begins.uniform(flow.start.from.ps(), flow.start.to.ps()));
         if !flow.traffic.uses_tcp() {
-            let generator = self.randomness.named(&format!("{name} cells"));
+            let generator = generator(" cells");
             let framing = self.graph.links[flow.route[0]].framing;
             let unit = Unit::of(&flow.traffic, framing, &self.scenario.spec().aal5);
             let times = (start, stop_of(flow));
@@ -285,9 +318,9 @@ impl Builder<'_> {
             Traffic::ShortFlows(form) => {
                 let mut arrivals = self.arrivals(form, flow);
                 let next = arrivals.begin(start.ps());
-                let seeds = self.randomness.named(&format!("{name} congestion control"));
+                let seeds = self.randomness.joined(&["flow ", &flow.name, " congestion control"]);
                 let pools = &mut self.host(flow.from).pools;
-                pools.push(Pool::new(arrivals, flow.tcp, seeds, ends(sender)));
+                pools.push(Pool::new(arrivals, *flow.tcp, seeds, ends(sender)));
                 let pool = pools.len() - 1;
                 let kind = Kind::Arrivals { pool: pool as u32 };
                 (kind, Instant::at(next), Carrier::Pool { pool, sender, receiver, size })
@@ -326,7 +359,7 @@ impl Builder<'_> {
         for number in 0..count {
             let [mut sending, receiving] = if both_ways { duplex_ends(flow) } else { simplex_ends(flow) };
             if let Some(sender) = sending.sender_mut() {
-                sender.seed(self.randomness.named(&format!("flow {} congestion control", flow.name)));
+                sender.seed(self.randomness.joined(&["flow ", &flow.name, " congestion control"]));
             }
             self.host(flow.from).endpoints.push(Endpoint {
                 tcp: sending,
@@ -367,7 +400,7 @@ impl Builder<'_> {
             (Some(mean), ArrivalTimes::Poisson) => ArrivalProcess::Poisson { mean },
             (Some(every), ArrivalTimes::Regular) => ArrivalProcess::Regular { every },
         };
-        let generator = |what: &str| self.randomness.named(&format!("flow {} {what}", flow.name));
+        let generator = |what: &str| self.randomness.joined(&["flow ", &flow.name, " ", what]);
         Arrivals {
             process,
             size: form.size.clone(),
@@ -391,22 +424,33 @@ impl Builder<'_> {
     }
 
     fn host(&mut self, node: usize) -> &mut HostParts {
-        let (spec, name) = (self.scenario.spec(), &self.graph.nodes[node].name);
-        let captured = self.captures.hosts.contains(&node);
-        self.hosts.entry(node).or_insert_with(|| HostParts {
-            name: name.clone(),
-            inputs: Vec::new(),
-            outputs: Vec::new(),
-            endpoints: Vec::new(),
-            sources: Vec::new(),
-            abr: Vec::new(),
-            pools: Vec::new(),
-            outgoing: Vec::new(),
-            incoming: Vec::new(),
-            ip: ip_layer(&spec.host),
-            aal5: spec.aal5,
-            tap: captured.then(|| Box::new(PacketTap::default())),
+        &mut self.host_draft(node).parts
+    }
+
+    fn host_draft(&mut self, node: usize) -> &mut HostDraft {
+        let (spec, captures) = (self.scenario.spec(), self.captures);
+        self.hosts[node].get_or_insert_with(|| {
+            let captured = captures.hosts.contains(&node);
+            Box::new(HostDraft { parts: host_parts(node, spec, captured), next: Leaving::default() })
         })
+    }
+}
+
+/// A host without anything to do yet.
+fn host_parts(node: usize, spec: &scenario::Spec, captured: bool) -> HostParts {
+    HostParts {
+        node,
+        inputs: Vec::new(),
+        outputs: Vec::new(),
+        endpoints: Vec::new(),
+        sources: Vec::new(),
+        abr: Vec::new(),
+        pools: Vec::new(),
+        outgoing: Vec::new(),
+        incoming: Vec::new(),
+        ip: ip_layer(&spec.host),
+        aal5: spec.aal5,
+        tap: captured.then(|| Box::new(PacketTap::default())),
     }
 }
 

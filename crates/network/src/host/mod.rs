@@ -188,7 +188,8 @@ pub(crate) struct Host {
 /// What a host is made of.
 #[derive(Debug)]
 pub(crate) struct HostParts {
-    pub(crate) name: String,
+    /// Its number in the graph.
+    pub(crate) node: usize,
     pub(crate) inputs: Vec<StreamId>,
     /// Streams to the network interfaces.
     pub(crate) outputs: Vec<StreamId>,
@@ -284,7 +285,6 @@ impl Host {
 
     /// Handles what happens before `until`.
     pub(crate) fn visit(&mut self, until: Time, streams: &mut Streams) -> u64 {
-        self.merge.refill(streams);
         let mut events = 0;
         while self.next_sample <= until {
             let due = self.next_sample;

@@ -33,21 +33,26 @@ pub fn highest_of(bin: usize) -> u64 {
 /// A histogram of times. Every quantile is right to the width of a bin: 1.6 %.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Histogram {
-    /// Blocks of 64 bins, a doubling each, up to the last one that anything fell into. A network may have very many histograms,
-    /// and most have values in a few blocks.
+    /// The number of the first block.
+    first: usize,
+    /// Blocks of bins, from the first one that anything fell into up to the last. A network may have very many histograms, and most have
+    /// values in a few bins.
     blocks: Vec<Option<Box<Block>>>,
 }
 
-/// The counts of 64 bins.
-type Block = [u64; STEPS as usize];
+/// Bins of a block: a quarter of a doubling.
+const BINS: usize = 16;
+
+/// The counts of the bins of a block.
+type Block = [u64; BINS];
 
 impl Histogram {
     /// Counts one value.
     #[inline]
     pub fn add(&mut self, value: Time) {
         let bin = bin_of(value);
-        match self.blocks.get_mut(bin / STEPS as usize) {
-            Some(Some(counts)) => counts[bin % STEPS as usize] += 1,
+        match self.blocks.get_mut((bin / BINS).wrapping_sub(self.first)) {
+            Some(Some(counts)) => counts[bin % BINS] += 1,
             _ => self.add_first(bin),
         }
     }
@@ -55,21 +60,28 @@ impl Histogram {
     /// Counts the first value of a block.
     #[cold]
     fn add_first(&mut self, bin: usize) {
-        self.block(bin / STEPS as usize)[bin % STEPS as usize] += 1;
+        self.block(bin / BINS)[bin % BINS] += 1;
     }
 
-    /// A block that nothing has fallen into so far.
-    fn block(&mut self, block: usize) -> &mut Block {
-        if block >= self.blocks.len() {
-            self.blocks.resize(block + 1, None);
+    /// A block, which nothing may have fallen into so far.
+    fn block(&mut self, number: usize) -> &mut Block {
+        if self.blocks.is_empty() {
+            self.first = number;
         }
-        self.blocks[block].get_or_insert_with(|| Box::new([0; STEPS as usize]))
+        let before = self.first.saturating_sub(number);
+        self.blocks.splice(..0, (0..before).map(|_| None));
+        self.first -= before;
+        let place = number - self.first;
+        if place >= self.blocks.len() {
+            self.blocks.resize(place + 1, None);
+        }
+        self.blocks[place].get_or_insert_with(|| Box::new([0; BINS]))
     }
 
     /// Adds what another histogram has counted: the sum is the histogram of all values, exactly.
     pub fn merge(&mut self, other: &Self) {
         for (number, counts) in other.blocks() {
-            let sums = match self.blocks.get_mut(number) {
+            let sums = match self.blocks.get_mut(number.wrapping_sub(self.first)) {
                 Some(Some(sums)) => sums,
                 _ => self.block(number),
             };
@@ -79,13 +91,14 @@ impl Histogram {
 
     /// The blocks that anything fell into.
     fn blocks(&self) -> impl DoubleEndedIterator<Item = (usize, &Block)> {
-        self.blocks.iter().enumerate().filter_map(|(number, block)| Some((number, &**block.as_ref()?)))
+        let numbered = self.blocks.iter().enumerate();
+        numbered.filter_map(|(place, block)| Some((self.first + place, &**block.as_ref()?)))
     }
 
     /// The bins that anything fell into, and how much did.
     pub fn bins(&self) -> impl DoubleEndedIterator<Item = (usize, u64)> {
         let counts = self.blocks().flat_map(|(number, counts)| {
-            counts.iter().enumerate().map(move |(place, &count)| (number * STEPS as usize + place, count))
+            counts.iter().enumerate().map(move |(place, &count)| (number * BINS + place, count))
         });
         counts.filter(|&(_, count)| count > 0)
     }
@@ -109,7 +122,7 @@ impl Histogram {
             }
             for (place, &count) in counts.iter().enumerate().filter(|&(_, &count)| count > 0) {
                 if (below + count) as f64 >= target {
-                    let bin = number * STEPS as usize + place;
+                    let bin = number * BINS + place;
                     let (low, high) = (lowest_of(bin) as f64, highest_of(bin) as f64 + 1.0);
                     return low + (high - low) * (target - below as f64) / count as f64;
                 }
@@ -122,6 +135,10 @@ impl Histogram {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
+    use celltrain_engine::random::Randomness;
+
     use super::*;
 
     #[test]
@@ -145,6 +162,30 @@ mod tests {
             let exact = quantile * 1e8;
             assert!((histogram.quantile(quantile) / exact - 1.0).abs() < 0.01, "{quantile}");
         }
+    }
+
+    /// The bins of random values, in any order, against a count of each.
+    #[test]
+    fn values_in_any_order_fall_into_their_bins() {
+        let mut draw = Randomness { seed: 1, replication: 0 }.named("histogram");
+        for _ in 0..200 {
+            let (mut histogram, mut counts) = (Histogram::default(), BTreeMap::new());
+            for _ in 0..draw.below(30) {
+                let magnitude = 1 + draw.below(62);
+                let value = draw.below(1 << magnitude);
+                histogram.add(value);
+                *counts.entry(bin_of(value)).or_insert(0) += 1;
+            }
+            assert!(histogram.bins().eq(counts));
+        }
+    }
+
+    /// A delay that is always about the same takes a block, not a table of all shorter ones.
+    #[test]
+    fn equal_values_take_one_block() {
+        let mut histogram = Histogram::default();
+        (0..5).for_each(|jitter| histogram.add((1 << 40) + jitter));
+        assert_eq!((histogram.blocks.len(), histogram.count()), (1, 5));
     }
 
     #[test]

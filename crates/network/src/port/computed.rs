@@ -238,6 +238,7 @@ impl<F: Fifo> PortCore<Computed<F>> {
         let mut tally = Tally::new(self.service.longest, levels);
         let sums = &mut tally;
         let units = if self.service.per_vc.is_some() || !self.policers.is_empty() {
+            self.merge.refill(streams);
             self.run::<UNITS, true, P>(policy, until, sums, streams)
         } else if let Some(mut alone) = self.merge.lend_alone(streams) {
             let units = match self.control {

@@ -314,7 +314,6 @@ impl Port {
 
     /// Handles the arrivals before `until` and tells the outputs how far they are known.
     pub(crate) fn visit(&mut self, until: Time, streams: &mut Streams) -> u64 {
-        with_core!(&mut self.core, core => core.merge.refill(streams));
         let mut units = 0;
         while let Some(due) = self.next_sample().filter(|&due| due <= until) {
             units += self.handle(due, streams);

@@ -125,7 +125,7 @@ impl Fifo for PacketFifo {
         self.occupancy(now).saturating_add(self.size(cell).into()) > self.capacity()
     }
 
-    #[inline]
+    #[inline(always)]
     fn accept(&mut self, at: Instant, cell: &Cell) {
         let (octets, size) = (u64::from(cell.octets) + self.overhead, self.size(cell));
         if let Some(levels) = &mut self.levels {

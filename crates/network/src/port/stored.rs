@@ -399,6 +399,7 @@ impl PortCore<Stored> {
         streams: &mut Streams,
     ) -> u64 {
         let (mut units, mut train) = (0, Train::default());
+        self.merge.refill(streams);
         while self.merge.next::<false, _>(until, streams, &mut train) {
             units += self.arrive(policy, train, streams);
         }

@@ -11,7 +11,7 @@ use crate::{
 };
 
 impl Experiment<'_> {
-    /// One row a flow; `delays` are those of each flow's VC, and `responses` the response times of its requests.
+    /// One row per flow; `delays` are those of each flow's VC, and `responses` the response times of its requests.
     pub(super) fn flow_table(
         &self,
         counts: &[FlowCounts],

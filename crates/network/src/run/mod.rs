@@ -69,11 +69,11 @@ pub struct RunResult {
     pub cell_hops: u64,
     /// Metrics of the whole network.
     pub summary: Vec<Metric>,
-    /// One row a flow.
+    /// One row per flow.
     pub flows: Table,
-    /// One row a port.
+    /// One row per port.
     pub ports: Table,
-    /// Whole distributions, if `measures.distributions` asks for them: one row a flow, group of flows or port, and bin.
+    /// Whole distributions, if `measures.distributions` asks for them: one row per flow, group of flows or port, and bin.
     pub distributions: Table,
     /// Series, if asked for.
     pub series: Vec<Series>,
@@ -81,6 +81,8 @@ pub struct RunResult {
     pub events: Table,
     /// Captures, if [`Experiment::capture`] asked for them.
     pub captures: Vec<Capture>,
+    /// That it ran on fewer threads than it was to, if the system had no more: a sentence. It changes nothing else.
+    pub fewer_threads: Option<String>,
 }
 
 /// A scenario made ready to run: its graph, checked.
@@ -231,25 +233,24 @@ impl<'a> Experiment<'a> {
             free(network);
             return None;
         }
-        Some(self.measure(network, &begin))
+        Some(self.measure(network, begin))
     }
 
     /// What came out of a run that has reached its end; the measured part of it began at `begin`.
-    pub(crate) fn measure(&self, mut network: Network, begin: &Snapshot) -> RunResult {
+    pub(crate) fn measure(&self, mut network: Network, begin: Snapshot) -> RunResult {
         network.check_conservation();
         let mut events = self.events(&mut network);
         let captures = network.take_captures(&self.graph, &self.captures);
         let (window, end) = (self.window(), self.scenario.spec().duration.ps());
-        let flows: Vec<_> = std::iter::zip(&begin.flows, FlowCounts::of_all(&network, end))
-            .map(|(begin, end)| end.since(begin))
-            .collect();
+        // What was at the beginning gives its room to the differences: there may be very many.
+        let (mut flows, ports) = (begin.flows, begin.ports);
+        std::iter::zip(&mut flows, FlowCounts::of_all(&network, end))
+            .for_each(|(flow, end)| *flow = end.since(flow));
         let locked = network.locked();
-        let mut ports = Vec::with_capacity(begin.ports.len());
-        let counts = std::iter::zip(&begin.ports, PortCounts::of_all(&network));
-        ports.extend(
-            std::iter::zip(network.ports(), counts)
-                .map(|(port, (begin, end))| PortMeasures::new(port, begin, &end, window, &locked)),
-        );
+        let counts = ports.into_iter().zip(PortCounts::of_all(&network)).zip(network.ports());
+        let ports: Vec<_> = counts
+            .map(|((begin, end), port)| PortMeasures::new(port, &begin, &end, window, &locked))
+            .collect();
         let excess = Excess::of(&self.guaranteed(&flows));
         let delays: Vec<_> = network.flows.iter().map(|ends| network.delays(ends)).collect();
         let responses: Vec<_> = network.flows.iter().map(|ends| network.response_times(ends)).collect();
@@ -269,6 +270,7 @@ impl<'a> Experiment<'a> {
             series,
             events: events.table(),
             captures,
+            fewer_threads: network.fewer_threads(),
         }
     }
 

@@ -154,10 +154,24 @@ fn repaired(scenario: &mut Table) -> Result<Graph, ScenarioError> {
     for _ in 0..REPAIRS {
         match graph(scenario) {
             Ok(graph) => return Ok(graph),
-            Err(error) => leave_out(scenario, &error.key),
+            Err(error) => {
+                if !enlarged(scenario, &error) {
+                    leave_out(scenario, &error.key);
+                }
+            }
         }
     }
     graph(scenario)
+}
+
+/// Gives switches that pause links the smallest memory in which nothing can be lost, if theirs is refused as too small; whether it
+/// did.
+fn enlarged(scenario: &mut Table, error: &ScenarioError) -> bool {
+    let need = error.message.split_once("it may have to hold ").map(|(_, need)| need.to_owned());
+    let Some(need) = need.filter(|_| error.key == "switch.memory.size") else { return false };
+    put(scenario, "switch.memory.size", need.as_str());
+    put(scenario, "switch.buffer", need);
+    true
 }
 
 /// Removes what a dotted key names, or the innermost table around it that is given.

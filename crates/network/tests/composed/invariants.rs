@@ -10,7 +10,7 @@ use celltrain_network::{
     scenario::{Framing, Graph, Scenario, ScenarioError},
 };
 
-use crate::{captures, measures, panics::caught, ports, stops};
+use crate::{captures, measures, panics::caught, ports, stops, watched};
 
 const RANDOM_VISITS: &str = "random visits";
 const LONG_VISITS: &str = "long visits in reverse";
@@ -117,12 +117,13 @@ impl Trial {
         self.failures.extend(measures::at_the_last_link(&self.scenario, &self.graph, &usual));
         self.failures.extend(measures::distributions(&self.scenario, &usual));
         let lots = self.lots();
-        let sides: [Side; 6] = [
+        let sides: [Side; 7] = [
             (&[RANDOM_VISITS, LONG_VISITS, IN_PARTS], Self::schedules),
             (&[RECORDING, captures::OUT_OF_ORDER], Self::recordings),
             (&[STORED, NO_LIMIT, NO_MEMORY_LIMIT], Self::services),
             (&[ANOTHER_SEED], Self::other_seed),
             (&[stops::STOPPED], stops::stop_and_look),
+            (&[watched::WATCHED, watched::FOLLOWED], watched::watch),
             (&[""], Self::whole_run),
         ];
         let first = |names: &[&str]| names.iter().any(|name| kind.starts_with(name));

@@ -21,6 +21,7 @@ mod soak;
 mod stops;
 mod topology;
 mod traffic;
+mod watched;
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -156,14 +156,16 @@ pub(crate) fn share(draw: &mut Draw, scenario: &mut Table) -> bool {
     shares
 }
 
-/// Lets switches pause links: a memory with much headroom, which alone limits what ports hold.
+/// Lets switches pause links: a memory with much headroom, or none to spare, which alone limits what ports hold.
 fn pause(draw: &mut Draw, scenario: &mut Table) {
     let buffer = scenario["switch"]["buffer"].as_str().unwrap_or_default();
     let Some((_, unit)) = buffer.split_once(' ') else { return };
     let (unit, each) = (unit.to_owned(), if unit == "B" { 1500 } else { 1 });
     let xoff = draw.count(300);
     let xon = draw.whole(1, xoff);
-    let size = format!("{} {unit}", 200_000 * each);
+    // One that is too small is made as large as the headroom demands.
+    let size = if draw.chance(0.6) { 1 } else { 200_000 * each };
+    let size = format!("{size} {unit}");
     put(scenario, "switch.memory.pause.xoff", format!("{} {unit}", xoff * each));
     put(scenario, "switch.memory.pause.xon", format!("{} {unit}", xon * each));
     put(scenario, "switch.memory.size", size.as_str());

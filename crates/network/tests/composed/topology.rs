@@ -277,7 +277,8 @@ fn rate_changes(draw: &mut Draw) -> Value {
         at += draw.scale * draw.magnitude(0.1, 5.0) + 1.0;
         let mut change = Table::new();
         put(&mut change, "at", picoseconds(at));
-        put(&mut change, "rate", draw.bit_rate());
+        let rate = if draw.chance(0.1) { *draw.pick(&["1 kbit/s", "8 Tbit/s"]) } else { &draw.bit_rate() };
+        put(&mut change, "rate", rate);
         changes.push(change);
     }
     tables(changes)

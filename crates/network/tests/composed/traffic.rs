@@ -87,6 +87,13 @@ fn stack(draw: &mut Draw, schema: &Schema) -> Table {
     if draw.chance(0.5) {
         put(&mut table, "mss", format!("{} B", *draw.pick(&[1, 40, 100, 500, 512, 536, 1460, 4000, 9140])));
     }
+    let mut beside = draw.beside("largest segments");
+    if beside.chance(0.03) {
+        // The largest that an IP packet can hold, with and without timestamps; a window that holds it needs a scale.
+        put(&mut table, "mss", *beside.pick(&["65495 B", "65483 B", "65484 B"]));
+        put(&mut table, "window-scaling", true);
+        put(&mut table, "receive-window", "1 MiB");
+    }
     if draw.chance(0.6) {
         // Timeouts that fall into the run.
         let least = draw.scale * draw.magnitude(0.5, 20.0);

@@ -1,5 +1,7 @@
 //! Which runs are shared out among threads, and that nothing comes of it but time.
 
+use std::{env, process::Command};
+
 use celltrain_network::Experiment;
 
 use crate::common::{scenario, traced};
@@ -57,4 +59,44 @@ fn what_would_not_gain_runs_on_one_thread() {
     assert!(threads_for(&pairs("")) > 1);
     let abr = pairs("allocator.algorithm = \"erica\"\n[vc]\ncategory = \"abr\"\n");
     assert_eq!(threads_for(&abr), 1, "RM cells are rewritten on their way");
+}
+
+/// The size of a thread's stack unless it is told another.
+const STACK: &str = "RUST_MIN_STACK";
+
+/// A stack that no address space has room for: a process in which each thread is to have it gets none.
+const NO_ROOM: usize = 1 << (usize::BITS - 2);
+
+/// As [`run_on`], in three parts, and what is said of threads that could not be had.
+fn in_three_parts(tables: &str) -> (Option<String>, String) {
+    let scenario = scenario(tables);
+    let experiment = Experiment::new(&scenario).unwrap_or_else(|error| panic!("{error}"));
+    let mut network = experiment.network(1, 0, traced());
+    network.set_partition((0..network.processes()).map(|process| process % 3).collect());
+    network.record_events();
+    let mut result = experiment.run_network(network, &mut || false).expect("nothing interrupts");
+    (result.fewer_threads.take(), format!("{result:?}"))
+}
+
+#[test]
+fn without_further_threads_a_run_goes_on_in_its_own() {
+    const NAME: &str = "threads::without_further_threads_a_run_goes_on_in_its_own";
+    let tables = fat_tree("1 Gbit/s", "20 us", "5 ms");
+    let no_room = NO_ROOM.to_string();
+    if env::var(STACK).as_ref() == Ok(&no_room) {
+        let (shortage, said) = in_three_parts(&tables);
+        assert_eq!(said, run_on(&tables, 1).1);
+        let sentence = shortage.expect("there is no other thread");
+        assert!(
+            sentence.starts_with("a run went on in one thread, for the system gave no more ("),
+            "{sentence}"
+        );
+        return;
+    }
+    assert_eq!(in_three_parts(&tables).0, None, "there are threads");
+    let mut alone = Command::new(env::current_exe().expect("this program"));
+    alone.args(["--exact", NAME, "--test-threads=1"]).env(STACK, no_room);
+    let output = alone.output().expect("another process of this program");
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && printed.contains("1 passed"), "{printed}");
 }

@@ -30,9 +30,12 @@ const ticks = (low, high, count) => {
   const raw = (high - low) / count;
   if (!(raw > 0)) return [[low, shown(low)]];
   const power = 10 ** Math.floor(Math.log10(raw));
-  const step = power * [1, 2, 5, 10].find((factor) => factor * power >= raw);
-  const first = Math.ceil(low / step - 1e-9);
-  const last = Math.floor(high / step + 1e-9);
+  const ends = (step) => [Math.ceil(low / step - 1e-9), Math.floor(high / step + 1e-9)];
+  // One number says nothing of a scale: two or more.
+  const steps = [10, 5, 2, 1, 0.5, 0.2].map((factor) => factor * power);
+  const usual = steps.findLastIndex((one) => one >= raw);
+  const step = steps.slice(usual).find((one) => ends(one)[1] > ends(one)[0]) || steps[usual];
+  const [first, last] = ends(step);
   const digits = -Math.floor(Math.log10(step) + 1e-9);
   return Array.from({ length: last - first + 1 }, (_, index) => {
     const value = (first + index) * step;
@@ -58,8 +61,12 @@ const wrapped = (name, most) => name.split(" ").reduce((lines, word) => {
   return longer.length <= most || !lines.at(-1) ? [...lines.slice(0, -1), longer] : [...lines, word];
 }, [""]);
 
-// `name` with at most so many letters.
-const shortened = (name, most) => (name.length > most ? `${name.slice(0, Math.max(1, most - 1))}…` : name);
+// `name` with at most so many letters: its middle is left out, for names of ports differ at their ends.
+const shortened = (name, most) => {
+  if (name.length <= most) return name;
+  const kept = Math.max(2, Math.floor(most) - 1);
+  return `${name.slice(0, Math.ceil(kept / 2)).trimEnd()}…${name.slice(-Math.floor(kept / 2)).trimStart()}`;
+};
 
 // The room of a letter and of a line of text.
 const [LETTER, LINE] = [6.7, 15];

@@ -4,7 +4,8 @@ class Strips extends Chart {
     super(figure, data);
     this.full = [data.from, data.to];
     this.range = this.full;
-    this.height = data.strips.reduce((sum, strip) => sum + strip.height + 4, 30);
+    this.above = this.peak();
+    this.height = data.strips.reduce((sum, strip) => sum + strip.height + 4, 30 + this.above);
     this.svg.setAttribute("role", "img");
     this.svg.setAttribute("tabindex", 0);
     this.svg.onkeydown = (event) => this.key(event);
@@ -26,6 +27,18 @@ class Strips extends Chart {
     const longest = Math.max(...this.data.strips.map((strip) => strip.name.length));
     this.left = Math.min(longest * LETTER + 14, 0.28 * this.width);
     this.right = this.width - 62;
+  }
+
+  // How far peaks reach above the first strip.
+  peak() {
+    let top = 0;
+    return this.data.strips.reduce((most, strip) => {
+      const height = strip.v.reduce((one, value) => Math.max(one, value), 0) * (strip.height / strip.max);
+      top += strip.height;
+      const reach = height - top;
+      top += 4;
+      return Math.max(most, reach);
+    }, 0);
   }
 
   groups() {
@@ -52,7 +65,7 @@ class Strips extends Chart {
       svgNode(this.svg, "text", { x: this.x(t), y: bottom + 15, "text-anchor": anchor }, label);
     }
     svgNode(this.svg, "text", { x: this.right + 8, y: bottom + 15 }, this.data.xlabel);
-    let top = 0;
+    let top = this.above;
     this.values = this.data.strips.map((strip) => {
       const value = this.strip(strip, top, colours.get(strip.group) || COLOURS[6]);
       top += strip.height + 4;

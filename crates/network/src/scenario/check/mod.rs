@@ -95,8 +95,10 @@ fn time(spec: &Spec) -> Checked {
     within("replications", spec.replications, 1, MAX_REPLICATIONS)?;
     let least = Duration(spec.duration.ps().div_ceil(MAX_SAMPLES));
     if spec.sample < least {
-        let message =
-            format!("expected {least} or more (at most {MAX_SAMPLES} samples a run), found {}", spec.sample);
+        let message = format!(
+            "expected {least} or more (at most {MAX_SAMPLES} samples per run), found {}",
+            spec.sample
+        );
         return Err(Problem::new("sample", message));
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! Flows: those that the topology makes and those of `[[flow]]`, with their routes.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use celltrain_atm::contract::{Category, Policing};
 use celltrain_engine::random::Randomness;
@@ -137,11 +137,11 @@ struct Builder<'a> {
 
 impl Builder<'_> {
     fn flows(mut self, drafts: Vec<Draft>, poll: &mut Poll<'_>) -> Result<Vec<Flow>, Stop> {
-        let tcp = resolve("tcp", &self.spec.tcp)?;
+        let tcp = Arc::new(resolve("tcp", &self.spec.tcp)?);
         let mut flows = Vec::with_capacity(drafts.len());
         for draft in drafts {
             let searched = self.router.searched();
-            let flow = self.flow(draft, tcp, &flows)?;
+            let flow = self.flow(draft, &tcp, &flows)?;
             let hops: usize = flow.hops().map(Iterator::count).iter().sum();
             poll.after(hops + self.router.searched() - searched)?;
             flows.push(flow);
@@ -150,7 +150,7 @@ impl Builder<'_> {
     }
 
     /// The flow after `flows`.
-    fn flow(&mut self, draft: Draft, tcp: Params, flows: &[Flow]) -> Result<Flow, Problem> {
+    fn flow(&mut self, draft: Draft, tcp: &Arc<Params>, flows: &[Flow]) -> Result<Flow, Problem> {
         let Draft { flow: OutlineFlow { name, group, from, to, circuit, common, trace }, entry } = draft;
         let settings = Settings::new(self.spec, entry, common);
         let key = settings.key();
@@ -159,7 +159,8 @@ impl Builder<'_> {
         let traffic =
             if trace.is_empty() { traffic.clone() } else { Traffic::ShortFlows(ShortFlows::of_trace(trace)) };
         let (start, stop) = settings.times(&traffic)?;
-        let tcp = settings.tcp().map_or(Ok(tcp), |(key, stack)| resolve(&key, stack))?;
+        let own = settings.tcp().map(|(key, stack)| resolve(&key, stack)).transpose()?;
+        let tcp = own.map_or_else(|| Arc::clone(tcp), Arc::new);
         let given = settings.entry().and_then(|entry| entry.route.as_ref());
         let there = match given {
             Some(names) => vec![self.explicit_route(&key, names, from, to)?.into()],
@@ -167,7 +168,7 @@ impl Builder<'_> {
         };
         let route = there[0].route.clone();
         let (contract_key, contract) = settings.contract();
-        let abr = (contract.category == Category::Abr).then(|| settings.abr().clone());
+        let abr = (contract.category == Category::Abr).then(|| Arc::new(settings.abr().clone()));
         let goes_back = traffic.uses_tcp() || abr.is_some();
         let back = match there.len() {
             _ if !goes_back => Vec::new(),

@@ -14,7 +14,7 @@ use super::{
 
 /// Checks that the memory of a port's switch suits its link and its buffer, and that the port does not relay RM cells.
 pub(super) fn check_memory(spec: &Spec, outline: &Outline, link: &Link) -> Result<(), Problem> {
-    let Some(memory) = link.memory else { return Ok(()) };
+    let Some(memory) = &link.memory else { return Ok(()) };
     if memory.alpha == Ratio::billionths(0) {
         let message = "at 0 no port may hold anything: give a ratio above 0";
         return Err(Problem::new("switch.memory.alpha", message));

@@ -116,13 +116,13 @@ pub struct Link {
     /// Buffer of the output port; a host's is unlimited.
     pub buffer: Capacity,
     /// The memory that the output port shares with the others of its switch, if it does.
-    pub memory: Option<MemorySpec>,
+    pub memory: Option<Arc<MemorySpec>>,
     /// Discard policy of the output port. Most ports share it.
     pub discard: Arc<DiscardParams>,
     /// The most that one VC may take of the buffer.
     pub vc_buffer: Capacity,
-    /// In which order the output port serves its VCs.
-    pub scheduler: SchedulerParams,
+    /// In which order the output port serves its VCs. Most ports share it.
+    pub scheduler: Arc<SchedulerParams>,
     /// What tells ABR sources their rates, if anything does. Most ports share it.
     pub allocator: Option<Arc<AllocatorParams>>,
 }
@@ -147,8 +147,8 @@ pub struct Flow {
     pub sprayed: [Vec<Way>; 2],
     /// What it carries; [`Flow::start`] stands for the start in it.
     pub traffic: Traffic,
-    /// Its TCP, if the traffic uses it.
-    pub tcp: Params,
+    /// Its TCP, if the traffic uses it. Most flows share it.
+    pub tcp: Arc<Params>,
     /// When it starts.
     pub start: Start,
     /// When its source stops, if it does before the end of the run.
@@ -156,7 +156,7 @@ pub struct Flow {
     /// The contract of its VC in the direction of the data.
     pub contract: Contract,
     /// The ends of that VC, if its category is ABR.
-    pub abr: Option<celltrain_atm::abr::Params>,
+    pub abr: Option<Arc<celltrain_atm::abr::Params>>,
     /// The flow whose VC it uses: its own number, or that of an earlier flow.
     pub circuit: usize,
 }
@@ -203,7 +203,7 @@ impl Link {
 
     /// Whether its output port belongs to a switch that pauses the links which lead to it.
     pub(crate) fn pauses(&self) -> bool {
-        self.memory.is_some_and(|memory| memory.pause.is_some())
+        self.memory.as_ref().is_some_and(|memory| memory.pause.is_some())
     }
 
     /// The rates that it has, one after the other.
@@ -316,7 +316,7 @@ impl Graph {
     #[must_use]
     pub fn link_name(&self, link: usize) -> String {
         let link = &self.links[link];
-        format!("{} > {}", self.nodes[link.from].name, self.nodes[link.to].name)
+        [self.nodes[link.from].name.as_str(), " > ", &self.nodes[link.to].name].concat()
     }
 }
 
@@ -385,14 +385,18 @@ fn check_order(link_outline: &LinkOutline, link: &Link) -> Result<(), Problem> {
 fn links(spec: &Spec, outline: &Outline, names: &Names, poll: &mut Poll<'_>) -> Result<Vec<Link>, Stop> {
     let mut links = Vec::with_capacity(2 * outline.links.len());
     let unlimited = SwitchSpec { buffer: Capacity::UNLIMITED, ..SwitchSpec::default() };
-    let [hosts, switches] = [&unlimited, &spec.switch]
-        .map(|switch| (switch, Arc::new(switch.discard.clone()), switch.allocator.clone().map(Arc::new)));
+    let [hosts, switches] = [&unlimited, &spec.switch].map(|switch| {
+        let (discard, scheduler) = (switch.discard.clone(), switch.scheduler.clone());
+        let (memory, allocator) = (switch.memory, switch.allocator.clone());
+        let shared = (Arc::new(discard), Arc::new(scheduler), memory.map(Arc::new), allocator.map(Arc::new));
+        (switch, shared)
+    });
     for link_outline in &outline.links {
         poll.after(1)?;
         let directions = [(link_outline.from, link_outline.to), (link_outline.to, link_outline.from)];
         for &(from, to) in &directions[..if link_outline.simplex { 1 } else { 2 }] {
             let host = outline.nodes[from].kind == NodeKind::Host;
-            let (switch, discard, allocator) = if host { &hosts } else { &switches };
+            let (switch, (discard, scheduler, memory, allocator)) = if host { &hosts } else { &switches };
             let processing = if outline.nodes[to].kind == NodeKind::Switch { spec.switch.delay.0 } else { 0 };
             let delay = link_outline.link.delay.map_or(spec.link.delay, |range| range.from).0;
             let delay_changes = link_outline.link.delay_changes.as_ref().unwrap_or(&spec.link.delay_changes);
@@ -414,10 +418,10 @@ fn links(spec: &Spec, outline: &Outline, names: &Names, poll: &mut Poll<'_>) -> 
                 delay_changes: delay_changes.clone(),
                 shortest_delay: Duration(shortest.0 + processing),
                 buffer: switch.buffer,
-                memory: switch.memory,
+                memory: memory.clone(),
                 discard: discard.clone(),
                 vc_buffer: switch.vc_buffer.unwrap_or(Capacity::UNLIMITED),
-                scheduler: switch.scheduler.clone(),
+                scheduler: scheduler.clone(),
                 allocator: allocator.clone(),
             };
             let rate = clocks::fastest(link.fastest(), spec.link.rate_spread);

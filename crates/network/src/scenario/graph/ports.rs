@@ -30,7 +30,7 @@ pub(super) fn settle_unit(link: &mut Link) {
         Framing::Packets => Unit::Packets,
     };
     if link.buffer.0.is_none() {
-        let memory = link.memory.and_then(|memory| {
+        let memory = link.memory.as_ref().and_then(|memory| {
             memory.size.unit().or_else(|| memory.pause.and_then(|pause| pause.xoff.unit()))
         });
         link.buffer.1 = link.vc_buffer.unit().or(memory).unwrap_or(carried);
@@ -96,6 +96,7 @@ pub(super) fn override_ports(
             return Err(Problem::new(format!("port.{index}.to"), message));
         };
         let discard = port.discard.clone().map(Arc::new);
+        let scheduler = port.scheduler.clone().map(Arc::new);
         let allocator = port.allocator.clone().map(Arc::new);
         for &link in found {
             links[link].buffer = port.buffer.unwrap_or(links[link].buffer);
@@ -103,7 +104,7 @@ pub(super) fn override_ports(
             if let Some(discard) = &discard {
                 links[link].discard = discard.clone();
             }
-            if let Some(scheduler) = &port.scheduler {
+            if let Some(scheduler) = &scheduler {
                 links[link].scheduler = scheduler.clone();
             }
             if let Some(allocator) = &allocator {

@@ -1,0 +1,47 @@
+"""Runs that the system gives fewer threads than they ask for."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+# Ten million cell-hops and more, by what is expected of it: a run on two cores.
+SCENARIO = """
+schema = 1
+name = "large"
+duration = "30 ms"
+warm-up = "1 ms"
+[topology]
+kind = "fat-tree"
+k = 4
+[link]
+framing = "packets"
+rate = "10 Gbit/s"
+delay = "20 us"
+[switch]
+buffer = "100 packets"
+"""
+
+NO_ROOM = str(1 << 62)
+"""A stack that no address space has room for: a thread of the core that is to have it cannot be had."""
+
+
+def _run(scenario: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "celltrain", "run", str(scenario), "--replications", "1", "--jobs", "2"],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_a_run_goes_on_in_one_thread_and_says_so(tmp_path: Path) -> None:
+    scenario = tmp_path / "large.toml"
+    scenario.write_text(SCENARIO)
+    usual, alone = _run(scenario), _run(scenario, RUST_MIN_STACK=NO_ROOM)
+    assert (usual.returncode, alone.returncode) == (0, 0), alone.stderr
+    assert alone.stdout == usual.stdout
+    assert usual.stderr == ""
+    assert alone.stderr.startswith("note: a run went on in one thread, for the system gave no more (")
+    assert alone.stderr.count("\n") == 1
