@@ -66,6 +66,7 @@ SLOW = {
     "test_papers",
     "test_queue_management",
     "test_reproduction_memory",
+    "test_resuming",
     "test_stub",
     "test_sweep_cluster",
     "test_sweep_memory",

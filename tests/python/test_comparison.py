@@ -178,6 +178,7 @@ def test_replications_are_added_until_a_winner_is_clear(scenario: ct.Scenario) -
         ct.compare(small, ["epd", "ppd"], until_clear="eficiency")
 
 
+@pytest.mark.slow
 def test_the_same_command_is_taken_again_after_more_replications_were_added(
     cli: Cli, scenario_file: Path, tmp_path: Path
 ) -> None:

@@ -127,6 +127,7 @@ replications = 2
 """
 
 
+@pytest.mark.slow
 def test_a_sweep_goes_on_and_makes_them_when_it_is_mended(
     monkeypatch: pytest.MonkeyPatch, scenario_file: Path, cli: Cli, tmp_path: Path
 ) -> None:

@@ -42,6 +42,7 @@ def test_the_sweep_runs_and_its_base_is_the_rest(file: Path, scenario: ct.Scenar
     assert plan.parameters == ["switch.buffer"]
 
 
+@pytest.mark.slow
 def test_the_commands_say_that_they_take_the_base_alone(file: Path, cli: Cli, tmp_path: Path) -> None:
     for words in (("run", file, "--replications", "1"), ("check", file)):
         answer = cli(*words)

@@ -269,6 +269,7 @@ def test_a_run_that_ends_in_a_lock_says_so(cli: Cli, tmp_path: Path) -> None:
     assert not [line for line in advice(two) if "ended in a lock" in line]
 
 
+@pytest.mark.slow
 def test_a_sweep_and_a_comparison_say_which_runs_ended_in_a_lock(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "ring.toml").write_text(RING)
     (tmp_path / "plan.toml").write_text(

@@ -127,6 +127,7 @@ def test_killed_at_every_file_the_bytes_are_the_same(scenario_file: Path, tmp_pa
 # Nothing is lost without a word.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [("run",), ("compare", "--policies", "epd,ppd")])
 def test_results_of_another_seed_are_not_replaced(
     cli: Cli, scenario_file: Path, tmp_path: Path, command: tuple[str, ...]

@@ -95,7 +95,6 @@ def commands(scenario_file: Path) -> dict[str, list[str]]:
     }
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("tiny_paper")
 @pytest.mark.parametrize("kind", ["run", "compare", "sweep", "reproduce"])
 def test_killed_at_many_moments_the_bytes_are_the_same(

@@ -497,6 +497,7 @@ def test_a_check_of_the_folder_reaches_its_sections(tiny: Path, cli: Cli) -> Non
     assert cli("check", out).code == 2
 
 
+@pytest.mark.slow
 def test_a_section_whose_folder_holds_other_results_stays(tiny: Path, cli: Cli) -> None:
     """What was written into it since is not the suite's to remove."""
     out = tiny.parent / "out"

@@ -44,12 +44,32 @@ impl<T: Copy + Default> PayloadQueue<T> {
     #[inline]
     pub(crate) fn send(&mut self) -> (u32, &mut T) {
         let number = self.next;
-        if number.wrapping_sub(self.first) as usize == self.ring.len() {
+        let place = self.vacant_place();
+        self.next = number.wrapping_add(1);
+        (number, &mut self.ring[place])
+    }
+
+    /// The place for the contents of what is sent next, if anything is: [`send_vacant`](Self::send_vacant) sends it.
+    #[inline]
+    pub(crate) fn vacant(&mut self) -> &mut T {
+        let place = self.vacant_place();
+        &mut self.ring[place]
+    }
+
+    /// Sends what [`vacant`](Self::vacant) is the place of; returns its number.
+    #[inline]
+    pub(crate) fn send_vacant(&mut self) -> u32 {
+        let number = self.next;
+        self.next = number.wrapping_add(1);
+        number
+    }
+
+    #[inline]
+    fn vacant_place(&mut self) -> usize {
+        if self.next.wrapping_sub(self.first) as usize == self.ring.len() {
             self.grow();
         }
-        self.next = number.wrapping_add(1);
-        let place = self.place(number);
-        (number, &mut self.ring[place])
+        self.next as usize & (self.ring.len() - 1)
     }
 
     /// Doubles the ring. Everything is in both halves then, and so at its new place too.
@@ -80,8 +100,9 @@ impl<T: Copy + Default> PayloadQueue<T> {
 
     #[inline]
     fn place(&self, number: u32) -> usize {
-        let in_flight = number.wrapping_sub(self.first) < self.next.wrapping_sub(self.first);
-        assert!(in_flight, "frame {number} is not in flight: {} to {} are", self.first, self.next);
+        if number.wrapping_sub(self.first) >= self.next.wrapping_sub(self.first) {
+            not_in_flight(number, self.first, self.next);
+        }
         number as usize & (self.ring.len() - 1)
     }
 
@@ -105,6 +126,13 @@ impl<T: Copy + Default> PayloadQueue<T> {
         self.first = number.wrapping_add(1);
         &mut self.ring[place]
     }
+}
+
+// A function of its own: an assertion with these numbers in its message keeps them in memory.
+#[cold]
+#[inline(never)]
+fn not_in_flight(number: u32, first: u32, next: u32) -> ! {
+    panic!("frame {number} is not in flight: {first} to {next} are");
 }
 
 /// When frames without contents went to the network interface, while they are in flight, and how long those took that have arrived.

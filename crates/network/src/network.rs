@@ -6,6 +6,7 @@ use celltrain_atm::{Cell, cell::PAYLOAD_OCTETS};
 use celltrain_engine::{
     Fingerprint, Time,
     parts::TooFewThreads,
+    random::Randomness,
     stream::StreamId,
     time::NEVER,
     visit::{self, Process, Schedule},
@@ -177,6 +178,8 @@ pub struct Network {
     places: Vec<(usize, usize)>,
     streams: Streams,
     pub(crate) flows: Vec<FlowEnds>,
+    /// By which everything in it was drawn.
+    pub(crate) randomness: Randomness,
     schedule: Schedule,
     /// The part of each process, if the network runs in parts.
     partition: Option<Vec<usize>>,
@@ -196,12 +199,13 @@ impl Network {
         order: Vec<usize>,
         streams: Streams,
         flows: Vec<FlowEnds>,
+        randomness: Randomness,
     ) -> Self {
         let mut schedule = Schedule { order, ..Schedule::in_order(nodes.len()) };
         let interval = |port: &Port| port.control().map(RateControl::next_interval);
         let shortest = nodes.iter().flat_map(Node::ports).filter_map(interval).min().unwrap_or(NEVER);
         schedule.jump = shortest.saturating_mul(INTERVALS_A_VISIT).max(schedule.cap);
-        Self { nodes, places, streams, flows, schedule, partition: None, fewer_threads: None }
+        Self { nodes, places, streams, flows, randomness, schedule, partition: None, fewer_threads: None }
     }
 
     /// Visits in another order or with another cap: the result does not depend on it.

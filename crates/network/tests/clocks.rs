@@ -116,3 +116,16 @@ fn a_tolerance_has_a_unit_and_a_limit() {
     let error = load(&[&edge[..], &[("link.rate-spread", "1 ppm")]].concat()).unwrap().graph().unwrap_err();
     assert!(error.to_string().contains("link.trunk.delay: at 8 Tbit/s"), "{error}");
 }
+
+/// A flow of one packet that meets no other takes what its cells take by the clocks of its links: a slowdown is never below 1 (Alizadeh and
+/// others 2013: completion time over that in an empty network).
+#[test]
+fn the_time_in_an_empty_network_is_by_the_clocks_that_were_drawn() {
+    let traffic = r#"{ kind = "short-flows", every = "20 ms", arrivals = "regular", size = { kind = "fixed", bytes = "1 kB" } }"#;
+    for replication in 0..5 {
+        let overrides = [("topology.sources", "1"), ("link.rate-spread", "1000 ppm"), ("traffic", traffic)];
+        let result = run(&overrides, replication);
+        let slowdown = result.summary.iter().find(|metric| metric.name == "slowdown_mean").unwrap().value;
+        assert!((slowdown - 1.0).abs() < 1e-6, "replication {replication}: {slowdown}");
+    }
+}

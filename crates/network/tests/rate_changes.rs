@@ -129,6 +129,7 @@ fn a_cell_that_comes_at_a_change_is_sent_at_the_new_rate() {
         let [sample, end] = [arrival + 45_000, arrival + 49_000].map(|time| format!("{time} ns"));
         let pairs = [
             ("link.rate", "8480 kbit/s"),
+            ("traffic.frame", "16"),
             ("link.trunk.rate-changes", &changes),
             ("sample", &sample),
             ("duration", &end),

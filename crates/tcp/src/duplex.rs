@@ -60,25 +60,34 @@ impl Duplex {
 
     /// The next segment to send, if any is due. Call it until it returns `None` after each event.
     pub fn poll_segment(&mut self, now: Time) -> Option<Segment> {
+        let mut segment = Segment::default();
+        self.poll_into(now, &mut segment).then_some(segment)
+    }
+
+    /// As [`poll_segment`](Self::poll_segment), but writes the segment where it is needed, and returns whether there is one.
+    #[inline(never)]
+    pub fn poll_into(&mut self, now: Time, segment: &mut Segment) -> bool {
         if self.receiver.answers_syn() {
             self.sender.time_syn_ack(now, self.answered_syn);
             self.answered_syn = true;
-            return self.receiver.poll_segment(now);
+            return self.receiver.poll_into(now, segment);
         }
-        if self.receiver.reports() {
-            return self.pure_ack(now);
+        if self.receiver.reports() || !self.sender.poll_into(now, segment) {
+            return self.pure_ack(now, segment);
         }
-        let Some(mut segment) = self.sender.poll_segment(now) else { return self.pure_ack(now) };
         if segment.flags.contains(Flags::ACK) {
-            self.receiver.ride(now, &mut segment);
+            self.receiver.ride(now, segment);
         }
-        Some(segment)
+        true
     }
 
     /// An ACK without data, if one is due. It has the number of the next new byte (RFC 9293 section 3.10.7.4).
-    fn pure_ack(&mut self, now: Time) -> Option<Segment> {
-        let ack = self.receiver.poll_segment(now)?;
-        Some(Segment { seq: self.sender.sent_up_to(), ..ack })
+    fn pure_ack(&mut self, now: Time, segment: &mut Segment) -> bool {
+        let due = self.receiver.poll_into(now, segment);
+        if due {
+            segment.seq = self.sender.sent_up_to();
+        }
+        due
     }
 
     /// When [`on_timeout`](Self::on_timeout) is to be called, if a timer runs.

@@ -38,6 +38,7 @@ impl Tcp {
     }
 
     /// A segment arrived. Poll afterwards.
+    #[inline]
     pub fn on_segment(&mut self, now: Time, segment: &Segment) {
         match self {
             Self::Sender(sender) => sender.on_segment(now, segment),
@@ -56,12 +57,18 @@ impl Tcp {
     }
 
     /// The next segment to send, if any is due. Call it until it returns `None` after each event.
-    #[inline]
     pub fn poll_segment(&mut self, now: Time) -> Option<Segment> {
+        let mut segment = Segment::default();
+        self.poll_into(now, &mut segment).then_some(segment)
+    }
+
+    /// As [`poll_segment`](Self::poll_segment), but writes the segment where it is needed, and returns whether there is one.
+    #[inline]
+    pub fn poll_into(&mut self, now: Time, segment: &mut Segment) -> bool {
         match self {
-            Self::Sender(sender) => sender.poll_segment(now),
-            Self::Receiver(receiver) => receiver.poll_segment(now),
-            Self::Duplex(both) => both.poll_segment(now),
+            Self::Sender(sender) => sender.poll_into(now, segment),
+            Self::Receiver(receiver) => receiver.poll_into(now, segment),
+            Self::Duplex(both) => both.poll_into(now, segment),
         }
     }
 
@@ -76,6 +83,7 @@ impl Tcp {
     }
 
     /// When [`on_timeout`](Self::on_timeout) is to be called, if a timer runs.
+    #[inline]
     #[must_use]
     pub fn next_timeout(&self) -> Option<Time> {
         match self {

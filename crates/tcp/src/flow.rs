@@ -256,6 +256,15 @@ impl Flow {
         self.trace.record(now, || EventKind::ProbeRepaired { ack, cwnd, ssthresh });
     }
 
+    /// Some of `bytes` are sent again: their ACK would be ambiguous.
+    #[inline(never)]
+    pub(crate) fn note_retransmission(&mut self, bytes: &Range<u64>) {
+        self.stats.retransmitted_segments += 1;
+        let again = bytes.end.min(self.max).min(self.data_end());
+        self.stats.retransmitted_bytes += again.saturating_sub(bytes.start);
+        self.timer.forget_timed_segment();
+    }
+
     /// What every reduction for a loss has in common.
     fn note_loss(&mut self) {
         self.allowance = 0;
@@ -295,6 +304,7 @@ impl Flow {
 
     // RFC 5681 §2: MUST NOT send beyond the highest acknowledgement plus the smaller of cwnd and rwnd
     /// The segment at `nxt` if the congestion and receive windows allow it and it is worth sending.
+    #[inline]
     pub(crate) fn next_in_window(&self) -> Option<Range<u64>> {
         let new = self.nxt == self.max || self.params.limited_transmit_resends;
         let allowance = if new { self.allowance } else { 0 };
@@ -302,7 +312,19 @@ impl Flow {
     }
 
     /// The segment at `nxt` if it is worth sending when nothing beyond `edge` may go.
+    #[inline]
     pub(crate) fn next_below(&self, edge: u64) -> Option<Range<u64>> {
+        let end = self.nxt + self.mss;
+        // A full segment is always worth sending.
+        if end <= edge.min(self.offered) && !self.closed {
+            return Some(self.nxt..end);
+        }
+        self.part_below(edge)
+    }
+
+    /// As [`next_below`](Self::next_below), where what is left may be less than a full segment, or end with the FIN.
+    #[inline(never)]
+    fn part_below(&self, edge: u64) -> Option<Range<u64>> {
         let end = (self.nxt + self.mss).min(self.offered).min(edge);
         if end <= self.nxt {
             return None;

@@ -48,6 +48,9 @@ impl Ranges {
 
     /// Removes all bytes below `edge`.
     pub(crate) fn remove_below(&mut self, edge: u64) {
+        if self.is_empty() {
+            return;
+        }
         let gone = self.ranges.partition_point(|r| r.end <= edge);
         self.bytes -= self.ranges.drain(..gone).map(|r| r.end - r.start).sum::<u64>();
         if let Some(first) = self.ranges.first_mut() {

@@ -1,5 +1,7 @@
 //! The receiving end of a connection.
 
+mod predicted;
+
 use std::ops::Range;
 
 use celltrain_engine::{Time, time::NEVER};
@@ -102,6 +104,12 @@ impl Receiver {
     /// Takes a segment. Poll afterwards.
     pub fn on_segment(&mut self, now: Time, segment: &Segment) {
         self.note_timestamps(segment);
+        if self.predicts(segment) { self.take_predicted(now, segment) } else { self.on_other(now, segment) }
+    }
+
+    /// Any other segment.
+    #[inline(never)]
+    fn on_other(&mut self, now: Time, segment: &Segment) {
         if segment.flags.contains(Flags::SYN) {
             self.syn_ack_due = true;
             self.ecn = self.params.ecn && segment.flags.contains(Flags::ECN_SETUP);
@@ -139,12 +147,21 @@ impl Receiver {
 
     // RFC 5681 §4.2: MUST NOT generate more than one ACK per segment
     /// The next segment to send, if one is due.
-    #[inline]
     pub fn poll_segment(&mut self, now: Time) -> Option<Segment> {
+        let mut segment = Segment::default();
+        self.poll_into(now, &mut segment).then_some(segment)
+    }
+
+    /// As [`poll_segment`](Self::poll_segment), but writes the segment where it is needed, and returns whether there is one.
+    #[inline]
+    pub fn poll_into(&mut self, now: Time, segment: &mut Segment) -> bool {
+        let due = self.owes();
         if self.syn_ack_due {
-            return Some(self.syn_ack(now));
+            *segment = self.syn_ack(now);
+        } else if self.ack_due {
+            self.ack(now, segment);
         }
-        self.ack_due.then(|| self.ack(now))
+        due
     }
 
     /// When [`on_timeout`](Self::on_timeout) is to be called, if an ACK is delayed.
@@ -345,12 +362,9 @@ impl Receiver {
         new
     }
 
-    /// The blocks to report: the one received last first, then others reported lately (RFC 2018 section 4).
-    fn sack_blocks(&mut self) -> SackBlocks {
-        let mut blocks = SackBlocks::default();
-        if !self.params.sack || (self.out_of_order.is_empty() && self.duplicate.is_none()) {
-            return blocks;
-        }
+    /// Adds the blocks to report: the one received last first, then others reported lately (RFC 2018 section 4).
+    #[inline(never)]
+    fn report(&mut self, blocks: &mut SackBlocks) {
         let mut room = if self.params.timestamps { SACK_BLOCKS_MAX_WITH_TIMESTAMPS } else { SACK_BLOCKS_MAX };
         if let Some(duplicate) = self.duplicate.take() {
             blocks.push_duplicate(self.next, &duplicate);
@@ -359,7 +373,6 @@ impl Receiver {
         for block in self.recent.iter().filter_map(|&at| self.out_of_order.containing(at)).take(room) {
             blocks.push(self.next, block);
         }
-        blocks
     }
 
     /// Whether an ACK or a SYN|ACK is due.
@@ -375,7 +388,13 @@ impl Receiver {
 
     /// Whether an ACK is due that reports data out of order or received again.
     pub(crate) fn reports(&self) -> bool {
-        self.ack_due && (!self.out_of_order.is_empty() || self.duplicate.is_some())
+        self.ack_due && self.has_to_report()
+    }
+
+    /// Whether data are held out of order, or some were received again.
+    #[inline]
+    fn has_to_report(&self) -> bool {
+        !self.out_of_order.is_empty() || self.duplicate.is_some()
     }
 
     /// Puts the acknowledgement of all that arrived in order into a segment with data. A delayed ACK need not go any more.
@@ -413,16 +432,18 @@ impl Receiver {
     }
 
     // RFC 3168 §6.1.4: MUST send pure ACKs without ECT
-    fn ack(&mut self, now: Time) -> Segment {
+    fn ack(&mut self, now: Time, segment: &mut Segment) {
         let echo = self.acknowledged(now);
         self.stats.acks += 1;
-        Segment {
+        *segment = Segment {
             ack: self.next,
             window: self.window,
             flags: Flags::ACK | echo,
             timestamps: self.timestamps(now),
-            sack: self.sack_blocks(),
             ..Segment::default()
+        };
+        if self.params.sack && self.has_to_report() {
+            self.report(&mut segment.sack);
         }
     }
 

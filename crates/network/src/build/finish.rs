@@ -96,7 +96,7 @@ impl Builder<'_> {
             .collect();
         self.streams.shrink_to_fit();
         let (order, streams) = (made.order(&order), Streams::new(self.streams, self.flight));
-        Some(Network::new(made.nodes, made.places, order, streams, flows))
+        Some(Network::new(made.nodes, made.places, order, streams, flows, self.randomness))
     }
 
     /// The process of the ports of a switch that share its memory, or of a host's interface that can be paused.

@@ -368,6 +368,7 @@ impl Builder<'_> {
                 path,
                 processing: [of_acks, processing],
                 headroom: flow.tcp.send_queue.unwrap_or(u32::MAX),
+                sends_straight: false,
                 flow: 0,
                 member: None,
                 sampler: sampler.clone(),
@@ -380,6 +381,7 @@ impl Builder<'_> {
                 processing: [processing, of_acks],
                 // An ACK that waited would take the next one's place.
                 headroom: u32::MAX,
+                sends_straight: false,
                 flow: 0,
                 member: pooled.then(|| Member::receiver(&flow.tcp)),
                 sampler: sampler.clone(),

@@ -62,6 +62,8 @@ pub(crate) struct Endpoint {
     pub(crate) processing: [Option<Service>; 2],
     /// Segments that it may still hand to the processor.
     pub(crate) headroom: u32,
+    /// Whether its segments reach the network interface without waiting, and nobody looks at them on the way.
+    pub(crate) sends_straight: bool,
     /// The number of the present flow, where there is one after the other; then the endpoint is a member of a pool. Or it is of a party.
     pub(crate) flow: u32,
     pub(crate) member: Option<Member>,
@@ -108,6 +110,20 @@ pub(crate) struct Outgoing {
 }
 
 impl Outgoing {
+    /// Where the contents of its packets wait.
+    #[inline]
+    fn tcp_payloads(&self) -> usize {
+        self.payloads.expect("a VC that carries TCP has a payload queue")
+    }
+
+    /// Frames are numbered as they are sent: the next one must have this number.
+    #[inline]
+    fn check_number(&self, number: u32) {
+        if number != self.frames {
+            misnumbered(number, self.frames);
+        }
+    }
+
     /// The first of `count` cells that are being sent, from the one that `frame` describes on: it belongs to the current frame of the
     /// VC.
     fn next(&mut self, frame: Cell, count: u16) -> Cell {
@@ -117,6 +133,13 @@ impl Outgoing {
         }
         item
     }
+}
+
+// A function of its own: an assertion with these numbers in its message keeps them in memory.
+#[cold]
+#[inline(never)]
+fn misnumbered(number: u32, frames: u32) -> ! {
+    panic!("frames are numbered as they are sent: number {number} is sent as frame {frames}");
 }
 
 /// The mark on the cells of a packet.
@@ -143,6 +166,18 @@ pub(crate) struct Incoming {
     pub(crate) stats: IncomingStats,
     /// The transfer delays of its frames, if they are measured.
     pub(crate) delays: Option<Box<Delays>>,
+}
+
+impl Incoming {
+    /// A frame of bare cells has arrived whole.
+    #[inline(never)]
+    fn on_bare_frame(&mut self, now: Time, number: u32, streams: &mut Streams) {
+        let Some(sent) = self.sent else { return };
+        let delay = streams.contents.sent[sent].arrive(number, now);
+        if let Some(delays) = &mut self.delays {
+            delays.add(delay);
+        }
+    }
 }
 
 /// What arrived on a VC.
@@ -219,6 +254,16 @@ impl HostParts {
         self.incoming.shrink_to_fit();
     }
 
+    /// Finds out which endpoints' segments go straight to the network interface.
+    fn mark_straight(&mut self, sends_ahead: bool) {
+        let none_waits = (sends_ahead || self.ip.service.is_none()) && self.tap.is_none();
+        for endpoint in &mut self.endpoints {
+            let vc = &self.outgoing[endpoint.outgoing as usize];
+            let processed = endpoint.processing[1].is_some() || endpoint.headroom == 0;
+            endpoint.sends_straight = none_waits && !processed && vc.abr.is_none() && vc.pace.is_none();
+        }
+    }
+
     /// Whether all cells that it sends are of TCP's packets, as they leave the IP layer: no bare cells, no RM cells, no
     /// cells at a rate of their own.
     fn sends_only_packets(&self) -> bool {
@@ -230,7 +275,7 @@ impl HostParts {
 
 impl Host {
     pub(crate) fn new(
-        parts: HostParts,
+        mut parts: HostParts,
         merge: Merge,
         generator: impl Fn(&str) -> celltrain_engine::random::Generator,
     ) -> Self {
@@ -239,6 +284,8 @@ impl Host {
         for (index, source) in parts.sources.iter().enumerate() {
             timers.set((endpoints + index) as u32, source.next.ps());
         }
+        let sends_ahead = parts.sends_only_packets() && parts.tap.is_none();
+        parts.mark_straight(sends_ahead);
         let paced = parts.outgoing.iter().any(|outgoing| outgoing.pace.is_some());
         Self {
             merge,
@@ -246,7 +293,7 @@ impl Host {
             ip: Server::new(generator("ip")),
             timers,
             rate_timers: Earliest::new(parts.abr.len() + if paced { parts.outgoing.len() } else { 0 }),
-            sends_ahead: parts.sends_only_packets() && parts.tap.is_none(),
+            sends_ahead,
             clock: 0,
             next_sample: next_sample(&parts),
             fingerprint: Fingerprint::default(),
@@ -489,10 +536,10 @@ impl Host {
                 if let Some(payloads) = vc.payloads {
                     let (number, packet) = streams.contents.packets[payloads].send();
                     *packet = Packet { sent: at.ps(), ..Packet::default() };
-                    assert_eq!(number, vc.frames, "frames are numbered as they are sent");
+                    vc.check_number(number);
                 } else if let Some(sent) = vc.sent.filter(|_| position == 0) {
                     let number = streams.contents.sent[sent].send(at.ps());
-                    assert_eq!(number, vc.frames, "frames are numbered as they are sent");
+                    vc.check_number(number);
                 }
                 self.send_cells(at, outgoing, frame, count, streams);
                 next

@@ -1,10 +1,13 @@
 //! Packets inside a host: in from the network through the IP layer and the processor to TCP, and out the other way.
 
-use celltrain_atm::{Cell, aal5::Delivery};
-use celltrain_engine::{Instant, Time, time::NEVER};
+use celltrain_atm::{
+    Cell,
+    aal5::{self, Delivery},
+};
+use celltrain_engine::{Instant, Time, stream::Train, time::NEVER};
 use celltrain_tcp::{Ecn, Segment};
 
-use super::{Host, IpLayer, Pace, mark_of};
+use super::{Host, HostParts, IpLayer, Pace, mark_of};
 use crate::{
     flight::{Packet, Streams},
     scenario::Framing,
@@ -49,8 +52,21 @@ enum Way {
     Out,
 }
 
+/// The frame that carries a segment: its cells, or the packet as a whole.
+#[inline(always)]
+fn frame_of(segment: &Segment, framing: Framing, aal5: aal5::Params) -> Cell {
+    let octets = segment.ip_bytes();
+    let (length, octets) = match framing {
+        Framing::Cells => (aal5.cells(u64::from(octets)) as u16, 0),
+        Framing::Packets => (1, octets),
+    };
+    Cell { length, octets, ecn: mark_of(segment.ecn), ..Cell::default() }
+}
+
 impl Host {
     /// The last cells of a frame have arrived.
+    // Inlined by force, as is what becomes of most packets: what others need is in functions of its own.
+    #[inline(always)]
     pub(super) fn on_delivery(&mut self, now: Time, cell: &Cell, delivery: Delivery, streams: &mut Streams) {
         let incoming = &mut self.parts.incoming[cell.vc as usize];
         self.fingerprint.mix(now ^ u64::from(cell.vc) << 48);
@@ -65,13 +81,7 @@ impl Host {
         incoming.stats.useful_cells += u64::from(cell.length);
         self.fingerprint.mix(u64::from(number));
         let Some(payloads) = incoming.payloads else {
-            if let Some(sent) = incoming.sent {
-                let delay = streams.contents.sent[sent].arrive(number, now);
-                if let Some(delays) = &mut incoming.delays {
-                    delays.add(delay);
-                }
-            }
-            return;
+            return incoming.on_bare_frame(now, number, streams);
         };
         let packet = streams.contents.packets[payloads].get_mut(number);
         if let Some(delays) = &mut incoming.delays {
@@ -103,20 +113,25 @@ impl Host {
     fn take_in(&mut self, now: Time, payloads: usize, number: u32, streams: &mut Streams) {
         let packet = streams.contents.packets[payloads].take(number);
         let (index, endpoint) = (packet.endpoint, &mut self.parts.endpoints[packet.endpoint as usize]);
-        match endpoint.processing[Way::In as usize] {
-            Some(service) => self.processor.enter(now, service, InProcessor::In(Box::new(*packet))),
-            None if endpoint.member.is_some() => {
-                let packet = *packet;
-                self.on_member(now, &packet, streams);
-            }
-            None => {
-                endpoint.tcp.on_segment(now, &packet.segment);
-                self.send_due(now, index, streams);
-            }
+        if endpoint.processing[Way::In as usize].is_some() || endpoint.member.is_some() {
+            let packet = *packet;
+            return self.take_in_by_stages(now, packet, streams);
+        }
+        endpoint.tcp.on_segment(now, &packet.segment);
+        self.send_due(now, index, streams);
+    }
+
+    /// A packet that the processor handles first, or that is for an endpoint with more to do than TCP.
+    #[inline(never)]
+    fn take_in_by_stages(&mut self, now: Time, packet: Packet, streams: &mut Streams) {
+        match self.parts.endpoints[packet.endpoint as usize].processing[Way::In as usize] {
+            Some(service) => self.processor.enter(now, service, InProcessor::In(Box::new(packet))),
+            None => self.on_member(now, &packet, streams),
         }
     }
 
     /// The IP layer is done with a packet.
+    #[inline(always)]
     pub(super) fn on_routed(&mut self, now: Time, streams: &mut Streams) {
         match self.ip.leave() {
             Some(InIpLayer::In { payloads, number }) => {
@@ -149,9 +164,45 @@ impl Host {
     }
 
     /// Sends what an endpoint has to send now, and sets its timer.
-    // Inlined into the delivery of a segment: calls and copies would cost as much as the rest.
-    #[inline(always)]
+    // Not inlined, as what it calls is inlined into it.
+    #[inline(never)]
     pub(super) fn send_due(&mut self, now: Time, endpoint: u32, streams: &mut Streams) {
+        if self.parts.endpoints[endpoint as usize].sends_straight {
+            self.send_straight(now, endpoint, streams);
+        } else {
+            self.send_by_stages(now, endpoint, streams);
+        }
+        let deadline = self.parts.endpoints[endpoint as usize].tcp.next_timeout().unwrap_or(NEVER);
+        self.timers.set(endpoint, deadline);
+    }
+
+    /// Segments that nothing holds up, looks at or changes between TCP and the network interface: each is written where its
+    /// contents wait until they arrive.
+    #[inline(always)]
+    fn send_straight(&mut self, now: Time, endpoint: u32, streams: &mut Streams) {
+        let HostParts { endpoints, outgoing, ip, aal5, .. } = &mut self.parts;
+        let endpoint = &mut endpoints[endpoint as usize];
+        let vc = &mut outgoing[endpoint.outgoing as usize];
+        let payloads = vc.tcp_payloads();
+        while endpoint.tcp.may_send() {
+            let packet = streams.contents.packets[payloads].vacant();
+            if !endpoint.tcp.poll_into(now, &mut packet.segment) {
+                break;
+            }
+            let at = ip.service.map_or(now, |service| self.ip.serve(now, service));
+            (packet.endpoint, packet.flow, packet.sent) = (endpoint.peer, endpoint.flow, at);
+            let frame = frame_of(&packet.segment, vc.framing, *aal5);
+            let number = streams.contents.packets[payloads].send_vacant();
+            vc.check_number(number);
+            let item = vc.next(frame, frame.length);
+            let train = Train { count: frame.length.into(), ..Train::single(Instant::at(at), item) };
+            streams[vc.stream].push(0, 0, &train);
+        }
+    }
+
+    /// Segments that wait for the processor, for the IP layer or for the rate of their VC, or that are captured.
+    #[inline(never)]
+    fn send_by_stages(&mut self, now: Time, endpoint: u32, streams: &mut Streams) {
         loop {
             let state = &mut self.parts.endpoints[endpoint as usize];
             if state.headroom == 0 || !state.tcp.may_send() {
@@ -180,8 +231,6 @@ impl Host {
                 None => self.forward(now, from, segment, streams),
             }
         }
-        let deadline = self.parts.endpoints[endpoint as usize].tcp.next_timeout().unwrap_or(NEVER);
-        self.timers.set(endpoint, deadline);
     }
 
     /// The IP layer takes a packet that goes out.
@@ -220,25 +269,18 @@ impl Host {
 
     /// Hands a packet to the network interface at `at`, cut into cells unless it travels whole. Here it gets its number: this is where
     /// the order of the frames on a VC is made.
-    #[inline(always)]
+    #[inline(never)]
     fn transmit(&mut self, at: Time, from: Origin, segment: &Segment, streams: &mut Streams) {
         let endpoint = &self.parts.endpoints[from.endpoint as usize];
         if let Some(tap) = &mut self.parts.tap {
             tap.record(at, endpoint.path.of_short_flow(from.flow), segment);
         }
-        let vc = &mut self.parts.outgoing[endpoint.outgoing as usize];
-        let payloads = vc.payloads.expect("a VC that carries TCP has a payload queue");
-        let (number, packet) = streams.contents.packets[payloads].send();
+        let vc = &self.parts.outgoing[endpoint.outgoing as usize];
+        let (number, packet) = streams.contents.packets[vc.tcp_payloads()].send();
         (packet.segment, packet.endpoint, packet.flow) = (*segment, endpoint.peer, from.flow);
         packet.sent = at;
-        assert_eq!(number, vc.frames, "frames are numbered as they are sent");
-        let octets = segment.ip_bytes();
-        let (length, octets) = match vc.framing {
-            Framing::Cells => (self.parts.aal5.cells(u64::from(octets)) as u16, 0),
-            Framing::Packets => (1, octets),
-        };
-        let outgoing = endpoint.outgoing;
-        let frame = Cell { length, octets, ecn: mark_of(segment.ecn), ..Cell::default() };
-        self.send_cells(Instant::at(at), outgoing, frame, length, streams);
+        vc.check_number(number);
+        let frame = frame_of(segment, vc.framing, self.parts.aal5);
+        self.send_cells(Instant::at(at), endpoint.outgoing, frame, frame.length, streams);
     }
 }

@@ -336,10 +336,12 @@ impl<'a> Experiment<'a> {
     /// What became of the short flows that arrived in the measured part, if there are any.
     fn completions(&self, network: &Network, counts: &[FlowCounts]) -> Option<Completions> {
         let spec = self.scenario.spec();
+        network.flows.iter().find_map(|ends| network.pool(ends))?;
+        let graph = self.graph.with_clocks(spec.link.rate_spread, network.randomness);
         let mut completions = None;
         for ((flow, ends), counts) in self.graph.flows.iter().zip(&network.flows).zip(counts) {
             let Some(pool) = network.pool(ends) else { continue };
-            let empty = |bytes| empty_network(&self.graph, flow, &spec.aal5, bytes);
+            let empty = |bytes| empty_network(&graph, flow, &spec.aal5, bytes);
             let all = completions.get_or_insert_with(Completions::default);
             all.add(pool, network.had(ends, 0), spec.warm_up.ps(), empty);
             all.turned_away += counts.turned_away;

@@ -124,6 +124,7 @@ impl Recovery for AnyRecovery {
         with_recovery!(self, recovery => recovery.on_alarm(now, flow, congestion));
     }
 
+    #[inline]
     fn next(&mut self, now: Time, flow: &mut Flow) -> Option<Range<u64>> {
         with_recovery!(self, recovery => recovery.next(now, flow))
     }

@@ -17,6 +17,7 @@ impl Sender {
     // RFC 3168 §6.1.1: SHOULD clear ECE and CWR in the SYN of a host that does not use ECN
     // Not RFC 8257 §3.6: SHOULD set ECT on SYN and SYN|ACK (RFC 3168 forbids it, and a SYN here is never queued behind data)
     /// What goes in a state in which data may not: the SYN, or a probe.
+    #[inline(never)]
     pub(super) fn poll_other(&mut self, now: Time) -> Option<Segment> {
         if self.state == State::Persisting {
             return self.window_probe(now);

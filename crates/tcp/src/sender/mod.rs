@@ -247,19 +247,30 @@ impl Sender {
     }
 
     /// The next segment to send, if any may go. Call it until it returns `None` after each event.
-    #[inline]
     pub fn poll_segment(&mut self, now: Time) -> Option<Segment> {
+        let mut segment = Segment::default();
+        self.poll_into(now, &mut segment).then_some(segment)
+    }
+
+    /// As [`poll_segment`](Self::poll_segment), but writes the segment where it is needed, and returns whether there is one.
+    #[inline]
+    pub fn poll_into(&mut self, now: Time, segment: &mut Segment) -> bool {
         if self.state != State::Established && !self.wait_is_over(now) {
-            return self.poll_other(now);
+            let Some(other) = self.poll_other(now) else { return false };
+            *segment = other;
+            return true;
         }
-        let bytes = if self.flow.resend_first {
-            self.flow.resend_first = false;
+        let bytes = if std::mem::take(&mut self.flow.resend_first) {
             self.flow.first_segment()
         } else {
-            self.restart_if_idle(now);
-            self.recovery.next(now, &mut self.flow)?
+            if self.flow.flight() == 0 {
+                self.restart_if_idle(now);
+            }
+            let Some(bytes) = self.recovery.next(now, &mut self.flow) else { return false };
+            bytes
         };
-        Some(self.send(now, bytes))
+        self.send(now, bytes, segment);
+        true
     }
 
     /// When [`on_timeout`](Self::on_timeout) is to be called, if the timer runs.

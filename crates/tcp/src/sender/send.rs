@@ -14,11 +14,12 @@ use crate::{
 
 impl Sender {
     // RFC 5681 §4.1: SHOULD set cwnd to no more than RW after an idle RTO
-    /// Notes that nothing was outstanding when there is something to send again; closes the window to the initial one if
+    /// Nothing is outstanding. Notes that when there is something to send again; closes the window to the initial one if
     /// nothing was sent for longer than the timeout (RFC 5681 section 4.1).
+    #[inline(never)]
     pub(super) fn restart_if_idle(&mut self, now: Time) {
         let flow = &mut self.flow;
-        if flow.flight() > 0 || flow.offered == flow.max || self.last_sent == NEVER {
+        if flow.offered == flow.max || self.last_sent == NEVER {
             return;
         }
         self.congestion.on_limited(now);
@@ -42,7 +43,7 @@ impl Sender {
     // RFC 9331 §4.1: MUST set ECT(1) for L4S treatment
     // Not RFC 8257 §4.1: RECOMMENDED to have a knob for ECT on control packets (no experiment has asked for it)
     /// Makes the segment of `bytes` and counts it as sent.
-    pub(super) fn send(&mut self, now: Time, bytes: Range<u64>) -> Segment {
+    pub(super) fn send(&mut self, now: Time, bytes: Range<u64>, segment: &mut Segment) {
         let flow = &mut self.flow;
         let fin = flow.ends_with_fin(&bytes);
         let len = (bytes.end - bytes.start) as u32 - u32::from(fin);
@@ -50,10 +51,7 @@ impl Sender {
         flow.stats.segments += 1;
         flow.stats.bytes += u64::from(len);
         if retransmission {
-            flow.stats.retransmitted_segments += 1;
-            let again = bytes.end.min(flow.max).min(flow.data_end());
-            flow.stats.retransmitted_bytes += again.saturating_sub(bytes.start);
-            flow.timer.forget_timed_segment();
+            flow.note_retransmission(&bytes);
         } else if !flow.params.timestamps {
             flow.timer.time_segment(now, bytes.end);
         }
@@ -89,7 +87,7 @@ impl Sender {
         } else if !retransmission && len > 0 && std::mem::take(&mut flow.cwr_owed) {
             flags |= Flags::CWR;
         }
-        Segment { seq, len, flags, ecn, retransmission, ..self.header(now) }
+        *segment = Segment { seq, len, flags, ecn, retransmission, ..self.header(now) };
     }
 
     /// What every segment of this end carries.

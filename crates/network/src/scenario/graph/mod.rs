@@ -161,6 +161,10 @@ pub struct Flow {
     pub circuit: usize,
 }
 
+/// A network may have a million of either: what most share stands behind an [`Arc`].
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(size_of::<Link>() <= 256 && size_of::<Flow>() <= 392);
+
 /// One of several ways of a flow.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Way {

@@ -56,8 +56,9 @@ impl Board {
     // RFC 8985 §4: MUST store the time of the last transmission of each segment
     /// Notes that `bytes` leave: new data behind all others, or a segment of the board again.
     pub(super) fn transmit(&mut self, now: Time, bytes: &Range<u64>) {
-        let index = self.segments.partition_point(|sent| sent.end <= bytes.start);
-        match self.segments.get_mut(index) {
+        let again = self.segments.back().is_some_and(|last| last.end > bytes.start);
+        let index = again.then(|| self.segments.partition_point(|sent| sent.end <= bytes.start));
+        match index.and_then(|index| self.segments.get_mut(index)) {
             Some(sent) => {
                 self.pipe += sent.end - sent.start - sent.in_pipe();
                 self.lost -= u32::from(sent.lost);
@@ -116,10 +117,12 @@ impl Board {
         bytes
     }
 
-    /// Takes for lost each segment neither reported nor lost already for which `is_lost` holds.
-    pub(super) fn mark_lost(&mut self, mut is_lost: impl FnMut(&Sent) -> bool) {
+    /// Takes for lost each segment neither reported nor lost already for which `is_lost` holds; it is `None` for one behind which it
+    /// holds for no other.
+    pub(super) fn mark_lost(&mut self, mut is_lost: impl FnMut(&Sent) -> Option<bool>) {
         for sent in self.segments.iter_mut().filter(|sent| !sent.sacked && !sent.lost) {
-            if is_lost(sent) {
+            let Some(lost) = is_lost(sent) else { break };
+            if lost {
                 self.pipe -= sent.end - sent.start;
                 self.lost += 1;
                 sent.lost = true;
@@ -176,7 +179,7 @@ mod tests {
         assert_eq!(board.report(&(30..60), |_| ()), 10, "only what is new");
         assert_eq!(board.report(&(75..85), |_| ()), 0, "segments count as a whole");
         assert_eq!(board.clone().report(&(30..90), |_| ()), 30, "blocks may grow together");
-        board.mark_lost(|sent| sent.at < 3);
+        board.mark_lost(|sent| Some(sent.at < 3));
         assert_eq!((board.pipe(), board.sacked(), board.lost()), (40, 3, 3));
         assert_eq!(board.first_lost(), Some(0..10));
         board.transmit(20, &(0..10));
@@ -190,7 +193,7 @@ mod tests {
     #[test]
     fn what_is_forgiven_is_in_flight_again() {
         let mut board = board();
-        board.mark_lost(|sent| sent.start < 50);
+        board.mark_lost(|sent| Some(sent.start < 50));
         board.transmit(20, &(0..10));
         board.forgive();
         assert_eq!((board.pipe(), board.lost(), board.first_lost()), (100, 0, None));

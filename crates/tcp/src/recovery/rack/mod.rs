@@ -62,14 +62,15 @@ impl Rack {
         let window = self.window(flow);
         let (order, delivery, mut wait) = (&self.order, &mut flow.delivery, 0);
         self.board.mark_lost(|sent| match order.remaining(now, sent, window) {
-            None => false,
+            // New data leave in their order: what lies behind data that left once was sent, or sent again, after them.
+            None => sent.retransmitted.then_some(false),
             Some(0) => {
                 report_lost(delivery, sent);
-                true
+                Some(true)
             }
             Some(remaining) => {
                 wait = wait.max(remaining);
-                false
+                Some(false)
             }
         });
         if wait > 0 {
@@ -302,7 +303,7 @@ impl Recovery for Rack {
             if lost {
                 report_lost(delivery, sent);
             }
-            lost
+            Some(lost)
         });
         self.episode = Some(Episode { recovery_point: flow.max, after_timeout: true, prr: None });
         self.forced = true;
@@ -342,5 +343,55 @@ impl Recovery for Rack {
 
     fn recovering(&self) -> bool {
         self.episode.is_some_and(|episode| !episode.after_timeout)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::{prelude::*, test_runner::RngSeed};
+
+    use super::*;
+    use crate::StackSpec;
+
+    /// Twenty segments of ten bytes, sent at times 0 to 19; those of `again` are sent again later, and those of `reported` arrive.
+    fn in_flight(again: &[u64], reported: &[u64]) -> (Rack, Flow) {
+        let mut flow = Flow::new(&StackSpec::default().resolve().expect("the default stack is possible"));
+        let mut rack = Rack::default();
+        let bytes = |number: u64| 10 * number..10 * number + 10;
+        for number in 0..20 {
+            rack.board.transmit(number, &bytes(number));
+        }
+        for (later, &number) in again.iter().enumerate() {
+            rack.board.transmit(20 + later as Time, &bytes(number));
+        }
+        let Rack { board, order, .. } = &mut rack;
+        for &number in reported {
+            board.report(&bytes(number), |sent| order.deliver(100, sent, None, flow.timer.clock));
+        }
+        flow.max = 200;
+        (rack, flow)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig {
+            rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..ProptestConfig::default()
+        })]
+
+        // RFC 8985 section 6.2 step 5 looks at all segments not yet acknowledged.
+        #[test]
+        fn no_loss_lies_behind_data_that_were_sent_later(
+            again in prop::collection::vec(0u64..20, 0..4),
+            reported in prop::collection::vec(1u64..20, 1..8),
+            now in 100u64..140,
+        ) {
+            let (mut rack, mut flow) = in_flight(&again, &reported);
+            let mut all = rack.clone();
+            let window = all.window(&flow);
+            let order = &all.order;
+            all.board.mark_lost(|sent| Some(order.remaining(now, sent, window) == Some(0)));
+            rack.detect(now, &mut flow);
+            prop_assert_eq!((rack.board.lost(), rack.board.pipe()), (all.board.lost(), all.board.pipe()));
+            prop_assert_eq!(rack.board.first_lost(), all.board.first_lost());
+        }
     }
 }
