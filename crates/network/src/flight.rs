@@ -211,9 +211,15 @@ mod tests {
         for round in 0..50u32 {
             let numbers: Vec<_> = (0..round % 7 + 1)
                 .map(|n| {
-                    let (number, contents) = queue.send();
-                    *contents = 100 * round + n;
-                    number
+                    if n % 2 == 0 {
+                        let (number, contents) = queue.send();
+                        *contents = 100 * round + n;
+                        return number;
+                    }
+                    // What is written and not sent changes nothing.
+                    *queue.vacant() = u32::MAX;
+                    *queue.vacant() = 100 * round + n;
+                    queue.send_vacant()
                 })
                 .collect();
             // All but the last of each round are lost.
