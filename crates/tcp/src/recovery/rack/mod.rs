@@ -372,6 +372,18 @@ mod tests {
         (rack, flow)
     }
 
+    /// RFC 8985 section 6.2 step 5: the timer is set for the largest of the remaining times, which need not be that of the last segment.
+    #[test]
+    fn the_alarm_is_for_all_that_may_be_late() {
+        let (mut rack, mut flow) = in_flight(&[1, 5], &[19]);
+        let Rack { board, order, .. } = &mut rack;
+        board.report(&(50..60), |sent| order.deliver(110, sent, None, flow.timer.clock));
+        rack.detect(110, &mut flow);
+        // Segment 5, sent again at 21, took 89, and the window is a quarter of the least round trip, 81. Only segment 0 is overdue; of
+        // the others segment 1, sent again at 20, has the longest time left.
+        assert_eq!((rack.board.lost(), flow.alarm), (1, 20 + 89 + 20));
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig {
             rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..ProptestConfig::default()
