@@ -22,7 +22,7 @@ jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not install
 ROOT = Path(__file__).parents[2]
 FILES = sorted(
     path
-    for folder in ("scenarios", "papers")
+    for folder in ("scenarios", "papers", "benches", "docs/fabrics", "tests/kernel")
     for path in (ROOT / folder).rglob("*.toml")
     if path.name not in ("paper.toml", "tried.toml")
 )

@@ -286,11 +286,14 @@ impl TryFrom<f64> for Ratio {
     type Error = String;
 
     fn try_from(value: f64) -> Result<Self, String> {
-        if (0.0..=Self::MAX).contains(&value) {
-            Ok(Self((value * 1e9).round() as u64))
-        } else {
-            Err(format!("expected a ratio from 0 to {}, found {value}", Self::MAX))
+        if !(0.0..=Self::MAX).contains(&value) {
+            return Err(format!("expected a ratio from 0 to {}, found {value}", Self::MAX));
         }
+        let billionths = (value * 1e9).round() as u64;
+        if billionths == 0 && value > 0.0 {
+            return Err(format!("{value:e} is below 1e-9, the smallest ratio above 0"));
+        }
+        Ok(Self(billionths))
     }
 }
 

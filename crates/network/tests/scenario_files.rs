@@ -262,6 +262,24 @@ fn errors_say_line_key_and_what_was_expected() {
             "[switch.discard]\npolicy = \"espd\"\n[switch.discard.espd]\nhigh = \"50 %\"",
             "11: switch.discard.espd.low: the low threshold (90 %) is above the high threshold (50 %)",
         ),
+        (
+            "[switch.discard]\npolicy = \"dynamic-threshold\"\ndynamic-threshold.alpha = 1e-300",
+            "11: switch.discard.dynamic-threshold.alpha: 1e-300 is below 1e-9, the smallest ratio above 0",
+        ),
+        (
+            "[switch.discard]\npolicy = \"dynamic-threshold\"\ndynamic-threshold.alpha = 0",
+            "11: switch.discard.dynamic-threshold.alpha: at 0 no VC may send: give a ratio above 0",
+        ),
+        ("[[flow]]\nname = \"\"", "10: flow.0.name: expected a name, found an empty one"),
+        ("[[group]]\nname = \" \"", "10: group.0.name: expected a name, found an empty one"),
+        (
+            "[[flow]]\nname = \"a\\nb\"",
+            "10: flow.0.name: expected a name on one line, without tabs, found \"a\\nb\"",
+        ),
+        (
+            "[[group]]\nname = \"a\\u2028b\"",
+            "10: group.0.name: expected a name on one line, without tabs, found \"a\\u{2028}b\"",
+        ),
         ("[host]\nip-spread = 1.5", "10: host.ip-spread: expected 0 to 1, found 1.5"),
         (
             "[host]\nip-rate = \"0 packet/s\"",
@@ -316,6 +334,20 @@ fn errors_say_line_key_and_what_was_expected() {
         let found = error(&format!("{MINIMAL}{added}\n"), &[]);
         let expected = format!("test.toml:{expected}");
         assert!(found.starts_with(&expected), "{added}\nfound:    {found}\nexpected: {expected}");
+    }
+}
+
+#[test]
+fn nodes_have_names_that_can_be_seen() {
+    for (name, expected) in [
+        ("", "expected a name, found an empty one"),
+        ("a\\tb", "expected a name on one line, without tabs, found \"a\\tb\""),
+    ] {
+        let nodes = format!(
+            "[topology]\nkind = \"graph\"\nlink = []\n[[topology.node]]\nkind = \"host\"\nname = \"{name}\""
+        );
+        let text = format!("schema = 1\nname = \"names\"\nduration = \"1 s\"\n{nodes}\n");
+        assert_eq!(error(&text, &[]), format!("test.toml:9: topology.node.0.name: {expected}"));
     }
 }
 

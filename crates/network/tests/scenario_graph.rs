@@ -236,6 +236,13 @@ fn networks_that_cannot_be_are_errors() {
             "test.toml:21: port.0.to: there is no link from \"t\" to \"s\"",
         ),
         (
+            flow(
+                "from = \"a\"\nto = \"b\"\n[[port]]\nfrom = \"s\"\nto = \"t\"\nbuffer = \"40 cells\"\n\
+                 [[port]]\nfrom = \"t\"\nto = \"b\"\n[[port]]\nfrom = \"s\"\nto = \"t\"\ndiscard.policy = \"epd\"",
+            ),
+            "test.toml:27: port.2.from: this port has a [[port]] already, number 1",
+        ),
+        (
             TWO_WAYS.replace("\"lonely\"", "\"s\""),
             "test.toml:9: topology.node.3.name: there is another node \"s\"",
         ),

@@ -85,18 +85,24 @@ pub(crate) fn ports(
     let of_switch = |link: &&Link| graph.nodes[link.from].kind == NodeKind::Switch;
     let ports: Vec<_> = graph.links.iter().filter(of_switch).collect();
     let mut entries = Vec::new();
+    let mut taken = BTreeSet::new();
     for link in ports.iter().filter(|link| link.framing == Framing::Packets) {
         let mut entry = port(draw, schema, (name(link.from), name(link.to)), true, false);
         if !entry.contains_key("buffer") {
             put(&mut entry, "buffer", "4 packets");
         }
-        entries.push(entry);
+        if taken.insert((link.from, link.to)) {
+            entries.push(entry);
+        }
     }
     let more = if draw.feature() { draw.count(3) } else { 0 };
     for _ in 0..more {
         let link = *draw.pick(&ports);
         if link.framing == Framing::Cells {
-            entries.push(port(draw, schema, (name(link.from), name(link.to)), packets, abr));
+            let entry = port(draw, schema, (name(link.from), name(link.to)), packets, abr);
+            if taken.insert((link.from, link.to)) {
+                entries.push(entry);
+            }
         }
     }
     (!entries.is_empty()).then(|| tables(entries))

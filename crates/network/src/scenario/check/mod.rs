@@ -2,6 +2,7 @@
 
 mod bare;
 mod link;
+mod names;
 mod short_flows;
 
 use std::fmt;
@@ -59,6 +60,7 @@ pub(super) type Checked = Result<(), Problem>;
 /// Checks all that can be said without the network itself.
 pub(super) fn check(spec: &Spec) -> Checked {
     time(spec)?;
+    names::check(spec)?;
     links(&spec.link)?;
     within("switch.delay", spec.switch.delay, Duration(0), MAX_DELAY)?;
     discard("switch.discard", &spec.switch.discard, spec.switch.buffer)?;
@@ -226,9 +228,6 @@ fn start(key: &str, start: Start) -> Checked {
 
 fn check_group(index: usize, group: &GroupSpec) -> Checked {
     let key = format!("group.{index}");
-    if group.name.is_empty() {
-        return Err(Problem::new(format!("{key}.name"), "expected a name: the flows are named after it"));
-    }
     within(&format!("{key}.flows"), group.flows, 1, MAX_GROUP)?;
     short_flows::transfers(&key, group)?;
     one_link(&format!("{key}.access"), &group.access)?;

@@ -84,6 +84,7 @@ pub(super) fn override_ports(
     for (index, link) in links.iter().enumerate() {
         ports.entry((link.from, link.to)).or_default().push(index);
     }
+    let mut taken = BTreeMap::new();
     for (index, port) in spec.port.iter().enumerate() {
         let from = find(names, || format!("port.{index}.from"), &port.from)?;
         let to = find(names, || format!("port.{index}.to"), &port.to)?;
@@ -95,6 +96,10 @@ pub(super) fn override_ports(
             let message = format!("there is no link from \"{}\" to \"{}\"", port.from, port.to);
             return Err(Problem::new(format!("port.{index}.to"), message));
         };
+        if let Some(other) = taken.insert((from, to), index) {
+            let message = format!("this port has a [[port]] already, number {}", other + 1);
+            return Err(Problem::new(format!("port.{index}.from"), message));
+        }
         let discard = port.discard.clone().map(Arc::new);
         let scheduler = port.scheduler.clone().map(Arc::new);
         let allocator = port.allocator.clone().map(Arc::new);
