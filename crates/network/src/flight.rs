@@ -44,16 +44,22 @@ impl<T: Copy + Default> PayloadQueue<T> {
     #[inline]
     pub(crate) fn send(&mut self) -> (u32, &mut T) {
         let number = self.next;
-        let place = self.vacant_place();
+        if self.is_full() {
+            self.grow();
+        }
         self.next = number.wrapping_add(1);
+        let place = self.place(number);
         (number, &mut self.ring[place])
     }
 
-    /// The place for the contents of what is sent next, if anything is: [`send_vacant`](Self::send_vacant) sends it.
+    /// The place for the contents of what is sent next, if there is one: [`send_vacant`](Self::send_vacant) sends them.
     #[inline]
-    pub(crate) fn vacant(&mut self) -> &mut T {
-        let place = self.vacant_place();
-        &mut self.ring[place]
+    pub(crate) fn vacant(&mut self) -> Option<&mut T> {
+        if self.is_full() {
+            return None;
+        }
+        let place = self.next as usize & (self.ring.len() - 1);
+        Some(&mut self.ring[place])
     }
 
     /// Sends what [`vacant`](Self::vacant) is the place of; returns its number.
@@ -65,11 +71,8 @@ impl<T: Copy + Default> PayloadQueue<T> {
     }
 
     #[inline]
-    fn vacant_place(&mut self) -> usize {
-        if self.next.wrapping_sub(self.first) as usize == self.ring.len() {
-            self.grow();
-        }
-        self.next as usize & (self.ring.len() - 1)
+    fn is_full(&self) -> bool {
+        self.next.wrapping_sub(self.first) as usize == self.ring.len()
     }
 
     /// Doubles the ring. Everything is in both halves then, and so at its new place too.

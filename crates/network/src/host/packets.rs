@@ -179,13 +179,16 @@ impl Host {
     /// Segments that nothing holds up, looks at or changes between TCP and the network interface: each is written where its
     /// contents wait until they arrive.
     #[inline(always)]
-    fn send_straight(&mut self, now: Time, endpoint: u32, streams: &mut Streams) {
+    fn send_straight(&mut self, now: Time, index: u32, streams: &mut Streams) {
         let HostParts { endpoints, outgoing, ip, aal5, .. } = &mut self.parts;
-        let endpoint = &mut endpoints[endpoint as usize];
+        let endpoint = &mut endpoints[index as usize];
         let vc = &mut outgoing[endpoint.outgoing as usize];
         let payloads = vc.tcp_payloads();
         while endpoint.tcp.may_send() {
-            let packet = streams.contents.packets[payloads].vacant();
+            let Some(packet) = streams.contents.packets[payloads].vacant() else {
+                // A place is made for what TCP sends, not for what it might send.
+                return self.send_by_stages(now, index, streams);
+            };
             if !endpoint.tcp.poll_into(now, &mut packet.segment) {
                 break;
             }
