@@ -1,8 +1,10 @@
 """Time series taken out of the long frame, for pictures and reports."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from string import digits
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -109,17 +111,18 @@ def total(every: Sequence[Trace]) -> Trace:
 def flow_groups(flows: "pl.DataFrame | Mapping[str, Any]") -> dict[str, str]:
     """The group of every flow, from the flows of a run; replications agree about it.
 
-    A group is called as its flows are without their numbers (cubic of cubic1 to cubic25), if they agree and
-    no other group is called so.
+    A group is called as its flows are without their numbers (cubic of cubic1 to cubic25), if these count from
+    1 and the flows of no other group differ from them in numbers alone.
     """
     groups = dict(zip(flows["flow"], flows["group"], strict=True))
-    stems: dict[int, set[str]] = {}
+    members: dict[int, list[str]] = {}
     for flow, group in groups.items():
-        stems.setdefault(group, set()).add(flow.rstrip("0123456789"))
-    every = [stem for some in stems.values() for stem in some]
-    names = {
-        group: stem if len(some) == 1 and stem and every.count(stem) == 1 else f"group {group}"
-        for group, some in stems.items()
-        for stem in some
-    }
+        members.setdefault(group, []).append(flow)
+    stems = Counter(stem for some in members.values() for stem in {flow.rstrip(digits) for flow in some})
+    names = {}
+    for group, some in members.items():
+        name = some[0].removesuffix("1")
+        stem = name.rstrip(digits)
+        is_called = some == [f"{name}{number}" for number in range(1, len(some) + 1)]
+        names[group] = name if is_called and stem and stems[stem] == 1 else f"group {group}"
     return {flow: names[group] for flow, group in groups.items()}

@@ -52,8 +52,9 @@ def warnings(result: "Result") -> list[str]:
             )
         elif middle > scenario.warm_up:
             shown = text.quantity(middle, "s", 2)
+            of = text.counted(len(times), "replication")
             said.append(
-                f"{name} settles after {shown} (MSER-5, median of {len(times)} replications), and the "
+                f"{name} settles after {shown} (MSER-5, median of {of}), and the "
                 f'warm-up is {scenario.warm_up:g} s: write warm-up = "{middle:.3g} s" or more'
             )
     return said

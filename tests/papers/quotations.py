@@ -19,10 +19,13 @@ from typing import Any
 
 _PLACE = re.compile(r"(?:section )?(\d+(?:\.\d+)*)(?![\d.]*\w)")
 _NUMBERED = re.compile(r"([1-9]\d?(?:\.\d\d?)*)\.? {1,3}[A-Z]")
+_MARKDOWN = re.compile(r"(#+) ")
+
 PIECE = 12
 """Lines that a piece of a quotation may have."""
 
-_MARKDOWN = re.compile(r"(#+) ")
+LEAST = 2
+"""Words that a piece has at least: a single one ends or begins a line somewhere in almost every text."""
 
 
 def quotations(content: Any) -> Iterator[tuple[str, str]]:
@@ -65,7 +68,7 @@ def is_interrupted(quote: str, text: str) -> bool:
     below = [plain("\n".join(lines[at : at + PIECE])) for at in range(len(lines))]
     above = [plain("\n".join(lines[max(0, at - PIECE) : at])) for at in range(len(lines))]
     words = plain(quote).split()
-    for cut in range(1, len(words)):
+    for cut in range(LEAST, len(words) - LEAST + 1):
         head, tail = " ".join(words[:cut]), " ".join(words[cut:])
         ends = (at for at, line in enumerate(lines) if not line.strip() and above[at].endswith(head))
         if any(one.startswith(tail) for one in below[next(ends, len(lines)) :]):

@@ -40,7 +40,7 @@ def test_published_ranges_are_those_of_the_text() -> None:
 
 
 def test_lan_ratios_cannot_be_per_cent() -> None:
-    """At 5e-4 % a full link would lose less than a frame a connection in 30 s, slow start included."""
+    """At 5e-4 % a full link would lose less than one frame per connection in 30 s, slow start included."""
     cells = 149.76e6 / 424 * 30
     assert cells * 5e-6 < 10 * 13
 

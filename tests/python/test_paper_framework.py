@@ -15,7 +15,7 @@ import celltrain as ct
 from celltrain import papers, statistics
 from celltrain.papers import printed, recordings, statements
 from celltrain.papers.comparisons import KINDS, Limits, Part, judged
-from celltrain.papers.description import Column
+from celltrain.papers.description import Column, Fitted
 from celltrain.papers.expression import Expression
 from celltrain.papers.outcomes import Evidence, Outcomes
 from celltrain.papers.printed import Range
@@ -293,7 +293,7 @@ def test_the_page_of_statements_is_made_of_recordings(tiny_paper: None) -> None:
     assert "“more buffer, more throughput”, section 1" in line
     assert line.endswith(f"| {grows['reno']} | {grows['small-segments']} |")
     assert "`reno` 3 of Figure 1; `small-segments` 3 of Figure 1" in page
-    assert "the segment; by Table 1, 2 values or combinations tried" in page
+    assert "the segment; by Table 1. 2 values or combinations were tried." in page
     compared, lines = found.deviation_table()
     assert compared == ["reno", "small-segments"]
     assert [(table, row) for table, row, _ in lines] == [("Figure 1", "throughput")]
@@ -305,6 +305,11 @@ def test_the_page_of_statements_is_made_of_recordings(tiny_paper: None) -> None:
         "small-segments: Segments of 300 bytes.",
     ):
         assert words in report
+
+
+def test_a_choice_that_was_not_varied_is_said_to_be_the_only_one() -> None:
+    assert Fitted("the rate", ("Figure 1",), 1).effort == "Nothing else was tried"
+    assert Fitted("the rate", ("Figure 1",), 12).effort == "12 values or combinations were tried"
 
 
 def test_a_candidate_is_the_paper_with_other_settings(tiny_paper: None, scenario: ct.Scenario) -> None:

@@ -37,7 +37,7 @@ def test_the_picture_shows_every_segment() -> None:
     again = result.flows["segments_retransmitted"][0]
     assert len(drawn["sent again"]) == again == 3
     assert len(drawn["sent"]) == result.flows["segments_sent"][0] - again
-    assert len(above.texts) == 4, "a number an event"
+    assert len(above.texts) == 4, "one number per event"
     labels = [str(line.get_label()) for line in below.lines]
     assert {"congestion window", "slow-start threshold"} <= set(labels)
 

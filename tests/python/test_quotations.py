@@ -67,6 +67,7 @@ A queue MUST be short.
             "not in the text: push-out scheme minimizes",
         ),
         (SCAN, "page 1", "push-out scheme minimizes the throughput", "not in the text: push-out scheme"),
+        (SCAN, "page 1", "push-out scheme minimizes the 99.51", "not in the text: push-out scheme"),
         (DRAFT, "section 2.1", "A queue that is full", "not in section 2.1, but in 1: A queue that is full"),
     ],
 )

@@ -210,3 +210,19 @@ def test_a_group_is_called_as_its_flows_unless_two_would_be_called_the_same() ->
     named = {"flow": ["cubic1", "cubic2", "bbr1", "3", "f1", "f2"], "group": [1, 1, 2, 3, 4, 5]}
     assert list(flow_groups(named).values()) == ["cubic", "cubic", "bbr", "group 3", "group 4", "group 5"]
     assert set(flow_groups({"flow": ["a1", "b1"], "group": [1, 1]}).values()) == {"group 1"}
+
+
+def test_a_number_that_ends_the_name_of_a_group_belongs_to_it() -> None:
+    named = {"flow": ["bbr31", "bbr32", "10g1", "reno2", "reno3"], "group": [1, 1, 2, 3, 3]}
+    assert list(flow_groups(named).values()) == ["bbr3", "bbr3", "10g", "group 3", "group 3"]
+    numbers = {"flow": ["11", "12", "1", "2"], "group": [1, 1, 2, 2]}
+    assert list(flow_groups(numbers).values()) == ["group 1", "group 1", "group 2", "group 2"]
+
+
+def test_one_of_a_kind_is_in_the_singular(scenario: ct.Scenario) -> None:
+    one = scenario.with_({"topology.sources": 1})
+    result = ct.run(one, replications=1, trace=True)
+    report = run_report(result)
+    assert not re.findall(r"\b1 (?:flows|ports|replications)\b", report)
+    found = ct.sweep(one, grid={"switch.buffer": ["1000 cells"]}, replications=1)
+    assert "1 point, 1 run, " in repr(found)

@@ -63,7 +63,7 @@ def test_a_run_goes_on_in_one_thread_and_says_so(tmp_path: Path) -> None:
     assert (usual.returncode, alone.returncode) == (0, 0), alone.stderr
     assert _without_times(alone.stdout) == _without_times(usual.stdout)
     assert usual.stderr == ""
-    assert alone.stderr.startswith("note: a run went on in one thread, for the system gave no more (")
+    assert alone.stderr.startswith("note: a run continued on one thread because the system provided no more (")
     assert alone.stderr.count("\n") == 1
 
 

@@ -211,9 +211,21 @@ mod tests {
         for round in 0..50u32 {
             let numbers: Vec<_> = (0..round % 7 + 1)
                 .map(|n| {
-                    let (number, contents) = queue.send();
-                    *contents = 100 * round + n;
-                    number
+                    // What is written and not sent changes nothing.
+                    if let Some(contents) = queue.vacant() {
+                        *contents = u32::MAX;
+                    }
+                    match queue.vacant().filter(|_| n % 2 == 0) {
+                        Some(contents) => {
+                            *contents = 100 * round + n;
+                            queue.send_vacant()
+                        }
+                        None => {
+                            let (number, contents) = queue.send();
+                            *contents = 100 * round + n;
+                            number
+                        }
+                    }
                 })
                 .collect();
             // All but the last of each round are lost.

@@ -290,7 +290,7 @@ impl Network {
         let TooFewThreads { threads, error } = self.fewer_threads.as_ref()?;
         let number = if *threads == 1 { "one thread".to_owned() } else { format!("{threads} threads") };
         Some(format!(
-            "a run went on in {number}, for the system gave no more ({error}); results are the same"
+            "a run continued on {number} because the system provided no more ({error}); its results are the same"
         ))
     }
 

@@ -7,7 +7,8 @@ failed, 2 bad input, 3 a defect of celltrain, 130 interrupted.
 import sys
 import warnings
 from importlib import import_module
-from typing import Annotated, Any, NamedTuple
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple, TextIO
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -16,6 +17,8 @@ from celltrain import terminal
 from celltrain.errors import Defect, Error, defect
 
 __all__ = ["application", "command", "main"]
+
+PACKAGE = Path(__file__).parents[1]
 
 
 class Entry(NamedTuple):
@@ -106,8 +109,19 @@ def application() -> typer.Typer:
     return app
 
 
-def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
-    terminal.note(f"note: {message}")
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """Shows a warning of this package as a note, and one of another library as Python does."""
+    if Path(filename).is_relative_to(PACKAGE):
+        terminal.note(f"note: {message}")
+    else:
+        terminal.note(warnings.formatwarning(message, category, filename, lineno, line).rstrip())
 
 
 def main() -> None:

@@ -149,6 +149,13 @@ class Fitted:
     tried: int
     """Values or combinations that were tried."""
 
+    @property
+    def effort(self) -> str:
+        """How many were tried, as a sentence without its full stop."""
+        return (
+            "Nothing else was tried" if self.tried == 1 else f"{self.tried} values or combinations were tried"
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Paper:

@@ -202,7 +202,7 @@ class Reproduction:
         return compared, lines
 
     def points(self, table: Table, row: str) -> list[Series]:
-        """A row of a table as series for a chart, a point a column: what is published, then every stack."""
+        """A row of a table as series for a chart, one point per column: published values, then stacks."""
         names = [column.name for column in table.columns]
         series: list[Series] = []
         for stack in self.stacks:
@@ -213,7 +213,7 @@ class Reproduction:
         return series
 
     def curves(self, table: Table, row: str, stack: str) -> list[Series]:
-        """A row of curves as series for a chart, one a line; published points under the default stack."""
+        """A row of curves as series for a chart, one per line; published points under the default stack."""
         series: list[Series] = []
         for line, columns in table.lines().items():
             names = [column.name for column in columns]
@@ -224,7 +224,7 @@ class Reproduction:
         return series
 
     def bars(self, table: Table, stack: str) -> list[Series]:
-        """The rows of a table as series for a chart of bars, a group a column; published values as points."""
+        """Rows of a table as series for a chart of bars, one group per column; published values as points."""
         names = [column.name for column in table.columns]
         series: list[Series] = []
         for row in table.rows:

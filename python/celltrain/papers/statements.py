@@ -134,7 +134,7 @@ def _fitting(paper: Paper) -> Iterator[str]:
     if paper.fitted:
         yield "\nCalibrated:\n\n"
     for one in paper.fitted:
-        yield f"- {one.choice}; by {', '.join(one.on)}, {one.tried} values or combinations tried\n"
+        yield f"- {one.choice}; by {', '.join(one.on)}. {one.effort}.\n"
     if paper.held_out:
         yield f"\nHeld out: {', '.join(paper.held_out)}.\n"
     for candidate in paper.candidates:

@@ -99,7 +99,7 @@ def _pictures(found: "Reproduction") -> Iterator[Picture]:
 
 
 def _panels(found: "Reproduction", table: "Table", stack: str) -> list[PointPanel]:
-    """Curves have a panel a row, bars one panel."""
+    """Curves have one panel per row, bars one panel."""
     if table.view == "bars":
         names = [column.name for column in table.columns]
         series = [PointSeries(*one) for one in found.bars(table, stack)]

@@ -71,7 +71,7 @@ def windows(columns: Sequence[WindowPanel]) -> "Figure":
     top = common_scale([trace for column in columns for trace in column.windows])
     with styled():
         size = (5.5 * len(columns), max(0.36 * strips, 1.4) + 2.0)
-        # One pair of axes a column: an axes a strip would be drawn ten times as slowly.
+        # One pair of axes per column: one per strip would be drawn ten times as slowly.
         figure, axes = panels(
             2, len(columns), *size, sharex=True, sharey="row", height_ratios=[max(strips, 4), 3]
         )

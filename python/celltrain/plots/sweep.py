@@ -40,7 +40,7 @@ def draw_sweep(sweep: Sweep, folder: Folder) -> None:
 
 
 def lines(sweep: Sweep, measure: Measure, view: View) -> "Figure":
-    """The means of a measure along an axis with their 95 % intervals, a line a step of another axis."""
+    """The means of a measure along an axis with their 95 % intervals, one line per step of another axis."""
     found, label = _scaled(sweep, measure)
     scale, limits = view.along.scale(), bounds(measure)
     with styled():

@@ -57,12 +57,10 @@ class PapersReport:
 
     def html(self) -> str:
         """The whole file."""
-        count = f"{len(self._papers)} paper{'' if len(self._papers) == 1 else 's'}"
+        count = text.counted(len(self._papers), "paper")
         often = " to ".join(map(str, sorted({min(self._replications), max(self._replications)})))
-        page = Page(
-            "Reproductions",
-            f"{count}, each with the TCP that stands for its own, {often} replications of each",
-        )
+        times = f"{often} replication{'' if often == '1' else 's'} of each"
+        page = Page("Reproductions", f"{count}, each with the TCP that stands for its own, {times}")
         words = ", ".join(f"{one} claims: {self._verdicts[one]}" for one in Verdict)
         page.lead(
             f"Do the conclusions of {count} hold?",

@@ -220,9 +220,7 @@ def _fitting(page: Page, found: Reproduction) -> None:
     with page.folded("Mean deviation of each row, without signs", is_open=len(rows) <= MOST_OPEN):
         page.table(("table", "row", *compared), rows, text_columns=2)
     for one in found.paper.fitted:
-        page.text(
-            f"Calibrated on {', '.join(one.on)}: {one.choice}. {one.tried} values or combinations were tried."
-        )
+        page.text(f"Calibrated on {', '.join(one.on)}: {one.choice}. {one.effort}.")
     for candidate in found.paper.candidates:
         page.text(f"{candidate.name}: {candidate.text}.")
 

@@ -112,8 +112,8 @@ def _flows(page: Page, result: Result) -> None:
         rows.append((name, str(part["group"][0]), *shown))
     page.table(("flow", "group", *(column.replace("_", " ") for column in known)), rows, text_columns=2)
     page.text(
-        f"Means over the replications, counted after the warm-up, of {len(by_flow)} of the "
-        f"{result.flows['flow'].n_unique()} flows; flows.parquet has all of them by replication.",
+        f"Means over the replications, counted after the warm-up, of {len(by_flow)} of "
+        f"{text.counted(result.flows['flow'].n_unique(), 'flow')}; flows.parquet has all by replication.",
         "note",
     )
 
@@ -128,7 +128,7 @@ def _limits(page: Page, result: Result) -> None:
     rows = [
         (str(part["flow"][0]), *(_mean(part[column].to_list(), "") for column in limits)) for part in flows
     ]
-    with page.folded(f"Shares of the time, {len(rows)} flows"):
+    with page.folded(f"Shares of the time, {text.counted(len(rows), 'flow')}"):
         page.table(("flow", *(column.removeprefix(LIMIT).replace("_", " ") for column in limits)), rows)
         page.text("Shares of the measured time, means over the replications.", "note")
 
@@ -178,5 +178,6 @@ def _series(page: Page, result: Result) -> None:
         page.heading(label)
         page.chart(
             parts.occupancy_chart(ports, label),
-            f"In {' or '.join(units)}, to one scale: the {len(ports)} busiest of {len(every)} ports.",
+            f"In {' or '.join(units)}, to one scale: the busiest {len(ports)} of "
+            f"{text.counted(len(every), 'port')}.",
         )

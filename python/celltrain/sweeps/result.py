@@ -11,6 +11,7 @@ from celltrain.errors import Defect, unknown
 from celltrain.registry import RENAMED
 from celltrain.results import has_old_names, todays_names
 from celltrain.sweeps.frames import FRAMES, RECORDED
+from celltrain.text import counted
 from celltrain.verdicts import spent_confidence
 
 if TYPE_CHECKING:
@@ -261,7 +262,8 @@ class Sweep:
 
     def __repr__(self) -> str:
         m = self.manifest
-        return f"<Sweep {m['name']!r}: {m['points']} points, {m['runs']} runs, seed {m['seed']}>"
+        size = f"{counted(m['points'], 'point')}, {counted(m['runs'], 'run')}"
+        return f"<Sweep {m['name']!r}: {size}, seed {m['seed']}>"
 
     def _repr_html_(self) -> str:
         """For notebooks: the first points with every measure that a comparison shows."""

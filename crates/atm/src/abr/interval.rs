@@ -95,9 +95,12 @@ impl Interval {
         self.most_cells.saturating_sub(self.cells.saturating_add(1))
     }
 
-    /// Counts ABR cells of which even the last does not end the interval: at most [`Interval::left`].
+    /// Counts ABR cells of which even the last does not end the interval.
+    ///
+    /// # Panics
+    /// If they are more than [`Interval::left`].
     pub fn count_all(&mut self, cells: u64) {
-        debug_assert!(cells <= self.left(), "the last of {cells} cells ends the interval");
+        assert!(cells <= self.left(), "the last of {cells} cells ends the interval");
         self.cells += cells;
     }
 

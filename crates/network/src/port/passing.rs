@@ -143,12 +143,10 @@ mod tests {
         let mut policy = ByPlace { verdicts, log: Vec::new() };
         let counted = match &mut port.core {
             AnyCore::Cells(core) => {
-                core.merge.refill(&streams);
                 port.arrived += core.serve(&mut policy, MILLISECOND, &mut streams);
                 format!("{:?} {:?} {:?}", core.stats, core.entries, core.fingerprint)
             }
             AnyCore::Stored(core) => {
-                core.merge.refill(&streams);
                 port.arrived += core.serve(&mut policy, MILLISECOND, &mut streams);
                 format!("{:?} {:?} {:?}", core.stats, core.entries, core.fingerprint)
             }

@@ -136,8 +136,18 @@ fn rows(live: &Live) -> Vec<Failure> {
 fn tellings(trial: &Trial, result: &RunResult, told: &Told) -> Vec<Failure> {
     let mut failures = Vec::new();
     let reasons = result.ports.columns().iter().map(|column| column.0);
-    let reasons = reasons.filter(|name| name.starts_with("discarded_") || name.starts_with("lost_"));
-    let celltrain_network::table::Column::Text(names) = &result.ports.columns()[0].2 else { return failures };
+    let reasons: Vec<_> =
+        reasons.filter(|name| name.starts_with("discarded_") || name.starts_with("lost_")).collect();
+    let celltrain_network::table::Column::Text(names) = &result.ports.columns()[0].2 else {
+        panic!("the table of ports begins with their names")
+    };
+    for ((link, reason), seen) in told {
+        let name = trial.graph.link_name(*link);
+        if !reasons.contains(reason) || !names.contains(&name) {
+            failures
+                .push(Failure::new(format!("watched: {reason}"), format!("{name}: {seen} told, no count")));
+        }
+    }
     for reason in reasons {
         let counted = column(&result.ports, reason);
         for (link, _) in trial.graph.links.iter().enumerate() {

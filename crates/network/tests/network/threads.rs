@@ -88,7 +88,7 @@ fn without_further_threads_a_run_goes_on_in_its_own() {
         assert_eq!(said, run_on(&tables, 1).1);
         let sentence = shortage.expect("there is no other thread");
         assert!(
-            sentence.starts_with("a run went on in one thread, for the system gave no more ("),
+            sentence.starts_with("a run continued on one thread because the system provided no more ("),
             "{sentence}"
         );
         return;

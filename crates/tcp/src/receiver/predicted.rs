@@ -39,7 +39,7 @@ mod tests {
     use proptest::{prelude::*, test_runner::RngSeed};
 
     use super::*;
-    use crate::{Stack, StackSpec};
+    use crate::{CongestionKind, Stack, StackSpec};
 
     /// A segment that begins `back` bytes before or `ahead` behind what is expected next.
     fn segment(next: u64, (back, ahead, len): (u64, u64, u32), bits: u8) -> Segment {
@@ -60,17 +60,25 @@ mod tests {
         #[test]
         fn prediction_changes_nothing(
             stack in prop::sample::select(Stack::ALL),
+            // Receivers that have to look further: with an application that reads slowly, or that echo each mark.
+            read_rate in prop::option::of(1_000_000u64..1_000_000_000),
+            dctcp in prop::bool::weighted(0.2),
             // Most of them are predicted: in order, without bits.
             arrivals in prop::collection::vec((
                 prop_oneof![5 => Just((0, 0)), 1 => (0u64..3000, 0u64..3000)],
                 prop_oneof![3 => Just(None), 1 => (0u32..1500).prop_map(Some)],
                 prop_oneof![9 => Just(0u8), 1 => 0u8..8],
                 0u64..50_000_000_000,
+                prop::bool::weighted(0.9),
             ), 1..60),
         ) {
-            let params = StackSpec { stack, ..StackSpec::default() }.resolve().expect("a preset is possible");
+            let mut params = StackSpec { stack, ..StackSpec::default() }.resolve().expect("a preset is possible");
+            params.read_rate = read_rate;
+            if dctcp {
+                (params.congestion_control, params.ecn, params.accurate_ecn) = (CongestionKind::Dctcp, true, false);
+            }
             let (mut receiver, mut now, mut predicted) = (Receiver::new(&params), 0, 0);
-            for ((back, ahead), len, bits, gap) in std::iter::once(((0, 0), None, 0, 0)).chain(arrivals) {
+            for ((back, ahead), len, bits, gap, polls) in std::iter::once(((0, 0), None, 0, 0, true)).chain(arrivals) {
                 now += gap;
                 let mut segment = segment(receiver.next, (back, ahead, len.unwrap_or(params.mss)), bits);
                 // Nothing may follow a FIN.
@@ -82,7 +90,9 @@ mod tests {
                 other.note_timestamps(&segment);
                 other.on_other(now, &segment);
                 prop_assert_eq!(format!("{receiver:?}"), format!("{other:?}"));
-                let _ = receiver.poll_segment(now);
+                if polls {
+                    let _ = receiver.poll_segment(now);
+                }
                 if ends {
                     break;
                 }

@@ -161,10 +161,6 @@ pub struct Flow {
     pub circuit: usize,
 }
 
-/// A network may have a million of either: what most share stands behind an [`Arc`].
-#[cfg(target_pointer_width = "64")]
-const _: () = assert!(size_of::<Link>() <= 256 && size_of::<Flow>() <= 392);
-
 /// One of several ways of a flow.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Way {
@@ -439,4 +435,17 @@ fn links(spec: &Spec, outline: &Outline, names: &Names, poll: &mut Poll<'_>) -> 
     links.iter().try_for_each(|link| ports::check_buffer(spec, outline, link))?;
     links.iter().try_for_each(|link| memory::check_memory(spec, outline, link))?;
     Ok(links)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Flow, Link};
+
+    /// A network may have a million of either: what most share stands behind an `Arc`.
+    #[test]
+    #[cfg(target_pointer_width = "64")]
+    fn links_and_flows_stay_small() {
+        let sizes = [size_of::<Link>(), size_of::<Flow>()];
+        assert!(sizes[0] <= 256 && sizes[1] <= 392, "{sizes:?} bytes");
+    }
 }
