@@ -63,7 +63,9 @@ def test_a_run_goes_on_in_one_thread_and_says_so(tmp_path: Path) -> None:
     assert (usual.returncode, alone.returncode) == (0, 0), alone.stderr
     assert _without_times(alone.stdout) == _without_times(usual.stdout)
     assert usual.stderr == ""
-    assert alone.stderr.startswith("note: a run continued on one thread because the system provided no more (")
+    assert alone.stderr.startswith(
+        "note: a run continued on one thread because the system provided no more ("
+    )
     assert alone.stderr.count("\n") == 1
 
 
@@ -80,12 +82,14 @@ def _give(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
 
 
 @pytest.mark.parametrize(("most", "given"), [(1, "one thread"), (3, "3 threads")])
-def test_replications_go_on_in_the_threads_that_there_are(
+def test_replications_continue_on_the_threads_that_there_are(
     scenario: ct.Scenario, monkeypatch: pytest.MonkeyPatch, most: int, given: str
 ) -> None:
     usual = ct.run(scenario, replications=9, jobs=5)
     _give(monkeypatch, most)
-    expected = rf"^the runs went on in {given}, for the system gave no more \(can't start new thread\)"
+    expected = (
+        rf"^the runs continued on {given} because the system provided no more \(can't start new thread\)"
+    )
     with pytest.warns(RuntimeWarning, match=expected) as warned:
         fewer = ct.run(scenario, replications=9, jobs=5)
     assert fewer.fingerprints == usual.fingerprints
@@ -99,5 +103,5 @@ def test_threads_that_suffice_need_no_note(scenario: ct.Scenario, monkeypatch: p
 
 def test_without_any_thread_the_error_says_so(scenario: ct.Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
     _give(monkeypatch, 0)
-    with pytest.raises(OSError, match=r"the system gave no thread \(can't start new thread\)"):
+    with pytest.raises(OSError, match=r"the system provided no thread \(can't start new thread\)"):
         ct.run(scenario, replications=4, jobs=2)

@@ -48,7 +48,7 @@ def _started(jobs: int) -> tuple[ThreadPoolExecutor, int]:
             return pool, number
         pool.shutdown()
         number, shortage = begun, error
-    raise OSError(f"nothing can run, for the system gave no thread ({shortage})")
+    raise OSError(f"nothing can run because the system provided no thread ({shortage})")
 
 
 def _start(pool: ThreadPoolExecutor, number: int) -> tuple[int, RuntimeError | None]:
@@ -67,9 +67,9 @@ def _start(pool: ThreadPoolExecutor, number: int) -> tuple[int, RuntimeError | N
 
 
 def _say_fewer(number: int, shortage: RuntimeError) -> None:
-    given = "one thread" if number == 1 else f"{number} threads"
+    on = "one thread" if number == 1 else f"{number} threads"
     warnings.warn(
-        f"the runs went on in {given}, for the system gave no more ({shortage}); results are the same",
+        f"the runs continued on {on} because the system provided no more ({shortage}); results are the same",
         RuntimeWarning,
         stacklevel=2,
     )
