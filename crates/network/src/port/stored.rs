@@ -160,7 +160,7 @@ impl Stored {
     }
 
     /// A unit is in the buffer from now on.
-    #[inline]
+    #[inline(always)]
     fn note_entered(&mut self, unit: &Unit) {
         let vc = unit.cell.vc;
         self.occupancy.enter(vc, unit.cell.clp, unit.size);
@@ -545,6 +545,8 @@ impl PortCore<Stored> {
 
     /// A unit arrives, which asked for low latency as it came, or not. What is accepted is sent at once if the link is free, which is
     /// returned, and goes into its queue otherwise.
+    // Forced into the loop over arrivals, which two processes have.
+    #[inline(always)]
     fn on_unit<P: BufferPolicy>(
         &mut self,
         policy: &mut P,
