@@ -8,9 +8,8 @@ only on its scenario, seed and replication: the same tasks give the same bytes.
 import os
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, replace
 from operator import index
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
@@ -41,7 +40,6 @@ __all__ = [
     "run",
     "simulate",
     "there",
-    "threads",
 ]
 
 T = TypeVar("T")
@@ -192,20 +190,6 @@ def drive(
 
 def _has_failed(future: "Future[R]") -> bool:
     return future.cancelled() or future.exception() is not None
-
-
-@contextmanager
-def threads(jobs: int) -> Iterator[tuple[ThreadPoolExecutor, _core.CancelToken]]:
-    """A pool of threads, and the token that stops what they simulate when an error leaves the block."""
-    cancel = _core.CancelToken()
-    pool = ThreadPoolExecutor(jobs, thread_name_prefix="celltrain")
-    try:
-        yield pool, cancel
-    except BaseException:
-        cancel.cancel()
-        raise
-    finally:
-        pool.shutdown(cancel_futures=True)
 
 
 def replicate(

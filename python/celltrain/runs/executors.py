@@ -10,7 +10,8 @@ from importlib import import_module
 from typing import Any, Protocol, runtime_checkable
 
 from celltrain.errors import InputError
-from celltrain.experiment import MAX_JOBS, checked_jobs, threads
+from celltrain.experiment import MAX_JOBS, checked_jobs
+from celltrain.runs.pool import threads
 from celltrain.runs.work import Batch, Done, work
 
 __all__ = ["Backend", "Cluster", "connect", "open_backend"]
@@ -67,9 +68,9 @@ def open_backend(
     """
     if executor is None:
         cores = checked_jobs(jobs)
-        number = min(cores, most)
-        each = max(1, min(cores, os.cpu_count() or 1) // number)
-        with threads(number) as (pool, cancel):
+        wanted = min(cores, most)
+        each = max(1, min(cores, os.cpu_count() or 1) // wanted)
+        with threads(wanted) as (pool, number, cancel):
             yield Backend(lambda batch: pool.submit(work, batch, cancel, each), lambda: number, LOCAL_SECONDS)
     elif isinstance(executor, Executor):
         width = checked_jobs(jobs if jobs is not None else getattr(executor, "_max_workers", None))
