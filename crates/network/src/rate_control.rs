@@ -281,3 +281,27 @@ impl RateControl {
         streams[output].push(0, 0, &cell);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use celltrain_atm::abr::{AllocatorName, AllocatorParams, Port, Rate};
+    use celltrain_engine::Slot;
+
+    use super::*;
+
+    /// An interval ends before anything else that happens then: a cell that arrives in that picosecond counts in the next one.
+    #[test]
+    fn a_burst_is_noted_up_to_the_end_of_the_interval() {
+        let params = AllocatorParams::of(AllocatorName::Capc);
+        let port = Port { link: Rate::of_cells(353_208.0), capacity: u64::MAX, minima: &[Rate::ZERO] };
+        let allocator = Allocator::new(&params, &port).expect("defaults are possible");
+        let control =
+            || RateControl::new(Some(allocator.clone()), vec![Role::Controlled { payloads: 0 }], Vec::new());
+        let (end, slot) = (control().next_interval(), Slot::of_ps(1000));
+        for (last, noted) in [(end - 1, 8), (end, 7), (end + 1000, 6)] {
+            let first = Instant::start_of(last - 7000);
+            let burst = Train { slot, count: 8, ..Train::single(first, Cell::default()) };
+            assert_eq!(control().on_burst(&burst), noted, "the last cell {last} ps, the end {end} ps");
+        }
+    }
+}
