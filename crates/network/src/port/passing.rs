@@ -88,7 +88,7 @@ mod tests {
 
     const CELLS: u16 = 5;
 
-    /// A policy that decides about each cell by its place in the frame, and keeps what it is asked and told.
+    /// A policy that decides on each cell by its position in the frame, and records every call.
     #[derive(Debug)]
     struct ByPlace {
         verdicts: [Verdict; CELLS as usize],

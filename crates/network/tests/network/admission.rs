@@ -23,7 +23,7 @@ fn a_policy_of_frames_has_no_say_about_rm_cells() {
     }
 }
 
-/// A rule of the scenario is asked with what the buffer holds of tagged cells: it refuses frames while that is 20 or more.
+/// A rule in the scenario reads the number of tagged cells in the buffer: it refuses frames while there are 20 or more.
 #[test]
 fn a_rule_is_told_how_many_tagged_cells_the_buffer_holds() {
     let refused = |rule: &str| {
