@@ -76,6 +76,11 @@ impl Reassembly {
     /// Takes `count` cells of a frame, the first of which is `head`; answers if the last of them carries the end mark.
     #[inline]
     pub fn on_cells(&mut self, head: &Cell, count: u32) -> Option<Delivery> {
+        if self.held == 0 && head.position == 0 && count == u32::from(head.length) {
+            // A whole frame at once, as most come.
+            self.marked = head.ecn == Ecn::Marked;
+            return Some(Delivery::Frame(head.frame));
+        }
         if self.held == 0 {
             self.frame = head.frame;
             self.marked = false;

@@ -21,15 +21,25 @@ impl<C: Item + Default> Alone<C> {
     /// What arrives next before `until`, if anything does: as many items as there are in one train.
     #[inline(always)]
     pub fn next(&mut self, until: Time) -> Option<&mut Train<C>> {
+        self.next_with_end(until).map(|(train, _)| train)
+    }
+
+    /// As [`Alone::next`], with the time at which the last of the items arrives, which is known then.
+    #[inline(always)]
+    pub fn next_with_end(&mut self, until: Time) -> Option<(&mut Train<C>, Time)> {
         let train = self.trains.get(self.next)?;
-        if train.first.ps() >= until {
+        let first = train.first.ps();
+        if first >= until {
             return None;
         }
-        if train.count > 1 && train.last().ps() >= until {
-            return Some(self.part(until));
+        let end = if train.count > 1 { train.last().ps() } else { first };
+        if end >= until {
+            let part = self.part(until);
+            let end = part.last().ps();
+            return Some((part, end));
         }
         self.next += 1;
-        self.trains.get_mut(self.next - 1)
+        self.trains.get_mut(self.next - 1).map(|train| (train, end))
     }
 
     /// Splits the next train at `until`.

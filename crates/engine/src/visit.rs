@@ -38,6 +38,8 @@ pub struct Schedule {
     pub order: Vec<usize>,
     /// The longest stretch of simulated time one visit covers, so that streams stay in cache.
     pub cap: Time,
+    /// To what the cap grows while rounds find little to do.
+    pub longest: Time,
     /// The longest stretch of idle time that one visit covers. It is limited if processes do work that they do not announce as events,
     /// such as at the ends of intervals.
     pub jump: Time,
@@ -51,11 +53,13 @@ impl Schedule {
     #[must_use]
     pub fn in_order(processes: usize) -> Self {
         let cap = 8 * MILLISECOND * (1 + processes as Time / 1000);
-        Self { order: (0..processes).collect(), cap, jump: NEVER, shuffle: None }
+        let longest = cap * MOST_GROWTH;
+        Self { order: (0..processes).collect(), cap, longest, jump: NEVER, shuffle: None }
     }
 
-    fn next_round(&mut self) -> Time {
-        let Some(generator) = &mut self.shuffle else { return self.cap };
+    /// The cap of the next round, after rounds that had `cap`.
+    fn next_round(&mut self, cap: Time) -> Time {
+        let Some(generator) = &mut self.shuffle else { return cap };
         for last in (1..self.order.len()).rev() {
             self.order.swap(last, generator.below(last as u64 + 1) as usize);
         }
@@ -73,9 +77,33 @@ struct Known {
     cap: Time,
     /// Its earliest event but for arrivals, as it said after its last visit.
     next_event: Time,
+    /// An input that was not known further than the clock when the process was last asked: it has to be, for the process to go on.
+    waits_for: Option<u32>,
     /// Where its inputs stand in [`Plan::inputs`], and its outputs in [`Plan::outputs`].
     inputs: Range<usize>,
     outputs: Range<usize>,
+}
+
+impl Known {
+    /// A visit went to `until` and handled `work` events and the process itself.
+    #[inline]
+    fn note_visit(&mut self, until: Time, next_event: Time, work: u64) {
+        let covered = until - self.clock;
+        if work > WORK_OF_A_VISIT {
+            let shorter = u128::from(covered) * u128::from(WORK_OF_A_VISIT) / u128::from(work);
+            self.cap = (shorter as Time).max(1);
+        } else if covered >= self.cap && work < WORK_OF_A_VISIT / 4 {
+            let longer = (WORK_OF_A_VISIT / 4 / work).clamp(2, MOST_GROWTH);
+            self.cap = self.cap.saturating_mul(longer);
+        }
+        (self.clock, self.next_event) = (until, next_event);
+    }
+
+    /// Whether an input that it had to wait for is still known no further.
+    #[inline]
+    fn waits<C: Item>(&self, streams: &[Stream<C>]) -> bool {
+        self.waits_for.is_some_and(|input| streams[input as usize].horizon() <= self.clock)
+    }
 }
 
 /// What the visiting knows of all processes.
@@ -85,13 +113,27 @@ pub(crate) struct Plan {
     inputs: Vec<StreamId>,
     /// Each with its lookahead.
     outputs: Vec<(StreamId, Time)>,
+    /// How many processes have not reached the end.
+    behind: usize,
+    /// The longest stretch of simulated time that one visit covers in the next round.
+    cap: Time,
 }
 
 impl Plan {
-    /// Asks every process how far its outputs are known: in a loop each would wait for the others otherwise.
-    pub(crate) fn new<C, P, N: Process<C, P>>(processes: &mut [N], streams: &mut Streams<C, P>) -> Self {
-        let mut plan =
-            Self { processes: Vec::with_capacity(processes.len()), inputs: Vec::new(), outputs: Vec::new() };
+    /// The way to `end`. Asks every process how far its outputs are known: in a loop each would wait for the others otherwise.
+    pub(crate) fn new<C, P, N: Process<C, P>>(
+        processes: &mut [N],
+        streams: &mut Streams<C, P>,
+        schedule: &Schedule,
+        end: Time,
+    ) -> Self {
+        let mut plan = Self {
+            processes: Vec::with_capacity(processes.len()),
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            behind: 0,
+            cap: schedule.cap,
+        };
         for process in processes {
             let clock = process.clock();
             process.visit(clock, streams);
@@ -99,10 +141,12 @@ impl Plan {
             plan.inputs.extend_from_slice(process.inputs());
             let ahead = |(place, &output): (usize, &StreamId)| (output, process.lookahead(place));
             plan.outputs.extend(process.outputs().iter().enumerate().map(ahead));
+            plan.behind += usize::from(clock < end);
             plan.processes.push(Known {
                 clock,
-                cap: FIRST_CAP / (1 + (plan.inputs.len() - inputs) as Time),
+                cap: FIRST_CAP / (1 + (plan.inputs.len() - inputs) as Time / INPUTS_OF_A_FIRST_VISIT),
                 next_event: process.next_event(),
+                waits_for: None,
                 inputs: inputs..plan.inputs.len(),
                 outputs: outputs..plan.outputs.len(),
             });
@@ -110,27 +154,25 @@ impl Plan {
         plan
     }
 
-    /// A visit to a process went to `until` and handled `work` events and the process itself.
-    fn note_visit(&mut self, index: usize, until: Time, next_event: Time, work: u64) {
-        let known = &mut self.processes[index];
-        if work > WORK_OF_A_VISIT {
-            let shorter = u128::from(until - known.clock) * u128::from(WORK_OF_A_VISIT) / u128::from(work);
-            known.cap = (shorter as Time).max(1);
-        } else if work < WORK_OF_A_VISIT / 4 {
-            known.cap = known.cap.saturating_mul(2);
-        }
-        (known.clock, known.next_event) = (until, next_event);
+    /// A process whose inputs are known no further than its clock waits for the first of these. If the border stopped it, it waits for none.
+    #[cold]
+    fn note_wait<C: Item>(&mut self, index: usize, streams: &[Stream<C>]) {
+        let known = &self.processes[index];
+        let unknown = |&&input: &&StreamId| streams[input].horizon() <= known.clock;
+        let found = self.inputs[known.inputs.clone()].iter().find(unknown);
+        self.processes[index].waits_for = found.map(|&input| input as u32);
     }
 
-    /// How far the inputs of a process are known, and when the next item arrives on one of them.
-    fn arrivals<C: Item>(&self, known: &Known, streams: &[Stream<C>]) -> (Time, Time) {
+    /// How far the inputs of a process are known, when the next item arrives on one of them, and how many trains wait there.
+    fn arrivals<C: Item>(&self, known: &Known, streams: &[Stream<C>]) -> (Time, Time, usize) {
         let inputs = self.inputs[known.inputs.clone()].iter().map(|&input| &streams[input]);
-        inputs.fold((NEVER, NEVER), |(horizon, next), input| {
-            (horizon.min(input.horizon()), next.min(input.next_arrival().unwrap_or(NEVER)))
+        inputs.fold((NEVER, NEVER, 0), |(horizon, next, waiting), input| {
+            let arrival = input.next_arrival().unwrap_or(NEVER);
+            (horizon.min(input.horizon()), next.min(arrival), waiting + input.trains().len())
         })
     }
 
-    /// Visits each process once, as far as its inputs are known; `None` if the run is to stop.
+    /// Visits each process that can go on once, as far as its inputs are known; `None` if the run is to stop.
     #[inline]
     pub(crate) fn round<C: Item, P, N: Process<C, P>, B: Border<C, P>>(
         &mut self,
@@ -141,21 +183,33 @@ impl Plan {
         poll: &mut Poll<impl FnMut() -> bool>,
         border: &mut B,
     ) -> Option<Round> {
-        let cap = schedule.next_round();
-        let mut round = Round { events: 0, behind: false, advanced: false, floor: NEVER };
+        let cap = schedule.next_round(self.cap);
+        let mut round = Round { events: 0, behind: false, advanced: false };
+        let mut capped = false;
         for &index in &schedule.order {
             border.receive(index, streams);
             let known = &self.processes[index];
-            let (horizon, arrival) = self.arrivals(known, streams);
-            let jump = bounds.idle_until.min(known.clock.saturating_add(schedule.jump));
-            let far = known.clock.saturating_add(cap.min(known.cap)).min(border.limit()).max(jump);
-            let until = horizon.min(bounds.end).min(far);
-            round.behind |= until < bounds.end;
-            round.floor = round.floor.min(until.max(known.clock));
-            if until <= known.clock {
+            if known.clock >= bounds.end || known.waits(streams) {
                 continue;
             }
+            let (horizon, arrival, waiting) = self.arrivals(known, streams);
+            let mut far = known.clock.saturating_add(cap.min(known.cap)).min(border.limit());
+            if bounds.idle_until > far {
+                far = far.max(bounds.idle_until.min(known.clock.saturating_add(schedule.jump)));
+            }
+            let mut until = horizon.min(bounds.end).min(far);
+            if waiting > TRAINS_OF_A_VISIT && until > known.clock {
+                // Many have become busy at once, after visits that were long because little happened.
+                let pieces = waiting / TRAINS_OF_A_VISIT + 1;
+                until = known.clock + ((until - known.clock) / pieces as Time).max(1);
+            }
+            if until <= known.clock {
+                self.note_wait(index, streams);
+                continue;
+            }
+            capped |= until - known.clock == cap;
             round.advanced = true;
+            self.behind -= usize::from(until == bounds.end);
             let mut next_event = known.next_event;
             let mut work = 1;
             let visits = next_event.min(arrival) < until || until == bounds.end;
@@ -174,12 +228,37 @@ impl Plan {
                 }
             }
             border.send(index, visits, streams);
-            self.note_visit(index, until, next_event, work);
+            self.processes[index].note_visit(until, next_event, work);
             if poll.after(work) {
                 return None;
             }
         }
+        round.behind = self.behind > 0;
+        if capped {
+            self.note_capped(round.events, schedule);
+        }
         Some(round)
+    }
+
+    /// The cap has stopped visits of a round with so many events: it grows if they were few for so many processes, as one that is visited
+    /// has to be brought into the cache, and shrinks if they were many, as all that is under way has to stay there.
+    fn note_capped(&mut self, events: u64, schedule: &Schedule) {
+        let few = EVENTS_A_PROCESS * self.processes.len() as u64;
+        if events < few {
+            self.cap = self.cap.max(schedule.longest.min(self.cap.saturating_mul(2)));
+        } else if events / 4 > few {
+            self.cap = (self.cap / 2).max(schedule.cap);
+        }
+    }
+
+    /// How far one visit of the next round goes at the most.
+    pub(crate) fn cap(&self) -> Time {
+        self.cap
+    }
+
+    /// No clock is behind this time.
+    pub(crate) fn floor(&self) -> Time {
+        self.processes.iter().map(|known| known.clock).fold(NEVER, Time::min)
     }
 
     /// The earliest event that any process knows of, at most `end`.
@@ -206,8 +285,6 @@ pub(crate) struct Round {
     pub(crate) behind: bool,
     /// Whether the clock of any process has moved.
     pub(crate) advanced: bool,
-    /// No clock was behind this time when its turn came.
-    pub(crate) floor: Time,
 }
 
 /// What lies between the processes that are visited here and those of other parts of the network.
@@ -249,8 +326,21 @@ pub const WORK_BETWEEN_POLLS: u64 = 1 << 16;
 /// followed by shorter ones.
 const WORK_OF_A_VISIT: u64 = 1 << 20;
 
-/// How long the first visit to a process with one input is at the most; with more it is the shorter, as all may begin at once.
+/// Where more trains wait, a visit covers only a part of the time: none is interrupted.
+const TRAINS_OF_A_VISIT: usize = 1 << 18;
+
+/// How long the first visit to a process is at the most; it is the shorter where more inputs than [`INPUTS_OF_A_FIRST_VISIT`] may begin
+/// at once.
 const FIRST_CAP: Time = 16 * MILLISECOND;
+
+/// How many lines of 155 Mbit/s carry [`WORK_OF_A_VISIT`] cells in [`FIRST_CAP`].
+const INPUTS_OF_A_FIRST_VISIT: Time = 176;
+
+/// How many times as long as one visit the next may be, if there was little to do.
+const MOST_GROWTH: u64 = 16;
+
+/// A round that the cap stops is to have so many events a process.
+const EVENTS_A_PROCESS: u64 = 32;
 
 /// Asks whether the run is to stop, after every round and whenever a round has taken long.
 pub(crate) struct Poll<I> {
@@ -289,7 +379,7 @@ pub fn run<C: Item, P, N: Process<C, P>>(
     end: Time,
     interrupt: impl FnMut() -> bool,
 ) -> bool {
-    let mut plan = Plan::new(processes, streams);
+    let mut plan = Plan::new(processes, streams, schedule, end);
     let mut poll = Poll::new(interrupt);
     // Nothing happens anywhere before this time.
     let mut idle_until = 0;
@@ -326,5 +416,112 @@ pub(crate) fn assert_progress(progress: bool, at: Time) {
 pub(crate) fn skip_idle_time<C: Item>(streams: &mut [Stream<C>], next: Time) {
     for stream in streams {
         stream.advance_horizon(next);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Instant, stream::Train};
+
+    impl Item for u8 {
+        fn advance(&mut self, _: u32) {}
+
+        fn follows(&self, _: &Self, _: u32) -> bool {
+            false
+        }
+    }
+
+    /// Takes from one stream, sends nothing, and has so many events in a visit.
+    struct Sink {
+        input: [StreamId; 1],
+        clock: Time,
+        events: u64,
+    }
+
+    impl Process<u8, ()> for Sink {
+        fn inputs(&self) -> &[StreamId] {
+            &self.input
+        }
+
+        fn outputs(&self) -> &[StreamId] {
+            &[]
+        }
+
+        fn lookahead(&self, _: usize) -> Time {
+            0
+        }
+
+        fn clock(&self) -> Time {
+            self.clock
+        }
+
+        fn visit(&mut self, until: Time, _: &mut Streams<u8>) -> u64 {
+            let events = if until > self.clock { self.events } else { 0 };
+            self.clock = until;
+            events
+        }
+
+        fn next_event(&self) -> Time {
+            self.clock
+        }
+    }
+
+    const END: Time = 10_000 * MILLISECOND;
+
+    /// The clocks of two sinks after each round. The first one's input is known to the end of time, the second one's not at all.
+    fn clocks<const ROUNDS: usize>(events: u64, waits: impl Fn(&Plan)) -> [[Time; 2]; ROUNDS] {
+        let mut sinks = [0, 1].map(|input| Sink { input: [input], clock: 0, events });
+        let mut streams = Streams::new(vec![Stream::default(); 2], ());
+        streams[0].advance_horizon(NEVER);
+        let mut schedule = Schedule::in_order(2);
+        let mut plan = Plan::new(&mut sinks, &mut streams, &schedule, END);
+        let mut poll = Poll::new(|| false);
+        let clocks = [(); ROUNDS].map(|()| {
+            let bounds = Bounds { end: END, idle_until: 0 };
+            let round = plan.round(&mut sinks, &mut streams, &mut schedule, bounds, &mut poll, &mut ());
+            assert!(round.expect("nothing interrupts").behind);
+            [sinks[0].clock / MILLISECOND, sinks[1].clock / MILLISECOND]
+        });
+        waits(&plan);
+        // Once all inputs are known, both reach the end.
+        streams[1].advance_horizon(NEVER);
+        while plan.behind > 0 {
+            let bounds = Bounds { end: END, idle_until: 0 };
+            plan.round(&mut sinks, &mut streams, &mut schedule, bounds, &mut poll, &mut ());
+        }
+        assert!(sinks.iter().all(|sink| sink.clock == END));
+        clocks
+    }
+
+    #[test]
+    fn a_process_waits_for_an_input_that_is_known_no_further() {
+        let _ = clocks::<2>(1, |plan| {
+            assert_eq!([0, 1].map(|index| plan.processes[index].waits_for), [None, Some(1)]);
+        });
+    }
+
+    #[test]
+    fn visits_cover_more_time_where_rounds_find_little_to_do() {
+        let little = clocks::<6>(1, |_| ());
+        assert_eq!(little.map(|clock| clock[0]), [8, 24, 56, 120, 248, 376]);
+        let enough = clocks::<3>(2 * EVENTS_A_PROCESS, |_| ());
+        assert_eq!(enough.map(|clock| clock[0]), [8, 16, 24]);
+    }
+
+    #[test]
+    fn a_visit_is_shorter_where_very_many_trains_wait() {
+        let mut sinks = [Sink { input: [0], clock: 0, events: 1 }];
+        let mut streams = Streams::new(vec![Stream::default()], ());
+        for train in 0..=3 * TRAINS_OF_A_VISIT as u64 {
+            let at = Instant::start_of(train);
+            streams[0].push(2 * train, 2 * train, &Train::single(at, 0));
+        }
+        streams[0].advance_horizon(NEVER);
+        let mut schedule = Schedule::in_order(1);
+        let mut plan = Plan::new(&mut sinks, &mut streams, &schedule, END);
+        let bounds = Bounds { end: END, idle_until: 0 };
+        plan.round(&mut sinks, &mut streams, &mut schedule, bounds, &mut Poll::new(|| false), &mut ());
+        assert_eq!(sinks[0].clock, schedule.cap / 4);
     }
 }

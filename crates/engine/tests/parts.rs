@@ -151,7 +151,7 @@ fn in_parts(stations: Vec<Station>, streams: usize, partition: &[usize], cap: Ti
     stations.into_iter().zip(partition).for_each(|(station, &part)| parts[part].push(station));
     let part = |processes: Vec<Station>| Part {
         streams: Streams::new(vec![Stream::default(); streams], ()),
-        schedule: Schedule { cap, ..Schedule::in_order(processes.len()) },
+        schedule: Schedule { cap, longest: cap, ..Schedule::in_order(processes.len()) },
         processes,
         mail: (),
     };
@@ -294,7 +294,7 @@ fn a_fast_part_waits_for_a_slow_one() {
     }
     let part = |(number, station)| Part {
         streams: Streams::new(vec![Stream::default()], ()),
-        schedule: Schedule { cap: CAP, ..Schedule::in_order(1) },
+        schedule: Schedule { cap: CAP, longest: CAP, ..Schedule::in_order(1) },
         processes: vec![Uneven(station, number == 1)],
         mail: (),
     };

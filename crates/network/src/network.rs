@@ -272,6 +272,9 @@ impl Network {
     pub(crate) fn run_until(&mut self, end: Time, interrupt: &mut dyn FnMut() -> bool) -> bool {
         let Self { nodes, streams, schedule, partition, fewer_threads, .. } = self;
         nodes.iter_mut().flat_map(Node::ports_mut).for_each(|port| port.run_on(end));
+        if nodes.iter().all(|node| node.clock() >= end) {
+            return true;
+        }
         while let Some(parts) = partition {
             match parts::run(nodes, streams, schedule, parts, end, interrupt) {
                 Ok(finished) => return finished,
@@ -486,6 +489,11 @@ impl Network {
         let Carrier::Tcp { receiver, .. } = flow.carrier else { return None };
         let receiver = self.host(flow.to).parts.endpoints[receiver].tcp.receiver();
         Some(receiver.expect("the second endpoint of a flow receives"))
+    }
+
+    /// Frees the streams, when nothing will run any more and what was under way has been counted.
+    pub(crate) fn free_streams(&mut self) {
+        self.streams = Streams::new(Vec::new(), InFlight::default());
     }
 
     /// All processes and the streams between them: what a viewer may read.

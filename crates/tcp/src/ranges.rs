@@ -37,12 +37,13 @@ impl Ranges {
         let known: u64 = touched.iter().map(|r| r.end.min(range.end) - r.start.max(range.start)).sum();
         let new = (range.end - range.start) - known;
         self.bytes += new;
-        let merged = match touched {
-            [] => range,
-            [only] => only.start.min(range.start)..only.end.max(range.end),
-            [low, .., high] => low.start.min(range.start)..high.end.max(range.end),
-        };
-        self.ranges.splice(first..last, [merged]);
+        if let [low, ..] = touched {
+            let end = self.ranges[last - 1].end.max(range.end);
+            self.ranges[first] = low.start.min(range.start)..end;
+            self.ranges.drain(first + 1..last);
+        } else {
+            self.ranges.insert(first, range);
+        }
         new
     }
 
@@ -58,6 +59,11 @@ impl Ranges {
             self.bytes -= start - first.start;
             first.start = start;
         }
+    }
+
+    /// Whether all bytes of `range`, which has some, are in the set.
+    pub(crate) fn holds(&self, range: &Range<u64>) -> bool {
+        self.containing(range.start).is_some_and(|held| range.end <= held.end)
     }
 
     /// The range that holds byte `at`.
@@ -91,19 +97,15 @@ impl Ranges {
     }
 
     /// What of `range` is not in the set, in ascending order.
-    pub(crate) fn gaps(&self, range: &Range<u64>) -> Vec<Range<u64>> {
+    pub(crate) fn gaps(&self, range: &Range<u64>) -> impl Iterator<Item = Range<u64>> {
         let first = self.ranges.partition_point(|r| r.end <= range.start);
         let last = self.ranges.partition_point(|r| r.start < range.end).max(first);
-        // Without a gap, as a rule, nothing is allocated.
-        let (mut from, mut gaps) = (range.start, Vec::new());
+        let (mut from, end) = (range.start, range.end);
         let edges = self.ranges[first..last].iter().map(|r| (r.start, r.end));
-        for (start, end) in edges.chain([(range.end, range.end)]) {
-            if from < start {
-                gaps.push(from..start);
-            }
-            from = end;
-        }
-        gaps
+        edges.chain([(end, end)]).filter_map(move |(start, end)| {
+            let gap = std::mem::replace(&mut from, end)..start;
+            (!gap.is_empty()).then_some(gap)
+        })
     }
 
     /// The ranges in ascending order.
@@ -147,7 +149,9 @@ mod tests {
             let missing = (edge..80).filter(|b| !model.contains(b)).count() as u64;
             prop_assert_eq!(ranges.missing_in(edge..80), missing);
             prop_assert_eq!(ranges.containing(edge).is_some(), model.contains(&edge));
-            let gaps: BTreeSet<u64> = ranges.gaps(&(edge..80)).into_iter().flatten().collect();
+            let held = (edge..edge + 4).all(|b| model.contains(&b));
+            prop_assert_eq!(ranges.holds(&(edge..edge + 4)), held);
+            let gaps: BTreeSet<u64> = ranges.gaps(&(edge..80)).flatten().collect();
             prop_assert_eq!(gaps, (edge..80).filter(|b| !model.contains(b)).collect());
             let gap = (edge..80).find(|b| !model.contains(b)).filter(|b| model.range(b..).next().is_some());
             prop_assert_eq!(ranges.first_gap(edge).map(|g| g.start), gap);

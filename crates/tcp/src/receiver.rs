@@ -35,8 +35,6 @@ pub struct Receiver {
     reader: Option<Reader>,
     /// When ACKs go at once, if not only as RFC 5681 says.
     quick: Option<Box<QuickAcks>>,
-    /// How long an ACK may wait.
-    delay: Time,
     /// Whether there is a slow reader, each mark is echoed, or some ACKs are quick: most receivers need not look further.
     special: bool,
     /// RCV.NXT: the next byte expected in order.
@@ -78,7 +76,6 @@ impl Receiver {
             window: advertised_window(params),
             reader: Reader::new(params),
             quick: QuickAcks::new(params),
-            delay: params.delayed_ack,
             special: params.read_rate.is_some()
                 || QuickAcks::wanted_by(params)
                 || params.accurate_ecn
@@ -310,15 +307,13 @@ impl Receiver {
         urgent
     }
 
-    /// Returns whether an ACK should go at once as Linux does it, and sets the delay otherwise.
+    /// Returns whether an ACK should go at once as Linux does it.
     fn note_quick(&mut self, now: Time, segment: &Segment, marked: bool) -> bool {
         let Some(quick) = &mut self.quick else { return false };
         if marked && !self.echoing {
             quick.on_mark(self.window);
         }
-        let urgent = quick.on_data(now, self.window, segment.len, self.reader.is_none());
-        self.delay = quick.delay();
-        urgent
+        quick.on_data(now, self.window, segment.len, self.reader.is_none())
     }
 
     /// Takes the window that a slow application leaves, and wakes up when it opens again after it was closed (RFC 9293 section
@@ -346,7 +341,8 @@ impl Receiver {
         if self.params.delayed_ack == 0 || self.unacknowledged >= enough {
             self.acknowledge();
         } else {
-            self.deadline = self.deadline.min(now + self.delay);
+            let delay = self.quick.as_ref().map_or(self.params.delayed_ack, |quick| quick.delay());
+            self.deadline = self.deadline.min(now + delay);
         }
     }
 
@@ -421,7 +417,9 @@ impl Receiver {
             if let Some(quick) = &mut self.quick {
                 quick.on_ack();
             }
-            self.follow_reader(now);
+            if self.reader.is_some() {
+                self.follow_reader(now);
+            }
         }
         self.last_ack_sent = self.next;
         match &mut self.marks {

@@ -18,7 +18,7 @@ usage: cargo xtask COMMAND
   generate      write the files that are derived from the code
   check         fail if one of them is not what `generate` would write
   instructions  run a short benchmark, or a SCENARIO given, for callgrind to count (`make instructions`);
-                `--store-queues SCENARIO` with ports that store their queues
+                `--store-queues SCENARIO` with ports that store their queues, `--threads N SCENARIO` in up to N threads
   cores SCENARIO THREADS ROUNDS
                 time runs on one core and on several, alternately
 ";
@@ -28,9 +28,10 @@ fn main() -> ExitCode {
     let outcome = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["generate"] => generated::write(),
         ["check"] => generated::check(),
-        ["instructions"] => instructions::run(None, false),
-        ["instructions", scenario] => instructions::run(Some(scenario), false),
-        ["instructions", "--store-queues", scenario] => instructions::run(Some(scenario), true),
+        ["instructions"] => instructions::run(None, false, "1"),
+        ["instructions", "--store-queues", scenario] => instructions::run(Some(scenario), true, "1"),
+        ["instructions", "--threads", threads, scenario] => instructions::run(Some(scenario), false, threads),
+        ["instructions", scenario] => instructions::run(Some(scenario), false, "1"),
         ["cores", scenario, threads, rounds] => cores::run(scenario, threads, rounds),
         _ => {
             eprint!("{USAGE}");

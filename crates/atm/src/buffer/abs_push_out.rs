@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     ParamError, PortContext, PortState, PushOut, Removed, View,
-    frame::{CellHook, EndMarks, FramePolicy, FrameRule},
+    frame::{CellHook, EndMarks, FramePolicy, FrameRule, RestHook},
     push_out::{Limits, Sharing},
 };
 use crate::Cell;
@@ -91,6 +91,7 @@ impl Space {
 
     /// Whether the cell at hand calls for push-out: it begins a frame of a VC with room below its threshold and there
     /// is no space, which for a packet in a buffer of bytes is its size, or it continues a frame and the buffer is full.
+    #[inline]
     pub(super) fn calls_for_push_out<S: PortState>(&self, cell: &Cell, port: &View<'_, PushOut, S>) -> bool {
         if port.is_first() {
             let cells = port.vc_occupancy(cell.vc) as i64;
@@ -112,6 +113,13 @@ impl Space {
         let reserved = if first { self.limits.frame(cell.vc) } else { self.reserved[cell.vc as usize] };
         let goes_on = accepted && !cell.is_last();
         self.reserve(cell.vc, if goes_on { (reserved - 1).max(0) } else { 0 });
+    }
+
+    /// The `count` cells behind `cell` were accepted.
+    pub(super) fn on_rest(&mut self, cell: &Cell, count: u32) {
+        let goes_on = u32::from(cell.position) + count + 1 < cell.length.into();
+        let reserved = self.reserved[cell.vc as usize] - i64::from(count);
+        self.reserve(cell.vc, if goes_on { reserved.max(0) } else { 0 });
     }
 
     pub(super) fn on_push_out(&mut self, removed: Removed) {
@@ -150,6 +158,7 @@ impl FrameRule for Victims {
         its threshold and maximum frame, where its last frame is queued";
     const ON_CELL: Option<CellHook<Self>> =
         Some(|rule, cell, first, accepted| rule.0.on_cell(cell, first, accepted));
+    const ON_REST: Option<RestHook<Self>> = Some(|rule, cell, count| rule.0.on_rest(cell, count));
     const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
 
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
@@ -160,6 +169,7 @@ impl FrameRule for Victims {
         self.0.admits(cell, port)
     }
 
+    #[inline]
     fn push_out<S: PortState>(&mut self, cell: &Cell, port: &View<'_, PushOut, S>) -> Option<u32> {
         if !self.0.calls_for_push_out(cell, port) {
             return None;

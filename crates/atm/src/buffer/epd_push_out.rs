@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     ParamError, PortContext, PortState, PushOut, View, epd,
-    frame::{EndMarks, FramePolicy, FrameRule, Levels},
+    frame::{EndMarks, FramePolicy, FrameRule, Levels, RestHook},
     push_out::{Limits, Sharing},
 };
 use crate::{Cell, quantity::Level};
@@ -81,6 +81,7 @@ impl FrameRule for InPlaceOfOthers {
     const PER_VC: &'static str = "the fate of the frame in progress, cells in the buffer, its threshold and maximum frame, \
         where its last frame is queued";
     const LEVELS: Levels<Params> = |params| vec![("threshold", params.threshold)];
+    const ON_REST: Option<RestHook<Self>> = Some(|_, _, _| {});
     const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
 
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {

@@ -42,6 +42,9 @@ impl EndMarks {
 /// whether it was accepted.
 pub type CellHook<R> = fn(rule: &mut R, cell: &Cell, first: bool, accepted: bool);
 
+/// What a rule does after so many cells behind the given one, all accepted.
+pub type RestHook<R> = fn(rule: &mut R, cell: &Cell, count: u32);
+
 /// The levels among the parameters and their keys.
 pub type Levels<P> = fn(&P) -> Vec<(&'static str, Level)>;
 
@@ -64,6 +67,9 @@ pub trait FrameRule: Sized {
     const END_MARKS: fn(&Self::Params) -> EndMarks = |_| EndMarks::Broken;
     /// For rules whose state changes with each cell. Without it the rest of an admitted frame passes as a train.
     const ON_CELL: Option<CellHook<Self>> = None;
+    /// What [`FrameRule::ON_CELL`] comes to for cells within a frame each of which finds nothing else in the buffer, all at once. For
+    /// rules that push out or have that hook; such a rule pushes nothing out for these cells.
+    const ON_REST: Option<RestHook<Self>> = None;
 
     /// The rule for a port.
     ///
@@ -255,6 +261,15 @@ impl<R: FrameRule> BufferPolicy for FramePolicy<R> {
     #[inline]
     fn accepts_rest(&self, cell: &Cell) -> bool {
         R::ON_CELL.is_none() && !R::Needs::PUSH_OUT && self.is_whole(cell)
+    }
+
+    #[inline]
+    fn accept_rest_alone(&mut self, cell: &Cell, count: u32) -> bool {
+        let Some(on_rest) = R::ON_REST.filter(|_| self.is_whole(cell)) else {
+            return self.accepts_rest(cell);
+        };
+        on_rest(&mut self.rule, cell, count);
+        true
     }
 
     /// The fate of the previous frame has no effect on the next one.

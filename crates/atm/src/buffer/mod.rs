@@ -218,6 +218,13 @@ pub trait BufferPolicy: Sized {
         false
     }
 
+    /// Accepts the `count` cells of a frame behind `cell`, which it has accepted, where each finds nothing else in the buffer: as if it
+    /// were asked about each of them. `false`: it has to be asked, and nothing has changed. Their departures are reported in any case.
+    fn accept_rest_alone(&mut self, cell: &Cell, count: u32) -> bool {
+        let _ = count;
+        self.accepts_rest(cell)
+    }
+
     /// Whether the policy admits the frame that `cell` begins, of which every cell finds room, and of which the first finds `occupancy`
     /// in the buffer: with no effect on its state, so that it need not be asked about any of them. It may say no and admit it.
     #[inline(always)]

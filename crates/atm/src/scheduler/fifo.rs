@@ -24,19 +24,22 @@ pub struct Params {}
 #[derive(Debug, Clone)]
 pub struct Fifo {
     places: VecDeque<Place>,
-    /// Number of the first place since the start.
-    first: u64,
-    /// The place of each VC's last unit.
-    last: Vec<Option<u64>>,
+    /// Number of the first place. Numbers wrap around: only their differences matter.
+    first: u32,
+    /// The place of each VC's last unit; without meaning if the VC has none.
+    last: Vec<u32>,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Place {
-    /// `None` once its unit is withdrawn.
-    vc: Option<u32>,
+    /// [`EMPTY`] once its unit is withdrawn.
+    vc: u32,
     /// The place of the VC's unit before this one, which may have been served.
-    before: Option<u64>,
+    before: u32,
 }
+
+/// In place of a VC.
+const EMPTY: u32 = u32::MAX;
 
 impl Scheduler for Fifo {
     type Params = Params;
@@ -46,23 +49,23 @@ impl Scheduler for Fifo {
     const FORGETS: bool = true;
 
     fn new(_: &Params, vcs: Vcs<'_>) -> Result<Self, ParamError> {
-        Ok(Self { places: VecDeque::new(), first: 0, last: vec![None; vcs.labels()] })
+        Ok(Self { places: VecDeque::new(), first: 0, last: vec![0; vcs.labels()] })
     }
 
     #[inline]
     fn enqueue(&mut self, vc: u32, _: u32, _: Instant, _: &impl Queues) {
-        let place = self.first + self.places.len() as u64;
-        let before = self.last[vc as usize].replace(place);
-        self.places.push_back(Place { vc: Some(vc), before });
+        let place = self.first.wrapping_add(self.places.len() as u32);
+        let before = std::mem::replace(&mut self.last[vc as usize], place);
+        self.places.push_back(Place { vc, before });
     }
 
     #[inline]
     fn next(&mut self, _: Instant, _: &impl Queues) -> Option<u32> {
         loop {
-            let place = self.places.pop_front()?;
-            self.first += 1;
-            if place.vc.is_some() {
-                return place.vc;
+            let Place { vc, .. } = self.places.pop_front()?;
+            self.first = self.first.wrapping_add(1);
+            if vc != EMPTY {
+                return Some(vc);
             }
         }
     }
@@ -71,10 +74,10 @@ impl Scheduler for Fifo {
     fn pass(&mut self, _: u32, _: u32, _: Instant, _: &impl Queues) {}
 
     fn withdraw(&mut self, vc: u32, _: u32, _: Instant, _: &impl Queues) {
-        let place = self.last[vc as usize].expect("the VC has a unit in the queue");
-        let index = place.checked_sub(self.first).expect("it has not been served");
-        let place = &mut self.places[index as usize];
-        place.vc = None;
+        let index = self.last[vc as usize].wrapping_sub(self.first) as usize;
+        let place = self.places.get_mut(index).filter(|place| place.vc == vc);
+        let place = place.expect("the VC has a unit in the queue");
+        place.vc = EMPTY;
         self.last[vc as usize] = place.before;
     }
 }

@@ -78,32 +78,31 @@ impl Heap {
         self.entries.iter_mut().for_each(|entry| entry.tag -= span);
     }
 
-    #[inline]
-    fn put(&mut self, place: usize, entry: Entry) {
-        self.entries[place] = entry;
-        self.places[entry.vc as usize] = place as u32;
-    }
-
     /// Puts `entry` at `place` or towards the root.
     #[inline]
     fn rise(&mut self, mut place: usize, entry: Entry) {
+        let (entries, places) = (&mut self.entries[..], &mut self.places[..]);
         while place > 0 {
             let above = (place - 1) / 2;
-            if !entry.is_before(self.entries[above]) {
+            let other = entries[above];
+            if !entry.is_before(other) {
                 break;
             }
-            self.put(place, self.entries[above]);
+            entries[place] = other;
+            places[other.vc as usize] = place as u32;
             place = above;
         }
-        self.put(place, entry);
+        entries[place] = entry;
+        places[entry.vc as usize] = place as u32;
     }
 
     /// Puts `entry` at `place` or away from the root.
     #[inline]
     fn sink(&mut self, mut place: usize, entry: Entry) {
-        while let Some(&left) = self.entries.get(2 * place + 1) {
+        let (entries, places) = (&mut self.entries[..], &mut self.places[..]);
+        while let Some(&left) = entries.get(2 * place + 1) {
             let (mut below, mut first) = (2 * place + 1, left);
-            if let Some(&right) = self.entries.get(below + 1)
+            if let Some(&right) = entries.get(below + 1)
                 && right.is_before(left)
             {
                 (below, first) = (below + 1, right);
@@ -111,10 +110,12 @@ impl Heap {
             if !first.is_before(entry) {
                 break;
             }
-            self.put(place, first);
+            entries[place] = first;
+            places[first.vc as usize] = place as u32;
             place = below;
         }
-        self.put(place, entry);
+        entries[place] = entry;
+        places[entry.vc as usize] = place as u32;
     }
 }
 

@@ -43,13 +43,16 @@ impl Priority {
     /// As [`super::Scheduler::enqueue`].
     #[inline]
     pub fn enqueue(&mut self, vc: u32, size: u32, now: Instant, queues: &impl Queues) {
-        self.classes[self.class[vc as usize]].enqueue(vc, size, now, queues);
+        self.class_of(vc).enqueue(vc, size, now, queues);
     }
 
     /// As [`super::Scheduler::next`].
     #[inline]
     pub fn next(&mut self, now: Instant, queues: &impl Queues) -> Option<u32> {
-        self.classes.iter_mut().find_map(|class| class.next(now, queues))
+        match &mut self.classes[..] {
+            [only] => only.next(now, queues),
+            classes => classes.iter_mut().find_map(|class| class.next(now, queues)),
+        }
     }
 
     /// As [`super::Scheduler::FORGETS`].
@@ -61,6 +64,9 @@ impl Priority {
     /// As [`super::Scheduler::pass`].
     #[inline]
     pub fn pass(&mut self, vc: u32, size: u32, now: Instant, queues: &impl Queues) {
+        if let [only] = &mut self.classes[..] {
+            return only.pass(vc, size, now, queues);
+        }
         let (before, classes) = self.classes.split_at_mut(self.class[vc as usize]);
         for class in before.iter_mut().filter(|class| !class.forgets()) {
             let none = class.next(now, queues);
@@ -71,11 +77,18 @@ impl Priority {
 
     /// As [`super::Scheduler::refund`].
     pub fn refund(&mut self, vc: u32, size: u32) {
-        self.classes[self.class[vc as usize]].refund(vc, size);
+        self.class_of(vc).refund(vc, size);
     }
 
     /// As [`super::Scheduler::withdraw`].
     pub fn withdraw(&mut self, vc: u32, size: u32, now: Instant, queues: &impl Queues) {
-        self.classes[self.class[vc as usize]].withdraw(vc, size, now, queues);
+        self.class_of(vc).withdraw(vc, size, now, queues);
+    }
+
+    /// The discipline of the class of `vc`. At most ports there is only one.
+    #[inline]
+    fn class_of(&mut self, vc: u32) -> &mut Discipline {
+        let class = if self.classes.len() > 1 { self.class[vc as usize] } else { 0 };
+        &mut self.classes[class]
     }
 }

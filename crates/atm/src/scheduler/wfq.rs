@@ -127,6 +127,15 @@ impl Scheduler for Wfq {
         Some(vc)
     }
 
+    /// The unit stays in the fluid system until its work is done there; on the link it waits for nothing. A link that is free has
+    /// done its work; so has the fluid system.
+    #[inline]
+    fn pass(&mut self, vc: u32, size: u32, now: Instant, _: &impl Queues) {
+        self.fluid.serve(self.in_service.work - self.in_service.done);
+        self.fluid.arrive(vc, size, self.service);
+        self.in_service = InService { began: now, work: self.service.of(size).bits(), done: 0 };
+    }
+
     fn withdraw(&mut self, vc: u32, size: u32, now: Instant, _: &impl Queues) {
         self.fluid.serve(self.in_service.work_until(now));
         self.fluid.withdraw(vc, self.service.of(size).bits());

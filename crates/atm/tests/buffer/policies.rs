@@ -238,6 +238,41 @@ where
     if before == after { Ok(()) } else { Err(format!("the rest of {cell:?} changed {before} to {after}")) }
 }
 
+/// Cells behind an accepted one that find nothing else in the buffer are accepted at once as they would be one after the other.
+fn cells_alone_are_accepted_at_once<P>(
+    mut policy: P,
+    mut model: Model,
+    arrivals: &[(u64, Cell)],
+) -> Result<(), String>
+where
+    P: BufferPolicy + Clone + Debug,
+{
+    let empty = Model::new(model.capacity());
+    for &(at, cell) in arrivals {
+        let verdict = model.arrive(&mut policy, at, cell);
+        if !is_queued(verdict) {
+            continue;
+        }
+        let mut asked = policy.clone();
+        for count in 1..cell.length - cell.position {
+            let next = Cell { position: cell.position + count, ..cell };
+            let told = erased::<P::Needs>(asked.on_arrival(&next, &View::new(&empty, false), at));
+            let mut at_once = policy.clone();
+            let accepts = at_once.accept_rest_alone(&cell, count.into());
+            let same = told == verdict && format!("{asked:?}") == format!("{at_once:?}");
+            if accepts && !same {
+                return Err(format!("{count} cells behind {cell:?} at once: {at_once:?}, and not {asked:?}"));
+            }
+            if !accepts && format!("{at_once:?}") != format!("{policy:?}") {
+                return Err(format!(
+                    "{at_once:?} does not accept what is behind {cell:?}, and is not {policy:?}"
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Where [`BufferPolicy::passes`] says so, the policy, asked about every cell of the frame as long as there is room, would accept it, and would
 /// treat the next frame as if it had not been asked.
 fn what_passes_is_accepted<P>(mut policy: P, mut model: Model, arrivals: &[(u64, Cell)]) -> Result<(), String>
@@ -300,6 +335,7 @@ where
     marks_are_for_the_capable(&asked)?;
     reasons_are_true(&asked)?;
     the_rest_is_accepted(policy.clone(), model.clone(), arrivals)?;
+    cells_alone_are_accepted_at_once(policy.clone(), model.clone(), arrivals)?;
     what_passes_is_accepted(policy.clone(), model.clone(), arrivals)?;
     Ok(asked)
 }

@@ -5,6 +5,7 @@ mod disciplines;
 mod dual_queue;
 mod flow_queue;
 mod fluid;
+mod forgetting;
 mod gps;
 mod latency;
 mod link;

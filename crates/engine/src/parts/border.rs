@@ -8,7 +8,7 @@ use super::{
 use crate::{
     stream::{Item, StreamId, Streams},
     time::Time,
-    visit::{Border, Plan, Process, Round, assert_progress},
+    visit::{Border, Plan, Process, assert_progress},
 };
 
 /// The end of a crossing in a part.
@@ -143,11 +143,11 @@ impl<'a, C: Item, P, M: Mail<P>> Frontier<'a, C, P, M> {
     }
 
     /// A round has ended.
-    pub(super) fn note(&mut self, round: Round) {
-        if round.advanced {
+    pub(super) fn note(&mut self, advanced: bool, plan: &Plan) {
+        if advanced {
             self.shared.gate.note_advance();
         }
-        self.shared.threads.set_floor(self.part, round.floor);
+        self.shared.threads.set_floor(self.part, plan.floor());
     }
 
     /// Reports that the part is idle, unless it has been reported.

@@ -173,20 +173,20 @@ fn drive<C: Item, P, N: Process<C, P>, M: Mail<P>>(
 ) -> bool {
     let Part { processes, streams, schedule, mail } = part;
     let mut frontier = Frontier::new(number, shared, mail);
-    let mut plan = Plan::new(processes, streams);
+    let mut plan = Plan::new(processes, streams, schedule, end);
     frontier.begin(streams);
     let mut poll = Poll::new(interrupt);
     let (mut idle_until, mut quiet) = (0, 0);
     while !shared.gate.is_over() {
         let (news, received) = (frontier.news(), frontier.received);
-        if let Some(next) = frontier.look_around(VISITS_AHEAD.saturating_mul(schedule.cap)) {
+        if let Some(next) = frontier.look_around(VISITS_AHEAD.saturating_mul(plan.cap())) {
             (idle_until, quiet) = (next, 0);
             visit::skip_idle_time(streams, next);
         }
         let bounds = Bounds { end, idle_until };
         let round = plan.round(processes, streams, schedule, bounds, &mut poll, &mut frontier);
         let Some(round) = round.filter(|_| !poll.now()) else { return false };
-        frontier.note(round);
+        frontier.note(round.advanced, &plan);
         if round.events > 0 || frontier.received > received {
             quiet = 0;
             continue;

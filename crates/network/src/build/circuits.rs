@@ -8,7 +8,7 @@ use celltrain_atm::{
 };
 use celltrain_engine::{Slot, stream::StreamId};
 
-use super::{Builder, Circuit, Circuits, Joint, Laid, VcDraft, idle::idle_path};
+use super::{Builder, Circuit, Circuits, Joint, Laid, VcDraft, idle::idle_path, push_only};
 use crate::{
     capture::Path,
     channel::{NextHop, Vc},
@@ -135,17 +135,10 @@ impl Builder<'_> {
             }
         }
         let sent = (circuit.measured.is_some() && payloads.is_none()).then(|| self.add_sent());
-        self.host(from).outgoing.push(Outgoing {
-            stream,
-            vci,
-            payloads,
-            sent,
-            framing,
-            clp,
-            frames: 0,
-            abr: None,
-            pace,
-        });
+        push_only(
+            &mut self.host(from).outgoing,
+            Outgoing { stream, vci, payloads, sent, framing, clp, frames: 0, abr: None, pace },
+        );
         self.vcs.push(VcDraft {
             contract: circuit.contract.clone(),
             flow: circuit.flow,
@@ -160,15 +153,18 @@ impl Builder<'_> {
             Vec::new()
         };
         let carries_tcp = circuit.flow.is_none_or(|flow| self.graph.flows[flow].traffic.uses_tcp());
-        self.host(to).incoming.push(Incoming {
-            reassembly: Reassembly::default(),
-            payloads,
-            carries_tcp,
-            sent,
-            abr: None,
-            stats: IncomingStats::default(),
-            delays: circuit.measured.map(|idle| Box::new(Delays::over(idle))),
-        });
+        push_only(
+            &mut self.host(to).incoming,
+            Incoming {
+                reassembly: Reassembly::default(),
+                payloads,
+                carries_tcp,
+                sent,
+                abr: None,
+                stats: IncomingStats::default(),
+                delays: circuit.measured.map(|idle| Box::new(Delays::over(idle))),
+            },
+        );
         let outgoing = self.host(from).outgoing.len() as u32 - 1;
         Laid { outgoing, incoming: self.host(to).incoming.len() as u32 - 1, vcis }
     }

@@ -14,7 +14,7 @@ use celltrain_engine::{
     stream::{Stream, StreamId},
 };
 
-use super::{Builder, Joint, Leaving};
+use super::{Builder, Joint, Leaving, push_only};
 use crate::{
     capture::CellTap,
     channel::{
@@ -34,8 +34,8 @@ impl Builder<'_> {
         let unlimited = Link { buffer: Capacity::UNLIMITED, ..self.graph.links[link].clone() };
         let line = line(&unlimited, pcr.0);
         let (stream, spaced) = (self.add_stream(), self.add_stream());
-        self.host(from).outputs.push(stream);
-        self.port(link).inputs.push(spaced);
+        push_only(&mut self.host(from).outputs, stream);
+        push_only(&mut self.port(link).inputs, spaced);
         let policy = DiscardParams::of(PolicyName::TailDrop);
         let context = PortContext {
             capacity: u64::MAX,
@@ -94,10 +94,10 @@ impl Builder<'_> {
         self.streams_from(from).insert(to, stream);
         let mut arriving = stream;
         match from {
-            Joint::Host(host) => self.host(host).outputs.push(stream),
+            Joint::Host(host) => push_only(&mut self.host(host).outputs, stream),
             Joint::Relay { port, .. } => self.port(port).relay_outputs.push(stream),
             Joint::Link(link) => {
-                self.port(link).outputs.push(stream);
+                push_only(&mut self.port(link).outputs, stream);
                 if self.loses(link) || self.captures.links.contains(&link) {
                     arriving = self.add_stream();
                     let channel = self.channel(link, stream, vec![arriving]);
@@ -121,8 +121,10 @@ impl Builder<'_> {
     /// What comes on a stream reaches a process.
     fn enter(&mut self, to: Joint, stream: StreamId) {
         match to {
-            Joint::Host(host) => self.host(host).inputs.push(stream),
-            Joint::Link(link) | Joint::Relay { port: link, .. } => self.port(link).inputs.push(stream),
+            Joint::Host(host) => push_only(&mut self.host(host).inputs, stream),
+            Joint::Link(link) | Joint::Relay { port: link, .. } => {
+                push_only(&mut self.port(link).inputs, stream)
+            }
         }
     }
 
@@ -138,7 +140,7 @@ impl Builder<'_> {
         }
         let stream = self.add_stream();
         self.whole.insert(link, stream);
-        self.port(link).outputs.push(stream);
+        push_only(&mut self.port(link).outputs, stream);
         let channel = self.channel(link, stream, Vec::new());
         self.channels.insert(stream, channel);
         stream

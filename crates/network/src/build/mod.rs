@@ -267,6 +267,14 @@ pub(crate) fn build(
     builder.finish(ends, interrupt)
 }
 
+/// Appends to a list that mostly has one item. A vector would make room for four, in each of very many hosts and ports.
+fn push_only<T>(list: &mut Vec<T>, item: T) {
+    if list.is_empty() {
+        list.reserve_exact(1);
+    }
+    list.push(item);
+}
+
 impl Builder<'_> {
     /// Frees what has been made of a network that nobody wants any more, without waiting for it.
     fn discard(self) {
@@ -291,7 +299,7 @@ impl Builder<'_> {
             let end = self.scenario.spec().duration.ps();
             let mut cells = CellSource::new(&flow.traffic, unit, outgoing, generator, times, end);
             let next = cells.begin(start);
-            self.host(flow.from).sources.push(Source { kind: Kind::Cells(Box::new(cells)), next });
+            push_only(&mut self.host(flow.from).sources, Source { kind: Kind::Cells(Box::new(cells)), next });
             return FlowEnds {
                 from: flow.from,
                 to: flow.to,
@@ -334,13 +342,16 @@ impl Builder<'_> {
                 let (endpoint, stop) = (sender as u32, stop_of(flow));
                 if bytes == u64::MAX && stop < NEVER {
                     let next = Instant::at(stop);
-                    self.host(flow.from).sources.push(Source { kind: Kind::Stop { endpoint }, next });
+                    push_only(
+                        &mut self.host(flow.from).sources,
+                        Source { kind: Kind::Stop { endpoint }, next },
+                    );
                 }
                 let kind = Kind::Application { endpoint, bytes, every, stop };
                 (kind, start, carrier)
             }
         };
-        self.host(flow.from).sources.push(Source { kind, next });
+        push_only(&mut self.host(flow.from).sources, Source { kind, next });
         FlowEnds { from: flow.from, to: flow.to, outgoing, incoming, shares, carrier }
     }
 
@@ -361,31 +372,37 @@ impl Builder<'_> {
             if let Some(sender) = sending.sender_mut() {
                 sender.seed(self.randomness.joined(&["flow ", &flow.name, " congestion control"]));
             }
-            self.host(flow.from).endpoints.push(Endpoint {
-                tcp: sending,
-                outgoing: vcs[0],
-                peer: (first.1 + number) as u32,
-                path,
-                processing: [of_acks, processing],
-                headroom: flow.tcp.send_queue.unwrap_or(u32::MAX),
-                sends_straight: false,
-                flow: 0,
-                member: None,
-                sampler: sampler.clone(),
-            });
-            self.host(flow.to).endpoints.push(Endpoint {
-                tcp: receiving,
-                outgoing: vcs[1],
-                peer: (first.0 + number) as u32,
-                path: path.reversed(),
-                processing: [processing, of_acks],
-                // An ACK that waited would take the next one's place.
-                headroom: u32::MAX,
-                sends_straight: false,
-                flow: 0,
-                member: pooled.then(|| Member::receiver(&flow.tcp)),
-                sampler: sampler.clone(),
-            });
+            push_only(
+                &mut self.host(flow.from).endpoints,
+                Endpoint {
+                    tcp: sending,
+                    outgoing: vcs[0],
+                    peer: (first.1 + number) as u32,
+                    path,
+                    processing: [of_acks, processing],
+                    headroom: flow.tcp.send_queue.unwrap_or(u32::MAX),
+                    sends_straight: false,
+                    flow: 0,
+                    member: None,
+                    sampler: sampler.clone(),
+                },
+            );
+            push_only(
+                &mut self.host(flow.to).endpoints,
+                Endpoint {
+                    tcp: receiving,
+                    outgoing: vcs[1],
+                    peer: (first.0 + number) as u32,
+                    path: path.reversed(),
+                    processing: [processing, of_acks],
+                    // An ACK that waited would take the next one's place.
+                    headroom: u32::MAX,
+                    sends_straight: false,
+                    flow: 0,
+                    member: pooled.then(|| Member::receiver(&flow.tcp)),
+                    sampler: sampler.clone(),
+                },
+            );
         }
         first
     }

@@ -200,6 +200,14 @@ pub(crate) struct IpLayer {
     pub(crate) serves_arrivals: bool,
 }
 
+impl IpLayer {
+    /// The time that an arriving packet takes, if any.
+    #[inline]
+    fn for_arrivals(&self) -> Option<Service> {
+        self.service.filter(|_| self.serves_arrivals)
+    }
+}
+
 /// A host.
 #[derive(Debug)]
 pub(crate) struct Host {
@@ -375,32 +383,34 @@ impl Host {
     /// last one of their frame arrives; what happens inside it while the others come does not part them.
     fn handle(&mut self, until: Time, streams: &mut Streams) -> u64 {
         let Some(mut alone) = self.merge.lend_alone(streams) else {
-            let next = |merge: &mut Merge, streams: &mut Streams, train: &mut _| {
-                merge.next::<false, _>(until, streams, train)
+            let next = |merge: &mut Merge, streams: &mut Streams, train: &mut Train<Cell>| {
+                merge.next::<false, _>(until, streams, train).then(|| train.last().ps())
             };
             return self.handle_arrivals(until, next, streams);
         };
-        let next =
-            |_: &mut _, _: &mut _, train: &mut _| alone.next(until).map(|next| *train = *next).is_some();
+        let next = |_: &mut _, _: &mut _, train: &mut _| {
+            alone.next_with_end(until).map(|(next, end)| {
+                *train = *next;
+                end
+            })
+        };
         let events = self.handle_arrivals(until, next, streams);
         self.merge.give_back(alone, streams);
         events
     }
 
-    /// As [`Host::handle`]; `next` takes what arrives next, if anything does.
+    /// As [`Host::handle`]; `next` takes what arrives next, if anything does, and returns when the last of it arrives.
     #[inline(always)]
     fn handle_arrivals(
         &mut self,
         until: Time,
-        mut next: impl FnMut(&mut Merge, &mut Streams, &mut Train<Cell>) -> bool,
+        mut next: impl FnMut(&mut Merge, &mut Streams, &mut Train<Cell>) -> Option<Time>,
         streams: &mut Streams,
     ) -> u64 {
         let (mut events, mut train) = (0, Train::default());
         loop {
             let delivery = loop {
-                if !next(&mut self.merge, streams, &mut train) {
-                    break None;
-                }
+                let Some(last) = next(&mut self.merge, streams, &mut train) else { break None };
                 events += 1;
                 let mut incoming = &mut self.parts.incoming[train.item.vc as usize];
                 if let Some(end) = &mut incoming.abr
@@ -413,7 +423,7 @@ impl Host {
                     incoming = &mut self.parts.incoming[train.item.vc as usize];
                 }
                 if let Some(delivery) = incoming.reassembly.on_cells(&train.item, train.count) {
-                    break Some((train.last().ps(), delivery));
+                    break Some((last, delivery));
                 }
             };
             events += self.handle_own(delivery.map_or(until, |(now, _)| now), streams);

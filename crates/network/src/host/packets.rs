@@ -7,7 +7,7 @@ use celltrain_atm::{
 use celltrain_engine::{Instant, Time, stream::Train, time::NEVER};
 use celltrain_tcp::{Ecn, Segment};
 
-use super::{Host, HostParts, IpLayer, Pace, mark_of};
+use super::{Host, HostParts, Pace, mark_of};
 use crate::{
     flight::{Packet, Streams},
     scenario::Framing,
@@ -63,6 +63,20 @@ fn frame_of(segment: &Segment, framing: Framing, aal5: aal5::Params) -> Cell {
     Cell { length, octets, ecn: mark_of(segment.ecn), ..Cell::default() }
 }
 
+impl HostParts {
+    /// TCP takes in a packet, and its endpoint is returned, which may have something to send; or the packet, if the processor or a short flow
+    /// has it first.
+    #[inline(always)]
+    fn take_straight(&mut self, now: Time, packet: &Packet) -> Result<u32, Packet> {
+        let endpoint = &mut self.endpoints[packet.endpoint as usize];
+        if endpoint.processing[Way::In as usize].is_some() || endpoint.member.is_some() {
+            return Err(*packet);
+        }
+        endpoint.tcp.on_segment(now, &packet.segment);
+        Ok(packet.endpoint)
+    }
+}
+
 impl Host {
     /// The last cells of a frame have arrived.
     // Inlined by force, as is what becomes of most packets: what others need is in functions of its own.
@@ -83,12 +97,14 @@ impl Host {
         let Some(payloads) = incoming.payloads else {
             return incoming.on_bare_frame(now, number, streams);
         };
-        let packet = streams.contents.packets[payloads].get_mut(number);
+        let queue = &mut streams.contents.packets[payloads];
+        let service = self.parts.ip.for_arrivals().filter(|_| incoming.carries_tcp);
+        // What the IP layer has to serve stays in flight until it is done.
+        let packet = if service.is_some() { queue.get_mut(number) } else { queue.take(number) };
         if let Some(delays) = &mut incoming.delays {
             delays.add(now - packet.sent);
         }
         if !incoming.carries_tcp {
-            streams.contents.packets[payloads].take(number);
             return;
         }
         // On an ABR VC the marks are the ABR source's.
@@ -100,25 +116,20 @@ impl Host {
             let path = self.parts.endpoints[packet.endpoint as usize].path;
             tap.record(now, path.of_short_flow(packet.flow).reversed(), &packet.segment);
         }
-        match self.parts.ip {
-            IpLayer { service: Some(service), serves_arrivals: true } => {
-                self.ip.enter(now, service, InIpLayer::In { payloads, number });
-            }
-            _ => self.take_in(now, payloads, number, streams),
+        if let Some(service) = service {
+            return self.ip.enter(now, service, InIpLayer::In { payloads, number });
         }
+        let taken = self.parts.take_straight(now, packet);
+        self.go_on(now, taken, streams);
     }
 
-    /// A packet leaves flight: it takes its time in the processor, if its stack needs any.
+    /// What follows when [`HostParts::take_straight`] has taken a packet in, or has not.
     #[inline(always)]
-    fn take_in(&mut self, now: Time, payloads: usize, number: u32, streams: &mut Streams) {
-        let packet = streams.contents.packets[payloads].take(number);
-        let (index, endpoint) = (packet.endpoint, &mut self.parts.endpoints[packet.endpoint as usize]);
-        if endpoint.processing[Way::In as usize].is_some() || endpoint.member.is_some() {
-            let packet = *packet;
-            return self.take_in_by_stages(now, packet, streams);
+    fn go_on(&mut self, now: Time, taken: Result<u32, Packet>, streams: &mut Streams) {
+        match taken {
+            Ok(endpoint) => self.send_due(now, endpoint, streams),
+            Err(packet) => self.take_in_by_stages(now, packet, streams),
         }
-        endpoint.tcp.on_segment(now, &packet.segment);
-        self.send_due(now, index, streams);
     }
 
     /// A packet that the processor handles first, or that is for an endpoint with more to do than TCP.
@@ -135,7 +146,9 @@ impl Host {
     pub(super) fn on_routed(&mut self, now: Time, streams: &mut Streams) {
         match self.ip.leave() {
             Some(InIpLayer::In { payloads, number }) => {
-                self.take_in(now, payloads, number, streams);
+                let packet = streams.contents.packets[payloads].take(number);
+                let taken = self.parts.take_straight(now, packet);
+                self.go_on(now, taken, streams);
             }
             Some(InIpLayer::Out(packet)) => self.transmit(now, packet.from, &packet.segment, streams),
             None => {}
@@ -167,19 +180,18 @@ impl Host {
     // Not inlined, as what it calls is inlined into it.
     #[inline(never)]
     pub(super) fn send_due(&mut self, now: Time, endpoint: u32, streams: &mut Streams) {
-        if self.parts.endpoints[endpoint as usize].sends_straight {
-            self.send_straight(now, endpoint, streams);
+        let deadline = if self.parts.endpoints[endpoint as usize].sends_straight {
+            self.send_straight(now, endpoint, streams)
         } else {
-            self.send_by_stages(now, endpoint, streams);
-        }
-        let deadline = self.parts.endpoints[endpoint as usize].tcp.next_timeout().unwrap_or(NEVER);
-        self.timers.set(endpoint, deadline);
+            self.send_by_stages(now, endpoint, streams)
+        };
+        self.timers.set(endpoint, deadline.unwrap_or(NEVER));
     }
 
     /// Segments that nothing holds up, looks at or changes between TCP and the network interface: each is written where its
-    /// contents wait until they arrive.
+    /// contents wait until they arrive. Returns when the endpoint's timer expires.
     #[inline(always)]
-    fn send_straight(&mut self, now: Time, index: u32, streams: &mut Streams) {
+    fn send_straight(&mut self, now: Time, index: u32, streams: &mut Streams) -> Option<Time> {
         let HostParts { endpoints, outgoing, ip, aal5, .. } = &mut self.parts;
         let endpoint = &mut endpoints[index as usize];
         let vc = &mut outgoing[endpoint.outgoing as usize];
@@ -201,11 +213,13 @@ impl Host {
             let train = Train { count: frame.length.into(), ..Train::single(Instant::at(at), item) };
             streams[vc.stream].push(0, 0, &train);
         }
+        endpoint.tcp.next_timeout()
     }
 
-    /// Segments that wait for the processor, for the IP layer or for the rate of their VC, or that are captured.
+    /// As [`Host::send_straight`], for segments that wait for the processor, for the IP layer or for the rate of their VC, or that are
+    /// captured.
     #[inline(never)]
-    fn send_by_stages(&mut self, now: Time, endpoint: u32, streams: &mut Streams) {
+    fn send_by_stages(&mut self, now: Time, endpoint: u32, streams: &mut Streams) -> Option<Time> {
         loop {
             let state = &mut self.parts.endpoints[endpoint as usize];
             if state.headroom == 0 || !state.tcp.may_send() {
@@ -234,6 +248,7 @@ impl Host {
                 None => self.forward(now, from, segment, streams),
             }
         }
+        self.parts.endpoints[endpoint as usize].tcp.next_timeout()
     }
 
     /// The IP layer takes a packet that goes out.

@@ -28,13 +28,15 @@ pub(crate) struct Server<T> {
     last: Instant,
     /// When the first one will, [`NEVER`] if there is none: asked at every event of the host.
     next: Time,
+    first: Option<T>,
+    /// Those behind it, most often none, and when they will be done.
     queue: VecDeque<(Time, T)>,
 }
 
 impl<T> Server<T> {
     /// An empty server; `generator` draws the service times that vary.
     pub(crate) fn new(generator: Generator) -> Self {
-        Self { generator, last: Instant::default(), next: NEVER, queue: VecDeque::new() }
+        Self { generator, last: Instant::default(), next: NEVER, first: None, queue: VecDeque::new() }
     }
 
     /// A packet arrives; returns when it will be done.
@@ -52,8 +54,11 @@ impl<T> Server<T> {
     #[inline(always)]
     pub(crate) fn enter(&mut self, now: Time, service: Service, item: T) {
         let done = self.serve(now, service);
-        self.queue.push_back((done, item));
-        self.next = self.next.min(done);
+        if self.first.is_some() {
+            self.queue.push_back((done, item));
+        } else {
+            (self.next, self.first) = (done, Some(item));
+        }
     }
 
     /// When the packets that have arrived are all done, in whole picoseconds; past if there are none.
@@ -69,8 +74,33 @@ impl<T> Server<T> {
 
     /// Takes the packet that is done next.
     pub(crate) fn leave(&mut self) -> Option<T> {
-        let (_, item) = self.queue.pop_front()?;
-        self.next = self.queue.front().map_or(NEVER, |entry| entry.0);
-        Some(item)
+        let behind = self.queue.pop_front();
+        self.next = behind.as_ref().map_or(NEVER, |entry| entry.0);
+        std::mem::replace(&mut self.first, behind.map(|entry| entry.1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use celltrain_engine::random::Randomness;
+
+    use super::*;
+
+    #[test]
+    fn packets_leave_in_their_order_when_they_are_done() {
+        let mut server = Server::new(Randomness { seed: 1, replication: 0 }.named("server"));
+        let service = Service { mean: Slot::of_ps(10), spread: 0 };
+        let mut left = Vec::new();
+        for (now, item) in [(0, 'a'), (3, 'b'), (12, 'c'), (50, 'd'), (51, 'e')] {
+            while server.next_done() <= now {
+                left.push((server.next_done(), server.leave().unwrap()));
+            }
+            server.enter(now, service, item);
+        }
+        while server.next_done() < NEVER {
+            left.push((server.next_done(), server.leave().unwrap()));
+        }
+        assert_eq!(left, [(10, 'a'), (20, 'b'), (30, 'c'), (60, 'd'), (70, 'e')]);
+        assert!(server.leave().is_none());
     }
 }

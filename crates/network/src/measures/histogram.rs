@@ -57,6 +57,14 @@ impl Histogram {
         }
     }
 
+    /// Counts a value so many times.
+    pub fn add_times(&mut self, value: Time, times: u64) {
+        if times > 0 {
+            let bin = bin_of(value);
+            self.block(bin / BINS)[bin % BINS] += times;
+        }
+    }
+
     /// Counts the first value of a block.
     #[cold]
     fn add_first(&mut self, bin: usize) {

@@ -159,8 +159,8 @@ impl<S: Service> PortCore<S> {
         }
     }
 
-    /// Whether the unit that has just left its queue is sent at `now`; its mark is then that with which it goes on. Only policies that need
-    /// it are asked, and only about frames.
+    /// Asks the policy whether the unit that has just left its queue is sent at `now`, and sets the mark that it leaves with. Only units of
+    /// frames are asked about.
     #[inline]
     pub(super) fn passes_head<P: BufferPolicy>(
         &mut self,
@@ -168,7 +168,7 @@ impl<S: Service> PortCore<S> {
         now: Instant,
         unit: &mut Unit,
     ) -> bool {
-        if !P::Needs::DEQUEUE || unit.cell.kind != Kind::Data {
+        if unit.cell.kind != Kind::Data {
             return true;
         }
         let sojourn = now.since(unit.at);

@@ -29,10 +29,14 @@ impl<F: Fifo> PortCore<Computed<F>> {
         if train.slot > self.service.fifo.slot() {
             return self.on_slow_burst(policy, train, tally, streams);
         }
-        let (gaps, ecn) = (self.gaps_behind(train), train.item.ecn);
+        let (straight, ecn) = (self.goes_straight(train), train.item.ecn);
+        let gaps = if straight { Some(train.gaps) } else { self.gaps_behind(train) };
         if let Some(gaps) = gaps
             && self.passes(policy, train)
         {
+            if straight && tally.counts_together() {
+                return self.accept_straight(train, tally, streams);
+            }
             return self.accept_burst(train, gaps, tally, streams);
         }
         // A frame that is marked is marked in every cell, here by the first for the others.
@@ -206,16 +210,37 @@ impl<F: Fifo> PortCore<Computed<F>> {
         fifo.extend(turns * u64::from(rounds - 1));
     }
 
-    /// If all cells of `train` would find room and depart as a burst: the gaps of that burst.
+    /// Whether `train` comes in slots of the link, and each of its cells finds that idle and has left when the next one comes.
+    #[inline(always)]
+    fn goes_straight(&mut self, train: &Train<Cell>) -> bool {
+        let fifo = self.service.fifo.of_cells();
+        fifo.last_departure() <= train.first && train.slot == fifo.slot()
+    }
+
+    /// If all cells of `train`, which does not go straight, would find room and depart as a burst: the gaps of that burst. Cells come at least
+    /// as fast as they leave then, and the burst departs back to back.
     #[inline(always)]
     fn gaps_behind(&mut self, train: &Train<Cell>) -> Option<u64> {
         let fifo = self.service.fifo.of_cells();
-        if fifo.last_departure() <= train.first && train.slot == fifo.slot() {
-            // Each cell has left when the next one comes.
-            return Some(train.gaps);
-        }
-        // Cells come at least as fast as they leave: the burst departs back to back.
         (train.gaps == 0 && fifo.has_room(train.first, u64::from(train.count))).then_some(0)
+    }
+
+    /// Accepts the cells of a frame that come as one train and go straight: each leaves a slot after it has come.
+    #[inline(always)]
+    fn accept_straight(&mut self, train: &mut Train<Cell>, tally: &mut Tally, streams: &mut Streams) {
+        let (fifo, vc, slots) =
+            (self.service.fifo.of_cells(), train.item.vc, train.slots_to(train.count - 1));
+        let (number, last) = (fifo.go_straight(train.first, slots), fifo.last_departure());
+        let sojourn = Span::of_slots(train.slot, 1);
+        let entry = &mut self.entries[vc as usize];
+        entry.accepted[usize::from(train.item.clp)] += u64::from(train.count);
+        // It is the whole frame: the next cell of the VC begins one, as this did.
+        train.first = train.first.plus(train.slot).delayed(self.delay);
+        train.item.vc = entry.next_vc;
+        streams[entry.output].push(number, number.wrapping_add(slots), train);
+        self.note_end(last.before(sojourn), vc);
+        let counted = !self.keep_delay(last, sojourn);
+        tally.add_straight(train.count, counted);
     }
 
     /// Accepts all cells of `train`, which depart as a burst with `gaps`.
@@ -273,6 +298,90 @@ impl<F: Fifo> PortCore<Computed<F>> {
             entry.at_frame_start = true;
             let departure = self.service.fifo.last_departure();
             self.end_frame(departure, sojourn, vc, Kind::Data);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use celltrain_atm::cell::CELL_BITS;
+    use celltrain_engine::{Slot, Time, quantity::BitRate, stream::Stream, time::MILLISECOND};
+
+    use super::*;
+    use crate::{
+        flight::InFlight,
+        port::{AnyCore, Location, tests::network, with_core},
+    };
+
+    /// What a port does with frames of five cells, each a slot behind the one before but for `gaps`, that begin at `starts` slots and come in
+    /// trains or one by one: what it sent, and what it counted. The run is to go on until `runs_until`.
+    fn done(
+        starts: &[u64],
+        gaps: u64,
+        runs_until: Time,
+        levels: bool,
+        in_trains: bool,
+    ) -> (Vec<(Instant, Cell)>, String) {
+        let (mut network, slot) = (network(&[]), Slot::of_bits(CELL_BITS, BitRate(155_520_000)));
+        let number = network.parts().1.len();
+        let mut streams = Streams::new((0..number).map(|_| Stream::default()).collect(), InFlight::default());
+        let port = network.ports_mut().find(|port| port.location == Location::Switch).expect("a switch");
+        port.run_on(runs_until);
+        if levels {
+            port.follow_levels();
+        }
+        for (frame, &start) in starts.iter().enumerate() {
+            let item = Cell { frame: frame as u32, length: 5, ..Cell::default() };
+            let first = Instant::start_of(1000).plus_slots(slot, start);
+            let mut train = Train { slot, gaps, count: 5, ..Train::single(first, item) };
+            while !in_trains && train.count > 1 {
+                streams[port.inputs[0]].push(0, 0, &Train::single(train.first, train.item));
+                train.advance(1);
+            }
+            streams[port.inputs[0]].push(0, 0, &train);
+        }
+        port.visit(MILLISECOND, &mut streams);
+        port.check_conservation(&streams);
+        // What was kept for later is counted too.
+        port.run_on(MILLISECOND);
+        let cells = |train: &Train<Cell>| {
+            let train = *train;
+            (0..train.count).map(move |place| {
+                let mut item = train.item;
+                item.position += place as u16;
+                (train.arrival(place), item)
+            })
+        };
+        let sent = port.outputs.iter().flat_map(|&output| streams[output].trains()).flat_map(cells).collect();
+        let counted = with_core!(&port.core, core => {
+            format!("{:?} {:?} {:?}", core.stats, core.entries, core.fingerprint)
+        });
+        (
+            sent,
+            format!("{counted} {:?} {} {:?}", port.occupancy_integral(), port.occupancy_max(), port.levels()),
+        )
+    }
+
+    /// Whether they find the link idle or just left, and with some of them not yet gone when the run is to end: frames are no more than their
+    /// cells.
+    #[test]
+    fn a_frame_that_goes_straight_is_its_cells() {
+        for starts in [&[0, 5, 10][..], &[0, 6, 12], &[0, 40]] {
+            for (gaps, runs_until) in
+                [0, 0x120].into_iter().flat_map(|gaps| [0, 20_000_000, MILLISECOND].map(|end| (gaps, end)))
+            {
+                let spread: Vec<_> = starts.iter().map(|start| start * 8 / 5).collect();
+                let starts = if gaps == 0 { starts } else { &spread };
+                for levels in [false, true] {
+                    let [one_by_one, in_trains] =
+                        [false, true].map(|trains| done(starts, gaps, runs_until, levels, trains));
+                    assert_eq!(
+                        in_trains, one_by_one,
+                        "{starts:?}, gaps {gaps:x}, until {runs_until}, {levels}"
+                    );
+                    assert_eq!(in_trains.0.len(), 5 * starts.len());
+                }
+            }
         }
     }
 }

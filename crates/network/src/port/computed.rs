@@ -60,6 +60,8 @@ pub(super) struct Tally {
     short: Span,
     /// The sum of the others.
     long: SpanSum,
+    /// Cells that have spent a slot each, and frames that they end of which the delay is to be counted now.
+    straight: [u64; 2],
     /// How long the buffer holds how much, if that is followed: then all sojourns count as unusual.
     levels: Option<(Box<Levels>, Slot)>,
 }
@@ -71,7 +73,7 @@ impl Tally {
     /// Of a visit before which the longest sojourn was `longest`.
     fn new(longest: Span, levels: Option<(Box<Levels>, Slot)>) -> Self {
         let usual = if levels.is_some() { Span::default() } else { longest.min(Self::SHORT) };
-        Self { longest, usual, short: Span::default(), long: SpanSum::default(), levels }
+        Self { longest, usual, short: Span::default(), long: SpanSum::default(), straight: [0; 2], levels }
     }
 
     /// Counts the sojourns of `count` units, which grow evenly from `first` to `last`.
@@ -85,6 +87,20 @@ impl Tally {
         } else {
             self.short.plus_run(first, last, count)
         };
+    }
+
+    /// Whether cells that spend a slot each may be counted together.
+    #[inline(always)]
+    pub(super) fn counts_together(&self) -> bool {
+        self.levels.is_none()
+    }
+
+    /// Counts the `count` cells of a frame that spend a slot each; `ended`: the last one's delay too.
+    #[inline(always)]
+    pub(super) fn add_straight(&mut self, count: u32, ended: bool) {
+        let [cells, frames] = &mut self.straight;
+        *cells += u64::from(count);
+        *frames += u64::from(ended);
     }
 
     /// As [`Tally::add`], where the last sojourn is long, or the longest, or all are looked at.
@@ -481,7 +497,8 @@ impl<F: Fifo> PortCore<Computed<F>> {
             unit.item.vc = entry.next_vc;
             return streams[entry.output].push(number, number, unit);
         }
-        let (output, next_vc) = entry.next_hop(unit.item.kind);
+        let (output, next_vc) =
+            if F::PACKETS { (entry.output, entry.next_vc) } else { entry.next_hop(unit.item.kind) };
         unit.item.vc = next_vc;
         streams[output].push(number, number, unit);
         self.end_frame(departure, sojourn, vc, unit.item.kind);
@@ -494,11 +511,19 @@ impl<F: Fifo> PortCore<Computed<F>> {
         if kind != Kind::Data {
             return;
         }
-        if departure.ceil() <= self.service.runs_until {
+        if !self.keep_delay(departure, sojourn) {
             self.stats.delays.add(sojourn.ps());
-        } else {
+        }
+    }
+
+    /// Keeps the delay of the last cell of a frame, which leaves at `departure`, if the network may not run on until then; whether it did.
+    #[inline(always)]
+    pub(super) fn keep_delay(&mut self, departure: Instant, sojourn: Span) -> bool {
+        let later = departure.ceil() > self.service.runs_until;
+        if later {
             self.service.delays.push_back((departure.ceil(), sojourn.ps()));
         }
+        later
     }
 
     /// The network is about to run on until `end`: counts the delays of the frames that leave until then.
@@ -512,8 +537,13 @@ impl<F: Fifo> PortCore<Computed<F>> {
     }
 
     /// Adds up what was counted during a visit until `now`.
-    pub(super) fn settle<P: BufferPolicy>(&mut self, policy: &mut P, tally: Tally, now: Instant) {
-        let service = &mut self.service;
+    pub(super) fn settle<P: BufferPolicy>(&mut self, policy: &mut P, mut tally: Tally, now: Instant) {
+        let (service, [cells, frames]) = (&mut self.service, tally.straight);
+        if cells > 0 {
+            let slot = Span::of_slots(service.fifo.slot(), 1);
+            tally.add(slot, slot, cells);
+            self.stats.delays.add_times(slot.ps(), frames);
+        }
         if !F::PACKETS {
             // Once a visit is enough: the fullest moment is the one with the longest sojourn.
             let mut most = 0;

@@ -38,9 +38,11 @@ impl VcEntry {
     /// Where a cell of `kind` goes next, and the VC's number there.
     #[inline]
     pub(super) fn next_hop(&self, kind: Kind) -> (StreamId, u32) {
-        match &self.relay {
-            Some(relay) if kind == Kind::BackwardRm => **relay,
-            _ => (self.output, self.next_vc),
-        }
+        if kind == Kind::BackwardRm { self.next_hop_back() } else { (self.output, self.next_vc) }
+    }
+
+    #[cold]
+    fn next_hop_back(&self) -> (StreamId, u32) {
+        self.relay.as_deref().copied().unwrap_or((self.output, self.next_vc))
     }
 }

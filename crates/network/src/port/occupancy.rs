@@ -5,46 +5,52 @@ use super::queues::Unit;
 /// What each VC, and each priority, has in a buffer, in the unit of its size.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct VcOccupancy {
-    by_vc: Vec<u64>,
-    /// Units of each VC that have left, pushed out or sent.
-    left: Vec<u64>,
+    vcs: Vec<OfVc>,
     by_clp: [u64; 2],
     total: u64,
     active: u64,
 }
 
+/// What of a VC is in the buffer, and how many of its units have left, pushed out or sent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct OfVc {
+    held: u64,
+    left: u64,
+}
+
 impl VcOccupancy {
     /// Of an empty buffer that `vcs` VCs cross.
     pub(super) fn new(vcs: usize) -> Self {
-        Self { by_vc: vec![0; vcs], left: vec![0; vcs], by_clp: [0; 2], total: 0, active: 0 }
+        Self { vcs: vec![OfVc::default(); vcs], by_clp: [0; 2], total: 0, active: 0 }
     }
 
-    /// A unit of `vc` enters the buffer.
+    /// A unit of `vc` enters the buffer; returns what the VC has there then.
     #[inline]
-    pub(super) fn enter(&mut self, vc: u32, clp: bool, size: u32) {
-        let (of_vc, size) = (&mut self.by_vc[vc as usize], u64::from(size));
-        self.active += u64::from(*of_vc == 0);
-        *of_vc += size;
+    pub(super) fn enter(&mut self, vc: u32, clp: bool, size: u32) -> u64 {
+        let (held, size) = (&mut self.vcs[vc as usize].held, u64::from(size));
+        self.active += u64::from(*held == 0);
+        *held += size;
         self.by_clp[usize::from(clp)] += size;
         self.total += size;
+        *held
     }
 
     /// A unit of `vc` leaves the buffer.
     #[inline]
     pub(super) fn leave(&mut self, vc: u32, clp: bool, size: u32) {
-        let (of_vc, size) = (&mut self.by_vc[vc as usize], u64::from(size));
+        let (of_vc, size) = (&mut self.vcs[vc as usize], u64::from(size));
         let [by_clp, total] = [&mut self.by_clp[usize::from(clp)], &mut self.total];
-        for sum in [&mut *of_vc, by_clp, total] {
+        for sum in [&mut of_vc.held, by_clp, total] {
             *sum = sum.checked_sub(size).expect("what leaves the buffer has entered it");
         }
-        self.active -= u64::from(*of_vc == 0);
-        self.left[vc as usize] += 1;
+        self.active -= u64::from(of_vc.held == 0);
+        of_vc.left += 1;
     }
 
     /// So many units of `vc` enter the buffer, each when the one before it leaves.
     #[inline]
     pub(super) fn pass(&mut self, vc: u32, units: u64) {
-        self.left[vc as usize] += units;
+        self.vcs[vc as usize].left += units;
     }
 
     /// What is in the buffer.
@@ -56,7 +62,7 @@ impl VcOccupancy {
     /// What `vc` has in the buffer.
     #[inline]
     pub(super) fn of_vc(&self, vc: u32) -> u64 {
-        self.by_vc[vc as usize]
+        self.vcs[vc as usize].held
     }
 
     /// What is in the buffer with priority `clp`.
@@ -82,9 +88,9 @@ impl VcOccupancy {
         accepted: impl Iterator<Item = u64>,
         units: impl Iterator<Item = &'a Unit>,
     ) {
-        let vcs = self.by_vc.len();
-        let mut again = Self { left: self.left.clone(), ..Self::new(vcs) };
-        let mut counts = self.left.clone();
+        let mut again = Self::new(self.vcs.len());
+        let mut counts: Vec<_> = self.vcs.iter().map(|vc| vc.left).collect();
+        std::iter::zip(&mut again.vcs, &counts).for_each(|(vc, &left)| vc.left = left);
         for unit in units {
             again.enter(unit.cell.vc, unit.cell.clp, unit.size);
             counts[unit.cell.vc as usize] += 1;
@@ -112,7 +118,9 @@ mod tests {
             low_latency: false,
         };
         let (mut occupancy, units) = (VcOccupancy::new(2), [0, 1, 0].map(unit));
-        units.iter().for_each(|unit| occupancy.enter(unit.cell.vc, false, 1));
+        for unit in &units {
+            occupancy.enter(unit.cell.vc, false, 1);
+        }
         (occupancy, units.into())
     }
 

@@ -22,7 +22,7 @@ pub(super) fn shortest(octet: Slot, overhead: u64) -> Time {
     octet.ps() * (SHORTEST + overhead)
 }
 
-/// A packet in the buffer.
+/// A packet in the buffer that others wait behind.
 #[derive(Debug, Clone, Copy)]
 struct Queued {
     departure: Instant,
@@ -39,8 +39,12 @@ pub(super) struct PacketFifo {
     /// The size of the buffer, in packets or in octets without what the link adds. The packet in transmission counts until its last bit
     /// is sent.
     limit: Capacity,
+    /// What the buffer holds in front of `last`.
     queue: VecDeque<Queued>,
-    /// What `queue` takes of the buffer.
+    /// What the packet accepted last takes of the buffer, while it is there. It enters the queue when another one comes: most find the
+    /// link idle.
+    last: Option<u32>,
+    /// What the packets in the buffer take of it.
     occupancy: u64,
     /// Octets accepted so far, with what the link adds.
     carried: u64,
@@ -57,6 +61,7 @@ impl PacketFifo {
             overhead,
             limit,
             queue: VecDeque::new(),
+            last: None,
             occupancy: 0,
             carried: 0,
             last_departure: Instant::default(),
@@ -65,19 +70,54 @@ impl PacketFifo {
         }
     }
 
+    /// Packets in the buffer.
+    fn held(&self) -> u64 {
+        self.queue.len() as u64 + u64::from(self.last.is_some())
+    }
+
     /// Packets that have left by `now` are no longer in the queue.
     fn drop_sent(&mut self, now: Instant) {
-        while let Some(sent) = self.queue.front().filter(|packet| packet.departure <= now) {
-            if let Some(levels) = &mut self.levels {
-                levels.hold(self.queue.len() as u64, sent.departure);
-            }
+        while let Some(&sent) = self.queue.front()
+            && sent.departure <= now
+        {
+            self.hold_until(sent.departure);
             self.occupancy -= u64::from(sent.size);
             self.queue.pop_front();
         }
     }
 
-    fn waiting(&self, now: Instant) -> impl Iterator<Item = &Queued> {
-        self.queue.range(self.queue.partition_point(|packet| packet.departure <= now)..)
+    /// All packets have left.
+    #[inline]
+    fn drop_all(&mut self) {
+        if self.levels.is_some() {
+            self.hold_until_empty();
+        }
+        if !self.queue.is_empty() {
+            self.queue.clear();
+        }
+        (self.last, self.occupancy) = (None, 0);
+    }
+
+    /// The buffer has held what it holds until `now`.
+    fn hold_until(&mut self, now: Instant) {
+        let held = self.held();
+        if let Some(levels) = &mut self.levels {
+            levels.hold(held, now);
+        }
+    }
+
+    /// The buffer has held what it holds until one after the other had left.
+    #[inline(never)]
+    fn hold_until_empty(&mut self) {
+        self.drop_sent(self.last_departure);
+        self.hold_until(self.last_departure);
+    }
+
+    /// When the packets leave that are in the buffer at `now`.
+    fn departures(&self, now: Instant) -> impl Iterator<Item = Instant> {
+        let first = self.queue.partition_point(|packet| packet.departure <= now);
+        let queued = self.queue.range(first..).map(|packet| packet.departure);
+        queued.chain((self.last_departure > now).then_some(self.last_departure))
     }
 }
 
@@ -98,26 +138,25 @@ impl Fifo for PacketFifo {
 
     #[inline]
     fn advance(&mut self, now: Instant) {
-        if self.last_departure > now || self.levels.is_some() {
-            self.drop_sent(now);
+        if self.last.is_none() {
+            return;
+        }
+        if self.last_departure <= now {
+            self.drop_all();
         } else if !self.queue.is_empty() {
-            // All have left.
-            self.queue.clear();
-            self.occupancy = 0;
+            self.drop_sent(now);
         }
     }
 
     #[inline]
     fn occupancy(&self, now: Instant) -> u64 {
-        debug_assert!(
-            self.queue.front().is_none_or(|packet| packet.departure > now),
-            "the clock is at {now:?}"
-        );
+        let first = self.queue.front().map_or(self.last_departure, |packet| packet.departure);
+        debug_assert!(self.last.is_none() || first > now, "packets that have left at {now:?} are in the buffer");
         self.occupancy
     }
 
     fn units(&self, now: Instant) -> u64 {
-        self.waiting(now).count() as u64
+        self.departures(now).count() as u64
     }
 
     #[inline]
@@ -128,11 +167,11 @@ impl Fifo for PacketFifo {
     #[inline(always)]
     fn accept(&mut self, at: Instant, cell: &Cell) {
         let (octets, size) = (u64::from(cell.octets) + self.overhead, self.size(cell));
-        if let Some(levels) = &mut self.levels {
-            levels.hold(self.queue.len() as u64, at);
+        self.hold_until(at);
+        if let Some(size) = self.last.replace(size) {
+            self.queue.push_back(Queued { departure: self.last_departure, size });
         }
         let departure = self.last_departure.max(at).plus_slots(self.octet, octets);
-        self.queue.push_back(Queued { departure, size });
         self.occupancy += u64::from(size);
         self.carried += octets;
         self.last_departure = departure;
@@ -158,7 +197,7 @@ impl Fifo for PacketFifo {
 
     fn time_ahead(&self, now: Instant) -> SpanSum {
         let mut sum = SpanSum::default();
-        self.waiting(now).for_each(|packet| sum.add(packet.departure.since(now)));
+        self.departures(now).for_each(|departure| sum.add(departure.since(now)));
         sum
     }
 
@@ -169,7 +208,7 @@ impl Fifo for PacketFifo {
 
     fn levels(&self, now: Instant) -> Option<Levels> {
         let mut levels = self.levels.as_deref().cloned()?;
-        levels.hold(self.queue.len() as u64, now);
+        levels.hold(self.held(), now);
         Some(levels)
     }
 

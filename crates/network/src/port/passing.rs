@@ -1,6 +1,6 @@
 //! Cells of a train that find the link free one after another: each comes when the one before it has left, into an empty buffer.
 //!
-//! Observers look at every cell, policies that keep something of each too; but these cells need no queue, and go on as one train.
+//! Per-VC occupancies count every cell, and policies may keep something of each; but these cells need no queue, and go on as one train.
 
 use celltrain_atm::{
     Cell,
@@ -31,7 +31,7 @@ impl Unit {
 
 impl<S: Service> PortCore<S> {
     /// The cells of `train` behind its first, `first`, which was accepted and has left a `slot` after it came, come no faster than that.
-    /// Asks the policy about each, unless it accepts the rest of the frame, and reports departures.
+    /// Asks the policy about each, unless it accepts them at once, and reports departures.
     pub(super) fn pass_cells<P: BufferPolicy>(
         &mut self,
         policy: &mut P,
@@ -39,7 +39,8 @@ impl<S: Service> PortCore<S> {
         slot: Slot,
         train: &Train<Cell>,
     ) -> Passed {
-        let (Cell { vc, clp, ecn, .. }, sure) = (first.cell, policy.accepts_rest(&first.cell));
+        let Cell { vc, clp, ecn, .. } = first.cell;
+        let sure = policy.accept_rest_alone(&first.cell, train.count - 1);
         let (mut sent, mut at) = (first.cell, first.at);
         for count in 0..train.count - 1 {
             if let Some(departure) = P::Needs::departure(&sent, at.plus(slot).ps()) {

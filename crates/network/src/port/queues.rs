@@ -6,7 +6,7 @@ use celltrain_atm::{Cell, cell::Kind, scheduler::Queues};
 use celltrain_engine::Instant;
 
 /// A cell or packet in its queue.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Unit {
     pub(super) cell: Cell,
     /// When it arrived.
@@ -107,10 +107,10 @@ impl Store {
 
     /// Puts a unit at the end of the queue of its VC.
     #[inline]
-    pub(super) fn enqueue(&mut self, unit: Unit) {
+    pub(super) fn enqueue(&mut self, unit: &Unit) {
         self.waiting += 1;
         let Queue { units, frames } = &mut self.queues[unit.cell.vc as usize];
-        units.push_back(unit);
+        units.push_back(*unit);
         if !self.follows_frames || unit.cell.kind != Kind::Data {
             return;
         }
@@ -147,11 +147,12 @@ impl Store {
         }
     }
 
-    /// Takes the first unit of `vc` out of its queue for transmission.
+    /// Takes the first unit of `vc` out of its queue for transmission, and puts it into `unit`.
     #[inline(always)]
-    pub(super) fn take(&mut self, vc: u32) -> Unit {
+    pub(super) fn take(&mut self, vc: u32, unit: &mut Unit) {
         let Queue { units, frames } = &mut self.queues[vc as usize];
-        let unit = units.pop_front().expect("the scheduler names a VC with something to send");
+        *unit = *units.front().expect("the scheduler names a VC with something to send");
+        units.pop_front();
         self.waiting -= 1;
         if self.follows_frames && unit.cell.kind == Kind::Data {
             // A frame of which nothing is left stays while more of it may come.
@@ -162,7 +163,6 @@ impl Store {
             frame.units -= 1;
             frame.begun = true;
         }
-        unit
     }
 
     /// Takes the last data unit of `vc` out of its queue, which belongs to a frame that is whole there; returns also whether it was
@@ -260,15 +260,21 @@ mod tests {
         if passes {
             store.pass(&cell);
         } else {
-            store.enqueue(unit(cell));
+            store.enqueue(&unit(cell));
             model.queue.push_back(cell);
         }
+    }
+
+    fn take(store: &mut Store, vc: u32) -> Cell {
+        let mut unit = Unit::default();
+        store.take(vc, &mut unit);
+        unit.cell
     }
 
     /// The first cell is sent, if there is one.
     fn send(store: &mut Store, model: &mut Model, vc: u32) {
         let Some(cell) = model.queue.pop_front() else { return };
-        assert_eq!(store.take(vc).cell, cell);
+        assert_eq!(take(store, vc), cell);
         if let Some(frame) = model.frame(&cell) {
             frame.units -= 1;
             frame.gone = true;
@@ -329,9 +335,9 @@ mod tests {
         let cells = [Kind::Data, Kind::ForwardRm].map(|kind| Cell { length: 2, kind, ..Cell::default() });
         for cell in cells {
             store.pass(&cell);
-            store.enqueue(unit(cell));
+            store.enqueue(&unit(cell));
         }
         assert!(store.queues[0].frames.is_empty());
-        assert_eq!(store.take(0).cell, cells[0]);
+        assert_eq!(take(&mut store, 0), cells[0]);
     }
 }

@@ -60,12 +60,12 @@ impl Port {
 
     /// Until it is given back, what arrives at the port and leaves it takes of `memory` and gives back to it.
     pub(crate) fn lend(&mut self, memory: &mut Option<Box<SharedMemory>>) {
-        self.storing().1.service.memory = memory.take();
+        self.storing().1.service.books.lend(memory);
     }
 
     /// See [`Port::lend`].
     pub(crate) fn give_back(&mut self, memory: &mut Option<Box<SharedMemory>>) {
-        *memory = self.storing().1.service.memory.take();
+        self.storing().1.service.books.give_back(memory);
     }
 
     /// What it holds of the memory.
@@ -90,14 +90,14 @@ impl Port {
 
     /// Handles the first unit of `train`, and takes it out; returns how many arrived for the link.
     pub(crate) fn handle_arrival(&mut self, train: &mut Train<Cell>, streams: &mut Streams) -> u64 {
-        let unit = Train { slot: train.slot, ..Train::single(train.first, train.item) };
+        let mut unit = Train { slot: train.slot, ..Train::single(train.first, train.item) };
         if train.count > 1 {
             train.advance(1);
         } else {
             train.count = 0;
         }
         let (policy, core) = self.storing();
-        let units = with_policy!(policy, policy => core.arrive(policy, unit, streams));
+        let units = with_policy!(policy, policy => core.arrive(policy, &mut unit, streams));
         self.note_arrived(units);
         units
     }

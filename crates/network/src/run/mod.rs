@@ -35,8 +35,8 @@ use crate::{
     table::Table,
 };
 
-/// How many cells the fastest link of a network carries in one visit at the most: a tenth of a second of work, or less. Only
-/// above 10 Gbit/s are visits shorter for it.
+/// How many cells the fastest link of a network carries in one visit at the most: a tenth of a second of work, or less. The
+/// longest visits are shorter for it above 0.8 Gbit/s, all of them above 10 Gbit/s.
 const MOST_CELLS_A_VISIT: u64 = 250_000;
 
 /// What to keep of a run beside its totals.
@@ -193,8 +193,11 @@ impl<'a> Experiment<'a> {
             network.follow_levels();
         }
         let fastest = self.graph.links.iter().map(Link::fastest).max()?;
-        let most = Slot::of_bits(CELL_BITS * MOST_CELLS_A_VISIT, fastest).ps();
-        network.set_schedule(|schedule| schedule.cap = schedule.cap.min(most.max(1)));
+        let most = Slot::of_bits(CELL_BITS * MOST_CELLS_A_VISIT, fastest).ps().max(1);
+        network.set_schedule(|schedule| {
+            schedule.cap = schedule.cap.min(most);
+            schedule.longest = schedule.longest.min(most);
+        });
         Some(network)
     }
 
@@ -241,6 +244,8 @@ impl<'a> Experiment<'a> {
         network.check_conservation();
         let mut events = self.events(&mut network);
         let captures = network.take_captures(&self.graph, &self.captures);
+        // What was under way has been counted, and tables take as much room.
+        network.free_streams();
         let (window, end) = (self.window(), self.scenario.spec().duration.ps());
         // What was at the beginning gives its room to the differences: there may be very many.
         let (mut flows, ports) = (begin.flows, begin.ports);

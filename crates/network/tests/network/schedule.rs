@@ -59,7 +59,7 @@ fn run_network(
 /// One event at a time, against the direction of the data.
 fn single_events(schedule: &mut Schedule) {
     schedule.order.reverse();
-    schedule.cap = 1;
+    (schedule.cap, schedule.longest) = (1, 1);
 }
 
 /// Rounds of random order and length.

@@ -231,7 +231,8 @@ impl Delivery {
     /// Takes what an ACK reports (UpdateRateSample for each packet, section 4.1.2.3).
     pub(crate) fn on_ack(&mut self, now: Time, segment: &Segment) {
         for block in segment.sack.ranges(segment.ack).filter(|block| block.start > segment.ack) {
-            for news in self.reported.gaps(&block) {
+            let gaps: Vec<_> = self.reported.gaps(&block).collect();
+            for news in gaps {
                 let mut index = self.packets.partition_point(|packet| packet.end <= news.start);
                 while self.packets.get(index).is_some_and(|packet| packet.start < news.end) {
                     if block.start <= self.packets[index].start && self.packets[index].end <= block.end {

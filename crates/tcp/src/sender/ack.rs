@@ -92,17 +92,25 @@ impl Sender {
         let timer = &mut self.flow.timer;
         timer.estimator.sample_of(rtt, samples);
         self.flow.stats.rtt_samples += 1;
-        let estimator = timer.estimator;
-        if let Some(mut hystart) = self.flow.hystart.take() {
-            hystart.on_sample(now, rtt, &self.flow);
-            self.flow.hystart = Some(hystart);
+        if self.flow.hystart.is_some() {
+            self.watch_slow_start(now, rtt);
         }
+        let estimator = &self.flow.timer.estimator;
         self.flow.trace.record(now, || EventKind::RttSample {
             rtt,
             srtt: estimator.srtt().unwrap_or(rtt),
             rttvar: estimator.rttvar().unwrap_or(0),
             rto: estimator.rto(),
         });
+    }
+
+    /// Takes a round-trip measurement in the first slow start.
+    #[cold]
+    fn watch_slow_start(&mut self, now: Time, rtt: Time) {
+        if let Some(mut hystart) = self.flow.hystart.take() {
+            hystart.on_sample(now, rtt, &self.flow);
+            self.flow.hystart = Some(hystart);
+        }
     }
 
     /// Reads what an ACK tells about marks: a count, or the ECN-Echo bit.

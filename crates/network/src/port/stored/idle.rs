@@ -6,7 +6,7 @@
 use celltrain_atm::{Cell, buffer::BufferPolicy, scheduler::Queues};
 use celltrain_engine::{Instant, stream::Train, time::Span};
 
-use super::{Sending, Stored};
+use super::Stored;
 use crate::{
     flight::Streams,
     port::{core::PortCore, fifo::APART, passing::Passed, queues::Unit},
@@ -28,15 +28,15 @@ impl Stored {
     /// As [`Stored::enter`], where the link is free and nothing waits: the unit needs no queue, because it is sent at once.
     #[inline]
     fn enter_alone(&mut self, unit: &Unit) {
-        self.note_level(0, unit.at);
         self.note_entered(unit);
         self.store.pass(&unit.cell);
         self.scheduler.pass(unit.cell.vc, unit.load(), unit.at, unit);
+        self.unit = *unit;
     }
 
     /// The link becomes free at `now`, and nothing waits.
     fn idle(&mut self, now: Instant) {
-        assert_eq!(self.next_vc(now), None, "nothing waits");
+        assert!(self.has_nothing() || self.next_vc(now).is_none(), "nothing waits");
     }
 
     /// The last cell of `train`, `unit`, is in transmission; each of the cells before it, of which the first had been sent, has left when
@@ -55,22 +55,22 @@ impl Stored {
         let (first, last) = (self.number.wrapping_add(first), self.number.wrapping_add(last));
         self.number = if on_grid { last } else { last.wrapping_add(APART) };
         self.carried = self.carried.plus(Span::of_slots(slot, count.into()), 1);
+        (self.unit, self.sends) = (unit, true);
         self.free = unit.at.plus(slot);
-        self.sending = Some(Sending { unit, start: unit.at, departure: self.free });
         (first, last)
     }
 }
 
 impl PortCore<Stored> {
     /// Whether the cells of `train` behind its first, which is in transmission, find the link free one after another, and nothing
-    /// waiting, at one rate. Rate control and policers look at each cell by itself.
+    /// waiting, at one rate. Rate control, policers and the books of the buffer look at each cell by itself.
     #[inline]
     pub(super) fn comes_alone(&self, train: &Train<Cell>) -> bool {
         train.count > 1
             && train.slot >= self.service.line.slot()
             && train.last().ps() < self.service.rates.next()
             && self.service.store.waiting() == 0
-            && self.service.levels.is_none()
+            && !self.service.books.any()
             && self.control.is_none()
             && self.policers.is_empty()
     }
@@ -83,7 +83,7 @@ impl PortCore<Stored> {
         train: &Train<Cell>,
         streams: &mut Streams,
     ) -> u32 {
-        let Some(Sending { unit, .. }) = self.service.sending.take() else { return 0 };
+        let unit = self.service.unit;
         let Passed { count, other } = self.pass_cells(policy, &unit, self.service.line.slot(), train);
         self.send_rest(unit.behind(train, count), train, count, streams);
         let Some((next, accepted)) = other else { return count };
@@ -118,11 +118,10 @@ impl PortCore<Stored> {
     #[cold]
     fn end_rest(&mut self, next: Unit, accepted: bool, streams: &mut Streams) {
         let service = &mut self.service;
-        let Some(Sending { unit, start, departure }) = service.sending.take() else { return };
-        service.abr_queue -= u64::from(service.abr[unit.cell.vc as usize]);
-        service.carried = service.carried.plus(departure.since(start), 1);
-        self.stats.sojourns.add(departure.since(start));
+        let (departure, sojourn) = (service.free, service.free.since(service.unit.at));
+        service.sends = false;
         service.idle(departure);
+        self.stats.sojourns.add(sojourn);
         if accepted {
             self.accept_alone(next, streams);
         }
@@ -134,6 +133,6 @@ impl PortCore<Stored> {
         self.note_accepted(&unit);
         self.service.enter_alone(&unit);
         self.note_abr_queue(unit.at);
-        self.transmit(unit, unit.at, streams);
+        self.transmit(unit.at, streams);
     }
 }

@@ -14,15 +14,20 @@ pub(super) struct Sent {
     /// When it was sent last (Segment.xmit_ts).
     pub(super) at: Time,
     pub(super) retransmitted: bool,
-    /// The receiver has reported it.
-    pub(super) sacked: bool,
     /// It is taken for lost and has not been sent again.
     pub(super) lost: bool,
+    /// 0 until the receiver reports it. Then so many segments from this one on are known to be reported: a search skips them.
+    run: u32,
 }
 
 impl Sent {
+    /// Whether the receiver has reported it.
+    const fn is_sacked(&self) -> bool {
+        self.run > 0
+    }
+
     const fn in_pipe(&self) -> u64 {
-        if self.sacked || self.lost { 0 } else { self.end - self.start }
+        if self.is_sacked() || self.lost { 0 } else { self.end - self.start }
     }
 }
 
@@ -71,8 +76,8 @@ impl Board {
                     end: bytes.end,
                     at: now,
                     retransmitted: false,
-                    sacked: false,
                     lost: false,
+                    run: 0,
                 });
             }
         }
@@ -83,32 +88,37 @@ impl Board {
     pub(super) fn acknowledge(&mut self, ack: u64, mut delivered: impl FnMut(&Sent)) -> u64 {
         let mut bytes = 0;
         self.reported.remove_below(ack);
-        while self.segments.front().is_some_and(|sent| sent.end <= ack) {
-            let Some(sent) = self.segments.pop_front() else { break };
+        while let Some(sent) = self.segments.front()
+            && sent.end <= ack
+        {
             self.pipe -= sent.in_pipe();
-            self.sacked -= u32::from(sent.sacked);
+            self.sacked -= u32::from(sent.is_sacked());
             self.lost -= u32::from(sent.lost);
-            if !sent.sacked {
+            if !sent.is_sacked() {
                 bytes += sent.end - sent.start;
-                delivered(&sent);
+                delivered(sent);
             }
+            self.segments.pop_front();
         }
         bytes
     }
 
     /// Marks the segments within `block` as reported, and hands those that are new to `delivered`; returns their bytes.
     pub(super) fn report(&mut self, block: &Range<u64>, mut delivered: impl FnMut(&Sent)) -> u64 {
+        if self.reported.holds(block) {
+            return 0;
+        }
         let mut bytes = 0;
         for news in self.reported.gaps(block) {
             let first = self.segments.partition_point(|sent| sent.end <= news.start);
             for sent in self.segments.range_mut(first..).take_while(|sent| sent.start < news.end) {
-                if sent.sacked || sent.start < block.start || block.end < sent.end {
+                if sent.is_sacked() || sent.start < block.start || block.end < sent.end {
                     continue;
                 }
                 self.pipe -= sent.in_pipe();
                 self.lost -= u32::from(sent.lost);
                 self.sacked += 1;
-                (sent.sacked, sent.lost) = (true, false);
+                (sent.run, sent.lost) = (1, false);
                 bytes += sent.end - sent.start;
                 delivered(sent);
             }
@@ -120,7 +130,16 @@ impl Board {
     /// Takes for lost each segment neither reported nor lost already for which `is_lost` holds; it is `None` for one behind which it
     /// holds for no other.
     pub(super) fn mark_lost(&mut self, mut is_lost: impl FnMut(&Sent) -> Option<bool>) {
-        for sent in self.segments.iter_mut().filter(|sent| !sent.sacked && !sent.lost) {
+        let mut index = 0;
+        while let Some(sent) = self.segments.get_mut(index) {
+            if sent.is_sacked() {
+                index = self.end_of_run(index);
+                continue;
+            }
+            index += 1;
+            if sent.lost {
+                continue;
+            }
             let Some(lost) = is_lost(sent) else { break };
             if lost {
                 self.pipe -= sent.end - sent.start;
@@ -128,6 +147,18 @@ impl Board {
                 sent.lost = true;
             }
         }
+    }
+
+    /// The first unreported segment behind number `first`, which is reported; notes how far that is.
+    fn end_of_run(&mut self, first: usize) -> usize {
+        let mut end = first;
+        while let Some(sent) = self.segments.get(end)
+            && sent.is_sacked()
+        {
+            end += sent.run as usize;
+        }
+        self.segments[first].run = (end - first) as u32;
+        end
     }
 
     /// Takes for in flight again whatever was taken for lost and has not been sent again.
@@ -144,7 +175,14 @@ impl Board {
         if self.lost == 0 {
             return None;
         }
-        self.segments.iter().find(|sent| sent.lost).map(|sent| sent.start..sent.end)
+        let mut index = 0;
+        loop {
+            let sent = self.segments.get(index)?;
+            if sent.lost {
+                return Some(sent.start..sent.end);
+            }
+            index += sent.run.max(1) as usize;
+        }
     }
 
     /// The first segment.
@@ -160,6 +198,8 @@ impl Board {
 
 #[cfg(test)]
 mod tests {
+    use celltrain_engine::random::Randomness;
+
     use super::*;
 
     /// Ten segments of ten bytes, sent at times 0 to 9.
@@ -188,6 +228,34 @@ mod tests {
         assert_eq!(board.acknowledge(70, |sent| delivered.push((sent.start, sent.retransmitted))), 40);
         assert_eq!(delivered, [(0, true), (10, false), (20, false), (60, false)]);
         assert_eq!((board.pipe(), board.sacked(), board.lost()), (30, 0, 0));
+    }
+
+    /// Searches skip what is reported, however its blocks came and whatever has left the board since.
+    #[test]
+    fn searches_visit_all_that_may_be_lost() {
+        let mut draw = Randomness { seed: 1, replication: 0 }.named("scoreboard");
+        for _ in 0..200 {
+            let mut board = board();
+            for _ in 0..12 {
+                let (start, len) = (10 * draw.below(10), 10 * draw.below(4));
+                match draw.below(4) {
+                    0 => _ = board.acknowledge(start.saturating_sub(40), |_| ()),
+                    1 => board.mark_lost(|sent| Some(sent.start % 20 == start % 20)),
+                    2 => _ = board.first_lost().map(|lost| board.transmit(20, &lost)),
+                    _ => _ = board.report(&(start..start + len), |_| ()),
+                }
+                let open = |sent: &&Sent| !sent.lost && board.reported.containing(sent.start).is_none();
+                let expected: Vec<_> = board.segments.iter().filter(open).map(|sent| sent.start).collect();
+                let lost = board.segments.iter().find(|sent| sent.lost).map(|sent| sent.start..sent.end);
+                assert_eq!(board.first_lost(), lost);
+                let mut visited = Vec::new();
+                board.mark_lost(|sent| {
+                    visited.push(sent.start);
+                    Some(false)
+                });
+                assert_eq!(visited, expected);
+            }
+        }
     }
 
     #[test]

@@ -206,6 +206,26 @@ impl Rack {
         Some(bytes)
     }
 
+    /// As [`Recovery::next`].
+    // Kept out of the way of the others, which have less to do.
+    #[inline(never)]
+    fn next_segment(&mut self, now: Time, flow: &mut Flow) -> Option<Range<u64>> {
+        if self.probe.due
+            && let Some(probe) = self.next_probe(now, flow)
+        {
+            return Some(probe);
+        }
+        let room = flow.cwnd.saturating_sub(self.board.pipe());
+        let new = flow.next_below((flow.una + flow.rwnd).min(flow.nxt + room));
+        if self.board.lost() > 0 && !self.forward.holds(flow, new.is_some()) {
+            return self.next_lost(now, flow);
+        }
+        let bytes = new?;
+        self.on_sent(now, &bytes);
+        self.schedule_probe(now, flow);
+        Some(bytes)
+    }
+
     fn on_sent(&mut self, now: Time, bytes: &Range<u64>) {
         self.board.transmit(now, bytes);
         if let Some(Episode { prr: Some(prr), .. }) = &mut self.episode {
@@ -322,23 +342,11 @@ impl Recovery for Rack {
         flow.timer.restart(now);
     }
 
-    // Kept out of the way of the others, which have less to do.
-    #[inline(never)]
+    #[inline]
     fn next(&mut self, now: Time, flow: &mut Flow) -> Option<Range<u64>> {
-        if self.probe.due
-            && let Some(probe) = self.next_probe(now, flow)
-        {
-            return Some(probe);
-        }
-        let room = flow.cwnd.saturating_sub(self.board.pipe());
-        let new = flow.next_below((flow.una + flow.rwnd).min(flow.nxt + room));
-        if self.board.lost() > 0 && !self.forward.holds(flow, new.is_some()) {
-            return self.next_lost(now, flow);
-        }
-        let bytes = new?;
-        self.on_sent(now, &bytes);
-        self.schedule_probe(now, flow);
-        Some(bytes)
+        // The window is full, as it is after most ACKs, once all that may go has gone.
+        let full = flow.cwnd <= self.board.pipe() && self.board.lost() == 0 && !self.probe.due;
+        if full { None } else { self.next_segment(now, flow) }
     }
 
     fn recovering(&self) -> bool {

@@ -1,0 +1,226 @@
+//! What happens at a port that stores its queues, in the order of time: arrivals, departures, pauses.
+
+use celltrain_atm::{
+    Cell,
+    buffer::{BufferPolicy, Needs},
+    cell::Kind,
+};
+use celltrain_engine::{Instant, Time, stream::Train};
+
+use super::Stored;
+use crate::{
+    flight::Streams,
+    port::{core::PortCore, fifo::APART, queues::Unit},
+};
+
+impl PortCore<Stored> {
+    /// Handles every arrival before `until` and every departure up to it; returns how many units arrived.
+    pub(in crate::port) fn serve<P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        until: Time,
+        streams: &mut Streams,
+    ) -> u64 {
+        let (mut units, mut train) = (0, Train::default());
+        self.merge.refill(streams);
+        while self.merge.next::<false, _>(until, streams, &mut train) {
+            units += self.arrive(policy, &mut train, streams);
+        }
+        self.settle(policy, until, streams);
+        units
+    }
+
+    /// Handles the units of `train`, and every departure up to each of them; returns how many arrived for the link.
+    #[inline(always)]
+    pub(in crate::port) fn arrive<P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        train: &mut Train<Cell>,
+        streams: &mut Streams,
+    ) -> u64 {
+        let mut units = u64::from(train.count);
+        loop {
+            self.advance(policy, train.first, streams);
+            let (mut cell, low_latency) = (train.item, train.item.ecn.is_low_latency());
+            if self.notify_allocator(train.first, &mut cell, streams) {
+                let sent = self.on_unit(policy, train.first, cell, low_latency, streams);
+                if sent && self.comes_alone(train) {
+                    let passed = self.pass_rest(policy, train, streams);
+                    train.advance(passed);
+                }
+            } else {
+                units -= 1;
+                self.relay(train, streams);
+            }
+            if train.count == 1 {
+                return units;
+            }
+            train.drop_first(train.second());
+        }
+    }
+
+    /// The other end of the link asks for a pause at `at`, or ends one. What is being transmitted is transmitted to its end.
+    pub(in crate::port) fn pause<P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        at: Instant,
+        pause: bool,
+        streams: &mut Streams,
+    ) {
+        self.advance(policy, at, streams);
+        let pauses = &mut self.service.pauses;
+        assert_eq!(pauses.since.is_some(), !pause, "a pause begins and ends");
+        if pause {
+            pauses.since = Some(at);
+            pauses.count += 1;
+        } else if let Some(since) = pauses.since.take() {
+            pauses.time = pauses.time.plus(at.since(since), 1);
+            if self.service.is_free() {
+                self.send_next(policy, at, streams);
+            }
+        }
+    }
+
+    /// Every arrival before `until` has been handled: handles the departures up to it.
+    pub(in crate::port) fn settle<P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        until: Time,
+        streams: &mut Streams,
+    ) {
+        self.advance(policy, Instant::start_of(until), streams);
+        self.note_abr_queue(Instant::start_of(until));
+    }
+
+    /// A unit was accepted.
+    #[inline(always)]
+    pub(super) fn note_accepted(&mut self, Unit { cell, at, .. }: &Unit) {
+        self.entries[cell.vc as usize].accepted[usize::from(cell.clp)] += 1;
+        if cell.is_last() {
+            self.note_end(*at, cell.vc);
+        }
+    }
+
+    /// Handles the departures up to `now`, and the ends of the rate allocator's intervals up to the same picosecond: an
+    /// interval ends before anything else that happens then, but for departures at its very beginning.
+    pub(in crate::port) fn advance<P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        now: Instant,
+        streams: &mut Streams,
+    ) {
+        while let Some(end) = self.interval_end(now) {
+            self.send_until(policy, Instant::start_of(end), streams);
+            self.end_interval(end);
+        }
+        self.send_until(policy, now, streams);
+    }
+
+    /// Handles the departures up to `now`.
+    fn send_until<P: BufferPolicy>(&mut self, policy: &mut P, now: Instant, streams: &mut Streams) {
+        while let Some(departure) = self.service.departure().filter(|&departure| departure <= now) {
+            self.follow_rate(policy, departure);
+            self.depart(policy, departure);
+            self.send_next(policy, departure, streams);
+        }
+        self.follow_rate(policy, now);
+    }
+
+    /// The last bit of the unit in transmission is sent at `now`.
+    #[inline(always)]
+    fn depart<P: BufferPolicy>(&mut self, policy: &mut P, now: Instant) {
+        let unit = self.service.unit;
+        self.service.sends = false;
+        self.service.leave(&unit, now);
+        let sojourn = now.since(unit.at);
+        self.stats.sojourns.add(sojourn);
+        if unit.cell.kind != Kind::Data {
+            return;
+        }
+        if unit.cell.is_last() {
+            self.stats.delays.add(sojourn.ps());
+        }
+        if let Some(departure) = P::Needs::departure(&unit.cell, now.ps()) {
+            policy.on_departure(departure);
+        }
+    }
+
+    /// Gives the link the rate that it has at `now`, before anything else happens then.
+    #[inline]
+    fn follow_rate<P: BufferPolicy>(&mut self, policy: &mut P, now: Instant) {
+        while let Some(change) = self.service.rates.step(now.ps()) {
+            self.service.line = self.service.line.at(change.rate);
+            // What departs before and after it is on two grids.
+            self.service.number = self.service.number.wrapping_add(APART);
+            policy.on_rate(change.rate, change.at.ps());
+        }
+    }
+
+    /// The link is free at `start`: sends what the scheduler chooses and the policy lets pass, if anything waits.
+    #[inline(always)]
+    fn send_next<P: BufferPolicy>(&mut self, policy: &mut P, start: Instant, streams: &mut Streams) {
+        if self.service.pauses.since.is_some() {
+            return;
+        }
+        while !self.service.has_nothing()
+            && let Some(vc) = self.service.next_vc(start)
+        {
+            self.service.store.take(vc, &mut self.service.unit);
+            if P::Needs::DEQUEUE && !self.passes_taken(policy, start) {
+                self.service.drop_taken(start);
+                continue;
+            }
+            return self.transmit(start, streams);
+        }
+    }
+
+    /// Whether the policy lets the unit pass that was taken.
+    #[inline(always)]
+    fn passes_taken<P: BufferPolicy>(&mut self, policy: &mut P, now: Instant) -> bool {
+        let mut unit = self.service.unit;
+        let passes = self.passes_head(policy, now, &mut unit);
+        self.service.unit = unit;
+        passes
+    }
+
+    /// The link, which is free, begins to send the unit that was taken at `start`.
+    #[inline(always)]
+    pub(super) fn transmit(&mut self, start: Instant, streams: &mut Streams) {
+        let service = &mut self.service;
+        service.send(start);
+        let (cell, number) = (service.unit.cell, service.number);
+        let (output, vc) = self.entries[cell.vc as usize].next_hop(cell.kind);
+        let single = Train::single(service.free.delayed(self.delay), Cell { vc, ..cell });
+        streams[output].push(number, number, &Train { slot: service.line.slot(), ..single });
+    }
+
+    /// A unit arrives, which asked for low latency as it came, or not. What is accepted is sent at once if the link is free, which is
+    /// returned, and goes into its queue otherwise.
+    // Forced into the loop over arrivals, which two processes have.
+    #[inline(always)]
+    fn on_unit<P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        at: Instant,
+        mut cell: Cell,
+        low_latency: bool,
+        streams: &mut Streams,
+    ) -> bool {
+        if !self.admit::<true, P>(policy, at, &mut cell) {
+            return false;
+        }
+        let unit = Unit { cell, at, size: self.service.size(&cell), low_latency };
+        // What a policy decides at the head of the queue is decided there.
+        if !P::Needs::DEQUEUE && self.service.is_free() {
+            self.accept_alone(unit, streams);
+            return true;
+        }
+        self.note_accepted(&unit);
+        self.service.enter(&unit);
+        self.note_abr_queue(at);
+        if P::Needs::DEQUEUE && self.service.is_free() {
+            self.send_next(policy, at, streams);
+        }
+        false
+    }
+}
