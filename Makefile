@@ -13,6 +13,8 @@ PROFILE ?= release
 # How a wheel is compiled, and for which systems; `pypi` asks for the oldest manylinux that the module can have.
 WHEEL_PROFILE ?= dist
 WHEEL_TAG ?= pypi
+# Set to 1, a wheel is compiled twice, the second time for what the first has seen: `rustup component add llvm-tools` goes before it.
+PGO ?=
 # Enough that the main claims are decided.
 DEMO_REPLICATIONS ?= 12
 DEMO_OUT ?= results/espd
@@ -196,7 +198,7 @@ test-lab: build lab ## Test the lab in Node, and in Chromium where that is insta
 .PHONY: wheel
 wheel: $(VENV)/.run ## Build a wheel in dist/, with papers, scenarios and, if it was built, the lab.
 	rm -rf dist
-	$(BIN)/maturin build --locked --profile $(WHEEL_PROFILE) --compatibility $(WHEEL_TAG) --out dist
+	$(BIN)/maturin build --locked --profile $(WHEEL_PROFILE) --compatibility $(WHEEL_TAG) $(if $(filter 1,$(PGO)),--pgo) --out dist
 
 .PHONY: wheel-check
 wheel-check: wheel ## Install the wheel in a new environment, and use it without the repository or Rust.
