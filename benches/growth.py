@@ -1,7 +1,8 @@
 """How the cost of a hop grows: `python benches/growth.py count PROGRAM`, or `draw`.
 
 PROGRAM is the compiled `celltrain-xtask`. `count` runs it under callgrind for each network below, counts the
-instructions of the simulated time alone, and writes `benches/growth.csv`. `draw` makes the picture of
+instructions of the simulated time alone, or on several cores those of the whole program, and writes
+`benches/growth.csv`. `draw` makes the picture of
 `docs/performance.md` from that file. All traffic is Poisson, at 90 % of the busiest link; in the fat tree at
 90 % of the hosts' links, so that links inside that two flows share are overloaded.
 """
@@ -25,12 +26,13 @@ AXES = {
     "sources": "sources on one trunk",
     "switches": "switches in a row",
     "hosts": "hosts of a fat tree",
+    "cores": "cores (128 hosts)",
     "delay": "delay of a link (us)",
 }
 """What grows, and its name in the picture."""
 
 
-def networks() -> Iterator[tuple[str, float, str]]:
+def networks() -> Iterator[tuple[str, int, str]]:
     """What grows, how large it is, and the scenario."""
     for sources in (15, 150, 1500, 15_000):
         yield "sources", sources, _cells(f'kind = "n-source"\nsources = {sources}', "1 ms", sources)
@@ -41,8 +43,16 @@ def networks() -> Iterator[tuple[str, float, str]]:
         lot = 'kind = "parking-lot"\nswitches = 4\nsources = 5'
         yield "delay", delay, _cells(lot, f"{delay} us", 15)
     for ports in (4, 8, 16):
-        tree = f'kind = "fat-tree"\nk = {ports}'
-        yield "hosts", ports**3 // 4, _scenario(tree, 'framing = "packets"\nrate = "2 Mbit/s"', LOAD * 2e6)
+        yield "hosts", ports**3 // 4, _tree(ports, 2e6)
+    for cores in (1, 2, 4, 8):
+        # As much traffic as a run on several cores is worth while for.
+        yield "cores", cores, _tree(8, 50e6)
+
+
+def _tree(ports: int, rate: float) -> str:
+    """A fat tree of packets with links of `rate` bits a second."""
+    link = f'framing = "packets"\nrate = "{rate:.0f} bit/s"'
+    return _scenario(f'kind = "fat-tree"\nk = {ports}', link, LOAD * rate)
 
 
 def _cells(topology: str, delay: str, sharing: int) -> str:
@@ -65,17 +75,20 @@ def count(program: Path) -> None:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["axis", "size", "hops", "instructions"])
         for axis, size, scenario in networks():
-            writer.writerow([axis, size, *_counted(program, scenario)])
+            cores = size if axis == "cores" else None
+            writer.writerow([axis, size, *_counted(program, scenario, cores)])
             file.flush()
 
 
-def _counted(program: Path, scenario: str) -> tuple[int, int]:
+def _counted(program: Path, scenario: str, cores: int | None) -> tuple[int, int]:
     with tempfile.TemporaryDirectory() as scratch:
         path, out = Path(scratch) / "growth.toml", Path(scratch) / "callgrind.out"
         path.write_text(scenario, encoding="utf-8")
         callgrind = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}"]
-        simulated = "--toggle-collect=celltrain_network::network::Network::run_until*"
-        command = [*callgrind, simulated, program, "instructions", path]
+        if cores is None:
+            callgrind.append("--toggle-collect=celltrain_network::network::Network::run_until*")
+        threads = ["--threads", str(cores or 1)]
+        command = [*callgrind, program, "instructions", *threads, path]
         run = subprocess.run(command, capture_output=True, text=True, check=True)
         hops = re.search(r"^cell_hops (\d+)$", run.stdout, re.MULTILINE)
         totals = re.search(r"^totals: (\d+)$", out.read_text(), re.MULTILINE)
@@ -94,7 +107,7 @@ def draw() -> None:
 
     with DATA.open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    figure, panels = plt.subplots(1, len(AXES), figsize=(10, 2.8), layout="constrained")
+    figure, panels = plt.subplots(1, len(AXES), figsize=(12, 2.8), layout="constrained")
     for panel, (axis, label) in zip(panels, AXES.items(), strict=True):
         found = [row for row in rows if row["axis"] == axis]
         costs = [int(row["instructions"]) / int(row["hops"]) for row in found]
