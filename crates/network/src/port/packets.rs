@@ -151,7 +151,10 @@ impl Fifo for PacketFifo {
     #[inline]
     fn occupancy(&self, now: Instant) -> u64 {
         let first = self.queue.front().map_or(self.last_departure, |packet| packet.departure);
-        debug_assert!(self.last.is_none() || first > now, "packets that have left at {now:?} are in the buffer");
+        debug_assert!(
+            self.last.is_none() || first > now,
+            "packets that have left at {now:?} are in the buffer"
+        );
         self.occupancy
     }
 
