@@ -1,14 +1,23 @@
 //! The keys of inputs that are due later than a few dozen others.
 
-use std::{cmp::Reverse, collections::BinaryHeap};
+use std::{
+    cmp::Reverse,
+    collections::{BinaryHeap, binary_heap::PeekMut},
+};
 
 use crate::keys::Key;
 
 /// Keys that are not kept sorted among the nearest: there may be a hundred thousand.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Far {
-    /// How many there are in both: one look tells whether any are.
+    /// How many there are: one look tells whether any are.
     count: usize,
+    /// In a box, as most processes have few inputs.
+    keys: Option<Box<FarKeys>>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct FarKeys {
     later: BinaryHeap<Reverse<Key>>,
     /// Those of the instant at which a tie is broken between very many. All the others come later.
     tied: Tied,
@@ -23,17 +32,18 @@ impl Far {
     /// The first of them, if no tie is being broken.
     #[inline]
     pub(crate) fn first(&self) -> Option<Key> {
-        self.later.peek().map(|key| key.0)
+        self.keys.as_ref()?.later.peek().map(|key| key.0)
     }
 
     pub(crate) fn push(&mut self, key: Key) {
         self.count += 1;
-        self.later.push(Reverse(key));
+        self.keys.get_or_insert_default().later.push(Reverse(key));
     }
 
     /// Takes out the first; of those that tie, any.
     pub(crate) fn pop(&mut self) -> Option<Key> {
-        let key = self.tied.pop().or_else(|| self.later.pop().map(|key| key.0))?;
+        let FarKeys { later, tied } = self.keys.as_deref_mut()?;
+        let key = tied.pop().or_else(|| later.pop().map(|key| key.0))?;
         self.count -= 1;
         Some(key)
     }
@@ -41,22 +51,25 @@ impl Far {
     /// Gathers all that arrive when `key` does, `key` among them: a tie between very many.
     pub(crate) fn tie(&mut self, key: Key) {
         self.count += 1;
-        self.tied.insert(key);
-        while self.first().is_some_and(|first| first.instant_only() == key.instant_only()) {
-            let Reverse(key) = self.later.pop().expect("there is a first one");
-            self.tied.insert(key);
+        let FarKeys { later, tied } = &mut **self.keys.get_or_insert_default();
+        tied.insert(key);
+        while let Some(first) = later.peek_mut()
+            && first.0.instant_only() == key.instant_only()
+        {
+            tied.insert(PeekMut::pop(first).0);
         }
     }
 
     /// How many have been gathered.
     pub(crate) fn tied(&self) -> usize {
-        self.tied.count
+        self.keys.as_ref().map_or(0, |keys| keys.tied.count)
     }
 
     /// Takes out the one of those gathered that is number `place` in the order of inputs.
     pub(crate) fn take_tied(&mut self, place: usize) -> Key {
         self.count -= 1;
-        self.tied.remove(place)
+        let keys = self.keys.as_deref_mut().expect("those that tie were gathered");
+        keys.tied.remove(place)
     }
 }
 

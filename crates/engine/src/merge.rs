@@ -19,7 +19,7 @@ pub enum TieBreak {
 /// The inputs of a process, merged by arrival time.
 #[derive(Debug, Clone)]
 pub struct Merge {
-    inputs: Vec<StreamId>,
+    inputs: Box<[StreamId]>,
     /// Every input with items.
     keys: Keys,
     /// Inputs without items, to be looked at again at the next visit.
@@ -27,7 +27,7 @@ pub struct Merge {
     /// What is compared of keys: without the inputs, if ties are broken at random.
     ties: Compared,
     /// Breaks ties, where it is random.
-    generator: Option<Generator>,
+    generator: Option<Box<Generator>>,
     /// Whether the item taken last was cut off its train because one of another input comes in between, and rounds may follow.
     crossing: bool,
 }
@@ -42,16 +42,22 @@ impl Merge {
         assert!(inputs.len() <= 1 << SPARE_BITS, "{} streams enter one process", inputs.len());
         let (ties, generator) = match ties {
             TieBreak::InputId => (Compared::WITH_INPUT, None),
-            TieBreak::Random(generator) => (Compared::WITHOUT_INPUT, Some(generator)),
+            TieBreak::Random(generator) => (Compared::WITHOUT_INPUT, Some(Box::new(generator))),
         };
         Self {
-            inputs: inputs.to_vec(),
+            inputs: inputs.into(),
             keys: Keys::new(inputs.len()),
             starved: (0..inputs.len() as u32).collect(),
             ties,
             generator,
             crossing: false,
         }
+    }
+
+    /// The inputs, in their order.
+    #[must_use]
+    pub fn inputs(&self) -> &[StreamId] {
+        &self.inputs
     }
 
     /// Looks again at the inputs that had run dry. Call it first in every visit; [`Merge::lend_alone`] does so too.

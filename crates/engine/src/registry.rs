@@ -30,6 +30,34 @@ pub fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
+/// What is in the box of a plug-in, borrowed as the box is. In boxes the smallest take no more room for the largest: a network has
+/// very many of them.
+pub trait Unboxed {
+    /// The plug-in.
+    type Plugin;
+
+    /// Borrows it.
+    fn unboxed(self) -> Self::Plugin;
+}
+
+impl<'a, T> Unboxed for &'a Box<T> {
+    type Plugin = &'a T;
+
+    #[inline(always)]
+    fn unboxed(self) -> &'a T {
+        self
+    }
+}
+
+impl<'a, T> Unboxed for &'a mut Box<T> {
+    type Plugin = &'a mut T;
+
+    #[inline(always)]
+    fn unboxed(self) -> &'a mut T {
+        self
+    }
+}
+
 /// Declares a set of plug-ins from one line for each, `module::Type => "name"`:
 ///
 /// - `names`: the enum of their names, as scenario files write them, with `ALL` and `name()`;
@@ -75,7 +103,7 @@ macro_rules! registry {
         $vis enum $Any {
             $(
                 $(#[$doc])*
-                $plugin($module::$plugin),
+                $plugin(Box<$module::$plugin>),
             )*
         }
 
@@ -83,7 +111,10 @@ macro_rules! registry {
         macro_rules! $with {
             ($any:expr, $bound:ident => $body:expr) => {
                 match $any {
-                    $($root::$folder::$Any::$plugin($bound) => $body,)*
+                    $($root::$folder::$Any::$plugin($bound) => {
+                        let $bound = $crate::registry::Unboxed::unboxed($bound);
+                        $body
+                    })*
                 }
             };
         }
@@ -105,7 +136,7 @@ macro_rules! registry {
             /// The one of this name in its initial state.
             $vis fn new(name: $Names) -> Self {
                 match name {
-                    $($Names::$plugin => Self::$plugin(<$module::$plugin>::default()),)*
+                    $($Names::$plugin => Self::$plugin(Box::default()),)*
                 }
             }
         }
@@ -153,7 +184,7 @@ macro_rules! registry {
             pub fn new(params: &$Tables, $context: $Context) -> Result<Self, $crate::registry::ParamError> {
                 Ok(match params.$key {
                     $($Names::$plugin => {
-                        Self::$plugin(<$module::$plugin as $Trait>::new(&params.$module, $context)?)
+                        Self::$plugin(Box::new(<$module::$plugin as $Trait>::new(&params.$module, $context)?))
                     })*
                 })
             }

@@ -59,7 +59,10 @@ fn one_line_makes_the_name_and_the_dispatch() {
         ShapeName::ALL.iter().map(|name| name.name()).collect::<Vec<_>>(),
         ["triangle", "long-square"]
     );
-    assert_eq!([Any::Triangle(Triangle), Any::LongSquare(LongSquare)].map(|any| any.corners()), [3, 4]);
+    assert_eq!(
+        [Any::Triangle(Box::new(Triangle)), Any::LongSquare(Box::new(LongSquare))].map(|any| any.corners()),
+        [3, 4]
+    );
     assert_eq!(ShapeName::ALL.iter().map(|&name| Any::new(name).corners()).collect::<Vec<_>>(), [3, 4]);
     // What scenario files and their schema call them, and what the schema says of them.
     let schema = schemars::schema_for!(ShapeName);

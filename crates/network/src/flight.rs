@@ -79,6 +79,8 @@ impl<T: Copy + Default> PayloadQueue<T> {
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {
+        // Not more than that: a network may have very many.
+        self.ring.reserve_exact(self.ring.len().max(1));
         self.ring.extend_from_within(..);
         self.ring.resize(self.ring.len().max(1), T::default());
     }

@@ -103,7 +103,7 @@ fn packets_are_spread_evenly_or_by_the_rates_of_links() {
     for (weights, expected) in [("equal", [1.0 / 3.0; 3]), ("rate", [0.125, 0.25, 0.625])] {
         let routing = format!("multipath = \"packet\", weights = \"{weights}\"");
         let scenario = diamond(&routing, &constant(2.0)).unwrap();
-        let ways = &scenario.graph().unwrap().flows[0].sprayed[0];
+        let ways = &scenario.graph().unwrap().flows[0].sprayed_ways()[0].to_vec();
         assert!(
             ways.iter().map(|way| way.share).zip(expected).all(|(one, other)| (one - other).abs() < 1e-12)
         );
@@ -208,7 +208,7 @@ fn a_viewer_sees_each_packet_on_a_way_of_its_flow_and_follows_none_through_a_por
     assert!(live.advance(4_000_000_000, &mut || false));
     let rows = live.rows();
     let passes = |row: &Row| {
-        let ways = &live.graph().flows[row.vc.flow].sprayed[usize::from(row.vc.back)];
+        let ways = live.graph().flows[row.vc.flow].sprayed_ways()[usize::from(row.vc.back)];
         ways.iter().any(|way| way.route.contains(&row.link))
     };
     assert!(rows.len() > 100 && rows.iter().all(passes), "{} rows", rows.len());
@@ -223,7 +223,7 @@ fn the_ways_of_all_hosts_are_as_many_as_the_fabric_has() {
     let graph = permutation("packet", "kind = \"greedy\"").graph().unwrap();
     for flow in &graph.flows {
         // Through each of the (k/2)^2 core switches, as the other host is in another pod.
-        let [there, back] = &flow.sprayed;
+        let [there, back] = flow.sprayed_ways();
         assert_eq!((there.len(), back.len()), (4, 4));
         let distinct: BTreeSet<_> = there.iter().map(|way| &way.route).collect();
         assert_eq!(distinct.len(), 4);

@@ -88,7 +88,7 @@ fn transfers_between_hosts_come_from_a_file() {
         .flows
         .iter()
         .map(|flow| {
-            let Traffic::ShortFlows(form) = &flow.traffic else { panic!("short flows") };
+            let Traffic::ShortFlows(form) = &*flow.traffic else { panic!("short flows") };
             let trace: Vec<_> = form.trace.iter().map(|flow| (flow.at.ps() / MS, flow.bytes.0)).collect();
             let ends = [flow.from, flow.to].map(|node| graph.nodes[node].name.as_str());
             (flow.name.as_str(), ends, trace, flow.start.to.ps() / MS)
@@ -148,7 +148,7 @@ fn a_flow_of_transfers_can_carry_something_else() {
          [[flow]]\nname = \"t1\"\ntraffic = { kind = \"cbr\", rate = \"1 Mbit/s\" }",
     );
     let graph = Scenario::from_toml(&text, "test.toml", &[]).unwrap().graph().unwrap();
-    assert!(matches!(graph.flows[1].traffic, Traffic::Cbr(_)), "{:?}", graph.flows[1].traffic);
+    assert!(matches!(*graph.flows[1].traffic, Traffic::Cbr(_)), "{:?}", graph.flows[1].traffic);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What a sender knows about its connection: sequence space, windows, timer. Congestion control and recovery
 //! are given it to read and change.
 
-use std::ops::Range;
+use std::{ops::Range, sync::Arc};
 
 use celltrain_engine::{Time, time::NEVER};
 
@@ -26,7 +26,7 @@ pub(crate) const FIRST_MARK_COUNT: u64 = 5;
 /// 5681.
 #[derive(Debug, Clone)]
 pub(crate) struct Flow {
-    pub(crate) params: Params,
+    pub(crate) params: Arc<Params>,
     /// `params.mss` as the windows count.
     pub(crate) mss: u64,
     /// First unacknowledged byte.
@@ -90,10 +90,10 @@ pub(crate) struct Flow {
 impl Flow {
     // RFC 5681 §3.1: SHOULD begin with an arbitrarily high ssthresh
     // RFC 5681 §3.1: MUST keep to the bound of IW (3 segments of 1460 B; presets of today take the 10 of RFC 6928)
-    pub(crate) fn new(params: &Params) -> Self {
+    pub(crate) fn new(params: impl Into<Arc<Params>>) -> Self {
+        let params = params.into();
         let mss = u64::from(params.mss);
         Self {
-            params: *params,
             mss,
             una: 0,
             nxt: 0,
@@ -118,14 +118,15 @@ impl Flow {
             marked_packets: FIRST_MARK_COUNT,
             echoed: false,
             cwr_owed: false,
-            timer: RetransmissionTimer::new(params),
+            timer: RetransmissionTimer::new(&params),
             alarm: NEVER,
-            hystart: HyStart::new(params),
+            hystart: HyStart::new(&params),
             delivery: params.congestion_control.samples().then(Box::default),
             pacing_rate: None,
             limits: LimitClock::default(),
             stats: SenderStats::default(),
             trace: Trace::default(),
+            params,
         }
     }
 

@@ -2,7 +2,7 @@
 
 mod predicted;
 
-use std::ops::Range;
+use std::{ops::Range, sync::Arc};
 
 use celltrain_engine::{Time, time::NEVER};
 
@@ -27,7 +27,7 @@ use crate::{
 /// event. An acknowledgement that is due is sent once: poll after every segment, or duplicate ACKs are lost.
 #[derive(Debug, Clone)]
 pub struct Receiver {
-    params: Params,
+    params: Arc<Params>,
     clock: Clock,
     /// The window it advertises.
     window: u64,
@@ -70,8 +70,14 @@ impl Receiver {
     /// A receiver that has received nothing.
     #[must_use]
     pub fn new(params: &Params) -> Self {
+        Self::sharing(&Arc::new(*params))
+    }
+
+    /// As [`Receiver::new`], with parameters that many may share.
+    #[must_use]
+    pub fn sharing(params: &Arc<Params>) -> Self {
         Self {
-            params: *params,
+            params: Arc::clone(params),
             clock: Clock::new(params),
             window: advertised_window(params),
             reader: Reader::new(params),

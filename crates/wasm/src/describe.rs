@@ -70,7 +70,7 @@ fn flow(flow: &Flow) -> Value {
         "back": flow.back,
         "circuit": flow.circuit,
         "tcp": flow.traffic.uses_tcp(),
-        "pool": matches!(flow.traffic, Traffic::ShortFlows(_)),
+        "pool": matches!(*flow.traffic, Traffic::ShortFlows(_)),
         "mss": flow.tcp.mss,
     })
 }

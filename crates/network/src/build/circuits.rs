@@ -1,10 +1,12 @@
 //! The VCs of flows, laid from port to port.
 
+use std::sync::Arc;
+
 use celltrain_atm::{
     aal5::Reassembly,
     abr::{Destination, Rate},
     cell::CELL_BITS,
-    contract::{Category, Spacing},
+    contract::{Category, Contract, Spacing},
 };
 use celltrain_engine::{Slot, stream::StreamId};
 
@@ -42,12 +44,12 @@ impl Builder<'_> {
                 .measures(flow.traffic.uses_tcp())
                 .then(|| idle_path(self.graph, flow, &self.scenario.spec().aal5)),
             path,
-            contract: flow.contract.clone(),
+            contract: Arc::clone(&flow.contract),
             flow: Some(index),
             rm_payloads: flow.abr.is_some().then(|| self.add_rm_payloads()),
             relays: Vec::new(),
         };
-        let [ways, ways_back] = &flow.sprayed;
+        let [ways, ways_back] = flow.sprayed_ways();
         let there = self.circuit(&forward, &flow.route, ways, 0);
         let Laid { outgoing, incoming, .. } = there;
         if flow.back.is_empty() {
@@ -60,7 +62,7 @@ impl Builder<'_> {
             payloads: flow.traffic.uses_tcp().then(|| self.add_payloads()),
             measured: None,
             path: path.reversed(),
-            contract: flow.back_contract(),
+            contract: self.back_contract(flow),
             flow: None,
             rm_payloads: flow.abr.is_some().then(|| self.add_rm_payloads()),
             relays: self.relays(flow, &there.vcis),
@@ -108,6 +110,14 @@ impl Builder<'_> {
         self.host(flow.to).incoming[there.incoming as usize].abr = Some(AbrEnd::Destination(Box::new(end)));
     }
 
+    fn back_contract(&mut self, flow: &Flow) -> Arc<Contract> {
+        let contract = flow.back_contract();
+        if *self.back_contract != contract {
+            self.back_contract = Arc::new(contract);
+        }
+        Arc::clone(&self.back_contract)
+    }
+
     fn add_sent(&mut self) -> usize {
         self.flight.sent.push(SentTimes::default());
         self.flight.sent.len() - 1
@@ -140,7 +150,7 @@ impl Builder<'_> {
             Outgoing { stream, vci, payloads, sent, framing, clp, frames: 0, abr: None, pace },
         );
         self.vcs.push(VcDraft {
-            contract: circuit.contract.clone(),
+            contract: Arc::clone(&circuit.contract),
             flow: circuit.flow,
             role: role(circuit),
             policed_at: route.get(1).copied(),
@@ -263,7 +273,7 @@ impl Builder<'_> {
     ) -> VcEntry {
         let stream = self.whole(link);
         let number = self.port(link).entries.len() as u32;
-        let reordered = self.graph.links[link].reorder.and(*payloads).filter(|_| meeting.is_none());
+        let reordered = self.graph.links[link].reorder.as_ref().and(*payloads).filter(|_| meeting.is_none());
         let behind = reordered.map(|_| self.add_payloads()).or(meeting);
         let hop = self.next_hop(stream, link, next, vci);
         let relay = relay.map(|(port, vc)| {
@@ -279,7 +289,7 @@ impl Builder<'_> {
     /// Tells the channel behind `stream` of a VC on `link` that is called `vci` there.
     pub(super) fn watch(&mut self, link: usize, stream: StreamId, vci: u32, circuit: &Circuit<'_>, vc: Vc) {
         // In a capture the VC goes by its number among the VCs of the port.
-        let number = self.ports[link].as_ref().map_or(0, |port| port.entries.len());
+        let number = self.ports.get(link).map_or(0, |port| port.entries.len());
         let channel = self.channel_at(stream);
         channel.vcs.resize(channel.vcs.len().max(vci as usize + 1), Vc::default());
         channel.vcs[vci as usize] = vc;

@@ -8,12 +8,12 @@ use celltrain_atm::{
 };
 use celltrain_engine::merge::{Merge, TieBreak};
 
-use super::{Builder, Place, PortDraft, joints::line, made::Made, pauses::PausedLinks};
+use super::{Builder, HostDraft, Place, PortDraft, joints::line, made::Made, pauses::PausedLinks};
 use crate::{
     channel::{Channel, RateSchedule},
     flight::Streams,
     free::free,
-    host::{Host, HostParts},
+    host::Host,
     measures::PortSamplers,
     memory::SharedMemory,
     network::{FlowEnds, Network, Node},
@@ -36,24 +36,22 @@ impl Builder<'_> {
         let ranks = ranks(self.graph);
         let paused = self.paused_links();
         let mut places: Vec<(usize, usize, Place)> = Vec::new();
-        let (hosts, ports) = (std::mem::take(&mut self.hosts), std::mem::take(&mut self.ports));
-        let depth = |link: usize| ports[link].as_ref().map_or(0, |port| port.depth);
-        let channels: Vec<_> = std::mem::take(&mut self.channels)
+        let (channels, ports) = (std::mem::take(&mut self.channels), &self.ports);
+        let depth = |link: usize| ports.get(link).map_or(0, |port| port.depth);
+        let channels: Vec<_> = channels
             .into_values()
             .map(|channel| {
                 (depth(channel.link) + 1, ranks[channel.link] + 1, Place::Channel(Box::new(channel)))
             })
             .collect();
-        let hosts = hosts.into_iter().enumerate().filter_map(|(node, draft)| Some((node, draft?)));
-        for (node, draft) in hosts {
+        for (node, draft) in self.hosts.all() {
             // Where ACKs start is where the data has arrived.
             let receives = draft.parts.sources.is_empty();
             let depth = if receives { self.graph.links.len() } else { 0 };
-            places.push((depth, depth, Place::Host(node, draft)));
+            places.push((depth, depth, Place::Host(node)));
         }
-        let ports = ports.into_iter().enumerate().filter_map(|(link, draft)| Some((link, draft?)));
-        for (link, draft) in ports {
-            places.push((draft.depth + 1, ranks[link] + 1, Place::Port(link, draft)));
+        for (link, draft) in self.ports.all() {
+            places.push((draft.depth + 1, ranks[link] + 1, Place::Port(link)));
         }
         // Between the hosts and their interfaces.
         let shapers = std::mem::take(&mut self.shapers);
@@ -73,12 +71,14 @@ impl Builder<'_> {
                 return None;
             }
             match place {
-                Place::Host(node, draft) => {
+                Place::Host(node) => {
                     host_index[node] = made.nodes.len();
-                    made.add(Node::Host(Box::new(self.finish_host(draft.parts))));
+                    let draft = self.hosts.take(node).expect("each host is made once");
+                    made.add(Node::Host(Box::new(self.finish_host(draft))));
                 }
-                Place::Port(link, draft) => {
-                    let (spec, port) = (&self.graph.links[link], self.finish_port(link, *draft, &paused));
+                Place::Port(link) => {
+                    let draft = self.ports.take(link).expect("each port is made once");
+                    let (spec, port) = (&self.graph.links[link], self.finish_port(link, draft, &paused));
                     match spec.memory {
                         Some(_) => made.add_sharing(spec.from, port),
                         None if paused.contains(link) => made.add(self.finish_switch(vec![port], &paused)),
@@ -114,15 +114,15 @@ impl Builder<'_> {
         Node::Switch(Box::new(SharedMemorySwitch::new(ports, memory, ties, PauseStreams { from, to })))
     }
 
-    fn finish_host(&self, mut parts: HostParts) -> Host {
+    fn finish_host(&self, draft: HostDraft) -> Host {
+        let HostDraft { mut parts, inputs, .. } = draft;
         parts.shrink();
-        let merge = Merge::new(&parts.inputs, TieBreak::InputId);
+        let merge = Merge::new(&inputs, TieBreak::InputId);
         let name = &self.graph.nodes[parts.node].name;
         Host::new(parts, merge, |part| self.randomness.joined(&["host ", name, " ", part]))
     }
 
-    fn finish_port(&self, index: usize, mut draft: PortDraft, paused: &PausedLinks) -> Port {
-        draft.inputs.shrink_to_fit();
+    fn finish_port(&self, index: usize, draft: PortDraft, paused: &PausedLinks) -> Port {
         let link = &self.graph.links[index];
         let vcs = || draft.vcs.iter().map(|&vc| &self.vcs[vc as usize]);
         let mut contracts: Vec<_> = vcs().map(|vc| vc.contract(index)).collect();
@@ -174,7 +174,6 @@ impl Builder<'_> {
             name,
             link: index,
             merge: Merge::new(&draft.inputs, ties),
-            inputs: draft.inputs,
             outputs: draft.outputs,
             relay_outputs: draft.relay_outputs,
             policy,

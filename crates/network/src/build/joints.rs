@@ -47,7 +47,6 @@ impl Builder<'_> {
         self.shapers.push(Port::new(PortParts {
             name: String::new(),
             link,
-            inputs: vec![stream],
             outputs: vec![spaced],
             relay_outputs: Vec::new(),
             merge: Merge::new(&[stream], TieBreak::InputId),
@@ -121,7 +120,7 @@ impl Builder<'_> {
     /// What comes on a stream reaches a process.
     fn enter(&mut self, to: Joint, stream: StreamId) {
         match to {
-            Joint::Host(host) => push_only(&mut self.host(host).inputs, stream),
+            Joint::Host(host) => push_only(&mut self.host_draft(host).inputs, stream),
             Joint::Link(link) | Joint::Relay { port: link, .. } => {
                 push_only(&mut self.port(link).inputs, stream)
             }
@@ -186,7 +185,10 @@ impl Builder<'_> {
         let generator = |what: &str| self.randomness.joined(&["link ", &name, " ", what]);
         let chance = ChanceLoss {
             random: RandomLoss::new(spec.loss, generator(&format!("loss {way}"))),
-            bursts: spec.burst_loss.map(|params| GilbertElliott::new(params, generator("bursts"))),
+            bursts: spec
+                .burst_loss
+                .as_deref()
+                .map(|&params| GilbertElliott::new(params, generator("bursts"))),
             frames: spec.loss_unit == LossUnit::Frame,
         };
         ChannelParts {
@@ -197,10 +199,13 @@ impl Builder<'_> {
             acts: self.loses(link) || self.has_one_channel(link),
             chance,
             scripted: Vec::new(),
-            dark: spec.dark.map(|dark| DarkPeriods::new(&dark, spec.shortest_delay.ps())),
+            dark: spec.dark.as_ref().map(|dark| DarkPeriods::new(dark, spec.shortest_delay.ps())),
             delay: self.varying_delay(spec),
             sprays: Vec::new(),
-            reordering: spec.reorder.map(|params| Reordering::new(params, generator("reordering"))),
+            reordering: spec
+                .reorder
+                .as_deref()
+                .map(|&params| Reordering::new(params, generator("reordering"))),
             tap: self.captures.links.contains(&link).then(|| CellTap::new(self.scenario.spec().aal5)),
         }
     }

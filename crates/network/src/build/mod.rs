@@ -1,6 +1,7 @@
 //! From a graph to processes and streams.
 
 mod circuits;
+mod drafts;
 mod finish;
 mod idle;
 mod joints;
@@ -9,7 +10,10 @@ mod parties;
 mod pauses;
 mod spray;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use celltrain_atm::{
     Cell,
@@ -25,7 +29,7 @@ use celltrain_engine::{
 };
 use celltrain_tcp::{Receiver, Sender, Tcp};
 
-use self::parties::duplex_ends;
+use self::{drafts::Drafts, parties::duplex_ends};
 use crate::{
     capture::{PacketTap, Path, Places},
     channel::ChannelParts,
@@ -61,11 +65,13 @@ struct Builder<'a> {
     /// its channel, with their ports.
     relays: BTreeMap<Joint, Leaving>,
     /// By link.
-    ports: Vec<Option<Box<PortDraft>>>,
+    ports: Drafts<PortDraft>,
     /// The VCs laid so far.
     vcs: Vec<VcDraft>,
+    /// The contract of the last VC back: most are alike.
+    back_contract: Arc<Contract>,
     /// By node.
-    hosts: Vec<Option<Box<HostDraft>>>,
+    hosts: Drafts<HostDraft>,
     /// By the stream that enters them.
     channels: BTreeMap<StreamId, ChannelParts>,
     /// The streams into the channels that all cells of a link pass, by link.
@@ -89,8 +95,8 @@ struct Circuits {
 
 /// A process in the making, by the number of its node or link.
 enum Place {
-    Host(usize, Box<HostDraft>),
-    Port(usize, Box<PortDraft>),
+    Host(usize),
+    Port(usize),
     Channel(Box<ChannelParts>),
     Shaper(Box<Port>),
 }
@@ -107,7 +113,7 @@ struct Circuit<'a> {
     measured: Option<Idle>,
     /// What captures write into the headers of its packets.
     path: Path,
-    contract: Contract,
+    contract: Arc<Contract>,
     /// The flow whose data it carries; none if it carries ACKs.
     flow: Option<usize>,
     /// Where the contents of its RM cells wait, if it is a way of an ABR VC.
@@ -157,7 +163,7 @@ impl Leaving {
     /// A further one.
     fn insert(&mut self, to: Joint, stream: StreamId) {
         if self.few.len() < Self::FEW {
-            self.few.push((to, stream));
+            push_only(&mut self.few, (to, stream));
         } else {
             self.others.insert(to, stream);
         }
@@ -167,7 +173,7 @@ impl Leaving {
 /// A VC that was laid, for the ports that it crosses: they keep its number until they are made, because the routes of a network may
 /// have millions of links together.
 struct VcDraft {
-    contract: Contract,
+    contract: Arc<Contract>,
     /// The flow whose data it carries; none if it carries ACKs.
     flow: Option<usize>,
     /// What it is to rate control.
@@ -187,12 +193,13 @@ impl VcDraft {
     /// Its contract with the port of `link`.
     fn contract(&self, link: usize) -> Contract {
         let policing = if self.policed_at == Some(link) { self.contract.policing } else { Policing::None };
-        Contract { policing, ..self.contract.clone() }
+        Contract { policing, ..(*self.contract).clone() }
     }
 }
 
 struct HostDraft {
     parts: HostParts,
+    inputs: Vec<StreamId>,
     /// The streams to the network interfaces.
     next: Leaving,
 }
@@ -242,9 +249,10 @@ pub(crate) fn build(
         flight: InFlight::default(),
         crossing: crossing(graph),
         relays: BTreeMap::new(),
-        ports: graph.links.iter().map(|_| None).collect(),
+        ports: Drafts::of(graph.links.len()),
         vcs: Vec::new(),
-        hosts: graph.nodes.iter().map(|_| None).collect(),
+        back_contract: Arc::default(),
+        hosts: Drafts::of(graph.nodes.len()),
         channels: BTreeMap::new(),
         whole: BTreeMap::new(),
         parting: parting(graph),
@@ -309,7 +317,7 @@ impl Builder<'_> {
                 carrier: Carrier::Bare { packet: flow.traffic.packet().map(|packet| packet.0) },
             };
         }
-        let size = match &flow.traffic {
+        let size = match &*flow.traffic {
             Traffic::ShortFlows(form) => form.most_active as usize,
             _ => 1,
         };
@@ -318,7 +326,7 @@ impl Builder<'_> {
         self.script(index, LossDirection::Data, (flow.from, outgoing), &ends(receiver));
         self.script(index, LossDirection::Ack, (flow.to, ack_outgoing), &ends(sender));
         let carrier = Carrier::Tcp { sender, receiver };
-        let (kind, next, carrier) = match &flow.traffic {
+        let (kind, next, carrier) = match &*flow.traffic {
             Traffic::RequestResponse(form) => {
                 self.parties(flow, form, [sender, receiver], start);
                 return FlowEnds { from: flow.from, to: flow.to, outgoing, incoming, shares, carrier };
@@ -328,7 +336,7 @@ impl Builder<'_> {
                 let next = arrivals.begin(start.ps());
                 let seeds = self.randomness.joined(&["flow ", &flow.name, " congestion control"]);
                 let pools = &mut self.host(flow.from).pools;
-                pools.push(Pool::new(arrivals, *flow.tcp, seeds, ends(sender)));
+                pools.push(Pool::new(arrivals, Arc::clone(&flow.tcp), seeds, ends(sender)));
                 let pool = pools.len() - 1;
                 let kind = Kind::Arrivals { pool: pool as u32 };
                 (kind, Instant::at(next), Carrier::Pool { pool, sender, receiver, size })
@@ -361,10 +369,11 @@ impl Builder<'_> {
             mean: Slot::of_ps(flow.tcp.processing_delay),
             spread: flow.tcp.processing_spread,
         });
-        let both_ways = matches!(flow.traffic, Traffic::RequestResponse(_));
+        let both_ways = matches!(*flow.traffic, Traffic::RequestResponse(_));
         // Either end sends data then, with ACKs among them.
         let of_acks = processing.filter(|_| flow.tcp.acks_processed || both_ways);
-        let pooled = matches!(flow.traffic, Traffic::ShortFlows(_));
+        let boxed = |ways: [Option<Service>; 2]| ways.iter().any(Option::is_some).then(|| Box::new(ways));
+        let pooled = matches!(*flow.traffic, Traffic::ShortFlows(_));
         let sampler = Sampler::new(self.sample.filter(|_| !pooled));
         let first = (self.host(flow.from).endpoints.len(), self.host(flow.to).endpoints.len());
         for number in 0..count {
@@ -379,7 +388,7 @@ impl Builder<'_> {
                     outgoing: vcs[0],
                     peer: (first.1 + number) as u32,
                     path,
-                    processing: [of_acks, processing],
+                    processing: boxed([of_acks, processing]),
                     headroom: flow.tcp.send_queue.unwrap_or(u32::MAX),
                     sends_straight: false,
                     flow: 0,
@@ -394,7 +403,7 @@ impl Builder<'_> {
                     outgoing: vcs[1],
                     peer: (first.0 + number) as u32,
                     path: path.reversed(),
-                    processing: [processing, of_acks],
+                    processing: boxed([processing, of_acks]),
                     // An ACK that waited would take the next one's place.
                     headroom: u32::MAX,
                     sends_straight: false,
@@ -436,9 +445,9 @@ impl Builder<'_> {
 
     fn port(&mut self, link: usize) -> &mut PortDraft {
         let vcs = self.crossing[link];
-        self.ports[link].get_or_insert_with(|| {
+        self.ports.get_or_make(link, || {
             let (entries, numbers) = (Vec::with_capacity(vcs), Vec::with_capacity(vcs));
-            Box::new(PortDraft { entries, vcs: numbers, ..PortDraft::default() })
+            PortDraft { entries, vcs: numbers, ..PortDraft::default() }
         })
     }
 
@@ -448,9 +457,13 @@ impl Builder<'_> {
 
     fn host_draft(&mut self, node: usize) -> &mut HostDraft {
         let (spec, captures) = (self.scenario.spec(), self.captures);
-        self.hosts[node].get_or_insert_with(|| {
+        self.hosts.get_or_make(node, || {
             let captured = captures.hosts.contains(&node);
-            Box::new(HostDraft { parts: host_parts(node, spec, captured), next: Leaving::default() })
+            HostDraft {
+                parts: host_parts(node, spec, captured),
+                inputs: Vec::new(),
+                next: Leaving::default(),
+            }
         })
     }
 }
@@ -459,7 +472,6 @@ impl Builder<'_> {
 fn host_parts(node: usize, spec: &scenario::Spec, captured: bool) -> HostParts {
     HostParts {
         node,
-        inputs: Vec::new(),
         outputs: Vec::new(),
         endpoints: Vec::new(),
         sources: Vec::new(),
@@ -475,7 +487,7 @@ fn host_parts(node: usize, spec: &scenario::Spec, captured: bool) -> HostParts {
 
 /// The ends of a connection whose data go one way.
 fn simplex_ends(flow: &Flow) -> [Tcp; 2] {
-    [Tcp::Sender(Box::new(Sender::new(&flow.tcp))), Tcp::Receiver(Box::new(Receiver::new(&flow.tcp)))]
+    [Tcp::Sender(Box::new(Sender::sharing(&flow.tcp))), Tcp::Receiver(Box::new(Receiver::sharing(&flow.tcp)))]
 }
 
 /// When the source of a flow stops.
@@ -485,7 +497,7 @@ fn stop_of(flow: &Flow) -> Time {
 
 /// The first and the last links of the ways of sprayed packets.
 fn parting(graph: &Graph) -> BTreeSet<usize> {
-    let ways = graph.flows.iter().flat_map(|flow| flow.sprayed.iter().flatten());
+    let ways = graph.flows.iter().flat_map(|flow| flow.sprayed_ways().into_iter().flatten());
     ways.flat_map(|way| [way.route[0], way.route[way.route.len() - 1]]).collect()
 }
 

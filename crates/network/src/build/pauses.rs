@@ -53,7 +53,7 @@ impl Builder<'_> {
             return paused;
         }
         for link in (0..self.graph.links.len()).filter(|&link| leads_to_switch(self.graph, link)) {
-            if self.ports[link].is_none() {
+            if self.ports.get(link).is_none() {
                 continue;
             }
             let (switch, delay) = (self.graph.links[link].to, self.graph.links[link].delay.ps());

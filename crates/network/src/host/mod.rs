@@ -26,7 +26,7 @@ use celltrain_engine::{
 use celltrain_tcp::{Ecn, Receiver, Tcp};
 
 use self::{
-    packets::{InIpLayer, InProcessor},
+    packets::{InIpLayer, InProcessor, Way},
     server::Server,
     timers::{Earliest, Timers},
 };
@@ -59,7 +59,7 @@ pub(crate) struct Endpoint {
     /// What captures write into the headers of its packets.
     pub(crate) path: Path,
     /// Time that each of its segments takes in the processor, on its way in and out.
-    pub(crate) processing: [Option<Service>; 2],
+    pub(crate) processing: Option<Box<[Option<Service>; 2]>>,
     /// Segments that it may still hand to the processor.
     pub(crate) headroom: u32,
     /// Whether its segments reach the network interface without waiting, and nobody looks at them on the way.
@@ -72,6 +72,12 @@ pub(crate) struct Endpoint {
 }
 
 impl Endpoint {
+    /// What a segment takes in the processor, if anything.
+    #[inline]
+    fn processing(&self, way: Way) -> Option<Service> {
+        self.processing.as_ref()?[way as usize]
+    }
+
     /// What is sampled of it. A client receives what its flow carries.
     fn sample(&self) -> u64 {
         let delivered = |receiver: &Receiver| receiver.stats().distinct_bytes;
@@ -213,7 +219,8 @@ impl IpLayer {
 pub(crate) struct Host {
     pub(crate) parts: HostParts,
     merge: Merge,
-    processor: Server<InProcessor>,
+    /// In a box, as most hosts have none.
+    processor: Option<Box<Server<InProcessor>>>,
     ip: Server<InIpLayer>,
     /// Deadlines of the endpoints and, after them, the times of the sources.
     timers: Timers,
@@ -233,7 +240,6 @@ pub(crate) struct Host {
 pub(crate) struct HostParts {
     /// Its number in the graph.
     pub(crate) node: usize,
-    pub(crate) inputs: Vec<StreamId>,
     /// Streams to the network interfaces.
     pub(crate) outputs: Vec<StreamId>,
     pub(crate) endpoints: Vec<Endpoint>,
@@ -252,7 +258,6 @@ pub(crate) struct HostParts {
 impl HostParts {
     /// Gives room back that nothing will come into: a network may have very many hosts.
     pub(crate) fn shrink(&mut self) {
-        self.inputs.shrink_to_fit();
         self.outputs.shrink_to_fit();
         self.endpoints.shrink_to_fit();
         self.sources.shrink_to_fit();
@@ -267,7 +272,7 @@ impl HostParts {
         let none_waits = (sends_ahead || self.ip.service.is_none()) && self.tap.is_none();
         for endpoint in &mut self.endpoints {
             let vc = &self.outgoing[endpoint.outgoing as usize];
-            let processed = endpoint.processing[1].is_some() || endpoint.headroom == 0;
+            let processed = endpoint.processing(Way::Out).is_some() || endpoint.headroom == 0;
             endpoint.sends_straight = none_waits && !processed && vc.abr.is_none() && vc.pace.is_none();
         }
     }
@@ -294,11 +299,13 @@ impl Host {
         }
         let sends_ahead = parts.sends_only_packets() && parts.tap.is_none();
         parts.mark_straight(sends_ahead);
+        let processes = parts.endpoints.iter().any(|endpoint| endpoint.processing.is_some());
+        let ip_varies = parts.ip.service.is_some_and(|service| service.spread > 0);
         let paced = parts.outgoing.iter().any(|outgoing| outgoing.pace.is_some());
         Self {
             merge,
-            processor: Server::new(generator("processor")),
-            ip: Server::new(generator("ip")),
+            processor: processes.then(|| Box::new(Server::new(Some(generator("processor"))))),
+            ip: Server::new(ip_varies.then(|| generator("ip"))),
             timers,
             rate_timers: Earliest::new(parts.abr.len() + if paced { parts.outgoing.len() } else { 0 }),
             sends_ahead,
@@ -322,20 +329,27 @@ impl Host {
     }
 
     pub(crate) fn inputs(&self) -> &[StreamId] {
-        &self.parts.inputs
+        self.merge.inputs()
     }
 
     pub(crate) fn clock(&self) -> Time {
         self.clock
     }
 
+    /// When the processor is done with its next packet.
+    #[inline]
+    fn next_processed(&self) -> Time {
+        self.processor.as_ref().map_or(NEVER, |processor| processor.next_done())
+    }
+
+    /// The processor, which has something to do.
+    fn processor(&mut self) -> &mut Server<InProcessor> {
+        self.processor.as_mut().expect("a host whose endpoints' packets are processed has a processor")
+    }
+
     /// The earliest event of the host's own.
     pub(crate) fn next_event(&self) -> Time {
-        self.processor
-            .next_done()
-            .min(self.ip.next_done())
-            .min(self.timers.next())
-            .min(self.rate_timers.next())
+        self.next_processed().min(self.ip.next_done()).min(self.timers.next()).min(self.rate_timers.next())
     }
 
     /// Handles what happens before `until`.
@@ -450,7 +464,7 @@ impl Host {
     /// The host's earliest event, at `now`; nothing arrives before `until`.
     #[inline(always)]
     fn on_own_event(&mut self, now: Time, until: Time, streams: &mut Streams) {
-        if self.processor.next_done() == now {
+        if self.next_processed() == now {
             self.on_processed(now, streams);
         } else if self.ip.next_done() == now {
             self.on_routed(now, streams);

@@ -47,7 +47,7 @@ pub(super) struct Outbound {
 
 /// Which way a packet goes, where both ways have a time of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
+pub(super) enum Way {
     In,
     Out,
 }
@@ -69,7 +69,7 @@ impl HostParts {
     #[inline(always)]
     fn take_straight(&mut self, now: Time, packet: &Packet) -> Result<u32, Packet> {
         let endpoint = &mut self.endpoints[packet.endpoint as usize];
-        if endpoint.processing[Way::In as usize].is_some() || endpoint.member.is_some() {
+        if endpoint.processing(Way::In).is_some() || endpoint.member.is_some() {
             return Err(*packet);
         }
         endpoint.tcp.on_segment(now, &packet.segment);
@@ -135,8 +135,8 @@ impl Host {
     /// A packet that the processor handles first, or that is for an endpoint with more to do than TCP.
     #[inline(never)]
     fn take_in_by_stages(&mut self, now: Time, packet: Packet, streams: &mut Streams) {
-        match self.parts.endpoints[packet.endpoint as usize].processing[Way::In as usize] {
-            Some(service) => self.processor.enter(now, service, InProcessor::In(Box::new(packet))),
+        match self.parts.endpoints[packet.endpoint as usize].processing(Way::In) {
+            Some(service) => self.processor().enter(now, service, InProcessor::In(Box::new(packet))),
             None => self.on_member(now, &packet, streams),
         }
     }
@@ -158,7 +158,7 @@ impl Host {
     /// The processor is done with a packet. Kept out of the way of hosts whose stacks need none.
     #[inline(never)]
     pub(super) fn on_processed(&mut self, now: Time, streams: &mut Streams) {
-        match self.processor.leave() {
+        match self.processor().leave() {
             Some(InProcessor::Out(packet)) => {
                 self.forward(now, packet.from, &packet.segment, streams);
                 self.free_place(now, packet.from.endpoint, streams);
@@ -239,11 +239,11 @@ impl Host {
                 pace.begin(now, self.parts.aal5.cells(u64::from(segment.ip_bytes())) as u16);
             }
             let from = Origin { endpoint, flow: state.flow };
-            match state.processing[Way::Out as usize] {
+            match state.processing(Way::Out) {
                 Some(service) => {
                     state.headroom -= 1;
                     let packet = Outbound { from, segment: *segment };
-                    self.processor.enter(now, service, InProcessor::Out(Box::new(packet)));
+                    self.processor().enter(now, service, InProcessor::Out(Box::new(packet)));
                 }
                 None => self.forward(now, from, segment, streams),
             }

@@ -3,6 +3,8 @@
 //! A flow has a number, which its segments carry. An endpoint that hears a new number begins anew; segments of an older flow are
 //! dropped, as TCP's ports and sequence numbers would have it.
 
+use std::sync::Arc;
+
 use celltrain_engine::{
     Time,
     random::{Generator, Randomness},
@@ -36,7 +38,7 @@ pub(crate) struct Had {
 #[derive(Debug)]
 pub(crate) struct Pool {
     arrivals: Arrivals,
-    params: Params,
+    params: Arc<Params>,
     /// Gives each flow the seed of what its congestion control draws.
     seeds: Generator,
     /// Endpoints not in use; the last is the next to be.
@@ -58,7 +60,7 @@ impl Pool {
     /// A pool of endpoints of the host, none of which is in use.
     pub(crate) fn new(
         arrivals: Arrivals,
-        params: Params,
+        params: Arc<Params>,
         seeds: Generator,
         endpoints: std::ops::Range<u32>,
     ) -> Self {
@@ -101,7 +103,7 @@ pub(crate) enum Member {
 /// The receiving end of one flow after the other.
 #[derive(Debug)]
 pub(crate) struct Receiving {
-    params: Params,
+    params: Arc<Params>,
     /// What it has had of the present flow, and of earlier ones.
     had: Had,
     earlier: Vec<Had>,
@@ -111,9 +113,9 @@ pub(crate) struct Receiving {
 
 impl Member {
     /// A receiver that waits for the first flow.
-    pub(crate) fn receiver(params: &Params) -> Self {
+    pub(crate) fn receiver(params: &Arc<Params>) -> Self {
         let (had, past) = (Had::default(), ReceiverStats::default());
-        Self::Receiver(Box::new(Receiving { params: *params, had, earlier: Vec::new(), past }))
+        Self::Receiver(Box::new(Receiving { params: Arc::clone(params), had, earlier: Vec::new(), past }))
     }
 
     /// Whether a client writes requests here and reads answers.
@@ -223,7 +225,7 @@ impl Host {
                 events.push((endpoint.flow, sender.take_events()));
             }
         }
-        let mut sender = Sender::new(&pool.params);
+        let mut sender = Sender::sharing(&pool.params);
         sender.trace(pool.past_events.is_some());
         let flow = Randomness { seed: pool.seeds.below(u64::MAX), replication: 0 };
         sender.seed(flow.named("congestion control"));
@@ -256,7 +258,7 @@ impl Host {
                         add_received(&mut receiving.past, receiver.stats());
                         receiving.earlier.push(receiving.had);
                     }
-                    endpoint.tcp = Tcp::Receiver(Box::new(Receiver::new(&receiving.params)));
+                    endpoint.tcp = Tcp::Receiver(Box::new(Receiver::sharing(&receiving.params)));
                     endpoint.flow = packet.flow;
                     receiving.had = Had { flow: packet.flow, bytes: 0, at: now };
                 }

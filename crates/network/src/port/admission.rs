@@ -196,7 +196,7 @@ impl<S: Service> PortCore<S> {
     #[cold]
     fn discard(&mut self, at: Instant, cell: &Cell, reason: Reason) {
         self.entries[cell.vc as usize].discarded[usize::from(cell.clp)] += 1;
-        self.stats.discarded[reason as usize] += 1;
+        self.stats.discard(reason);
         let place = u64::from(cell.position) << 32 | u64::from(cell.vc);
         self.fingerprint.mix(at.ps().wrapping_add(place << 8 | reason as u64));
         if let Some(log) = &mut self.log {

@@ -335,10 +335,10 @@ mod tests {
             let first = Instant::start_of(1000).plus_slots(slot, start);
             let mut train = Train { slot, gaps, count: 5, ..Train::single(first, item) };
             while !in_trains && train.count > 1 {
-                streams[port.inputs[0]].push(0, 0, &Train::single(train.first, train.item));
+                streams[port.inputs()[0]].push(0, 0, &Train::single(train.first, train.item));
                 train.advance(1);
             }
-            streams[port.inputs[0]].push(0, 0, &train);
+            streams[port.inputs()[0]].push(0, 0, &train);
         }
         port.visit(MILLISECOND, &mut streams);
         port.check_conservation(&streams);

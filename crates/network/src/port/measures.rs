@@ -37,7 +37,7 @@ impl Port {
 
     /// Units that arrived so far.
     pub(crate) fn arrived(&self) -> u64 {
-        self.accepted() + self.stats().discarded.iter().sum::<u64>() - self.withdrawn()
+        self.accepted() + self.stats().discarded().iter().sum::<u64>() - self.withdrawn()
     }
 
     /// Units accepted and discarded so far for each flow whose data crosses the port.
@@ -154,7 +154,7 @@ impl Port {
     /// If one was: the simulator is wrong then, and so would be every result.
     pub(crate) fn check_conservation(&self, streams: &Streams) {
         let name = &self.name;
-        let by_reason: u64 = self.stats().discarded.iter().sum();
+        let by_reason: u64 = self.stats().discarded().iter().sum();
         assert_eq!(self.discarded(), by_reason, "{name}: units discarded by VC, by reason");
         let withdrawn: u64 = self.entries().iter().map(|entry| entry.withdrawn).sum();
         assert_eq!(withdrawn, self.withdrawn(), "{name}: units accepted and then discarded, by VC, in total");

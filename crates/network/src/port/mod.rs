@@ -52,8 +52,8 @@ use crate::{
 /// A port's counters; what happened in a window is the difference of two states of them.
 #[derive(Debug, Clone, Default)]
 pub struct PortStats {
-    /// Units discarded, by [`Reason`].
-    pub discarded: [u64; Reason::ALL.len()],
+    /// Units discarded, by [`Reason`], if any were: most ports discard none.
+    discarded: Option<Box<[u64; Reason::ALL.len()]>>,
     /// Frames marked instead of discarded.
     pub marked: u64,
     /// Sum of the times that units spend in the port: of those accepted where departures are computed on arrival, of those that have left
@@ -64,13 +64,21 @@ pub struct PortStats {
 }
 
 impl PortStats {
+    /// Units discarded, by [`Reason`].
+    pub(crate) fn discarded(&self) -> [u64; Reason::ALL.len()] {
+        self.discarded.as_deref().copied().unwrap_or_default()
+    }
+
+    /// A unit is discarded.
+    fn discard(&mut self, reason: Reason) {
+        self.discarded.get_or_insert_default()[reason as usize] += 1;
+    }
+
     /// Units accepted first and discarded later.
     pub(crate) fn withdrawn(&self) -> u64 {
-        Reason::ALL
-            .iter()
-            .filter(|reason| reason.withdraws())
-            .map(|&reason| self.discarded[reason as usize])
-            .sum()
+        let discarded = self.discarded();
+        let withdraws = Reason::ALL.iter().filter(|reason| reason.withdraws());
+        withdraws.map(|&reason| discarded[reason as usize]).sum()
     }
 
     /// Forgets the distribution, which cannot be had as a difference: a new window begins.
@@ -89,7 +97,6 @@ pub struct Port {
     pub(crate) name: String,
     /// The link behind it, by its number in the graph.
     pub(crate) link: usize,
-    inputs: Vec<StreamId>,
     outputs: Vec<StreamId>,
     /// How many of the outputs lead along the link; the others are of reverse paths.
     along_link: usize,
@@ -203,7 +210,6 @@ pub(crate) struct PortParts {
     pub(crate) name: String,
     /// The link behind it, by its number in the graph.
     pub(crate) link: usize,
-    pub(crate) inputs: Vec<StreamId>,
     pub(crate) outputs: Vec<StreamId>,
     /// Outputs for the reverse paths on which it relays RM cells.
     pub(crate) relay_outputs: Vec<StreamId>,
@@ -260,7 +266,6 @@ impl Port {
         Self {
             name: parts.name,
             link: parts.link,
-            inputs: parts.inputs,
             along_link: parts.outputs.len(),
             outputs: [parts.outputs, parts.relay_outputs].concat(),
             flows: parts.flows,
@@ -285,7 +290,7 @@ impl Port {
     }
 
     pub(crate) fn inputs(&self) -> &[StreamId] {
-        &self.inputs
+        with_core!(&self.core, core => core.merge.inputs())
     }
 
     pub(crate) fn outputs(&self) -> &[StreamId] {

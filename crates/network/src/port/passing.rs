@@ -136,10 +136,10 @@ mod tests {
             let mut train = Train { slot, count: CELLS.into(), ..Train::single(first, item) };
             first = train.last().plus(slot);
             while !in_trains && train.count > 1 {
-                streams[port.inputs[0]].push(0, 0, &Train::single(train.first, train.item));
+                streams[port.inputs()[0]].push(0, 0, &Train::single(train.first, train.item));
                 train.advance(1);
             }
-            streams[port.inputs[0]].push(0, 0, &train);
+            streams[port.inputs()[0]].push(0, 0, &train);
         }
         let mut policy = ByPlace { verdicts, log: Vec::new() };
         let counted = match &mut port.core {

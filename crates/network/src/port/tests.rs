@@ -2,6 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use celltrain_atm::buffer::Reason;
 use celltrain_engine::time::MILLISECOND;
 
 use super::{AnyCore, Location, Port, service::Service};
@@ -75,7 +76,7 @@ fn books_that_do_not_balance_stop_the_run() {
     let every: [Fraud; 4] = [
         ("units that arrived, accepted and discarded", |port| port.arrived += 1),
         ("units discarded by VC, by reason", |port| {
-            with_core!(&mut port.core, core => core.stats.discarded[0] += 1);
+            with_core!(&mut port.core, core => core.stats.discard(Reason::ALL[0]));
         }),
         ("units accepted and then discarded, by VC, in total", |port| {
             with_core!(&mut port.core, core => core.entries[0].withdrawn += 1);

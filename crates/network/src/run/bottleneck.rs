@@ -40,7 +40,7 @@ const ROUNDING: f64 = 1e-9;
 /// What a flow would send by itself, in bit/s.
 pub(super) fn offered(graph: &Graph, flow: &Flow, duration: Duration) -> f64 {
     let line = flow.route.first().map_or(0.0, |&link| mean_rate(&graph.links[link], duration));
-    match &flow.traffic {
+    match &*flow.traffic {
         Traffic::ShortFlows(form) => form.offered(flow.slowest(&graph.links), duration),
         traffic => traffic.mean_rate(duration).unwrap_or(line),
     }

@@ -122,22 +122,28 @@ struct FlowCounts {
 #[derive(Debug)]
 struct PortCounts {
     accepted: u64,
+    occupancy: u64,
+    /// The time integral of the occupancy.
+    integral: SpanSum,
+    /// How long the link was busy.
+    busy: Span,
+    /// What happens at few ports, if any of it has: a network may have very many.
+    others: Option<Box<OtherCounts>>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct OtherCounts {
     /// Units of low priority accepted and discarded.
     low_priority: [u64; 2],
     discarded: [u64; Reason::ALL.len()],
     marked: u64,
     /// Accepted and later discarded.
     withdrawn: u64,
-    occupancy: u64,
-    /// The time integral of the occupancy.
-    integral: SpanSum,
     lost: Lost,
     /// Packets that the link behind it has held back.
     held_back: u64,
     /// How often, and how long together, its link was paused.
     paused: (u64, Span),
-    /// How long the link was busy.
-    busy: Span,
 }
 
 impl<'a> Experiment<'a> {
@@ -443,19 +449,48 @@ impl PortCounts {
     /// Those of all ports until now.
     fn of_all(network: &Network) -> impl Iterator<Item = Self> {
         let (losses, held_back) = (network.lost(), network.held_back());
-        network.ports().map(move |port| Self {
-            accepted: port.accepted(),
-            low_priority: port.low_priority(),
-            discarded: port.stats().discarded,
-            marked: port.stats().marked,
-            withdrawn: port.withdrawn(),
-            occupancy: port.occupancy(),
-            lost: losses.get(&port.link).copied().unwrap_or_default(),
-            held_back: held_back.get(&port.link).copied().unwrap_or_default(),
-            paused: port.paused(),
-            integral: port.occupancy_integral(),
-            busy: port.busy(),
+        network.ports().map(move |port| {
+            let others = OtherCounts {
+                low_priority: port.low_priority(),
+                discarded: port.stats().discarded(),
+                marked: port.stats().marked,
+                withdrawn: port.withdrawn(),
+                lost: losses.get(&port.link).copied().unwrap_or_default(),
+                held_back: held_back.get(&port.link).copied().unwrap_or_default(),
+                paused: port.paused(),
+            };
+            Self {
+                accepted: port.accepted(),
+                occupancy: port.occupancy(),
+                integral: port.occupancy_integral(),
+                busy: port.busy(),
+                others: others.boxed(),
+            }
         })
+    }
+
+    fn others(&self) -> OtherCounts {
+        self.others.as_deref().copied().unwrap_or_default()
+    }
+}
+
+impl OtherCounts {
+    /// In a box, unless all are zero.
+    fn boxed(self) -> Option<Box<Self>> {
+        (self != Self::default()).then(|| Box::new(self))
+    }
+
+    /// What happened since `begin`.
+    fn since(&self, begin: &Self) -> Self {
+        Self {
+            low_priority: [0, 1].map(|place| self.low_priority[place] - begin.low_priority[place]),
+            discarded: std::array::from_fn(|reason| self.discarded[reason] - begin.discarded[reason]),
+            marked: self.marked - begin.marked,
+            withdrawn: self.withdrawn - begin.withdrawn,
+            lost: std::array::from_fn(|reason| self.lost[reason] - begin.lost[reason]),
+            held_back: self.held_back - begin.held_back,
+            paused: (self.paused.0 - begin.paused.0, self.paused.1.minus(begin.paused.1)),
+        }
     }
 }
 

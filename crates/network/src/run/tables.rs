@@ -9,13 +9,13 @@ use celltrain_engine::{
 };
 
 use super::{
-    Experiment, FlowCounts, Metric, PortCounts, bits_per_second,
+    Experiment, FlowCounts, Metric, OtherCounts, PortCounts, bits_per_second,
     bottleneck::bottleneck,
     completions::{CLASSES, Completion, Completions},
     loss_ratio,
 };
 use crate::{
-    channel::{LossReason, Lost},
+    channel::LossReason,
     measures::{
         Delays, Excess, Series, Together, fairness_index,
         registry::{self, Measure},
@@ -32,21 +32,10 @@ pub(super) struct PortMeasures<'a> {
     port: &'a Port,
     accepted: u64,
     forwarded: u64,
-    /// Accepted and later discarded.
-    withdrawn: u64,
-    /// Of low priority: accepted and discarded.
-    low_priority: [u64; 2],
-    discarded: [u64; Reason::ALL.len()],
-    /// Frames marked instead of discarded.
-    marked: u64,
-    /// On the link behind the port, by reason.
-    lost: Lost,
-    held_back: u64,
-    pauses: u64,
     /// Whether it waits for the end of a pause for good.
     locked: bool,
-    /// In seconds.
-    paused: f64,
+    /// What happens at few ports, if any of it did.
+    others: Option<Box<OtherCounts>>,
     occupancy_mean: f64,
     utilisation: f64,
     delay_mean: f64,
@@ -61,30 +50,27 @@ impl<'a> PortMeasures<'a> {
         locked: &BTreeSet<usize>,
     ) -> Self {
         let accepted = end.accepted - begin.accepted;
-        let withdrawn = end.withdrawn - begin.withdrawn;
-        let forwarded = accepted + begin.occupancy - end.occupancy - withdrawn;
+        let others = end.others().since(&begin.others());
+        let forwarded = accepted + begin.occupancy - end.occupancy - others.withdrawn;
         let sojourns = end.integral.minus(begin.integral).ps() as f64;
         Self {
             port,
             accepted,
             forwarded,
-            withdrawn,
-            low_priority: [0, 1].map(|place| end.low_priority[place] - begin.low_priority[place]),
-            discarded: std::array::from_fn(|reason| end.discarded[reason] - begin.discarded[reason]),
-            marked: end.marked - begin.marked,
-            lost: std::array::from_fn(|reason| end.lost[reason] - begin.lost[reason]),
-            held_back: end.held_back - begin.held_back,
             locked: port.location != Location::Shaper && locked.contains(&port.link),
-            pauses: end.paused.0 - begin.paused.0,
-            paused: end.paused.1.minus(begin.paused.1).seconds(),
+            others: others.boxed(),
             occupancy_mean: sojourns / window as f64,
             utilisation: end.busy.minus(begin.busy).seconds() / seconds(window),
             delay_mean: sojourns / accepted.max(1) as f64 / SECOND as f64,
         }
     }
 
+    fn others(&self) -> OtherCounts {
+        self.others.as_deref().copied().unwrap_or_default()
+    }
+
     fn all_discarded(&self) -> u64 {
-        self.discarded.iter().sum()
+        self.others().discarded.iter().sum()
     }
 
     /// A quantile of the delay in seconds.
@@ -120,24 +106,24 @@ pub(super) fn port_table(graph: &Graph, ports: &[PortMeasures<'_>]) -> Table {
         ("port", Column::Text(ports.iter().map(|port| port.port.name.clone()).collect())),
         ("switch", count(&|port| u64::from(port.port.location == Location::Switch))),
         ("counted", Column::Text(ports.iter().map(|port| port.port.unit().to_owned()).collect())),
-        ("cells_arrived", count(&|port| port.accepted + port.all_discarded() - port.withdrawn)),
+        ("cells_arrived", count(&|port| port.accepted + port.all_discarded() - port.others().withdrawn)),
         ("cells_forwarded", count(&|port| port.forwarded)),
         ("cells_discarded", count(&|port| port.all_discarded())),
-        ("cells_accepted_clp1", count(&|port| port.low_priority[0])),
-        ("cells_discarded_clp1", count(&|port| port.low_priority[1])),
+        ("cells_accepted_clp1", count(&|port| port.others().low_priority[0])),
+        ("cells_discarded_clp1", count(&|port| port.others().low_priority[1])),
     ];
     for reason in Reason::ALL {
-        columns.push((reason.column(), count(&|port| port.discarded[reason as usize])));
+        columns.push((reason.column(), count(&|port| port.others().discarded[reason as usize])));
     }
     for reason in LossReason::ALL {
-        columns.push((reason.column(), count(&|port| port.lost[reason as usize])));
+        columns.push((reason.column(), count(&|port| port.others().lost[reason as usize])));
     }
     columns.extend([
-        ("held_back", count(&|port| port.held_back)),
-        ("pauses", count(&|port| port.pauses)),
-        ("paused", number(&|port| port.paused)),
+        ("held_back", count(&|port| port.others().held_back)),
+        ("pauses", count(&|port| port.others().paused.0)),
+        ("paused", number(&|port| port.others().paused.1.seconds())),
         ("locked", count(&|port| u64::from(port.locked))),
-        ("frames_marked", count(&|port| port.marked)),
+        ("frames_marked", count(&|port| port.others().marked)),
         ("utilisation", number(&|port| port.utilisation)),
         ("occupancy_mean", number(&|port| port.occupancy_mean)),
         ("occupancy_max", count(&|port| port.port.occupancy_max())),

@@ -290,7 +290,7 @@ fn event_rate(graph: &Graph, flow: &Flow) -> f64 {
     let slowest = rates.min().expect("a route has a link");
     // What is lost for good is sent again and again.
     let timeouts = if flow.traffic.uses_tcp() { per_second(flow.tcp.rto_max) } else { 0.0 };
-    let events = match &flow.traffic {
+    let events = match &*flow.traffic {
         Traffic::Bursty(form) => per_second(form.every.ps()),
         Traffic::OnOff(form) => per_second(form.on.ps() + form.off.ps()),
         Traffic::Mmpp(form) => {

@@ -193,7 +193,7 @@ fn links_and_flows(graph: &Graph, result: &RunResult, length: Duration) -> Vec<F
     let mut failures = Vec::new();
     for (index, link) in graph.links.iter().enumerate() {
         let crosses = |flow: &Flow| {
-            flow.route.contains(&index) && flow.sprayed[0].iter().all(|way| way.route.contains(&index))
+            flow.route.contains(&index) && flow.sprayed_ways()[0].iter().all(|way| way.route.contains(&index))
         };
         let crossing = graph.flows.iter().zip(&throughputs).filter(|(flow, _)| crosses(flow));
         let sum: f64 = crossing.map(|(_, throughput)| throughput).sum();
@@ -388,7 +388,7 @@ fn sources_keep_to_their_rates(graph: &Graph, result: &RunResult, duration: f64)
 pub(crate) fn is_random(scenario: &Scenario, graph: &Graph) -> bool {
     let spec = scenario.spec();
     let of_flow = |flow: &Flow| {
-        let traffic = match &flow.traffic {
+        let traffic = match &*flow.traffic {
             Traffic::Poisson(_) | Traffic::Mmpp(_) | Traffic::LongRange(_) => true,
             Traffic::Bernoulli(form) => form.probability < 1.0,
             Traffic::OnOff(form) => form.distribution != Distribution::Fixed,

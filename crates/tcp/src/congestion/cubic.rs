@@ -164,6 +164,8 @@ impl CongestionControl for Cubic {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use celltrain_engine::time::{MILLISECOND, SECOND};
 
     use super::*;
@@ -176,7 +178,7 @@ mod tests {
         let mut params = StackSpec::default().resolve().expect("the default stack is possible");
         params.mss = MSS as u32;
         params.receive_window = 1 << 40;
-        let mut flow = Flow::new(&params);
+        let mut flow = Flow::new(params);
         flow.cwnd = segments * MSS;
         flow.max = flow.cwnd;
         flow.offered = u64::MAX;
@@ -263,7 +265,7 @@ mod tests {
     fn alpha_may_stay_what_it_is() {
         let rtt = 10 * MILLISECOND;
         let (mut cubic, mut flow) = (Cubic::default(), flow(20, rtt));
-        flow.params.cubic_alpha = CubicAlpha::Constant;
+        Arc::make_mut(&mut flow.params).cubic_alpha = CubicAlpha::Constant;
         lose(&mut cubic, &mut flow);
         let window = acknowledge(&mut cubic, &mut flow, rtt, 0, 50 * rtt);
         assert_close(window, 14.0 + 50.0 * 9.0 / 17.0, 0.03);
@@ -276,7 +278,7 @@ mod tests {
         assert_close(cubic.w_max, 100.0, 0.0);
         lose(&mut cubic, &mut flow);
         assert_close(cubic.w_max, 70.0 * 0.85, 1e-12);
-        flow.params.cubic_fast_convergence = false;
+        Arc::make_mut(&mut flow.params).cubic_fast_convergence = false;
         lose(&mut cubic, &mut flow);
         assert_close(cubic.w_max, 49.0, 0.0);
     }

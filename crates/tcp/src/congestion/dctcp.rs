@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn alpha_follows_the_share_of_marks() {
         let params = StackSpec::default().resolve().expect("the default stack is possible");
-        let (mut dctcp, mut flow) = (Dctcp::default(), Flow::new(&params));
+        let (mut dctcp, mut flow) = (Dctcp::default(), Flow::new(params));
         // Windows of ten segments of 1000 bytes; by hand: alpha (1 - 1/16) + share / 16.
         let mut expected = 1.0;
         for marked in [0, 5, 10, 0, 1] {

@@ -87,6 +87,8 @@ impl Trains {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::StackSpec;
 
@@ -94,7 +96,7 @@ mod tests {
 
     fn flow(segments: u64) -> Flow {
         let params = StackSpec::default().resolve().expect("the default stack is possible");
-        let mut flow = Flow::new(&params);
+        let mut flow = Flow::new(params);
         (flow.cwnd, flow.max) = (segments * flow.mss, segments * flow.mss);
         flow
     }
@@ -113,7 +115,7 @@ mod tests {
     fn a_train_of_half_a_round_trip_ends_slow_start() {
         assert_eq!(round(&mut Trains::default(), &mut flow(40), MILLISECOND, RTT), Some(22));
         let mut paced = flow(60);
-        paced.params.pacing = true;
+        Arc::make_mut(&mut paced.params).pacing = true;
         assert_eq!(round(&mut Trains::default(), &mut paced, MILLISECOND, RTT), Some(43));
     }
 

@@ -146,7 +146,7 @@ mod tests {
         let spec = StackSpec { stack: Stack::Prague, ..StackSpec::default() };
         let mut params = spec.resolve().expect("the preset is possible");
         params.mss = MSS as u32;
-        let mut flow = Flow::new(&params);
+        let mut flow = Flow::new(params);
         flow.timer.estimator.sample(rtt);
         (flow.cwnd, flow.ssthresh) = (100 * MSS, 50 * MSS);
         flow

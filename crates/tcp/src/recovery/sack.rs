@@ -245,7 +245,7 @@ mod tests {
     fn in_recovery(blocks: &[(u64, u64)], high_rxt: u64, cwnd: u64) -> (Sack, Flow) {
         let mut params = StackSpec::default().resolve().expect("the default stack is possible");
         params.mss = MSS as u32;
-        let mut flow = Flow::new(&params);
+        let mut flow = Flow::new(params);
         (flow.max, flow.nxt, flow.cwnd, flow.offered) = (SENT, SENT, cwnd, u64::MAX);
         let mut sack = Sack { high_rxt, ..Sack::default() };
         sack.episode = Some(Episode { recovery_point: SENT, after_timeout: false });

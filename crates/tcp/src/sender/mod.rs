@@ -6,6 +6,8 @@ mod persist;
 mod samples;
 mod send;
 
+use std::sync::Arc;
+
 use celltrain_engine::{Time, random::Generator, time::NEVER};
 
 use crate::{
@@ -78,7 +80,13 @@ impl Sender {
     /// A sender with nothing to send yet.
     #[must_use]
     pub fn new(params: &Params) -> Self {
-        let mut flow = Flow::new(params);
+        Self::sharing(&Arc::new(*params))
+    }
+
+    /// As [`Sender::new`], with parameters that many may share.
+    #[must_use]
+    pub fn sharing(params: &Arc<Params>) -> Self {
+        let mut flow = Flow::new(Arc::clone(params));
         let mut congestion = Congestion::new(params.congestion_control);
         congestion.begin(0, &mut flow);
         Self {
@@ -313,7 +321,7 @@ impl Sender {
 
     /// What it was built from.
     #[must_use]
-    pub const fn params(&self) -> &Params {
+    pub fn params(&self) -> &Params {
         &self.flow.params
     }
 

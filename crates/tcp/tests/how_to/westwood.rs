@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn a_loss_leaves_what_the_path_holds() {
-        let mut flow = Flow::new(&StackSpec::default().resolve().unwrap());
+        let mut flow = Flow::new(StackSpec::default().resolve().unwrap());
         (flow.mss, flow.cwnd, flow.max) = (1000, 40_000, 40_000);
         let mut westwood = Westwood::default();
         assert_eq!(westwood.on_loss(&flow), 20_000, "half the flight: nothing is known yet");

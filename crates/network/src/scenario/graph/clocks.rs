@@ -1,6 +1,6 @@
 //! Clocks that are not quite right, and those that are all too right.
 
-use std::{borrow::Cow, collections::BTreeMap};
+use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
 use celltrain_engine::{
     quantity::{BitRate, Tolerance},
@@ -43,7 +43,7 @@ impl Graph {
             link.rate_changes = link.rate_changes.iter().map(changed).collect::<Vec<_>>().into();
         }
         for flow in &mut graph.flows {
-            if let Some(rate) = constant_rate(&mut flow.traffic) {
+            if let Some(rate) = constant_rate(Arc::make_mut(&mut flow.traffic)) {
                 rate.0 = off_by(rate.0, offset(flow.route[0]));
             }
         }
@@ -100,7 +100,7 @@ fn constant_rate(traffic: &mut Traffic) -> Option<&mut CellRate> {
 
 /// The rate of a source whose times are not random.
 fn steady_rate(flow: &Flow) -> Option<BitRate> {
-    match &flow.traffic {
+    match &*flow.traffic {
         _ if flow.is_sprayed() => None,
         Traffic::Cbr(form) => Some(form.rate.0),
         Traffic::OnOff(form) if form.distribution == Distribution::Fixed => Some(form.peak.0),

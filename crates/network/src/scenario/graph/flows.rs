@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use celltrain_atm::contract::{Category, Policing};
+use celltrain_atm::contract::{Category, Contract, Policing};
 use celltrain_engine::random::Randomness;
 use celltrain_tcp::Params;
 
@@ -32,8 +32,21 @@ pub(super) fn flows(
     let router = Router::new(&outline.nodes, links, poll)?;
     let circuits = BTreeMap::new();
     let (nodes, arriving) = (&outline.nodes, 0.0);
-    Builder { spec, nodes, names, router, route_links: 0, circuits, arriving, active: 0, recorded: 0 }
-        .flows(drafts, poll)
+    let (traffic, contracts) = (Shared(None), Shared(None));
+    Builder {
+        spec,
+        nodes,
+        names,
+        router,
+        route_links: 0,
+        circuits,
+        arriving,
+        active: 0,
+        recorded: 0,
+        traffic,
+        contracts,
+    }
+    .flows(drafts, poll)
 }
 
 /// A flow before its route is known, and the number of the `[[flow]]` about it.
@@ -133,6 +146,24 @@ struct Builder<'a> {
     active: u64,
     /// Recorded times of the flows so far.
     recorded: usize,
+    traffic: Shared<'a, Traffic>,
+    contracts: Shared<'a, Contract>,
+}
+
+/// What flows one after the other have in common, where the same entry of the scenario says it.
+struct Shared<'a, T>(Option<(&'a T, Arc<T>)>);
+
+impl<'a, T: Clone> Shared<'a, T> {
+    fn share(&mut self, value: &'a T) -> Arc<T> {
+        if let Some((last, shared)) = &self.0
+            && std::ptr::eq(*last, value)
+        {
+            return Arc::clone(shared);
+        }
+        let shared = Arc::new(value.clone());
+        self.0 = Some((value, Arc::clone(&shared)));
+        shared
+    }
 }
 
 impl Builder<'_> {
@@ -156,8 +187,11 @@ impl Builder<'_> {
         let key = settings.key();
         self.check_ends(&key, from, to)?;
         let (table, traffic) = settings.traffic();
-        let traffic =
-            if trace.is_empty() { traffic.clone() } else { Traffic::ShortFlows(ShortFlows::of_trace(trace)) };
+        let traffic = if trace.is_empty() {
+            self.traffic.share(traffic)
+        } else {
+            Arc::new(Traffic::ShortFlows(ShortFlows::of_trace(trace)))
+        };
         let (start, stop) = settings.times(&traffic)?;
         let own = settings.tcp().map(|(key, stack)| resolve(&key, stack)).transpose()?;
         let tcp = own.map_or_else(|| Arc::clone(tcp), Arc::new);
@@ -179,10 +213,10 @@ impl Builder<'_> {
         let first = &self.router.links()[route[0]];
         let (line, framing, changes_rate) = (first.slowest(), first.framing, first.changes_rate());
         progress::check_source(&table, &traffic, first.fastest())?;
-        if let Traffic::ShortFlows(form) = &traffic {
+        if let Traffic::ShortFlows(form) = &*traffic {
             self.count_short_flows(&table, form, &route)?;
         }
-        if let Traffic::Trace(trace) = &traffic {
+        if let Traffic::Trace(trace) = &*traffic {
             self.count_recorded(&table, trace)?;
         }
         self.route_links += there.iter().chain(&back).map(|way| way.route.len()).sum::<usize>();
@@ -205,8 +239,11 @@ impl Builder<'_> {
             );
             return Err(Problem::new(format!("{contract_key}.policing"), message));
         }
-        let contract = contract.clone();
-        let sprayed = [&there, &back].map(|ways| if ways.len() > 1 { ways.clone() } else { Vec::new() });
+        let contract = self.contracts.share(contract);
+        let sprayed = (there.len() > 1 || back.len() > 1).then(|| {
+            let several = |ways: &Vec<Way>| if ways.len() > 1 { ways.clone() } else { Vec::new() };
+            Box::new([several(&there), several(&back)])
+        });
         let back = back.into_iter().next().map(|way| way.route).unwrap_or_default();
         let mut flow = Flow {
             name,

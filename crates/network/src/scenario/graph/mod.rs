@@ -103,12 +103,12 @@ pub struct Link {
     pub loss: f64,
     /// What it loses at random.
     pub loss_unit: LossUnit,
-    /// What it loses in bursts.
-    pub burst_loss: Option<BurstLoss>,
+    /// What it loses in bursts. Few links do, or hold anything back, or go dark.
+    pub burst_loss: Option<Arc<BurstLoss>>,
     /// Which packets it holds back.
-    pub reorder: Option<Reorder>,
+    pub reorder: Option<Arc<Reorder>>,
     /// When it loses everything.
-    pub dark: Option<Dark>,
+    pub dark: Option<Arc<Dark>>,
     /// How its delay changes.
     pub delay_changes: DelayChanges,
     /// The shortest that its delay is at any time, as [`Link::delay`] is at the start of the run.
@@ -142,19 +142,19 @@ pub struct Flow {
     pub route: Vec<usize>,
     /// Indices of the links from `to` to `from`; empty where neither ACKs nor RM cells go back.
     pub back: Vec<usize>,
-    /// The ways over which packets are sprayed, there and back: two or more with the same first and the same last link, or none if all
-    /// packets take one way.
-    pub sprayed: [Vec<Way>; 2],
-    /// What it carries; [`Flow::start`] stands for the start in it.
-    pub traffic: Traffic,
+    /// The ways over which packets are sprayed, there and back, if they are: two or more with the same first and the same last link, or none
+    /// if all packets take one way.
+    pub sprayed: Option<Box<[Vec<Way>; 2]>>,
+    /// What it carries; [`Flow::start`] stands for the start in it. Most flows share it.
+    pub traffic: Arc<Traffic>,
     /// Its TCP, if the traffic uses it. Most flows share it.
     pub tcp: Arc<Params>,
     /// When it starts.
     pub start: Start,
     /// When its source stops, if it does before the end of the run.
     pub stop: Option<Duration>,
-    /// The contract of its VC in the direction of the data.
-    pub contract: Contract,
+    /// The contract of its VC in the direction of the data. Most flows share it.
+    pub contract: Arc<Contract>,
     /// The ends of that VC, if its category is ABR.
     pub abr: Option<Arc<celltrain_atm::abr::Params>>,
     /// The flow whose VC it uses: its own number, or that of an earlier flow.
@@ -236,17 +236,18 @@ impl Link {
 impl Flow {
     /// The ways of its data with the share of packets that takes each: one, unless packets are sprayed.
     pub(crate) fn ways(&self) -> impl Iterator<Item = (&[usize], f64)> {
-        ways(&self.route, &self.sprayed[0])
+        ways(&self.route, self.sprayed_ways()[0])
     }
 
     /// As [`Flow::ways`], of the VC back.
     pub(crate) fn ways_back(&self) -> impl Iterator<Item = (&[usize], f64)> {
-        ways(&self.back, &self.sprayed[1])
+        ways(&self.back, self.sprayed_ways()[1])
     }
 
     /// The links at whose ports its VCs stand, as often as there are: first those of the VC of its data, then those of the VC back.
     pub(crate) fn hops(&self) -> [impl Iterator<Item = usize>; 2] {
-        [hops(&self.route, &self.sprayed[0]), hops(&self.back, &self.sprayed[1])]
+        let [there, back] = self.sprayed_ways();
+        [hops(&self.route, there), hops(&self.back, back)]
     }
 
     /// Whether packets of its data, or those back, pass a link.
@@ -256,7 +257,13 @@ impl Flow {
 
     /// Whether packets take several ways.
     pub(crate) fn is_sprayed(&self) -> bool {
-        self.sprayed.iter().any(|ways| !ways.is_empty())
+        self.sprayed.is_some()
+    }
+
+    /// The ways over which packets are sprayed, there and back; none where all take one way.
+    #[must_use]
+    pub fn sprayed_ways(&self) -> [&[Way]; 2] {
+        self.sprayed.as_deref().map_or([&[]; 2], |ways| ways.each_ref().map(Vec::as_slice))
     }
 
     /// The rate of the slowest link on the way of its data.
@@ -412,9 +419,9 @@ fn links(spec: &Spec, outline: &Outline, names: &Names, poll: &mut Poll<'_>) -> 
                 overhead: link_outline.link.overhead.unwrap_or(spec.link.overhead),
                 loss: link_outline.link.loss.unwrap_or(spec.link.loss),
                 loss_unit: link_outline.link.loss_unit.unwrap_or(spec.link.loss_unit),
-                burst_loss: link_outline.link.burst_loss.or(spec.link.burst_loss),
-                reorder: link_outline.link.reorder.or(spec.link.reorder),
-                dark: link_outline.link.dark.or(spec.link.dark),
+                burst_loss: link_outline.link.burst_loss.or(spec.link.burst_loss).map(Arc::new),
+                reorder: link_outline.link.reorder.or(spec.link.reorder).map(Arc::new),
+                dark: link_outline.link.dark.or(spec.link.dark).map(Arc::new),
                 delay_changes: delay_changes.clone(),
                 shortest_delay: Duration(shortest.0 + processing),
                 buffer: switch.buffer,

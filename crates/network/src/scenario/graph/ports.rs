@@ -319,7 +319,7 @@ impl Crossing {
 
     fn contract(self, flows: &[Flow]) -> Contract {
         let flow = &flows[self.0 as usize / 2];
-        if self.0.is_multiple_of(2) { flow.contract.clone() } else { flow.back_contract() }
+        if self.0.is_multiple_of(2) { (*flow.contract).clone() } else { flow.back_contract() }
     }
 }
 

@@ -15,7 +15,7 @@ fn flow() -> Flow {
     let spec = StackSpec { stack: crate::Stack::LinuxBbr, ..StackSpec::default() };
     let mut params = spec.resolve().expect("the preset is possible");
     params.mss = MSS as u32;
-    let mut flow = Flow::new(&params);
+    let mut flow = Flow::new(params);
     flow.cwnd = 100 * MSS;
     flow
 }

@@ -363,7 +363,7 @@ mod tests {
 
     /// Twenty segments of ten bytes, sent at times 0 to 19; those of `again` are sent again later, and those of `reported` arrive.
     fn in_flight(again: &[u64], reported: &[u64]) -> (Rack, Flow) {
-        let mut flow = Flow::new(&StackSpec::default().resolve().expect("the default stack is possible"));
+        let mut flow = Flow::new(StackSpec::default().resolve().expect("the default stack is possible"));
         let mut rack = Rack::default();
         let bytes = |number: u64| 10 * number..10 * number + 10;
         for number in 0..20 {
