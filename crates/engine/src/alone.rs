@@ -55,6 +55,12 @@ impl<C: Item + Default> Alone<C> {
 }
 
 impl Merge {
+    /// Whether there is one input only, and it has run dry.
+    #[inline]
+    pub fn sole_input_is_dry<C: Item>(&self, streams: &[Stream<C>]) -> bool {
+        self.sole_input().is_some_and(|stream| streams[stream].is_empty())
+    }
+
     /// Looks again at the inputs that had run dry, and takes the trains of the only input that has any, until [`Merge::give_back`] ends
     /// that; `None` if there are none or several. Nothing may be pushed into that stream meanwhile, and nothing else taken from the merge.
     #[inline]

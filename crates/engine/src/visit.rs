@@ -57,11 +57,11 @@ impl Schedule {
         Self { order: (0..processes).collect(), cap, longest, jump: NEVER, shuffle: None }
     }
 
-    /// The cap of the next round, after rounds that had `cap`.
-    fn next_round(&mut self, cap: Time) -> Time {
+    /// The cap of the next round, after rounds that had `cap`; a drawn `order`, if there is a generator.
+    fn next_round(&mut self, order: &mut [usize], cap: Time) -> Time {
         let Some(generator) = &mut self.shuffle else { return cap };
-        for last in (1..self.order.len()).rev() {
-            self.order.swap(last, generator.below(last as u64 + 1) as usize);
+        for last in (1..order.len()).rev() {
+            order.swap(last, generator.below(last as u64 + 1) as usize);
         }
         // Caps of all magnitudes, down to a single picosecond more than the next event.
         let magnitude = generator.below(64 - u64::from(self.cap.leading_zeros()) + 1);
@@ -93,7 +93,7 @@ impl Known {
             let shorter = u128::from(covered) * u128::from(WORK_OF_A_VISIT) / u128::from(work);
             self.cap = (shorter as Time).max(1);
         } else if covered >= self.cap && work < WORK_OF_A_VISIT / 4 {
-            let longer = (WORK_OF_A_VISIT / 4 / work).clamp(2, MOST_GROWTH);
+            let longer = (WORK_OF_A_VISIT / 4 / work).clamp(2, MOST_GROWTH_OF_A_VISIT);
             self.cap = self.cap.saturating_mul(longer);
         }
         (self.clock, self.next_event) = (until, next_event);
@@ -113,7 +113,9 @@ pub(crate) struct Plan {
     inputs: Vec<StreamId>,
     /// Each with its lookahead.
     outputs: Vec<(StreamId, Time)>,
-    /// How many processes have not reached the end.
+    /// The order of the next round, of those at least that have not reached the end.
+    order: Vec<usize>,
+    /// How many have not.
     behind: usize,
     /// The longest stretch of simulated time that one visit covers in the next round.
     cap: Time,
@@ -121,8 +123,8 @@ pub(crate) struct Plan {
 
 impl Plan {
     /// The way to `end`. Asks every process how far its outputs are known: in a loop each would wait for the others otherwise.
-    pub(crate) fn new<C, P, N: Process<C, P>>(
-        processes: &mut [N],
+    pub(crate) fn new<C: Item, P, N: Process<C, P>>(
+        processes: &[N],
         streams: &mut Streams<C, P>,
         schedule: &Schedule,
         end: Time,
@@ -131,16 +133,19 @@ impl Plan {
             processes: Vec::with_capacity(processes.len()),
             inputs: Vec::new(),
             outputs: Vec::new(),
+            order: schedule.order.clone(),
             behind: 0,
             cap: schedule.cap,
         };
         for process in processes {
             let clock = process.clock();
-            process.visit(clock, streams);
             let (inputs, outputs) = (plan.inputs.len(), plan.outputs.len());
             plan.inputs.extend_from_slice(process.inputs());
-            let ahead = |(place, &output): (usize, &StreamId)| (output, process.lookahead(place));
-            plan.outputs.extend(process.outputs().iter().enumerate().map(ahead));
+            for (place, &output) in process.outputs().iter().enumerate() {
+                let lookahead = process.lookahead(place);
+                streams[output].advance_horizon(clock + lookahead);
+                plan.outputs.push((output, lookahead));
+            }
             plan.behind += usize::from(clock < end);
             plan.processes.push(Known {
                 clock,
@@ -165,11 +170,16 @@ impl Plan {
 
     /// How far the inputs of a process are known, when the next item arrives on one of them, and how many trains wait there.
     fn arrivals<C: Item>(&self, known: &Known, streams: &[Stream<C>]) -> (Time, Time, usize) {
-        let inputs = self.inputs[known.inputs.clone()].iter().map(|&input| &streams[input]);
-        inputs.fold((NEVER, NEVER, 0), |(horizon, next, waiting), input| {
-            let arrival = input.next_arrival().unwrap_or(NEVER);
-            (horizon.min(input.horizon()), next.min(arrival), waiting + input.trains().len())
-        })
+        let of = |&input: &StreamId| {
+            let input: &Stream<C> = &streams[input];
+            (input.horizon(), input.next_arrival().unwrap_or(NEVER), input.trains().len())
+        };
+        match &self.inputs[known.inputs.clone()] {
+            [input] => of(input),
+            inputs => inputs.iter().map(of).fold((NEVER, NEVER, 0), |before, input| {
+                (before.0.min(input.0), before.1.min(input.1), before.2 + input.2)
+            }),
+        }
     }
 
     /// Visits each process that can go on once, as far as its inputs are known; `None` if the run is to stop.
@@ -183,10 +193,11 @@ impl Plan {
         poll: &mut Poll<impl FnMut() -> bool>,
         border: &mut B,
     ) -> Option<Round> {
-        let cap = schedule.next_round(self.cap);
+        let mut order = std::mem::take(&mut self.order);
+        let cap = schedule.next_round(&mut order, self.cap);
         let mut round = Round { events: 0, behind: false, advanced: false };
         let mut capped = false;
-        for &index in &schedule.order {
+        for &index in &order {
             border.receive(index, streams);
             let known = &self.processes[index];
             if known.clock >= bounds.end || known.waits(streams) {
@@ -234,6 +245,10 @@ impl Plan {
             }
         }
         round.behind = self.behind > 0;
+        if !B::BRINGS_MORE && order.len() >= 2 * self.behind {
+            order.retain(|&index| self.processes[index].clock < bounds.end);
+        }
+        self.order = order;
         if capped {
             self.note_capped(round.events, schedule);
         }
@@ -245,7 +260,8 @@ impl Plan {
     fn note_capped(&mut self, events: u64, schedule: &Schedule) {
         let few = EVENTS_A_PROCESS * self.processes.len() as u64;
         if events < few {
-            self.cap = self.cap.max(schedule.longest.min(self.cap.saturating_mul(2)));
+            let longer = (few / events.max(1) / 2).clamp(2, MOST_GROWTH);
+            self.cap = self.cap.max(schedule.longest.min(self.cap.saturating_mul(longer)));
         } else if events / 4 > few {
             self.cap = (self.cap / 2).max(schedule.cap);
         }
@@ -289,6 +305,9 @@ pub(crate) struct Round {
 
 /// What lies between the processes that are visited here and those of other parts of the network.
 pub(crate) trait Border<C, P> {
+    /// Whether it brings something to processes that have reached the end: it arrives later, and has to be taken in.
+    const BRINGS_MORE: bool;
+
     /// Takes in what has been sent to a process from elsewhere.
     fn receive(&mut self, process: usize, streams: &mut Streams<C, P>);
 
@@ -304,6 +323,8 @@ pub(crate) trait Border<C, P> {
 
 /// There are no other parts.
 impl<C, P> Border<C, P> for () {
+    const BRINGS_MORE: bool = false;
+
     #[inline]
     fn receive(&mut self, _: usize, _: &mut Streams<C, P>) {}
 
@@ -336,7 +357,10 @@ const FIRST_CAP: Time = 16 * MILLISECOND;
 /// How many lines of 155 Mbit/s carry [`WORK_OF_A_VISIT`] cells in [`FIRST_CAP`].
 const INPUTS_OF_A_FIRST_VISIT: Time = 176;
 
-/// How many times as long as one visit the next may be, if there was little to do.
+/// How many times as long as one visit to a process the next may be, if there was little to do; the cap of the round is a limit too.
+const MOST_GROWTH_OF_A_VISIT: u64 = 256;
+
+/// How many times as long as its rounds the cap may become at once, and how many times as long as the first one at all.
 const MOST_GROWTH: u64 = 16;
 
 /// A round that the cap stops is to have so many events a process.
@@ -475,7 +499,7 @@ mod tests {
         let mut streams = Streams::new(vec![Stream::default(); 2], ());
         streams[0].advance_horizon(NEVER);
         let mut schedule = Schedule::in_order(2);
-        let mut plan = Plan::new(&mut sinks, &mut streams, &schedule, END);
+        let mut plan = Plan::new(&sinks, &mut streams, &schedule, END);
         let mut poll = Poll::new(|| false);
         let clocks = [(); ROUNDS].map(|()| {
             let bounds = Bounds { end: END, idle_until: 0 };
@@ -504,9 +528,56 @@ mod tests {
     #[test]
     fn visits_cover_more_time_where_rounds_find_little_to_do() {
         let little = clocks::<6>(1, |_| ());
-        assert_eq!(little.map(|clock| clock[0]), [8, 24, 56, 120, 248, 376]);
+        assert_eq!(little.map(|clock| clock[0]), [8, 24, 152, 280, 408, 536]);
         let enough = clocks::<3>(2 * EVENTS_A_PROCESS, |_| ());
         assert_eq!(enough.map(|clock| clock[0]), [8, 16, 24]);
+    }
+
+    #[test]
+    fn visits_cover_less_time_again_where_rounds_find_very_much_to_do() {
+        let mut sinks = [Sink { input: [0], clock: 0, events: 1 }];
+        let mut streams = Streams::new(vec![Stream::default()], ());
+        streams[0].advance_horizon(NEVER);
+        let mut schedule = Schedule::in_order(1);
+        let mut plan = Plan::new(&sinks, &mut streams, &schedule, END);
+        let mut caps = |events: u64| {
+            sinks[0].events = events;
+            [(); 4].map(|()| {
+                let bounds = Bounds { end: END, idle_until: 0 };
+                plan.round(
+                    &mut sinks,
+                    &mut streams,
+                    &mut schedule,
+                    bounds,
+                    &mut Poll::new(|| false),
+                    &mut (),
+                );
+                plan.cap / MILLISECOND
+            })
+        };
+        // The second visit ends at its own cap, not at that of the round.
+        assert_eq!(caps(1), [128, 128, 128, 128]);
+        assert_eq!(caps(100 * EVENTS_A_PROCESS), [64, 32, 16, 8]);
+        assert_eq!(caps(100 * EVENTS_A_PROCESS), [8, 8, 8, 8]);
+    }
+
+    #[test]
+    fn a_process_that_has_reached_the_end_is_looked_at_no_more() {
+        let mut sinks = [0, 1, 2].map(|input| Sink { input: [input], clock: 0, events: 1 });
+        let mut streams = Streams::new(vec![Stream::default(); 3], ());
+        for input in [0, 2] {
+            streams[input].advance_horizon(NEVER);
+        }
+        let mut schedule = Schedule::in_order(3);
+        let mut plan = Plan::new(&sinks, &mut streams, &schedule, MILLISECOND);
+        for expected in [vec![1], vec![]] {
+            let bounds = Bounds { end: MILLISECOND, idle_until: 0 };
+            plan.round(&mut sinks, &mut streams, &mut schedule, bounds, &mut Poll::new(|| false), &mut ());
+            assert_eq!(plan.order, expected);
+            streams[1].advance_horizon(NEVER);
+        }
+        // A run that goes on begins with all of them.
+        assert_eq!(schedule.order, [0, 1, 2]);
     }
 
     #[test]
@@ -519,7 +590,7 @@ mod tests {
         }
         streams[0].advance_horizon(NEVER);
         let mut schedule = Schedule::in_order(1);
-        let mut plan = Plan::new(&mut sinks, &mut streams, &schedule, END);
+        let mut plan = Plan::new(&sinks, &mut streams, &schedule, END);
         let bounds = Bounds { end: END, idle_until: 0 };
         plan.round(&mut sinks, &mut streams, &mut schedule, bounds, &mut Poll::new(|| false), &mut ());
         assert_eq!(sinks[0].clock, schedule.cap / 4);

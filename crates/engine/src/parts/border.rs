@@ -205,6 +205,8 @@ impl<'a, C: Item, P, M: Mail<P>> Frontier<'a, C, P, M> {
 }
 
 impl<C: Item, P, M: Mail<P>> Border<C, P> for Frontier<'_, C, P, M> {
+    const BRINGS_MORE: bool = true;
+
     #[inline]
     fn receive(&mut self, process: usize, streams: &mut Streams<C, P>) {
         let mut trains = false;

@@ -396,6 +396,9 @@ impl Host {
     /// Handles what happens before `until`: arrivals first among events of the same time. Cells matter to a host when the
     /// last one of their frame arrives; what happens inside it while the others come does not part them.
     fn handle(&mut self, until: Time, streams: &mut Streams) -> u64 {
+        if self.next_event() >= until && self.merge.sole_input_is_dry(streams) {
+            return 0;
+        }
         let Some(mut alone) = self.merge.lend_alone(streams) else {
             let next = |merge: &mut Merge, streams: &mut Streams, train: &mut Train<Cell>| {
                 merge.next::<false, _>(until, streams, train).then(|| train.last().ps())

@@ -31,8 +31,11 @@ pub fn highest_of(bin: usize) -> u64 {
 }
 
 /// A histogram of times. Every quantile is right to the width of a bin: 1.6 %.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct Histogram {
+    /// The bin that all values have fallen into so far, and how many did; none as soon as there are blocks. Many histograms of a large
+    /// network need no more.
+    only: (usize, u64),
     /// The number of the first block.
     first: usize,
     /// Blocks of bins, from the first one that anything fell into up to the last. A network may have very many histograms, and most have
@@ -53,22 +56,30 @@ impl Histogram {
         let bin = bin_of(value);
         match self.blocks.get_mut((bin / BINS).wrapping_sub(self.first)) {
             Some(Some(counts)) => counts[bin % BINS] += 1,
-            _ => self.add_first(bin),
+            _ => self.add_to_bin(bin, 1),
         }
     }
 
     /// Counts a value so many times.
     pub fn add_times(&mut self, value: Time, times: u64) {
         if times > 0 {
-            let bin = bin_of(value);
-            self.block(bin / BINS)[bin % BINS] += times;
+            self.add_to_bin(bin_of(value), times);
         }
     }
 
-    /// Counts the first value of a block.
-    #[cold]
-    fn add_first(&mut self, bin: usize) {
-        self.block(bin / BINS)[bin % BINS] += 1;
+    /// Counts so many values of one bin.
+    #[inline(never)]
+    fn add_to_bin(&mut self, bin: usize, times: u64) {
+        let (only, count) = self.only;
+        if self.blocks.is_empty() && (count == 0 || only == bin) {
+            self.only = (bin, count + times);
+            return;
+        }
+        if count > 0 {
+            self.only = (0, 0);
+            self.block(only / BINS)[only % BINS] = count;
+        }
+        self.block(bin / BINS)[bin % BINS] += times;
     }
 
     /// A block, which nothing may have fallen into so far.
@@ -88,33 +99,24 @@ impl Histogram {
 
     /// Adds what another histogram has counted: the sum is the histogram of all values, exactly.
     pub fn merge(&mut self, other: &Self) {
-        for (number, counts) in other.blocks() {
-            let sums = match self.blocks.get_mut(number.wrapping_sub(self.first)) {
-                Some(Some(sums)) => sums,
-                _ => self.block(number),
-            };
-            std::iter::zip(sums, counts).for_each(|(sum, count)| *sum += count);
-        }
-    }
-
-    /// The blocks that anything fell into.
-    fn blocks(&self) -> impl DoubleEndedIterator<Item = (usize, &Block)> {
-        let numbered = self.blocks.iter().enumerate();
-        numbered.filter_map(|(place, block)| Some((self.first + place, &**block.as_ref()?)))
+        other.bins().for_each(|(bin, count)| self.add_to_bin(bin, count));
     }
 
     /// The bins that anything fell into, and how much did.
     pub fn bins(&self) -> impl DoubleEndedIterator<Item = (usize, u64)> {
-        let counts = self.blocks().flat_map(|(number, counts)| {
+        let numbered = self.blocks.iter().enumerate();
+        let blocks = numbered.filter_map(|(place, block)| Some((self.first + place, block.as_ref()?)));
+        let counts = blocks.flat_map(|(number, counts)| {
             counts.iter().enumerate().map(move |(place, &count)| (number * BINS + place, count))
         });
-        counts.filter(|&(_, count)| count > 0)
+        // There is only one of the two.
+        counts.chain([self.only]).filter(|&(_, count)| count > 0)
     }
 
     /// How many values were counted.
     #[must_use]
     pub fn count(&self) -> u64 {
-        self.blocks().flat_map(|(_, counts)| counts).sum()
+        self.bins().map(|(_, count)| count).sum()
     }
 
     /// The value below which a share `quantile` of the values lies, linear within a bin; zero without values.
@@ -122,24 +124,25 @@ impl Histogram {
     pub fn quantile(&self, quantile: f64) -> f64 {
         let target = quantile * self.count() as f64;
         let mut below = 0;
-        for (number, counts) in self.blocks() {
-            let upto = below + counts.iter().sum::<u64>();
-            if (upto as f64) < target {
-                below = upto;
-                continue;
+        for (bin, count) in self.bins() {
+            if (below + count) as f64 >= target {
+                let (low, high) = (lowest_of(bin) as f64, highest_of(bin) as f64 + 1.0);
+                return low + (high - low) * (target - below as f64) / count as f64;
             }
-            for (place, &count) in counts.iter().enumerate().filter(|&(_, &count)| count > 0) {
-                if (below + count) as f64 >= target {
-                    let bin = number * BINS + place;
-                    let (low, high) = (lowest_of(bin) as f64, highest_of(bin) as f64 + 1.0);
-                    return low + (high - low) * (target - below as f64) / count as f64;
-                }
-                below += count;
-            }
+            below += count;
         }
         0.0
     }
 }
+
+/// Equal are those that have counted as much in every bin, in whatever order.
+impl PartialEq for Histogram {
+    fn eq(&self, other: &Self) -> bool {
+        self.bins().eq(other.bins())
+    }
+}
+
+impl Eq for Histogram {}
 
 #[cfg(test)]
 mod tests {
@@ -188,12 +191,14 @@ mod tests {
         }
     }
 
-    /// A delay that is always about the same takes a block, not a table of all shorter ones.
+    /// A delay that is always about the same takes no block, and those that differ a little one, not a table of all shorter ones.
     #[test]
-    fn equal_values_take_one_block() {
+    fn equal_values_take_no_block_and_others_one() {
         let mut histogram = Histogram::default();
         (0..5).for_each(|jitter| histogram.add((1 << 40) + jitter));
-        assert_eq!((histogram.blocks.len(), histogram.count()), (1, 5));
+        assert_eq!((histogram.blocks.len(), histogram.count()), (0, 5));
+        histogram.add((1 << 40) + (1 << 36));
+        assert_eq!((histogram.blocks.len(), histogram.count()), (1, 6));
     }
 
     #[test]

@@ -242,6 +242,17 @@ impl<F: Fifo> Service for Computed<F> {
 }
 
 impl<F: Fifo> PortCore<Computed<F>> {
+    /// Whether nothing happens before `until` that anybody has to be told of; then that has been handled.
+    #[inline(always)]
+    pub(super) fn rests_until(&mut self, until: Time, streams: &Streams) -> bool {
+        let observed = self.service.per_vc.is_some() || self.control.is_some();
+        let rests = !observed && self.merge.sole_input_is_dry(streams);
+        if rests {
+            self.service.fifo.advance(Instant::start_of(until));
+        }
+        rests
+    }
+
     /// Handles every arrival before `until`; returns how many units there were.
     pub(super) fn serve<P: BufferPolicy>(
         &mut self,

@@ -365,6 +365,15 @@ impl Port {
 
     fn handle(&mut self, until: Time, streams: &mut Streams) -> u64 {
         self.clock = until;
+        // Of very many ports most have nothing to do.
+        let rests = match &mut self.core {
+            AnyCore::Cells(core) => core.rests_until(until, streams),
+            AnyCore::Packets(core) => core.rests_until(until, streams),
+            AnyCore::Stored(_) => false,
+        };
+        if rests {
+            return 0;
+        }
         with_policy!(&mut self.policy, policy => match &mut self.core {
             AnyCore::Cells(core) => core.serve(policy, until, streams),
             AnyCore::Packets(core) => core.serve(policy, until, streams),
