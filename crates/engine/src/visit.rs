@@ -131,8 +131,9 @@ impl Plan {
     ) -> Self {
         let mut plan = Self {
             processes: Vec::with_capacity(processes.len()),
-            inputs: Vec::new(),
-            outputs: Vec::new(),
+            // A stream comes from one process and leads to one.
+            inputs: Vec::with_capacity(streams.len()),
+            outputs: Vec::with_capacity(streams.len()),
             order: schedule.order.clone(),
             behind: 0,
             cap: schedule.cap,
@@ -149,7 +150,7 @@ impl Plan {
             plan.behind += usize::from(clock < end);
             plan.processes.push(Known {
                 clock,
-                cap: FIRST_CAP / (1 + (plan.inputs.len() - inputs) as Time / INPUTS_OF_A_FIRST_VISIT),
+                cap: FIRST_CAP,
                 next_event: process.next_event(),
                 waits_for: None,
                 inputs: inputs..plan.inputs.len(),
@@ -348,14 +349,10 @@ pub const WORK_BETWEEN_POLLS: u64 = 1 << 16;
 const WORK_OF_A_VISIT: u64 = 1 << 20;
 
 /// Where more trains wait, a visit covers only a part of the time: none is interrupted.
-const TRAINS_OF_A_VISIT: usize = 1 << 18;
+const TRAINS_OF_A_VISIT: usize = 1 << 16;
 
-/// How long the first visit to a process is at the most; it is the shorter where more inputs than [`INPUTS_OF_A_FIRST_VISIT`] may begin
-/// at once.
+/// How long the first visit to a process is at the most.
 const FIRST_CAP: Time = 16 * MILLISECOND;
-
-/// How many lines of 155 Mbit/s carry [`WORK_OF_A_VISIT`] cells in [`FIRST_CAP`].
-const INPUTS_OF_A_FIRST_VISIT: Time = 176;
 
 /// How many times as long as one visit to a process the next may be, if there was little to do; the cap of the round is a limit too.
 const MOST_GROWTH_OF_A_VISIT: u64 = 256;

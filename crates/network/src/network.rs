@@ -115,6 +115,7 @@ impl Carrier {
 }
 
 impl Process<Cell, InFlight> for Node {
+    #[inline]
     fn inputs(&self) -> &[StreamId] {
         match self {
             Self::Host(host) => host.inputs(),
@@ -124,6 +125,7 @@ impl Process<Cell, InFlight> for Node {
         }
     }
 
+    #[inline]
     fn outputs(&self) -> &[StreamId] {
         match self {
             Self::Host(host) => &host.parts.outputs,
@@ -133,6 +135,7 @@ impl Process<Cell, InFlight> for Node {
         }
     }
 
+    #[inline]
     fn lookahead(&self, place: usize) -> Time {
         match self {
             Self::Port(port) => port.lookahead(place),
@@ -142,6 +145,7 @@ impl Process<Cell, InFlight> for Node {
         }
     }
 
+    #[inline]
     fn clock(&self) -> Time {
         match self {
             Self::Host(host) => host.clock(),
@@ -160,6 +164,7 @@ impl Process<Cell, InFlight> for Node {
         }
     }
 
+    #[inline]
     fn next_event(&self) -> Time {
         match self {
             Self::Host(host) => host.next_event(),

@@ -31,10 +31,10 @@ pub fn highest_of(bin: usize) -> u64 {
 }
 
 /// A histogram of times. Every quantile is right to the width of a bin: 1.6 %.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Histogram {
-    /// The bin that all values have fallen into so far, and how many did; none as soon as there are blocks. Many histograms of a large
-    /// network need no more.
+    /// The bin that all values have fallen into so far, and how many did; [`NO_BIN`] as soon as there are blocks. Many histograms of a
+    /// large network need no more.
     only: (usize, u64),
     /// The number of the first block.
     first: usize,
@@ -49,11 +49,24 @@ const BINS: usize = 16;
 /// The counts of the bins of a block.
 type Block = [u64; BINS];
 
+/// No value falls into it.
+const NO_BIN: usize = usize::MAX;
+
+impl Default for Histogram {
+    fn default() -> Self {
+        Self { only: (NO_BIN, 0), first: 0, blocks: Vec::new() }
+    }
+}
+
 impl Histogram {
     /// Counts one value.
     #[inline]
     pub fn add(&mut self, value: Time) {
         let bin = bin_of(value);
+        if bin == self.only.0 {
+            self.only.1 += 1;
+            return;
+        }
         match self.blocks.get_mut((bin / BINS).wrapping_sub(self.first)) {
             Some(Some(counts)) => counts[bin % BINS] += 1,
             _ => self.add_to_bin(bin, 1),
@@ -67,16 +80,17 @@ impl Histogram {
         }
     }
 
-    /// Counts so many values of one bin.
+    /// Counts so many values of one bin, the first of their block most often.
+    #[cold]
     #[inline(never)]
     fn add_to_bin(&mut self, bin: usize, times: u64) {
         let (only, count) = self.only;
-        if self.blocks.is_empty() && (count == 0 || only == bin) {
+        if self.blocks.is_empty() && (only == NO_BIN || only == bin) {
             self.only = (bin, count + times);
             return;
         }
-        if count > 0 {
-            self.only = (0, 0);
+        if only != NO_BIN {
+            self.only = (NO_BIN, 0);
             self.block(only / BINS)[only % BINS] = count;
         }
         self.block(bin / BINS)[bin % BINS] += times;
