@@ -30,8 +30,8 @@ pub fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// What is in the box of a plug-in, borrowed as the box is. In boxes the smallest take no more room for the largest: a network has
-/// very many of them.
+/// A plug-in behind a reference to its box. Plug-ins are in boxes so that a small one does not take the room of the largest: a
+/// network has very many.
 pub trait Unboxed {
     /// The plug-in.
     type Plugin;

@@ -113,9 +113,9 @@ pub(crate) struct Plan {
     inputs: Vec<StreamId>,
     /// Each with its lookahead.
     outputs: Vec<(StreamId, Time)>,
-    /// The order of the next round, of those at least that have not reached the end.
+    /// The processes that are looked at, in the order of the last round. Those that have reached the end may be missing.
     order: Vec<usize>,
-    /// How many have not.
+    /// How many have not reached the end.
     behind: usize,
     /// The longest stretch of simulated time that one visit covers in the next round.
     cap: Time,
@@ -131,7 +131,7 @@ impl Plan {
     ) -> Self {
         let mut plan = Self {
             processes: Vec::with_capacity(processes.len()),
-            // A stream comes from one process and leads to one.
+            // As many as there can be: a stream comes from one process and leads to one.
             inputs: Vec::with_capacity(streams.len()),
             outputs: Vec::with_capacity(streams.len()),
             order: schedule.order.clone(),
@@ -344,11 +344,12 @@ impl<C, P> Border<C, P> for () {
 /// What is handled between two looks at whether the run is to stop, in events and processes: milliseconds of work.
 pub const WORK_BETWEEN_POLLS: u64 = 1 << 16;
 
-/// The most that a visit is to handle, in events: a tenth of a second's work. No visit is interrupted; one that handles more is
-/// followed by shorter ones.
+/// What a visit is to handle, in events: a tenth of a second's work. No visit is interrupted; one that handles more is followed by
+/// shorter ones.
 const WORK_OF_A_VISIT: u64 = 1 << 20;
 
-/// Where more trains wait, a visit covers only a part of the time: none is interrupted.
+/// Where more trains wait, a visit covers only a part of the time: none is interrupted. A train may have very many items, which are not
+/// counted here.
 const TRAINS_OF_A_VISIT: usize = 1 << 16;
 
 /// How long the first visit to a process is at the most.
@@ -357,7 +358,7 @@ const FIRST_CAP: Time = 16 * MILLISECOND;
 /// How many times as long as one visit to a process the next may be, if there was little to do; the cap of the round is a limit too.
 const MOST_GROWTH_OF_A_VISIT: u64 = 256;
 
-/// How many times as long as its rounds the cap may become at once, and how many times as long as the first one at all.
+/// How many times as long the cap of rounds may become after one round, and its largest multiple of the first.
 const MOST_GROWTH: u64 = 16;
 
 /// A round that the cap stops is to have so many events a process.

@@ -80,7 +80,7 @@ impl Histogram {
         }
     }
 
-    /// Counts so many values of one bin, the first of their block most often.
+    /// Counts so many values of one bin, which may have no place yet.
     #[cold]
     #[inline(never)]
     fn add_to_bin(&mut self, bin: usize, times: u64) {

@@ -112,7 +112,8 @@ fn rows(live: &Live) -> Vec<Failure> {
             }
             Whereabouts::Link => {
                 let last = row.after + row.step * u64::from(row.count - 1);
-                if last > link.delay.ps() && link.delay_changes.is_empty() {
+                // A step is in whole picoseconds.
+                if last > link.delay.ps() + u64::from(row.count) && link.delay_changes.is_empty() {
                     let detail =
                         format!("{} at {} ps: {row:?}", live.graph().link_name(row.link), live.now());
                     failures.push(Failure::new("watched: on a link for longer than its delay", detail));

@@ -43,7 +43,10 @@ impl Graph {
             link.rate_changes = link.rate_changes.iter().map(changed).collect::<Vec<_>>().into();
         }
         for flow in &mut graph.flows {
-            if let Some(rate) = constant_rate(Arc::make_mut(&mut flow.traffic)) {
+            // What the clocks do not change stays shared.
+            let is_constant =
+                matches!(*flow.traffic, Traffic::Cbr(_) | Traffic::Bernoulli(_) | Traffic::OnOff(_));
+            if is_constant && let Some(rate) = constant_rate(Arc::make_mut(&mut flow.traffic)) {
                 rate.0 = off_by(rate.0, offset(flow.route[0]));
             }
         }

@@ -103,7 +103,7 @@ pub struct Link {
     pub loss: f64,
     /// What it loses at random.
     pub loss_unit: LossUnit,
-    /// What it loses in bursts. Few links do, or hold anything back, or go dark.
+    /// What it loses in bursts. Few links do.
     pub burst_loss: Option<Arc<BurstLoss>>,
     /// Which packets it holds back.
     pub reorder: Option<Arc<Reorder>>,
