@@ -1,7 +1,7 @@
 """Runs what a profile-guided build learns from: `python benches/train.py`, with the module that counts.
 
-The benchmarks, a scenario for every policy, scheduler and allocator, and the example networks. All are short:
-no workload outweighs the others by much.
+It runs the benchmarks, a scenario for every policy, scheduler and allocator, and the example networks.
+Every run is short, so that none dominates the profile.
 """
 
 from pathlib import Path

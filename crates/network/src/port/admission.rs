@@ -159,8 +159,8 @@ impl<S: Service> PortCore<S> {
         }
     }
 
-    /// Asks the policy whether the unit that has just left its queue is sent at `now`, and sets the mark that it leaves with. Only units of
-    /// frames are asked about.
+    /// Asks the policy whether the unit that has just left its queue is sent at `now`, and sets the mark that it leaves with. The policy
+    /// decides on data only; RM cells are always sent.
     #[inline]
     pub(super) fn passes_head<P: BufferPolicy>(
         &mut self,
