@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use celltrain_atm::cell::Kind;
 use celltrain_engine::{Time, time::SECOND};
 
-use super::{Discard, Live, Row, Vc, Whereabouts};
+use super::{Discard, Live, Row, Vc, Whereabouts, rows::Known};
 use crate::scenario::{Flow, Framing, Link, NodeKind};
 
 /// The most stops of one call: more would take minutes, and no picture shows so many cells.
@@ -57,6 +57,8 @@ struct Follower {
     to: Time,
     cells: BTreeMap<Key, Passage>,
     discards: Vec<Discard>,
+    /// What has been looked at: many cells are on a long link, and each is looked at once.
+    known: Known,
 }
 
 impl Live {
@@ -80,8 +82,15 @@ impl Live {
             return Err(Some(format!("the time is too long to follow every cell: take at most {most:.3} s")));
         }
         let slot = slot(&self.graph.links[link], USUAL_PACKET);
-        let mut follower =
-            Follower { port: link, inputs, from, to, cells: BTreeMap::new(), discards: vec![] };
+        let mut follower = Follower {
+            port: link,
+            inputs,
+            from,
+            to,
+            cells: BTreeMap::new(),
+            discards: vec![],
+            known: Known::default(),
+        };
         if !self.advance(from, interrupt) {
             return Err(None);
         }
@@ -166,15 +175,18 @@ fn number(kind: Kind) -> u8 {
 }
 
 impl Follower {
-    /// Looks at the port and its links. `first` says that what is in the buffer has arrived before.
+    /// Looks at what is new at the port and on its links. `first` says that what is in the buffer has arrived before.
     fn observe(&mut self, live: &mut Live, first: bool) {
         self.discards.extend(live.drain_discards());
         let (mut at_port, mut coming) = (Vec::new(), Vec::new());
         for port in live.network.all_ports() {
             if port.link == self.port {
-                live.rows_of(port, &mut at_port);
+                live.new_rows(port, &mut self.known, &mut at_port);
+                if first {
+                    live.add_stored(port, &mut at_port);
+                }
             } else if self.inputs.contains(&port.link) {
-                live.rows_of(port, &mut coming);
+                live.new_rows(port, &mut self.known, &mut coming);
             }
         }
         for row in &at_port {

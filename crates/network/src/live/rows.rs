@@ -1,12 +1,14 @@
 //! Where cells are: read from the streams between the ports, and from the queues that ports store.
 
+use std::collections::BTreeMap;
+
 use celltrain_atm::{
     Cell,
     cell::{CELL_OCTETS, Ecn, Kind},
 };
 use celltrain_engine::{
     Instant, Time,
-    stream::{Item, Train},
+    stream::{Item, StreamId, Train},
 };
 
 use super::{Live, Row, Vc, Whereabouts};
@@ -14,6 +16,10 @@ use crate::{
     port::{Location, Port},
     scenario::Framing,
 };
+
+/// How many cells have been seen in the output streams of ports.
+#[derive(Debug, Default)]
+pub(super) struct Known(BTreeMap<StreamId, u64>);
 
 impl Live {
     /// All cells, or packets, in buffers and on links: those of a link in the order of their departures from its port, output by
@@ -27,32 +33,62 @@ impl Live {
         rows
     }
 
-    pub(super) fn rows_of(&self, port: &Port, rows: &mut Vec<Row>) {
+    fn rows_of(&self, port: &Port, rows: &mut Vec<Row>) {
         let (_, streams) = self.network.parts();
-        let (outputs, delay) = port.along_link();
-        for &output in outputs {
-            for train in streams[output].trains() {
-                let Some(vc) = self.vc(output, train.item.vc) else { continue };
-                // Its first cells may be on the link while the last are in the buffer.
-                let sent = Instant::start_of(self.now + delay);
-                for (first, last, step) in even_parts(train, sent) {
-                    let arrival = train.arrival(first);
-                    let (place, base) = match (port.location, arrival > sent) {
-                        (Location::Shaper, _) => (Whereabouts::Shaper, self.now),
-                        (_, true) => (Whereabouts::Buffer, self.now + delay),
-                        (_, false) => (Whereabouts::Link, self.now),
-                    };
-                    let mut cell = train.item;
-                    cell.advance(first);
-                    rows.push(Row {
-                        after: arrival.ps() - base,
-                        step,
-                        count: last - first + 1,
-                        ..self.row(port.link, place, vc, cell)
-                    });
-                }
-            }
+        for &output in port.along_link().0 {
+            streams[output].trains().iter().for_each(|train| self.add_train(port, output, train, rows));
         }
+        self.add_stored(port, rows);
+    }
+
+    /// Of the cells in the output streams of a port those that the last call with `known` has not seen, output by output.
+    pub(super) fn new_rows(&self, port: &Port, known: &mut Known, rows: &mut Vec<Row>) {
+        let (_, streams) = self.network.parts();
+        for &output in port.along_link().0 {
+            let stream = &streams[output];
+            let mut new = stream.pushed() - known.0.insert(output, stream.pushed()).unwrap_or(0);
+            let trains = stream.trains();
+            let mut first = trains.len();
+            while first > 0 && new >= u64::from(trains[first - 1].count) {
+                first -= 1;
+                new -= u64::from(trains[first].count);
+            }
+            if first > 0 && new > 0 {
+                // It has grown.
+                let mut grown = trains[first - 1];
+                grown.advance(grown.count - new as u32);
+                self.add_train(port, output, &grown, rows);
+            }
+            trains[first..].iter().for_each(|train| self.add_train(port, output, train, rows));
+        }
+    }
+
+    /// The cells of a train in an output stream of a port: in its buffer, or on the link behind it.
+    fn add_train(&self, port: &Port, output: StreamId, train: &Train<Cell>, rows: &mut Vec<Row>) {
+        let Some(vc) = self.vc(output, train.item.vc) else { return };
+        let (_, delay) = port.along_link();
+        // Its first cells may be on the link while the last are in the buffer.
+        let sent = Instant::start_of(self.now + delay);
+        for (first, last, step) in even_parts(train, sent) {
+            let arrival = train.arrival(first);
+            let (place, base) = match (port.location, arrival > sent) {
+                (Location::Shaper, _) => (Whereabouts::Shaper, self.now),
+                (_, true) => (Whereabouts::Buffer, self.now + delay),
+                (_, false) => (Whereabouts::Link, self.now),
+            };
+            let mut cell = train.item;
+            cell.advance(first);
+            rows.push(Row {
+                after: arrival.ps() - base,
+                step,
+                count: last - first + 1,
+                ..self.row(port.link, place, vc, cell)
+            });
+        }
+    }
+
+    /// The cells that a port stores.
+    pub(super) fn add_stored(&self, port: &Port, rows: &mut Vec<Row>) {
         for cell in port.stored() {
             let vc = port.hops(cell.vc).first().and_then(|&(stream, vci)| self.vc(stream, vci));
             let Some(vc) = vc else { continue };
