@@ -31,7 +31,8 @@ impl Builder<'_> {
     ///
     /// A shaper is a port whose line has the peak rate and leads nowhere but to the interface.
     pub(super) fn shape(&mut self, from: usize, link: usize, pcr: CellRate, vci: u32) -> (StreamId, u32) {
-        let unlimited = Link { buffer: Capacity::UNLIMITED, ..self.graph.links[link].clone() };
+        let mut unlimited = self.graph.links[link].clone();
+        unlimited.buffer = Capacity::UNLIMITED;
         let line = line(&unlimited, pcr.0);
         let (stream, spaced) = (self.add_stream(), self.add_stream());
         push_only(&mut self.host(from).outputs, stream);

@@ -31,7 +31,7 @@ use crate::{
     measures::{Delays, Excess, Guaranteed, Series, Together},
     network::{Carrier, FlowEnds, Network},
     port::{Location, Port},
-    scenario::{Flow, Framing, Graph, Link, Scenario, ScenarioError},
+    scenario::{Flow, Framing, Graph, Scenario, ScenarioError},
     table::Table,
 };
 
@@ -198,7 +198,7 @@ impl<'a> Experiment<'a> {
         if self.scenario.spec().measures.distributions {
             network.follow_levels();
         }
-        let fastest = self.graph.links.iter().map(Link::fastest).max()?;
+        let fastest = self.graph.links.iter().map(|link| link.fastest()).max()?;
         let most = Slot::of_bits(CELL_BITS * MOST_CELLS_A_VISIT, fastest).ps().max(1);
         network.set_schedule(|schedule| {
             schedule.cap = schedule.cap.min(most);

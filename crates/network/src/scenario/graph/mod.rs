@@ -6,6 +6,7 @@ mod fabric;
 mod flows;
 mod generate;
 mod groups;
+mod links;
 mod losses;
 mod memory;
 mod overrides;
@@ -19,28 +20,20 @@ mod settings;
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use celltrain_atm::{
-    abr::AllocatorParams,
-    buffer::DiscardParams,
-    contract::{Category, Contract},
-    quantity::Capacity,
-    scheduler::SchedulerParams,
-};
-use celltrain_engine::{
-    quantity::{BitRate, Bytes, Duration},
-    time::seconds,
-};
+use celltrain_atm::contract::{Category, Contract};
+use celltrain_engine::quantity::{BitRate, Duration};
 use celltrain_tcp::Params;
 
-use self::generate::{LinkOutline, Outline};
+use self::generate::Outline;
 pub(super) use self::poll::{Poll, Stop};
-pub use self::{poll::WORK_BETWEEN_POLLS, progress::MAX_OVERLOAD};
+pub use self::{
+    links::{Link, LinkParams},
+    poll::WORK_BETWEEN_POLLS,
+    progress::MAX_OVERLOAD,
+};
 use super::{
     error::{Problem, suggestion},
-    spec::{
-        BurstLoss, Dark, DelayChanges, Framing, LossDirection, LossUnit, MemorySpec, NodeKind, RateChanges,
-        Reorder, Spec, Start, SwitchSpec, Traffic,
-    },
+    spec::{LossDirection, NodeKind, Spec, Start, Traffic},
 };
 
 /// The most nodes, and the most links, of a network.
@@ -80,51 +73,6 @@ pub struct Node {
     pub name: String,
     /// What it is.
     pub kind: NodeKind,
-}
-
-/// A link in one direction, with the output port that feeds it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Link {
-    /// Index of the node that sends.
-    pub from: usize,
-    /// Index of the node that receives.
-    pub to: usize,
-    /// Line rate, at the start of the run.
-    pub rate: BitRate,
-    /// How its rate changes.
-    pub rate_changes: RateChanges,
-    /// Time from the end of a cell's transmission to its arrival; where a switch receives, its own delay is included.
-    pub delay: Duration,
-    /// Whether it carries cells or packets.
-    pub framing: Framing,
-    /// Bytes that it adds to each packet if it carries packets.
-    pub overhead: Bytes,
-    /// Share of what it loses at random.
-    pub loss: f64,
-    /// What it loses at random.
-    pub loss_unit: LossUnit,
-    /// What it loses in bursts. Few links do.
-    pub burst_loss: Option<Arc<BurstLoss>>,
-    /// Which packets it holds back.
-    pub reorder: Option<Arc<Reorder>>,
-    /// When it loses everything.
-    pub dark: Option<Arc<Dark>>,
-    /// How its delay changes.
-    pub delay_changes: DelayChanges,
-    /// The shortest that its delay is at any time, as [`Link::delay`] is at the start of the run.
-    pub shortest_delay: Duration,
-    /// Buffer of the output port; a host's is unlimited.
-    pub buffer: Capacity,
-    /// The memory that the output port shares with the others of its switch, if it does.
-    pub memory: Option<Arc<MemorySpec>>,
-    /// Discard policy of the output port. Most ports share it.
-    pub discard: Arc<DiscardParams>,
-    /// The most that one VC may take of the buffer.
-    pub vc_buffer: Capacity,
-    /// In which order the output port serves its VCs. Most ports share it.
-    pub scheduler: Arc<SchedulerParams>,
-    /// What tells ABR sources their rates, if anything does. Most ports share it.
-    pub allocator: Option<Arc<AllocatorParams>>,
 }
 
 /// A flow: one VC there and one back.
@@ -183,54 +131,6 @@ pub struct Loss {
     pub byte: u64,
     /// The how manieth such segment on the link it is, from 1.
     pub occurrence: u32,
-}
-
-impl Link {
-    /// Whether it does something to what it carries that is not each cell's or frame's own fate.
-    #[must_use]
-    pub fn is_impaired(&self) -> bool {
-        self.burst_loss.is_some()
-            || self.reorder.is_some()
-            || self.dark.is_some()
-            || !self.delay_changes.is_empty()
-    }
-
-    /// Whether it transmits at different rates in the course of a run.
-    #[must_use]
-    pub fn changes_rate(&self) -> bool {
-        !self.rate_changes.is_empty()
-    }
-
-    /// Whether its output port belongs to a switch that pauses the links which lead to it.
-    pub(crate) fn pauses(&self) -> bool {
-        self.memory.as_ref().is_some_and(|memory| memory.pause.is_some())
-    }
-
-    /// The rates that it has, one after the other.
-    fn rates(&self) -> impl Iterator<Item = BitRate> {
-        std::iter::once(self.rate).chain(self.rate_changes.iter().map(|change| change.rate))
-    }
-
-    /// The highest of its rates.
-    #[must_use]
-    pub fn fastest(&self) -> BitRate {
-        self.rates().fold(self.rate, Ord::max)
-    }
-
-    /// The lowest of its rates.
-    #[must_use]
-    pub fn slowest(&self) -> BitRate {
-        self.rates().fold(self.rate, Ord::min)
-    }
-
-    /// What it can transmit from the start to `end`, in bits.
-    #[must_use]
-    pub fn bits_until(&self, end: Duration) -> f64 {
-        let starts = std::iter::once(0).chain(self.rate_changes.iter().map(|change| change.at.ps()));
-        let ends = self.rate_changes.iter().map(|change| change.at.ps()).chain([end.ps()]);
-        let periods = starts.zip(ends).map(|(from, to)| to.min(end.ps()).saturating_sub(from));
-        self.rates().zip(periods).map(|(rate, period)| rate.0 as f64 * seconds(period)).sum()
-    }
 }
 
 impl Flow {
@@ -304,7 +204,7 @@ impl Graph {
         let mut outline = generate::outline(spec)?;
         poll.after(outline.nodes.len())?;
         let names = index_names(&outline, poll)?;
-        let links = links(spec, &outline, &names, poll)?;
+        let links = links::links(spec, &outline, &names, poll)?;
         let flows = flows::flows(spec, &mut outline, &names, &links, poll)?;
         ports::check_contracts(spec, &outline, &links, &flows, poll)?;
         pauses::check_pauses(spec, &outline, &links, &flows)?;
@@ -378,72 +278,6 @@ fn find(names: &Names, key: impl Fn() -> String, name: &str) -> Result<usize, Pr
     })
 }
 
-/// Checks that a link which reorders carries packets.
-fn check_order(link_outline: &LinkOutline, link: &Link) -> Result<(), Problem> {
-    if link.reorder.is_none() || link.framing == Framing::Packets {
-        return Ok(());
-    }
-    let key = link_outline.link.reorder.map_or_else(|| "link".to_owned(), |_| link_outline.place.key());
-    let message = "the cells of a VC stay in order on every ATM link (ITU-T I.150): give `framing = \"packets\"`, or leave it out";
-    Err(Problem::new(format!("{key}.reorder"), message))
-}
-
-/// The directed links and their ports.
-fn links(spec: &Spec, outline: &Outline, names: &Names, poll: &mut Poll<'_>) -> Result<Vec<Link>, Stop> {
-    let mut links = Vec::with_capacity(2 * outline.links.len());
-    let unlimited = SwitchSpec { buffer: Capacity::UNLIMITED, ..SwitchSpec::default() };
-    let [hosts, switches] = [&unlimited, &spec.switch].map(|switch| {
-        let (discard, scheduler) = (switch.discard.clone(), switch.scheduler.clone());
-        let (memory, allocator) = (switch.memory, switch.allocator.clone());
-        let shared = (Arc::new(discard), Arc::new(scheduler), memory.map(Arc::new), allocator.map(Arc::new));
-        (switch, shared)
-    });
-    for link_outline in &outline.links {
-        poll.after(1)?;
-        let directions = [(link_outline.from, link_outline.to), (link_outline.to, link_outline.from)];
-        for &(from, to) in &directions[..if link_outline.simplex { 1 } else { 2 }] {
-            let host = outline.nodes[from].kind == NodeKind::Host;
-            let (switch, (discard, scheduler, memory, allocator)) = if host { &hosts } else { &switches };
-            let processing = if outline.nodes[to].kind == NodeKind::Switch { spec.switch.delay.0 } else { 0 };
-            let delay = link_outline.link.delay.map_or(spec.link.delay, |range| range.from).0;
-            let delay_changes = link_outline.link.delay_changes.as_ref().unwrap_or(&spec.link.delay_changes);
-            let rate_changes = link_outline.link.rate_changes.as_ref().unwrap_or(&spec.link.rate_changes);
-            let shortest = delay_changes.iter().map(|change| change.delay.0).fold(delay, Ord::min);
-            let link = Link {
-                from,
-                to,
-                rate: link_outline.link.rate.unwrap_or(spec.link.rate),
-                rate_changes: rate_changes.clone(),
-                delay: Duration(delay.0 + processing),
-                framing: link_outline.link.framing.unwrap_or(spec.link.framing),
-                overhead: link_outline.link.overhead.unwrap_or(spec.link.overhead),
-                loss: link_outline.link.loss.unwrap_or(spec.link.loss),
-                loss_unit: link_outline.link.loss_unit.unwrap_or(spec.link.loss_unit),
-                burst_loss: link_outline.link.burst_loss.or(spec.link.burst_loss).map(Arc::new),
-                reorder: link_outline.link.reorder.or(spec.link.reorder).map(Arc::new),
-                dark: link_outline.link.dark.or(spec.link.dark).map(Arc::new),
-                delay_changes: delay_changes.clone(),
-                shortest_delay: Duration(shortest.0 + processing),
-                buffer: switch.buffer,
-                memory: memory.clone(),
-                discard: discard.clone(),
-                vc_buffer: switch.vc_buffer.unwrap_or(Capacity::UNLIMITED),
-                scheduler: scheduler.clone(),
-                allocator: allocator.clone(),
-            };
-            let rate = clocks::fastest(link.fastest(), spec.link.rate_spread);
-            progress::check_lookahead(link_outline.place, &link, rate)?;
-            check_order(link_outline, &link)?;
-            links.push(link);
-        }
-    }
-    ports::override_ports(spec, outline, names, &mut links)?;
-    links.iter_mut().for_each(ports::settle_unit);
-    links.iter().try_for_each(|link| ports::check_buffer(spec, outline, link))?;
-    links.iter().try_for_each(|link| memory::check_memory(spec, outline, link))?;
-    Ok(links)
-}
-
 #[cfg(test)]
 mod tests {
     use super::{Flow, Link};
@@ -453,6 +287,6 @@ mod tests {
     #[cfg(target_pointer_width = "64")]
     fn links_and_flows_stay_small() {
         let sizes = [size_of::<Link>(), size_of::<Flow>()];
-        assert!(sizes[0] <= 256 && sizes[1] <= 392, "{sizes:?} bytes");
+        assert!(sizes[0] <= 24 && sizes[1] <= 176, "{sizes:?} bytes");
     }
 }

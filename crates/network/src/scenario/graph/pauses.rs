@@ -140,7 +140,7 @@ impl Graph {
     /// A sentence if links that wait for each other's pauses form a cycle: what a link brings to a switch waits for the links on which it goes
     /// on, and if each of them is paused none ever goes on again.
     pub(in crate::scenario) fn pause_cycle(&self) -> Option<String> {
-        if !self.links.iter().any(Link::pauses) {
+        if !self.links.iter().any(|link| link.pauses()) {
             return None;
         }
         let can_be_paused = |link: usize| self.nodes[self.links[link].to].kind == NodeKind::Switch;

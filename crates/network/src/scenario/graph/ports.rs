@@ -19,12 +19,12 @@ use super::{
         error::Problem,
         spec::{Framing, NodeKind, PortSpec, Spec},
     },
-    Flow, Graph, Link, Names, Node, Poll, Stop, find,
+    Flow, Graph, Link, LinkParams, Names, Node, Poll, Stop, find,
     generate::Outline,
 };
 
 /// A buffer without limit is counted as the limit of its VCs is or the memory that it is in, or as its link carries.
-pub(super) fn settle_unit(link: &mut Link) {
+pub(super) fn settle_unit(link: &mut LinkParams) {
     let carried = match link.framing {
         Framing::Cells => Unit::Cells,
         Framing::Packets => Unit::Packets,
@@ -104,17 +104,19 @@ pub(super) fn override_ports(
         let scheduler = port.scheduler.clone().map(Arc::new);
         let allocator = port.allocator.clone().map(Arc::new);
         for &link in found {
-            links[link].buffer = port.buffer.unwrap_or(links[link].buffer);
-            links[link].vc_buffer = port.vc_buffer.unwrap_or(links[link].vc_buffer);
+            let params: &mut LinkParams = &mut links[link];
+            params.buffer = port.buffer.unwrap_or(params.buffer);
+            params.vc_buffer = port.vc_buffer.unwrap_or(params.vc_buffer);
             if let Some(discard) = &discard {
-                links[link].discard = discard.clone();
+                params.discard = Arc::clone(discard);
             }
             if let Some(scheduler) = &scheduler {
-                links[link].scheduler = scheduler.clone();
+                params.scheduler = Arc::clone(scheduler);
             }
             if let Some(allocator) = &allocator {
-                links[link].allocator = Some(allocator.clone());
+                params.allocator = Some(Arc::clone(allocator));
             }
+            settle_unit(params);
         }
     }
     Ok(())

@@ -18,7 +18,7 @@ use super::{
         error::Problem,
         spec::{Framing, RateChanges, Traffic},
     },
-    Flow, Link, Node,
+    Flow, Link, LinkParams, Node,
     generate::Place,
 };
 
@@ -67,11 +67,11 @@ pub(super) fn check_backlog(
     for flow in flows {
         let Some(mut rate) = most_offered(&flow.traffic, duration) else { continue };
         if let Some(CellRate(peak)) = flow.contract.pcr.filter(|_| flow.contract.spacing != Spacing::None) {
-            let shaper = Link {
+            let shaper = LinkParams {
                 rate: peak,
                 rate_changes: RateChanges::default(),
                 buffer: Capacity::UNLIMITED,
-                ..links[flow.route[0]].clone()
+                ..LinkParams::clone(&links[flow.route[0]])
             };
             let load = load(&flow.traffic, rate, &shaper, aal5);
             check_queue(duration, &shaper, load, || format!("the shaper of flow \"{}\"", flow.name))?;
@@ -104,7 +104,7 @@ fn most_offered(traffic: &Traffic, duration: Duration) -> Option<BitRate> {
 }
 
 /// What a source's `rate` is on a link, in bit/s, with what cells or the link add to its packets.
-fn load(traffic: &Traffic, rate: BitRate, link: &Link, aal5: &aal5::Params) -> u128 {
+fn load(traffic: &Traffic, rate: BitRate, link: &LinkParams, aal5: &aal5::Params) -> u128 {
     let rate = u128::from(rate.0);
     let Some(Bytes(octets)) = traffic.packet() else { return rate };
     let carried = match link.framing {
@@ -115,7 +115,7 @@ fn load(traffic: &Traffic, rate: BitRate, link: &Link, aal5: &aal5::Params) -> u
 }
 
 /// The most bits of what a buffer in front of a link counts.
-fn most_bits(link: &Link) -> u64 {
+fn most_bits(link: &LinkParams) -> u64 {
     match link.framing {
         Framing::Cells => CELL_BITS,
         Framing::Packets => 8 * (aal5::Params::MAX_FRAME + link.overhead.0),
@@ -125,7 +125,7 @@ fn most_bits(link: &Link) -> u64 {
 /// Checks the queue of a buffer in front of a line, to which cells come at `load` bit/s.
 fn check_queue(
     duration: Duration,
-    link: &Link,
+    link: &LinkParams,
     load: u128,
     place: impl Fn() -> String,
 ) -> Result<(), Problem> {
