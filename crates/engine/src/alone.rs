@@ -58,18 +58,21 @@ impl Merge {
     /// Whether there is one input only, and it has run dry.
     #[inline]
     pub fn sole_input_is_dry<C: Item>(&self, streams: &[Stream<C>]) -> bool {
-        self.sole_input().is_some_and(|stream| streams[stream].is_empty())
+        match self {
+            Self::Sole([input]) => streams[*input].is_empty(),
+            Self::Many(_) => false,
+        }
     }
 
     /// Looks again at the inputs that had run dry, and takes the trains of the only input that has any, until [`Merge::give_back`] ends
     /// that; `None` if there are none or several. Nothing may be pushed into that stream meanwhile, and nothing else taken from the merge.
     #[inline]
     pub fn lend_alone<C: Item + Default>(&mut self, streams: &mut [Stream<C>]) -> Option<Alone<C>> {
-        let stream = match self.sole_input() {
-            Some(stream) => streams[stream].first().map(|_| stream),
-            None => {
-                self.refill(streams);
-                self.only()
+        let stream = match self {
+            Self::Sole([input]) => streams[*input].first().map(|_| *input),
+            Self::Many(many) => {
+                many.refill(streams);
+                many.only()
             }
         }?;
         let (trains, next) = streams[stream].lend();
@@ -81,6 +84,8 @@ impl Merge {
     pub fn give_back<C: Item>(&mut self, alone: Alone<C>, streams: &mut [Stream<C>]) {
         let stream = &mut streams[alone.stream];
         stream.give_back(alone.trains, alone.next);
-        self.replace_only(stream.next_instant());
+        if let Self::Many(many) = self {
+            many.replace_only(stream.next_instant());
+        }
     }
 }

@@ -18,7 +18,16 @@ pub enum TieBreak {
 
 /// The inputs of a process, merged by arrival time.
 #[derive(Debug, Clone)]
-pub struct Merge {
+pub enum Merge {
+    /// The only one: nothing is merged, and nothing kept. Most processes have one.
+    Sole([StreamId; 1]),
+    /// None or several.
+    Many(Box<Many>),
+}
+
+/// Several inputs, and which is due next.
+#[derive(Debug, Clone)]
+pub struct Many {
     inputs: Box<[StreamId]>,
     /// Every input with items.
     keys: Keys,
@@ -39,29 +48,88 @@ impl Merge {
     /// If there are more than 2^20 of them.
     #[must_use]
     pub fn new(inputs: &[StreamId], ties: TieBreak) -> Self {
+        if let &[input] = inputs {
+            return Self::Sole([input]);
+        }
         assert!(inputs.len() <= 1 << SPARE_BITS, "{} streams enter one process", inputs.len());
         let (ties, generator) = match ties {
             TieBreak::InputId => (Compared::WITH_INPUT, None),
             TieBreak::Random(generator) => (Compared::WITHOUT_INPUT, Some(Box::new(generator))),
         };
-        Self {
+        Self::Many(Box::new(Many {
             inputs: inputs.into(),
             keys: Keys::new(inputs.len()),
             starved: (0..inputs.len() as u32).collect(),
             ties,
             generator,
             crossing: false,
-        }
+        }))
     }
 
     /// The inputs, in their order.
     #[must_use]
     pub fn inputs(&self) -> &[StreamId] {
-        &self.inputs
+        match self {
+            Self::Sole(input) => input,
+            Self::Many(many) => &many.inputs,
+        }
     }
 
     /// Looks again at the inputs that had run dry. Call it first in every visit; [`Merge::lend_alone`] does so too.
+    #[inline]
     pub fn refill<C: Item>(&mut self, streams: &[Stream<C>]) {
+        if let Self::Many(many) = self {
+            many.refill(streams);
+        }
+    }
+
+    /// Takes what arrives next before `until` into `train`, if anything does: as many items as follow one another in one train with
+    /// none of another input in between. `TURNS`: whether the places of keys are sought from the far end, see
+    /// [`Merge::takes_turns`]; no rounds follow then.
+    // Inlined by force: a call for every item that stands alone would cost as much as what it does.
+    #[inline(always)]
+    pub fn next<const TURNS: bool, C: Item>(
+        &mut self,
+        until: Time,
+        streams: &mut [Stream<C>],
+        train: &mut Train<C>,
+    ) -> bool {
+        match self {
+            Self::Sole([input]) => streams[*input].take_before(until, train),
+            Self::Many(many) => many.next::<TURNS, C>(until, streams, train),
+        }
+    }
+
+    /// Whether the next item's input will come after most others then, so that its place is sooner found from the far end. It says
+    /// nothing of those that follow, but they are often alike.
+    #[must_use]
+    pub fn takes_turns<C: Item>(&self, streams: &[Stream<C>]) -> bool {
+        match self {
+            Self::Sole(_) => false,
+            Self::Many(many) => many.takes_turns(streams),
+        }
+    }
+
+    /// Where the items of several inputs take turns, takes whole rounds of them: `bursts` becomes one train an input, of as many
+    /// items as there are rounds, at least two, in the order of a round; all have one slot. Returns the number of rounds. To be
+    /// asked after [`Merge::next`] gave a single item.
+    #[inline]
+    pub fn rounds<C: Item>(
+        &mut self,
+        until: Time,
+        streams: &mut [Stream<C>],
+        bursts: &mut Vec<Train<C>>,
+    ) -> Option<u32> {
+        match self {
+            Self::Sole(_) => None,
+            Self::Many(many) => many.rounds(until, streams, bursts),
+        }
+    }
+}
+
+impl Many {
+    /// As [`Merge::refill`].
+    pub(crate) fn refill<C: Item>(&mut self, streams: &[Stream<C>]) {
         let (inputs, keys) = (&self.inputs, &mut self.keys);
         // Whose items were last before are often last again, and sooner inserted before the others.
         for place in (0..self.starved.len()).rev() {
@@ -73,12 +141,9 @@ impl Merge {
         }
     }
 
-    /// Takes what arrives next before `until` into `train`, if anything does: as many items as follow one another in one train with
-    /// none of another input in between. `TURNS`: whether the places of keys are sought from the far end, see
-    /// [`Merge::takes_turns`]; no rounds follow then.
-    // Inlined by force: a call for every item that stands alone would cost as much as what it does.
+    /// As [`Merge::next`].
     #[inline(always)]
-    pub fn next<const TURNS: bool, C: Item>(
+    fn next<const TURNS: bool, C: Item>(
         &mut self,
         until: Time,
         streams: &mut [Stream<C>],
@@ -145,22 +210,11 @@ impl Merge {
         self.keys.replace_first::<false>(input.at(head.first));
     }
 
-    /// Whether the next item's input will come after most others then, so that its place is sooner found from the far end. It says
-    /// nothing of those that follow, but they are often alike.
-    #[must_use]
-    pub fn takes_turns<C: Item>(&self, streams: &[Stream<C>]) -> bool {
+    /// As [`Merge::takes_turns`].
+    fn takes_turns<C: Item>(&self, streams: &[Stream<C>]) -> bool {
         let keys = self.keys.near();
         let Some(head) = keys.last().and_then(|&key| self.head(key, streams)) else { return false };
         head.count > 1 && head.second() > keys[keys.len() / 2].arrival() && keys.len() > 4
-    }
-
-    /// The input, if there is just one. It needs no key, and has none yet.
-    #[inline]
-    pub(crate) fn sole_input(&self) -> Option<StreamId> {
-        match *self.inputs {
-            [stream] if self.keys.first().is_none() => Some(stream),
-            _ => None,
-        }
     }
 
     /// The only input that has items, if there is just one.
@@ -192,11 +246,9 @@ impl Merge {
         self.starved.push(input.input());
     }
 
-    /// Where the items of several inputs take turns, takes whole rounds of them: `bursts` becomes one train an input, of as many
-    /// items as there are rounds, at least two, in the order of a round; all have one slot. Returns the number of rounds. To be
-    /// asked after [`Merge::next`] gave a single item.
+    /// As [`Merge::rounds`].
     #[inline]
-    pub fn rounds<C: Item>(
+    fn rounds<C: Item>(
         &mut self,
         until: Time,
         streams: &mut [Stream<C>],

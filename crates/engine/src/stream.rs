@@ -244,6 +244,10 @@ impl<C: Item> Stream<C> {
         {
             return;
         }
+        if self.trains.capacity() == 0 {
+            // Not at once for four, as a vector would: a network may have very many streams with one train on each.
+            self.trains.reserve_exact(1);
+        }
         self.trains.push(*train);
     }
 
@@ -286,6 +290,20 @@ impl<C: Item> Stream<C> {
         self.trains.clear();
         self.taken = 0;
         None
+    }
+
+    /// Takes what arrives before `until` of the first train into `train`, if anything does.
+    #[inline]
+    pub(crate) fn take_before(&mut self, until: Time, train: &mut Train<C>) -> bool {
+        let Some(head) = self.first_mut().filter(|head| head.first.ps() < until) else { return false };
+        *train = *head;
+        if head.count > 1 && head.last().ps() >= until {
+            train.truncate(head.items_before(Instant::start_of(until)));
+            head.advance(train.count);
+        } else {
+            self.remove_first();
+        }
+        true
     }
 
     /// Separates the sender's end, for a sender in another part of the network: what is under way stays here.

@@ -80,8 +80,29 @@ struct Known {
     /// An input that was not known further than the clock when the process was last asked: it has to be, for the process to go on.
     waits_for: Option<u32>,
     /// Where its inputs stand in [`Plan::inputs`], and its outputs in [`Plan::outputs`].
-    inputs: Range<usize>,
-    outputs: Range<usize>,
+    inputs: Places,
+    outputs: Places,
+}
+
+/// Places one after the other: half as long as a range, as there are very many.
+#[derive(Debug, Clone, Copy)]
+struct Places {
+    from: u32,
+    to: u32,
+}
+
+impl Places {
+    /// # Panics
+    /// If there are more than 2^32 places.
+    fn new(range: Range<usize>) -> Self {
+        let place = |place: usize| u32::try_from(place).expect("a network has fewer streams than 2^32");
+        Self { from: place(range.start), to: place(range.end) }
+    }
+
+    #[inline]
+    fn range(self) -> Range<usize> {
+        self.from as usize..self.to as usize
+    }
 }
 
 impl Known {
@@ -153,8 +174,8 @@ impl Plan {
                 cap: FIRST_CAP,
                 next_event: process.next_event(),
                 waits_for: None,
-                inputs: inputs..plan.inputs.len(),
-                outputs: outputs..plan.outputs.len(),
+                inputs: Places::new(inputs..plan.inputs.len()),
+                outputs: Places::new(outputs..plan.outputs.len()),
             });
         }
         plan
@@ -165,7 +186,7 @@ impl Plan {
     fn note_wait<C: Item>(&mut self, index: usize, streams: &[Stream<C>]) {
         let known = &self.processes[index];
         let unknown = |&&input: &&StreamId| streams[input].horizon() <= known.clock;
-        let found = self.inputs[known.inputs.clone()].iter().find(unknown);
+        let found = self.inputs[known.inputs.range()].iter().find(unknown);
         self.processes[index].waits_for = found.map(|&input| input as u32);
     }
 
@@ -175,7 +196,7 @@ impl Plan {
             let input: &Stream<C> = &streams[input];
             (input.horizon(), input.next_arrival().unwrap_or(NEVER), input.trains().len())
         };
-        match &self.inputs[known.inputs.clone()] {
+        match &self.inputs[known.inputs.range()] {
             [input] => of(input),
             inputs => inputs.iter().map(of).fold((NEVER, NEVER, 0), |before, input| {
                 (before.0.min(input.0), before.1.min(input.1), before.2 + input.2)
@@ -231,11 +252,11 @@ impl Plan {
                 round.events += handled;
                 work += handled;
                 next_event = processes[index].next_event();
-                for &input in &self.inputs[known.inputs.clone()] {
+                for &input in &self.inputs[known.inputs.range()] {
                     streams[input].reuse_room();
                 }
             } else {
-                for &(output, lookahead) in &self.outputs[known.outputs.clone()] {
+                for &(output, lookahead) in &self.outputs[known.outputs.range()] {
                     streams[output].advance_horizon(until + lookahead);
                 }
             }

@@ -132,9 +132,11 @@ pub(crate) enum Location {
 
 /// A port of any form.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "most ports of a large network are of cells")]
 enum AnyCore {
     Cells(PortCore<Computed<CellFifo>>),
-    Packets(PortCore<Computed<PacketFifo>>),
+    // Longer than that of cells: a network of cells need not have the room.
+    Packets(Box<PortCore<Computed<PacketFifo>>>),
     Stored(Box<PortCore<Stored>>),
 }
 
@@ -259,7 +261,7 @@ impl Port {
             }
             (None, Line::Packets { octet, overhead, limit }) => {
                 let fifo = PacketFifo::new(octet, overhead, limit);
-                AnyCore::Packets(shared.serving(Computed::new(fifo, per_vc)))
+                AnyCore::Packets(Box::new(shared.serving(Computed::new(fifo, per_vc))))
             }
         };
         let check_after = UNITS_A_CHECK * parts.flows.len() as u64;
