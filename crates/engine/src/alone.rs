@@ -1,7 +1,7 @@
 //! A process of whose inputs only one has items: nothing is merged then.
 
 use crate::{
-    merge::Merge,
+    merge::{Merge, NOT_LENT},
     stream::{Item, Stream, StreamId, Train},
     time::{Instant, Time},
 };
@@ -71,6 +71,7 @@ impl Merge {
         let stream = match self {
             Self::Sole([input]) => streams[*input].first().map(|_| *input),
             Self::Many(many) => {
+                let many = many.as_mut().expect(NOT_LENT);
                 many.refill(streams);
                 many.only()
             }
@@ -84,7 +85,7 @@ impl Merge {
     pub fn give_back<C: Item>(&mut self, alone: Alone<C>, streams: &mut [Stream<C>]) {
         let stream = &mut streams[alone.stream];
         stream.give_back(alone.trains, alone.next);
-        if let Self::Many(many) = self {
+        if let Self::Many(Some(many)) = self {
             many.replace_only(stream.next_instant());
         }
     }

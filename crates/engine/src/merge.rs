@@ -21,8 +21,8 @@ pub enum TieBreak {
 pub enum Merge {
     /// The only one: nothing is merged, and nothing kept. Most processes have one.
     Sole([StreamId; 1]),
-    /// None or several.
-    Many(Box<Many>),
+    /// None or several. Lent while they are merged, so that what holds the merge can be written to meanwhile.
+    Many(Option<Box<Many>>),
 }
 
 /// Several inputs, and which is due next.
@@ -56,76 +56,69 @@ impl Merge {
             TieBreak::InputId => (Compared::WITH_INPUT, None),
             TieBreak::Random(generator) => (Compared::WITHOUT_INPUT, Some(Box::new(generator))),
         };
-        Self::Many(Box::new(Many {
+        Self::Many(Some(Box::new(Many {
             inputs: inputs.into(),
             keys: Keys::new(inputs.len()),
             starved: (0..inputs.len() as u32).collect(),
             ties,
             generator,
             crossing: false,
-        }))
+        })))
     }
 
     /// The inputs, in their order.
+    ///
+    /// # Panics
+    /// If they are lent.
     #[must_use]
     pub fn inputs(&self) -> &[StreamId] {
         match self {
             Self::Sole(input) => input,
-            Self::Many(many) => &many.inputs,
+            Self::Many(many) => &many.as_ref().expect(NOT_LENT).inputs,
         }
     }
 
     /// Looks again at the inputs that had run dry. Call it first in every visit; [`Merge::lend_alone`] does so too.
+    ///
+    /// # Panics
+    /// If the inputs are lent.
     #[inline]
     pub fn refill<C: Item>(&mut self, streams: &[Stream<C>]) {
         if let Self::Many(many) = self {
-            many.refill(streams);
+            many.as_mut().expect(NOT_LENT).refill(streams);
         }
     }
 
-    /// Takes what arrives next before `until` into `train`, if anything does: as many items as follow one another in one train with
-    /// none of another input in between. `TURNS`: whether the places of keys are sought from the far end, see
-    /// [`Merge::takes_turns`]; no rounds follow then.
-    // Inlined by force: a call for every item that stands alone would cost as much as what it does.
-    #[inline(always)]
-    pub fn next<const TURNS: bool, C: Item>(
-        &mut self,
-        until: Time,
-        streams: &mut [Stream<C>],
-        train: &mut Train<C>,
-    ) -> bool {
-        match self {
-            Self::Sole([input]) => streams[*input].take_before(until, train),
-            Self::Many(many) => many.next::<TURNS, C>(until, streams, train),
-        }
-    }
-
-    /// Whether the next item's input will come after most others then, so that its place is sooner found from the far end. It says
-    /// nothing of those that follow, but they are often alike.
-    #[must_use]
-    pub fn takes_turns<C: Item>(&self, streams: &[Stream<C>]) -> bool {
-        match self {
-            Self::Sole(_) => false,
-            Self::Many(many) => many.takes_turns(streams),
-        }
-    }
-
-    /// Where the items of several inputs take turns, takes whole rounds of them: `bursts` becomes one train an input, of as many
-    /// items as there are rounds, at least two, in the order of a round; all have one slot. Returns the number of rounds. To be
-    /// asked after [`Merge::next`] gave a single item.
+    /// Lends several inputs until [`Merge::take_back`]; `None` if there is one only.
     #[inline]
-    pub fn rounds<C: Item>(
-        &mut self,
-        until: Time,
-        streams: &mut [Stream<C>],
-        bursts: &mut Vec<Train<C>>,
-    ) -> Option<u32> {
+    pub fn lend(&mut self) -> Option<Box<Many>> {
         match self {
             Self::Sole(_) => None,
-            Self::Many(many) => many.rounds(until, streams, bursts),
+            Self::Many(many) => many.take(),
+        }
+    }
+
+    /// Takes back what [`Merge::lend`] has lent.
+    #[inline]
+    pub fn take_back(&mut self, many: Box<Many>) {
+        *self = Self::Many(Some(many));
+    }
+
+    /// As [`Many::next`], of one input or several.
+    ///
+    /// # Panics
+    /// If they are lent.
+    #[inline]
+    pub fn next<C: Item>(&mut self, until: Time, streams: &mut [Stream<C>], train: &mut Train<C>) -> bool {
+        match self {
+            Self::Sole([input]) => streams[*input].take_before(until, train),
+            Self::Many(many) => many.as_mut().expect(NOT_LENT).next::<false, C>(until, streams, train),
         }
     }
 }
+
+/// What has to be so when a merge is asked.
+pub(crate) const NOT_LENT: &str = "a merge is asked while its inputs are lent";
 
 impl Many {
     /// As [`Merge::refill`].
@@ -141,9 +134,12 @@ impl Many {
         }
     }
 
-    /// As [`Merge::next`].
+    /// Takes what arrives next before `until` into `train`, if anything does: as many items as follow one another in one train with
+    /// none of another input in between. `TURNS`: whether the places of keys are sought from the far end, see
+    /// [`Many::takes_turns`]; no rounds follow then.
+    // Inlined by force: a call for every item that stands alone would cost as much as what it does.
     #[inline(always)]
-    fn next<const TURNS: bool, C: Item>(
+    pub fn next<const TURNS: bool, C: Item>(
         &mut self,
         until: Time,
         streams: &mut [Stream<C>],
@@ -210,8 +206,10 @@ impl Many {
         self.keys.replace_first::<false>(input.at(head.first));
     }
 
-    /// As [`Merge::takes_turns`].
-    fn takes_turns<C: Item>(&self, streams: &[Stream<C>]) -> bool {
+    /// Whether the next item's input will come after most others then, so that its place is sooner found from the far end. It says
+    /// nothing of those that follow, but they are often alike.
+    #[must_use]
+    pub fn takes_turns<C: Item>(&self, streams: &[Stream<C>]) -> bool {
         let keys = self.keys.near();
         let Some(head) = keys.last().and_then(|&key| self.head(key, streams)) else { return false };
         head.count > 1 && head.second() > keys[keys.len() / 2].arrival() && keys.len() > 4
@@ -246,9 +244,11 @@ impl Many {
         self.starved.push(input.input());
     }
 
-    /// As [`Merge::rounds`].
+    /// Where the items of several inputs take turns, takes whole rounds of them: `bursts` becomes one train an input, of as many
+    /// items as there are rounds, at least two, in the order of a round; all have one slot. Returns the number of rounds. To be
+    /// asked after [`Many::next`] gave a single item.
     #[inline]
-    fn rounds<C: Item>(
+    pub fn rounds<C: Item>(
         &mut self,
         until: Time,
         streams: &mut [Stream<C>],

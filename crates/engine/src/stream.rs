@@ -244,11 +244,17 @@ impl<C: Item> Stream<C> {
         {
             return;
         }
-        if self.trains.capacity() == 0 {
-            // Not at once for four, as a vector would: a network may have very many streams with one train on each.
-            self.trains.reserve_exact(1);
+        if self.trains.len() == self.trains.capacity() {
+            self.grow();
         }
         self.trains.push(*train);
+    }
+
+    /// Twice the room. The first time it is room for one, not for four as a vector would take: a network may have very many streams with
+    /// one train on each.
+    #[cold]
+    fn grow(&mut self) {
+        self.trains.reserve_exact(self.trains.len().max(1));
     }
 
     /// The first train.

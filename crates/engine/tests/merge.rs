@@ -64,18 +64,25 @@ fn merged(mut streams: Vec<Stream<Parcel>>, ties: TieBreak, stops: &[u64]) -> Ve
     };
     for &stop in stops {
         merge.refill(&streams);
-        while merge.next::<false, _>(stop, &mut streams, &mut train) {
+        let Some(mut many) = merge.lend() else {
+            while merge.next(stop, &mut streams, &mut train) {
+                (0..train.count).for_each(|n| take(&train, n, stop));
+            }
+            continue;
+        };
+        while many.next::<false, _>(stop, &mut streams, &mut train) {
             (0..train.count).for_each(|n| take(&train, n, stop));
             if train.count > 1 {
                 continue;
             }
-            if let Some(rounds) = merge.rounds(stop, &mut streams, &mut bursts) {
+            if let Some(rounds) = many.rounds(stop, &mut streams, &mut bursts) {
                 assert!(rounds > 1 && bursts.len() > 1 && bursts.iter().all(|burst| burst.count == rounds));
                 for n in 0..rounds {
                     bursts.iter().for_each(|burst| take(burst, n, stop));
                 }
             }
         }
+        merge.take_back(many);
     }
     items
 }
@@ -107,15 +114,18 @@ fn merged_in_turn(all: &Vec<Stream<Parcel>>, ties: TieBreak, stops: &[u64], both
             merge.give_back(alone, &mut streams);
             continue;
         }
-        let turns = !both || merge.takes_turns(&streams);
+        // A single input that is not lent alone has nothing.
+        let Some(mut many) = merge.lend() else { continue };
+        let turns = !both || many.takes_turns(&streams);
         while if turns {
-            merge.next::<true, _>(stop, &mut streams, &mut train)
+            many.next::<true, _>(stop, &mut streams, &mut train)
         } else {
-            merge.next::<false, _>(stop, &mut streams, &mut train)
+            many.next::<false, _>(stop, &mut streams, &mut train)
         } {
             let item = |n| (train.arrival(n), train.item.stream, train.item.place + n);
             items.extend((0..train.count).map(item));
         }
+        merge.take_back(many);
     }
     items
 }
@@ -180,13 +190,14 @@ fn whole_rounds_are_taken_at_once() {
     let (mut streams, _) = streams(&[vec![(0, 9)], vec![(42, 9)], vec![(171, 1)]], &[Slot::of_ps(10); 3]);
     let mut merge = Merge::new(&[0, 1, 2], TieBreak::InputId);
     merge.refill(&streams);
+    let mut many = merge.lend().expect("there are several");
     let (mut train, mut bursts) = (Train::default(), Vec::new());
     let counts = [2, 1].map(|_| {
-        merge.next::<false, _>(1000, &mut streams, &mut train);
+        many.next::<false, _>(1000, &mut streams, &mut train);
         (train.item.stream, train.count)
     });
     assert_eq!(counts, [(0, 2), (1, 1)]);
-    let rounds = merge.rounds(1000, &mut streams, &mut bursts);
+    let rounds = many.rounds(1000, &mut streams, &mut bursts);
     assert_eq!(rounds, Some(4));
     let first = |burst: &Train<Parcel>| (burst.first.ps(), burst.item.stream, burst.item.place);
     assert_eq!(bursts.iter().map(first).collect::<Vec<_>>(), [(20, 0, 2), (24, 1, 1)]);
@@ -213,7 +224,7 @@ fn gaps_join_as_trains_do() {
         let (mut merge, mut streams) = (Merge::new(&[0], TieBreak::InputId), vec![stream]);
         merge.refill(&streams);
         let mut train = Train::default();
-        assert!(merge.next::<false, _>(1000, &mut streams, &mut train));
+        assert!(merge.next(1000, &mut streams, &mut train));
         let arrivals: Vec<_> = (0..train.count).map(|place| train.arrival(place).ps()).collect();
         assert_eq!(arrivals, numbers.map(|number| number * 10), "they are one train");
     }

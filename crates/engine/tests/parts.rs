@@ -82,7 +82,7 @@ impl Process<Token, ()> for Station {
         let (mut events, mut train) = (0, Train::default());
         loop {
             let due = until.min(self.next_event);
-            if self.merge.next::<false, _>(due, streams, &mut train) {
+            if self.merge.next(due, streams, &mut train) {
                 for place in 0..train.count {
                     self.pass(train.arrival(place).ps(), train.item.0, streams);
                 }

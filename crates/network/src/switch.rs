@@ -234,7 +234,7 @@ impl SharedMemorySwitch {
     /// Puts the next pause of a port's link, or the end of one, on the agenda, if there is one before `until`.
     fn await_pause(&mut self, port: usize, until: Time, streams: &mut Streams) {
         let Some(Some(merge)) = self.paused.get_mut(port) else { return };
-        if merge.next::<false, _>(until, streams, &mut self.pauses[port]) {
+        if merge.next(until, streams, &mut self.pauses[port]) {
             let at = self.pauses[port].first;
             self.agenda.push(Reverse(Event { at, kind: EventKind::Pause, lot: 0, port }));
         }

@@ -225,7 +225,7 @@ impl Channel {
         let (mut cells, mut train) = (0, Train::default());
         loop {
             let due = until.min(self.next_event());
-            if self.merge.next::<false, _>(due, streams, &mut train) {
+            if self.merge.next(due, streams, &mut train) {
                 cells += u64::from(train.count);
                 self.on_train(train, streams);
             } else if due < until {

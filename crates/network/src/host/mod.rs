@@ -399,21 +399,26 @@ impl Host {
         if self.next_event() >= until && self.merge.sole_input_is_dry(streams) {
             return 0;
         }
-        let Some(mut alone) = self.merge.lend_alone(streams) else {
-            let next = |merge: &mut Merge, streams: &mut Streams, train: &mut Train<Cell>| {
-                merge.next::<false, _>(until, streams, train).then(|| train.last().ps())
+        if let Some(mut alone) = self.merge.lend_alone(streams) {
+            let next = |_: &mut _, train: &mut _| {
+                alone.next_with_end(until).map(|(next, end)| {
+                    *train = *next;
+                    end
+                })
             };
-            return self.handle_arrivals(until, next, streams);
-        };
-        let next = |_: &mut _, _: &mut _, train: &mut _| {
-            alone.next_with_end(until).map(|(next, end)| {
-                *train = *next;
-                end
-            })
-        };
-        let events = self.handle_arrivals(until, next, streams);
-        self.merge.give_back(alone, streams);
-        events
+            let events = self.handle_arrivals(until, next, streams);
+            self.merge.give_back(alone, streams);
+            events
+        } else if let Some(mut many) = self.merge.lend() {
+            let next = |streams: &mut Streams, train: &mut Train<Cell>| {
+                many.next::<false, _>(until, streams, train).then(|| train.last().ps())
+            };
+            let events = self.handle_arrivals(until, next, streams);
+            self.merge.take_back(many);
+            events
+        } else {
+            self.handle_arrivals(until, |_, _| None, streams)
+        }
     }
 
     /// As [`Host::handle`]; `next` takes what arrives next, if anything does, and returns when the last of it arrives.
@@ -421,13 +426,13 @@ impl Host {
     fn handle_arrivals(
         &mut self,
         until: Time,
-        mut next: impl FnMut(&mut Merge, &mut Streams, &mut Train<Cell>) -> Option<Time>,
+        mut next: impl FnMut(&mut Streams, &mut Train<Cell>) -> Option<Time>,
         streams: &mut Streams,
     ) -> u64 {
         let (mut events, mut train) = (0, Train::default());
         loop {
             let delivery = loop {
-                let Some(last) = next(&mut self.merge, streams, &mut train) else { break None };
+                let Some(last) = next(streams, &mut train) else { break None };
                 events += 1;
                 let mut incoming = &mut self.parts.incoming[train.item.vc as usize];
                 if let Some(end) = &mut incoming.abr

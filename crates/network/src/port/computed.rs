@@ -13,6 +13,7 @@ use celltrain_atm::{
 use celltrain_engine::{
     Instant, Slot, Time,
     alone::Alone,
+    merge::Many,
     stream::Train,
     time::{Span, SpanSum},
 };
@@ -264,22 +265,28 @@ impl<F: Fifo> PortCore<Computed<F>> {
         let levels = fifo.lend_levels().map(|levels| (levels, fifo.slot()));
         let mut tally = Tally::new(self.service.longest, levels);
         let sums = &mut tally;
-        let units = if self.service.per_vc.is_some() || !self.policers.is_empty() {
-            self.merge.refill(streams);
-            self.run::<UNITS, true, P>(policy, until, sums, streams)
-        } else if let Some(mut alone) = self.merge.lend_alone(streams) {
-            let units = match self.control {
-                Some(_) => self.run_alone::<RATES, P>(policy, until, &mut alone, sums, streams),
-                None => self.run_alone::<NOTHING, P>(policy, until, &mut alone, sums, streams),
+        let each = self.service.per_vc.is_some() || !self.policers.is_empty();
+        let rates = self.control.is_some();
+        let units = if let Some(mut alone) = self.merge.lend_alone(streams) {
+            let units = match (each, rates) {
+                (true, _) => self.run_alone::<UNITS, P>(policy, until, &mut alone, sums, streams),
+                (false, true) => self.run_alone::<RATES, P>(policy, until, &mut alone, sums, streams),
+                (false, false) => self.run_alone::<NOTHING, P>(policy, until, &mut alone, sums, streams),
             };
             self.merge.give_back(alone, streams);
             units
+        } else if let Some(mut many) = self.merge.lend() {
+            let inputs = &mut *many;
+            let units = match (each, rates, inputs.takes_turns(streams)) {
+                (true, ..) => self.run::<UNITS, true, P>(policy, until, inputs, sums, streams),
+                (false, true, _) => self.run::<RATES, true, P>(policy, until, inputs, sums, streams),
+                (false, false, true) => self.run::<NOTHING, true, P>(policy, until, inputs, sums, streams),
+                (false, false, false) => self.run::<NOTHING, false, P>(policy, until, inputs, sums, streams),
+            };
+            self.merge.take_back(many);
+            units
         } else {
-            match (&self.control, self.merge.takes_turns(streams)) {
-                (Some(_), _) => self.run::<RATES, true, P>(policy, until, sums, streams),
-                (None, true) => self.run::<NOTHING, true, P>(policy, until, sums, streams),
-                (None, false) => self.run::<NOTHING, false, P>(policy, until, sums, streams),
-            }
+            0
         };
         self.settle(policy, tally, Instant::start_of(until));
         units
@@ -327,21 +334,22 @@ impl<F: Fifo> PortCore<Computed<F>> {
     }
 
     /// As [`PortCore::serve`]. `OBSERVED`: what has to look at units; `INTERLEAVED`: as for
-    /// [`celltrain_engine::merge::Merge::next`].
+    /// [`Many::next`].
     #[inline(never)]
     fn run<const OBSERVED: u8, const INTERLEAVED: bool, P: BufferPolicy>(
         &mut self,
         policy: &mut P,
         until: Time,
+        inputs: &mut Many,
         tally: &mut Tally,
         streams: &mut Streams,
     ) -> u64 {
         let (mut units, mut train) = (0, Train::default());
-        while self.merge.next::<INTERLEAVED, _>(until, streams, &mut train) {
+        while inputs.next::<INTERLEAVED, _>(until, streams, &mut train) {
             units += self.on_train::<OBSERVED, P>(policy, &mut train, tally, streams);
             if OBSERVED == NOTHING
                 && !(INTERLEAVED || F::PACKETS)
-                && let Some(rounds) = self.merge.rounds(until, streams, &mut self.bursts)
+                && let Some(rounds) = inputs.rounds(until, streams, &mut self.bursts)
             {
                 units += u64::from(rounds) * self.bursts.len() as u64;
                 self.on_rounds(policy, rounds, tally, streams);

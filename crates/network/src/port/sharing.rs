@@ -50,7 +50,7 @@ impl Port {
         streams: &mut Streams,
         train: &mut Train<Cell>,
     ) -> bool {
-        self.storing().1.merge.next::<false, _>(until, streams, train)
+        self.storing().1.merge.next(until, streams, train)
     }
 
     /// When the unit in transmission leaves.

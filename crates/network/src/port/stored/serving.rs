@@ -23,7 +23,7 @@ impl PortCore<Stored> {
     ) -> u64 {
         let (mut units, mut train) = (0, Train::default());
         self.merge.refill(streams);
-        while self.merge.next::<false, _>(until, streams, &mut train) {
+        while self.merge.next(until, streams, &mut train) {
             units += self.arrive(policy, &mut train, streams);
         }
         self.settle(policy, until, streams);
