@@ -127,3 +127,38 @@ fn a_time_behind_the_end_of_the_run_is_its_end() {
     let until = |to| live(&scenario).passages(link, from, to, &mut || false).unwrap();
     assert_eq!(until(end + 1000 * MICROSECOND), until(end));
 }
+
+/// Cells leave their port when they do, whatever the delay of the link behind it becomes later.
+#[test]
+fn cells_leave_before_the_link_behind_them() {
+    let across = |changes: &str| {
+        let node = |name, kind| format!("[[topology.node]]\nname = \"{name}\"\nkind = \"{kind}\"\n");
+        let link = |from, to, more| {
+            format!("[[topology.link]]\nfrom = \"{from}\"\nto = \"{to}\"\nsimplex = true\n{more}\n")
+        };
+        let text = [
+            "schema = 1\nname = \"n\"\nduration = \"30 ms\"\nwarm-up = \"0 ms\"\n\
+             [link]\nframing = \"packets\"\n[tcp]\nmss = \"60 B\"\n[switch]\nbuffer = \"5 packets\"\n[traffic]\nkind = \"greedy\"\n\
+             [topology]\nkind = \"graph\"\n",
+            &[node("one", "host"), node("two", "host"), node("sink", "host"), node("s", "switch")].concat(),
+            &[link("one", "s", ""), link("two", "s", ""), link("s", "one", ""), link("s", "two", "")]
+                .concat(),
+            &[link("sink", "s", ""), link("s", "sink", &format!("delay = \"500 us\"\n{changes}"))].concat(),
+            "[[flow]]\nname = \"a\"\nfrom = \"one\"\nto = \"sink\"\n",
+            "[[flow]]\nname = \"b\"\nfrom = \"two\"\nto = \"sink\"\n",
+        ]
+        .concat();
+        let scenario = Scenario::from_toml(&text, "sink.toml", &[]).unwrap_or_else(|error| panic!("{error}"));
+        let link = busiest(&scenario).expect("a port of a switch");
+        live(&scenario).passages(link, 0, 14_000 * MICROSECOND, &mut || false).unwrap()
+    };
+    let (steady, changes) = (across(""), across("delay-changes = [{ at = \"25 ms\", delay = \"20 us\" }]"));
+    assert!(steady.iter().any(|cell| cell.reason.is_some()), "some are discarded");
+    assert_eq!(steady.len(), changes.len());
+    for (one, other) in steady.iter().zip(&changes) {
+        let near = |one: Option<Time>, other: Option<Time>| {
+            one.zip(other).map_or(one == other, |(one, other)| one.abs_diff(other) < INSTANT)
+        };
+        assert!(near(one.arrived, other.arrived) && near(one.left, other.left), "{one:?}, {other:?}");
+    }
+}

@@ -200,7 +200,8 @@ impl Follower {
 
     /// Cells in the buffer or on the link behind it: when each has left.
     fn leaving(&mut self, row: &Row, live: &Live, first: bool) {
-        let delay = live.graph.links[self.port].delay.ps();
+        // Where it changes, a channel behind the port adds the rest.
+        let delay = live.graph.links[self.port].shortest_delay.ps();
         for place in 0..row.count {
             let seen = live.now + row.after + row.step * u64::from(place);
             let left = match row.place {

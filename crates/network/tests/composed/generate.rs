@@ -255,7 +255,7 @@ fn hop_rate(graph: &Graph, flow: &Flow) -> f64 {
             Framing::Cells => CELL_BITS as f64,
             Framing::Packets => (f64::from(flow.tcp.mss) + 40.0) * 8.0,
         };
-        link.rate.0 as f64 / bits
+        link.fastest().0 as f64 / bits
     };
     let narrow = flow.route.iter().map(|&link| units(link)).fold(f64::INFINITY, f64::min);
     let hops = flow.route.len() as f64;
@@ -265,7 +265,7 @@ fn hop_rate(graph: &Graph, flow: &Flow) -> f64 {
         None if !flow.traffic.uses_tcp() => return 0.0,
         None => {
             let way = flow.route.iter().chain(&flow.back);
-            let round_trip: f64 = way.map(|&link| seconds(graph.links[link].delay.ps())).sum();
+            let round_trip: f64 = way.map(|&link| seconds(graph.links[link].shortest_delay.ps())).sum();
             let window =
                 flow.tcp.receive_window as f64 * 8.0 / 424.0 * (1.0 + 60.0 / f64::from(flow.tcp.mss));
             // The acknowledgements take part of it.
