@@ -166,9 +166,10 @@ impl Trial {
     /// How many rounds of visits a run may take: a round takes the network at least as far as the shortest way of anything
     /// from one process to the next, or to the next event.
     pub(crate) fn most_rounds(&self) -> u64 {
+        let pauses = self.scenario.spec().switch.memory.is_some_and(|memory| memory.pause.is_some());
         let shortest = |link: &celltrain_network::scenario::Link| {
-            // A cell, or a packet of 40 bytes.
-            let bits = 320.0;
+            // A cell, or a packet of 40 bytes. A pause takes the delay alone.
+            let bits = if pauses { 0.0 } else { 320.0 };
             link.shortest_delay.ps() as f64 + bits / link.fastest().0 as f64 * 1e12
         };
         let step = self.graph.links.iter().map(shortest).fold(f64::INFINITY, f64::min).max(1.0);
