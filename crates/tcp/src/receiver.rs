@@ -32,7 +32,7 @@ pub struct Receiver {
     /// The window it advertises.
     window: u64,
     /// The application, if it does not read at once.
-    reader: Option<Reader>,
+    reader: Option<Box<Reader>>,
     /// When ACKs go at once, if not only as RFC 5681 says.
     quick: Option<Box<QuickAcks>>,
     /// Whether there is a slow reader, each mark is echoed, or some ACKs are quick: most receivers need not look further.
@@ -80,7 +80,7 @@ impl Receiver {
             params: Arc::clone(params),
             clock: Clock::new(params),
             window: advertised_window(params),
-            reader: Reader::new(params),
+            reader: Reader::new(params).map(Box::new),
             quick: QuickAcks::new(params),
             special: params.read_rate.is_some()
                 || QuickAcks::wanted_by(params)

@@ -139,7 +139,7 @@ impl Builder<'_> {
             // Bare cells come from sources that do not wait.
             let paced = circuit.contract.spacing == Spacing::Frames && framing == Framing::Cells;
             if paced && payloads.is_some() {
-                pace = Some(Pace::new(Slot::of_bits(CELL_BITS, pcr.0)));
+                pace = Some(Box::new(Pace::new(Slot::of_bits(CELL_BITS, pcr.0))));
             } else {
                 (stream, vci) = self.shape(from, route[0], pcr, vci);
             }

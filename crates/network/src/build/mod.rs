@@ -23,7 +23,7 @@ use celltrain_atm::{
 use celltrain_engine::{
     Instant, Slot, Time,
     quantity::BitRate,
-    random::Randomness,
+    random::{Generator, Randomness},
     stream::{Stream, StreamId},
     time::NEVER,
 };
@@ -456,11 +456,13 @@ impl Builder<'_> {
     }
 
     fn host_draft(&mut self, node: usize) -> &mut HostDraft {
-        let (spec, captures) = (self.scenario.spec(), self.captures);
+        let (spec, captures, name) = (self.scenario.spec(), self.captures, &self.graph.nodes[node].name);
+        let randomness = self.randomness;
         self.hosts.get_or_make(node, || {
             let captured = captures.hosts.contains(&node);
+            let ip = ip_layer(&spec.host, || randomness.joined(&["host ", name, " ip"]));
             HostDraft {
-                parts: host_parts(node, spec, captured),
+                parts: host_parts(node, spec, ip, captured),
                 inputs: Vec::new(),
                 next: Leaving::default(),
             }
@@ -469,7 +471,7 @@ impl Builder<'_> {
 }
 
 /// A host without anything to do yet.
-fn host_parts(node: usize, spec: &scenario::Spec, captured: bool) -> HostParts {
+fn host_parts(node: usize, spec: &scenario::Spec, ip: Option<Box<IpLayer>>, captured: bool) -> HostParts {
     HostParts {
         node,
         outputs: Vec::new(),
@@ -479,7 +481,7 @@ fn host_parts(node: usize, spec: &scenario::Spec, captured: bool) -> HostParts {
         pools: Vec::new(),
         outgoing: Vec::new(),
         incoming: Vec::new(),
-        ip: ip_layer(&spec.host),
+        ip,
         aal5: spec.aal5,
         tap: captured.then(|| Box::new(PacketTap::default())),
     }
@@ -510,10 +512,9 @@ fn crossing(graph: &Graph) -> Vec<usize> {
     crossing
 }
 
-fn ip_layer(spec: &scenario::HostSpec) -> IpLayer {
-    let service = spec.ip_rate.map(|rate| {
-        let mean = Slot::of_packets(rate);
-        Service { mean, spread: (mean.ps() as f64 * spec.ip_spread) as Time }
-    });
-    IpLayer { service, serves_arrivals: spec.ip_serves == IpServes::Both }
+/// The IP layer of a host, if packets take time there.
+fn ip_layer(spec: &scenario::HostSpec, generator: impl FnOnce() -> Generator) -> Option<Box<IpLayer>> {
+    let mean = Slot::of_packets(spec.ip_rate?);
+    let service = Service { mean, spread: (mean.ps() as f64 * spec.ip_spread) as Time };
+    Some(Box::new(IpLayer::new(service, spec.ip_serves == IpServes::Both, generator)))
 }

@@ -5,6 +5,7 @@
 //! to send. The network interface is a [`crate::port::Port`] of its own: a frame enters it all at once.
 
 mod abr;
+mod ip;
 mod pace;
 mod packets;
 mod party;
@@ -26,7 +27,7 @@ use celltrain_engine::{
 use celltrain_tcp::{Ecn, Receiver, Tcp};
 
 use self::{
-    packets::{InIpLayer, InProcessor, Way},
+    packets::{InProcessor, Way},
     server::Server,
     timers::{Earliest, Timers},
 };
@@ -43,6 +44,7 @@ use crate::{
 
 pub(crate) use self::{
     abr::{AbrDestination, AbrEnd, AbrSource, CellQueue},
+    ip::IpLayer,
     pace::Pace,
     pool::{Had, Member, Pool},
     server::Service,
@@ -112,7 +114,7 @@ pub(crate) struct Outgoing {
     /// The ABR source in front of the network interface, by its number in the host, if the VC has one.
     pub(crate) abr: Option<u32>,
     /// What keeps its frames at the peak rate, if its sources wait.
-    pub(crate) pace: Option<Pace>,
+    pub(crate) pace: Option<Box<Pace>>,
 }
 
 impl Outgoing {
@@ -197,23 +199,6 @@ pub(crate) struct IncomingStats {
     pub(crate) useless_cells: u64,
 }
 
-/// The IP layer of a host.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct IpLayer {
-    /// Time a packet takes; without it, none.
-    pub(crate) service: Option<Service>,
-    /// Whether packets that arrive are served too, by the same server.
-    pub(crate) serves_arrivals: bool,
-}
-
-impl IpLayer {
-    /// The time that an arriving packet takes, if any.
-    #[inline]
-    fn for_arrivals(&self) -> Option<Service> {
-        self.service.filter(|_| self.serves_arrivals)
-    }
-}
-
 /// A host.
 #[derive(Debug)]
 pub(crate) struct Host {
@@ -221,7 +206,6 @@ pub(crate) struct Host {
     merge: Merge,
     /// In a box, as most hosts have none.
     processor: Option<Box<Server<InProcessor>>>,
-    ip: Server<InIpLayer>,
     /// Deadlines of the endpoints and, after them, the times of the sources.
     timers: Timers,
     /// When VCs with a rate may send: ABR sources, and after them, if any is paced, the outgoing VCs.
@@ -249,7 +233,8 @@ pub(crate) struct HostParts {
     pub(crate) pools: Vec<Pool>,
     pub(crate) outgoing: Vec<Outgoing>,
     pub(crate) incoming: Vec<Incoming>,
-    pub(crate) ip: IpLayer,
+    /// In a box, as most hosts have none that takes time.
+    pub(crate) ip: Option<Box<IpLayer>>,
     pub(crate) aal5: aal5::Params,
     /// Records the packets that leave and reach the host, if they are captured.
     pub(crate) tap: Option<Box<PacketTap>>,
@@ -269,7 +254,7 @@ impl HostParts {
 
     /// Finds out which endpoints' segments go straight to the network interface.
     fn mark_straight(&mut self, sends_ahead: bool) {
-        let none_waits = (sends_ahead || self.ip.service.is_none()) && self.tap.is_none();
+        let none_waits = (sends_ahead || self.ip.is_none()) && self.tap.is_none();
         for endpoint in &mut self.endpoints {
             let vc = &self.outgoing[endpoint.outgoing as usize];
             let processed = endpoint.processing(Way::Out).is_some() || endpoint.headroom == 0;
@@ -300,12 +285,10 @@ impl Host {
         let sends_ahead = parts.sends_only_packets() && parts.tap.is_none();
         parts.mark_straight(sends_ahead);
         let processes = parts.endpoints.iter().any(|endpoint| endpoint.processing.is_some());
-        let ip_varies = parts.ip.service.is_some_and(|service| service.spread > 0);
         let paced = parts.outgoing.iter().any(|outgoing| outgoing.pace.is_some());
         Self {
             merge,
             processor: processes.then(|| Box::new(Server::new(Some(generator("processor"))))),
-            ip: Server::new(ip_varies.then(|| generator("ip"))),
             timers,
             rate_timers: Earliest::new(parts.abr.len() + if paced { parts.outgoing.len() } else { 0 }),
             sends_ahead,
@@ -342,6 +325,12 @@ impl Host {
         self.processor.as_ref().map_or(NEVER, |processor| processor.next_done())
     }
 
+    /// When the IP layer is done with its next packet.
+    #[inline]
+    fn next_routed(&self) -> Time {
+        self.parts.ip.as_ref().map_or(NEVER, |ip| ip.next_done())
+    }
+
     /// The processor, which has something to do.
     fn processor(&mut self) -> &mut Server<InProcessor> {
         self.processor.as_mut().expect("a host whose endpoints' packets are processed has a processor")
@@ -349,7 +338,7 @@ impl Host {
 
     /// The earliest event of the host's own.
     pub(crate) fn next_event(&self) -> Time {
-        self.next_processed().min(self.ip.next_done()).min(self.timers.next()).min(self.rate_timers.next())
+        self.next_processed().min(self.next_routed()).min(self.timers.next()).min(self.rate_timers.next())
     }
 
     /// Handles what happens before `until`.
@@ -363,9 +352,8 @@ impl Host {
         }
         events += self.handle(until, streams);
         self.clock = until;
-        let lookahead = self.lookahead();
         // What waits for the IP layer has been sent ahead; what comes next waits for it.
-        let horizon = if lookahead > 0 { until.max(self.ip.free()) + lookahead } else { until };
+        let horizon = self.served_ahead().map_or(until, |ip| until.max(ip.free()) + ip.shortest());
         for &output in &self.parts.outputs {
             streams[output].advance_horizon(horizon);
         }
@@ -375,10 +363,12 @@ impl Host {
     /// The time that passes at the least between an event and the arrival at a network interface of what the host sends then: that in
     /// the IP layer, where everything passes it and is sent ahead.
     pub(crate) fn lookahead(&self) -> Time {
-        match self.parts.ip.service {
-            Some(service) if self.sends_ahead => service.shortest(),
-            _ => 0,
-        }
+        self.served_ahead().map_or(0, IpLayer::shortest)
+    }
+
+    /// The IP layer, if what it serves is sent ahead.
+    fn served_ahead(&self) -> Option<&IpLayer> {
+        self.parts.ip.as_deref().filter(|_| self.sends_ahead)
     }
 
     fn sample(&mut self, due: Time) {
@@ -474,7 +464,7 @@ impl Host {
     fn on_own_event(&mut self, now: Time, until: Time, streams: &mut Streams) {
         if self.next_processed() == now {
             self.on_processed(now, streams);
-        } else if self.ip.next_done() == now {
+        } else if self.next_routed() == now {
             self.on_routed(now, streams);
         } else if self.timers.next() == now {
             if let Some(timer) = self.timers.pop() {

@@ -98,9 +98,9 @@ impl Host {
             return incoming.on_bare_frame(now, number, streams);
         };
         let queue = &mut streams.contents.packets[payloads];
-        let service = self.parts.ip.for_arrivals().filter(|_| incoming.carries_tcp);
+        let ip = self.parts.ip.as_deref_mut().filter(|ip| ip.serves_arrivals && incoming.carries_tcp);
         // What the IP layer has to serve stays in flight until it is done.
-        let packet = if service.is_some() { queue.get_mut(number) } else { queue.take(number) };
+        let packet = if ip.is_some() { queue.get_mut(number) } else { queue.take(number) };
         if let Some(delays) = &mut incoming.delays {
             delays.add(now - packet.sent);
         }
@@ -116,8 +116,8 @@ impl Host {
             let path = self.parts.endpoints[packet.endpoint as usize].path;
             tap.record(now, path.of_short_flow(packet.flow).reversed(), &packet.segment);
         }
-        if let Some(service) = service {
-            return self.ip.enter(now, service, InIpLayer::In { payloads, number });
+        if let Some(ip) = ip {
+            return ip.enter(now, InIpLayer::In { payloads, number });
         }
         let taken = self.parts.take_straight(now, packet);
         self.go_on(now, taken, streams);
@@ -144,7 +144,7 @@ impl Host {
     /// The IP layer is done with a packet.
     #[inline(always)]
     pub(super) fn on_routed(&mut self, now: Time, streams: &mut Streams) {
-        match self.ip.leave() {
+        match self.parts.ip.as_mut().and_then(|ip| ip.leave()) {
             Some(InIpLayer::In { payloads, number }) => {
                 let packet = streams.contents.packets[payloads].take(number);
                 let taken = self.parts.take_straight(now, packet);
@@ -204,7 +204,7 @@ impl Host {
             if !endpoint.tcp.poll_into(now, &mut packet.segment) {
                 break;
             }
-            let at = ip.service.map_or(now, |service| self.ip.serve(now, service));
+            let at = ip.as_mut().map_or(now, |ip| ip.serve(now));
             (packet.endpoint, packet.flow, packet.sent) = (endpoint.peer, endpoint.flow, at);
             let frame = frame_of(&packet.segment, vc.framing, *aal5);
             let number = streams.contents.packets[payloads].send_vacant();
@@ -254,12 +254,12 @@ impl Host {
     /// The IP layer takes a packet that goes out.
     #[inline(always)]
     fn forward(&mut self, now: Time, from: Origin, segment: &Segment, streams: &mut Streams) {
-        let done = match self.parts.ip.service {
+        let done = match &mut self.parts.ip {
             None => now,
-            Some(service) if self.sends_ahead => self.ip.serve(now, service),
-            Some(service) => {
+            Some(ip) if self.sends_ahead => ip.serve(now),
+            Some(ip) => {
                 let packet = Outbound { from, segment: *segment };
-                return self.ip.enter(now, service, InIpLayer::Out(Box::new(packet)));
+                return ip.enter(now, InIpLayer::Out(Box::new(packet)));
             }
         };
         self.transmit(done, from, segment, streams);
@@ -271,7 +271,7 @@ impl Host {
         while let Some(endpoint) = turn(self) {
             self.send_due(now, endpoint, streams);
         }
-        let pace = self.parts.outgoing[outgoing as usize].pace.as_ref();
+        let pace = self.parts.outgoing[outgoing as usize].pace.as_deref();
         let next = pace.filter(|pace| pace.waits()).map_or(NEVER, Pace::free);
         self.rate_timers.set(self.parts.abr.len() as u32 + outgoing, next);
     }

@@ -10,7 +10,7 @@ use celltrain_engine::{Time, time::NEVER};
 /// old, earlier entry, and looks at the deadline again when that entry comes up.
 #[derive(Debug)]
 pub(crate) struct Timers {
-    timers: Vec<Timer>,
+    timers: Box<[Timer]>,
     /// (time, index): for each thing with a deadline there is an entry at or before it.
     heap: BinaryHeap<Reverse<(Time, u32)>>,
     /// The earliest entry.
@@ -27,7 +27,7 @@ struct Timer {
 impl Timers {
     /// No deadlines yet, for `count` things.
     pub(crate) fn new(count: usize) -> Self {
-        let timers = vec![Timer { deadline: NEVER, entered: NEVER }; count];
+        let timers = vec![Timer { deadline: NEVER, entered: NEVER }; count].into();
         Self { timers, heap: BinaryHeap::new(), next: NEVER }
     }
 
@@ -80,13 +80,14 @@ pub(crate) struct Earliest {
     /// The earliest deadline.
     next: Time,
     /// The minimum of all at 1, those of the halves at 2 and 3, and so on; the deadlines in the last half.
-    tree: Vec<Time>,
+    tree: Box<[Time]>,
 }
 
 impl Earliest {
     /// No deadlines yet, for `count` things.
     pub(crate) fn new(count: usize) -> Self {
-        Self { next: NEVER, tree: vec![NEVER; 2 * count.next_power_of_two()] }
+        let leaves = if count > 0 { count.next_power_of_two() } else { 0 };
+        Self { next: NEVER, tree: vec![NEVER; 2 * leaves].into() }
     }
 
     /// Sets a deadline; [`NEVER`] takes it away.

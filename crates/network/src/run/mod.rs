@@ -100,7 +100,7 @@ pub(crate) struct Snapshot {
     ports: Vec<PortCounts>,
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 struct FlowCounts {
     carrier: Carrier,
     sender: SenderStats,
@@ -109,7 +109,8 @@ struct FlowCounts {
     /// Cells handed to the network interface, and cells discarded by switches.
     sent: u64,
     discarded: u64,
-    policing: policing::Stats,
+    /// In a box, as few flows are policed.
+    policing: Option<Box<policing::Stats>>,
     /// Short flows that found no endpoint free.
     turned_away: u64,
     /// What has limited the sender until now, if it is one sender.
@@ -498,28 +499,30 @@ impl FlowCounts {
     /// Those of all flows until `now`.
     fn of_all(network: &Network, now: Time) -> impl Iterator<Item = Self> {
         let cells = cells_of_flows(network);
-        let mut policed = vec![policing::Stats::default(); network.flows.len()];
-        network.ports().flat_map(Port::policed).for_each(|(flow, stats)| policed[flow] = stats);
+        let mut policed = vec![None; network.flows.len()];
+        network
+            .ports()
+            .flat_map(Port::policed)
+            .for_each(|(flow, stats)| policed[flow] = Some(Box::new(stats)));
         let cells = std::iter::zip(cells, policed);
-        let flow =
-            move |(ends, ([sent, discarded], policing)): (&FlowEnds, ([u64; 2], policing::Stats))| Self {
-                carrier: ends.carrier,
-                sent,
-                discarded,
-                policing,
-                limits: network.sender(ends).map(|sender| sender.limits(now)),
-                turned_away: network.pool(ends).map_or(0, |pool| pool.turned_away),
-                source_dropped: network.abr_source(ends).map_or(0, |source| source.queue.dropped),
-                source_queue_max: network.abr_source(ends).map_or(0, |source| source.queue.most),
-                sender: network.sender_stats(ends),
-                receiver: network.receiver_stats(ends),
-                // What flows share counts once, with the flow whose VC it is.
-                incoming: if ends.shares {
-                    IncomingStats::default()
-                } else {
-                    network.host(ends.to).parts.incoming[ends.incoming as usize].stats
-                },
-            };
+        let flow = move |(ends, ([sent, discarded], policing)): (&FlowEnds, ([u64; 2], _))| Self {
+            carrier: ends.carrier,
+            sent,
+            discarded,
+            policing,
+            limits: network.sender(ends).map(|sender| sender.limits(now)),
+            turned_away: network.pool(ends).map_or(0, |pool| pool.turned_away),
+            source_dropped: network.abr_source(ends).map_or(0, |source| source.queue.dropped),
+            source_queue_max: network.abr_source(ends).map_or(0, |source| source.queue.most),
+            sender: network.sender_stats(ends),
+            receiver: network.receiver_stats(ends),
+            // What flows share counts once, with the flow whose VC it is.
+            incoming: if ends.shares {
+                IncomingStats::default()
+            } else {
+                network.host(ends.to).parts.incoming[ends.incoming as usize].stats
+            },
+        };
         std::iter::zip(&network.flows, cells).map(flow)
     }
 }
@@ -542,7 +545,7 @@ impl FlowCounts {
     /// What happened since `begin`.
     fn since(&self, begin: &Self) -> Self {
         let (sender, receiver, incoming) = (&begin.sender, &begin.receiver, &begin.incoming);
-        let mut flow = *self;
+        let mut flow = self.clone();
         flow.sender.segments -= sender.segments;
         flow.sender.retransmitted_segments -= sender.retransmitted_segments;
         flow.sender.timeouts -= sender.timeouts;
@@ -558,13 +561,20 @@ impl FlowCounts {
         flow.incoming.useless_cells -= incoming.useless_cells;
         flow.sent -= begin.sent;
         flow.discarded -= begin.discarded;
-        flow.policing.frames_eligible -= begin.policing.frames_eligible;
-        flow.policing.frames_tagged -= begin.policing.frames_tagged;
-        flow.policing.cells_tagged -= begin.policing.cells_tagged;
+        if let Some((policing, begin)) = flow.policing.as_mut().zip(begin.policing.as_ref()) {
+            policing.frames_eligible -= begin.frames_eligible;
+            policing.frames_tagged -= begin.frames_tagged;
+            policing.cells_tagged -= begin.cells_tagged;
+        }
         flow.source_dropped -= begin.source_dropped;
         flow.turned_away -= begin.turned_away;
         flow.limits = flow.limits.zip(begin.limits).map(|(end, begin)| limits_since(end, begin));
         flow
+    }
+
+    /// What policers have done with its cells.
+    fn policing(&self) -> policing::Stats {
+        self.policing.as_deref().copied().unwrap_or_default()
     }
 
     /// Distinct full segments, or whole frames of bare cells: the effective throughput in frames.

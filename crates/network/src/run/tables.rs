@@ -103,7 +103,7 @@ pub(super) fn port_table(graph: &Graph, ports: &[PortMeasures<'_>]) -> Table {
     let count = |get: &dyn Fn(&PortMeasures<'_>) -> u64| Column::Count(ports.iter().map(get).collect());
     let number = |get: &dyn Fn(&PortMeasures<'_>) -> f64| Column::Number(ports.iter().map(get).collect());
     let mut columns = vec![
-        ("port", Column::Text(ports.iter().map(|port| port.port.name.clone()).collect())),
+        ("port", Column::Text(ports.iter().map(|port| port.port.name.to_string()).collect())),
         ("switch", count(&|port| u64::from(port.port.location == Location::Switch))),
         ("counted", Column::Text(ports.iter().map(|port| port.port.unit().to_owned()).collect())),
         ("cells_arrived", count(&|port| port.accepted + port.all_discarded() - port.others().withdrawn)),
