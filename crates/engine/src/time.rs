@@ -124,6 +124,13 @@ impl Instant {
         Self { ps: self.ps + delay, fraction: self.fraction }
     }
 
+    /// The instant `span` after this one.
+    #[inline]
+    #[must_use]
+    pub const fn after(self, span: Span) -> Self {
+        Self::of_bits(self.bits() + span.0)
+    }
+
     /// The instant `span` before this one.
     ///
     /// # Panics

@@ -8,12 +8,13 @@ use celltrain_atm::{
 use celltrain_engine::{Instant, stream::Train, time::Span};
 
 use super::{
-    computed::{Computed, NOTHING, Tally},
+    computed::{Computed, NOTHING},
     core::PortCore,
     fifo::Fifo,
     passing::Passed,
     queues::Unit,
     service::Service,
+    tally::Tally,
 };
 use crate::flight::Streams;
 
@@ -141,15 +142,15 @@ impl<F: Fifo> PortCore<Computed<F>> {
         &mut self,
         policy: &mut P,
         rounds: u32,
+        bursts: &mut [Train<Cell>],
         tally: &mut Tally,
         streams: &mut Streams,
     ) {
-        let mut bursts = std::mem::take(&mut self.bursts);
         let (fifo, cells) = (self.service.fifo.of_cells(), bursts.len() as u64);
         let mut whole = Instant::default().plus(bursts[0].slot)
             <= Instant::default().plus_slots(fifo.slot(), cells)
             && fifo.has_room(bursts[0].first, u64::from(rounds) * cells);
-        for burst in &mut bursts {
+        for burst in &mut *bursts {
             if self.admit::<false, P>(policy, burst.first, &mut burst.item) {
                 whole &= policy.accepts_rest(&burst.item);
                 self.accept(&mut Train::single(burst.first, burst.item), tally, streams);
@@ -158,11 +159,11 @@ impl<F: Fifo> PortCore<Computed<F>> {
             }
             burst.drop_first(burst.first.plus(burst.slot));
         }
-        if whole && self.parts(&bursts) {
-            self.accept_rounds(rounds - 1, &bursts, tally, streams);
+        if whole && self.parts(bursts) {
+            self.accept_rounds(rounds - 1, bursts, tally, streams);
         } else {
             for _ in 1..rounds {
-                for burst in &mut bursts {
+                for burst in &mut *bursts {
                     let mut cell = Train::single(burst.first, burst.item);
                     if whole {
                         self.accept(&mut cell, tally, streams);
@@ -173,7 +174,6 @@ impl<F: Fifo> PortCore<Computed<F>> {
                 }
             }
         }
-        self.bursts = bursts;
     }
 
     /// Whether every burst goes another way, in one train: its cells may not be too far apart for that.

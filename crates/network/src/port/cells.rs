@@ -6,7 +6,10 @@ use celltrain_engine::{
     time::{NEVER, Span, SpanSum},
 };
 
-use super::fifo::{APART, Fifo};
+use super::{
+    fifo::{APART, Fifo},
+    packets::PacketFifo,
+};
 use crate::measures::Levels;
 
 /// The state of a FIFO of cells.
@@ -81,6 +84,10 @@ impl Fifo for CellFifo {
     #[inline(always)]
     fn of_cells(&mut self) -> &mut CellFifo {
         self
+    }
+
+    fn of_packets(&mut self) -> &mut PacketFifo {
+        panic!("a cell is no packet")
     }
 
     #[inline]

@@ -11,14 +11,16 @@ use celltrain_atm::{
     cell::Kind,
 };
 use celltrain_engine::{
-    Instant, Slot, Time,
+    Instant, Time,
     alone::Alone,
     merge::Many,
     stream::Train,
     time::{Span, SpanSum},
 };
 
-use super::{core::PortCore, fifo::Fifo, occupancy::VcOccupancy, queues::Unit, service::Service};
+use super::{
+    core::PortCore, fifo::Fifo, occupancy::VcOccupancy, queues::Unit, service::Service, tally::Tally,
+};
 use crate::{flight::Streams, measures::Levels};
 
 /// What has to look at units: nothing; the rate allocator; or policers too, or a policy that needs per-VC occupancy, which look at
@@ -37,10 +39,20 @@ pub(super) struct Computed<F> {
     most: u64,
     /// What leaves up to this time is certain to leave while the network runs on: its delays are counted when it is accepted.
     runs_until: Time,
-    /// Departures, rounded up to whole picoseconds, and sojourn times of the last cells of frames that leave after that.
-    delays: VecDeque<(Time, Time)>,
+    /// In a box, as most ports of a large network have nothing there.
+    aside: Option<Box<Aside>>,
     /// Where the policy needs per-VC occupancy.
     per_vc: Option<Box<PerVc>>,
+}
+
+/// What a port seldom needs.
+#[derive(Debug, Default)]
+struct Aside {
+    /// Departures, rounded up to whole picoseconds, and sojourn times of the last cells of frames that leave after
+    /// [`Computed::runs_until`].
+    delays: VecDeque<(Time, Time)>,
+    /// Room for trains that are interleaved.
+    bursts: Vec<Train<Cell>>,
 }
 
 /// Per-VC occupancy, and the units in the buffer in the order of their departures.
@@ -50,78 +62,12 @@ struct PerVc {
     units: VecDeque<(Instant, Unit)>,
 }
 
-/// Sojourn times summed during one visit.
-#[derive(Debug)]
-pub(super) struct Tally {
-    /// The longest since the window began.
-    longest: Span,
-    /// Up to here a sojourn is short, and not longer than the longest.
-    usual: Span,
-    /// The sum of those that are short: so many that it overflows do not come in one visit.
-    short: Span,
-    /// The sum of the others.
-    long: SpanSum,
-    /// Cells that have spent a slot each, and frames that they end of which the delay is to be counted now.
-    straight: [u64; 2],
-    /// How long the buffer holds how much, if that is followed: then all sojourns count as unusual.
-    levels: Option<(Box<Levels>, Slot)>,
-}
-
-impl Tally {
-    /// The longest sojourn that is short, 17 ms: 2^30 of them fit into a span.
-    const SHORT: Span = Span::of_slots(Slot::of_ps((1 << 34) - 1), 1);
-
-    /// Of a visit before which the longest sojourn was `longest`.
-    fn new(longest: Span, levels: Option<(Box<Levels>, Slot)>) -> Self {
-        let usual = if levels.is_some() { Span::default() } else { longest.min(Self::SHORT) };
-        Self { longest, usual, short: Span::default(), long: SpanSum::default(), straight: [0; 2], levels }
-    }
-
-    /// Counts the sojourns of `count` units, which grow evenly from `first` to `last`.
-    #[inline(always)]
-    pub(super) fn add(&mut self, first: Span, last: Span, count: u64) {
-        if last > self.usual {
-            return self.add_unusual(first, last, count);
-        }
-        self.short = if first == last {
-            self.short.plus(first, count)
-        } else {
-            self.short.plus_run(first, last, count)
-        };
-    }
-
-    /// Whether cells that spend a slot each may be counted together.
-    #[inline(always)]
-    pub(super) fn counts_together(&self) -> bool {
-        self.levels.is_none()
-    }
-
-    /// Counts the `count` cells of a frame that spend a slot each; `ended`: the last one's delay too.
-    #[inline(always)]
-    pub(super) fn add_straight(&mut self, count: u32, ended: bool) {
-        let [cells, frames] = &mut self.straight;
-        *cells += u64::from(count);
-        *frames += u64::from(ended);
-    }
-
-    /// As [`Tally::add`], where the last sojourn is long, or the longest, or all are looked at.
-    #[inline(never)]
-    fn add_unusual(&mut self, first: Span, last: Span, count: u64) {
-        self.longest = self.longest.max(last);
-        self.long.add_run(first, last, count);
-        match &mut self.levels {
-            Some((levels, slot)) => levels.add_run(first, last, count, *slot),
-            None => self.usual = self.longest.min(Self::SHORT),
-        }
-    }
-}
-
 impl<F: Fifo> Computed<F> {
     /// An empty FIFO; `vcs` is how many VCs cross the port if its policy needs per-VC occupancy.
     pub(super) fn new(fifo: F, vcs: Option<usize>) -> Self {
         let new = |vcs| Box::new(PerVc { occupancy: VcOccupancy::new(vcs), units: VecDeque::new() });
-        let (longest, most, delays) = (Span::default(), 0, VecDeque::new());
-        Self { fifo, longest, most, runs_until: 0, delays, per_vc: vcs.map(new) }
+        let longest = Span::default();
+        Self { fifo, longest, most: 0, runs_until: 0, aside: None, per_vc: vcs.map(new) }
     }
 
     /// The last unit, which was accepted, is to be reported when it leaves.
@@ -130,6 +76,30 @@ impl<F: Fifo> Computed<F> {
         if let Some(per_vc) = &mut self.per_vc {
             per_vc.units.push_back((departure, unit));
         }
+    }
+
+    /// The delay of a frame is to be counted when it has left.
+    #[inline(never)]
+    fn keep_delay(&mut self, departure: Time, sojourn: Time) {
+        self.aside.get_or_insert_default().delays.push_back((departure, sojourn));
+    }
+
+    /// Lends room for trains that are interleaved.
+    fn lend_bursts(&mut self) -> Vec<Train<Cell>> {
+        self.aside.as_mut().map_or_else(Vec::new, |aside| std::mem::take(&mut aside.bursts))
+    }
+
+    /// Takes it back.
+    fn give_back_bursts(&mut self, bursts: Vec<Train<Cell>>) {
+        if bursts.capacity() > 0 {
+            self.aside.get_or_insert_default().bursts = bursts;
+        }
+    }
+
+    /// The buffer holds so much.
+    #[inline(always)]
+    pub(super) fn note_occupancy(&mut self, occupancy: u64) {
+        self.most = self.most.max(occupancy);
     }
 
     /// As [`VcOccupancy::check`].
@@ -263,7 +233,7 @@ impl<F: Fifo> PortCore<Computed<F>> {
     ) -> u64 {
         let fifo = &mut self.service.fifo;
         let levels = fifo.lend_levels().map(|levels| (levels, fifo.slot()));
-        let mut tally = Tally::new(self.service.longest, levels);
+        let mut tally = Tally::new(self.service.longest, fifo.slot(), levels);
         let sums = &mut tally;
         let each = self.service.per_vc.is_some() || !self.policers.is_empty();
         let rates = self.control.is_some();
@@ -321,6 +291,7 @@ impl<F: Fifo> PortCore<Computed<F>> {
         let count = u64::from(train.count);
         assert!(count == 1 || !F::PACKETS, "a packet is a train of its own: {train:?}");
         match (OBSERVED, count > 1) {
+            (NOTHING, false) if F::PACKETS => self.on_packet(policy, train, tally, streams),
             (NOTHING, false) => self.on_unit::<NOTHING, P>(policy, train, tally, streams),
             (NOTHING, true) => self.on_burst(policy, train, tally, streams),
             (_, false) => {
@@ -344,17 +315,18 @@ impl<F: Fifo> PortCore<Computed<F>> {
         tally: &mut Tally,
         streams: &mut Streams,
     ) -> u64 {
-        let (mut units, mut train) = (0, Train::default());
+        let (mut units, mut train, mut bursts) = (0, Train::default(), self.service.lend_bursts());
         while inputs.next::<INTERLEAVED, _>(until, streams, &mut train) {
             units += self.on_train::<OBSERVED, P>(policy, &mut train, tally, streams);
             if OBSERVED == NOTHING
                 && !(INTERLEAVED || F::PACKETS)
-                && let Some(rounds) = inputs.rounds(until, streams, &mut self.bursts)
+                && let Some(rounds) = inputs.rounds(until, streams, &mut bursts)
             {
-                units += u64::from(rounds) * self.bursts.len() as u64;
-                self.on_rounds(policy, rounds, tally, streams);
+                units += u64::from(rounds) * bursts.len() as u64;
+                self.on_rounds(policy, rounds, &mut bursts, tally, streams);
             }
         }
+        self.service.give_back_bursts(bursts);
         units
     }
 
@@ -504,7 +476,7 @@ impl<F: Fifo> PortCore<Computed<F>> {
         if F::PACKETS {
             let occupancy = fifo.occupancy(unit.first);
             assert!(occupancy <= fifo.capacity(), "the policy accepted a packet into a full buffer");
-            self.service.most = self.service.most.max(occupancy);
+            self.service.note_occupancy(occupancy);
         }
         let sojourn = departure.since(unit.first);
         tally.add(sojourn, sojourn, 1);
@@ -540,7 +512,7 @@ impl<F: Fifo> PortCore<Computed<F>> {
     pub(super) fn keep_delay(&mut self, departure: Instant, sojourn: Span) -> bool {
         let later = departure.ceil() > self.service.runs_until;
         if later {
-            self.service.delays.push_back((departure.ceil(), sojourn.ps()));
+            self.service.keep_delay(departure.ceil(), sojourn.ps());
         }
         later
     }
@@ -548,21 +520,17 @@ impl<F: Fifo> PortCore<Computed<F>> {
     /// The network is about to run on until `end`: counts the delays of the frames that leave until then.
     pub(super) fn run_on(&mut self, end: Time) {
         self.service.runs_until = end;
-        while let Some(&(_, sojourn)) = self.service.delays.front().filter(|(departure, _)| *departure <= end)
-        {
+        let Some(aside) = &mut self.service.aside else { return };
+        while let Some(&(_, sojourn)) = aside.delays.front().filter(|(departure, _)| *departure <= end) {
             self.stats.delays.add(sojourn);
-            self.service.delays.pop_front();
+            aside.delays.pop_front();
         }
     }
 
     /// Adds up what was counted during a visit until `now`.
     pub(super) fn settle<P: BufferPolicy>(&mut self, policy: &mut P, mut tally: Tally, now: Instant) {
-        let (service, [cells, frames]) = (&mut self.service, tally.straight);
-        if cells > 0 {
-            let slot = Span::of_slots(service.fifo.slot(), 1);
-            tally.add(slot, slot, cells);
-            self.stats.delays.add_times(slot.ps(), frames);
-        }
+        tally.count_straight(&mut self.stats.delays);
+        let service = &mut self.service;
         if !F::PACKETS {
             // Once a visit is enough: the fullest moment is the one with the longest sojourn.
             let mut most = 0;

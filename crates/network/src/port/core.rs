@@ -10,12 +10,10 @@ use crate::{flight::Streams, live::DiscardLog, rate_control::RateControl};
 #[derive(Debug)]
 pub(super) struct PortCore<S> {
     pub(super) merge: Merge,
-    /// Space for trains that are interleaved.
-    pub(super) bursts: Vec<Train<Cell>>,
     /// The VC table.
-    pub(super) entries: Vec<VcEntry>,
+    pub(super) entries: Box<[VcEntry]>,
     /// The policer of each VC that has one; empty where none has.
-    pub(super) policers: Vec<Option<Policer>>,
+    pub(super) policers: Box<[Option<Policer>]>,
     pub(super) service: S,
     /// Where ABR VCs cross the port.
     pub(super) control: Option<Box<RateControl>>,
@@ -30,8 +28,8 @@ pub(super) struct PortCore<S> {
 impl PortCore<()> {
     /// The same with a service.
     pub(super) fn serving<S>(self, service: S) -> PortCore<S> {
-        let Self { merge, bursts, entries, policers, control, delay, stats, fingerprint, log, .. } = self;
-        PortCore { merge, bursts, entries, policers, service, control, delay, stats, fingerprint, log }
+        let Self { merge, entries, policers, control, delay, stats, fingerprint, log, .. } = self;
+        PortCore { merge, entries, policers, service, control, delay, stats, fingerprint, log }
     }
 }
 

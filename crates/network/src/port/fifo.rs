@@ -6,7 +6,7 @@ use celltrain_engine::{
     time::{Span, SpanSum},
 };
 
-use super::cells::CellFifo;
+use super::{cells::CellFifo, packets::PacketFifo};
 use crate::measures::Levels;
 
 /// Between the numbers of departures that are not on one grid of slots. Numbers wrap around: only their differences matter.
@@ -22,6 +22,12 @@ pub(super) trait Fifo {
     /// # Panics
     /// If units are packets, each of which is a train of its own.
     fn of_cells(&mut self) -> &mut CellFifo;
+
+    /// This FIFO, where a packet comes.
+    ///
+    /// # Panics
+    /// If units are cells.
+    fn of_packets(&mut self) -> &mut PacketFifo;
 
     /// The size of the buffer.
     fn capacity(&self) -> u64;

@@ -12,6 +12,7 @@ mod computed;
 mod core;
 mod entry;
 mod fifo;
+mod idle;
 mod measures;
 mod occupancy;
 mod packets;
@@ -20,6 +21,7 @@ mod queues;
 mod service;
 mod sharing;
 mod stored;
+mod tally;
 mod watch;
 
 use celltrain_atm::{
@@ -94,22 +96,21 @@ const UNITS_A_CHECK: u64 = 256;
 /// An output port: its buffer, and the link behind it.
 #[derive(Debug)]
 pub struct Port {
-    pub(crate) name: String,
+    pub(crate) name: Box<str>,
     /// The link behind it, by its number in the graph.
     pub(crate) link: usize,
-    outputs: Vec<StreamId>,
+    outputs: Box<[StreamId]>,
     /// How many of the outputs lead along the link; the others are of reverse paths.
-    along_link: usize,
+    along_link: u32,
     /// The flow whose data each VC carries; none where it carries ACKs.
-    flows: Vec<Option<usize>>,
+    flows: Box<[Option<usize>]>,
     policy: Policy,
     core: AnyCore,
     pub(crate) location: Location,
     clock: Time,
-    /// Units that have arrived for the link, and how many of them since the books were checked.
+    /// Units that have arrived for the link.
     arrived: u64,
-    unchecked: u64,
-    /// How many make the next check due.
+    /// How many more make a check of the books due.
     check_after: u64,
     /// If anything is followed over time. In a box, as most ports follow nothing.
     samplers: Option<Box<PortSamplers>>,
@@ -242,9 +243,8 @@ impl Port {
         let per_vc = per_vc.then_some(entries.len());
         let shared = PortCore {
             merge,
-            bursts: Vec::new(),
-            entries,
-            policers,
+            entries: entries.into_boxed_slice(),
+            policers: policers.into_boxed_slice(),
             service: (),
             control,
             delay,
@@ -266,17 +266,16 @@ impl Port {
         };
         let check_after = UNITS_A_CHECK * parts.flows.len() as u64;
         Self {
-            name: parts.name,
+            name: parts.name.into_boxed_str(),
             link: parts.link,
-            along_link: parts.outputs.len(),
-            outputs: [parts.outputs, parts.relay_outputs].concat(),
-            flows: parts.flows,
+            along_link: parts.outputs.len() as u32,
+            outputs: [parts.outputs, parts.relay_outputs].concat().into_boxed_slice(),
+            flows: parts.flows.into_boxed_slice(),
             policy,
             core,
             location: parts.location,
             clock: 0,
             arrived: 0,
-            unchecked: 0,
             check_after,
             samplers: parts.samplers,
         }
@@ -302,7 +301,7 @@ impl Port {
     /// The time that passes at the least between an arrival and what it causes at the other end of the link, or behind the
     /// port on a reverse path.
     pub(crate) fn lookahead(&self, place: usize) -> Time {
-        if place >= self.along_link {
+        if place >= self.along_link as usize {
             return 0;
         }
         with_core!(&self.core, core => core.service.shortest() + core.delay)
@@ -335,7 +334,7 @@ impl Port {
     /// So many units have arrived for the link.
     fn note_arrived(&mut self, units: u64) {
         self.arrived += units;
-        self.unchecked += units;
+        self.check_after = self.check_after.saturating_sub(units);
     }
 
     /// Everything before `until` has been handled: tells the outputs how far they are known, and checks the books if that is due.
@@ -345,17 +344,16 @@ impl Port {
         let horizon = with_core!(&self.core, core => {
             until.max(core.service.free()) + core.service.shortest() + core.delay
         });
-        let (along_link, reverse) = self.outputs.split_at(self.along_link);
+        let (along_link, reverse) = self.outputs.split_at(self.along_link as usize);
         for &output in along_link {
             streams[output].advance_horizon(horizon);
         }
         for &output in reverse {
             streams[output].advance_horizon(until);
         }
-        if self.unchecked >= self.check_after {
+        if self.check_after == 0 {
             self.check_conservation(streams);
-            (self.unchecked, self.check_after) =
-                (0, UNITS_A_CHECK * self.flows.len() as u64 + self.occupancy());
+            self.check_after = UNITS_A_CHECK * self.flows.len() as u64 + self.occupancy();
         }
     }
 

@@ -86,6 +86,31 @@ impl PacketFifo {
         }
     }
 
+    /// Whether all packets have left by `now`, and nobody follows how long the buffer holds how much.
+    #[inline(always)]
+    pub(super) fn is_idle(&self, now: Instant) -> bool {
+        self.last_departure <= now && self.levels.is_none()
+    }
+
+    /// How long a packet of `octets` is on the link.
+    #[inline(always)]
+    pub(super) fn duration(&self, octets: u32) -> Span {
+        Span::of_slots(self.octet, u64::from(octets) + self.overhead)
+    }
+
+    /// Accepts a packet of `octets` that finds the link idle, leaves at `departure`, and takes `size` of the buffer.
+    #[inline(always)]
+    pub(super) fn go_straight(&mut self, departure: Instant, octets: u32, size: u32) {
+        if !self.queue.is_empty() {
+            self.queue.clear();
+        }
+        (self.last, self.occupancy) = (Some(size), size.into());
+        self.carried += u64::from(octets) + self.overhead;
+        self.last_departure = departure;
+        // Packets are on no grid.
+        self.number = self.number.wrapping_add(APART);
+    }
+
     /// All packets have left.
     #[inline]
     fn drop_all(&mut self) {
@@ -126,6 +151,11 @@ impl Fifo for PacketFifo {
 
     fn of_cells(&mut self) -> &mut CellFifo {
         panic!("a packet is a train of its own")
+    }
+
+    #[inline(always)]
+    fn of_packets(&mut self) -> &mut PacketFifo {
+        self
     }
 
     fn capacity(&self) -> u64 {

@@ -9,7 +9,7 @@ use crate::{flight::Streams, memory::SharedMemory};
 impl Port {
     /// Whether it relays RM cells on reverse paths.
     pub(crate) fn relays(&self) -> bool {
-        self.along_link < self.outputs.len()
+        (self.along_link as usize) < self.outputs.len()
     }
 
     /// Whether it is paused, transmits nothing and has something to send.

@@ -19,7 +19,7 @@ impl Port {
 
     /// The outputs that lead along the link, and its propagation delay.
     pub(crate) fn along_link(&self) -> (&[StreamId], Time) {
-        (&self.outputs[..self.along_link], with_core!(&self.core, core => core.delay))
+        (&self.outputs[..self.along_link as usize], with_core!(&self.core, core => core.delay))
     }
 
     /// How many VCs cross the port along the link.
