@@ -148,3 +148,55 @@ fn even_parts(train: &Train<Cell>, limit: Instant) -> Vec<(u32, u32, Time)> {
     }
     parts
 }
+
+#[cfg(test)]
+mod tests {
+    use celltrain_engine::{random::Randomness, time::MICROSECOND};
+
+    use super::*;
+    use crate::scenario::Scenario;
+
+    /// Two sources whose cells are interleaved on links that are long for the time between two looks.
+    const LONG: &str = r#"
+schema = 1
+name = "long"
+duration = "200 ms"
+topology = { kind = "n-source", sources = 2 }
+link = { rate = "155.52 Mbit/s", delay = "3 ms" }
+switch = { buffer = "100 cells", discard.policy = "epd" }
+traffic = { kind = "greedy" }
+"#;
+
+    /// Whoever looks often enough sees each cell in an output stream once, whatever came of the train that it is in: it has grown, or some of it
+    /// has been taken.
+    #[test]
+    fn each_cell_is_new_once() {
+        let scenario = Scenario::from_toml(LONG, "long.toml", &[]).unwrap();
+        let mut live = Live::new(scenario, 1, 0).unwrap();
+        let mut lots = Randomness { seed: 1, replication: 0 }.named("looks");
+        let (mut known, mut seen) = (Known::default(), BTreeMap::new());
+        while !live.is_over() {
+            let until = live.now + lots.below(2000 * MICROSECOND);
+            assert!(live.advance(until, &mut || false));
+            for port in live.network.all_ports() {
+                let mut rows = Vec::new();
+                live.new_rows(port, &mut known, &mut rows);
+                for row in &rows {
+                    for place in 0..row.count as u16 {
+                        let cell = (row.vc, row.cell.frame, row.cell.position + place);
+                        *seen.entry((port.link, cell)).or_insert(0) += 1;
+                    }
+                }
+            }
+        }
+        let twice = seen.iter().find(|(_, times)| **times > 1);
+        assert_eq!(twice, None, "seen more than once");
+        let (_, streams) = live.network.parts();
+        for port in live.network.all_ports() {
+            let sent: u64 = port.along_link().0.iter().map(|&output| streams[output].pushed()).sum();
+            let cells = seen.keys().filter(|(link, _)| *link == port.link).count() as u64;
+            assert_eq!(cells, sent, "{}", port.name);
+        }
+        assert!(seen.len() > 5000, "{} cells", seen.len());
+    }
+}
