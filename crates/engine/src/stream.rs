@@ -245,16 +245,18 @@ impl<C: Item> Stream<C> {
             return;
         }
         if self.trains.len() == self.trains.capacity() {
-            self.grow();
+            return self.push_into_more(train);
         }
         self.trains.push(*train);
     }
 
-    /// Twice the room. The first time it is room for one, not for four as a vector would take: a network may have very many streams with
-    /// one train on each.
+    /// Appends a train where there is no room. There is twice the room then; the first time it is room for one, not for four as a vector
+    /// would take: a network may have very many streams with one train on each.
     #[cold]
-    fn grow(&mut self) {
+    #[inline(never)]
+    fn push_into_more(&mut self, train: &Train<C>) {
         self.trains.reserve_exact(self.trains.len().max(1));
+        self.trains.push(*train);
     }
 
     /// The first train.

@@ -399,15 +399,17 @@ impl Host {
             let events = self.handle_arrivals(until, next, streams);
             self.merge.give_back(alone, streams);
             events
-        } else if let Some(mut many) = self.merge.lend() {
+        } else {
+            let mut many = self.merge.lend();
             let next = |streams: &mut Streams, train: &mut Train<Cell>| {
-                many.next::<false, _>(until, streams, train).then(|| train.last().ps())
+                let taken = many.as_mut().is_some_and(|many| many.next::<false, _>(until, streams, train));
+                taken.then(|| train.last().ps())
             };
             let events = self.handle_arrivals(until, next, streams);
-            self.merge.take_back(many);
+            if let Some(many) = many {
+                self.merge.take_back(many);
+            }
             events
-        } else {
-            self.handle_arrivals(until, |_, _| None, streams)
         }
     }
 

@@ -55,6 +55,7 @@ impl Timers {
     }
 
     /// Looks at what [`Timers::next`] points to; returns its index if its deadline has come.
+    #[inline(always)]
     pub(crate) fn pop(&mut self) -> Option<u32> {
         let Reverse((time, index)) = self.heap.pop()?;
         self.next = self.heap.peek().map_or(NEVER, |entry| entry.0.0);

@@ -76,7 +76,22 @@ impl PacketFifo {
     }
 
     /// Packets that have left by `now` are no longer in the queue.
+    #[inline]
     fn drop_sent(&mut self, now: Instant) {
+        if self.levels.is_some() {
+            return self.drop_followed(now);
+        }
+        while let Some(sent) = self.queue.front()
+            && sent.departure <= now
+        {
+            self.occupancy -= u64::from(sent.size);
+            self.queue.pop_front();
+        }
+    }
+
+    /// As [`PacketFifo::drop_sent`], where it is followed how long the buffer holds how much.
+    #[inline(never)]
+    fn drop_followed(&mut self, now: Instant) {
         while let Some(&sent) = self.queue.front()
             && sent.departure <= now
         {
@@ -124,6 +139,7 @@ impl PacketFifo {
     }
 
     /// The buffer has held what it holds until `now`.
+    #[inline(never)]
     fn hold_until(&mut self, now: Instant) {
         let held = self.held();
         if let Some(levels) = &mut self.levels {
@@ -200,7 +216,9 @@ impl Fifo for PacketFifo {
     #[inline(always)]
     fn accept(&mut self, at: Instant, cell: &Cell) {
         let (octets, size) = (u64::from(cell.octets) + self.overhead, self.size(cell));
-        self.hold_until(at);
+        if self.levels.is_some() {
+            self.hold_until(at);
+        }
         if let Some(size) = self.last.replace(size) {
             self.queue.push_back(Queued { departure: self.last_departure, size });
         }
