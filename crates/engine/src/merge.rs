@@ -108,7 +108,8 @@ impl Merge {
     ///
     /// # Panics
     /// If they are lent.
-    #[inline]
+    // Not inlined: where much arrives the inputs are lent, see [`Merge::lend`].
+    #[inline(never)]
     pub fn next<C: Item>(&mut self, until: Time, streams: &mut [Stream<C>], train: &mut Train<C>) -> bool {
         match self {
             Self::Sole([input]) => streams[*input].take_before(until, train),

@@ -23,8 +23,15 @@ impl PortCore<Stored> {
     ) -> u64 {
         let (mut units, mut train) = (0, Train::default());
         self.merge.refill(streams);
-        while self.merge.next(until, streams, &mut train) {
+        let mut several = self.merge.lend();
+        while match &mut several {
+            Some(several) => several.next::<false, _>(until, streams, &mut train),
+            None => self.merge.next(until, streams, &mut train),
+        } {
             units += self.arrive(policy, &mut train, streams);
+        }
+        if let Some(several) = several {
+            self.merge.take_back(several);
         }
         self.settle(policy, until, streams);
         units
