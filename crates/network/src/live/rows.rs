@@ -92,8 +92,8 @@ impl Live {
         for cell in port.stored() {
             let vc = port.hops(cell.vc).first().and_then(|&(stream, vci)| self.vc(stream, vci));
             let Some(vc) = vc else { continue };
-            match rows.last_mut().filter(|row| row.place == Whereabouts::Stored && continues(row, vc, &cell))
-            {
+            let same = |row: &&mut Row| (row.link, row.place) == (port.link, Whereabouts::Stored);
+            match rows.last_mut().filter(|row| same(row) && continues(row, vc, &cell)) {
                 Some(row) => row.count += 1,
                 None => rows.push(self.row(port.link, Whereabouts::Stored, vc, cell)),
             }
