@@ -193,16 +193,23 @@ pub struct Stream<C> {
     horizon: Time,
     trains: Vec<Train<C>>,
     /// Trains before this one have been taken.
-    taken: usize,
+    taken: u32,
+    /// For how many trains there is room at first.
+    first_room: u32,
     /// Number of the last item on the sender's grid of slots.
     last: u64,
     /// Items appended since the start.
     pushed: u64,
 }
 
+/// For how many trains a stream has room at first, and if there are more streams than [`MANY`], most of which carry one train at a time.
+const FIRST_ROOM: u32 = 4;
+const FIRST_ROOM_OF_MANY: u32 = 1;
+const MANY: usize = 1 << 18;
+
 impl<C> Default for Stream<C> {
     fn default() -> Self {
-        Self { horizon: 0, trains: Vec::new(), taken: 0, last: 0, pushed: 0 }
+        Self { horizon: 0, trains: Vec::new(), taken: 0, first_room: FIRST_ROOM, last: 0, pushed: 0 }
     }
 }
 
@@ -218,12 +225,19 @@ impl<C: Item> Stream<C> {
         self.horizon = self.horizon.max(horizon);
     }
 
+    /// How many trains have been taken, and are still there.
+    #[inline(always)]
+    fn taken(&self) -> usize {
+        self.taken as usize
+    }
+
     /// Uses the room of trains that were taken again, before it outgrows the cache. To be called when items were taken: fewer
     /// wait then than after the sender's next visit, and they have to be moved.
     #[inline]
     pub(crate) fn reuse_room(&mut self) {
-        if self.taken >= 256 && self.taken * 4 >= self.trains.len() * 3 {
-            self.trains.drain(..self.taken);
+        let taken = self.taken();
+        if taken >= 256 && taken * 4 >= self.trains.len() * 3 {
+            self.trains.drain(..taken);
             self.taken = 0;
         }
     }
@@ -238,7 +252,7 @@ impl<C: Item> Stream<C> {
         let slots = first.wrapping_sub(self.last);
         self.last = last;
         self.pushed += u64::from(train.count);
-        if self.taken < self.trains.len()
+        if self.taken() < self.trains.len()
             && let Some(last) = self.trains.last_mut()
             && last.join(slots, train)
         {
@@ -250,39 +264,43 @@ impl<C: Item> Stream<C> {
         self.trains.push(*train);
     }
 
-    /// Appends a train where there is no room. There is twice the room then; the first time it is room for one, not for four as a vector
-    /// would take: a network may have very many streams with one train on each.
+    /// Appends a train where there is no room: makes some, or twice as much as before.
     #[cold]
     #[inline(never)]
     fn push_into_more(&mut self, train: &Train<C>) {
-        self.trains.reserve_exact(self.trains.len().max(1));
+        let held = self.trains.len();
+        assert!(held < u32::MAX as usize / 2, "{held} trains wait on one stream");
+        let more = if held == 0 { self.first_room } else { (held as u32).max(FIRST_ROOM - 1) };
+        self.trains.reserve_exact(more as usize);
         self.trains.push(*train);
     }
 
     /// The first train.
     #[inline]
     pub(crate) fn first(&self) -> Option<&Train<C>> {
-        self.trains.get(self.taken)
+        self.trains.get(self.taken())
     }
 
     /// The first train, to be taken from.
     #[inline]
     pub(crate) fn first_mut(&mut self) -> Option<&mut Train<C>> {
-        self.trains.get_mut(self.taken)
+        let taken = self.taken();
+        self.trains.get_mut(taken)
     }
 
     /// Lends all trains; those before the place returned with them have been taken.
     #[inline]
     pub(crate) fn lend(&mut self) -> (Vec<Train<C>>, usize) {
-        (std::mem::take(&mut self.trains), std::mem::take(&mut self.taken))
+        (std::mem::take(&mut self.trains), std::mem::take(&mut self.taken) as usize)
     }
 
     /// Takes the trains back of which those before `taken` have been taken now.
     #[inline]
     pub(crate) fn give_back(&mut self, trains: Vec<Train<C>>, taken: usize) {
         assert!(self.trains.is_empty(), "a stream was written to while its trains were lent");
-        (self.trains, self.taken) = (trains, taken);
-        if self.taken == self.trains.len() {
+        let all = taken == trains.len();
+        (self.trains, self.taken) = (trains, taken as u32);
+        if all {
             self.trains.clear();
             self.taken = 0;
         }
@@ -292,7 +310,7 @@ impl<C: Item> Stream<C> {
     #[inline]
     pub(crate) fn remove_first(&mut self) -> Option<Instant> {
         self.taken += 1;
-        if let Some(next) = self.trains.get(self.taken) {
+        if let Some(next) = self.trains.get(self.taken()) {
             return Some(next.first);
         }
         self.trains.clear();
@@ -317,7 +335,7 @@ impl<C: Item> Stream<C> {
     /// Separates the sender's end, for a sender in another part of the network: what is under way stays here.
     #[must_use]
     pub fn split_off_sender(&self) -> Self {
-        Self { horizon: self.horizon, trains: Vec::new(), taken: 0, last: self.last, pushed: self.pushed }
+        Self { trains: Vec::new(), taken: 0, ..*self }
     }
 
     /// Puts the sender's end back, as [`Stream::split_off_sender`] has separated it.
@@ -347,7 +365,7 @@ impl<C: Item> Stream<C> {
     #[inline]
     pub(crate) fn take_over(&mut self, trains: &mut Vec<Train<C>>) -> usize {
         let count = trains.len();
-        if self.taken == self.trains.len() {
+        if self.taken() == self.trains.len() {
             self.trains.clear();
             self.taken = 0;
             std::mem::swap(trains, &mut self.trains);
@@ -372,13 +390,13 @@ impl<C: Item> Stream<C> {
     /// Items not yet taken.
     #[must_use]
     pub fn waiting(&self) -> u64 {
-        self.trains[self.taken..].iter().map(|train| u64::from(train.count)).sum()
+        self.trains[self.taken()..].iter().map(|train| u64::from(train.count)).sum()
     }
 
     /// Trains not yet taken, in the order of their arrival: what a viewer may read.
     #[must_use]
     pub fn trains(&self) -> &[Train<C>] {
-        &self.trains[self.taken..]
+        &self.trains[self.taken()..]
     }
 
     /// Arrival of the first item not yet taken, in whole picoseconds.
@@ -409,7 +427,10 @@ pub struct Streams<C, P = ()> {
 impl<C, P> Streams<C, P> {
     /// These streams, with the contents of what is on them.
     #[must_use]
-    pub fn new(streams: Vec<Stream<C>>, contents: P) -> Self {
+    pub fn new(mut streams: Vec<Stream<C>>, contents: P) -> Self {
+        if streams.len() > MANY {
+            streams.iter_mut().for_each(|stream| stream.first_room = FIRST_ROOM_OF_MANY);
+        }
         Self { streams, contents }
     }
 

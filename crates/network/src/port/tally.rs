@@ -89,14 +89,19 @@ impl Tally {
         self.straight.frames += u64::from(ended);
     }
 
-    /// Sums what [`Tally::add_straight`] has counted; the delays of frames go into `delays`.
-    #[inline(never)]
+    /// Sums what [`Tally::add_straight`] has counted, if it has counted anything; the delays of frames go into `delays`.
+    #[inline(always)]
     pub(super) fn count_straight(&mut self, delays: &mut Histogram) {
-        let Straight { sojourn, units, frames, .. } = std::mem::take(&mut self.straight);
-        if units > 0 {
-            self.add(sojourn, sojourn, units);
-            delays.add_times(sojourn.ps(), frames);
+        if self.straight.units > 0 {
+            self.sum_straight(delays);
         }
+    }
+
+    #[inline(never)]
+    fn sum_straight(&mut self, delays: &mut Histogram) {
+        let Straight { sojourn, units, frames, .. } = std::mem::take(&mut self.straight);
+        self.add(sojourn, sojourn, units);
+        delays.add_times(sojourn.ps(), frames);
     }
 
     /// As [`Tally::add`], where the last sojourn is long, or the longest, or all are looked at.
