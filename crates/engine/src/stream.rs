@@ -270,8 +270,11 @@ impl<C: Item> Stream<C> {
     fn push_into_more(&mut self, train: &Train<C>) {
         let held = self.trains.len();
         assert!(held < u32::MAX as usize / 2, "{held} trains wait on one stream");
-        let more = if held == 0 { self.first_room } else { (held as u32).max(FIRST_ROOM - 1) };
-        self.trains.reserve_exact(more as usize);
+        if held == 0 {
+            self.trains = Vec::with_capacity(self.first_room as usize);
+        } else {
+            self.trains.reserve_exact(held.max(FIRST_ROOM as usize - 1));
+        }
         self.trains.push(*train);
     }
 
