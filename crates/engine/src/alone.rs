@@ -85,8 +85,8 @@ impl Merge {
     pub fn give_back<C: Item>(&mut self, alone: Alone<C>, streams: &mut [Stream<C>]) {
         let stream = &mut streams[alone.stream];
         stream.give_back(alone.trains, alone.next);
-        if let Self::Many(Some(many)) = self {
-            many.replace_only(stream.next_instant());
+        if let Self::Many(many) = self {
+            many.as_mut().expect(NOT_LENT).replace_only(stream.next_instant());
         }
     }
 }

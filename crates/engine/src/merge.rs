@@ -90,17 +90,24 @@ impl Merge {
     }
 
     /// Lends several inputs until [`Merge::take_back`]; `None` if there is one only.
+    ///
+    /// # Panics
+    /// If they are lent.
     #[inline]
     pub fn lend(&mut self) -> Option<Box<Many>> {
         match self {
             Self::Sole(_) => None,
-            Self::Many(many) => many.take(),
+            Self::Many(many) => Some(many.take().expect(NOT_LENT)),
         }
     }
 
     /// Takes back what [`Merge::lend`] has lent.
+    ///
+    /// # Panics
+    /// If nothing was lent.
     #[inline]
     pub fn take_back(&mut self, many: Box<Many>) {
+        assert!(matches!(self, Self::Many(None)), "a merge takes back what it has not lent");
         *self = Self::Many(Some(many));
     }
 

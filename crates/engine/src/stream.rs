@@ -202,9 +202,13 @@ pub struct Stream<C> {
     pushed: u64,
 }
 
-/// For how many trains a stream has room at first, and if there are more streams than [`MANY`], most of which carry one train at a time.
+/// For how many trains a stream has room at first.
 const FIRST_ROOM: u32 = 4;
+
+/// The same where there are more streams than [`MANY`]: most of them carry one train at a time.
 const FIRST_ROOM_OF_MANY: u32 = 1;
+
+/// More streams than this are very many.
 const MANY: usize = 1 << 18;
 
 impl<C> Default for Stream<C> {
@@ -264,12 +268,12 @@ impl<C: Item> Stream<C> {
         self.trains.push(*train);
     }
 
-    /// Appends a train where there is no room: makes some, or twice as much as before.
+    /// Appends a train where there is no room: makes some; then about twice as much as before.
     #[cold]
     #[inline(never)]
     fn push_into_more(&mut self, train: &Train<C>) {
         let held = self.trains.len();
-        assert!(held < u32::MAX as usize / 2, "{held} trains wait on one stream");
+        assert!(held < u32::MAX as usize / 2, "one stream holds {held} trains");
         if held == 0 {
             self.trains = Vec::with_capacity(self.first_room as usize);
         } else {

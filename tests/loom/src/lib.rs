@@ -79,7 +79,7 @@ mod time {
     pub(crate) const NEVER: Time = Time::MAX;
 }
 
-/// Processes that are their inputs and outputs, and what a round says.
+/// Processes that are their inputs and outputs.
 mod visit {
     use crate::{
         stream::{Item, Stream, StreamId, Streams},
@@ -107,13 +107,8 @@ mod visit {
         }
     }
 
-    #[derive(Debug, Clone, Copy)]
-    pub(crate) struct Round {
-        pub(crate) advanced: bool,
-        pub(crate) floor: Time,
-    }
-
     pub(crate) trait Border<C, P> {
+        const BRINGS_MORE: bool;
         fn receive(&mut self, process: usize, streams: &mut Streams<C, P>);
         fn begin_work(&mut self);
         fn send(&mut self, process: usize, visited: bool, streams: &mut Streams<C, P>);
@@ -127,6 +122,10 @@ mod visit {
     impl Plan {
         pub(crate) fn next_event<C: Item>(&self, _: &[Stream<C>], end: Time) -> Time {
             end
+        }
+
+        pub(crate) fn floor(&self) -> Time {
+            0
         }
     }
 

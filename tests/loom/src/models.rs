@@ -113,16 +113,16 @@ fn no_part_jumps_over_a_train_that_is_under_way() {
         // The first part sends a train for time 5, and has nothing to do before 100 itself.
         let other = thread::spawn(move || {
             let (gate, crossing) = &*sender;
-            assert_ne!(gate.enter(0, idle(1, 0, 0)), Outcome::Over);
+            report(gate, 0, idle(1, 0, 0));
             gate.leave(0);
             let mut end = Stream { trains: vec![5], horizon: 6 };
             crossing.send(&mut end, 0);
-            gate.enter(0, idle(100, 1, 0))
+            report(gate, 0, idle(100, 1, 0));
         });
         // The second has nothing to do before 50, but for what it receives.
         let (gate, crossing) = &*shared;
         let mut end = Stream::default();
-        gate.enter(1, idle(50, 0, 0));
+        report(gate, 1, idle(50, 0, 0));
         let mut next = 50;
         if crossing.has_trains() {
             gate.leave(1);
@@ -130,13 +130,18 @@ fn no_part_jumps_over_a_train_that_is_under_way() {
             next = end.trains[0];
         }
         let received = end.trains.len() as u64;
-        gate.enter(1, idle(next, 0, received));
-        let jumped = gate.jump();
+        report(gate, 1, idle(next, 0, received));
         other.join().unwrap();
-        // Both may agree on 1, before the train was sent, and on 5 when it has been received; on nothing later while it is under way.
-        assert!([0, 1, 5].contains(&jumped), "jumped to {jumped}");
-        assert!([0, 1, 5].contains(&gate.jump()), "jumped to {}", gate.jump());
     });
+}
+
+/// A part reports. Both may agree on 1, before the train was sent, and on 5 when it has been received; on nothing later while it is
+/// under way.
+fn report(gate: &Gate, part: usize, idle: Idle) {
+    if gate.enter(part, gate.jumps(), idle) == Outcome::Jump {
+        let jump = gate.jump(part);
+        assert!([1, 5].contains(&jump), "jumped to {jump}");
+    }
 }
 
 #[test]
@@ -154,14 +159,20 @@ fn all_parts_hear_of_a_jump_and_of_the_end() {
                     while !gate.is_over() {
                         let news = threads.news(part);
                         if gate.jumps() != jumps {
-                            assert_eq!(gate.jump(), 10);
+                            assert_eq!(gate.jump(part), 10);
                             (jumps, reported) = (gate.jumps(), false);
                         }
                         if !reported {
-                            reported = true;
                             let next_event = 10 * (part as u64 + 1);
                             let idle = Idle { done: jumps > 0, ..idle(next_event, 0, 0) };
-                            if gate.enter(part, idle) != Outcome::Wait {
+                            let mut outcome = gate.enter(part, jumps, idle);
+                            if part == 0 && outcome == Outcome::Wait && jumps == 0 {
+                                // It visits a process where nothing happens.
+                                gate.leave(part);
+                                outcome = gate.enter(part, jumps, idle);
+                            }
+                            reported = outcome != Outcome::Jumped;
+                            if matches!(outcome, Outcome::Jump | Outcome::Over) {
                                 threads.tell_all();
                             }
                         }

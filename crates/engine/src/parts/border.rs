@@ -137,9 +137,9 @@ impl<'a, C: Item, P, M: Mail<P>> Frontier<'a, C, P, M> {
         if self.jumps == jumps {
             return None;
         }
-        // There is no other jump before this part is idle again.
+        // There is no other jump before this part reports again that it is idle.
         (self.jumps, self.idle) = (jumps, false);
-        Some(self.shared.gate.jump())
+        Some(self.shared.gate.jump(self.part))
     }
 
     /// A round has ended.
@@ -165,8 +165,9 @@ impl<'a, C: Item, P, M: Mail<P>> Frontier<'a, C, P, M> {
             received: self.received,
             done,
         };
-        match self.shared.gate.enter(self.part, idle) {
+        match self.shared.gate.enter(self.part, self.jumps, idle) {
             Outcome::Wait => {}
+            Outcome::Jumped => self.idle = false,
             Outcome::Jump | Outcome::Over => self.shared.threads.tell_all(),
             Outcome::Stuck(at) => assert_progress(false, at),
         }

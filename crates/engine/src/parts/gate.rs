@@ -26,6 +26,8 @@ pub(super) enum Outcome {
     Wait,
     /// All go on from the earliest event of all.
     Jump,
+    /// All have jumped since the part looked last: it has to do so before it can report anything.
+    Jumped,
     /// All parts have reached the end.
     Over,
     /// No part can go on, beyond this time.
@@ -75,9 +77,14 @@ impl Gate {
         self.over.load(Ordering::SeqCst)
     }
 
-    /// Where the last jump went.
-    pub(super) fn jump(&self) -> Time {
-        locked(&self.state).jump
+    /// Where the last jump went, for part `part`, which has learned of it.
+    ///
+    /// # Panics
+    /// If a report of the part stands, though the part goes on: the others would jump over what it does.
+    pub(super) fn jump(&self, part: usize) -> Time {
+        let state = locked(&self.state);
+        assert!(state.idle[part].is_none(), "part {part} goes on behind a report that it is idle");
+        state.jump
     }
 
     /// A clock of a part has moved. One may do so behind the report of its part, to pass a horizon on.
@@ -89,10 +96,15 @@ impl Gate {
         }
     }
 
-    /// Part `part` has nothing to do. If none has, and nothing is under way between them, nothing can happen anywhere before the
-    /// earliest event of all.
-    pub(super) fn enter(&self, part: usize, idle: Idle) -> Outcome {
+    /// Part `part`, which knows of `jumps` jumps, has nothing to do. If none has, and nothing is under way between them, nothing can
+    /// happen anywhere before the earliest event of all.
+    ///
+    /// A part that does not know of the last jump reports nothing: it will go on when it learns of it, and its report would stand.
+    pub(super) fn enter(&self, part: usize, jumps: u64, idle: Idle) -> Outcome {
         let mut state = locked(&self.state);
+        if self.jumps() != jumps {
+            return Outcome::Jumped;
+        }
         state.idle[part] = Some(idle);
         let Some(all) = together(&state.idle) else { return Outcome::Wait };
         if all.done {

@@ -3,14 +3,16 @@
 use std::thread;
 
 use super::{
-    Part,
+    Part, Shared,
+    border::{Crossings, Frontier},
     gate::{Gate, Idle, Outcome},
     run, run_on,
+    threads::Threads,
 };
 use crate::{
     stream::{Item, StreamId, Streams},
     time::Time,
-    visit::{Process, Schedule},
+    visit::{Border, Plan, Process, Schedule},
 };
 
 fn idle(next_event: Time) -> Idle {
@@ -22,10 +24,10 @@ fn idle(next_event: Time) -> Idle {
 #[test]
 fn a_clock_that_moves_behind_a_report_is_progress() {
     let gate = Gate::new(2);
-    for _ in 0..20 {
-        assert_eq!(gate.enter(0, idle(1000)), Outcome::Wait);
+    for jumps in 0..20 {
+        assert_eq!(gate.enter(0, jumps, idle(1000)), Outcome::Wait);
         gate.note_advance();
-        assert_eq!(gate.enter(1, idle(1000)), Outcome::Jump);
+        assert_eq!(gate.enter(1, jumps, idle(1000)), Outcome::Jump);
     }
 }
 
@@ -33,8 +35,9 @@ fn a_clock_that_moves_behind_a_report_is_progress() {
 fn jumps_that_lead_nowhere_end() {
     let gate = Gate::new(2);
     let both = |at| {
-        assert_eq!(gate.enter(0, idle(at)), Outcome::Wait);
-        gate.enter(1, idle(at))
+        let jumps = gate.jumps();
+        assert_eq!(gate.enter(0, jumps, idle(at)), Outcome::Wait);
+        gate.enter(1, jumps, idle(at))
     };
     let outcomes = [10, 10, 10, 20, 20, 20, 20].map(both);
     assert_eq!(outcomes[..6], [Outcome::Jump; 6]);
@@ -93,6 +96,34 @@ fn ticking(number: usize) -> Vec<Part<Ticks, (), (), ()>> {
         mail: (),
     };
     (0..number).map(|_| part()).collect()
+}
+
+/// A part that learns of a jump goes on. It must not have reported before it knew of it, or the others jump again while it works, over
+/// what it does.
+#[test]
+fn a_part_that_goes_on_has_no_report() {
+    let mut parts = ticking(2);
+    let (crossings, gate, threads) = (Crossings::between(&parts), Gate::new(2), Threads::new(2));
+    let shared = Shared { crossings, gate, threads };
+    let [first, second] = &mut parts[..] else { panic!("two parts") };
+    let plan =
+        |part: &mut Part<_, _, _, ()>| Plan::new(&part.processes, &mut part.streams, &part.schedule, 1000);
+    let plans = [plan(first), plan(second)];
+    let mut there = [Frontier::new(0, &shared, &mut first.mail), Frontier::new(1, &shared, &mut second.mail)];
+    let [one, other] = &mut there;
+    one.rest(&plans[0], &first.streams, false, 1000);
+    other.rest(&plans[1], &second.streams, false, 1000);
+    assert_eq!(shared.gate.jumps(), 1);
+    // It has visited a process where nothing happened, and does not know of the jump.
+    one.begin_work();
+    one.rest(&plans[0], &first.streams, false, 1000);
+    assert_eq!(one.look_around(0), Some(0));
+    // Now it may have something to do.
+    assert_eq!(other.look_around(0), Some(0));
+    other.rest(&plans[1], &second.streams, false, 1000);
+    assert_eq!(shared.gate.jumps(), 1, "all have jumped while a part goes on");
+    one.rest(&plans[0], &first.streams, false, 1000);
+    assert_eq!(shared.gate.jumps(), 2);
 }
 
 /// A stack that no address space has room for: the system refuses such a thread.

@@ -304,10 +304,10 @@ impl<F: Fifo> PortCore<Computed<F>> {
         count
     }
 
-    /// As [`PortCore::serve`]. `OBSERVED`: what has to look at units; `INTERLEAVED`: as for
+    /// As [`PortCore::serve`]. `OBSERVED`: what has to look at units; `TURNS`: as for
     /// [`Many::next`].
     #[inline(never)]
-    fn run<const OBSERVED: u8, const INTERLEAVED: bool, P: BufferPolicy>(
+    fn run<const OBSERVED: u8, const TURNS: bool, P: BufferPolicy>(
         &mut self,
         policy: &mut P,
         until: Time,
@@ -316,10 +316,10 @@ impl<F: Fifo> PortCore<Computed<F>> {
         streams: &mut Streams,
     ) -> u64 {
         let (mut units, mut train, mut bursts) = (0, Train::default(), self.service.lend_bursts());
-        while inputs.next::<INTERLEAVED, _>(until, streams, &mut train) {
+        while inputs.next::<TURNS, _>(until, streams, &mut train) {
             units += self.on_train::<OBSERVED, P>(policy, &mut train, tally, streams);
             if OBSERVED == NOTHING
-                && !(INTERLEAVED || F::PACKETS)
+                && !(TURNS || F::PACKETS)
                 && let Some(rounds) = inputs.rounds(until, streams, &mut bursts)
             {
                 units += u64::from(rounds) * bursts.len() as u64;

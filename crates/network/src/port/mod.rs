@@ -133,7 +133,7 @@ pub(crate) enum Location {
 
 /// A port of any form.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "most ports of a large network are of cells")]
+#[expect(clippy::large_enum_variant, reason = "ports of cells have their state at hand")]
 enum AnyCore {
     Cells(PortCore<Computed<CellFifo>>),
     // Longer than that of cells: a network of cells need not have the room.

@@ -8,10 +8,11 @@ use celltrain_engine::{
 use crate::measures::{Histogram, Levels};
 
 /// Units that found the link idle, one after the other, and were as long on it.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone, Copy)]
 struct Straight {
-    /// The time of each, and of packets the octets.
+    /// The time of each.
     sojourn: Span,
+    /// The octets of each, if they are packets.
     octets: u32,
     units: u64,
     /// Frames that they end of which the delay is to be counted now.
@@ -99,7 +100,8 @@ impl Tally {
 
     #[inline(never)]
     fn sum_straight(&mut self, delays: &mut Histogram) {
-        let Straight { sojourn, units, frames, .. } = std::mem::take(&mut self.straight);
+        let Straight { sojourn, octets, units, frames } = self.straight;
+        self.straight = Straight { sojourn, octets, ..Straight::default() };
         self.add(sojourn, sojourn, units);
         delays.add_times(sojourn.ps(), frames);
     }

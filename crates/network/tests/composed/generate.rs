@@ -286,7 +286,7 @@ fn per_second(period: Time) -> f64 {
 
 /// Events of a source that are no cells, a second.
 fn event_rate(graph: &Graph, flow: &Flow) -> f64 {
-    let rates = flow.route.iter().map(|&link| graph.links[link].rate);
+    let rates = flow.route.iter().map(|&link| graph.links[link].fastest());
     let slowest = rates.min().expect("a route has a link");
     // What is lost for good is sent again and again.
     let timeouts = if flow.traffic.uses_tcp() { per_second(flow.tcp.rto_max) } else { 0.0 };

@@ -7,7 +7,7 @@ use celltrain_engine::{Time, random::Randomness, visit::Schedule};
 use celltrain_network::{
     Experiment, Options, RunResult,
     network::Network,
-    scenario::{Framing, Graph, Scenario, ScenarioError},
+    scenario::{Framing, Graph, Link, NodeKind, Scenario, ScenarioError},
 };
 
 use crate::{captures, measures, panics::caught, ports, stops, watched};
@@ -164,15 +164,20 @@ impl Trial {
     }
 
     /// How many rounds of visits a run may take: a round takes the network at least as far as the shortest way of anything
-    /// from one process to the next, or to the next event.
+    /// from one process to the next, or to the next event, or as far as the fastest link carries a quarter of a million cells.
     pub(crate) fn most_rounds(&self) -> u64 {
         let pauses = self.scenario.spec().switch.memory.is_some_and(|memory| memory.pause.is_some());
-        let shortest = |link: &celltrain_network::scenario::Link| {
-            // A cell, or a packet of 40 bytes. A pause takes the delay alone.
-            let bits = if pauses { 0.0 } else { 320.0 };
-            link.shortest_delay.ps() as f64 + bits / link.fastest().0 as f64 * 1e12
+        let to_switch = |link: &Link| self.graph.nodes[link.to].kind == NodeKind::Switch;
+        let on_link = |link: &Link, bits: f64| bits / link.fastest().0 as f64 * 1e12;
+        let shortest = |link: &Link| {
+            let delay = link.shortest_delay.ps();
+            // A cell, or a packet of 40 bytes. A pause takes the delay alone, and never goes over a link that has none.
+            let paused = pauses && delay > 0 && to_switch(link);
+            delay as f64 + if paused { 0.0 } else { on_link(link, 320.0) }
         };
-        let step = self.graph.links.iter().map(shortest).fold(f64::INFINITY, f64::min).max(1.0);
+        let visit = |link: &Link| on_link(link, 250_000.0 * 424.0);
+        let steps = self.graph.links.iter().flat_map(|link| [shortest(link), visit(link)]);
+        let step = steps.fold(f64::INFINITY, f64::min).max(1.0);
         let steps = self.scenario.spec().duration.ps() as f64 / step;
         let samples = self.scenario.spec().duration.ps() / self.scenario.spec().sample.ps().max(1);
         100_000 + 20 * steps.min(1e15) as u64 + 4 * samples

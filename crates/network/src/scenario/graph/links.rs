@@ -166,7 +166,8 @@ impl Ports {
 /// How a link differs from `[link]`, and the parameters that came of it.
 type Known<'a> = (&'a LinkOverride, Arc<LinkParams>);
 
-/// What the links of a network are like, made once for those that are alike.
+/// What the links of a network are like, made once for those that are alike and follow each other. A network in which kinds of links
+/// alternate, or whose links run by clocks of their own, shares nothing; it only takes more memory.
 struct Kinds<'a> {
     spec: &'a Spec,
     /// Of hosts, and of switches.
