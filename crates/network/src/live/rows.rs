@@ -167,8 +167,7 @@ switch = { buffer = "100 cells", discard.policy = "epd" }
 traffic = { kind = "greedy" }
 "#;
 
-    /// Whoever looks often enough sees each cell in an output stream once, whatever came of the train that it is in: it has grown, or some of it
-    /// has been taken.
+    /// Frequent looks show each cell of an output stream once, also when its train has grown or lost its first cells since the look before.
     #[test]
     fn each_cell_is_new_once() {
         let scenario = Scenario::from_toml(LONG, "long.toml", &[]).unwrap();
