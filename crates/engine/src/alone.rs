@@ -42,6 +42,19 @@ impl<C: Item + Default> Alone<C> {
         self.trains.get_mut(self.next - 1).map(|train| (train, end))
     }
 
+    /// The trains that are next, to be looked at; [`Alone::pass`] takes some of them.
+    #[inline(always)]
+    pub fn rest(&mut self) -> &mut [Train<C>] {
+        &mut self.trains[self.next..]
+    }
+
+    /// Takes the next `count` trains.
+    #[inline(always)]
+    pub fn pass(&mut self, count: usize) {
+        self.next += count;
+        assert!(self.next <= self.trains.len(), "more trains are taken than there are");
+    }
+
     /// Splits the next train at `until`.
     #[cold]
     fn part(&mut self, until: Time) -> &mut Train<C> {

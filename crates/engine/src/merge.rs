@@ -285,16 +285,22 @@ impl Many {
         bursts.clear();
         for _ in 0..inputs {
             let first = self.keys.first()?;
-            let head = streams[self.inputs[first.input() as usize]].first_mut()?;
+            let stream = &mut streams[self.inputs[first.input() as usize]];
+            let head = stream.first_mut()?;
             bursts.push(Train { count: rounds, ..*head });
-            head.advance(rounds);
-            self.keys.replace_first::<false>(first.at(head.first));
+            if head.count > rounds {
+                head.advance(rounds);
+                self.keys.replace_first::<false>(first.at(head.first));
+            } else if let Some(next) = stream.remove_first() {
+                self.keys.replace_first::<false>(first.at(next));
+            } else {
+                self.starve(first);
+            }
         }
         Some(rounds)
     }
 
-    /// How many inputs take turns, and how many whole rounds there are of them, at least two of each. The last item of each
-    /// train stays.
+    /// How many inputs take turns, and how many whole rounds there are of them, at least two of each.
     fn count_rounds<C: Item>(&self, until: Time, slot: Slot, streams: &[Stream<C>]) -> Option<(usize, u32)> {
         let first = self.keys.first()?;
         let round_end = first.at(first.arrival().plus(slot));
@@ -310,14 +316,20 @@ impl Many {
             if !head.makes_rounds() || head.slot != slot || last.is_some_and(ties) {
                 return None;
             }
-            rounds = rounds.min(head.count - 1);
+            rounds = rounds.min(head.count);
             (inputs, last) = (inputs + 1, Some(key));
         }
-        // The last item of the last round arrives before the limit.
+        // The last item of the last round arrives before the limit, and before what comes behind a train that ends then.
         let last = last.filter(|&last| last < limit)?;
-        if last.at(last.arrival().plus_slots(slot, u64::from(rounds - 1))) >= limit {
+        let end = |rounds: u32| last.at(last.arrival().plus_slots(slot, u64::from(rounds - 1)));
+        if end(rounds) >= limit {
             rounds = limit.limit_of(last).since(last.arrival()).slots(slot) as u32;
         }
+        let ends_late = |&key: &Key| {
+            let [head, next, ..] = streams[self.inputs[key.input() as usize]].trains() else { return false };
+            head.count == rounds && key.at(next.first).under(self.ties) <= end(rounds).under(self.ties)
+        };
+        rounds -= u32::from(self.keys.near().iter().rev().take(inputs).any(ends_late));
         (inputs > 1 && rounds > 1).then_some((inputs, rounds))
     }
 }

@@ -140,10 +140,26 @@ impl<C: Item> Train<C> {
         }
     }
 
-    /// Whether it can give two items to rounds and keep one, evenly spaced.
+    /// Whether it can give two items to rounds, evenly spaced.
     #[inline]
     pub(crate) fn makes_rounds(&self) -> bool {
-        self.count > 2 && self.gaps == 0
+        self.count > 1 && self.gaps == 0
+    }
+
+    /// Adds an item at the end, behind `gap` slots beyond the usual one, if it can be part of this train.
+    #[inline(always)]
+    fn join_one(&mut self, gap: u64, item: &C) -> bool {
+        if !item.follows(&self.item, self.count) {
+            return false;
+        }
+        if gap != 0 {
+            if self.count > MAX_GAPS {
+                return false;
+            }
+            self.gaps |= gap << (4 * (self.count - 1));
+        }
+        self.count += 1;
+        true
     }
 
     /// Adds the items of `other` at the end, the first of them `slots` slots after the last one here, if they can be part of
@@ -262,6 +278,39 @@ impl<C: Item> Stream<C> {
         {
             return;
         }
+        if self.trains.len() == self.trains.capacity() {
+            return self.push_into_more(train);
+        }
+        self.trains.push(*train);
+    }
+
+    /// As [`Stream::push`], of a single item, which arrives at `first` and has this number on the sender's grid of a `slot`.
+    #[inline(always)]
+    pub fn push_one(&mut self, number: u64, first: Instant, slot: Slot, item: C) {
+        assert!(first.ps() >= self.horizon, "an item arrives before the horizon of its stream");
+        let gap = number.wrapping_sub(self.last).wrapping_sub(1);
+        self.last = number;
+        self.pushed += 1;
+        if gap <= MAX_GAP
+            && self.taken() < self.trains.len()
+            && let Some(last) = self.trains.last_mut()
+            && last.join_one(gap, &item)
+        {
+            return;
+        }
+        let train = Train { first, slot, gaps: 0, count: 1, item };
+        if self.trains.len() == self.trains.capacity() {
+            return self.push_into_more(&train);
+        }
+        self.trains.push(train);
+    }
+
+    /// As [`Stream::push`], of a train that does not join the last one.
+    #[inline(always)]
+    pub fn push_apart(&mut self, last: u64, train: &Train<C>) {
+        assert!(train.first.ps() >= self.horizon, "a train arrives before the horizon of its stream");
+        self.last = last;
+        self.pushed += u64::from(train.count);
         if self.trains.len() == self.trains.capacity() {
             return self.push_into_more(train);
         }

@@ -134,9 +134,8 @@ impl<F: Fifo> PortCore<Computed<F>> {
         }
     }
 
-    /// Interleaved trains arrive. The policy is asked about the first round. If it accepts that and
-    /// will accept the rest, and there is room for all, the others follow at once: the link is busy from the first round on,
-    /// because a round comes at least as fast as it leaves.
+    /// Interleaved trains arrive. Where each continues a frame and the policy accepts the rest of all, they are accepted together. Otherwise
+    /// the policy is asked about the first round; the rest may follow at once then.
     #[inline(never)]
     pub(super) fn on_rounds<P: BufferPolicy>(
         &mut self,
@@ -147,41 +146,57 @@ impl<F: Fifo> PortCore<Computed<F>> {
         streams: &mut Streams,
     ) {
         let (fifo, cells) = (self.service.fifo.of_cells(), bursts.len() as u64);
-        let mut whole = Instant::default().plus(bursts[0].slot)
+        let whole = Instant::default().plus(bursts[0].slot)
             <= Instant::default().plus_slots(fifo.slot(), cells)
             && fifo.has_room(bursts[0].first, u64::from(rounds) * cells);
-        for burst in &mut *bursts {
-            if self.admit::<false, P>(policy, burst.first, &mut burst.item) {
-                whole &= policy.accepts_rest(&burst.item);
-                self.accept(&mut Train::single(burst.first, burst.item), tally, streams);
-            } else {
-                whole = false;
-            }
-            burst.drop_first(burst.first.plus(burst.slot));
+        if whole && self.continue_at_once(policy, bursts) {
+            return self.accept_rounds(rounds, bursts, tally, streams);
         }
-        if whole && self.parts(bursts) {
-            self.accept_rounds(rounds - 1, bursts, tally, streams);
-        } else {
-            for _ in 1..rounds {
-                for burst in &mut *bursts {
-                    let mut cell = Train::single(burst.first, burst.item);
-                    if whole {
-                        self.accept(&mut cell, tally, streams);
-                    } else {
-                        self.on_unit::<NOTHING, P>(policy, &mut cell, tally, streams);
-                    }
-                    burst.drop_first(burst.first.plus(burst.slot));
-                }
+        if self.ask_first_round(policy, bursts, tally, streams) && whole {
+            return self.accept_rounds(rounds - 1, bursts, tally, streams);
+        }
+        for _ in 1..rounds {
+            for burst in &mut *bursts {
+                let mut cell = Train::single(burst.first, burst.item);
+                self.on_unit::<NOTHING, P>(policy, &mut cell, tally, streams);
+                burst.drop_first(burst.first.plus(burst.slot));
             }
         }
     }
 
-    /// Whether every burst goes another way, in one train: its cells may not be too far apart for that.
-    fn parts(&self, bursts: &[Train<Cell>]) -> bool {
-        let output = |burst: &Train<Cell>| self.entries[burst.item.vc as usize].output;
-        let different =
-            |place: usize| bursts[..place].iter().all(|other| output(other) != output(&bursts[place]));
-        bursts.len() <= 16 && (1..bursts.len()).all(different)
+    /// Whether each of `bursts` continues a frame of which the policy accepts the rest, and the first cell of each finds the link busy:
+    /// then all do, if a round comes at least as fast as it leaves.
+    fn continue_at_once<P: BufferPolicy>(&self, policy: &P, bursts: &[Train<Cell>]) -> bool {
+        let (mut free, slot) = (self.service.fifo.last_departure(), self.service.fifo.slot());
+        bursts.iter().all(|Train { first, item, .. }| {
+            let busy = free >= *first;
+            free = free.plus(slot);
+            busy && item.ecn == Ecn::NotCapable
+                && item.kind == Kind::Data
+                && !self.entries[item.vc as usize].at_frame_start
+                && policy.accepts_rest(item)
+        })
+    }
+
+    /// Asks about the first cell of each of `bursts`, and takes it off; whether the rest of all is accepted as long as there is room.
+    fn ask_first_round<P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        bursts: &mut [Train<Cell>],
+        tally: &mut Tally,
+        streams: &mut Streams,
+    ) -> bool {
+        let mut all = true;
+        for burst in bursts {
+            if self.admit::<false, P>(policy, burst.first, &mut burst.item) {
+                all &= policy.accepts_rest(&burst.item);
+                self.accept(&mut Train::single(burst.first, burst.item), tally, streams);
+            } else {
+                all = false;
+            }
+            burst.drop_first(burst.first.plus(burst.slot));
+        }
+        all
     }
 
     /// Accepts all cells of `bursts`, which arrive while the link is busy and are interleaved on it as they arrive.
@@ -193,21 +208,60 @@ impl<F: Fifo> PortCore<Computed<F>> {
         streams: &mut Streams,
     ) {
         let (fifo, turns) = (self.service.fifo.of_cells(), bursts.len() as u64);
-        for burst in bursts {
-            fifo.extend(1);
-            let (first, number) = (fifo.last_departure(), fifo.last_number());
-            let slots = turns * u64::from(rounds - 1);
-            let last = first.plus_slots(fifo.slot(), slots).since(burst.arrival(rounds - 1));
-            tally.add(first.since(burst.first), last, u64::from(rounds));
+        let (slot, begin, number) = (fifo.slot(), fifo.last_departure(), fifo.last_number());
+        fifo.extend(turns * u64::from(rounds));
+        let slots = turns * u64::from(rounds - 1);
+        let parts = self.parts(bursts);
+        if !parts {
+            self.interleave(rounds, bursts, begin, number, streams);
+        }
+        for (burst, place) in bursts.iter().zip(1..) {
+            let first = begin.plus_slots(slot, place);
+            let departure = first.plus_slots(slot, slots);
+            let sojourn = departure.since(burst.arrival(rounds - 1));
+            tally.add(first.since(burst.first), sojourn, u64::from(rounds));
             let entry = &mut self.entries[burst.item.vc as usize];
             entry.accepted[usize::from(burst.item.clp)] += u64::from(rounds);
-            let item = Cell { vc: entry.next_vc, ..burst.item };
-            let gaps = Train::<Cell>::even_gaps(turns, rounds);
-            let first = first.delayed(self.delay);
-            let burst = Train { first, slot: fifo.slot(), gaps, count: rounds, item };
-            streams[entry.output].push(number, number.wrapping_add(slots), &burst);
+            if parts {
+                let item = Cell { vc: entry.next_vc, ..burst.item };
+                let gaps = Train::<Cell>::even_gaps(turns, rounds);
+                let (number, first) = (number.wrapping_add(place), first.delayed(self.delay));
+                let train = Train { first, slot, gaps, count: rounds, item };
+                streams[entry.output].push(number, number.wrapping_add(slots), &train);
+            }
+            if u32::from(burst.item.position) + rounds == u32::from(burst.item.length) {
+                entry.at_frame_start = true;
+                self.end_frame(departure, sojourn, burst.item.vc, Kind::Data);
+            }
         }
-        fifo.extend(turns * u64::from(rounds - 1));
+    }
+
+    /// Sends the cells of `bursts`, which were accepted, in turn, behind the one that leaves at `free` and has this number.
+    fn interleave(
+        &self,
+        rounds: u32,
+        bursts: &[Train<Cell>],
+        mut free: Instant,
+        mut number: u64,
+        streams: &mut Streams,
+    ) {
+        let slot = self.service.fifo.slot();
+        for round in 0..rounds as u16 {
+            for Train { item, .. } in bursts {
+                let entry = &self.entries[item.vc as usize];
+                (free, number) = (free.plus(slot), number.wrapping_add(1));
+                let cell = Cell { vc: entry.next_vc, position: item.position + round, ..*item };
+                streams[entry.output].push_one(number, free.delayed(self.delay), slot, cell);
+            }
+        }
+    }
+
+    /// Whether every burst goes another way, in one train: its cells may not be too far apart for that.
+    fn parts(&self, bursts: &[Train<Cell>]) -> bool {
+        let output = |burst: &Train<Cell>| self.entries[burst.item.vc as usize].output;
+        let different =
+            |place: usize| bursts[..place].iter().all(|other| output(other) != output(&bursts[place]));
+        bursts.len() <= 16 && (1..bursts.len()).all(different)
     }
 
     /// Whether `train` comes in slots of the link, and each of its cells finds that idle and has left when the next one comes.
@@ -230,7 +284,7 @@ impl<F: Fifo> PortCore<Computed<F>> {
     fn accept_straight(&mut self, train: &mut Train<Cell>, tally: &mut Tally, streams: &mut Streams) {
         let (fifo, vc, slots) =
             (self.service.fifo.of_cells(), train.item.vc, train.slots_to(train.count - 1));
-        let (number, last) = (fifo.go_straight(train.first, slots), fifo.last_departure());
+        let (number, last) = (fifo.go_straight(train.first, train.last(), slots), fifo.last_departure());
         let sojourn = Span::of_slots(train.slot, 1);
         let entry = &mut self.entries[vc as usize];
         entry.accepted[usize::from(train.item.clp)] += u64::from(train.count);
@@ -240,7 +294,7 @@ impl<F: Fifo> PortCore<Computed<F>> {
         streams[entry.output].push(number, number.wrapping_add(slots), train);
         self.note_end(last.before(sojourn), vc);
         let counted = !self.keep_delay(last, sojourn);
-        tally.add_straight(train.count, counted);
+        tally.add_straight(train.count.into(), counted.into());
     }
 
     /// Accepts all cells of `train`, which depart as a burst with `gaps`.

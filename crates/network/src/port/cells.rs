@@ -47,15 +47,21 @@ impl CellFifo {
         self.last_number = self.last_number.wrapping_add(slots);
     }
 
-    /// Cells that come in slots of this link all find it idle behind the last one, the first at `first`, the last of them `slots` slots
-    /// later. Returns the number of the first one's departure.
+    /// Cells that come in slots of this link all find it idle behind the last one, the first at `first`, the last of them at `last`, `slots`
+    /// slots later. Returns the number of the first one's departure.
     #[inline(always)]
-    pub(super) fn go_straight(&mut self, first: Instant, slots: u64) -> u64 {
+    pub(super) fn go_straight(&mut self, first: Instant, last: Instant, slots: u64) -> u64 {
         let behind = if self.last_departure == first { 1 } else { APART };
         let number = self.last_number.wrapping_add(behind);
-        self.last_departure = first.plus_slots(self.slot, slots + 1);
+        self.last_departure = last.plus(self.slot);
         self.last_number = number.wrapping_add(slots);
         number
+    }
+
+    /// Cells that found the link idle have been sent: the last one leaves at `departure`, and has this number.
+    #[inline(always)]
+    pub(super) fn reach(&mut self, departure: Instant, number: u64) {
+        (self.last_departure, self.last_number) = (departure, number);
     }
 
     /// Cells come behind the last one that all find the link idle, the last of them `slots` times a `slot` later. They are on no grid of

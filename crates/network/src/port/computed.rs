@@ -70,6 +70,12 @@ impl<F: Fifo> Computed<F> {
         Self { fifo, longest, most: 0, runs_until: 0, aside: None, per_vc: vcs.map(new) }
     }
 
+    /// What leaves up to this time is certain to leave while the network runs on.
+    #[inline(always)]
+    pub(super) fn runs_until(&self) -> Time {
+        self.runs_until
+    }
+
     /// The last unit, which was accepted, is to be reported when it leaves.
     pub(super) fn keep_until_departure(&mut self, unit: Unit) {
         let departure = self.fifo.last_departure();
@@ -273,7 +279,11 @@ impl<F: Fifo> PortCore<Computed<F>> {
         streams: &mut Streams,
     ) -> u64 {
         let mut units = 0;
-        while let Some(train) = alone.next(until) {
+        loop {
+            if OBSERVED == NOTHING && !F::PACKETS {
+                units += self.run_straight(policy, until, alone, tally, streams);
+            }
+            let Some(train) = alone.next(until) else { break };
             units += self.on_train::<OBSERVED, P>(policy, train, tally, streams);
         }
         units

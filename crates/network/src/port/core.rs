@@ -25,6 +25,12 @@ pub(super) struct PortCore<S> {
     pub(super) log: Option<Box<DiscardLog>>,
 }
 
+/// What [`PortCore::note_end`] mixes in.
+#[inline(always)]
+pub(super) fn end_word(at: Instant, vc: u32) -> u64 {
+    at.ps() ^ u64::from(vc) << 48
+}
+
 impl PortCore<()> {
     /// The same with a service.
     pub(super) fn serving<S>(self, service: S) -> PortCore<S> {
@@ -38,7 +44,7 @@ impl<S> PortCore<S> {
     /// is not always known yet.
     #[inline]
     pub(super) fn note_end(&mut self, at: Instant, vc: u32) {
-        self.fingerprint.mix(at.ps() ^ u64::from(vc) << 48);
+        self.fingerprint.mix(end_word(at, vc));
     }
 
     /// The end of the rate allocator's interval, if that has come at `now`.

@@ -39,7 +39,7 @@ impl<F: Fifo> PortCore<Computed<F>> {
         packet.item.vc = entry.next_vc;
         streams[entry.output].push(number, number, packet);
         self.note_end(at, vc);
-        tally.add_straight(1, !self.keep_delay(departure, sojourn));
+        tally.add_straight(1, u64::from(!self.keep_delay(departure, sojourn)));
     }
 }
 

@@ -21,6 +21,7 @@ mod queues;
 mod service;
 mod sharing;
 mod stored;
+mod straight;
 mod tally;
 mod watch;
 

@@ -61,6 +61,15 @@ impl Tally {
         };
     }
 
+    /// Counts the sojourns of `times` times `count` units, which grow evenly from `first` to `last` each time.
+    #[inline(always)]
+    pub(super) fn add_rows(&mut self, first: Span, last: Span, count: u64, times: u64) {
+        if last > self.usual {
+            return (0..times).for_each(|_| self.add_unusual(first, last, count));
+        }
+        self.short = self.short.plus(Span::default().plus_run(first, last, count), times);
+    }
+
     /// Whether cells that spend a slot each may be counted together.
     #[inline(always)]
     pub(super) fn counts_together(&self) -> bool {
@@ -85,9 +94,9 @@ impl Tally {
 
     /// Counts a packet, or the `count` cells of a frame, that find the link idle; `ended`: the delay of the frame too.
     #[inline(always)]
-    pub(super) fn add_straight(&mut self, count: u32, ended: bool) {
-        self.straight.units += u64::from(count);
-        self.straight.frames += u64::from(ended);
+    pub(super) fn add_straight(&mut self, count: u64, ended: u64) {
+        self.straight.units += count;
+        self.straight.frames += ended;
     }
 
     /// Sums what [`Tally::add_straight`] has counted, if it has counted anything; the delays of frames go into `delays`.
