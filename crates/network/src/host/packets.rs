@@ -1,9 +1,6 @@
 //! Packets inside a host: in from the network through the IP layer and the processor to TCP, and out the other way.
 
-use celltrain_atm::{
-    Cell,
-    aal5::{self, Delivery},
-};
+use celltrain_atm::{Cell, aal5};
 use celltrain_engine::{Instant, Time, stream::Train, time::NEVER};
 use celltrain_tcp::{Ecn, Segment};
 
@@ -78,19 +75,19 @@ impl HostParts {
 }
 
 impl Host {
-    /// The last cells of a frame have arrived.
+    /// The last cells of a frame have arrived, and what else arrived since the last end mark was not of it: all was carried for nothing.
+    #[inline(never)]
+    pub(super) fn on_corrupt(&mut self, now: Time, vc: u32, cells: u32) {
+        self.fingerprint.mix(now ^ u64::from(vc) << 48);
+        self.parts.incoming[vc as usize].stats.useless_cells += u64::from(cells);
+    }
+
+    /// All cells of frame `number` have arrived.
     // Inlined by force, as is what becomes of most packets: what others need is in functions of its own.
     #[inline(always)]
-    pub(super) fn on_delivery(&mut self, now: Time, cell: &Cell, delivery: Delivery, streams: &mut Streams) {
+    pub(super) fn on_frame(&mut self, now: Time, cell: &Cell, number: u32, streams: &mut Streams) {
         let incoming = &mut self.parts.incoming[cell.vc as usize];
         self.fingerprint.mix(now ^ u64::from(cell.vc) << 48);
-        let number = match delivery {
-            Delivery::Corrupt(cells) => {
-                incoming.stats.useless_cells += u64::from(cells);
-                return;
-            }
-            Delivery::Frame(number) => number,
-        };
         incoming.stats.frames += 1;
         incoming.stats.useful_cells += u64::from(cell.length);
         self.fingerprint.mix(u64::from(number));
@@ -299,6 +296,19 @@ impl Host {
         packet.sent = at;
         vc.check_number(number);
         let frame = frame_of(segment, vc.framing, self.parts.aal5);
-        self.send_cells(Instant::at(at), endpoint.outgoing, frame, frame.length, streams);
+        self.send_frame(at, endpoint.outgoing, frame, streams);
+    }
+
+    /// Sends a whole frame on a VC: to the network interface, or to the VC's ABR source.
+    #[inline(always)]
+    fn send_frame(&mut self, at: Time, outgoing: u32, frame: Cell, streams: &mut Streams) {
+        let outgoing = &mut self.parts.outgoing[outgoing as usize];
+        let (item, count) = (outgoing.next(frame, frame.length), u32::from(frame.length));
+        match outgoing.abr {
+            Some(source) => self.enqueue(at, source, item, count),
+            None => {
+                streams[outgoing.stream].push(0, 0, &Train { count, ..Train::single(Instant::at(at), item) })
+            }
+        }
     }
 }
