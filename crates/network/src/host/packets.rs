@@ -4,7 +4,7 @@ use celltrain_atm::{Cell, aal5};
 use celltrain_engine::{Instant, Time, stream::Train, time::NEVER};
 use celltrain_tcp::{Ecn, Segment};
 
-use super::{Host, HostParts, Pace, mark_of};
+use super::{Host, HostParts, Pace, mark_of, timers::Timers};
 use crate::{
     flight::{Packet, Streams},
     scenario::Framing,
@@ -60,17 +60,30 @@ fn frame_of(segment: &Segment, framing: Framing, aal5: aal5::Params) -> Cell {
     Cell { length, octets, ecn: mark_of(segment.ecn), ..Cell::default() }
 }
 
+/// What follows when a packet has come to its endpoint.
+enum Taken {
+    /// Nothing.
+    Silently,
+    /// The endpoint may have something to send.
+    ToAnswer(u32),
+    /// The processor has it first, or an endpoint that has more to do than TCP.
+    NotYet(Packet),
+}
+
 impl HostParts {
-    /// TCP takes in a packet, and its endpoint is returned, which may have something to send; or the packet, if the processor or a short flow
-    /// has it first.
+    /// TCP takes in a packet, unless something else has it first.
     #[inline(always)]
-    fn take_straight(&mut self, now: Time, packet: &Packet) -> Result<u32, Packet> {
-        let endpoint = &mut self.endpoints[packet.endpoint as usize];
+    fn take_straight(&mut self, timers: &mut Timers, now: Time, packet: &Packet) -> Taken {
+        let index = packet.endpoint;
+        let endpoint = &mut self.endpoints[index as usize];
         if endpoint.processing(Way::In).is_some() || endpoint.member.is_some() {
-            return Err(*packet);
+            return Taken::NotYet(*packet);
         }
-        endpoint.tcp.on_segment(now, &packet.segment);
-        Ok(packet.endpoint)
+        if endpoint.tcp.takes(now, &packet.segment) {
+            return Taken::ToAnswer(index);
+        }
+        timers.set(index, endpoint.tcp.next_timeout().unwrap_or(NEVER));
+        Taken::Silently
     }
 }
 
@@ -116,16 +129,17 @@ impl Host {
         if let Some(ip) = ip {
             return ip.enter(now, InIpLayer::In { payloads, number });
         }
-        let taken = self.parts.take_straight(now, packet);
+        let taken = self.parts.take_straight(&mut self.timers, now, packet);
         self.go_on(now, taken, streams);
     }
 
-    /// What follows when [`HostParts::take_straight`] has taken a packet in, or has not.
+    /// What follows [`HostParts::take_straight`].
     #[inline(always)]
-    fn go_on(&mut self, now: Time, taken: Result<u32, Packet>, streams: &mut Streams) {
+    fn go_on(&mut self, now: Time, taken: Taken, streams: &mut Streams) {
         match taken {
-            Ok(endpoint) => self.send_due(now, endpoint, streams),
-            Err(packet) => self.take_in_by_stages(now, packet, streams),
+            Taken::Silently => {}
+            Taken::ToAnswer(endpoint) => self.send_due(now, endpoint, streams),
+            Taken::NotYet(packet) => self.take_in_by_stages(now, packet, streams),
         }
     }
 
@@ -144,7 +158,7 @@ impl Host {
         match self.parts.ip.as_mut().and_then(|ip| ip.leave()) {
             Some(InIpLayer::In { payloads, number }) => {
                 let packet = streams.contents.packets[payloads].take(number);
-                let taken = self.parts.take_straight(now, packet);
+                let taken = self.parts.take_straight(&mut self.timers, now, packet);
                 self.go_on(now, taken, streams);
             }
             Some(InIpLayer::Out(packet)) => self.transmit(now, packet.from, &packet.segment, streams),
