@@ -47,6 +47,20 @@ impl Tcp {
         }
     }
 
+    /// As [`on_segment`](Self::on_segment); returns whether polling may return a segment afterwards, `false` is certain.
+    #[inline(always)]
+    pub fn takes(&mut self, now: Time, segment: &Segment) -> bool {
+        match self {
+            Self::Sender(sender) => sender.on_segment(now, segment),
+            Self::Receiver(receiver) => {
+                receiver.on_segment(now, segment);
+                return receiver.owes();
+            }
+            Self::Duplex(both) => both.on_segment(now, segment),
+        }
+        true
+    }
+
     /// A timer may have expired; before [`next_timeout`](Self::next_timeout) this does nothing. Poll afterwards.
     pub fn on_timeout(&mut self, now: Time) {
         match self {

@@ -226,6 +226,11 @@ impl Trace {
         }
     }
 
+    /// Whether events are collected.
+    pub(crate) const fn is_on(&self) -> bool {
+        self.0.is_some()
+    }
+
     /// Records an event, which is only made when somebody asked for it.
     #[inline]
     pub(crate) fn record(&mut self, at: Time, kind: impl FnOnce() -> EventKind) {

@@ -320,7 +320,35 @@ impl Flow {
         if end <= edge.min(self.offered) && !self.closed {
             return Some(self.nxt..end);
         }
-        self.part_below(edge)
+        if self.holds_part_back(edge) { None } else { self.part_below(edge) }
+    }
+
+    /// Whether `edge` cuts the next segment of new data, and the part before it is not worth sending: more waits, and the part is
+    /// less than half of any window.
+    #[inline]
+    pub(crate) const fn holds_part_back(&self, edge: u64) -> bool {
+        self.nxt == self.max
+            && edge < self.nxt + self.mss
+            && edge < self.data_end()
+            && 2 * self.mss <= self.rwnd_max
+    }
+
+    /// Whether the full segment of new data that is next fits below `edge`; `None` if a part of it might go.
+    #[inline]
+    pub(crate) const fn fits_below(&self, edge: u64) -> Option<bool> {
+        if self.nxt + self.mss <= edge {
+            Some(true)
+        } else if self.holds_part_back(edge) {
+            Some(false)
+        } else {
+            None
+        }
+    }
+
+    /// As [`fits_below`](Self::fits_below), below the edge of the congestion and receive windows.
+    #[inline]
+    pub(crate) fn fits_window(&self) -> Option<bool> {
+        self.fits_below(self.una + (self.cwnd + self.allowance).min(self.rwnd))
     }
 
     /// As [`next_below`](Self::next_below), where what is left may be less than a full segment, or end with the FIN.

@@ -81,9 +81,12 @@ impl QuickAcks {
 
     /// So many bytes arrived. Returns whether they should be acknowledged at once: some credit is left, or the segment is not full, which
     /// ends what somebody wrote, the application `reads` it, and nobody is expected to answer.
+    #[inline]
     pub(crate) fn on_data(&mut self, now: Time, window: u64, len: u32, reads: bool) -> bool {
         if self.last == NEVER {
             self.on_first(now, window);
+        } else if now - self.last <= self.least / 2 {
+            self.wanted = self.wanted / 2 + self.least / 2;
         } else {
             self.on_gap(now - self.last, window);
         }
@@ -96,6 +99,7 @@ impl QuickAcks {
         !self.interactive && self.limit > 0 && (self.credit > 0 || small)
     }
 
+    #[cold]
     fn on_first(&mut self, now: Time, window: u64) {
         if self.syn_acks == 1 {
             self.round_trip.sample(now - self.answered);
@@ -103,11 +107,10 @@ impl QuickAcks {
         self.raise(self.limit, window);
     }
 
-    /// Follows the gap between the last segment and this one.
+    /// Follows the gap between the last segment and this one, which is longer than half of the least delay.
+    #[inline(never)]
     fn on_gap(&mut self, gap: Time, window: u64) {
-        if gap <= self.least / 2 {
-            self.wanted = self.wanted / 2 + self.least / 2;
-        } else if gap < self.wanted {
+        if gap < self.wanted {
             self.wanted = (self.wanted / 2 + gap).min(self.round_trip.rto());
         } else if gap > self.round_trip.rto() {
             // The sender begins again with a small window (RFC 5681 section 4.1).

@@ -35,8 +35,10 @@ pub struct Receiver {
     reader: Option<Box<Reader>>,
     /// When ACKs go at once, if not only as RFC 5681 says.
     quick: Option<Box<QuickAcks>>,
-    /// Whether there is a slow reader, each mark is echoed, or some ACKs are quick: most receivers need not look further.
+    /// Whether there is a slow reader, each mark is echoed or counted, or some ACKs are quick: most receivers need not look further.
     special: bool,
+    /// The same but for quick ACKs.
+    more_than_quick: bool,
     /// RCV.NXT: the next byte expected in order.
     next: u64,
     /// The number of the FIN, if that has arrived.
@@ -76,16 +78,17 @@ impl Receiver {
     /// As [`Receiver::new`], with parameters that many may share.
     #[must_use]
     pub fn sharing(params: &Arc<Params>) -> Self {
+        let more_than_quick = params.read_rate.is_some()
+            || params.accurate_ecn
+            || params.congestion_control == CongestionKind::Dctcp;
         Self {
             params: Arc::clone(params),
             clock: Clock::new(params),
             window: advertised_window(params),
             reader: Reader::new(params).map(Box::new),
             quick: QuickAcks::new(params),
-            special: params.read_rate.is_some()
-                || QuickAcks::wanted_by(params)
-                || params.accurate_ecn
-                || params.congestion_control == CongestionKind::Dctcp,
+            special: more_than_quick || QuickAcks::wanted_by(params),
+            more_than_quick,
             next: 0,
             fin: None,
             out_of_order: Ranges::default(),
@@ -296,10 +299,19 @@ impl Receiver {
         urgent
     }
 
-    /// Lets the application read what was there before a segment, and counts marks or follows each packet's own, if the sender wants
-    /// that. Returns whether an ACK should go at once: the mark changed, the segment closes the window, or some ACKs are quick.
+    /// Looks at a segment as most receivers need not. Returns whether an ACK should go at once: the mark changed, the segment closes the
+    /// window, or some ACKs are quick.
+    #[inline(never)]
     fn note_special(&mut self, now: Time, segment: &Segment, marked: bool) -> bool {
-        let mut urgent = self.note_quick(now, segment, marked);
+        let urgent = self.note_quick(now, segment, marked);
+        urgent | (self.more_than_quick && self.note_more(now, segment, marked))
+    }
+
+    /// Lets the application read what was there before a segment, and counts marks or follows each packet's own, if the sender wants
+    /// that. Returns whether an ACK should go at once: the mark changed, or the segment closes the window.
+    #[inline(never)]
+    fn note_more(&mut self, now: Time, segment: &Segment, marked: bool) -> bool {
+        let mut urgent = false;
         if let Some(reader) = &mut self.reader {
             reader.advance(now, self.next);
             urgent |= reader.closed_by(segment.end());
@@ -314,6 +326,7 @@ impl Receiver {
     }
 
     /// Returns whether an ACK should go at once as Linux does it.
+    #[inline]
     fn note_quick(&mut self, now: Time, segment: &Segment, marked: bool) -> bool {
         let Some(quick) = &mut self.quick else { return false };
         if marked && !self.echoing {

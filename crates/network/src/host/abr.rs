@@ -220,7 +220,7 @@ impl Host {
                 self.turn_round(now, cell.vc, streams);
             }
             Kind::BackwardRm => {
-                self.handle_own(now, streams);
+                self.handle_until(now, streams);
                 let Some(AbrEnd::Source { source, payloads }) = self.parts.incoming[cell.vc as usize].abr
                 else {
                     return;
@@ -249,7 +249,7 @@ impl Host {
     /// Sends the backward RM cell that the destination of `vc` has made.
     fn turn_round(&mut self, now: Time, vc: u32, streams: &mut Streams) {
         // What the host sends before comes first on the way to the network interface.
-        self.handle_own(now, streams);
+        self.handle_until(now, streams);
         let Some(AbrEnd::Destination(end)) = &mut self.parts.incoming[vc as usize].abr else { return };
         let Some(rm) = end.destination.take_brm() else { return };
         let (number, contents) = streams.contents.rm[end.back_payloads].send();

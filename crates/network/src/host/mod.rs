@@ -5,12 +5,14 @@
 //! to send. The network interface is a [`crate::port::Port`] of its own: a frame enters it all at once.
 
 mod abr;
+mod events;
 mod ip;
 mod pace;
 mod packets;
 mod party;
 mod pool;
 mod server;
+mod sources;
 mod timers;
 
 use celltrain_atm::{
@@ -18,12 +20,7 @@ use celltrain_atm::{
     aal5::{self, Reassembly},
     cell,
 };
-use celltrain_engine::{
-    Fingerprint, Instant, Time,
-    merge::Merge,
-    stream::{StreamId, Train},
-    time::NEVER,
-};
+use celltrain_engine::{Fingerprint, Time, merge::Merge, stream::StreamId, time::NEVER};
 use celltrain_tcp::{Ecn, Receiver, Tcp};
 
 use self::{
@@ -33,13 +30,10 @@ use self::{
 };
 use crate::{
     capture::{PacketTap, Path},
-    flight::{Packet, Streams},
+    flight::Streams,
     measures::{Delays, Sampler},
     scenario::Framing,
-    traffic::{
-        source::{Kind, Source},
-        unit::Unit,
-    },
+    traffic::source::{Kind, Source},
 };
 
 pub(crate) use self::{
@@ -380,194 +374,6 @@ impl Host {
         for source in self.parts.abr.iter_mut().filter(|source| source.queue_sampler.due() == due) {
             source.rate_sampler.record(source.source.acr().cells());
             source.queue_sampler.record(source.queue.cells() as f64);
-        }
-    }
-
-    /// Handles what happens before `until`: arrivals first among events of the same time. Cells matter to a host when the
-    /// last one of their frame arrives; what happens inside it while the others come does not part them.
-    fn handle(&mut self, until: Time, streams: &mut Streams) -> u64 {
-        if self.next_event() >= until && self.merge.sole_input_is_dry(streams) {
-            return 0;
-        }
-        if let Some(mut alone) = self.merge.lend_alone(streams) {
-            let next = |_: &mut _, train: &mut _| {
-                alone.next_with_end(until).map(|(next, end)| {
-                    *train = *next;
-                    end
-                })
-            };
-            let events = self.handle_arrivals(until, next, streams);
-            self.merge.give_back(alone, streams);
-            events
-        } else {
-            let mut many = self.merge.lend();
-            let next = |streams: &mut Streams, train: &mut Train<Cell>| {
-                let taken = many.as_mut().is_some_and(|many| many.next::<false, _>(until, streams, train));
-                taken.then(|| train.last().ps())
-            };
-            let events = self.handle_arrivals(until, next, streams);
-            if let Some(many) = many {
-                self.merge.take_back(many);
-            }
-            events
-        }
-    }
-
-    /// As [`Host::handle`]; `next` takes what arrives next, if anything does, and returns when the last of it arrives.
-    #[inline(always)]
-    fn handle_arrivals(
-        &mut self,
-        until: Time,
-        mut next: impl FnMut(&mut Streams, &mut Train<Cell>) -> Option<Time>,
-        streams: &mut Streams,
-    ) -> u64 {
-        let (mut events, mut train) = (0, Train::default());
-        loop {
-            let delivery = loop {
-                let Some(last) = next(streams, &mut train) else { break None };
-                events += 1;
-                let mut incoming = &mut self.parts.incoming[train.item.vc as usize];
-                if let Some(end) = &mut incoming.abr
-                    && !end.takes_unmarked(&train)
-                {
-                    self.on_abr_cells(&train, streams);
-                    if train.item.kind != cell::Kind::Data {
-                        continue;
-                    }
-                    incoming = &mut self.parts.incoming[train.item.vc as usize];
-                }
-                if let Some(delivery) = incoming.reassembly.on_cells(&train.item, train.count) {
-                    break Some((last, delivery));
-                }
-            };
-            events += self.handle_own(delivery.map_or(until, |(now, _)| now), streams);
-            let Some((now, delivery)) = delivery else { return events };
-            self.on_delivery(now, &train.item, delivery, streams);
-        }
-    }
-
-    /// Handles the host's own events before `until`.
-    // Inlined by force: between two arrivals there is one, most often.
-    #[inline(always)]
-    fn handle_own(&mut self, until: Time, streams: &mut Streams) -> u64 {
-        let mut events = 0;
-        loop {
-            let next = self.next_event();
-            if next >= until {
-                return events;
-            }
-            events += 1;
-            self.on_own_event(next, until, streams);
-        }
-    }
-
-    /// The host's earliest event, at `now`; nothing arrives before `until`.
-    #[inline(always)]
-    fn on_own_event(&mut self, now: Time, until: Time, streams: &mut Streams) {
-        if self.next_processed() == now {
-            self.on_processed(now, streams);
-        } else if self.next_routed() == now {
-            self.on_routed(now, streams);
-        } else if self.timers.next() == now {
-            if let Some(timer) = self.timers.pop() {
-                self.on_timer(now, timer, streams);
-            }
-        } else {
-            self.on_rate_timer(now, until, streams);
-        }
-    }
-
-    /// The timer of an endpoint or a source has expired, which is rare beside arrivals.
-    #[inline(never)]
-    fn on_timer(&mut self, now: Time, timer: u32, streams: &mut Streams) {
-        match timer.checked_sub(self.parts.endpoints.len() as u32) {
-            None => {
-                self.parts.endpoints[timer as usize].tcp.on_timeout(now);
-                self.send_due(now, timer, streams);
-            }
-            Some(source) => {
-                let next = self.on_source(now, source, streams);
-                self.timers.set(timer, next);
-            }
-        }
-    }
-
-    /// The time of a VC with a rate has come. Kept out of the way of hosts that have none.
-    #[inline(never)]
-    fn on_rate_timer(&mut self, now: Time, until: Time, streams: &mut Streams) {
-        let (first, sources) = (self.rate_timers.first(), self.parts.abr.len() as u32);
-        match first.checked_sub(sources) {
-            None => {
-                self.rate_timers.set(first, NEVER);
-                let until = until.min(self.next_event());
-                self.on_abr_source(now, first, until, streams);
-            }
-            Some(outgoing) => self.on_turn(now, outgoing, streams),
-        }
-    }
-
-    /// Sends `count` cells of the current frame of a VC, from the one that `frame` describes on: to the network interface, or to the
-    /// VC's ABR source.
-    #[inline(always)]
-    fn send_cells(&mut self, at: Instant, outgoing: u32, frame: Cell, count: u16, streams: &mut Streams) {
-        let outgoing = &mut self.parts.outgoing[outgoing as usize];
-        let (item, count) = (outgoing.next(frame, count), u32::from(count));
-        match outgoing.abr {
-            Some(source) => self.enqueue(at.ps(), source, item, count),
-            None => streams[outgoing.stream].push(0, 0, &Train { count, ..Train::single(at, item) }),
-        }
-    }
-
-    /// A source acts; returns when it does so next.
-    fn on_source(&mut self, now: Time, index: u32, streams: &mut Streams) -> Time {
-        let source = &mut self.parts.sources[index as usize];
-        match &mut source.kind {
-            Kind::Arrivals { pool } => {
-                let pool = *pool;
-                self.on_arrival(now, pool, streams)
-            }
-            Kind::Application { endpoint, bytes, every, stop } => {
-                let (endpoint, bytes, every, stop) = (*endpoint, *bytes, *every, *stop);
-                source.next = source.next.delayed(every.unwrap_or(0));
-                let next = every.map(|every| now + every).filter(|&next| next < stop);
-                let tcp = &mut self.parts.endpoints[endpoint as usize].tcp;
-                tcp.offer(now, bytes);
-                if next.is_none() {
-                    tcp.close(now);
-                }
-                self.send_due(now, endpoint, streams);
-                next.unwrap_or(NEVER)
-            }
-            Kind::Party { endpoint } => {
-                let endpoint = *endpoint;
-                self.on_party(now, endpoint, streams)
-            }
-            Kind::Stop { endpoint } => {
-                let endpoint = *endpoint;
-                let tcp = &mut self.parts.endpoints[endpoint as usize].tcp;
-                tcp.stop(now);
-                tcp.close(now);
-                self.send_due(now, endpoint, streams);
-                NEVER
-            }
-            Kind::Cells(cells) => {
-                let (at, outgoing, (count, position)) = (source.next, cells.outgoing, cells.send());
-                let Unit { frame: length, octets, .. } = cells.unit;
-                let frame = Cell { position, length, octets, ..Cell::default() };
-                source.next = cells.after(source.next);
-                let next = source.next.ps();
-                let vc = &self.parts.outgoing[outgoing as usize];
-                if let Some(payloads) = vc.payloads {
-                    let (number, packet) = streams.contents.packets[payloads].send();
-                    *packet = Packet { sent: at.ps(), ..Packet::default() };
-                    vc.check_number(number);
-                } else if let Some(sent) = vc.sent.filter(|_| position == 0) {
-                    let number = streams.contents.sent[sent].send(at.ps());
-                    vc.check_number(number);
-                }
-                self.send_cells(at, outgoing, frame, count, streams);
-                next
-            }
         }
     }
 }

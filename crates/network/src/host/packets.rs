@@ -1,13 +1,10 @@
 //! Packets inside a host: in from the network through the IP layer and the processor to TCP, and out the other way.
 
-use celltrain_atm::{
-    Cell,
-    aal5::{self, Delivery},
-};
+use celltrain_atm::{Cell, aal5};
 use celltrain_engine::{Instant, Time, stream::Train, time::NEVER};
 use celltrain_tcp::{Ecn, Segment};
 
-use super::{Host, HostParts, Pace, mark_of};
+use super::{Host, HostParts, Pace, mark_of, timers::Timers};
 use crate::{
     flight::{Packet, Streams},
     scenario::Framing,
@@ -63,34 +60,47 @@ fn frame_of(segment: &Segment, framing: Framing, aal5: aal5::Params) -> Cell {
     Cell { length, octets, ecn: mark_of(segment.ecn), ..Cell::default() }
 }
 
+/// What follows when a packet has come to its endpoint.
+enum Taken {
+    /// Nothing.
+    Silently,
+    /// The endpoint may have something to send.
+    ToAnswer(u32),
+    /// The processor has it first, or an endpoint that has more to do than TCP.
+    NotYet(Packet),
+}
+
 impl HostParts {
-    /// TCP takes in a packet, and its endpoint is returned, which may have something to send; or the packet, if the processor or a short flow
-    /// has it first.
+    /// TCP takes in a packet, unless something else has it first.
     #[inline(always)]
-    fn take_straight(&mut self, now: Time, packet: &Packet) -> Result<u32, Packet> {
-        let endpoint = &mut self.endpoints[packet.endpoint as usize];
+    fn take_straight(&mut self, timers: &mut Timers, now: Time, packet: &Packet) -> Taken {
+        let index = packet.endpoint;
+        let endpoint = &mut self.endpoints[index as usize];
         if endpoint.processing(Way::In).is_some() || endpoint.member.is_some() {
-            return Err(*packet);
+            return Taken::NotYet(*packet);
         }
-        endpoint.tcp.on_segment(now, &packet.segment);
-        Ok(packet.endpoint)
+        if endpoint.tcp.takes(now, &packet.segment) {
+            return Taken::ToAnswer(index);
+        }
+        timers.set(index, endpoint.tcp.next_timeout().unwrap_or(NEVER));
+        Taken::Silently
     }
 }
 
 impl Host {
-    /// The last cells of a frame have arrived.
+    /// The last cells of a frame have arrived, and what else arrived since the last end mark was not of it: all was carried for nothing.
+    #[inline(never)]
+    pub(super) fn on_corrupt(&mut self, now: Time, vc: u32, cells: u32) {
+        self.fingerprint.mix(now ^ u64::from(vc) << 48);
+        self.parts.incoming[vc as usize].stats.useless_cells += u64::from(cells);
+    }
+
+    /// All cells of frame `number` have arrived.
     // Inlined by force, as is what becomes of most packets: what others need is in functions of its own.
     #[inline(always)]
-    pub(super) fn on_delivery(&mut self, now: Time, cell: &Cell, delivery: Delivery, streams: &mut Streams) {
+    pub(super) fn on_frame(&mut self, now: Time, cell: &Cell, number: u32, streams: &mut Streams) {
         let incoming = &mut self.parts.incoming[cell.vc as usize];
         self.fingerprint.mix(now ^ u64::from(cell.vc) << 48);
-        let number = match delivery {
-            Delivery::Corrupt(cells) => {
-                incoming.stats.useless_cells += u64::from(cells);
-                return;
-            }
-            Delivery::Frame(number) => number,
-        };
         incoming.stats.frames += 1;
         incoming.stats.useful_cells += u64::from(cell.length);
         self.fingerprint.mix(u64::from(number));
@@ -119,16 +129,17 @@ impl Host {
         if let Some(ip) = ip {
             return ip.enter(now, InIpLayer::In { payloads, number });
         }
-        let taken = self.parts.take_straight(now, packet);
+        let taken = self.parts.take_straight(&mut self.timers, now, packet);
         self.go_on(now, taken, streams);
     }
 
-    /// What follows when [`HostParts::take_straight`] has taken a packet in, or has not.
+    /// What follows [`HostParts::take_straight`].
     #[inline(always)]
-    fn go_on(&mut self, now: Time, taken: Result<u32, Packet>, streams: &mut Streams) {
+    fn go_on(&mut self, now: Time, taken: Taken, streams: &mut Streams) {
         match taken {
-            Ok(endpoint) => self.send_due(now, endpoint, streams),
-            Err(packet) => self.take_in_by_stages(now, packet, streams),
+            Taken::Silently => {}
+            Taken::ToAnswer(endpoint) => self.send_due(now, endpoint, streams),
+            Taken::NotYet(packet) => self.take_in_by_stages(now, packet, streams),
         }
     }
 
@@ -147,7 +158,7 @@ impl Host {
         match self.parts.ip.as_mut().and_then(|ip| ip.leave()) {
             Some(InIpLayer::In { payloads, number }) => {
                 let packet = streams.contents.packets[payloads].take(number);
-                let taken = self.parts.take_straight(now, packet);
+                let taken = self.parts.take_straight(&mut self.timers, now, packet);
                 self.go_on(now, taken, streams);
             }
             Some(InIpLayer::Out(packet)) => self.transmit(now, packet.from, &packet.segment, streams),
@@ -299,6 +310,19 @@ impl Host {
         packet.sent = at;
         vc.check_number(number);
         let frame = frame_of(segment, vc.framing, self.parts.aal5);
-        self.send_cells(Instant::at(at), endpoint.outgoing, frame, frame.length, streams);
+        self.send_frame(at, endpoint.outgoing, frame, streams);
+    }
+
+    /// Sends a whole frame on a VC: to the network interface, or to the VC's ABR source.
+    #[inline(always)]
+    fn send_frame(&mut self, at: Time, outgoing: u32, frame: Cell, streams: &mut Streams) {
+        let outgoing = &mut self.parts.outgoing[outgoing as usize];
+        let (item, count) = (outgoing.next(frame, frame.length), u32::from(frame.length));
+        match outgoing.abr {
+            Some(source) => self.enqueue(at, source, item, count),
+            None => {
+                streams[outgoing.stream].push(0, 0, &Train { count, ..Train::single(Instant::at(at), item) })
+            }
+        }
     }
 }

@@ -81,7 +81,7 @@ impl Delays {
     }
 
     /// A frame took so long.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn add(&mut self, delay: Time) {
         self.sum += u128::from(delay);
         self.range = self.range.with(Range { shortest: delay, longest: delay });

@@ -37,6 +37,11 @@ impl Recovery for GoBackN {
         self.reno.on_timeout(now, flow);
     }
 
+    #[inline]
+    fn sends_new(&mut self, _now: Time, flow: &mut Flow) -> Option<bool> {
+        flow.fits_window()
+    }
+
     fn recovering(&self) -> bool {
         self.reno.recovering
     }

@@ -89,6 +89,12 @@ pub(crate) trait Recovery {
         flow.next_in_window()
     }
 
+    /// As [`next`](Self::next), where a full segment of new data is waiting: whether that is what goes next, or nothing may go. `None` if
+    /// only [`next`](Self::next) can tell.
+    fn sends_new(&mut self, _now: Time, _flow: &mut Flow) -> Option<bool> {
+        None
+    }
+
     /// Whether a loss is being recovered from without a timeout.
     fn recovering(&self) -> bool {
         false
@@ -127,6 +133,11 @@ impl Recovery for AnyRecovery {
     #[inline]
     fn next(&mut self, now: Time, flow: &mut Flow) -> Option<Range<u64>> {
         with_recovery!(self, recovery => recovery.next(now, flow))
+    }
+
+    #[inline]
+    fn sends_new(&mut self, now: Time, flow: &mut Flow) -> Option<bool> {
+        with_recovery!(self, recovery => recovery.sends_new(now, flow))
     }
 
     fn recovering(&self) -> bool {

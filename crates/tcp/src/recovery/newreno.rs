@@ -102,6 +102,11 @@ impl Recovery for NewReno {
         Some(bytes)
     }
 
+    #[inline]
+    fn sends_new(&mut self, _now: Time, flow: &mut Flow) -> Option<bool> {
+        if self.recovery.is_some() { None } else { flow.fits_window() }
+    }
+
     fn recovering(&self) -> bool {
         self.recovery.is_some()
     }

@@ -54,6 +54,11 @@ impl Recovery for Reno {
         flow.go_back();
     }
 
+    #[inline]
+    fn sends_new(&mut self, _now: Time, flow: &mut Flow) -> Option<bool> {
+        flow.fits_window()
+    }
+
     fn recovering(&self) -> bool {
         self.recovering
     }

@@ -17,4 +17,9 @@ impl Recovery for Tahoe {
             flow.go_back();
         }
     }
+
+    #[inline]
+    fn sends_new(&mut self, _now: Time, flow: &mut Flow) -> Option<bool> {
+        flow.fits_window()
+    }
 }

@@ -3,6 +3,7 @@
 mod ack;
 mod handshake;
 mod persist;
+mod predicted;
 mod samples;
 mod send;
 
@@ -68,6 +69,8 @@ pub struct Sender {
     window_probes: u32,
     window_probe_due: bool,
     state: State,
+    /// Whether nobody looks at each segment that leaves.
+    plain: bool,
     /// Whether the SYN timed out.
     syn_lost: bool,
     /// TSval of the last segment received, to be echoed.
@@ -90,6 +93,7 @@ impl Sender {
         let mut congestion = Congestion::new(params.congestion_control);
         congestion.begin(0, &mut flow);
         Self {
+            plain: Self::is_plain(params, &flow),
             flow,
             congestion,
             recovery: AnyRecovery::new(params.recovery),
@@ -263,6 +267,12 @@ impl Sender {
     /// As [`poll_segment`](Self::poll_segment), but writes the segment where it is needed, and returns whether there is one.
     #[inline]
     pub fn poll_into(&mut self, now: Time, segment: &mut Segment) -> bool {
+        self.poll_predicted(now, segment).unwrap_or_else(|| self.poll_any_into(now, segment))
+    }
+
+    /// As [`poll_into`](Self::poll_into), whatever there is to send.
+    #[inline(never)]
+    fn poll_any_into(&mut self, now: Time, segment: &mut Segment) -> bool {
         if self.state != State::Established && !self.wait_is_over(now) {
             let Some(other) = self.poll_other(now) else { return false };
             *segment = other;
@@ -334,6 +344,7 @@ impl Sender {
     /// Switches the collection of events on or off; it is off at first.
     pub fn trace(&mut self, on: bool) {
         self.flow.trace.set(on);
+        self.plain = Self::is_plain(&self.flow.params, &self.flow);
     }
 
     /// The events since the last call, in order.

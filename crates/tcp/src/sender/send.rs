@@ -91,6 +91,7 @@ impl Sender {
     }
 
     /// What every segment of this end carries.
+    #[inline]
     pub(super) fn header(&self, now: Time) -> Segment {
         let params = &self.flow.params;
         let timestamps = Timestamps { value: self.flow.timer.clock.read(now), echo: self.peer_clock };

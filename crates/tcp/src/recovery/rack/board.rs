@@ -16,18 +16,16 @@ pub(super) struct Sent {
     pub(super) retransmitted: bool,
     /// It is taken for lost and has not been sent again.
     pub(super) lost: bool,
-    /// 0 until the receiver reports it. Then so many segments from this one on are known to be reported: a search skips them.
+    /// The receiver has reported it.
+    sacked: bool,
+    /// So many segments from this one on need not be looked at by a search that stops here: if it is reported, they are known to be
+    /// reported; if it is lost, to be reported or lost.
     run: u32,
 }
 
 impl Sent {
-    /// Whether the receiver has reported it.
-    const fn is_sacked(&self) -> bool {
-        self.run > 0
-    }
-
     const fn in_pipe(&self) -> u64 {
-        if self.is_sacked() || self.lost { 0 } else { self.end - self.start }
+        if self.sacked || self.lost { 0 } else { self.end - self.start }
     }
 }
 
@@ -41,9 +39,27 @@ pub(super) struct Board {
     pipe: u64,
     sacked: u32,
     lost: u32,
+    /// Segments that were sent more than once.
+    again: u32,
+    /// Before this one no segment is lost, if any is.
+    first_lost: usize,
+}
+
+/// Segments that have left a board of which no segment was reported, lost or sent again.
+pub(super) struct Arrived {
+    /// Where the first of them ends.
+    pub(super) first_end: u64,
+    pub(super) last: Sent,
+    pub(super) bytes: u64,
 }
 
 impl Board {
+    /// Whether no segment was reported, lost or sent again.
+    #[inline]
+    pub(super) const fn is_untouched(&self) -> bool {
+        self.sacked == 0 && self.lost == 0 && self.again == 0
+    }
+
     pub(super) const fn pipe(&self) -> u64 {
         self.pipe
     }
@@ -67,20 +83,49 @@ impl Board {
             Some(sent) => {
                 self.pipe += sent.end - sent.start - sent.in_pipe();
                 self.lost -= u32::from(sent.lost);
-                (sent.at, sent.retransmitted, sent.lost) = (now, true, false);
+                self.again += u32::from(!sent.retransmitted);
+                (sent.at, sent.retransmitted) = (now, true);
+                if std::mem::take(&mut sent.lost) && index != Some(self.first_lost) {
+                    // Runs of lost segments before it no longer hold.
+                    self.forget_runs();
+                }
             }
-            None => {
-                self.pipe += bytes.end - bytes.start;
-                self.segments.push_back(Sent {
-                    start: bytes.start,
-                    end: bytes.end,
-                    at: now,
-                    retransmitted: false,
-                    lost: false,
-                    run: 0,
-                });
-            }
+            None => self.push(now, bytes),
         }
+    }
+
+    /// Notes that `bytes` leave, which are new data behind all others.
+    #[inline]
+    pub(super) fn push(&mut self, now: Time, bytes: &Range<u64>) {
+        self.pipe += bytes.end - bytes.start;
+        self.segments.push_back(Sent {
+            start: bytes.start,
+            end: bytes.end,
+            at: now,
+            retransmitted: false,
+            lost: false,
+            sacked: false,
+            run: 1,
+        });
+    }
+
+    /// As [`Board::acknowledge`] of a board that [is untouched](Self::is_untouched).
+    #[inline]
+    pub(super) fn acknowledge_untouched(&mut self, ack: u64) -> Option<Arrived> {
+        self.reported.remove_below(ack);
+        self.first_lost = 0;
+        let &Sent { start: first, end: first_end, .. } = self.segments.front()?;
+        let mut last = None;
+        while let Some(&Sent { start, end, at, .. }) = self.segments.front()
+            && end <= ack
+        {
+            last = Some((start, end, at));
+            self.segments.pop_front();
+        }
+        let (start, end, at) = last?;
+        let last = Sent { start, end, at, retransmitted: false, lost: false, sacked: false, run: 1 };
+        self.pipe -= end - first;
+        Some(Arrived { first_end, last, bytes: end - first })
     }
 
     /// Removes what lies below `ack`, and hands each segment that had not been reported before to `delivered`; returns their
@@ -92,13 +137,18 @@ impl Board {
             && sent.end <= ack
         {
             self.pipe -= sent.in_pipe();
-            self.sacked -= u32::from(sent.is_sacked());
+            self.sacked -= u32::from(sent.sacked);
             self.lost -= u32::from(sent.lost);
-            if !sent.is_sacked() {
+            self.again -= u32::from(sent.retransmitted);
+            self.first_lost = self.first_lost.saturating_sub(1);
+            if !sent.sacked {
                 bytes += sent.end - sent.start;
                 delivered(sent);
             }
             self.segments.pop_front();
+        }
+        if self.lost == 0 {
+            self.first_lost = 0;
         }
         bytes
     }
@@ -112,13 +162,13 @@ impl Board {
         for news in self.reported.gaps(block) {
             let first = self.segments.partition_point(|sent| sent.end <= news.start);
             for sent in self.segments.range_mut(first..).take_while(|sent| sent.start < news.end) {
-                if sent.is_sacked() || sent.start < block.start || block.end < sent.end {
+                if sent.sacked || sent.start < block.start || block.end < sent.end {
                     continue;
                 }
                 self.pipe -= sent.in_pipe();
                 self.lost -= u32::from(sent.lost);
                 self.sacked += 1;
-                (sent.run, sent.lost) = (1, false);
+                (sent.sacked, sent.lost, sent.run) = (true, false, 1);
                 bytes += sent.end - sent.start;
                 delivered(sent);
             }
@@ -132,33 +182,39 @@ impl Board {
     pub(super) fn mark_lost(&mut self, mut is_lost: impl FnMut(&Sent) -> Option<bool>) {
         let mut index = 0;
         while let Some(sent) = self.segments.get_mut(index) {
-            if sent.is_sacked() {
+            if sent.sacked || sent.lost {
                 index = self.end_of_run(index);
-                continue;
-            }
-            index += 1;
-            if sent.lost {
                 continue;
             }
             let Some(lost) = is_lost(sent) else { break };
             if lost {
                 self.pipe -= sent.end - sent.start;
+                (sent.lost, sent.run) = (true, 1);
+                self.first_lost = if self.lost == 0 { index } else { index.min(self.first_lost) };
                 self.lost += 1;
-                sent.lost = true;
             }
+            index += 1;
         }
     }
 
-    /// The first unreported segment behind number `first`, which is reported; notes how far that is.
+    /// The first segment behind number `first`, which is reported, that is not; or, if that is lost, neither lost nor reported. Notes how
+    /// far it is.
     fn end_of_run(&mut self, first: usize) -> usize {
+        let lost = self.segments[first].lost;
         let mut end = first;
         while let Some(sent) = self.segments.get(end)
-            && sent.is_sacked()
+            && (sent.sacked || (lost && sent.lost))
         {
             end += sent.run as usize;
         }
         self.segments[first].run = (end - first) as u32;
         end
+    }
+
+    /// Nothing is known of how many segments a search may skip.
+    #[cold]
+    fn forget_runs(&mut self) {
+        self.segments.iter_mut().for_each(|sent| sent.run = 1);
     }
 
     /// Takes for in flight again whatever was taken for lost and has not been sent again.
@@ -171,17 +227,16 @@ impl Board {
     }
 
     /// The first segment that waits to be sent again.
-    pub(super) fn first_lost(&self) -> Option<Range<u64>> {
+    pub(super) fn first_lost(&mut self) -> Option<Range<u64>> {
         if self.lost == 0 {
             return None;
         }
-        let mut index = 0;
         loop {
-            let sent = self.segments.get(index)?;
+            let sent = self.segments.get(self.first_lost)?;
             if sent.lost {
                 return Some(sent.start..sent.end);
             }
-            index += sent.run.max(1) as usize;
+            self.first_lost += if sent.sacked { sent.run as usize } else { 1 };
         }
     }
 
@@ -238,10 +293,13 @@ mod tests {
             let mut board = board();
             for _ in 0..12 {
                 let (start, len) = (10 * draw.below(10), 10 * draw.below(4));
-                match draw.below(4) {
+                match draw.below(8) {
                     0 => _ = board.acknowledge(start.saturating_sub(40), |_| ()),
                     1 => board.mark_lost(|sent| Some(sent.start % 20 == start % 20)),
-                    2 => _ = board.first_lost().map(|lost| board.transmit(20, &lost)),
+                    2 | 3 => _ = board.first_lost().map(|lost| board.transmit(20, &lost)),
+                    // As a probe is.
+                    4 => _ = board.last().map(|last| board.transmit(20, &last)),
+                    5 if start == 0 => board.forgive(),
                     _ => _ = board.report(&(start..start + len), |_| ()),
                 }
                 let open = |sent: &&Sent| !sent.lost && board.reported.containing(sent.start).is_none();

@@ -1,0 +1,148 @@
+//! What happens in a host, in the order of time: arrivals, and events of its own between them.
+
+use celltrain_atm::{Cell, aal5::Delivery, cell};
+use celltrain_engine::{Time, alone::Alone, merge::Many, stream::Train, time::NEVER};
+
+use super::Host;
+use crate::flight::Streams;
+
+/// What arrives at a host.
+trait Arrivals {
+    /// What arrives next before `until`, if anything does, and when the last of it does.
+    fn next(&mut self, until: Time, streams: &mut Streams) -> Option<(&Train<Cell>, Time)>;
+}
+
+impl Arrivals for Alone<Cell> {
+    #[inline(always)]
+    fn next(&mut self, until: Time, _streams: &mut Streams) -> Option<(&Train<Cell>, Time)> {
+        self.next_with_end(until).map(|(train, last)| (&*train, last))
+    }
+}
+
+/// Arrivals of several inputs, and the train taken last.
+struct Merged {
+    many: Box<Many>,
+    train: Train<Cell>,
+}
+
+impl Arrivals for Merged {
+    #[inline(always)]
+    fn next(&mut self, until: Time, streams: &mut Streams) -> Option<(&Train<Cell>, Time)> {
+        let taken = self.many.next::<false, _>(until, streams, &mut self.train);
+        taken.then(|| (&self.train, self.train.last().ps()))
+    }
+}
+
+impl Host {
+    /// Handles what happens before `until`: arrivals first among events of the same time. Cells matter to a host when the
+    /// last one of their frame arrives; what happens inside it while the others come does not part them.
+    pub(super) fn handle(&mut self, until: Time, streams: &mut Streams) -> u64 {
+        if self.next_event() >= until && self.merge.sole_input_is_dry(streams) {
+            return 0;
+        }
+        let mut events = 0;
+        if let Some(mut alone) = self.merge.lend_alone(streams) {
+            events += self.handle_arrivals(until, &mut alone, streams);
+            self.merge.give_back(alone, streams);
+        } else if let Some(many) = self.merge.lend() {
+            let mut merged = Merged { many, train: Train::default() };
+            events += self.handle_arrivals(until, &mut merged, streams);
+            self.merge.take_back(merged.many);
+        }
+        events + self.handle_until(until, streams)
+    }
+
+    /// Handles what arrives before `until`, and what happens before it does.
+    #[inline(always)]
+    fn handle_arrivals(&mut self, until: Time, arrivals: &mut impl Arrivals, streams: &mut Streams) -> u64 {
+        let mut events = 0;
+        while let Some((train, last)) = arrivals.next(until, streams) {
+            events += 1;
+            let mut incoming = &mut self.parts.incoming[train.item.vc as usize];
+            if let Some(end) = &mut incoming.abr
+                && !end.takes_unmarked(train)
+            {
+                self.on_abr_cells(train, streams);
+                if train.item.kind != cell::Kind::Data {
+                    continue;
+                }
+                incoming = &mut self.parts.incoming[train.item.vc as usize];
+            }
+            let Some(delivery) = incoming.reassembly.on_cells(&train.item, train.count) else { continue };
+            events += self.handle_own(last, streams);
+            match delivery {
+                Delivery::Frame(number) => self.on_frame(last, &train.item, number, streams),
+                Delivery::Corrupt(cells) => self.on_corrupt(last, train.item.vc, cells),
+            }
+        }
+        events
+    }
+
+    /// As [`Host::handle_own`], where not so much depends on it.
+    #[inline(never)]
+    pub(super) fn handle_until(&mut self, until: Time, streams: &mut Streams) -> u64 {
+        self.handle_own(until, streams)
+    }
+
+    /// Handles the host's own events before `until`.
+    // Inlined by force: between two arrivals there is one, most often.
+    #[inline(always)]
+    fn handle_own(&mut self, until: Time, streams: &mut Streams) -> u64 {
+        let mut events = 0;
+        loop {
+            let next = self.next_event();
+            if next >= until {
+                return events;
+            }
+            events += self.on_own_event(next, until, streams);
+        }
+    }
+
+    /// The host's earliest event, at `now`; nothing arrives before `until`. Returns the number of events handled.
+    #[inline(always)]
+    fn on_own_event(&mut self, now: Time, until: Time, streams: &mut Streams) -> u64 {
+        if self.next_processed() == now {
+            self.on_processed(now, streams);
+        } else if self.next_routed() == now {
+            self.on_routed(now, streams);
+        } else if self.timers.next() == now {
+            return self.on_timer(now, until, streams);
+        } else {
+            self.on_rate_timer(now, until, streams);
+        }
+        1
+    }
+
+    /// The timer of an endpoint or a source may have expired. Returns the number of events handled.
+    #[inline(never)]
+    fn on_timer(&mut self, now: Time, until: Time, streams: &mut Streams) -> u64 {
+        let Some(timer) = self.timers.pop() else { return 1 };
+        match timer.checked_sub(self.parts.endpoints.len() as u32) {
+            None => {
+                self.parts.endpoints[timer as usize].tcp.on_timeout(now);
+                self.send_due(now, timer, streams);
+                1
+            }
+            Some(source) => {
+                let until = until.min(self.next_event());
+                let (next, events) = self.on_source(now, source, until, streams);
+                self.timers.set(timer, next);
+                events
+            }
+        }
+    }
+
+    /// The time of a VC with a rate has come. Kept out of the way of hosts that have none.
+    #[inline(never)]
+    fn on_rate_timer(&mut self, now: Time, until: Time, streams: &mut Streams) {
+        let (first, sources) = (self.rate_timers.first(), self.parts.abr.len() as u32);
+        match first.checked_sub(sources) {
+            None => {
+                self.rate_timers.set(first, NEVER);
+                let until = until.min(self.next_event());
+                self.on_abr_source(now, first, until, streams);
+            }
+            Some(outgoing) => self.on_turn(now, outgoing, streams),
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Sources inside a host: applications that write to TCP, and those of cells and packets without TCP.
+
+use celltrain_atm::Cell;
+use celltrain_engine::{Instant, Time, stream::Train, time::NEVER};
+
+use super::{Host, Outgoing};
+use crate::{
+    flight::{InFlight, Packet, Streams},
+    traffic::{
+        source::{CellSource, Kind},
+        unit::Unit,
+    },
+};
+
+impl Host {
+    /// A source acts, and goes on before `until` if nothing else of the host can depend on it: nothing happens there before. Returns when
+    /// it acts next, and how often it has acted.
+    pub(super) fn on_source(
+        &mut self,
+        now: Time,
+        index: u32,
+        until: Time,
+        streams: &mut Streams,
+    ) -> (Time, u64) {
+        let source = &mut self.parts.sources[index as usize];
+        let next = match &mut source.kind {
+            Kind::Cells(cells) => {
+                if self.parts.outgoing[cells.outgoing as usize].abr.is_none() {
+                    return self.send_bare(index, until, streams);
+                }
+                self.send_to_abr(index, streams)
+            }
+            Kind::Arrivals { pool } => {
+                let pool = *pool;
+                self.on_arrival(now, pool, streams)
+            }
+            Kind::Application { endpoint, bytes, every, stop } => {
+                let (endpoint, bytes, every, stop) = (*endpoint, *bytes, *every, *stop);
+                source.next = source.next.delayed(every.unwrap_or(0));
+                let next = every.map(|every| now + every).filter(|&next| next < stop);
+                let tcp = &mut self.parts.endpoints[endpoint as usize].tcp;
+                tcp.offer(now, bytes);
+                if next.is_none() {
+                    tcp.close(now);
+                }
+                self.send_due(now, endpoint, streams);
+                next.unwrap_or(NEVER)
+            }
+            Kind::Party { endpoint } => {
+                let endpoint = *endpoint;
+                self.on_party(now, endpoint, streams)
+            }
+            Kind::Stop { endpoint } => {
+                let endpoint = *endpoint;
+                let tcp = &mut self.parts.endpoints[endpoint as usize].tcp;
+                tcp.stop(now);
+                tcp.close(now);
+                self.send_due(now, endpoint, streams);
+                NEVER
+            }
+        };
+        (next, 1)
+    }
+
+    /// A source of cells or packets sends them to the network interface, as often as its time comes before `until`, and at least once.
+    /// Returns when it sends next, and how often it has sent.
+    fn send_bare(&mut self, index: u32, until: Time, streams: &mut Streams) -> (Time, u64) {
+        let source = &mut self.parts.sources[index as usize];
+        let Kind::Cells(cells) = &mut source.kind else { return (NEVER, 0) };
+        let vc = &mut self.parts.outgoing[cells.outgoing as usize];
+        let (streams, flight) = streams.parts();
+        let stream = &mut streams[vc.stream];
+        let mut sent = 0;
+        loop {
+            let (at, item, count) = next_unit(&mut source.next, cells, vc, flight);
+            stream.push(0, 0, &Train { count: count.into(), ..Train::single(at, item) });
+            sent += 1;
+            let next = source.next.ps();
+            if next >= until {
+                return (next, sent);
+            }
+        }
+    }
+
+    /// A source of cells sends them to the ABR source of their VC; returns when it sends next.
+    #[inline(never)]
+    fn send_to_abr(&mut self, index: u32, streams: &mut Streams) -> Time {
+        let source = &mut self.parts.sources[index as usize];
+        let Kind::Cells(cells) = &mut source.kind else { return NEVER };
+        let vc = &mut self.parts.outgoing[cells.outgoing as usize];
+        let (at, item, count) = next_unit(&mut source.next, cells, vc, &mut streams.contents);
+        let next = source.next.ps();
+        if let Some(abr) = vc.abr {
+            self.enqueue(at.ps(), abr, item, count.into());
+        }
+        next
+    }
+}
+
+/// What a source sends at `next`: when, the first of its cells, and how many they are. Moves `next` on.
+#[inline(always)]
+fn next_unit(
+    next: &mut Instant,
+    cells: &mut CellSource,
+    vc: &mut Outgoing,
+    flight: &mut InFlight,
+) -> (Instant, Cell, u16) {
+    let (at, (count, position)) = (*next, cells.send());
+    let Unit { frame: length, octets, .. } = cells.unit;
+    *next = cells.after(at);
+    if let Some(payloads) = vc.payloads {
+        let (number, packet) = flight.packets[payloads].send();
+        *packet = Packet { sent: at.ps(), ..Packet::default() };
+        vc.check_number(number);
+    } else if let Some(sent) = vc.sent.filter(|_| position == 0) {
+        let number = flight.sent[sent].send(at.ps());
+        vc.check_number(number);
+    }
+    (at, vc.next(Cell { position, length, octets, ..Cell::default() }, count), count)
+}

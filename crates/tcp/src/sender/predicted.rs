@@ -1,0 +1,131 @@
+//! What a sender sends nearly always, header prediction for the other direction: a full segment of new data, as the windows let it.
+
+use celltrain_engine::Time;
+
+use super::{Sender, State};
+use crate::{
+    flow::Flow,
+    params::Params,
+    recovery::Recovery,
+    segment::{Flags, Segment},
+};
+
+impl Sender {
+    /// Whether nobody looks at each segment that leaves: no pacing, no samples of delivery rates, no ECN, no trace.
+    pub(super) const fn is_plain(params: &Params, flow: &Flow) -> bool {
+        !params.pacing
+            && !params.ecn
+            && !params.accurate_ecn
+            && flow.delivery.is_none()
+            && !flow.trace.is_on()
+    }
+
+    /// As [`poll_into`](Self::poll_into), where new data wait of which a full segment is next; `None` elsewhere, or if more has to be
+    /// looked at.
+    #[inline(always)]
+    pub(super) fn poll_predicted(&mut self, now: Time, segment: &mut Segment) -> Option<bool> {
+        let flow = &mut self.flow;
+        let start = flow.nxt;
+        let predicted = self.plain
+            && self.state == State::Established
+            && start == flow.max
+            && flow.una < start
+            && flow.offered - start >= flow.mss
+            && !flow.closed
+            && !flow.resend_first;
+        if !predicted {
+            return None;
+        }
+        let sends = self.recovery.sends_new(now, flow)?;
+        if sends {
+            let end = start + flow.mss;
+            flow.stats.segments += 1;
+            flow.stats.bytes += flow.mss;
+            if !flow.params.timestamps {
+                flow.timer.time_segment(now, end);
+            }
+            (flow.nxt, flow.max) = (end, end);
+            flow.timer.start(now);
+            self.last_sent = now;
+            let len = flow.params.mss;
+            *segment = Segment { seq: start, len, flags: Flags::ACK, ..self.header(now) };
+        }
+        Some(sends)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use celltrain_engine::time::{MICROSECOND, MILLISECOND};
+    use proptest::{prelude::*, test_runner::RngSeed};
+
+    use super::*;
+    use crate::{RecoveryKind, Stack, StackSpec};
+
+    /// A sender that has sent what it may, at a time, and the same that predicts nothing.
+    fn senders(params: &Params) -> [Sender; 2] {
+        let mut predicting = Sender::new(params);
+        predicting.offer(0, 3_000_000);
+        let mut other = predicting.clone();
+        other.plain = false;
+        [predicting, other]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig {
+            rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..ProptestConfig::default()
+        })]
+
+        /// Whatever ACKs come, and whenever the timer expires, a sender that predicts sends what one does that does not, and knows the
+        /// same afterwards.
+        #[test]
+        fn a_predicted_segment_is_what_the_general_case_sends(
+            stack in prop::sample::select(Stack::ALL),
+            recovery in prop::option::of(prop::sample::select(RecoveryKind::ALL)),
+            acks in prop::collection::vec((0u64..4, 0u64..6, 0u64..3, 1u64..40, 0u8..30), 1..120),
+        ) {
+            let mut params = StackSpec { stack, ..StackSpec::default() }.resolve().expect("a preset is possible");
+            params.syn_exchange = false;
+            (params.ecn, params.accurate_ecn, params.pacing) = (false, false, false);
+            if let Some(recovery) = recovery.filter(|_| !params.congestion_control.samples()) {
+                params.recovery = recovery;
+            }
+            let [mut predicting, mut other] = senders(&params);
+            let (mut now, mut predicted) = (0, 0);
+            for (full, odd, above, wait, event) in acks {
+                let window = predicting.window();
+                let mss = u64::from(params.mss);
+                let (una, max) = (predicting.flow.una, predicting.flow.max);
+                now += wait * MILLISECOND / 4;
+                if event == 0 {
+                    now = predicting.next_timeout().unwrap_or(now).max(now);
+                    [&mut predicting, &mut other].into_iter().for_each(|sender| sender.on_timeout(now));
+                } else {
+                    let ack = (una + full * mss + odd / 5 * 100).min(max);
+                    let rwnd = if event == 1 { window.rwnd / 2 + mss } else { params.receive_window };
+                    let mut segment = Segment { ack, window: rwnd, flags: Flags::ACK, ..Segment::default() };
+                    if params.timestamps {
+                        let echo = now.saturating_sub(300 * MICROSECOND);
+                        segment.timestamps = Some(crate::Timestamps { value: now, echo });
+                    }
+                    if params.sack && above > 0 && ack + (above + 1) * mss <= max {
+                        segment.sack.push(ack, ack + mss..ack + (above + 1) * mss);
+                    }
+                    [&mut predicting, &mut other].into_iter().for_each(|sender| sender.on_segment(now, &segment));
+                }
+                loop {
+                    let segments = [&mut predicting, &mut other].map(|sender| sender.poll_segment(now));
+                    prop_assert_eq!(segments[0], segments[1]);
+                    if segments[0].is_none() {
+                        break;
+                    }
+                    predicted += u32::from(predicting.plain);
+                }
+                other.plain = predicting.plain;
+                prop_assert_eq!(format!("{predicting:?}"), format!("{other:?}"));
+                other.plain = false;
+            }
+            prop_assert!(predicted > 0 || !predicting.plain);
+        }
+    }
+}
