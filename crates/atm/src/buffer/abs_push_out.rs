@@ -91,7 +91,7 @@ impl Space {
 
     /// Whether the cell at hand calls for push-out: it begins a frame of a VC with room below its threshold and there
     /// is no space, which for a packet in a buffer of bytes is its size, or it continues a frame and the buffer is full.
-    #[inline]
+    #[inline(always)]
     pub(super) fn calls_for_push_out<S: PortState>(&self, cell: &Cell, port: &View<'_, PushOut, S>) -> bool {
         if port.is_first() {
             let cells = port.vc_occupancy(cell.vc) as i64;

@@ -40,6 +40,12 @@ impl Priority {
         Ok(Self { class: vcs.iter().map(place).collect(), classes, forgets })
     }
 
+    /// Whether the units of all VCs are sent in the order of their arrival.
+    #[must_use]
+    pub fn is_fifo(&self) -> bool {
+        matches!(self.classes[..], [Discipline::Fifo(_)])
+    }
+
     /// As [`super::Scheduler::enqueue`].
     #[inline]
     pub fn enqueue(&mut self, vc: u32, size: u32, now: Instant, queues: &impl Queues) {

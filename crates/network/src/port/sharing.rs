@@ -79,7 +79,7 @@ impl Port {
     /// Handles the departures up to `now`.
     pub(crate) fn handle_departures(&mut self, now: Instant, streams: &mut Streams) {
         let (policy, core) = self.storing();
-        with_policy!(policy, policy => core.advance(policy, now, streams));
+        with_policy!(policy, policy => core.advance_to(policy, now, streams));
     }
 
     /// The other end of the link asks for a pause at `at`, or ends one.

@@ -10,6 +10,7 @@ mod serving;
 use celltrain_atm::{Cell, scheduler::Priority};
 use celltrain_engine::{
     Instant, Time,
+    quantity::BitRate,
     time::{NEVER, Span, SpanSum},
 };
 
@@ -23,7 +24,7 @@ use super::{
 };
 use crate::{channel::RateSchedule, measures::Levels};
 
-/// Queues, one for each VC, and the scheduler that serves them.
+/// The queues, and the scheduler that serves them.
 #[derive(Debug)]
 pub(super) struct Stored {
     line: Line,
@@ -31,7 +32,10 @@ pub(super) struct Stored {
     capacity: u64,
     /// The most that a VC may take of the buffer; the whole of it at the most.
     vc_capacity: u64,
-    scheduler: Priority,
+    /// Whether the buffer is counted in octets.
+    in_octets: bool,
+    /// None if units of all VCs are sent in the order of their arrival, out of one queue.
+    scheduler: Option<Priority>,
     store: Store,
     occupancy: VcOccupancy,
     pub(super) books: Books,
@@ -46,8 +50,10 @@ pub(super) struct Stored {
     free: Instant,
     /// Number of the last departure.
     number: u64,
-    /// How long it takes to transmit what the link has begun to send.
+    /// How long it takes to transmit what the link has begun to send, but for `cells`.
     carried: Span,
+    /// How many cells it has begun to send at its present rate.
+    cells: u64,
     /// How the rate of `line` changes, and what a unit takes at the least at any of them.
     rates: RateSchedule,
     shortest: Time,
@@ -90,13 +96,15 @@ impl Stored {
     pub(super) fn new(line: Line, queuing: Queuing, pushes_out: bool) -> Self {
         let Queuing { scheduler, vc_capacity, abr, rates, ingress } = queuing;
         let (capacity, vcs) = (line.capacity(), abr.len());
+        let scheduler = Some(scheduler).filter(|scheduler| !scheduler.is_fifo());
         Self {
             line,
             capacity,
             // Of a packet for which its own VC's packets leave no room in the whole buffer, others are not pushed out in vain.
             vc_capacity: vc_capacity.min(capacity),
+            in_octets: matches!(line, Line::Packets { limit, .. } if limit.of_packet(2) == 2),
+            store: Store::new(vcs, scheduler.is_none(), pushes_out),
             scheduler,
-            store: Store::new(vcs, pushes_out),
             occupancy: VcOccupancy::new(vcs),
             books: Books::new(abr, ingress),
             pauses: Pausing::default(),
@@ -106,6 +114,7 @@ impl Stored {
             free: Instant::default(),
             number: 0,
             carried: Span::default(),
+            cells: 0,
             shortest: line.at(rates.fastest()).shortest(),
             rates,
         }
@@ -113,7 +122,9 @@ impl Stored {
 
     /// Units whose transmission has not begun, VC by VC: what a viewer may read.
     pub(super) fn waiting(&self) -> impl Iterator<Item = &Unit> {
-        self.store.units()
+        let mut units: Vec<_> = self.store.units().collect();
+        units.sort_by_key(|unit| unit.cell.vc);
+        units.into_iter()
     }
 
     /// When the unit in transmission leaves.
@@ -134,17 +145,17 @@ impl Stored {
 
     #[inline]
     fn size(&self, cell: &Cell) -> u32 {
-        match self.line {
-            Line::Cells { .. } => 1,
-            Line::Packets { limit, .. } => limit.of_packet(cell.octets),
-        }
+        if self.in_octets { cell.octets } else { 1 }
     }
 
-    /// Puts a unit that was accepted into the queue of its VC.
+    /// Puts a unit that was accepted into its queue.
+    #[inline(always)]
     fn enter(&mut self, unit: &Unit) {
         self.note_entered(unit);
         self.store.enqueue(unit);
-        self.scheduler.enqueue(unit.cell.vc, unit.load(), unit.at, &self.store);
+        if let Some(scheduler) = &mut self.scheduler {
+            scheduler.enqueue(unit.cell.vc, unit.load(), unit.at, &self.store);
+        }
     }
 
     /// A unit is in the buffer from now on.
@@ -160,8 +171,7 @@ impl Stored {
         self.most = self.most.max(self.occupancy.total());
     }
 
-    /// A unit that was taken out of its queue, or is sent, leaves the buffer at `now`.
-    #[inline(always)]
+    /// A unit that was taken out of its queue and is not sent leaves the buffer at `now`.
     fn leave(&mut self, unit: &Unit, now: Instant) {
         if self.books.any() {
             self.books.note_left(unit, self.in_buffer() + 1, now);
@@ -174,15 +184,31 @@ impl Stored {
         self.store.waiting() + u64::from(self.sends)
     }
 
-    /// The VC whose first unit goes next, if anything waits at `now`; it has to be taken out of its queue then.
-    fn next_vc(&mut self, now: Instant) -> Option<u32> {
-        self.scheduler.next(now, &self.store)
+    /// Takes the unit that goes next out of its queue, if anything waits at `now`.
+    #[inline(always)]
+    fn take_next(&mut self, now: Instant) -> bool {
+        if self.has_nothing() {
+            return false;
+        }
+        let Some(scheduler) = &mut self.scheduler else {
+            self.store.take_first(&mut self.unit);
+            return true;
+        };
+        let Some(vc) = scheduler.next(now, &self.store) else { return false };
+        self.store.take(vc, &mut self.unit);
+        true
     }
 
-    /// Whether the scheduler need not be asked, as nothing waits.
+    /// Whether nothing waits, and no scheduler has to be asked about it.
     #[inline]
     fn has_nothing(&self) -> bool {
-        self.store.waiting() == 0 && self.scheduler.forgets()
+        self.store.waiting() == 0 && self.forgets()
+    }
+
+    /// Whether no scheduler remembers anything once nothing waits.
+    #[inline]
+    fn forgets(&self) -> bool {
+        self.scheduler.as_ref().is_none_or(Priority::forgets)
     }
 
     /// Whether the link may begin to transmit.
@@ -205,27 +231,54 @@ impl Stored {
     fn drop_taken(&mut self, now: Instant) {
         let unit = self.unit;
         self.leave(&unit, now);
-        self.scheduler.refund(unit.cell.vc, unit.load());
+        if let Some(scheduler) = &mut self.scheduler {
+            scheduler.refund(unit.cell.vc, unit.load());
+        }
     }
 
     /// Begins to send the unit that was taken, at `start`.
     #[inline(always)]
     fn send(&mut self, start: Instant) {
         let (departure, in_step) = match self.line {
-            Line::Cells { slot, .. } => (start.plus(slot), start == self.free),
+            Line::Cells { slot, .. } => {
+                self.cells += 1;
+                (start.plus(slot), start == self.free)
+            }
             Line::Packets { octet, overhead, .. } => {
-                (start.plus_slots(octet, u64::from(self.unit.cell.octets) + overhead), false)
+                let departure = start.plus_slots(octet, u64::from(self.unit.cell.octets) + overhead);
+                self.carried = self.carried.plus(departure.since(start), 1);
+                (departure, false)
             }
         };
         self.number = self.number.wrapping_add(if in_step { 1 } else { APART });
-        self.carried = self.carried.plus(departure.since(start), 1);
         (self.free, self.sends) = (departure, true);
+    }
+
+    /// The last bit of the unit in transmission is sent at `now`: it leaves the buffer.
+    #[inline(always)]
+    fn end_sending(&mut self, now: Instant) {
+        self.sends = false;
+        if self.books.any() {
+            self.books.note_left(&self.unit, self.in_buffer() + 1, now);
+        }
+        self.occupancy.leave(self.unit.cell.vc, self.unit.cell.clp, self.unit.size);
+    }
+
+    /// How long it takes to transmit what the link has begun to send.
+    fn carried(&self) -> Span {
+        self.carried.plus(Span::of_slots(self.line.slot(), self.cells), 1)
+    }
+
+    /// From now on the link has `rate`.
+    fn set_rate(&mut self, rate: BitRate) {
+        (self.carried, self.cells) = (self.carried(), 0);
+        self.line = self.line.at(rate);
     }
 
     /// Whether more limits what is in the buffer than its size.
     #[inline]
     fn is_limited(&self) -> bool {
-        self.vc_capacity < self.capacity || self.books.memory().is_some()
+        self.vc_capacity < self.capacity || self.books.any()
     }
 
     /// Whether `cell` exceeds a limit other than the size of the buffer.
@@ -328,11 +381,14 @@ impl Service for Stored {
     fn remove_last_frame(&mut self, vc: u32, now: Instant) -> (Vec<Unit>, bool) {
         let mut units = Vec::new();
         loop {
-            let (unit, first, complete) = self.store.remove_last(vc);
+            let (unit, first) = self.store.remove_last(vc);
             self.leave(&unit, now);
-            self.scheduler.withdraw(vc, unit.load(), now, &self.store);
+            if let Some(scheduler) = &mut self.scheduler {
+                scheduler.withdraw(vc, unit.load(), now, &self.store);
+            }
             units.push(unit);
             if first {
+                let complete = units.first().is_some_and(|last| last.cell.is_last());
                 return (units, complete);
             }
         }
@@ -347,7 +403,8 @@ impl Service for Stored {
     }
 
     fn kept_of(&self, vc: u32) -> u64 {
-        self.store.waiting_of(vc)
+        // Most VCs have nothing in the buffer, and units may have to be counted.
+        if self.occupancy.of_vc(vc) == 0 { 0 } else { self.store.waiting_of(vc) }
     }
 
     fn abr_queue(&self, _: Instant) -> u64 {
@@ -356,7 +413,7 @@ impl Service for Stored {
 
     fn busy(&self, now: Instant, _: u64) -> Span {
         let ahead = self.departure().map_or(Span::default(), |departure| departure.since(now));
-        self.carried.minus(ahead)
+        self.carried().minus(ahead)
     }
 
     fn occupancy_integral(&self, now: Instant, sojourns: SpanSum) -> SpanSum {

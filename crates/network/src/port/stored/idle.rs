@@ -30,13 +30,21 @@ impl Stored {
     fn enter_alone(&mut self, unit: &Unit) {
         self.note_entered(unit);
         self.store.pass(&unit.cell);
-        self.scheduler.pass(unit.cell.vc, unit.load(), unit.at, unit);
+        self.tell_passed(unit, unit.at);
         self.unit = *unit;
+    }
+
+    /// Tells the scheduler, if there is one, of a unit like `unit` that came at `at`, when nothing else waited.
+    #[inline]
+    fn tell_passed(&mut self, unit: &Unit, at: Instant) {
+        if let Some(scheduler) = &mut self.scheduler {
+            scheduler.pass(unit.cell.vc, unit.load(), at, unit);
+        }
     }
 
     /// The link becomes free at `now`, and nothing waits.
     fn idle(&mut self, now: Instant) {
-        assert!(self.has_nothing() || self.next_vc(now).is_none(), "nothing waits");
+        assert!(!self.take_next(now), "nothing waits");
     }
 
     /// The last cell of `train`, `unit`, is in transmission; each of the cells before it, of which the first had been sent, has left when
@@ -44,17 +52,17 @@ impl Stored {
     fn pass(&mut self, unit: Unit, train: &Train<Cell>) -> (u64, u64) {
         let (count, slot) = (train.count - 1, self.line.slot());
         self.store.pass(&unit.cell);
-        let told = if self.scheduler.forgets() { count.max(1) } else { 1 };
+        let told = if self.forgets() { count.max(1) } else { 1 };
         for place in told..=count {
             self.idle(train.arrival(place - 1).plus(slot));
-            self.scheduler.pass(unit.cell.vc, unit.load(), train.arrival(place), &unit);
+            self.tell_passed(&unit, train.arrival(place));
         }
         // Cells that come more slowly than they leave are on no grid of this link's slots.
         let on_grid = train.slot == slot;
         let (first, last) = if on_grid { (train.slots_to(1), train.slots_to(count)) } else { (APART, APART) };
         let (first, last) = (self.number.wrapping_add(first), self.number.wrapping_add(last));
         self.number = if on_grid { last } else { last.wrapping_add(APART) };
-        self.carried = self.carried.plus(Span::of_slots(slot, count.into()), 1);
+        self.cells += u64::from(count);
         (self.unit, self.sends) = (unit, true);
         self.free = unit.at.plus(slot);
         (first, last)
@@ -123,15 +131,15 @@ impl PortCore<Stored> {
         service.idle(departure);
         self.stats.sojourns.add(sojourn);
         if accepted {
-            self.accept_alone(next, streams);
+            self.accept_alone(&next, streams);
         }
     }
 
     /// A unit was accepted while the link is free and nothing waits: it is sent as it comes.
     #[inline(always)]
-    pub(super) fn accept_alone(&mut self, unit: Unit, streams: &mut Streams) {
-        self.note_accepted(&unit);
-        self.service.enter_alone(&unit);
+    pub(super) fn accept_alone(&mut self, unit: &Unit, streams: &mut Streams) {
+        self.note_accepted(unit);
+        self.service.enter_alone(unit);
         self.note_abr_queue(unit.at);
         self.transmit(unit.at, streams);
     }

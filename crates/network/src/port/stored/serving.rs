@@ -48,9 +48,10 @@ impl PortCore<Stored> {
         let mut units = u64::from(train.count);
         loop {
             self.advance(policy, train.first, streams);
-            let (mut cell, low_latency) = (train.item, train.item.ecn.is_low_latency());
-            if self.notify_allocator(train.first, &mut cell, streams) {
-                let sent = self.on_unit(policy, train.first, cell, low_latency, streams);
+            let low_latency = train.item.ecn.is_low_latency();
+            let mut unit = Unit { cell: train.item, at: train.first, size: 0, low_latency };
+            if self.notify_allocator(unit.at, &mut unit.cell, streams) {
+                let sent = self.on_unit(policy, &mut unit, streams);
                 if sent && self.comes_alone(train) {
                     let passed = self.pass_rest(policy, train, streams);
                     train.advance(passed);
@@ -74,7 +75,7 @@ impl PortCore<Stored> {
         pause: bool,
         streams: &mut Streams,
     ) {
-        self.advance(policy, at, streams);
+        self.advance_to(policy, at, streams);
         let pauses = &mut self.service.pauses;
         assert_eq!(pauses.since.is_some(), !pause, "a pause begins and ends");
         if pause {
@@ -95,7 +96,7 @@ impl PortCore<Stored> {
         until: Time,
         streams: &mut Streams,
     ) {
-        self.advance(policy, Instant::start_of(until), streams);
+        self.advance_to(policy, Instant::start_of(until), streams);
         self.note_abr_queue(Instant::start_of(until));
     }
 
@@ -110,12 +111,8 @@ impl PortCore<Stored> {
 
     /// Handles the departures up to `now`, and the ends of the rate allocator's intervals up to the same picosecond: an
     /// interval ends before anything else that happens then, but for departures at its very beginning.
-    pub(in crate::port) fn advance<P: BufferPolicy>(
-        &mut self,
-        policy: &mut P,
-        now: Instant,
-        streams: &mut Streams,
-    ) {
+    #[inline(always)]
+    fn advance<P: BufferPolicy>(&mut self, policy: &mut P, now: Instant, streams: &mut Streams) {
         while let Some(end) = self.interval_end(now) {
             self.send_until(policy, Instant::start_of(end), streams);
             self.end_interval(end);
@@ -123,7 +120,19 @@ impl PortCore<Stored> {
         self.send_until(policy, now, streams);
     }
 
+    /// As [`PortCore::advance`], out of the way of arrivals.
+    #[inline(never)]
+    pub(in crate::port) fn advance_to<P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        now: Instant,
+        streams: &mut Streams,
+    ) {
+        self.advance(policy, now, streams);
+    }
+
     /// Handles the departures up to `now`.
+    #[inline(always)]
     fn send_until<P: BufferPolicy>(&mut self, policy: &mut P, now: Instant, streams: &mut Streams) {
         while let Some(departure) = self.service.departure().filter(|&departure| departure <= now) {
             self.follow_rate(policy, departure);
@@ -136,9 +145,8 @@ impl PortCore<Stored> {
     /// The last bit of the unit in transmission is sent at `now`.
     #[inline(always)]
     fn depart<P: BufferPolicy>(&mut self, policy: &mut P, now: Instant) {
-        let unit = self.service.unit;
-        self.service.sends = false;
-        self.service.leave(&unit, now);
+        self.service.end_sending(now);
+        let unit = &self.service.unit;
         let sojourn = now.since(unit.at);
         self.stats.sojourns.add(sojourn);
         if unit.cell.kind != Kind::Data {
@@ -156,7 +164,7 @@ impl PortCore<Stored> {
     #[inline]
     fn follow_rate<P: BufferPolicy>(&mut self, policy: &mut P, now: Instant) {
         while let Some(change) = self.service.rates.step(now.ps()) {
-            self.service.line = self.service.line.at(change.rate);
+            self.service.set_rate(change.rate);
             // What departs before and after it is on two grids.
             self.service.number = self.service.number.wrapping_add(APART);
             policy.on_rate(change.rate, change.at.ps());
@@ -169,10 +177,7 @@ impl PortCore<Stored> {
         if self.service.pauses.since.is_some() {
             return;
         }
-        while !self.service.has_nothing()
-            && let Some(vc) = self.service.next_vc(start)
-        {
-            self.service.store.take(vc, &mut self.service.unit);
+        while self.service.take_next(start) {
             if P::Needs::DEQUEUE && !self.passes_taken(policy, start) {
                 self.service.drop_taken(start);
                 continue;
@@ -201,32 +206,24 @@ impl PortCore<Stored> {
         streams[output].push(number, number, &Train { slot: service.line.slot(), ..single });
     }
 
-    /// A unit arrives, which asked for low latency as it came, or not. What is accepted is sent at once if the link is free, which is
-    /// returned, and goes into its queue otherwise.
+    /// A unit arrives. What is accepted is sent at once if the link is free, which is returned, and goes into its queue otherwise.
     // Forced into the loop over arrivals, which two processes have.
     #[inline(always)]
-    fn on_unit<P: BufferPolicy>(
-        &mut self,
-        policy: &mut P,
-        at: Instant,
-        mut cell: Cell,
-        low_latency: bool,
-        streams: &mut Streams,
-    ) -> bool {
-        if !self.admit::<true, P>(policy, at, &mut cell) {
+    fn on_unit<P: BufferPolicy>(&mut self, policy: &mut P, unit: &mut Unit, streams: &mut Streams) -> bool {
+        if !self.admit::<true, P>(policy, unit.at, &mut unit.cell) {
             return false;
         }
-        let unit = Unit { cell, at, size: self.service.size(&cell), low_latency };
+        unit.size = self.service.size(&unit.cell);
         // What a policy decides at the head of the queue is decided there.
         if !P::Needs::DEQUEUE && self.service.is_free() {
             self.accept_alone(unit, streams);
             return true;
         }
-        self.note_accepted(&unit);
-        self.service.enter(&unit);
-        self.note_abr_queue(at);
+        self.note_accepted(unit);
+        self.service.enter(unit);
+        self.note_abr_queue(unit.at);
         if P::Needs::DEQUEUE && self.service.is_free() {
-            self.send_next(policy, at, streams);
+            self.send_next(policy, unit.at, streams);
         }
         false
     }
