@@ -42,6 +42,18 @@ impl<C: Item + Default> Alone<C> {
         self.trains.get_mut(self.next - 1).map(|train| (train, end))
     }
 
+    /// The trains not yet taken.
+    #[inline(always)]
+    pub fn rest(&self) -> &[Train<C>] {
+        &self.trains[self.next..]
+    }
+
+    /// The first `count` trains of [`Alone::rest`] are taken.
+    #[inline]
+    pub fn skip(&mut self, count: usize) {
+        self.next += count;
+    }
+
     /// Splits the next train at `until`.
     #[cold]
     fn part(&mut self, until: Time) -> &mut Train<C> {
