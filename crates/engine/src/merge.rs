@@ -191,6 +191,35 @@ impl Many {
         true
     }
 
+    /// As [`Many::next`], where each item is a train of its own: when the next one arrives; it becomes `item`.
+    ///
+    /// # Panics
+    /// If a train has more than one item.
+    #[inline(always)]
+    pub fn next_single<C: Item>(
+        &mut self,
+        until: Time,
+        streams: &mut [Stream<C>],
+        item: &mut C,
+    ) -> Option<Instant> {
+        let (mut first, second) = self.keys.first_two();
+        if first.arrival().ps() >= until {
+            return None;
+        }
+        if second.arrival().ps() == first.arrival().ps() {
+            (first, _) = self.break_tie(first, second.under(self.ties));
+        }
+        let stream = &mut streams[self.inputs[first.input() as usize]];
+        let head = stream.first()?;
+        assert!(head.count == 1, "not a train of its own: {head:?}");
+        *item = head.item;
+        match stream.remove_first() {
+            Some(next) => self.keys.replace_first::<false>(first.at(next)),
+            None => self.starve(first),
+        }
+        Some(first.arrival())
+    }
+
     /// The first item and the limit of its train, where the next input is due in the same picosecond: an item that ties with one of
     /// another input may lose. Where ties are broken at random, one of the keys that arrive at this instant becomes the first; it may send
     /// all of its items that arrive then.

@@ -279,7 +279,8 @@ impl<C: Item> Stream<C> {
             return;
         }
         if self.trains.len() == self.trains.capacity() {
-            return self.push_into_more(train);
+            self.push_into_more(train);
+            return;
         }
         self.trains.push(*train);
     }
@@ -300,7 +301,8 @@ impl<C: Item> Stream<C> {
         }
         let train = Train { first, slot, gaps: 0, count: 1, item };
         if self.trains.len() == self.trains.capacity() {
-            return self.push_into_more(&train);
+            self.push_into_more(&train);
+            return;
         }
         self.trains.push(train);
     }
@@ -312,15 +314,29 @@ impl<C: Item> Stream<C> {
         self.last = last;
         self.pushed += u64::from(train.count);
         if self.trains.len() == self.trains.capacity() {
-            return self.push_into_more(train);
+            self.push_into_more(train);
+            return;
         }
         self.trains.push(*train);
     }
 
-    /// Appends a train where there is no room: makes some; then about twice as much as before.
+    /// Appends an item that is on no grid: it arrives at `first`, and joins no train. Returns its place.
+    #[inline(always)]
+    pub fn push_single(&mut self, first: Instant, item: &C) -> &mut C {
+        assert!(first.ps() >= self.horizon, "an item arrives before the horizon of its stream");
+        self.pushed += 1;
+        if self.trains.len() == self.trains.capacity() {
+            return self.push_into_more(&Train::single(first, *item));
+        }
+        let place = self.trains.len();
+        self.trains.push(Train::single(first, *item));
+        &mut self.trains[place].item
+    }
+
+    /// Appends a train where there is no room: makes some; then about twice as much as before. Returns the place of its first item.
     #[cold]
     #[inline(never)]
-    fn push_into_more(&mut self, train: &Train<C>) {
+    fn push_into_more(&mut self, train: &Train<C>) -> &mut C {
         let held = self.trains.len();
         assert!(held < u32::MAX as usize / 2, "one stream holds {held} trains");
         if held == 0 {
@@ -329,6 +345,7 @@ impl<C: Item> Stream<C> {
             self.trains.reserve_exact(held.max(FIRST_ROOM as usize - 1));
         }
         self.trains.push(*train);
+        &mut self.trains[held].item
     }
 
     /// The first train.

@@ -221,6 +221,16 @@ impl Span {
         Self(self.0.checked_sub(other.0).expect("a span is not negative"))
     }
 
+    /// The sum of two spans, if a span holds it.
+    #[inline]
+    #[must_use]
+    pub const fn checked_plus(self, other: Self) -> Option<Self> {
+        match self.0.checked_add(other.0) {
+            Some(sum) => Some(Self(sum)),
+            None => None,
+        }
+    }
+
     /// `count` times `step` longer.
     #[must_use]
     pub const fn plus(self, step: Self, count: u64) -> Self {
@@ -242,13 +252,20 @@ impl Span {
     #[must_use]
     pub const fn slots(self, slot: Slot) -> u64 {
         // Dividing by the slot's whole part gives an estimate that is not too small, and at most one too large for up to
-        // `slot.ps` slots. Where slots are short and many it is too large by what their fractions add up to.
-        let mut count = self.ps() / slot.ps;
+        // `slot.ps` slots.
+        let count = self.ps() / slot.ps;
+        if count > slot.ps {
+            return self.short_slots(slot, count);
+        }
+        let beyond = self.0 - (((count * slot.ps) as u128) << 64);
+        count + (beyond > multiple(slot.fraction as u128, count, NARROW)) as u64
+    }
+
+    /// As [`Span::slots`], where slots are short and many, so that the estimate `count` is too large by what their fractions add up to.
+    #[cold]
+    const fn short_slots(self, slot: Slot, mut count: u64) -> u64 {
         if slot.times(count) > self.0 {
-            count -= 1;
-            if slot.times(count) > self.0 {
-                count -= (slot.times(count) - self.0).div_ceil(slot.times(1)) as u64;
-            }
+            count -= (slot.times(count) - self.0).div_ceil(slot.times(1)) as u64;
         }
         count + (slot.times(count) < self.0) as u64
     }
@@ -412,6 +429,16 @@ impl Slot {
     #[must_use]
     pub fn seconds(self) -> f64 {
         (self.ps as f64 + self.fraction as f64 / 18_446_744_073_709_551_616.0) / SECOND as f64
+    }
+
+    /// The time of `count` units.
+    ///
+    /// # Panics
+    /// In debug builds, if it is longer than 2^64 ps.
+    #[must_use]
+    pub const fn multiplied(self, count: u64) -> Self {
+        let bits = self.times(count);
+        Self { ps: (bits >> 64) as Time, fraction: bits as u64 }
     }
 
     /// `count` slots in units of 2^-64 ps.

@@ -6,10 +6,7 @@ use celltrain_engine::{
     time::{NEVER, Span, SpanSum},
 };
 
-use super::{
-    fifo::{APART, Fifo},
-    packets::PacketFifo,
-};
+use super::fifo::{APART, Fifo};
 use crate::measures::Levels;
 
 /// The state of a FIFO of cells.
@@ -90,10 +87,6 @@ impl Fifo for CellFifo {
     #[inline(always)]
     fn of_cells(&mut self) -> &mut CellFifo {
         self
-    }
-
-    fn of_packets(&mut self) -> &mut PacketFifo {
-        panic!("a cell is no packet")
     }
 
     #[inline]

@@ -35,10 +35,8 @@ pub(super) struct Computed<F> {
     pub(super) fifo: F,
     /// The longest sojourn since the window began, counted on arrival.
     pub(super) longest: Span,
-    /// The largest occupancy since the window began, where it does not follow from that.
-    most: u64,
     /// What leaves up to this time is certain to leave while the network runs on: its delays are counted when it is accepted.
-    runs_until: Time,
+    pub(super) runs_until: Time,
     /// In a box, as most ports of a large network have nothing there.
     aside: Option<Box<Aside>>,
     /// Where the policy needs per-VC occupancy.
@@ -67,13 +65,12 @@ impl<F: Fifo> Computed<F> {
     pub(super) fn new(fifo: F, vcs: Option<usize>) -> Self {
         let new = |vcs| Box::new(PerVc { occupancy: VcOccupancy::new(vcs), units: VecDeque::new() });
         let longest = Span::default();
-        Self { fifo, longest, most: 0, runs_until: 0, aside: None, per_vc: vcs.map(new) }
+        Self { fifo, longest, runs_until: 0, aside: None, per_vc: vcs.map(new) }
     }
 
-    /// What leaves up to this time is certain to leave while the network runs on.
-    #[inline(always)]
-    pub(super) fn runs_until(&self) -> Time {
-        self.runs_until
+    /// Whether it keeps per-VC occupancy.
+    pub(super) fn keeps_per_vc(&self) -> bool {
+        self.per_vc.is_some()
     }
 
     /// The last unit, which was accepted, is to be reported when it leaves.
@@ -102,12 +99,6 @@ impl<F: Fifo> Computed<F> {
         }
     }
 
-    /// The buffer holds so much.
-    #[inline(always)]
-    pub(super) fn note_occupancy(&mut self, occupancy: u64) {
-        self.most = self.most.max(occupancy);
-    }
-
     /// As [`VcOccupancy::check`].
     pub(super) fn check(&self, port: &str, accepted: impl Iterator<Item = u64>) {
         if let Some(PerVc { occupancy, units }) = self.per_vc.as_deref() {
@@ -129,11 +120,11 @@ impl<F: Fifo> Service for Computed<F> {
 
     fn most(&self) -> u64 {
         // Of cells the fullest moment is the one with the longest sojourn.
-        if F::PACKETS { self.most } else { self.longest.slots(self.fifo.slot()) }
+        self.fifo.most().unwrap_or_else(|| self.longest.slots(self.fifo.slot()))
     }
 
     fn begin_window(&mut self, now: Instant) {
-        self.most = self.fifo.occupancy(now);
+        self.fifo.begin_window(now);
         let last = self.fifo.last_departure();
         self.longest = if last > now { last.since(now) } else { Span::default() };
         if self.fifo.levels(now).is_some() {
@@ -301,7 +292,6 @@ impl<F: Fifo> PortCore<Computed<F>> {
         let count = u64::from(train.count);
         assert!(count == 1 || !F::PACKETS, "a packet is a train of its own: {train:?}");
         match (OBSERVED, count > 1) {
-            (NOTHING, false) if F::PACKETS => self.on_packet(policy, train, tally, streams),
             (NOTHING, false) => self.on_unit::<NOTHING, P>(policy, train, tally, streams),
             (NOTHING, true) => self.on_burst(policy, train, tally, streams),
             (_, false) => {
@@ -483,11 +473,6 @@ impl<F: Fifo> PortCore<Computed<F>> {
         let fifo = &mut self.service.fifo;
         fifo.accept(unit.first, &unit.item);
         let (departure, number, slot) = (fifo.last_departure(), fifo.last_number(), fifo.slot());
-        if F::PACKETS {
-            let occupancy = fifo.occupancy(unit.first);
-            assert!(occupancy <= fifo.capacity(), "the policy accepted a packet into a full buffer");
-            self.service.note_occupancy(occupancy);
-        }
         let sojourn = departure.since(unit.first);
         tally.add(sojourn, sojourn, 1);
         let vc = unit.item.vc;

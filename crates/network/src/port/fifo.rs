@@ -6,7 +6,7 @@ use celltrain_engine::{
     time::{Span, SpanSum},
 };
 
-use super::{cells::CellFifo, packets::PacketFifo};
+use super::cells::CellFifo;
 use crate::measures::Levels;
 
 /// Between the numbers of departures that are not on one grid of slots. Numbers wrap around: only their differences matter.
@@ -22,12 +22,6 @@ pub(super) trait Fifo {
     /// # Panics
     /// If units are packets, each of which is a train of its own.
     fn of_cells(&mut self) -> &mut CellFifo;
-
-    /// This FIFO, where a packet comes.
-    ///
-    /// # Panics
-    /// If units are cells.
-    fn of_packets(&mut self) -> &mut PacketFifo;
 
     /// The size of the buffer.
     fn capacity(&self) -> u64;
@@ -64,6 +58,14 @@ pub(super) trait Fifo {
 
     /// The time that the units in the buffer still spend in it after `now`, summed over them.
     fn time_ahead(&self, now: Instant) -> SpanSum;
+
+    /// The largest occupancy since the window began, where it does not follow from the longest sojourn.
+    fn most(&self) -> Option<u64> {
+        None
+    }
+
+    /// A window of the measures begins at `now`.
+    fn begin_window(&mut self, _: Instant) {}
 
     /// Follows from `now` on how long the buffer holds how much.
     fn follow_levels(&mut self, now: Instant);

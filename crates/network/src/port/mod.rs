@@ -12,9 +12,9 @@ mod computed;
 mod core;
 mod entry;
 mod fifo;
-mod idle;
 mod measures;
 mod occupancy;
+mod packet_loop;
 mod packets;
 mod passing;
 mod queues;
@@ -377,7 +377,7 @@ impl Port {
         }
         with_policy!(&mut self.policy, policy => match &mut self.core {
             AnyCore::Cells(core) => core.serve(policy, until, streams),
-            AnyCore::Packets(core) => core.serve(policy, until, streams),
+            AnyCore::Packets(core) => core.serve_packets(policy, until, streams),
             AnyCore::Stored(core) => core.serve(policy, until, streams),
         })
     }

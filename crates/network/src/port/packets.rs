@@ -22,14 +22,60 @@ pub(super) fn shortest(octet: Slot, overhead: u64) -> Time {
     octet.ps() * (SHORTEST + overhead)
 }
 
-/// A packet in the buffer that others wait behind.
+/// Packets of one length that leave back to back, or about to.
 #[derive(Debug, Clone, Copy)]
-struct Queued {
-    departure: Instant,
+struct Run {
+    /// How long each is on the link.
+    duration: Slot,
+    /// What each takes of the buffer.
     size: u32,
+    count: u64,
+    /// When the last of them leaves.
+    departure: Instant,
+}
+
+impl Run {
+    /// How many of them are in the buffer at `now`, which some are, if all that leave before them have left.
+    #[inline(always)]
+    fn left(&self, now: Instant) -> u64 {
+        let ahead = self.departure.since(now);
+        // Only on links of some hundred Tbit/s a packet takes less than a picosecond.
+        if self.duration.ps() > 0 { ahead.slots(self.duration) } else { self.left_of_short(ahead) }
+    }
+
+    #[cold]
+    fn left_of_short(&self, ahead: Span) -> u64 {
+        ahead.bits().div_ceil(Span::of_slots(self.duration, 1).bits()) as u64
+    }
+
+    /// What they take of the buffer.
+    fn held(&self) -> u64 {
+        self.count * u64::from(self.size)
+    }
+
+    /// The time that the last `left` of them still spend in the buffer after `now`, summed over them.
+    fn time_ahead(&self, now: Instant, left: u64) -> SpanSum {
+        let mut sum = SpanSum::default();
+        if left > 0 {
+            let last = self.departure.since(now);
+            sum.add_run(last.minus(Span::of_slots(self.duration, left - 1)), last, left);
+        }
+        sum
+    }
+}
+
+/// How long a packet is in the buffer.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Sojourn {
+    /// For as long as it is on the link.
+    OnLink,
+    Of(Span),
 }
 
 /// The state of a FIFO of packets.
+///
+/// Most packets have the length of the one before them, so that the buffer holds few runs of equal ones, whose departures follow from
+/// the last one. They are counted out of the buffer only when it matters, which is when it might be full, or fuller than ever before.
 #[derive(Debug, Clone)]
 pub(super) struct PacketFifo {
     /// The time of an octet. Multiples of it are exact to 2^-44 ps an octet, so that departures do not drift.
@@ -39,126 +85,187 @@ pub(super) struct PacketFifo {
     /// The size of the buffer, in packets or in octets without what the link adds. The packet in transmission counts until its last bit
     /// is sent.
     limit: Capacity,
-    /// What the buffer holds in front of `last`.
-    queue: VecDeque<Queued>,
-    /// What the packet accepted last takes of the buffer, while it is there. It enters the queue when another one comes: most find the
-    /// link idle.
-    last: Option<u32>,
-    /// What the packets in the buffer take of it.
-    occupancy: u64,
-    /// Octets accepted so far, with what the link adds.
+    /// Octets of the packet before, the usual length.
+    octets: u32,
+    /// The last run, of packets of that length: none of those that are in the buffer is missing, but some may have left.
+    last: Run,
+    /// So many packets in that run are sure to be less than what the buffer holds at the most, and has held.
+    sure: u64,
+    /// The runs in front of that.
+    runs: VecDeque<Run>,
+    /// What those take of the buffer.
+    ahead: u64,
+    /// The largest occupancy since the window began.
+    most: u64,
+    /// Octets of packets of other lengths accepted so far, with what the link adds.
     carried: u64,
-    last_departure: Instant,
+    /// Packets of the usual length accepted since the length changed.
+    accepted: u64,
     number: u64,
-    /// How long it held how much, if that is followed.
+    /// How long it held how much, if that is followed: then nothing is sure.
     levels: Option<Box<Levels>>,
 }
 
 impl PacketFifo {
     pub(super) fn new(octet: Slot, overhead: u64, limit: Capacity) -> Self {
+        let last = Run { duration: Slot::ZERO, size: 0, count: 0, departure: Instant::default() };
         Self {
             octet,
             overhead,
             limit,
-            queue: VecDeque::new(),
-            last: None,
-            occupancy: 0,
+            // No packet has so many.
+            octets: u32::MAX,
+            last,
+            sure: 0,
+            runs: VecDeque::new(),
+            ahead: 0,
+            most: 0,
             carried: 0,
-            last_departure: Instant::default(),
+            accepted: 0,
             number: 0,
             levels: None,
         }
     }
 
-    /// Packets in the buffer.
-    fn held(&self) -> u64 {
-        self.queue.len() as u64 + u64::from(self.last.is_some())
+    /// Octets of the packet before, the usual length.
+    #[inline(always)]
+    pub(super) fn usual(&self) -> u32 {
+        self.octets
     }
 
-    /// Packets that have left by `now` are no longer in the queue.
-    #[inline]
-    fn drop_sent(&mut self, now: Instant) {
-        if self.levels.is_some() {
-            return self.drop_followed(now);
-        }
-        while let Some(sent) = self.queue.front()
-            && sent.departure <= now
-        {
-            self.occupancy -= u64::from(sent.size);
-            self.queue.pop_front();
-        }
+    /// How long a packet of the usual length is on the link.
+    #[inline(always)]
+    pub(super) fn usual_duration(&self) -> Span {
+        Span::of_slots(self.last.duration, 1)
     }
 
-    /// As [`PacketFifo::drop_sent`], where it is followed how long the buffer holds how much.
+    /// Packets of another length come from `now` on.
+    pub(super) fn change_length(&mut self, now: Instant, octets: u32) {
+        self.advance(now);
+        if self.last.count > 0 {
+            self.runs.push_back(self.last);
+            self.ahead += self.last.held();
+        }
+        self.carried = self.carried_octets();
+        (self.octets, self.accepted) = (octets, 0);
+        let duration = self.octet.multiplied(u64::from(octets) + self.overhead);
+        self.last = Run { duration, size: self.limit.of_packet(octets), count: 0, ..self.last };
+        self.note_sure();
+    }
+
+    /// Counts how many packets of the usual length are sure to fit.
+    fn note_sure(&mut self) {
+        let sure = self.most.min(self.capacity()).saturating_sub(self.ahead);
+        self.sure = if self.levels.is_some() { 0 } else { sure / u64::from(self.last.size).max(1) };
+    }
+
+    /// Accepts a packet of the usual length, which arrives at `at`, and returns when it leaves and how long it is here, if it is sure to
+    /// find room, and nobody follows how long the buffer holds how much.
+    #[inline(always)]
+    pub(super) fn accept_usual(&mut self, at: Instant) -> Option<(Instant, Sojourn)> {
+        if self.is_idle(at) {
+            self.drop_all();
+            if self.sure == 0 && !self.make_sure(at) {
+                return None;
+            }
+            self.last.departure = at.plus(self.last.duration);
+            self.last.count = 1;
+            self.accepted += 1;
+            return Some((self.last.departure, Sojourn::OnLink));
+        }
+        if self.last.count >= self.sure {
+            // That, or fewer where others are in front.
+            self.last.count = self.last.count.min(self.last.left(at));
+            if self.last.count >= self.sure && !self.make_sure(at) {
+                return None;
+            }
+        }
+        self.last.departure = self.last.departure.plus(self.last.duration);
+        self.last.count += 1;
+        self.accepted += 1;
+        Some((self.last.departure, Sojourn::Of(self.last.departure.since(at))))
+    }
+
+    /// Whether all packets have left by `now`.
+    #[inline(always)]
+    fn is_idle(&self, now: Instant) -> bool {
+        self.last.departure <= now
+    }
+
+    /// Whether a packet of the usual length finds room at `now`, where it takes a look at the runs in front, or the buffer is as full as
+    /// never before; `last` is up to date, apart from those.
     #[inline(never)]
-    fn drop_followed(&mut self, now: Instant) {
-        while let Some(&sent) = self.queue.front()
-            && sent.departure <= now
-        {
-            self.hold_until(sent.departure);
-            self.occupancy -= u64::from(sent.size);
-            self.queue.pop_front();
+    fn make_sure(&mut self, now: Instant) -> bool {
+        if self.levels.is_some() {
+            return false;
         }
-    }
-
-    /// Whether all packets have left by `now`, and nobody follows how long the buffer holds how much.
-    #[inline(always)]
-    pub(super) fn is_idle(&self, now: Instant) -> bool {
-        self.last_departure <= now && self.levels.is_none()
-    }
-
-    /// How long a packet of `octets` is on the link.
-    #[inline(always)]
-    pub(super) fn duration(&self, octets: u32) -> Span {
-        Span::of_slots(self.octet, u64::from(octets) + self.overhead)
-    }
-
-    /// Accepts a packet of `octets` that finds the link idle, leaves at `departure`, and takes `size` of the buffer.
-    #[inline(always)]
-    pub(super) fn go_straight(&mut self, departure: Instant, octets: u32, size: u32) {
-        if !self.queue.is_empty() {
-            self.queue.clear();
+        if !self.runs.is_empty() {
+            self.advance(now);
         }
-        (self.last, self.occupancy) = (Some(size), size.into());
-        self.carried += u64::from(octets) + self.overhead;
-        self.last_departure = departure;
-        // Packets are on no grid.
-        self.number = self.number.wrapping_add(APART);
+        let needed = self.occupancy(now).saturating_add(self.last.size.into());
+        let fits = needed <= self.capacity();
+        if fits {
+            self.most = self.most.max(needed);
+            self.note_sure();
+        }
+        fits
     }
 
     /// All packets have left.
-    #[inline]
+    #[inline(always)]
     fn drop_all(&mut self) {
-        if self.levels.is_some() {
-            self.hold_until_empty();
+        self.last.count = 0;
+        if !self.runs.is_empty() {
+            self.runs.clear();
+            self.ahead = 0;
         }
-        if !self.queue.is_empty() {
-            self.queue.clear();
-        }
-        (self.last, self.occupancy) = (None, 0);
     }
 
     /// The buffer has held what it holds until `now`.
-    #[inline(never)]
     fn hold_until(&mut self, now: Instant) {
-        let held = self.held();
+        let held = self.runs().map(|run| run.count).sum();
         if let Some(levels) = &mut self.levels {
             levels.hold(held, now);
         }
     }
 
-    /// The buffer has held what it holds until one after the other had left.
+    /// As [`Fifo::advance`], where it is followed how long the buffer holds how much.
     #[inline(never)]
-    fn hold_until_empty(&mut self) {
-        self.drop_sent(self.last_departure);
-        self.hold_until(self.last_departure);
+    fn follow(&mut self, now: Instant) {
+        loop {
+            let run = self.runs.front_mut().unwrap_or(&mut self.last);
+            let Some(behind) = run.count.checked_sub(1) else { return };
+            let departure = run.departure.before(Span::of_slots(run.duration, behind));
+            if departure > now {
+                return;
+            }
+            self.hold_until(departure);
+            match self.runs.front_mut() {
+                Some(run) => (run.count, self.ahead) = (behind, self.ahead - u64::from(run.size)),
+                None => self.last.count = behind,
+            }
+            self.runs.pop_front_if(|run| run.count == 0);
+        }
     }
 
-    /// When the packets leave that are in the buffer at `now`.
-    fn departures(&self, now: Instant) -> impl Iterator<Item = Instant> {
-        let first = self.queue.partition_point(|packet| packet.departure <= now);
-        let queued = self.queue.range(first..).map(|packet| packet.departure);
-        queued.chain((self.last_departure > now).then_some(self.last_departure))
+    /// All runs.
+    fn runs(&self) -> impl Iterator<Item = &Run> {
+        self.runs.iter().chain([&self.last])
+    }
+
+    /// The runs of which something is in the buffer at `now`, and how much.
+    fn runs_left(&self, now: Instant) -> impl Iterator<Item = (&Run, u64)> {
+        let (mut runs, mut first) = (self.runs().skip_while(move |run| run.departure <= now), true);
+        std::iter::from_fn(move || {
+            let run = runs.next()?;
+            let left = if std::mem::take(&mut first) { run.left(now) } else { run.count };
+            Some((run, left))
+        })
+    }
+
+    /// Octets accepted so far, with what the link adds.
+    fn carried_octets(&self) -> u64 {
+        self.carried + self.accepted * (u64::from(self.octets) + self.overhead)
     }
 }
 
@@ -167,11 +274,6 @@ impl Fifo for PacketFifo {
 
     fn of_cells(&mut self) -> &mut CellFifo {
         panic!("a packet is a train of its own")
-    }
-
-    #[inline(always)]
-    fn of_packets(&mut self) -> &mut PacketFifo {
-        self
     }
 
     fn capacity(&self) -> u64 {
@@ -184,28 +286,37 @@ impl Fifo for PacketFifo {
 
     #[inline]
     fn advance(&mut self, now: Instant) {
-        if self.last.is_none() {
+        if self.levels.is_some() {
+            return self.follow(now);
+        }
+        if self.is_idle(now) {
+            return self.drop_all();
+        }
+        while let Some(run) = self.runs.pop_front_if(|run| run.departure <= now) {
+            self.ahead -= run.held();
+        }
+        let Some(first) = self.runs.front_mut() else {
+            self.last.count = self.last.left(now);
             return;
-        }
-        if self.last_departure <= now {
-            self.drop_all();
-        } else if !self.queue.is_empty() {
-            self.drop_sent(now);
-        }
+        };
+        let left = first.left(now);
+        self.ahead -= (first.count - left) * u64::from(first.size);
+        first.count = left;
     }
 
     #[inline]
     fn occupancy(&self, now: Instant) -> u64 {
-        let first = self.queue.front().map_or(self.last_departure, |packet| packet.departure);
-        debug_assert!(
-            self.last.is_none() || first > now,
+        let held = self.ahead + self.last.held();
+        debug_assert_eq!(
+            held,
+            self.runs_left(now).map(|(run, left)| left * u64::from(run.size)).sum::<u64>(),
             "packets that have left at {now:?} are in the buffer"
         );
-        self.occupancy
+        held
     }
 
     fn units(&self, now: Instant) -> u64 {
-        self.departures(now).count() as u64
+        self.runs_left(now).map(|(_, left)| left).sum()
     }
 
     #[inline]
@@ -213,19 +324,19 @@ impl Fifo for PacketFifo {
         self.occupancy(now).saturating_add(self.size(cell).into()) > self.capacity()
     }
 
-    #[inline(always)]
     fn accept(&mut self, at: Instant, cell: &Cell) {
-        let (octets, size) = (u64::from(cell.octets) + self.overhead, self.size(cell));
+        if cell.octets != self.octets {
+            self.change_length(at, cell.octets);
+        }
         if self.levels.is_some() {
             self.hold_until(at);
         }
-        if let Some(size) = self.last.replace(size) {
-            self.queue.push_back(Queued { departure: self.last_departure, size });
-        }
-        let departure = self.last_departure.max(at).plus_slots(self.octet, octets);
-        self.occupancy += u64::from(size);
-        self.carried += octets;
-        self.last_departure = departure;
+        self.last.count += 1;
+        self.accepted += 1;
+        self.last.departure = self.last.departure.max(at).plus(self.last.duration);
+        let occupancy = self.occupancy(at);
+        assert!(occupancy <= self.capacity(), "the policy accepted a packet into a full buffer");
+        self.most = self.most.max(occupancy);
         // Packets are on no grid.
         self.number = self.number.wrapping_add(APART);
     }
@@ -234,8 +345,9 @@ impl Fifo for PacketFifo {
         Slot::ZERO
     }
 
+    #[inline]
     fn last_departure(&self) -> Instant {
-        self.last_departure
+        self.last.departure
     }
 
     fn last_number(&self) -> u64 {
@@ -243,23 +355,34 @@ impl Fifo for PacketFifo {
     }
 
     fn carried(&self, _: u64) -> Span {
-        Span::of_slots(self.octet, self.carried)
+        Span::of_slots(self.octet, self.carried_octets())
     }
 
     fn time_ahead(&self, now: Instant) -> SpanSum {
         let mut sum = SpanSum::default();
-        self.departures(now).for_each(|departure| sum.add(departure.since(now)));
+        self.runs_left(now).for_each(|(run, left)| sum.add_sum(run.time_ahead(now, left)));
         sum
+    }
+
+    fn most(&self) -> Option<u64> {
+        Some(self.most)
+    }
+
+    fn begin_window(&mut self, now: Instant) {
+        self.advance(now);
+        self.most = self.occupancy(now);
+        self.note_sure();
     }
 
     fn follow_levels(&mut self, now: Instant) {
         self.advance(now);
         self.levels = Some(Box::new(Levels::from(now)));
+        self.note_sure();
     }
 
     fn levels(&self, now: Instant) -> Option<Levels> {
         let mut levels = self.levels.as_deref().cloned()?;
-        levels.hold(self.held(), now);
+        levels.hold(self.units(now), now);
         Some(levels)
     }
 

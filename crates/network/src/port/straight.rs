@@ -172,7 +172,7 @@ impl<F: Fifo> PortCore<Computed<F>> {
             slot,
             delay: self.delay,
             until,
-            runs_until: self.service.runs_until(),
+            runs_until: self.service.runs_until,
             free,
             number,
             starts: entry.at_frame_start,

@@ -7,13 +7,11 @@ use celltrain_engine::{
 
 use crate::measures::{Histogram, Levels};
 
-/// Units that found the link idle, one after the other, and were as long on it.
+/// Cells that found the link idle, and spent a slot on it.
 #[derive(Debug, Default, Clone, Copy)]
 struct Straight {
     /// The time of each.
     sojourn: Span,
-    /// The octets of each, if they are packets.
-    octets: u32,
     units: u64,
     /// Frames that they end of which the delay is to be counted now.
     frames: u64,
@@ -43,8 +41,7 @@ impl Tally {
     /// Of a visit before which the longest sojourn was `longest`; a cell is on the link for a `slot`.
     pub(super) fn new(longest: Span, slot: Slot, levels: Option<(Box<Levels>, Slot)>) -> Self {
         let usual = if levels.is_some() { Span::default() } else { longest.min(Self::SHORT) };
-        // No packet has so many octets.
-        let straight = Straight { sojourn: Span::of_slots(slot, 1), octets: u32::MAX, ..Straight::default() };
+        let straight = Straight { sojourn: Span::of_slots(slot, 1), ..Straight::default() };
         Self { longest, usual, short: Span::default(), long: SpanSum::default(), straight, levels }
     }
 
@@ -76,23 +73,7 @@ impl Tally {
         self.levels.is_none()
     }
 
-    /// How long a packet of `octets`, which finds the link idle and is to be counted next, is on the link: `duration` says it, if the
-    /// packet before was of another length. Then the delays of those before go into `delays`.
-    #[inline(always)]
-    pub(super) fn sojourn_of(
-        &mut self,
-        octets: u32,
-        duration: impl FnOnce() -> Span,
-        delays: &mut Histogram,
-    ) -> Span {
-        if octets != self.straight.octets {
-            self.count_straight(delays);
-            self.straight = Straight { sojourn: duration(), octets, ..Straight::default() };
-        }
-        self.straight.sojourn
-    }
-
-    /// Counts a packet, or the `count` cells of a frame, that find the link idle; `ended`: the delay of the frame too.
+    /// Counts the `count` cells of a frame, which find the link idle; `ended`: the delay of the frame too.
     #[inline(always)]
     pub(super) fn add_straight(&mut self, count: u64, ended: u64) {
         self.straight.units += count;
@@ -109,8 +90,8 @@ impl Tally {
 
     #[inline(never)]
     fn sum_straight(&mut self, delays: &mut Histogram) {
-        let Straight { sojourn, octets, units, frames } = self.straight;
-        self.straight = Straight { sojourn, octets, ..Straight::default() };
+        let Straight { sojourn, units, frames } = self.straight;
+        self.straight = Straight { sojourn, ..Straight::default() };
         self.add(sojourn, sojourn, units);
         delays.add_times(sojourn.ps(), frames);
     }
