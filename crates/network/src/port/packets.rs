@@ -405,15 +405,17 @@ mod tests {
         Cell { octets, ..Cell::default() }
     }
 
-    /// What is in the buffer is what has been accepted and has not left, whatever time passes in between.
-    fn holds(limit: Capacity, overhead: u64) {
+    /// What is in the buffer is what has been accepted and has not left, whatever time passes in between. `few` lengths follow each other;
+    /// `usual`: packets of the usual length are accepted as such, without a count of what has left.
+    fn holds(limit: Capacity, overhead: u64, few: usize, usual: bool) {
         let octet = Slot::of_bits(8, RATE);
         let mut fifo = PacketFifo::new(octet, overhead, limit);
         let mut accepted: Vec<(Instant, u64)> = Vec::new();
-        let (mut now, mut free, mut octets_carried, mut full) =
-            (Instant::start_of(77), Instant::default(), 0, 0);
+        let (mut now, mut free, mut octets_carried, mut full, mut most) =
+            (Instant::start_of(77), Instant::default(), 0, 0, 0);
         for step in 0..500u64 {
-            let octets = [40, 1500, 576, 1500, 90, 1000][step as usize % 6];
+            // A length comes so often in a row.
+            let octets = [1500, 40, 576, 1500, 90, 1000][step as usize / 7 % few];
             let next = accepted.iter().map(|&(departure, _)| departure).find(|&departure| departure > now);
             now = match step % 11 {
                 // Just as a packet has left, as all have, and long after.
@@ -422,41 +424,65 @@ mod tests {
                 9 => free.max(now).delayed(1_000_000),
                 pause => now.delayed(70_000 * pause),
             };
-            fifo.advance(now);
+            if !usual {
+                fifo.advance(now);
+            }
             let here: Vec<_> = accepted.iter().filter(|(departure, _)| *departure > now).collect();
             let occupancy: u64 = here.iter().map(|(_, size)| size).sum();
             let mut ahead = SpanSum::default();
             here.iter().for_each(|(departure, _)| ahead.add(departure.since(now)));
-            let found = (fifo.occupancy(now), fifo.units(now), fifo.time_ahead(now));
-            assert_eq!(found, (occupancy, here.len() as u64, ahead), "{limit:?}, step {step}");
+            let found = (fifo.units(now), fifo.time_ahead(now));
+            assert_eq!(found, (here.len() as u64, ahead), "{limit:?}, step {step}");
             let (size, capacity) = match limit.1 {
                 Unit::Bytes => (octets, limit.units()),
                 _ => (1, limit.units()),
             };
             assert_eq!((fifo.size(&packet(octets as u32)), fifo.capacity()), (size as u32, capacity));
             let is_full = occupancy + size > capacity;
-            assert_eq!(fifo.is_full(now, &packet(octets as u32)), is_full, "{limit:?}, step {step}");
+            if usual && fifo.usual() != octets as u32 {
+                fifo.change_length(now, octets as u32);
+            }
+            let accepted_usual = if usual { fifo.accept_usual(now) } else { None };
+            assert_eq!(accepted_usual.is_some(), usual && !is_full, "{limit:?}, step {step}");
+            if accepted_usual.is_none() {
+                assert_eq!(fifo.occupancy(now), occupancy, "{limit:?}, step {step}");
+                assert_eq!(fifo.is_full(now, &packet(octets as u32)), is_full, "{limit:?}, step {step}");
+            }
             if is_full {
                 full += 1;
                 continue;
             }
             let number = fifo.last_number();
-            fifo.accept(now, &packet(octets as u32));
+            if accepted_usual.is_none() {
+                fifo.accept(now, &packet(octets as u32));
+                assert!(fifo.last_number().wrapping_sub(number) >= APART, "packets are on no grid");
+            }
+            most = most.max(occupancy + size);
             free = free.max(now).plus_slots(octet, octets + overhead);
             octets_carried += octets + overhead;
             accepted.push((free, size));
             assert_eq!((fifo.last_departure(), fifo.slot()), (free, Slot::ZERO));
             assert_eq!(fifo.carried(0), Span::of_slots(octet, octets_carried));
-            assert!(fifo.last_number().wrapping_sub(number) >= APART, "packets are on no grid");
+            assert_eq!(fifo.most(), Some(most), "{limit:?}, step {step}");
+            if let Some((departure, sojourn)) = accepted_usual {
+                let sojourn = match sojourn {
+                    Sojourn::OnLink => fifo.usual_duration(),
+                    Sojourn::Of(sojourn) => sojourn,
+                };
+                assert_eq!((departure, sojourn), (free, free.since(now)), "{limit:?}, step {step}");
+            }
         }
         assert!(full > 20 && accepted.len() > 100, "{limit:?}: {full} found no room");
     }
 
     #[test]
     fn the_buffer_holds_what_has_come_and_has_not_left() {
-        for overhead in [0, 38] {
-            holds(Capacity(Some(3), Unit::Packets), overhead);
-            holds(Capacity(Some(3000), Unit::Bytes), overhead);
+        for (overhead, few, usual) in [0, 38].into_iter().flat_map(|overhead| {
+            [(1, true), (2, true), (6, true), (2, false), (6, false)]
+                .map(|(few, usual)| (overhead, few, usual))
+        }) {
+            holds(Capacity(Some(3), Unit::Packets), overhead, few, usual);
+            holds(Capacity(Some(3000), Unit::Bytes), overhead, few, usual);
         }
     }
 
