@@ -164,16 +164,19 @@ impl PacketFifo {
     #[inline(always)]
     pub(super) fn accept_usual(&mut self, at: Instant) -> Option<(Instant, Sojourn)> {
         if self.is_idle(at) {
-            self.drop_all();
             if self.sure == 0 && !self.make_sure(at) {
                 return None;
             }
+            self.drop_all();
             self.last.departure = at.plus(self.last.duration);
             self.last.count = 1;
             self.accepted += 1;
             return Some((self.last.departure, Sojourn::OnLink));
         }
         if self.last.count >= self.sure {
+            if self.levels.is_some() {
+                return None;
+            }
             // That, or fewer where others are in front.
             self.last.count = self.last.count.min(self.last.left(at));
             if self.last.count >= self.sure && !self.make_sure(at) {
@@ -199,7 +202,7 @@ impl PacketFifo {
         if self.levels.is_some() {
             return false;
         }
-        if !self.runs.is_empty() {
+        if self.is_idle(now) || !self.runs.is_empty() {
             self.advance(now);
         }
         let needed = self.occupancy(now).saturating_add(self.last.size.into());
@@ -484,6 +487,31 @@ mod tests {
             holds(Capacity(Some(3), Unit::Packets), overhead, few, usual);
             holds(Capacity(Some(3000), Unit::Bytes), overhead, few, usual);
         }
+    }
+
+    /// While levels are followed, a packet is not accepted at once, and the attempt leaves what is followed as it was.
+    #[test]
+    fn nothing_is_sure_while_levels_are_followed() {
+        let octet = Slot::of_bits(8, RATE);
+        let levels = |attempts: bool| {
+            let mut fifo = PacketFifo::new(octet, 0, Capacity(Some(30), Unit::Packets));
+            fifo.follow_levels(Instant::start_of(5));
+            let mut now = Instant::start_of(77);
+            for pause in [0, 3000, 1_000_000, 0, 9_000_000, 70_000, 1_300_000, 9_000_000] {
+                now = now.delayed(pause);
+                if attempts {
+                    if fifo.usual() != 1500 {
+                        fifo.change_length(now, 1500);
+                    }
+                    assert!(fifo.accept_usual(now).is_none());
+                }
+                fifo.advance(now);
+                fifo.accept(now, &packet(1500));
+            }
+            fifo.levels(now.delayed(500_000))
+        };
+        assert_eq!(levels(true), levels(false));
+        assert!(levels(true).is_some());
     }
 
     #[test]
