@@ -277,7 +277,9 @@ impl<C: Item> Stream<C> {
         if self.trains.len() == self.trains.capacity() {
             return self.push_into_more(&Train::single(first, *item));
         }
-        &mut self.trains.push_mut(Train::single(first, *item)).item
+        let place = self.trains.len();
+        self.trains.push(Train::single(first, *item));
+        &mut self.trains[place].item
     }
 
     /// Appends a train where there is no room: makes some; then about twice as much as before. Returns the place of its first item.
@@ -291,7 +293,8 @@ impl<C: Item> Stream<C> {
         } else {
             self.trains.reserve_exact(held.max(FIRST_ROOM as usize - 1));
         }
-        &mut self.trains.push_mut(*train).item
+        self.trains.push(*train);
+        &mut self.trains[held].item
     }
 
     /// The first train.

@@ -247,7 +247,9 @@ impl PacketFifo {
                 Some(run) => (run.count, self.ahead) = (behind, self.ahead - u64::from(run.size)),
                 None => self.last.count = behind,
             }
-            self.runs.pop_front_if(|run| run.count == 0);
+            if self.runs.front().is_some_and(|run| run.count == 0) {
+                self.runs.pop_front();
+            }
         }
     }
 
@@ -295,8 +297,11 @@ impl Fifo for PacketFifo {
         if self.is_idle(now) {
             return self.drop_all();
         }
-        while let Some(run) = self.runs.pop_front_if(|run| run.departure <= now) {
+        while let Some(run) = self.runs.front()
+            && run.departure <= now
+        {
             self.ahead -= run.held();
+            self.runs.pop_front();
         }
         let Some(first) = self.runs.front_mut() else {
             self.last.count = self.last.left(now);
