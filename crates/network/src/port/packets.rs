@@ -164,16 +164,19 @@ impl PacketFifo {
     #[inline(always)]
     pub(super) fn accept_usual(&mut self, at: Instant) -> Option<(Instant, Sojourn)> {
         if self.is_idle(at) {
-            self.drop_all();
             if self.sure == 0 && !self.make_sure(at) {
                 return None;
             }
+            self.drop_all();
             self.last.departure = at.plus(self.last.duration);
             self.last.count = 1;
             self.accepted += 1;
             return Some((self.last.departure, Sojourn::OnLink));
         }
         if self.last.count >= self.sure {
+            if self.levels.is_some() {
+                return None;
+            }
             // That, or fewer where others are in front.
             self.last.count = self.last.count.min(self.last.left(at));
             if self.last.count >= self.sure && !self.make_sure(at) {
@@ -199,7 +202,7 @@ impl PacketFifo {
         if self.levels.is_some() {
             return false;
         }
-        if !self.runs.is_empty() {
+        if self.is_idle(now) || !self.runs.is_empty() {
             self.advance(now);
         }
         let needed = self.occupancy(now).saturating_add(self.last.size.into());
@@ -244,7 +247,9 @@ impl PacketFifo {
                 Some(run) => (run.count, self.ahead) = (behind, self.ahead - u64::from(run.size)),
                 None => self.last.count = behind,
             }
-            self.runs.pop_front_if(|run| run.count == 0);
+            if self.runs.front().is_some_and(|run| run.count == 0) {
+                self.runs.pop_front();
+            }
         }
     }
 
@@ -292,8 +297,11 @@ impl Fifo for PacketFifo {
         if self.is_idle(now) {
             return self.drop_all();
         }
-        while let Some(run) = self.runs.pop_front_if(|run| run.departure <= now) {
+        while let Some(run) = self.runs.front()
+            && run.departure <= now
+        {
             self.ahead -= run.held();
+            self.runs.pop_front();
         }
         let Some(first) = self.runs.front_mut() else {
             self.last.count = self.last.left(now);
@@ -405,15 +413,17 @@ mod tests {
         Cell { octets, ..Cell::default() }
     }
 
-    /// What is in the buffer is what has been accepted and has not left, whatever time passes in between.
-    fn holds(limit: Capacity, overhead: u64) {
+    /// What is in the buffer is what has been accepted and has not left, whatever time passes in between. `few` lengths follow each other;
+    /// `usual`: packets of the usual length are accepted as such, without a count of what has left.
+    fn holds(limit: Capacity, overhead: u64, few: usize, usual: bool) {
         let octet = Slot::of_bits(8, RATE);
         let mut fifo = PacketFifo::new(octet, overhead, limit);
         let mut accepted: Vec<(Instant, u64)> = Vec::new();
-        let (mut now, mut free, mut octets_carried, mut full) =
-            (Instant::start_of(77), Instant::default(), 0, 0);
+        let (mut now, mut free, mut octets_carried, mut full, mut most) =
+            (Instant::start_of(77), Instant::default(), 0, 0, 0);
         for step in 0..500u64 {
-            let octets = [40, 1500, 576, 1500, 90, 1000][step as usize % 6];
+            // A length comes so often in a row.
+            let octets = [1500, 40, 576, 1500, 90, 1000][step as usize / 7 % few];
             let next = accepted.iter().map(|&(departure, _)| departure).find(|&departure| departure > now);
             now = match step % 11 {
                 // Just as a packet has left, as all have, and long after.
@@ -422,42 +432,91 @@ mod tests {
                 9 => free.max(now).delayed(1_000_000),
                 pause => now.delayed(70_000 * pause),
             };
-            fifo.advance(now);
+            if !usual {
+                fifo.advance(now);
+            }
             let here: Vec<_> = accepted.iter().filter(|(departure, _)| *departure > now).collect();
             let occupancy: u64 = here.iter().map(|(_, size)| size).sum();
             let mut ahead = SpanSum::default();
             here.iter().for_each(|(departure, _)| ahead.add(departure.since(now)));
-            let found = (fifo.occupancy(now), fifo.units(now), fifo.time_ahead(now));
-            assert_eq!(found, (occupancy, here.len() as u64, ahead), "{limit:?}, step {step}");
+            let found = (fifo.units(now), fifo.time_ahead(now));
+            assert_eq!(found, (here.len() as u64, ahead), "{limit:?}, step {step}");
             let (size, capacity) = match limit.1 {
                 Unit::Bytes => (octets, limit.units()),
                 _ => (1, limit.units()),
             };
             assert_eq!((fifo.size(&packet(octets as u32)), fifo.capacity()), (size as u32, capacity));
             let is_full = occupancy + size > capacity;
-            assert_eq!(fifo.is_full(now, &packet(octets as u32)), is_full, "{limit:?}, step {step}");
+            if usual && fifo.usual() != octets as u32 {
+                fifo.change_length(now, octets as u32);
+            }
+            let accepted_usual = if usual { fifo.accept_usual(now) } else { None };
+            assert_eq!(accepted_usual.is_some(), usual && !is_full, "{limit:?}, step {step}");
+            if accepted_usual.is_none() {
+                assert_eq!(fifo.occupancy(now), occupancy, "{limit:?}, step {step}");
+                assert_eq!(fifo.is_full(now, &packet(octets as u32)), is_full, "{limit:?}, step {step}");
+            }
             if is_full {
                 full += 1;
                 continue;
             }
             let number = fifo.last_number();
-            fifo.accept(now, &packet(octets as u32));
+            if accepted_usual.is_none() {
+                fifo.accept(now, &packet(octets as u32));
+                assert!(fifo.last_number().wrapping_sub(number) >= APART, "packets are on no grid");
+            }
+            most = most.max(occupancy + size);
             free = free.max(now).plus_slots(octet, octets + overhead);
             octets_carried += octets + overhead;
             accepted.push((free, size));
             assert_eq!((fifo.last_departure(), fifo.slot()), (free, Slot::ZERO));
             assert_eq!(fifo.carried(0), Span::of_slots(octet, octets_carried));
-            assert!(fifo.last_number().wrapping_sub(number) >= APART, "packets are on no grid");
+            assert_eq!(fifo.most(), Some(most), "{limit:?}, step {step}");
+            if let Some((departure, sojourn)) = accepted_usual {
+                let sojourn = match sojourn {
+                    Sojourn::OnLink => fifo.usual_duration(),
+                    Sojourn::Of(sojourn) => sojourn,
+                };
+                assert_eq!((departure, sojourn), (free, free.since(now)), "{limit:?}, step {step}");
+            }
         }
         assert!(full > 20 && accepted.len() > 100, "{limit:?}: {full} found no room");
     }
 
     #[test]
     fn the_buffer_holds_what_has_come_and_has_not_left() {
-        for overhead in [0, 38] {
-            holds(Capacity(Some(3), Unit::Packets), overhead);
-            holds(Capacity(Some(3000), Unit::Bytes), overhead);
+        for (overhead, few, usual) in [0, 38].into_iter().flat_map(|overhead| {
+            [(1, true), (2, true), (6, true), (2, false), (6, false)]
+                .map(|(few, usual)| (overhead, few, usual))
+        }) {
+            holds(Capacity(Some(3), Unit::Packets), overhead, few, usual);
+            holds(Capacity(Some(3000), Unit::Bytes), overhead, few, usual);
         }
+    }
+
+    /// While levels are followed, a packet is not accepted at once, and the attempt leaves what is followed as it was.
+    #[test]
+    fn nothing_is_sure_while_levels_are_followed() {
+        let octet = Slot::of_bits(8, RATE);
+        let levels = |attempts: bool| {
+            let mut fifo = PacketFifo::new(octet, 0, Capacity(Some(30), Unit::Packets));
+            fifo.follow_levels(Instant::start_of(5));
+            let mut now = Instant::start_of(77);
+            for pause in [0, 3000, 1_000_000, 0, 9_000_000, 70_000, 1_300_000, 9_000_000] {
+                now = now.delayed(pause);
+                if attempts {
+                    if fifo.usual() != 1500 {
+                        fifo.change_length(now, 1500);
+                    }
+                    assert!(fifo.accept_usual(now).is_none());
+                }
+                fifo.advance(now);
+                fifo.accept(now, &packet(1500));
+            }
+            fifo.levels(now.delayed(500_000))
+        };
+        assert_eq!(levels(true), levels(false));
+        assert!(levels(true).is_some());
     }
 
     #[test]
