@@ -57,7 +57,7 @@ struct Last {
 
 impl Row {
     /// The last cell of a train that finds the link idle and is one of this row. `AT_ONCE`: all cells of each train come at once; otherwise
-    /// in slots of the link.
+    /// no faster than they leave.
     #[inline(always)]
     fn last_of<const AT_ONCE: bool>(&self, train: &Train<Cell>) -> Option<Last> {
         let (first, count, item) = (train.first, train.count, &train.item);
@@ -72,7 +72,7 @@ impl Row {
             return Some(Last { at: first, slots: 0 });
         }
         let slots = train.slots_to(count - 1);
-        (train.slot == self.slot).then(|| Last { at: first.plus_slots(self.slot, slots), slots })
+        (train.slot >= self.slot).then(|| Last { at: first.plus_slots(train.slot, slots), slots })
     }
 
     /// Whether the policy accepts a train without being asked about each cell: a whole frame that it lets pass, or a part of one that it
@@ -102,14 +102,22 @@ impl Row {
         }
         let ends = u32::from(item.position) + count == u32::from(item.length);
         item.vc = self.next_vc;
-        (train.first, train.slot) = (first.plus(self.slot).delayed(self.delay), self.slot);
+        train.first = first.plus(self.slot).delayed(self.delay);
+        // Cells that come in slots of their own leave in those.
+        let on_grid = AT_ONCE || count == 1 || train.slot == self.slot;
+        if on_grid {
+            train.slot = self.slot;
+        }
         let behind = if first == self.free { 1 } else { APART };
         let number = self.number.wrapping_add(behind);
         self.number = number.wrapping_add(last.slots);
-        if behind == 1 && !self.starts {
+        if behind == 1 && on_grid && !self.starts {
             output.push(number, self.number, train);
         } else {
             output.push_apart(self.number, train);
+        }
+        if !on_grid {
+            self.number = self.number.wrapping_add(APART);
         }
         (self.free, self.starts) = (departure, ends);
         self.trains += 1;
@@ -139,7 +147,10 @@ impl<F: Fifo> PortCore<Computed<F>> {
         if !tally.counts_together() {
             return 0;
         }
-        if head.count > 1 && head.slot == Slot::ZERO {
+        if head.count > 1 && head.slot < self.service.fifo.slot() {
+            if head.slot != Slot::ZERO {
+                return 0;
+            }
             self.run_row::<true, P>(policy, until, alone, tally, streams)
         } else {
             self.run_row::<false, P>(policy, until, alone, tally, streams)
@@ -238,6 +249,10 @@ mod tests {
         Parted,
         /// One by one, more slowly than they leave.
         Slowly,
+        /// In a train, more slowly than they leave.
+        SlowTrain,
+        /// In two trains, the second in slots of its own, which begins where the first leaves off.
+        Slowing,
     }
 
     #[derive(Debug, Clone)]
@@ -254,8 +269,9 @@ mod tests {
     }
 
     fn frames() -> impl Strategy<Value = Vec<Frame>> {
+        use Form::{AtOnce, OneByOne, Parted, SlowTrain, Slowing, Slowly};
         let form =
-            prop::sample::select(vec![Form::Train, Form::AtOnce, Form::OneByOne, Form::Parted, Form::Slowly]);
+            prop::sample::select(vec![Form::Train, AtOnce, OneByOne, Parted, Slowly, SlowTrain, Slowing]);
         let ecn = prop_oneof![4 => Just(Ecn::NotCapable), 1 => Just(Ecn::Capable)];
         let pause = prop_oneof![3 => 8_u64..200, 1 => Just(8), 1 => Just(16)];
         let frame =
@@ -279,12 +295,21 @@ mod tests {
             let mut train = Train { slot, count: cells.into(), ..Train::single(at, item) };
             match frame.form {
                 Form::AtOnce => train.slot = Slot::ZERO,
-                Form::Slowly => train.slot = Slot::of_ps(slot.ps() * 3),
+                Form::Slowly | Form::SlowTrain => train.slot = Slot::of_ps(slot.ps() * 3),
                 Form::Parted => train.gaps = 0x21 & ((1 << (4 * (u32::from(cells) - 1).min(8))) - 1),
-                Form::Train | Form::OneByOne => {}
+                Form::Train | Form::OneByOne | Form::Slowing => {}
             }
             if frame.headless {
                 train.advance(1);
+            }
+            let parts = matches!(frame.form, Form::Parted | Form::Slowing) && train.count > 1;
+            let mut begin = train;
+            if parts {
+                begin.truncate(train.count / 2);
+                train.advance(train.count / 2);
+            }
+            if matches!(frame.form, Form::Slowing) {
+                train.slot = Slot::of_ps(slot.ps() * 3);
             }
             at = train.last();
             if matches!(frame.form, Form::OneByOne | Form::Slowly) {
@@ -295,11 +320,8 @@ mod tests {
                 }
                 continue;
             }
-            if matches!(frame.form, Form::Parted) && train.count > 1 {
-                let mut begin = train;
-                begin.truncate(train.count / 2);
+            if parts {
                 stream.push(0, 0, &begin);
-                train.advance(train.count / 2);
             }
             stream.push(0, 0, &train);
         }
