@@ -42,7 +42,7 @@ impl<C: Item + Default> Alone<C> {
         self.trains.get_mut(self.next - 1).map(|train| (train, end))
     }
 
-    /// The trains that are next, to be looked at; [`Alone::pass`] takes some of them.
+    /// The trains that are next. Those that are changed have to be taken, by [`Alone::pass`].
     #[inline(always)]
     pub fn rest(&mut self) -> &mut [Train<C>] {
         &mut self.trains[self.next..]

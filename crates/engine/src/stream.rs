@@ -320,7 +320,7 @@ impl<C: Item> Stream<C> {
         self.trains.push(*train);
     }
 
-    /// Appends an item that is on no grid: it arrives at `first`, and joins no train. Returns its place.
+    /// Appends an item that arrives at `first` to a stream of items that are all on no grid, and joins no train. Returns its place.
     #[inline(always)]
     pub fn push_single(&mut self, first: Instant, item: &C) -> &mut C {
         assert!(first.ps() >= self.horizon, "an item arrives before the horizon of its stream");

@@ -260,7 +260,12 @@ impl<R: FrameRule> BufferPolicy for FramePolicy<R> {
     /// The rest of a whole frame is accepted, unless the rule has more to do at each cell.
     #[inline]
     fn accepts_rest(&self, cell: &Cell) -> bool {
-        R::ON_CELL.is_none() && !R::Needs::PUSH_OUT && self.is_whole(cell)
+        let accepted = match self.frames[cell.vc as usize] {
+            Frame::Whole => true,
+            Frame::Marked => cell.ecn == Ecn::Marked,
+            Frame::Refused | Frame::Broken => false,
+        };
+        R::ON_CELL.is_none() && !R::Needs::PUSH_OUT && accepted
     }
 
     #[inline]

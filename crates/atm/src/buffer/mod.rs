@@ -211,8 +211,8 @@ pub trait BufferPolicy: Sized {
         now: Time,
     ) -> Verdict<<Self::Needs as Needs>::Victim>;
 
-    /// Whether, after accepting `cell`, the policy accepts the rest of its frame as long as there is room, with no more
-    /// effect on its state. The port then lets the rest of a train pass without asking for every cell.
+    /// Whether, once the cell before it or itself was accepted, the policy accepts `cell` and the rest of its frame with the marks that they
+    /// have, as long as there is room and with no more effect on its state. The port then lets them pass without asking for every cell.
     fn accepts_rest(&self, cell: &Cell) -> bool {
         let _ = cell;
         false

@@ -188,9 +188,10 @@ impl<F: Fifo> PortCore<Computed<F>> {
     ) -> bool {
         let mut all = true;
         for burst in bursts {
-            if self.admit::<false, P>(policy, burst.first, &mut burst.item) {
-                all &= policy.accepts_rest(&burst.item);
-                self.accept(&mut Train::single(burst.first, burst.item), tally, streams);
+            let mut cell = Train::single(burst.first, burst.item);
+            if self.admit::<false, P>(policy, burst.first, &mut cell.item) {
+                all &= cell.item.ecn == burst.item.ecn && policy.accepts_rest(&cell.item);
+                self.accept(&mut cell, tally, streams);
             } else {
                 all = false;
             }

@@ -31,6 +31,9 @@ impl Unit {
 }
 
 /// The last frame of a VC, and the last of which something was sent.
+///
+/// The data units of a frame come one after another on its VC, and the next frame has another number: hosts number them so, and links that
+/// change the order of packets number them anew.
 #[derive(Debug, Clone, Copy, Default)]
 struct Frames {
     /// The number of the frame that came last, of those that were not pushed out.

@@ -19,7 +19,7 @@ use crate::{measures::Levels, scenario::Link};
 pub(crate) enum ServiceKind {
     /// Departures are computed on arrival.
     Computed,
-    /// Queues are stored, one for each VC.
+    /// Units are stored in queues.
     Stored,
 }
 

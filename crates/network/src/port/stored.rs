@@ -403,8 +403,11 @@ impl Service for Stored {
     }
 
     fn kept_of(&self, vc: u32) -> u64 {
-        // Most VCs have nothing in the buffer, and units may have to be counted.
-        if self.occupancy.of_vc(vc) == 0 { 0 } else { self.store.waiting_of(vc) }
+        let held = self.occupancy.of_vc(vc);
+        if held == 0 || !self.in_octets {
+            return held - u64::from(held > 0 && self.sending().is_some_and(|unit| unit.cell.vc == vc));
+        }
+        self.store.waiting_of(vc)
     }
 
     fn abr_queue(&self, _: Instant) -> u64 {

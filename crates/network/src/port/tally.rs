@@ -73,11 +73,11 @@ impl Tally {
         self.levels.is_none()
     }
 
-    /// Counts the `count` cells of a frame, which find the link idle; `ended`: the delay of the frame too.
+    /// Counts `count` cells that find the link idle, and the delays of the `frames` that they end.
     #[inline(always)]
-    pub(super) fn add_straight(&mut self, count: u64, ended: u64) {
+    pub(super) fn add_straight(&mut self, count: u64, frames: u64) {
         self.straight.units += count;
-        self.straight.frames += ended;
+        self.straight.frames += frames;
     }
 
     /// Sums what [`Tally::add_straight`] has counted, if it has counted anything; the delays of frames go into `delays`.

@@ -86,18 +86,17 @@ impl SingleQueue {
         self.end = number.wrapping_add(1);
     }
 
-    /// Makes room for twice as many.
+    /// Makes room for twice as many units as there are; they move up into the empty places.
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {
-        let room = (2 * self.places.len()).max(8);
-        assert!(room < 1 << 31, "one queue holds {} units", self.len());
-        let mut places = vec![Place::default(); room].into_boxed_slice();
-        for place in 0..self.len() as u32 {
-            let number = self.first.wrapping_add(place);
-            places[number as usize & (room - 1)] = self.places[self.index(number)];
-        }
-        self.places = places;
+        let units = self.units().count();
+        let room = (2 * units).next_power_of_two().max(8);
+        assert!(room < 1 << 31, "one queue holds {units} units");
+        let places = vec![Place::default(); room].into_boxed_slice();
+        let mut grown = Self { places, first: self.first, end: self.first, last: vec![0; self.last.len()] };
+        self.units().for_each(|unit| grown.push(unit));
+        *self = grown;
     }
 
     /// Takes the first unit out, and puts it into `unit`.
