@@ -70,6 +70,11 @@ impl<T: Copy + Default> PayloadQueue<T> {
         number
     }
 
+    /// How many were sent since the start, modulo 2^32.
+    pub(crate) fn sent(&self) -> u32 {
+        self.next
+    }
+
     #[inline]
     fn is_full(&self) -> bool {
         self.next.wrapping_sub(self.first) as usize == self.ring.len()

@@ -7,6 +7,7 @@ mod build;
 pub mod capture;
 mod channel;
 mod conservation;
+mod division;
 mod events;
 mod flight;
 mod free;

@@ -8,7 +8,7 @@ use celltrain_engine::{
     parts::TooFewThreads,
     random::Randomness,
     stream::StreamId,
-    time::NEVER,
+    time::{NEVER, SECOND},
     visit::{self, Process, Schedule},
 };
 use celltrain_tcp::{Event, Receiver, ReceiverStats, Sender, SenderStats};
@@ -16,6 +16,7 @@ use celltrain_tcp::{Event, Receiver, ReceiverStats, Sender, SenderStats};
 use crate::{
     capture::{Capture, Content, Places, merged},
     channel::{Channel, Lost},
+    division::{Division, OF_CELLS},
     flight::{InFlight, SentTimes, Streams},
     host::{AbrSource, Had, Host, IncomingStats, Pool},
     live::DiscardLog,
@@ -186,8 +187,8 @@ pub struct Network {
     /// By which everything in it was drawn.
     pub(crate) randomness: Randomness,
     schedule: Schedule,
-    /// The part of each process, if the network runs in parts.
-    partition: Option<Vec<usize>>,
+    /// How it is shared out among threads, if it is.
+    pub(crate) division: Option<Division>,
     /// What there was instead of a thread for each part.
     fewer_threads: Option<TooFewThreads>,
 }
@@ -210,7 +211,7 @@ impl Network {
         let interval = |port: &Port| port.control().map(RateControl::next_interval);
         let shortest = nodes.iter().flat_map(Node::ports).filter_map(interval).min().unwrap_or(NEVER);
         schedule.jump = shortest.saturating_mul(INTERVALS_A_VISIT).max(schedule.cap);
-        Self { nodes, places, streams, flows, randomness, schedule, partition: None, fewer_threads: None }
+        Self { nodes, places, streams, flows, randomness, schedule, division: None, fewer_threads: None }
     }
 
     /// Visits in another order or with another cap: the result does not depend on it.
@@ -225,7 +226,20 @@ impl Network {
     /// If `partition` does not have a part for each process.
     pub fn set_partition(&mut self, partition: Vec<usize>) {
         assert_eq!(partition.len(), self.nodes.len(), "a part for each process");
-        self.partition = self.one_thread().is_none().then_some(partition);
+        let costs = vec![&OF_CELLS; partition.len()];
+        self.divide(Division { parts: partition, costs, reviews: Vec::new() });
+    }
+
+    /// Looks at the partition again at these times, and takes a better one for the same number of parts if there is one. The result
+    /// does not depend on it.
+    pub fn review_partition(&mut self, mut times: Vec<Time>) {
+        times.sort_unstable_by(|one, other| other.cmp(one));
+        self.division.iter_mut().for_each(|division| division.reviews.clone_from(&times));
+    }
+
+    /// As [`Network::set_partition`].
+    pub(crate) fn divide(&mut self, division: Division) {
+        self.division = self.one_thread().is_none().then_some(division);
     }
 
     /// The number of its processes.
@@ -234,9 +248,14 @@ impl Network {
         self.nodes.len()
     }
 
-    /// Its processes as they are shared out among parts, each as much work as `work` says.
-    pub(crate) fn shared_out(&self, work: impl Fn(usize, &Node) -> u64) -> Processes {
-        parts::processes(&self.nodes, &self.streams, work)
+    /// Its processes as they are shared out among parts, each as much work in a second as `work` says. What crosses on a stream is as
+    /// much as its sender has to do for it.
+    pub(crate) fn shared_out(&self, work: impl Fn(usize, &Node) -> f64) -> Processes {
+        let traffic = |sender: usize, _| {
+            let node = &self.nodes[sender];
+            work(sender, node) / node.outputs().len() as f64
+        };
+        parts::processes(&self.nodes, &self.streams, SECOND, &work, traffic)
     }
 
     /// Why it runs in one thread only, if it does: contents of cells that processes on the way read or rewrite stay in one place.
@@ -275,19 +294,25 @@ impl Network {
 
     /// Handles every event before `end`; `false` if interrupted.
     pub(crate) fn run_until(&mut self, end: Time, interrupt: &mut dyn FnMut() -> bool) -> bool {
-        let Self { nodes, streams, schedule, partition, fewer_threads, .. } = self;
+        let Self { nodes, streams, schedule, division, fewer_threads, .. } = self;
         nodes.iter_mut().flat_map(Node::ports_mut).for_each(|port| port.run_on(end));
         if nodes.iter().all(|node| node.clock() >= end) {
             return true;
         }
-        while let Some(parts) = partition {
-            match parts::run(nodes, streams, schedule, parts, end, interrupt) {
-                Ok(finished) => return finished,
+        while let Some(divided) = division {
+            let stop = divided.goes_to(end);
+            match parts::run(nodes, streams, schedule, &divided.parts, stop, interrupt) {
+                Ok(false) => return false,
+                Ok(true) => divided.review(stop, nodes, streams),
                 Err(shortage) => {
-                    parts::fold(parts, shortage.threads);
-                    *partition = partition.take().filter(|_| shortage.threads > 1);
+                    parts::fold(&mut divided.parts, shortage.threads);
+                    *division = division.take().filter(|_| shortage.threads > 1);
                     *fewer_threads = Some(shortage);
+                    continue;
                 }
+            }
+            if stop == end {
+                return true;
             }
         }
         visit::run(nodes, streams, schedule, end, interrupt)

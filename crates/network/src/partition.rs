@@ -2,8 +2,9 @@
 //!
 //! What is closer than a certain delay stays together; the delay is the longest with which the work can still be shared out evenly. What
 //! stays together is a cluster, and parts grow over the clusters, always by the one that most of the traffic ties to the part; then
-//! clusters on the border change sides as long as that saves traffic between parts. All of it follows from the network alone, and
-//! the results of a run do not depend on it.
+//! clusters on the border change sides as long as that saves traffic between parts. They grow by groups of clusters too, as one
+//! cluster after the other would part what belongs together; the partition with the lightest burden is taken. The results of a run do
+//! not depend on it.
 
 use std::{
     cmp::Reverse,
@@ -20,15 +21,22 @@ pub(crate) struct Processes {
     pub(crate) edges: Vec<Edge>,
 }
 
-/// A stream.
+/// A stream, or what else goes from one process to another.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Edge {
     pub(crate) from: usize,
     pub(crate) to: usize,
-    /// The sender's lookahead.
+    /// The sender's lookahead; [`Time::MAX`] if nobody has to wait for it.
     pub(crate) lookahead: Time,
-    /// What is expected to travel on it, in any unit.
+    /// What its crossing from one part to another costs either, in the unit of work.
     pub(crate) traffic: u64,
+}
+
+impl Edge {
+    /// The contents of the frames that one process sends to another.
+    pub(crate) fn tie(from: usize, to: usize, traffic: u64) -> Self {
+        Self { from, to, lookahead: Time::MAX, traffic }
+    }
 }
 
 /// The part of each process, and what that is worth.
@@ -53,22 +61,27 @@ impl Processes {
     pub(crate) fn partition(&self, parts: usize) -> Partition {
         let total: u64 = self.work.iter().sum();
         let share = (total / parts as u64).max(1);
-        let clusters = self.clusters(share * SLACK / 100);
+        let most = share * SLACK / 100;
+        let clusters = self.clusters(most);
         let graph = Clusters::new(self, &clusters);
-        let mut of_cluster = graph.grow(parts, total);
-        for _ in 0..PASSES {
-            if !graph.improve(&mut of_cluster, parts, share * SLACK / 100) {
-                break;
-            }
-        }
-        self.worth(clusters.iter().map(|&cluster| of_cluster[cluster]).collect(), total)
+        let grown = [0, share / 8, share / 4, share / 2].map(|group| {
+            let mut of_cluster = graph.grow_in_groups(parts, total, group);
+            graph.improve_all(&mut of_cluster, parts, most);
+            clusters.iter().map(|&cluster| of_cluster[cluster]).collect::<Vec<_>>()
+        });
+        let best = grown.into_iter().min_by_key(|parts| self.burden(parts)).expect("there is one");
+        self.worth(best, total)
     }
 
     /// The cluster of each process, by number: what is closer together than the longest delay at which no cluster is more work than
     /// `most`; if there is none, what is no time apart.
     fn clusters(&self, most: u64) -> Vec<usize> {
-        let mut delays: Vec<_> =
-            self.edges.iter().map(|edge| edge.lookahead).filter(|&delay| delay > 0).collect();
+        let mut delays: Vec<_> = self
+            .edges
+            .iter()
+            .map(|edge| edge.lookahead)
+            .filter(|&delay| 0 < delay && delay < Time::MAX)
+            .collect();
         delays.sort_unstable();
         delays.dedup();
         let fits = |&delay: &Time| self.heaviest(&self.closer_than(delay)) <= most;
@@ -83,13 +96,7 @@ impl Processes {
             let (one, other) = (root(&mut roots, edge.from), root(&mut roots, edge.to));
             roots[one.max(other)] = one.min(other);
         }
-        let mut numbers = BTreeMap::new();
-        (0..roots.len())
-            .map(|process| {
-                let (root, next) = (root(&mut roots, process), numbers.len());
-                *numbers.entry(root).or_insert(next)
-            })
-            .collect()
+        numbered(roots)
     }
 
     /// The work of the heaviest cluster.
@@ -97,6 +104,16 @@ impl Processes {
         let mut work = vec![0; clusters.len()];
         clusters.iter().zip(&self.work).for_each(|(&cluster, one)| work[cluster] += one);
         work.into_iter().max().unwrap_or(0)
+    }
+
+    /// The work of the part that has most, what crosses its border included.
+    pub(crate) fn burden(&self, parts: &[usize]) -> u64 {
+        let mut burden = vec![0; parts.iter().max().map_or(1, |last| last + 1)];
+        parts.iter().zip(&self.work).for_each(|(&part, work)| burden[part] += work);
+        for edge in self.edges.iter().filter(|edge| parts[edge.from] != parts[edge.to]) {
+            [edge.from, edge.to].iter().for_each(|&end| burden[parts[end]] += edge.traffic / 2);
+        }
+        burden.into_iter().max().unwrap_or(0)
     }
 
     fn worth(&self, parts: Vec<usize>, total: u64) -> Partition {
@@ -115,6 +132,17 @@ fn root(roots: &mut [usize], mut process: usize) -> usize {
     process
 }
 
+/// The number of the tree that each is in.
+fn numbered(mut roots: Vec<usize>) -> Vec<usize> {
+    let mut numbers = BTreeMap::new();
+    (0..roots.len())
+        .map(|place| {
+            let (root, next) = (root(&mut roots, place), numbers.len());
+            *numbers.entry(root).or_insert(next)
+        })
+        .collect()
+}
+
 /// The clusters, and the traffic between them.
 #[derive(Debug)]
 struct Clusters {
@@ -125,20 +153,53 @@ struct Clusters {
 
 impl Clusters {
     fn new(processes: &Processes, clusters: &[usize]) -> Self {
-        let number = clusters.iter().max().map_or(0, |last| last + 1);
+        let ties = processes.edges.iter().map(|edge| (edge.from, edge.to, edge.traffic));
+        Self::joined(&processes.work, ties, clusters)
+    }
+
+    /// All that is in one of `groups` as one cluster.
+    fn joined(each: &[u64], ties: impl Iterator<Item = (usize, usize, u64)>, groups: &[usize]) -> Self {
+        let number = groups.iter().max().map_or(0, |last| last + 1);
         let mut work = vec![0; number];
-        clusters.iter().zip(&processes.work).for_each(|(&cluster, one)| work[cluster] += one);
+        groups.iter().zip(each).for_each(|(&group, one)| work[group] += one);
         let mut traffic: BTreeMap<(usize, usize), u64> = BTreeMap::new();
-        for edge in &processes.edges {
-            let (from, to) = (clusters[edge.from], clusters[edge.to]);
+        for (from, to, more) in ties {
+            let (from, to) = (groups[from], groups[to]);
             if from != to {
-                *traffic.entry((from, to)).or_default() += edge.traffic;
-                *traffic.entry((to, from)).or_default() += edge.traffic;
+                *traffic.entry((from, to)).or_default() += more;
+                *traffic.entry((to, from)).or_default() += more;
             }
         }
         let mut neighbours = vec![Vec::new(); number];
         traffic.into_iter().for_each(|((from, to), traffic)| neighbours[from].push((to, traffic)));
         Self { work, neighbours }
+    }
+
+    /// Each two of them once that traffic ties together.
+    fn ties(&self) -> impl Iterator<Item = (usize, usize, u64)> {
+        self.neighbours.iter().enumerate().flat_map(|(one, others)| {
+            let once = others.iter().filter(move |(other, _)| one < *other);
+            once.map(move |&(other, traffic)| (one, other, traffic))
+        })
+    }
+
+    /// As [`Clusters::grow`], by groups of up to `most` work that much traffic ties together.
+    fn grow_in_groups(&self, parts: usize, total: u64, most: u64) -> Vec<usize> {
+        let mut ties: Vec<_> = self.ties().collect();
+        ties.sort_unstable_by_key(|&(one, other, traffic)| (Reverse(traffic), one, other));
+        let (mut roots, mut work): (Vec<_>, _) = ((0..self.work.len()).collect(), self.work.clone());
+        for (one, other, _) in ties {
+            let (one, other) = (root(&mut roots, one), root(&mut roots, other));
+            let (first, second) = (one.min(other), one.max(other));
+            if first != second && work[first] + work[second] <= most {
+                (roots[second], work[first]) = (first, work[first] + work[second]);
+            }
+        }
+        let groups = numbered(roots);
+        let graph = Self::joined(&self.work, self.ties(), &groups);
+        let mut of_group = graph.grow(parts, total);
+        graph.improve_all(&mut of_group, parts, total / parts as u64 * SLACK / 100);
+        groups.into_iter().map(|group| of_group[group]).collect()
     }
 
     /// The part of each cluster: one part after the other grows until it has its share of what is left.
@@ -170,6 +231,15 @@ impl Clusters {
             left -= work;
         }
         of_cluster.into_iter().map(|part| part.expect("the last part takes what is left")).collect()
+    }
+
+    /// As [`Clusters::improve`], a few times.
+    fn improve_all(&self, of_cluster: &mut [usize], parts: usize, most: u64) {
+        for _ in 0..PASSES {
+            if !self.improve(of_cluster, parts, most) {
+                break;
+            }
+        }
     }
 
     /// Moves clusters to the part that more traffic ties them to, as long as that has room; whether any has moved.
@@ -265,6 +335,31 @@ mod tests {
         edges.push(Edge { from: 0, to: 7, lookahead: 7, traffic: 1 });
         let partition = Processes { work: vec![1; 8], edges }.partition(2);
         assert_eq!(partition.parts, [0, 0, 0, 0, 1, 1, 1, 1]);
+    }
+
+    /// Two pairs of hosts that send through one port, 2.
+    fn pairs(ties: impl IntoIterator<Item = Edge>) -> Processes {
+        let edge = |(from, to)| Edge { from, to, lookahead: 7, traffic: 10 };
+        let streams = [(0, 2), (1, 2), (2, 3), (2, 4)].map(edge);
+        Processes { work: vec![100, 100, 20, 100, 100], edges: streams.into_iter().chain(ties).collect() }
+    }
+
+    #[test]
+    fn the_ends_of_a_flow_stay_together_because_of_what_its_frames_contain() {
+        let ties = [Edge::tie(0, 3, 50), Edge::tie(1, 4, 50)];
+        let partition = pairs(ties).partition(2);
+        let [one, other, _, one_end, other_end] = partition.parts[..] else { panic!("five processes") };
+        assert_eq!((one, other), (one_end, other_end));
+        assert_ne!(one, other);
+        // Nobody waits for them.
+        assert_eq!(partition.lookahead, 7);
+    }
+
+    #[test]
+    fn what_crosses_is_a_burden_to_both_parts() {
+        let processes = pairs([Edge::tie(0, 4, 50)]);
+        assert_eq!(processes.burden(&[0; 5]), 420);
+        assert_eq!(processes.burden(&[0, 0, 0, 1, 1]), 220 + 5 + 5 + 25);
     }
 
     #[test]

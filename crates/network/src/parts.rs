@@ -10,7 +10,8 @@ use celltrain_engine::{
     Time,
     parts::{self, Mail, Part, TooFewThreads},
     random::{Generator, Randomness},
-    stream::Stream,
+    stream::{Stream, StreamId},
+    time::NANOSECOND,
     visit::{Process, Schedule},
 };
 
@@ -168,23 +169,51 @@ impl Mail<InFlight> for Posts {
     }
 }
 
-/// The processes of a network, each as much work as `work` says, as they are shared out among parts.
-pub(crate) fn processes(nodes: &[Node], streams: &Streams, work: impl Fn(usize, &Node) -> u64) -> Processes {
+/// What it costs, in cell-hops, to pass on how far a stream between two parts is known, each time that its lookahead has passed.
+const LOOK: f64 = 50.0;
+
+/// The processes of a network as they are shared out among parts: how much work each is in a time of `span`, and what passes on each
+/// stream, by its sender.
+pub(crate) fn processes(
+    nodes: &[Node],
+    streams: &Streams,
+    span: Time,
+    work: impl Fn(usize, &Node) -> f64,
+    traffic: impl Fn(usize, StreamId) -> f64,
+) -> Processes {
     let mut receivers = vec![None; streams.len()];
     for (place, node) in nodes.iter().enumerate() {
         node.inputs().iter().for_each(|&input| receivers[input] = Some(place));
     }
     let mut processes = Processes::default();
     for (from, node) in nodes.iter().enumerate() {
-        let (work, outputs) = (work(from, node), node.outputs());
-        processes.work.push(work);
-        for (place, &output) in outputs.iter().enumerate() {
+        processes.work.push(1 + work(from, node) as u64);
+        for (place, &output) in node.outputs().iter().enumerate() {
             let Some(to) = receivers[output] else { continue };
-            let traffic = 1 + work / outputs.len() as u64;
-            processes.edges.push(Edge { from, to, lookahead: node.lookahead(place), traffic });
+            let lookahead = node.lookahead(place);
+            // What is no time apart stays together anyway.
+            let rounds = if lookahead > 0 { span / lookahead.max(NANOSECOND) } else { 0 };
+            let traffic = 1 + (traffic(from, output) + LOOK * rounds as f64) as u64;
+            processes.edges.push(Edge { from, to, lookahead, traffic });
         }
     }
     processes
+}
+
+/// The ties between the senders and the receivers of payload queues, each as strong as `strength` says.
+pub(crate) fn ties(nodes: &[Node], streams: &Streams, strength: impl Fn(usize) -> f64) -> Vec<Edge> {
+    let mut ends = vec![(None, None); streams.contents.packets.len()];
+    for (place, node) in nodes.iter().enumerate() {
+        each_queue(node, |queue, sends| {
+            let Queue::Packets(queue) = queue else { return };
+            let end = if sends { &mut ends[queue].0 } else { &mut ends[queue].1 };
+            *end = Some(place);
+        });
+    }
+    let tie = |(queue, (from, to)): (usize, (Option<usize>, Option<usize>))| {
+        Some(Edge::tie(from?, to?, strength(queue) as u64))
+    };
+    ends.into_iter().enumerate().filter_map(tie).collect()
 }
 
 fn take_apart(

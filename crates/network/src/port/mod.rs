@@ -10,6 +10,8 @@ mod bursts;
 mod cells;
 mod computed;
 mod core;
+#[cfg(test)]
+mod cuts;
 mod entry;
 mod fifo;
 mod measures;

@@ -3,10 +3,15 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use celltrain_atm::buffer::Reason;
-use celltrain_engine::time::MILLISECOND;
+use celltrain_engine::{stream::Stream, time::MILLISECOND};
 
 use super::{AnyCore, Location, Port, service::Service};
-use crate::{Experiment, Options, network::Network, scenario::Scenario};
+use crate::{
+    Experiment, Options,
+    flight::{InFlight, Streams},
+    network::Network,
+    scenario::Scenario,
+};
 
 /// Frames of 32 cells, which are all on the trunk when the run ends.
 const FRAMES: &str = r#"
@@ -33,6 +38,12 @@ pub(super) fn network(overrides: Overrides<'_>) -> Network {
     let scenario = Scenario::from_toml(FRAMES, "frames.toml", &overrides).unwrap();
     let options = Options { trace: true, ..Options::default() };
     Experiment::new(&scenario).unwrap().network(1, 0, options)
+}
+
+/// Streams for it in which nothing is under way.
+pub(super) fn with_streams(network: &Network) -> Streams {
+    let number = network.parts().1.len();
+    Streams::new((0..number).map(|_| Stream::default()).collect(), InFlight::default())
 }
 
 /// The same after the run.

@@ -3,14 +3,16 @@
 use std::iter::successors;
 
 use celltrain_atm::cell::CELL_BITS;
-use celltrain_engine::time::seconds;
+use celltrain_engine::{Time, time::seconds};
 
 use super::{
     Experiment,
     bottleneck::{mean_rate, offered},
 };
 use crate::{
+    division::{CONTENTS, Costs, Division, OF_CELLS, OF_PACKETS},
     network::{Network, Node},
+    partition::Edge,
     scenario::Framing,
 };
 
@@ -31,21 +33,16 @@ const MOST_PARTS: usize = 64;
 /// What a packet is taken for in bits where a link carries packets.
 const PACKET_BITS: u64 = 12_000;
 
-/// What a cell or a packet costs a port and, over TCP, either host, in cell-hops; and how many acknowledgements come back for each.
-struct Costs {
-    port: f64,
-    host: f64,
-    back: f64,
-}
-
-const OF_CELLS: Costs = Costs { port: 1.0, host: 0.3, back: 0.06 };
-const OF_PACKETS: Costs = Costs { port: 4.0, host: 8.0, back: 0.5 };
+/// When a division is looked at again, in parts of the duration: as soon as it is known what flows get, and seldom later.
+const REVIEWS: [Time; 4] = [64, 16, 4, 2];
 
 /// What is expected to happen in a second of simulated time, in cell-hops.
 struct Work {
     links: Vec<f64>,
     /// By process.
     hosts: Vec<f64>,
+    /// What goes between the hosts of flows without a look at it: the contents of frames.
+    ties: Vec<Edge>,
 }
 
 impl Experiment<'_> {
@@ -55,17 +52,17 @@ impl Experiment<'_> {
         if threads < 2 || network.one_thread().is_some() {
             return 1;
         }
-        let Work { links, hosts } = self.expected_work(network);
+        let Work { links, hosts, ties } = self.expected_work(network);
         let work = |place: usize, node: &Node| match node {
-            Node::Host(_) => 1 + hosts[place] as u64,
-            Node::Port(_) | Node::Switch(_) => {
-                node.ports().iter().map(|port| 1 + links[port.link] as u64).sum()
-            }
-            Node::Channel(channel) => 1 + links[channel.link()] as u64,
+            Node::Host(_) => hosts[place],
+            Node::Port(_) | Node::Switch(_) => node.ports().iter().map(|port| links[port.link]).sum(),
+            Node::Channel(channel) => links[channel.link()],
         };
-        let processes = network.shared_out(work);
+        let mut processes = network.shared_out(work);
+        processes.edges.extend(ties);
         let a_second = processes.work.iter().sum::<u64>() as f64;
-        if a_second * seconds(self.scenario.spec().duration.ps()) < LEAST_HOPS {
+        let duration = self.scenario.spec().duration.ps();
+        if a_second * seconds(duration) < LEAST_HOPS {
             return 1;
         }
         // Half as many, and again, as long as parts would be too small: a partition of a large network takes a while.
@@ -76,11 +73,23 @@ impl Experiment<'_> {
             if ahead >= LEAST_HOPS_AHEAD && partition.most as f64 <= MOST_OF_THE_WORK * partition.total as f64
             {
                 let used = 1 + partition.parts.iter().max().copied().unwrap_or(0);
-                network.set_partition(partition.parts);
+                let reviews = REVIEWS.map(|part| duration / part).into_iter().rev().collect();
+                let costs = network.parts().0.iter().map(|node| costs_of(self.framing(node))).collect();
+                network.divide(Division { parts: partition.parts, costs, reviews });
                 return used;
             }
         }
         1
+    }
+
+    /// Whether a process handles cells or packets, if it handles anything.
+    fn framing(&self, node: &Node) -> Option<Framing> {
+        let link = match node {
+            Node::Host(host) => return host.parts.outgoing.first().map(|vc| vc.framing),
+            Node::Port(_) | Node::Switch(_) => node.ports().first()?.link,
+            Node::Channel(channel) => channel.link(),
+        };
+        Some(self.graph.links[link].framing)
     }
 
     /// What the flows will do if each gets what the links on its way leave it.
@@ -94,13 +103,14 @@ impl Experiment<'_> {
                 route.iter().for_each(|&link| loads[link] += load(link));
             }
         }
-        let mut work = Work { links: vec![0.0; graph.links.len()], hosts: vec![0.0; network.processes()] };
+        let (links, hosts) = (vec![0.0; graph.links.len()], vec![0.0; network.processes()]);
+        let mut work = Work { links, hosts, ties: Vec::new() };
         for ((flow, ends), offered) in graph.flows.iter().zip(&network.flows).zip(&offered) {
             let [there, _] = flow.hops();
             let over = there.map(|link| loads[link]).fold(1.0, f64::max);
-            let of_packets =
-                flow.route.first().is_some_and(|&link| graph.links[link].framing == Framing::Packets);
-            let (bits, costs) = if of_packets { (PACKET_BITS, OF_PACKETS) } else { (CELL_BITS, OF_CELLS) };
+            let first = flow.route.first().map(|&link| graph.links[link].framing);
+            let costs = costs_of(first);
+            let bits = if first == Some(Framing::Packets) { PACKET_BITS } else { CELL_BITS };
             let units = offered / over / bits as f64;
             for (route, share) in flow.ways() {
                 route.iter().for_each(|&link| work.links[link] += units * share * costs.port);
@@ -108,8 +118,17 @@ impl Experiment<'_> {
             for (route, share) in flow.ways_back() {
                 route.iter().for_each(|&link| work.links[link] += units * share * costs.port * costs.back);
             }
-            [ends.from, ends.to].iter().for_each(|&end| work.hosts[end] += units * costs.host);
+            let host = units * costs.host * (1.0 + costs.back);
+            [ends.from, ends.to].iter().for_each(|&end| work.hosts[end] += host);
+            if ends.carrier.is_tcp() {
+                let contents = CONTENTS * units * (costs.frames + costs.back);
+                work.ties.push(Edge::tie(ends.from, ends.to, contents as u64));
+            }
         }
         work
     }
+}
+
+fn costs_of(framing: Option<Framing>) -> &'static Costs {
+    if framing == Some(Framing::Packets) { &OF_PACKETS } else { &OF_CELLS }
 }

@@ -268,9 +268,11 @@ impl Trial {
         }
         let mut generator = Randomness { seed: lots, replication: 0 }.named("parts");
         let parts = 2 + generator.below(3);
+        let duration = self.scenario.spec().duration.ps();
         let divide = |network: &mut Network| {
             let partition = (0..network.processes()).map(|_| generator.below(parts) as usize);
             network.set_partition(partition.collect());
+            network.review_partition((0..2).map(|_| generator.below(duration)).collect());
         };
         if let Some(other) = self.run(IN_PARTS, &[], |_| {}, divide) {
             self.same(IN_PARTS, usual, &other);

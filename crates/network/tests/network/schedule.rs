@@ -28,7 +28,8 @@ fn run(
     run_network(scenario, places, |network| network.set_schedule(change))
 }
 
-/// As [`everything`], with so many parts that run at once, which `seed` has drawn, and visits that it has drawn, if they are.
+/// As [`everything`], with so many parts that run at once, which `seed` has drawn, as it has the time at which they are looked at again,
+/// and visits that it has drawn, if they are.
 fn in_parts(scenario: &Scenario, parts: u64, seed: u64, draws_visits: bool) -> (String, Vec<Capture>) {
     let mut generator = Randomness { seed, replication: 0 }.named("parts");
     run_network(scenario, [&[], &[]], |network| {
@@ -37,6 +38,7 @@ fn in_parts(scenario: &Scenario, parts: u64, seed: u64, draws_visits: bool) -> (
         }
         let partition = (0..network.processes()).map(|_| generator.below(parts) as usize);
         network.set_partition(partition.collect());
+        network.review_partition(vec![generator.below(scenario.spec().duration.ps())]);
     })
 }
 

@@ -49,14 +49,17 @@ fn threads_for(tables: &str) -> usize {
 fn what_would_not_gain_runs_on_one_thread() {
     assert!(threads_for(&fat_tree("10 Gbit/s", "5 us", "10 s")) > 1);
     assert_eq!(threads_for(&fat_tree("10 Gbit/s", "5 us", "2 ms")), 1, "it is over soon");
-    assert_eq!(threads_for(&fat_tree("1 Mbit/s", "5 us", "1000 s")), 1, "seldom anything happens");
-    let pairs = |vc: &str| {
+    // Nothing goes from one half of the tree to the other, so neither waits.
+    assert!(threads_for(&fat_tree("1 Mbit/s", "5 us", "1000 s")) > 1);
+    let sharing = |rate: &str, duration: &str, vc: &str| {
         format!(
-            "duration = \"100 s\"\n[topology]\nkind = \"n-source\"\nsources = 40\n[link]\nrate = \"622.08 Mbit/s\"\n\
+            "duration = \"{duration}\"\n[topology]\nkind = \"n-source\"\nsources = 40\n[link]\nrate = \"{rate}\"\n\
              delay = \"1 ms\"\n[switch]\nbuffer = \"1000 cells\"\n{vc}[tcp]\nstack = \"sack\"\n"
         )
     };
+    let pairs = |vc: &str| sharing("622.08 Mbit/s", "100 s", vc);
     assert!(threads_for(&pairs("")) > 1);
+    assert_eq!(threads_for(&sharing("1 Mbit/s", "10000 s", "")), 1, "seldom anything happens");
     let abr = pairs("allocator.algorithm = \"erica\"\n[vc]\ncategory = \"abr\"\n");
     assert_eq!(threads_for(&abr), 1, "RM cells are rewritten on their way");
 }
