@@ -66,7 +66,7 @@ impl Host {
     /// Returns when it sends next, and how often it has sent.
     fn send_bare(&mut self, index: u32, until: Time, streams: &mut Streams) -> (Time, u64) {
         let source = &mut self.parts.sources[index as usize];
-        let Kind::Cells(cells) = &mut source.kind else { return (NEVER, 0) };
+        let Kind::Cells(cells) = &mut source.kind else { panic!("only sources of cells send them") };
         let vc = &mut self.parts.outgoing[cells.outgoing as usize];
         let (streams, flight) = streams.parts();
         let stream = &mut streams[vc.stream];
@@ -86,7 +86,7 @@ impl Host {
     #[inline(never)]
     fn send_to_abr(&mut self, index: u32, streams: &mut Streams) -> Time {
         let source = &mut self.parts.sources[index as usize];
-        let Kind::Cells(cells) = &mut source.kind else { return NEVER };
+        let Kind::Cells(cells) = &mut source.kind else { panic!("only sources of cells send them") };
         let vc = &mut self.parts.outgoing[cells.outgoing as usize];
         let (at, item, count) = next_unit(&mut source.next, cells, vc, &mut streams.contents);
         let next = source.next.ps();

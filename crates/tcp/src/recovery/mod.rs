@@ -89,8 +89,8 @@ pub(crate) trait Recovery {
         flow.next_in_window()
     }
 
-    /// As [`next`](Self::next), where a full segment of new data is waiting: whether that is what goes next, or nothing may go. `None` if
-    /// only [`next`](Self::next) can tell.
+    /// As [`next`](Self::next), where a full segment of new data waits behind data in flight, and nothing was closed: whether that goes next,
+    /// and then it counts as sent, or nothing may go. `None` if only [`next`](Self::next) can tell.
     fn sends_new(&mut self, _now: Time, _flow: &mut Flow) -> Option<bool> {
         None
     }

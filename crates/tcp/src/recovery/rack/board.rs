@@ -197,8 +197,8 @@ impl Board {
         }
     }
 
-    /// The first segment behind number `first`, which is reported, that is not; or, if that is lost, neither lost nor reported. Notes how
-    /// far it is.
+    /// Where the run that begins at segment `first` ends. If that is reported, the run is of reported segments; if it is lost, of lost and
+    /// reported ones. Notes how long it is.
     fn end_of_run(&mut self, first: usize) -> usize {
         let lost = self.segments[first].lost;
         let mut end = first;

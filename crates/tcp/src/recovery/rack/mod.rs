@@ -111,6 +111,7 @@ impl Rack {
         }
     }
 
+    /// What is lost, and the windows for it, where something may be.
     #[inline(never)]
     fn look_for_losses(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion) {
         self.detect(now, flow);
