@@ -211,8 +211,8 @@ pub trait BufferPolicy: Sized {
         now: Time,
     ) -> Verdict<<Self::Needs as Needs>::Victim>;
 
-    /// Whether, once the cell before it or itself was accepted, the policy accepts `cell` and the rest of its frame with the marks that they
-    /// have, as long as there is room and with no more effect on its state. The port then lets them pass without asking for every cell.
+    /// Whether the policy accepts `cell` and the rest of its frame while there is room, with the marks that they have and with no further
+    /// effect on its state. Valid once it has accepted `cell` or the cell before it. The port then does not call it for each of them.
     fn accepts_rest(&self, cell: &Cell) -> bool {
         let _ = cell;
         false

@@ -135,7 +135,7 @@ impl<F: Fifo> PortCore<Computed<F>> {
     }
 
     /// Interleaved trains arrive. Where each continues a frame and the policy accepts the rest of all, they are accepted together. Otherwise
-    /// the policy is asked about the first round; the rest may follow at once then.
+    /// the policy decides on the first round, and the others may be accepted together after it.
     #[inline(never)]
     pub(super) fn on_rounds<P: BufferPolicy>(
         &mut self,
@@ -360,12 +360,13 @@ impl<F: Fifo> PortCore<Computed<F>> {
 #[cfg(test)]
 mod tests {
     use celltrain_atm::cell::CELL_BITS;
-    use celltrain_engine::{Slot, Time, quantity::BitRate, stream::Stream, time::MILLISECOND};
+    use celltrain_engine::{Slot, Time, quantity::BitRate, time::MILLISECOND};
 
     use super::*;
-    use crate::{
-        flight::InFlight,
-        port::{AnyCore, Location, tests::network, with_core},
+    use crate::port::{
+        AnyCore, Location,
+        tests::{network, with_streams},
+        with_core,
     };
 
     /// What a port does with frames of five cells, each a slot behind the one before but for `gaps`, that begin at `starts` slots and come in
@@ -378,8 +379,7 @@ mod tests {
         in_trains: bool,
     ) -> (Vec<(Instant, Cell)>, String) {
         let (mut network, slot) = (network(&[]), Slot::of_bits(CELL_BITS, BitRate(155_520_000)));
-        let number = network.parts().1.len();
-        let mut streams = Streams::new((0..number).map(|_| Stream::default()).collect(), InFlight::default());
+        let mut streams = with_streams(&network);
         let port = network.ports_mut().find(|port| port.location == Location::Switch).expect("a switch");
         port.run_on(runs_until);
         if levels {

@@ -200,16 +200,13 @@ impl PortCore<Computed<PacketFifo>> {
 
 #[cfg(test)]
 mod tests {
-    use celltrain_engine::{Instant, Time, stream::Stream, time::MILLISECOND};
+    use celltrain_engine::{Instant, Time, time::MILLISECOND};
 
     use super::*;
-    use crate::{
-        flight::InFlight,
-        port::{
-            AnyCore, Location,
-            tests::{Overrides, network},
-            with_core,
-        },
+    use crate::port::{
+        AnyCore, Location,
+        tests::{Overrides, network, with_streams},
+        with_core,
     };
 
     const OCTETS: [u32; 7] = [40, 1500, 1500, 576, 40, 40, 1500];
@@ -223,8 +220,7 @@ mod tests {
         follow: bool,
     ) -> (Vec<(Instant, Cell)>, Vec<String>) {
         let mut network = network(overrides);
-        let number = network.parts().1.len();
-        let mut streams = Streams::new((0..number).map(|_| Stream::default()).collect(), InFlight::default());
+        let mut streams = with_streams(&network);
         let port = network.ports_mut().find(|port| port.location == Location::Switch).expect("a switch");
         port.run_on(8_000_000_000);
         if follow {

@@ -227,17 +227,14 @@ impl<F: Fifo> PortCore<Computed<F>> {
 #[cfg(test)]
 mod tests {
     use celltrain_atm::cell::CELL_BITS;
-    use celltrain_engine::{quantity::BitRate, stream::Stream, time::MILLISECOND};
+    use celltrain_engine::{quantity::BitRate, time::MILLISECOND};
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{
-        flight::InFlight,
-        port::{
-            AnyCore, Location,
-            tests::{Overrides, network},
-            with_core,
-        },
+    use crate::port::{
+        AnyCore, Location,
+        tests::{Overrides, network, with_streams},
+        with_core,
     };
 
     /// How the cells of a frame come.
@@ -337,8 +334,7 @@ mod tests {
         follow: bool,
     ) -> (Vec<(Instant, Cell)>, Vec<String>) {
         let mut network = network(overrides);
-        let number = network.parts().1.len();
-        let mut streams = Streams::new((0..number).map(|_| Stream::default()).collect(), InFlight::default());
+        let mut streams = with_streams(&network);
         let port = network.ports_mut().find(|port| port.location == Location::Switch).expect("a switch");
         port.run_on(stops[stops.len() / 2]);
         if follow {
@@ -394,9 +390,7 @@ mod tests {
         let slot = Slot::of_bits(CELL_BITS, BitRate(155_520_000));
         let marks = [false, true].map(|follow| {
             let mut network = network(&overrides);
-            let number = network.parts().1.len();
-            let mut streams =
-                Streams::new((0..number).map(|_| Stream::default()).collect(), InFlight::default());
+            let mut streams = with_streams(&network);
             let port = network.ports_mut().find(|port| port.location == Location::Switch).expect("a switch");
             port.run_on(MILLISECOND);
             if follow {
