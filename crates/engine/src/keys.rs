@@ -132,6 +132,16 @@ impl Keys {
         }
     }
 
+    /// The first three, the last of them what never arrives if there are just two; `None` if there are fewer.
+    #[inline(always)]
+    pub(crate) fn first_three(&self) -> Option<[Key; 3]> {
+        match self.near.as_slice() {
+            [.., third, second, first] => Some([*first, *second, *third]),
+            [second, first] => Some([*first, *second, self.first_far().unwrap_or(Key::NONE)]),
+            _ => None,
+        }
+    }
+
     /// The only one, if there is just one.
     #[inline]
     pub(crate) fn only(&self) -> Option<Key> {

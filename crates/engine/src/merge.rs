@@ -310,30 +310,59 @@ impl Many {
         streams: &mut [Stream<C>],
         bursts: &mut Vec<Train<C>>,
     ) -> Option<u32> {
-        let (inputs, rounds) = self.count_rounds(until, slot, streams)?;
+        let (inputs, rounds) = if let Some((pair, limit)) = self.pair(until, slot) {
+            (2, self.count_rounds(pair.into_iter(), limit, slot, streams)?)
+        } else {
+            let (inputs, limit) = self.turns(until, slot, streams)?;
+            let keys = self.keys.near().iter().rev().take(inputs).copied();
+            (inputs, self.count_rounds(keys, limit, slot, streams)?)
+        };
         bursts.clear();
         for _ in 0..inputs {
-            let first = self.keys.first()?;
-            let stream = &mut streams[self.inputs[first.input() as usize]];
-            let head = stream.first_mut()?;
-            bursts.push(Train { count: rounds, ..*head });
-            if head.count > rounds {
-                head.advance(rounds);
-                self.keys.replace_first::<false>(first.at(head.first));
-            } else if let Some(next) = stream.remove_first() {
-                self.keys.replace_first::<false>(first.at(next));
-            } else {
-                self.starve(first);
-            }
+            bursts.push(self.take_burst(rounds, streams)?);
         }
         Some(rounds)
     }
 
-    /// How many inputs take turns, and how many whole rounds there are of them, at least two of each.
-    fn count_rounds<C: Item>(&self, until: Time, slot: Slot, streams: &[Stream<C>]) -> Option<(usize, u32)> {
+    /// Takes the first `rounds` items of the input that is due first.
+    #[inline(always)]
+    fn take_burst<C: Item>(&mut self, rounds: u32, streams: &mut [Stream<C>]) -> Option<Train<C>> {
+        let first = self.keys.first()?;
+        let stream = &mut streams[self.inputs[first.input() as usize]];
+        let head = stream.first_mut()?;
+        let burst = Train { count: rounds, ..*head };
+        let next = if head.count > rounds {
+            head.advance(rounds);
+            Some(head.first)
+        } else {
+            stream.remove_first()
+        };
+        match next {
+            Some(next) => self.keys.replace_first::<false>(first.at(next)),
+            None => self.starve(first),
+        }
+        Some(burst)
+    }
+
+    /// The only two inputs whose items are due within a slot, if there are just two, as there are most often; and the limit before which no
+    /// other is.
+    #[inline(always)]
+    fn pair(&self, until: Time, slot: Slot) -> Option<([Key; 2], Key)> {
+        let [first, second, third] = self.keys.first_three()?;
+        let round_end = first.at(first.arrival().plus(slot)).under(self.ties);
+        let third = third.under(self.ties);
+        let alone = first.under(self.ties) < second.under(self.ties)
+            && second.under(self.ties) < round_end
+            && third >= round_end;
+        alone.then_some(([first, second], third.min(Key::start_of(until))))
+    }
+
+    /// How many inputs have items that are due within a slot, at least two, each at a time of its own; and the limit before which no other
+    /// has.
+    fn turns<C: Item>(&self, until: Time, slot: Slot, streams: &[Stream<C>]) -> Option<(usize, Key)> {
         let first = self.keys.first()?;
         let round_end = first.at(first.arrival().plus(slot));
-        let (mut inputs, mut rounds, mut limit, mut last) = (0, MAX_ROUNDS, Key::start_of(until), None);
+        let (mut inputs, mut limit, mut last) = (0, Key::start_of(until), None);
         let near = self.keys.near().iter().rev().map(|&key| (key, true));
         for (key, near) in near.chain(self.keys.first_far().map(|key| (key, false))) {
             let ties = |other: Key| key.under(self.ties) == other.under(self.ties);
@@ -342,24 +371,45 @@ impl Many {
                 break;
             }
             let head = self.head(key, streams).filter(|_| near)?;
-            if !head.makes_rounds() || head.slot != slot || last.is_some_and(ties) {
+            if !head.makes_rounds() || last.is_some_and(ties) {
                 return None;
             }
-            rounds = rounds.min(head.count);
             (inputs, last) = (inputs + 1, Some(key));
+        }
+        (inputs > 1).then_some((inputs, limit))
+    }
+
+    /// How many whole rounds there are of the inputs of `keys`, which take turns, at least two.
+    #[inline(always)]
+    fn count_rounds<C: Item>(
+        &self,
+        keys: impl Iterator<Item = Key> + Clone,
+        limit: Key,
+        slot: Slot,
+        streams: &[Stream<C>],
+    ) -> Option<u32> {
+        let (mut rounds, mut last) = (MAX_ROUNDS, None);
+        for key in keys.clone() {
+            let head = self.head(key, streams)?;
+            if !head.makes_rounds() || head.slot != slot {
+                return None;
+            }
+            (rounds, last) = (rounds.min(head.count), Some(key));
         }
         // The last item of the last round arrives before the limit, and before what comes behind a train that ends then.
         let last = last.filter(|&last| last < limit)?;
         let end = |rounds: u32| last.at(last.arrival().plus_slots(slot, u64::from(rounds - 1)));
-        if end(rounds) >= limit {
+        let mut end_of_last = end(rounds);
+        if end_of_last >= limit {
             rounds = limit.limit_of(last).since(last.arrival()).slots(slot) as u32;
+            end_of_last = end(rounds);
         }
-        let ends_late = |&key: &Key| {
+        let ends_late = |key: Key| {
             let [head, next, ..] = streams[self.inputs[key.input() as usize]].trains() else { return false };
-            head.count == rounds && key.at(next.first).under(self.ties) <= end(rounds).under(self.ties)
+            head.count == rounds && key.at(next.first).under(self.ties) <= end_of_last.under(self.ties)
         };
-        rounds -= u32::from(self.keys.near().iter().rev().take(inputs).any(ends_late));
-        (inputs > 1 && rounds > 1).then_some((inputs, rounds))
+        rounds -= u32::from({ keys }.any(ends_late));
+        (rounds > 1).then_some(rounds)
     }
 }
 

@@ -333,19 +333,47 @@ impl<C: Item> Stream<C> {
         &mut self.trains[place].item
     }
 
-    /// Appends a train where there is no room: makes some; then about twice as much as before. Returns the place of its first item.
+    /// Appends the first `rounds` items of `turns` in turn, each a train of its own and a `slot` behind the one before. The first arrives at
+    /// `first` and has this number on the sender's grid.
+    pub fn push_rounds(&mut self, rounds: u32, number: u64, first: Instant, slot: Slot, turns: &[Train<C>]) {
+        assert!(first.ps() >= self.horizon, "an item arrives before the horizon of its stream");
+        let items = rounds as usize * turns.len();
+        self.last = number.wrapping_add(items as u64).wrapping_sub(1);
+        self.pushed += items as u64;
+        if self.trains.capacity() - self.trains.len() < items {
+            self.make_room(items);
+        }
+        let mut first = first;
+        for round in 0..rounds {
+            for turn in turns {
+                let mut item = turn.item;
+                item.advance(round);
+                self.trains.push(Train { first, slot, gaps: 0, count: 1, item });
+                first = first.plus(slot);
+            }
+        }
+    }
+
+    /// Appends a train where there is no room, and returns the place of its first item.
     #[cold]
     #[inline(never)]
     fn push_into_more(&mut self, train: &Train<C>) -> &mut C {
         let held = self.trains.len();
-        assert!(held < u32::MAX as usize / 2, "one stream holds {held} trains");
-        if held == 0 {
-            self.trains = Vec::with_capacity(self.first_room as usize);
-        } else {
-            self.trains.reserve_exact(held.max(FIRST_ROOM as usize - 1));
-        }
+        self.make_room(1);
         self.trains.push(*train);
         &mut self.trains[held].item
+    }
+
+    /// Makes room for so many trains: about as much as there was before, if that is more.
+    #[cold]
+    fn make_room(&mut self, trains: usize) {
+        let held = self.trains.len();
+        assert!(held < u32::MAX as usize / 2, "one stream holds {held} trains");
+        if held == 0 {
+            self.trains = Vec::with_capacity(trains.max(self.first_room as usize));
+        } else {
+            self.trains.reserve_exact(trains.max(held).max(FIRST_ROOM as usize - 1));
+        }
     }
 
     /// The first train.

@@ -5,7 +5,11 @@ use celltrain_atm::{
     buffer::BufferPolicy,
     cell::{Ecn, Kind},
 };
-use celltrain_engine::{Instant, stream::Train, time::Span};
+use celltrain_engine::{
+    Instant,
+    stream::{StreamId, Train},
+    time::Span,
+};
 
 use super::{
     computed::{Computed, NOTHING},
@@ -17,6 +21,17 @@ use super::{
     tally::Tally,
 };
 use crate::flight::Streams;
+
+/// Where bursts that take turns go on.
+#[derive(Debug, Clone, Copy)]
+enum Ways {
+    /// Each another way, as one train: its cells are not too far apart for that.
+    Apart,
+    /// All the same way.
+    Together(StreamId),
+    /// Some the same way.
+    Mixed,
+}
 
 impl<F: Fifo> PortCore<Computed<F>> {
     #[inline(always)]
@@ -200,11 +215,11 @@ impl<F: Fifo> PortCore<Computed<F>> {
         all
     }
 
-    /// Accepts all cells of `bursts`, which arrive while the link is busy and are interleaved on it as they arrive.
+    /// Accepts all cells of `bursts`, which arrive while the link is busy and are interleaved on it as they arrive. `bursts` become what goes on.
     fn accept_rounds(
         &mut self,
         rounds: u32,
-        bursts: &[Train<Cell>],
+        bursts: &mut [Train<Cell>],
         tally: &mut Tally,
         streams: &mut Streams,
     ) {
@@ -212,32 +227,38 @@ impl<F: Fifo> PortCore<Computed<F>> {
         let (slot, begin, number) = (fifo.slot(), fifo.last_departure(), fifo.last_number());
         fifo.extend(turns * u64::from(rounds));
         let slots = turns * u64::from(rounds - 1);
-        let parts = self.parts(bursts);
-        if !parts {
+        let ways = self.ways(bursts);
+        if matches!(ways, Ways::Mixed) {
             self.interleave(rounds, bursts, begin, number, streams);
         }
-        for (burst, place) in bursts.iter().zip(1..) {
+        for (burst, place) in bursts.iter_mut().zip(1..) {
             let first = begin.plus_slots(slot, place);
             let departure = first.plus_slots(slot, slots);
             let sojourn = departure.since(burst.arrival(rounds - 1));
             tally.add(first.since(burst.first), sojourn, u64::from(rounds));
-            let entry = &mut self.entries[burst.item.vc as usize];
+            let vc = burst.item.vc;
+            let entry = &mut self.entries[vc as usize];
             entry.accepted[usize::from(burst.item.clp)] += u64::from(rounds);
-            if parts {
-                let item = Cell { vc: entry.next_vc, ..burst.item };
+            burst.item.vc = entry.next_vc;
+            if matches!(ways, Ways::Apart) {
                 let gaps = Train::<Cell>::even_gaps(turns, rounds);
                 let (number, first) = (number.wrapping_add(place), first.delayed(self.delay));
-                let train = Train { first, slot, gaps, count: rounds, item };
+                let train = Train { first, slot, gaps, count: rounds, item: burst.item };
                 streams[entry.output].push(number, number.wrapping_add(slots), &train);
             }
             if u32::from(burst.item.position) + rounds == u32::from(burst.item.length) {
                 entry.at_frame_start = true;
-                self.end_frame(departure, sojourn, burst.item.vc, Kind::Data);
+                self.end_frame(departure, sojourn, vc, Kind::Data);
             }
+        }
+        if let Ways::Together(output) = ways {
+            let first = begin.plus(slot).delayed(self.delay);
+            streams[output].push_rounds(rounds, number.wrapping_add(1), first, slot, bursts);
         }
     }
 
     /// Sends the cells of `bursts`, which were accepted, in turn, behind the one that leaves at `free` and has this number.
+    #[inline(never)]
     fn interleave(
         &self,
         rounds: u32,
@@ -257,12 +278,23 @@ impl<F: Fifo> PortCore<Computed<F>> {
         }
     }
 
-    /// Whether every burst goes another way, in one train: its cells may not be too far apart for that.
-    fn parts(&self, bursts: &[Train<Cell>]) -> bool {
+    /// Where `bursts` go on.
+    fn ways(&self, bursts: &[Train<Cell>]) -> Ways {
         let output = |burst: &Train<Cell>| self.entries[burst.item.vc as usize].output;
-        let different =
+        if let [one, other] = bursts {
+            let (one, other) = (output(one), output(other));
+            return if one == other { Ways::Together(one) } else { Ways::Apart };
+        }
+        let is_new =
             |place: usize| bursts[..place].iter().all(|other| output(other) != output(&bursts[place]));
-        bursts.len() <= 16 && (1..bursts.len()).all(different)
+        let first = output(&bursts[0]);
+        if bursts.iter().all(|burst| output(burst) == first) {
+            Ways::Together(first)
+        } else if bursts.len() <= 16 && (1..bursts.len()).all(is_new) {
+            Ways::Apart
+        } else {
+            Ways::Mixed
+        }
     }
 
     /// Whether `train` comes in slots of the link, and each of its cells finds that idle and has left when the next one comes.

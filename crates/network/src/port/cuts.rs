@@ -177,7 +177,9 @@ impl Setting {
         if self.together {
             with_core!(&mut port.core, core => {
                 let output = core.entries[0].output;
-                core.entries.iter_mut().for_each(|entry| entry.output = output);
+                for (vc, entry) in core.entries.iter_mut().enumerate() {
+                    (entry.output, entry.next_vc) = (output, vc as u32);
+                }
             });
         }
         let mut ends = stops.to_vec();
