@@ -221,6 +221,9 @@ pub struct Stream<C> {
 /// For how many trains a stream has room at first.
 const FIRST_ROOM: u32 = 4;
 
+/// Fewer trains than this are moved at little cost.
+const FEW: usize = 16;
+
 /// The same where there are more streams than [`MANY`]: most of them carry one train at a time.
 const FIRST_ROOM_OF_MANY: u32 = 1;
 
@@ -364,7 +367,7 @@ impl<C: Item> Stream<C> {
         &mut self.trains[held].item
     }
 
-    /// Makes room for so many trains: about as much as there was before, if that is more.
+    /// Makes room for so many trains, or more: twice as much as before, and four times as much where there are many, as they are moved.
     #[cold]
     fn make_room(&mut self, trains: usize) {
         let held = self.trains.len();
@@ -372,7 +375,8 @@ impl<C: Item> Stream<C> {
         if held == 0 {
             self.trains = Vec::with_capacity(trains.max(self.first_room as usize));
         } else {
-            self.trains.reserve_exact(trains.max(held).max(FIRST_ROOM as usize - 1));
+            let more = if held < FEW { held.max(FIRST_ROOM as usize - 1) } else { 3 * held };
+            self.trains.reserve_exact(trains.max(more));
         }
     }
 

@@ -40,11 +40,7 @@ impl Tcp {
     /// A segment arrived. Poll afterwards.
     #[inline]
     pub fn on_segment(&mut self, now: Time, segment: &Segment) {
-        match self {
-            Self::Sender(sender) => sender.on_segment(now, segment),
-            Self::Receiver(receiver) => receiver.on_segment(now, segment),
-            Self::Duplex(both) => both.on_segment(now, segment),
-        }
+        self.takes(now, segment);
     }
 
     /// As [`on_segment`](Self::on_segment); returns whether polling may return a segment afterwards, `false` is certain.

@@ -103,7 +103,15 @@ pub(super) struct PacketFifo {
     accepted: u64,
     number: u64,
     /// How long it held how much, if that is followed: then nothing is sure.
-    levels: Option<Box<Levels>>,
+    levels: Option<Box<Followed>>,
+}
+
+/// How long the buffer has held how much.
+#[derive(Debug, Clone)]
+struct Followed {
+    levels: Levels,
+    /// Packets that it holds: as many as in all runs.
+    held: u64,
 }
 
 impl PacketFifo {
@@ -226,9 +234,13 @@ impl PacketFifo {
 
     /// The buffer has held what it holds until `now`.
     fn hold_until(&mut self, now: Instant) {
-        let held = self.runs().map(|run| run.count).sum();
-        if let Some(levels) = &mut self.levels {
-            levels.hold(held, now);
+        debug_assert_eq!(
+            self.levels.as_ref().map(|followed| followed.held),
+            self.levels.as_ref().map(|_| self.runs().map(|run| run.count).sum()),
+            "packets are followed that are not in the buffer"
+        );
+        if let Some(Followed { levels, held }) = self.levels.as_deref_mut() {
+            levels.hold(*held, now);
         }
     }
 
@@ -243,6 +255,7 @@ impl PacketFifo {
                 return;
             }
             self.hold_until(departure);
+            self.levels.iter_mut().for_each(|followed| followed.held -= 1);
             match self.runs.front_mut() {
                 Some(run) => (run.count, self.ahead) = (behind, self.ahead - u64::from(run.size)),
                 None => self.last.count = behind,
@@ -338,6 +351,7 @@ impl Fifo for PacketFifo {
         }
         if self.levels.is_some() {
             self.hold_until(at);
+            self.levels.iter_mut().for_each(|followed| followed.held += 1);
         }
         self.last.count += 1;
         self.accepted += 1;
@@ -384,12 +398,12 @@ impl Fifo for PacketFifo {
 
     fn follow_levels(&mut self, now: Instant) {
         self.advance(now);
-        self.levels = Some(Box::new(Levels::from(now)));
+        self.levels = Some(Box::new(Followed { levels: Levels::from(now), held: self.units(now) }));
         self.note_sure();
     }
 
     fn levels(&self, now: Instant) -> Option<Levels> {
-        let mut levels = self.levels.as_deref().cloned()?;
+        let mut levels = self.levels.as_deref()?.levels.clone();
         levels.hold(self.units(now), now);
         Some(levels)
     }

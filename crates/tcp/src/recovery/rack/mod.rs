@@ -101,7 +101,6 @@ impl Rack {
         }
     }
 
-    // RFC 8985 §9.3: RECOMMENDED to reduce in proportion (PRR)
     /// What follows every ACK: losses, the windows for them, the next alarm.
     #[inline]
     fn proceed(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion) {
@@ -111,6 +110,7 @@ impl Rack {
         }
     }
 
+    // RFC 8985 §9.3: RECOMMENDED to reduce in proportion (PRR)
     /// What is lost, and the windows for it, where something may be.
     #[inline(never)]
     fn look_for_losses(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion) {
