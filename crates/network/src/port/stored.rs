@@ -9,7 +9,7 @@ mod serving;
 
 use celltrain_atm::{Cell, scheduler::Priority};
 use celltrain_engine::{
-    Instant, Time,
+    Instant, Slot, Time,
     quantity::BitRate,
     time::{NEVER, Span, SpanSum},
 };
@@ -236,22 +236,23 @@ impl Stored {
         }
     }
 
-    /// Begins to send the unit that was taken, at `start`.
+    /// Begins to send the unit that was taken, at `start`; returns the slot of the link.
     #[inline(always)]
-    fn send(&mut self, start: Instant) {
-        let (departure, in_step) = match self.line {
+    fn send(&mut self, start: Instant) -> Slot {
+        let (departure, slot, in_step) = match self.line {
             Line::Cells { slot, .. } => {
                 self.cells += 1;
-                (start.plus(slot), start == self.free)
+                (start.plus(slot), slot, start == self.free)
             }
             Line::Packets { octet, overhead, .. } => {
                 let departure = start.plus_slots(octet, u64::from(self.unit.cell.octets) + overhead);
                 self.carried = self.carried.plus(departure.since(start), 1);
-                (departure, false)
+                (departure, Slot::ZERO, false)
             }
         };
         self.number = self.number.wrapping_add(if in_step { 1 } else { APART });
         (self.free, self.sends) = (departure, true);
+        slot
     }
 
     /// The last bit of the unit in transmission is sent at `now`: it leaves the buffer.

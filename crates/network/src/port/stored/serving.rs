@@ -199,11 +199,11 @@ impl PortCore<Stored> {
     #[inline(always)]
     pub(super) fn transmit(&mut self, start: Instant, streams: &mut Streams) {
         let service = &mut self.service;
-        service.send(start);
-        let (cell, number) = (service.unit.cell, service.number);
+        let slot = service.send(start);
+        let cell = &service.unit.cell;
         let (output, vc) = self.entries[cell.vc as usize].next_hop(cell.kind);
-        let single = Train::single(service.free.delayed(self.delay), Cell { vc, ..cell });
-        streams[output].push(number, number, &Train { slot: service.line.slot(), ..single });
+        let arrival = service.free.delayed(self.delay);
+        streams[output].push_one(service.number, arrival, slot, Cell { vc, ..*cell });
     }
 
     /// A unit arrives. What is accepted is sent at once if the link is free, which is returned, and goes into its queue otherwise.
