@@ -165,7 +165,7 @@ impl fmt::Display for Level {
 }
 
 impl Level {
-    /// This level of a buffer of `capacity` units, in these units, rounded down.
+    /// This level of a buffer of `capacity` units, in these units, rounded down. A share is one unit at least, unless it is nothing.
     ///
     /// # Errors
     /// A share of an unlimited buffer and a level above the capacity have no meaning.
@@ -173,9 +173,12 @@ impl Level {
         match self {
             Self::Cells(count) | Self::Packets(count) | Self::Bytes(count) if count <= capacity => Ok(count),
             Self::Share(_) if capacity == u64::MAX => {
-                Err(format!("\"{self}\" of an unlimited buffer has no meaning: give a number of cells"))
+                Err(format!("\"{self}\" of an unlimited buffer has no meaning: give an amount"))
             }
-            Self::Share(millionths) => Ok((u128::from(capacity) * u128::from(millionths) / 1_000_000) as u64),
+            Self::Share(millionths) => {
+                let units = u128::from(capacity) * u128::from(millionths) / 1_000_000;
+                Ok((units as u64).max(millionths.min(1)))
+            }
             _ => Err(format!(
                 "{self} is above the buffer of {capacity} {}",
                 self.unit().expect("a number of units")
@@ -300,5 +303,18 @@ impl TryFrom<f64> for Ratio {
 impl From<Ratio> for f64 {
     fn from(ratio: Ratio) -> Self {
         ratio.as_f64()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A level that an empty buffer has reached would let nothing pass.
+    #[test]
+    fn a_share_of_a_small_buffer_is_one_unit_at_least() {
+        let of = |text: &str, capacity| text.parse::<Level>().unwrap().cells(capacity).unwrap();
+        assert_eq!([of("80 %", 1), of("9 %", 5), of("95 %", 2000), of("99 %", 150)], [1, 1, 1900, 148]);
+        assert_eq!([of("0 %", 5), of("0 cells", 5), of("100 %", 1)], [0, 0, 1]);
     }
 }

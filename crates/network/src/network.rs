@@ -502,13 +502,15 @@ impl Network {
         };
         let mut captures: Vec<_> = places.hosts.iter().map(of_host).collect();
         let mut taps: BTreeMap<usize, Vec<_>> = BTreeMap::new();
+        let mut until = NEVER;
         for channel in self.channels() {
             taps.entry(channel.link()).or_default().extend(channel.tap());
+            until = until.min(channel.clock());
         }
         let of_link = |link: &usize| Capture {
             place: graph.link_name(*link),
             content: Content::Cells,
-            bytes: merged(taps.remove(link).into_iter().flatten()),
+            bytes: merged(taps.remove(link).into_iter().flatten(), until),
         };
         captures.extend(places.links.iter().map(of_link));
         captures

@@ -101,6 +101,8 @@ fn faults_of_a_file_are_told_with_their_lines() {
         ("times", "0.1\n2e-1\n", "line 2: expected a time without an exponent, in seconds or with a unit"),
         ("gaps", "1 us,53\n", "line 1: expected 1 columns, found 2"),
         ("gaps", "gap\n", "has no line with numbers"),
+        ("times", "time\nO.001\n0.002\n", "line 2: expected a time"),
+        ("times", "time\nnan\n", "line 2: expected a time"),
     ] {
         let text = scenario(&format!("kind = \"trace\"\n{name} = \"cells.csv\""));
         let folder = folder("cell_trace_faults", &[("cells.csv", csv), ("a.toml", &text)]);

@@ -105,9 +105,10 @@ impl CellTap {
     }
 }
 
-/// The file of a link, from the taps of all its ways.
-pub(crate) fn merged<'a>(taps: impl Iterator<Item = &'a CellTap>) -> Vec<u8> {
-    let mut cells: Vec<_> = taps.flat_map(|tap| &tap.cells).collect();
+/// The file of a link, from the taps of all its ways: what has arrived before `until`. A link of which the delay changes records what is
+/// still on its way too.
+pub(crate) fn merged<'a>(taps: impl Iterator<Item = &'a CellTap>, until: Time) -> Vec<u8> {
+    let mut cells: Vec<_> = taps.flat_map(|tap| &tap.cells).filter(|cell| cell.0 < until).collect();
     cells.sort_by_key(|cell| cell.0);
     let mut file = pcap::header(LinkType::Erf);
     let length = ERF_HEADER + CELL;

@@ -72,7 +72,7 @@ pub(super) fn embed_as(key: &str, node: &mut Node, folder: &Path) -> Result<(), 
     let named = |message: String| fault(format!("\"{}\": {message}", path.display()));
     let text = read_text(&path).map_err(named)?;
     let (mut rows, mut latest) = (Vec::new(), Duration(0));
-    for (line, fields) in lines(&text) {
+    for (place, (line, fields)) in lines(&text).enumerate() {
         let at_line = |message: String| fault(format!("\"{}\", line {line}: {message}", path.display()));
         if fields.len() != columns {
             let message = format!("expected {columns} columns, found {}", fields.len());
@@ -81,7 +81,7 @@ pub(super) fn embed_as(key: &str, node: &mut Node, folder: &Path) -> Result<(), 
         match read_row(row, &fields, origin, &mut latest) {
             Ok(value) => rows.push(Node { origin, value }),
             // Names of columns.
-            Err(_) if rows.is_empty() && !fields.iter().any(|field| begins_number(field)) => {}
+            Err(_) if place == 0 && !fields.iter().any(|field| begins_number(field)) => {}
             Err(message) => return Err(at_line(message)),
         }
     }

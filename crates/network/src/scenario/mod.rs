@@ -133,6 +133,7 @@ impl Scenario {
         notes.extend(graph.unpaired_policies(&self.spec));
         notes.extend(graph.divided_flows(&self.spec));
         notes.extend(graph.pause_cycle());
+        notes.extend(graph.ports_without_room());
         Ok(notes)
     }
 

@@ -64,7 +64,7 @@ pub(crate) enum Pattern {
     Mmpp(Mmpp),
     /// A cell in a slot with this probability (Bernoulli).
     Bernoulli { slot: Slot, probability: f64 },
-    /// A cell every interval while on, none while off.
+    /// A cell every interval of the time that is on, however many off times lie in it.
     OnOff { interval: Slot, on: Lengths, off: Lengths, on_until: Instant },
     /// A cell whenever a rate that varies has come to the bits of one.
     Varying(VaryingRate),
@@ -154,12 +154,13 @@ impl CellSource {
                 now.plus_slots(*slot, slots)
             }
             Pattern::OnOff { interval, on, off, on_until } => {
-                let next = now.plus(*interval);
-                if next < *on_until {
-                    return next;
+                let mut next = now.plus(*interval);
+                while next >= *on_until && next.ps() < MAX_DURATION.ps() {
+                    let rest = next.since(*on_until);
+                    let begin = on_until.delayed(off.draw(&mut self.generator));
+                    *on_until = begin.delayed(on.draw(&mut self.generator).max(1));
+                    next = begin.after(rest);
                 }
-                let next = on_until.delayed(off.draw(&mut self.generator)).max(next);
-                *on_until = next.delayed(on.draw(&mut self.generator).max(1));
                 next
             }
             Pattern::Varying(rate) => Instant::at(rate.after(now.ps())),
@@ -261,6 +262,33 @@ mod tests {
         assert!((0..4000).all(|replication| first(replication, 1.0) == 0));
         // Ever so unlikely: beyond the end of any run, and no later.
         assert!(first(0, 1e-300) >= MAX_DURATION.ps());
+    }
+
+    /// An on-off source sends peak · on / (on + off) on average, however short an on time is, and cells that are due when it ends come as
+    /// soon as so much of the next one has passed.
+    #[test]
+    fn an_on_off_source_keeps_its_mean_rate() {
+        use crate::scenario::Distribution::{Exponential, Fixed, Pareto};
+        const CELLS: u64 = 100_000;
+        let interval = Slot::of_ps(1000);
+        let cases =
+            [(Fixed, 200, 1800), (Fixed, 1000, 0), (Fixed, 1500, 700), (Fixed, 4000, 1000), (Fixed, 3999, 1)];
+        let drawn = [(Exponential, 4000, 16_000), (Exponential, 100, 100), (Pareto, 1200, 800)];
+        for (distribution, on, off) in cases.into_iter().chain(drawn) {
+            let generator = Randomness { seed: 1, replication: 0 }.named("test");
+            let lengths =
+                |mean| Lengths::new(distribution, celltrain_engine::quantity::Duration(mean), Some(3.0));
+            let pattern =
+                Pattern::OnOff { interval, on: lengths(on), off: lengths(off), on_until: Instant::default() };
+            let mut source =
+                CellSource { outgoing: 0, unit: Unit::CELL, position: 0, pattern, generator, stop: NEVER };
+            let start = source.begin(Instant::at(77));
+            let last = (0..CELLS).fold(start, |now, _| source.after(now));
+            let expected = CELLS as f64 * 1000.0 * (on + off) as f64 / on as f64;
+            let error = last.since(start).ps() as f64 / expected - 1.0;
+            let most = if matches!(distribution, Fixed) { 1e-4 } else { 0.02 };
+            assert!(error.abs() < most, "{distribution:?} {on} {off}: {error}");
+        }
     }
 
     /// The exponential distribution has no memory, so that an observer who starts at any time waits as long for the first

@@ -180,6 +180,24 @@ fn cells_reassemble_to_valid_frames() {
     assert!(under_way < 1000, "{under_way} of {cells}");
 }
 
+/// A capture ends with the run, as the tables do, whatever is still on its way then.
+#[test]
+fn cells_are_captured_as_they_arrive() {
+    let changes: &[(&str, &str)] = &[
+        ("duration", "0.3 s"),
+        ("link.delay", "20 ms"),
+        ("link.delay-changes", "[{ at = \"1 ms\", delay = \"30 ms\" }]"),
+    ];
+    let end = 300_000_000;
+    for changes in [&changes[..2], changes] {
+        let result = run(&scenario(CELLS, changes), &[], &["all"]).unwrap();
+        let times: Vec<_> =
+            result.captures.iter().flat_map(|capture| records(capture, 197)).map(|(at, _)| at).collect();
+        let last = times.iter().max().unwrap();
+        assert!((end - 20_000_000..end).contains(last), "{last}");
+    }
+}
+
 /// Checks a frame's trailer and what it carries; says whether that is a packet.
 fn check_frame(frame: &[u8]) -> bool {
     assert_eq!(crc_residue(frame), 0xc704_dd7b, "CRC");

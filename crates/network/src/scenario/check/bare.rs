@@ -105,6 +105,13 @@ fn on_off(key: &str, form: &OnOff) -> Checked {
     within(&at("peak"), form.peak.0, MIN_RATE, MAX_RATE)?;
     within(&at("on"), form.on, Duration(1), MAX_DURATION)?;
     within(&at("off"), form.off, Duration(0), MAX_DURATION)?;
+    if form.on.ps() + form.off.ps() < MIN_PERIOD.ps() / 100 {
+        let message = format!(
+            "on times of {} and off times of {} are more than a hundred million a second: give longer ones",
+            form.on, form.off
+        );
+        return Err(Problem::new(at("on"), message));
+    }
     let Some(shape) = form.shape else { return Ok(()) };
     if form.distribution != Distribution::Pareto {
         let message = "only a Pareto distribution has a shape: give distribution = \"pareto\", or no shape";
