@@ -15,7 +15,7 @@ from celltrain.folder import Folder
 from celltrain.papers.description import OverTime
 from celltrain.plots.points import PointPanel, PointSeries, points
 from celltrain.plots.series import SeriesPanel, WindowPanel, over_time, windows
-from celltrain.plots.style import save_as
+from celltrain.plots.style import keeps_pictures, save_as
 from celltrain.traces import MOST_WINDOWS, flow_groups
 
 if TYPE_CHECKING:
@@ -53,6 +53,9 @@ def drawn(found: "Reproduction", folder: Folder) -> Iterator[None]:
 
     So every core draws, and a process that writes frames does not hold the libraries that draw as well.
     """
+    if keeps_pictures(folder, found.manifest, *_contents(found.paper.folder.path)):
+        yield
+        return
     with folder.scratch("plots") as place:
         with ExitStack() as drawing:
             every = list(_pictures(found))
@@ -63,6 +66,11 @@ def drawn(found: "Reproduction", folder: Folder) -> Iterator[None]:
             yield
         for file in sorted(place.iterdir()):
             folder.write(f"plots/{file.name}", file.replace)
+
+
+def _contents(place: Path) -> Iterator[bytes]:
+    """What the files of a paper's folder hold."""
+    return (file.read_bytes() for file in sorted(place.rglob("*")) if file.is_file())
 
 
 def draw_pictures(every: list[Picture], place: Path) -> None:

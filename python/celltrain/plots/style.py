@@ -1,18 +1,32 @@
 """One look for every picture, and files that have the same bytes whenever the data are the same."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from hashlib import blake2b
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celltrain.folder import Folder
+from celltrain.text import json_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["COLOURS", "FORMATS", "HATCHES", "MARKERS", "colour_of", "save", "save_as", "styled", "write"]
+__all__ = [
+    "COLOURS",
+    "FORMATS",
+    "HATCHES",
+    "MARKERS",
+    "colour_of",
+    "keeps_pictures",
+    "save",
+    "save_as",
+    "styled",
+    "write",
+]
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """The palette of Okabe and Ito (2008), told apart with every common colour vision."""
@@ -61,6 +75,24 @@ def styled() -> Iterator[None]:
         mpl.rcdefaults()
         mpl.rcParams.update(_STYLE)
         yield
+
+
+def keeps_pictures(folder: Folder, manifest: Mapping[str, Any], *more: bytes) -> bool:
+    """Whether the pictures in a results folder stay as they are: they are of the same results.
+
+    In a source tree with changes none do, since what draws them may have changed too.
+
+    Args:
+        folder: the folder.
+        manifest: what its manifest will say of the results.
+        more: what else the pictures depend on.
+    """
+    results = {name: value for name, value in manifest.items() if name not in ("wall_time", "reused")}
+    origin = blake2b(json_text([version("matplotlib"), results], None).encode(), digest_size=16)
+    for one in more:
+        origin.update(one)
+    is_changed = str(manifest["revision"]).endswith("-dirty")
+    return folder.keeps("plots", None if is_changed else origin.hexdigest())
 
 
 def save(figure: "Figure", folder: Folder, name: str) -> None:
