@@ -88,7 +88,8 @@ def keeps_pictures(folder: Folder, manifest: Mapping[str, Any], *more: bytes) ->
         more: what else the pictures depend on.
     """
     results = {name: value for name, value in manifest.items() if name not in ("wall_time", "reused")}
-    origin = blake2b(json_text([version("matplotlib"), results], None).encode(), digest_size=16)
+    text = json_text([version("matplotlib"), results], None)
+    origin = blake2b(text.encode(errors="surrogatepass"), digest_size=16)
     for one in more:
         origin.update(one)
     is_changed = str(manifest["revision"]).endswith("-dirty")
