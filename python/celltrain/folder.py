@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from celltrain import text
 from celltrain.errors import InputError
 from celltrain.locking import LOCK, locked
-from celltrain.manifests import FORMAT, LISTS, MANIFEST, digest, is_sealed, load, names_of, sealed
+from celltrain.manifests import FORMAT, LISTS, MANIFEST, digest, is_sealed, load, names_of, sealed, verify
 from celltrain.parquet import frame_writer, join, units_of
 
 if TYPE_CHECKING:
@@ -175,9 +175,14 @@ class Folder:
         return bool(names)
 
     def _is_whole(self, name: str) -> bool:
-        """Whether a file of the results that were complete is there and as it was written."""
-        is_there = name in self._earlier_checksums and _is_below(self.path, name)
-        return is_there and not self._is_damaged(name)
+        """Whether a file of the results that were complete can be read and is as it was written."""
+        if name not in self._earlier_checksums or not _is_below(self.path, name):
+            return False
+        try:
+            verify(self.path, name, {"checksums": self._earlier_checksums})
+        except InputError:
+            return False
+        return True
 
     @property
     def keeps_runs(self) -> bool:

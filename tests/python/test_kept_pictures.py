@@ -68,6 +68,18 @@ def test_a_command_with_nothing_to_do_draws_nothing(
     assert all(ages(out)[name] > drawn[name] for name in drawn)
 
 
+def test_a_link_to_nothing_is_no_picture(scenario_file: Path, tmp_path: Path, cli: Cli) -> None:
+    out = tmp_path / "out"
+    command = ["run", scenario_file, "--plots", "--replications", "1", "--out", out]
+    assert cli(*command).code == 0
+    whole = contents(out)
+    one = next((out / "plots").glob("*.png"))
+    one.unlink()
+    one.symlink_to(tmp_path / "nowhere")
+    assert cli(*command).code == 0
+    assert contents(out) == whole
+
+
 @pytest.mark.parametrize(
     ("options", "revision"),
     [
