@@ -155,23 +155,18 @@ class Folder:
         with file.open("rb") as content:
             return digest(content) != self._earlier_checksums[name]
 
-    def keeps(self, place: str, origin: str | None) -> bool:
+    def keeps(self, place: str, origin: str) -> bool:
         """Whether the files of a sub-folder stay: they were made of `origin`, and are as they were written.
 
         Where they do not, they are to be written again.
         """
         names = [name for name in self._earlier if name.startswith(f"{place}/")]
-        if (
-            origin is None
-            or origin != self._earlier_origins.get(place)
-            or not all(map(self._is_whole, names))
-        ):
+        if origin != self._earlier_origins.get(place) or not all(map(self._is_whole, names)):
             names = []
         self._begin()
         self._files += names
         self._checksums |= {name: self._earlier_checksums[name] for name in names}
-        if origin is not None:
-            self._origins[place] = origin
+        self._origins[place] = origin
         return bool(names)
 
     def _is_whole(self, name: str) -> bool:

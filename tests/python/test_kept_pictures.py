@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import celltrain as ct
-from tiny_paper import ID
+from celltrain import revision
+from tiny_paper import ID, PAPER_TOML, PUBLISHED
 
 if TYPE_CHECKING:
     from conftest import Cli
-
-
-@pytest.fixture(autouse=True)
-def _committed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("celltrain.results.source_revision", lambda: "a" * 40)
 
 
 @pytest.fixture
@@ -68,6 +64,49 @@ def test_a_command_with_nothing_to_do_draws_nothing(
     assert all(ages(out)[name] > drawn[name] for name in drawn)
 
 
+@pytest.fixture
+def paper(scenario: ct.Scenario, tmp_path: Path) -> Path:
+    """The folder of a paper."""
+    place = tmp_path / ID
+    place.mkdir()
+    files = {"base.toml": scenario.to_toml(), "published.csv": PUBLISHED, "paper.toml": PAPER_TOML}
+    for name, content in files.items():
+        (place / name).write_text(content, encoding="utf-8")
+    return place
+
+
+def test_results_in_the_folder_of_a_paper_keep_their_pictures(paper: Path, cli: Cli) -> None:
+    out = paper / "results"
+    command = ["reproduce", paper, "--replications", "1", "--out", out]
+    assert cli(*command).code == 0
+    drawn = ages(out)
+    (paper / "notes.md").write_text("nothing that a picture shows", encoding="utf-8")
+    assert cli(*command).code == 0
+    assert ages(out) == drawn
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        ("paper.toml", "Throughput by buffer", "Goodput by buffer"),
+        ("published.csv", "100 .. 150", "90 .. 150"),
+    ],
+)
+def test_what_a_paper_says_is_in_its_pictures(
+    file: str, old: str, new: str, paper: Path, tmp_path: Path, cli: Cli
+) -> None:
+    out, alone = tmp_path / "out", tmp_path / "alone"
+    command = ["reproduce", paper, "--replications", "1", "--out"]
+    assert cli(*command, out).code == 0
+    drawn, before = ages(out), (paper / file).read_text(encoding="utf-8")
+    assert old in before
+    (paper / file).write_text(before.replace(old, new), encoding="utf-8")
+    assert cli(*command, out).code == 0
+    assert all(time > drawn[name] for name, time in ages(out).items())
+    assert cli(*command, alone).code == 0
+    assert contents(out) == contents(alone)
+
+
 def test_a_link_to_nothing_is_no_picture(scenario_file: Path, tmp_path: Path, cli: Cli) -> None:
     out = tmp_path / "out"
     command = ["run", scenario_file, "--plots", "--replications", "1", "--out", out]
@@ -81,18 +120,18 @@ def test_a_link_to_nothing_is_no_picture(scenario_file: Path, tmp_path: Path, cl
 
 
 @pytest.mark.parametrize(
-    ("options", "revision"),
+    ("options", "changed"),
     [
-        (["--replications", "3"], "a" * 40),
-        ([], "b" * 40),
-        ([], f"{'a' * 40}-dirty"),
-        (["--no-trace"], "a" * 40),
+        (["--replications", "3"], {}),
+        ([], {"source_digest": lambda: "other sources"}),
+        ([], {"version": lambda _: "another matplotlib"}),
+        (["--no-trace"], {}),
     ],
-    ids=["more replications", "another revision", "changes in the source tree", "no trace"],
+    ids=["more replications", "other sources", "another matplotlib", "no trace"],
 )
 def test_pictures_of_something_else_are_drawn(
     options: list[str],
-    revision: str,
+    changed: dict[str, Any],
     scenario_file: Path,
     tmp_path: Path,
     cli: Cli,
@@ -102,7 +141,8 @@ def test_pictures_of_something_else_are_drawn(
     command = ["run", scenario_file, "--plots", "--replications", "2"]
     assert cli(*command, "--out", out).code == 0
     drawn = ages(out)
-    monkeypatch.setattr("celltrain.results.source_revision", lambda: revision)
+    for name, value in changed.items():
+        monkeypatch.setattr(f"celltrain.plots.style.{name}", value)
     assert cli(*command, *options, "--out", out).code == 0
     assert all(time > drawn[name] for name, time in ages(out).items())
     assert cli(*command, *options, "--out", alone).code == 0
@@ -118,3 +158,22 @@ def test_pictures_that_are_not_asked_for_go(scenario_file: Path, tmp_path: Path,
     assert cli(*command, "--plots").code == 0
     assert ages(out)
     assert isinstance(ct.read(out), ct.Result)
+
+
+def test_the_checksum_of_the_sources_is_that_of_every_module(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "package"
+    (package / "part").mkdir(parents=True)
+    monkeypatch.setattr(revision, "__file__", str(package / "revision.py"))
+    found = []
+    for name, content in (
+        ("a.py", "one = 1"),
+        ("part/b.py", "two"),
+        ("part/b.py", "three"),
+        ("a.md", "four"),
+    ):
+        (package / name).write_text(content, encoding="utf-8")
+        found.append(revision.source_digest.__wrapped__())
+    assert found[3] == found[2]
+    assert len({*found[:3]}) == 3

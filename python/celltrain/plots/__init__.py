@@ -45,8 +45,8 @@ def draw_run(result: Result, folder: Folder) -> None:
 
     That is what every connection had delivered, its window, and the occupancies of the busiest ports.
     """
-    recorded = str(result.series.height)  # its manifest does not say whether the run was traced
-    if keeps_pictures(folder, result.manifest, recorded.encode()):
+    samples = result.series.height  # the manifest does not say whether the run was traced
+    if keeps_pictures(folder, {**result.manifest, "samples": samples}):
         return
     figures: dict[str, Figure] = {"flows": flow_bars(result)}
     received = delivered_of(result.series, flow_groups(result.flows))

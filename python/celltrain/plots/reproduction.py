@@ -53,7 +53,8 @@ def drawn(found: "Reproduction", folder: Folder) -> Iterator[None]:
 
     So every core draws, and a process that writes frames does not hold the libraries that draw as well.
     """
-    if keeps_pictures(folder, found.manifest, *_contents(found.paper.folder.path)):
+    # Published values are in the rows, and titles in the text; both may change while the runs are made.
+    if keeps_pictures(folder, {**found.manifest, "paper": found.paper.text, "rows": found.to_json()["rows"]}):
         yield
         return
     with folder.scratch("plots") as place:
@@ -66,11 +67,6 @@ def drawn(found: "Reproduction", folder: Folder) -> Iterator[None]:
             yield
         for file in sorted(place.iterdir()):
             folder.write(f"plots/{file.name}", file.replace)
-
-
-def _contents(place: Path) -> Iterator[bytes]:
-    """What the files of a paper's folder hold."""
-    return (file.read_bytes() for file in sorted(place.rglob("*")) if file.is_file())
 
 
 def draw_pictures(every: list[Picture], place: Path) -> None:

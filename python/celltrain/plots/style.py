@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celltrain.folder import Folder
+from celltrain.revision import source_digest
 from celltrain.text import json_text
 
 if TYPE_CHECKING:
@@ -39,6 +40,9 @@ HATCHES = ("", "////", "....", "xxxx")
 """Hatches of bars, one per cycle of the colours."""
 
 FORMATS = ("png", "svg", "pdf")
+
+_NOT_DRAWN = ("wall_time", "reused", "revision")
+"""What a manifest says of a command rather than of its results; `source_digest` says more than a revision."""
 
 _STYLE: Any = {
     "axes.spines.right": False,
@@ -77,23 +81,16 @@ def styled() -> Iterator[None]:
         yield
 
 
-def keeps_pictures(folder: Folder, manifest: Mapping[str, Any], *more: bytes) -> bool:
-    """Whether the pictures in a results folder stay as they are: they are of the same results.
-
-    In a source tree with changes none do, since what draws them may have changed too.
+def keeps_pictures(folder: Folder, results: Mapping[str, Any]) -> bool:
+    """Whether the pictures in a results folder stay as they are: the same code drew them of the same results.
 
     Args:
         folder: the folder.
-        manifest: what its manifest will say of the results.
-        more: what else the pictures depend on.
+        results: what the manifest says of the results, and what else the pictures show.
     """
-    results = {name: value for name, value in manifest.items() if name not in ("wall_time", "reused")}
-    text = json_text([version("matplotlib"), results], None)
-    origin = blake2b(text.encode(errors="surrogatepass"), digest_size=16)
-    for one in more:
-        origin.update(one)
-    is_changed = str(manifest["revision"]).endswith("-dirty")
-    return folder.keeps("plots", None if is_changed else origin.hexdigest())
+    drawn = {name: value for name, value in results.items() if name not in _NOT_DRAWN}
+    text = json_text([version("matplotlib"), source_digest(), drawn], None)
+    return folder.keeps("plots", blake2b(text.encode(errors="surrogatepass"), digest_size=16).hexdigest())
 
 
 def save(figure: "Figure", folder: Folder, name: str) -> None:
