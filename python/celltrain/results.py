@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
+from itertools import repeat
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -109,11 +110,14 @@ class Record:
         """A frame of `FRAMES` with the rows of this replication."""
         return record_frame(name, [self])
 
-    def time_series(self, metric: str) -> Iterator[TimeSeries]:
-        """The time series of a metric, in the order of the core, as plain Python data."""
-        for entity, name, _, times, values in self.series:
-            if name == metric and times:
-                yield TimeSeries(self.replication, entity, _floats(times), _floats(values))
+    def time_series(self, metric: str, entity: str | None = None) -> Iterator[TimeSeries]:
+        """The time series of a metric, in the order of the core, as plain Python data.
+
+        Of one flow or port, or of all.
+        """
+        for owner, name, _, times, values in self.series:
+            if name == metric and entity in (None, owner) and times:
+                yield TimeSeries(self.replication, owner, _floats(times), _floats(values))
 
     def traces(self, metric: str) -> list[Trace]:
         """The time series of a metric, in the order of the core, without a frame of all series."""
@@ -298,27 +302,25 @@ class Result(Frames):
         ]
 
     def rows(self, name: str, *columns: str) -> Iterable[tuple[Any, ...]]:
-        """Some columns of a frame of `FRAMES`, as `frame_rows` gives them.
+        """Some columns of a frame of `FRAMES` but `series`, as `frame_rows` gives them.
 
         No frame is made of fresh records: to import polars takes longer than a small run.
         """
         if not self._records:
             return frame_rows(getattr(self, name).lazy(), *columns)
-        parts = (_columns(name, record) for record in self._records)
-        return (
-            row
-            for part in parts
-            if part.keys() >= {*columns}
-            for row in zip(*(part[column] for column in columns), strict=True)
-        )
+        return (row for record in self._records for row in _record_rows(name, record, columns))
 
-    def time_series(self, metric: str) -> Iterator[TimeSeries]:
-        """The time series of a metric in every replication; no frame is made of fresh records here either."""
+    def time_series(self, metric: str, entity: str | None = None) -> Iterator[TimeSeries]:
+        """The time series of a metric in every replication: of one flow or port, or of all.
+
+        No frame is made of fresh records here either.
+        """
         if self._records:
             for record in self._records:
-                yield from record.time_series(metric)
+                yield from record.time_series(metric, entity)
             return
-        series = self.series.filter(metric=metric)
+        chosen = {"metric": metric} if entity is None else {"metric": metric, "entity": entity}
+        series = self.series.filter(**chosen)
         for part in series.partition_by("replication", "entity", maintain_order=True):
             t, value = part["t"].to_list(), part["value"].to_list()
             yield TimeSeries(part["replication"][0], part["entity"][0], t, value)
@@ -525,6 +527,15 @@ def _columns(name: str, record: Record) -> dict[str, Any]:
             zip(("metric", "value", "unit"), map(list, zip(*record.summary, strict=True)), strict=True)
         )
     return _series_columns(record)
+
+
+def _record_rows(name: str, record: Record, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+    """Some columns of what one replication adds to a frame, row by row."""
+    part = _columns(name, record)
+    height = len(next(iter(part.values()), ()))
+    part = {"replication": repeat(record.replication, height), **part}
+    if part.keys() >= {*columns}:
+        yield from zip(*(part[column] for column in columns), strict=True)
 
 
 def _floats(samples: bytes) -> tuple[float, ...]:

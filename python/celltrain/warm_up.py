@@ -65,7 +65,8 @@ def warnings(result: "Result") -> list[str]:
 
 def _occupancy(result: "Result") -> Iterator[_Series]:
     bottleneck = result.manifest.get("bottleneck")
-    return ((one.t, one.value) for one in result.time_series("occupancy") if one.entity == bottleneck)
+    if bottleneck is not None:
+        yield from ((one.t, one.value) for one in result.time_series("occupancy", bottleneck))
 
 
 def _delivered(result: "Result") -> Iterator[_Series]:
