@@ -6,6 +6,7 @@ small run.
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -19,20 +20,28 @@ class Conversion(NamedTuple):
 
     by_typer: Callable[[], Any]
     """Makes typer's own."""
+    wanted: Any
+    """The type of the values; None where more than the type is asked of them."""
 
-    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
+    def coerce(self, value: Any, **more: Any) -> Any:
         """A value as its type wants it: at once where it was not given, is text, or has digits alone."""
-        wanted = param.type_descriptor
-        if value is None or wanted.annotation in (str, list[str]):
+        if value is None or self.wanted in (str, list[str]):
             return value
-        if wanted.annotation is int and not wanted.is_ranged and _DIGITS.fullmatch(str(value)):
+        if self.wanted is int and _DIGITS.fullmatch(str(value)):
             return int(value)
-        return self.by_typer().coerce(value, param=param, ctx=ctx)
+        return self.by_typer().coerce(value, **more)
 
 
 def spared(parameters: list[Any]) -> list[Any]:
     """The parameters of a command, which load pydantic only for a value that needs more than `Conversion`."""
     for one in parameters:
-        if hasattr(one, "get_runtime_param"):  # not every version of typer has it
-            vars(one).setdefault("get_runtime_param", partial(Conversion, one.get_runtime_param))
+        with suppress(AttributeError):  # of a version of typer that has something else: it is left alone
+            own = partial(Conversion, one.get_runtime_param, _wanted(one.type_descriptor))
+            vars(one).setdefault("get_runtime_param", own)
     return parameters
+
+
+def _wanted(descriptor: Any) -> Any:
+    """The type of the values of a parameter, if neither a range nor a parser is given."""
+    is_plain = not descriptor.is_ranged and descriptor.parameter_info.parser is None
+    return descriptor.annotation if is_plain else None
