@@ -1,20 +1,28 @@
 """What someone who reads numbers should know of the runs that gave them: locks, receive windows, warm-up."""
 
+import math
+from collections.abc import Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from itertools import groupby
+from typing import TYPE_CHECKING, TypeVar
 
+from celltrain import statistics
 from celltrain.errors import ScenarioError
 from celltrain.notes import named, notes
+from celltrain.results import frame_rows
 from celltrain.scenario import Scenario
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from celltrain.comparison import Comparison
     from celltrain.results import Result
     from celltrain.sweeps import Sweep
 
 __all__ = ["advice", "advice_on_sweep", "advice_on_variants"]
+
+T = TypeVar("T")
+
+LIMITED = "limited_by_receive_window"
+"""The column of flows that says for which share of the time the receive window is full."""
 
 MOST_OF_THE_TIME = 0.5
 """The share of the time from which on a limit is worth a note."""
@@ -48,47 +56,45 @@ def advice_on_variants(found: "Comparison") -> list[str]:
 def advice_on_sweep(found: "Sweep") -> list[str]:
     """Notes on how the runs of a sweep went, each with the first point that it holds for."""
     lines = []
-    locked = _locked(found.scan("ports"), "point", "replication")
-    if locked.height:
+    ports = frame_rows(found.scan("ports"), "point", "replication", "locked")
+    locked = _locked(((point, replication), locked) for point, replication, locked in ports)
+    if locked:
         lines.append(
-            f"{locked.height:,} of {found.manifest['runs']:,} runs ended in a lock, first at "
-            f"{_point(found, locked)}: {_lock('ports')}"
+            f"{len(locked):,} of {found.manifest['runs']:,} runs ended in a lock, first at "
+            f"{_point(found, locked[0][0])}: {_lock('ports')}"
         )
-    limited = _limited(found.scan("flows"), "point", "flow").unique("point", maintain_order=True)
-    if limited.height:
+    flows = frame_rows(found.scan("flows"), "point", "flow", LIMITED)
+    points = groupby(flows, lambda row: row[0])
+    limited = [point for point, rows in points if _limited((flow, share) for _, flow, share in rows)]
+    if limited:
         lines.append(
-            f"at {limited.height:,} of {found.manifest['points']:,} points, first at "
-            f"{_point(found, limited)}, {_limit('flows')}"
+            f"at {len(limited):,} of {found.manifest['points']:,} points, first at "
+            f"{_point(found, limited[0])}, {_limit('flows')}"
         )
     return lines
 
 
 def _of_runs(result: "Result") -> list[str]:
     """A sentence if ports are locked at the end of a run, and one if receive windows limit flows."""
-    locked = _locked(result.ports.lazy(), "port")["port"].to_list()
-    limited = _limited(result.flows.lazy(), "flow")["flow"].to_list()
+    locked: list[str] = _locked(result.rows("ports", "port", "locked"))
+    limited: list[str] = _limited(result.rows("flows", "flow", LIMITED))
     lines = [f"the run ended in a lock: {_lock(named(locked, 'port'))}"] if locked else []
     return [*lines, _limit(named(limited, "flow"))] if limited else lines
 
 
-def _locked(ports: "pl.LazyFrame", *keys: str) -> "pl.DataFrame":
-    """The keys of ports that wait at the end of the run for the ends of pauses that can never come."""
-    import polars as pl
-
-    if "locked" not in ports.collect_schema():
-        return pl.DataFrame(schema=list(keys))  # an older version wrote these results
-    return ports.filter(pl.col("locked") > 0).select(keys).unique(maintain_order=True).collect()
+def _locked(ports: Iterable[tuple[T, float | None]]) -> list[T]:
+    """The names of ports that wait at the end of the run for the ends of pauses that can never come."""
+    return list(dict.fromkeys(name for name, locked in ports if locked))
 
 
-def _limited(flows: "pl.LazyFrame", *keys: str) -> "pl.DataFrame":
-    """The keys of flows whose receive windows are full for most of the time, by the mean of replications."""
-    import polars as pl
-
-    column = "limited_by_receive_window"
-    if column not in flows.collect_schema():
-        return pl.DataFrame(schema=list(keys))  # an older version wrote these results
-    means = flows.group_by(*keys, maintain_order=True).agg(pl.col(column).drop_nans().mean())
-    return means.filter(pl.col(column) > MOST_OF_THE_TIME).select(keys).collect()
+def _limited(flows: Iterable[tuple[T, float | None]]) -> list[T]:
+    """The names of flows whose receive windows are full for most of the time, by the mean of replications."""
+    shares: dict[T, list[float]] = {}
+    for name, share in flows:
+        known = shares.setdefault(name, [])
+        if share is not None and not math.isnan(share):  # what a point of a sweep lacks is None
+            known.append(share)
+    return [name for name, known in shares.items() if known and statistics.mean(known) > MOST_OF_THE_TIME]
 
 
 def _lock(ports: str) -> str:
@@ -107,8 +113,7 @@ def _limit(flows: str) -> str:
     )
 
 
-def _point(found: "Sweep", rows: "pl.DataFrame") -> str:
-    """The first point of some rows, by its settings."""
-    number = rows["point"][0]
+def _point(found: "Sweep", number: int) -> str:
+    """A point by its settings."""
     point = found.points.row(found.points["point"].to_list().index(number), named=True)
     return ", ".join(f"{key} = {point[key]}" for key in found.parameters)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from celltrain import text
 from celltrain.errors import InputError
 from celltrain.locking import LOCK, locked
-from celltrain.manifests import FORMAT, LISTS, MANIFEST, digest, is_sealed, load, names_of, sealed
+from celltrain.manifests import FORMAT, LISTS, MANIFEST, digest, is_sealed, load, names_of, sealed, verify
 from celltrain.parquet import frame_writer, join, units_of
 
 if TYPE_CHECKING:
@@ -72,9 +72,11 @@ class Folder:
         self._asked = {name: value for name, value in (asked or {}).items() if name == "seed"}
         self._identity = {"kind": kind, "key": key}
         self._earlier: list[str] = names_of(earlier)
-        self._earlier_checksums = _checksums_of(earlier)
+        self._earlier_checksums = _mapping(earlier, "checksums")
+        self._earlier_origins = _mapping(earlier, "origins")
         self._files: list[str] = []
         self._checksums: dict[str, str] = {}
+        self._origins: dict[str, str] = {}
         self.about: dict[str, Any] = {}
         """What the metadata of Parquet files says of the experiment: its name, key, seed and version."""
 
@@ -153,6 +155,30 @@ class Folder:
         with file.open("rb") as content:
             return digest(content) != self._earlier_checksums[name]
 
+    def keeps(self, place: str, origin: str) -> bool:
+        """Whether the files of a sub-folder stay: they were made of `origin`, and are as they were written.
+
+        Where they do not, they are to be written again.
+        """
+        names = [name for name in self._earlier if name.startswith(f"{place}/")]
+        if origin != self._earlier_origins.get(place) or not all(map(self._is_whole, names)):
+            names = []
+        self._begin()
+        self._files += names
+        self._checksums |= {name: self._earlier_checksums[name] for name in names}
+        self._origins[place] = origin
+        return bool(names)
+
+    def _is_whole(self, name: str) -> bool:
+        """Whether a file of the results that were complete can be read and is as it was written."""
+        if name not in self._earlier_checksums or not _is_below(self.path, name):
+            return False
+        try:
+            verify(self.path, name, {"checksums": self._earlier_checksums})
+        except InputError:
+            return False
+        return True
+
     @property
     def keeps_runs(self) -> bool:
         """Whether runs are kept here as they end."""
@@ -183,9 +209,8 @@ class Folder:
             if name not in files and _is_below(self.path, name):
                 (self.path / name).unlink(missing_ok=True)
         checksums = {name: self._checksums[name] for name in files if name in self._checksums}
-        self.put_manifest(
-            {**self._identity, "complete": True, **manifest, "files": files, "checksums": checksums}
-        )
+        made = {"files": files, "checksums": checksums, "origins": self._origins}
+        self.put_manifest({**self._identity, "complete": True, **manifest, **made})
 
     def _begin(self) -> None:
         """Marks the folder incomplete, the first time."""
@@ -323,9 +348,9 @@ def _earlier(path: Path, overwrite: bool) -> dict[str, Any] | None:
         raise
 
 
-def _checksums_of(manifest: Mapping[str, Any]) -> dict[str, str]:
-    """The checksums of complete results."""
-    found = manifest.get("checksums")
+def _mapping(manifest: Mapping[str, Any], name: str) -> dict[str, str]:
+    """What the manifest of complete results says of their files by name, such as their checksums."""
+    found = manifest.get(name)
     return found if manifest.get("complete") and isinstance(found, dict) else {}
 
 

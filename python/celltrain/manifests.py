@@ -45,6 +45,7 @@ _MANIFEST_TYPES: dict[str, type[Any]] = {
     "key": str,
     "files": list,
     "checksums": dict,
+    "origins": dict,
     "sections": dict,
 }
 

@@ -1,13 +1,15 @@
 """Results: tidy frames of what replications measured, read from a folder or built from fresh records."""
 
 import platform
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import struct
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
+from itertools import repeat
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from celltrain import _core, display, folder, manifests, statistics
 from celltrain.errors import unknown
@@ -29,10 +31,12 @@ __all__ = [
     "Frames",
     "Record",
     "Result",
+    "TimeSeries",
     "about",
     "combined_fingerprint",
     "combined_provenance",
     "core_version",
+    "frame_rows",
     "has_old_names",
     "provenance",
     "read_frames",
@@ -53,6 +57,23 @@ FRAMES = {
 
 OLD_NAMES = 1
 """The last format of results folders with other names of measures."""
+
+
+class TimeSeries(NamedTuple):
+    """A time series of one replication."""
+
+    replication: int
+    entity: str
+    t: Sequence[float]
+    """Times in seconds, increasing."""
+    value: Sequence[float]
+
+
+class _Sample(NamedTuple):
+    """The values of a summary metric in the order of the replications."""
+
+    unit: str
+    values: list[float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +109,15 @@ class Record:
     def frame(self, name: str) -> "pl.DataFrame":
         """A frame of `FRAMES` with the rows of this replication."""
         return record_frame(name, [self])
+
+    def time_series(self, metric: str, entity: str | None = None) -> Iterator[TimeSeries]:
+        """The time series of a metric, in the order of the core, as plain Python data.
+
+        Of one flow or port, or of all.
+        """
+        for owner, name, _, times, values in self.series:
+            if name == metric and entity in (None, owner) and times:
+                yield TimeSeries(self.replication, owner, _floats(times), _floats(values))
 
     def traces(self, metric: str) -> list[Trace]:
         """The time series of a metric, in the order of the core, without a frame of all series."""
@@ -151,11 +181,13 @@ class Result(Frames):
         manifest: dict[str, Any],
         load: "Callable[[str], pl.DataFrame]",
         captures: Mapping[str, bytes] | None = None,
+        records: Sequence[Record] = (),
     ) -> None:
         super().__init__(load)
         self.manifest = manifest
         self.captures = dict(captures or {})
         """Captures of the first replication: pcap files by name. A folder keeps them in `captures/`."""
+        self._records = records  # of runs that were just made
 
     @staticmethod
     def of_records(
@@ -175,7 +207,7 @@ class Result(Frames):
             "scenario": scenario.resolved(),
             "scenario_toml": scenario.to_toml(),
         }
-        return Result(manifest, lambda name: record_frame(name, records), records[0].captures)
+        return Result(manifest, lambda name: record_frame(name, records), records[0].captures, records)
 
     @staticmethod
     def read(path: str | PathLike[str]) -> "Result":
@@ -199,16 +231,12 @@ class Result(Frames):
         Raises:
             InputError: nothing measured it.
         """
-        import polars as pl
-
-        values = self.summary.filter(pl.col("metric") == metric)["value"].to_list()
-        if not values:
-            raise unknown("metric", metric, self.summary["metric"].unique(maintain_order=True).to_list())
-        return values
+        return list(self._sample(metric).values)
 
     def estimate(self, metric: str, confidence: float = 0.95) -> statistics.Estimate:
         """Mean, standard deviation and Student interval of a summary metric over the replications."""
-        return statistics.estimate(self.sample(metric), confidence, self.unit(metric))
+        found = self._sample(metric)
+        return statistics.estimate(found.values, confidence, found.unit)
 
     def unit(self, metric: str) -> str:
         """The unit of a summary metric; empty for ratios and counts.
@@ -216,12 +244,20 @@ class Result(Frames):
         Raises:
             InputError: nothing measured it.
         """
-        import polars as pl
+        return self._sample(metric).unit
 
-        found = self.summary.filter(pl.col("metric") == metric)["unit"]
-        if found.is_empty():
-            raise unknown("metric", metric, self.summary["metric"].unique(maintain_order=True).to_list())
-        return str(found[0])
+    def _sample(self, metric: str) -> _Sample:
+        if metric not in self._samples:
+            raise unknown("metric", metric, self._samples)
+        return self._samples[metric]
+
+    @cached_property
+    def _samples(self) -> dict[str, _Sample]:
+        """Every summary metric, in the order of the core."""
+        found: dict[str, _Sample] = {}
+        for metric, unit, value in self.rows("summary", "metric", "unit", "value"):
+            found.setdefault(metric, _Sample(unit, [])).values.append(value)
+        return found
 
     def fairness(self, reference: Mapping[str, float], confidence: float = 0.95) -> statistics.Estimate:
         """Jain's index of the goodput of some flows over what each should get.
@@ -253,12 +289,41 @@ class Result(Frames):
         """One row per summary metric: `metric, unit, mean, sd, ci95, n`; `ci95` is half of the interval."""
         import polars as pl
 
-        units = dict(self.summary.select("metric", "unit").unique(maintain_order=True).iter_rows())
-        found = [(metric, unit, self.estimate(metric)) for metric, unit in units.items()]
-        rows = [(metric, unit, e.mean, e.sd, e.half_width, e.n) for metric, unit, e in found]
         floats = {"mean": pl.Float64, "sd": pl.Float64, "ci95": pl.Float64}
         schema = {"metric": pl.String, "unit": pl.String, **floats, "n": pl.Int64}
-        return pl.DataFrame(rows, schema=schema, orient="row")
+        return pl.DataFrame(self.estimate_rows(), schema=schema)
+
+    def estimate_rows(self) -> list[dict[str, Any]]:
+        """The rows of `estimates`, for what needs no frame."""
+        found = {metric: self.estimate(metric) for metric in self._samples}
+        return [
+            {"metric": metric, "unit": e.unit, "mean": e.mean, "sd": e.sd, "ci95": e.half_width, "n": e.n}
+            for metric, e in found.items()
+        ]
+
+    def rows(self, name: str, *columns: str) -> Iterable[tuple[Any, ...]]:
+        """Some columns of a frame of `FRAMES` but `series`, as `frame_rows` gives them.
+
+        No frame is made of fresh records: to import polars takes longer than a small run.
+        """
+        if not self._records:
+            return frame_rows(getattr(self, name).lazy(), *columns)
+        return (row for record in self._records for row in _record_rows(name, record, columns))
+
+    def time_series(self, metric: str, entity: str | None = None) -> Iterator[TimeSeries]:
+        """The time series of a metric in every replication: of one flow or port, or of all.
+
+        No frame is made of fresh records here either.
+        """
+        if self._records:
+            for record in self._records:
+                yield from record.time_series(metric, entity)
+            return
+        chosen = {"metric": metric} if entity is None else {"metric": metric, "entity": entity}
+        series = self.series.filter(**chosen)
+        for part in series.partition_by("replication", "entity", maintain_order=True):
+            t, value = part["t"].to_list(), part["value"].to_list()
+            yield TimeSeries(part["replication"][0], part["entity"][0], t, value)
 
     def to_pandas(self, name: str = "summary") -> "pd.DataFrame":
         """A frame as pandas (which must be installed): any name of `FRAMES`."""
@@ -310,9 +375,14 @@ class Result(Frames):
         return f"<Result {m['name']!r}: {counted(m['replications'], 'replication')}, seed {m['seed']}>"
 
     def _repr_html_(self) -> str:
-        metrics = self.summary["metric"].unique(maintain_order=True).to_list()
-        rows = [(title(metric), str(self.estimate(metric))) for metric in metrics]
+        rows = [(title(metric), str(self.estimate(metric))) for metric in self._samples]
         return display.caption(self) + display.table(("measure", "mean ± 95 % interval"), rows)
+
+
+def frame_rows(frame: "pl.LazyFrame", *columns: str) -> Iterable[tuple[Any, ...]]:
+    """Some columns of a frame, row by row; nothing where one of them is not there, as in older results."""
+    is_whole = {*columns} <= {*frame.collect_schema()}
+    return frame.select(columns).collect().iter_rows() if is_whole else ()
 
 
 def read_frames(place: Path, manifest: Mapping[str, Any]) -> "Callable[[str], pl.DataFrame]":
@@ -457,6 +527,20 @@ def _columns(name: str, record: Record) -> dict[str, Any]:
             zip(("metric", "value", "unit"), map(list, zip(*record.summary, strict=True)), strict=True)
         )
     return _series_columns(record)
+
+
+def _record_rows(name: str, record: Record, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+    """Some columns of what one replication adds to a frame, row by row."""
+    part = _columns(name, record)
+    height = len(next(iter(part.values()), ()))
+    part = {"replication": repeat(record.replication, height), **part}
+    if part.keys() >= {*columns}:
+        yield from zip(*(part[column] for column in columns), strict=True)
+
+
+def _floats(samples: bytes) -> tuple[float, ...]:
+    """What the core writes of a time series: numbers of eight bytes, the least first."""
+    return struct.unpack(f"<{len(samples) // 8}d", samples)
 
 
 def _series_columns(record: Record) -> dict[str, Any]:

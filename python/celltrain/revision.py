@@ -1,10 +1,11 @@
-"""The revision of the source tree that the package runs from."""
+"""The sources that the package runs from: their revision, and a checksum of those in Python."""
 
 import subprocess
 from functools import cache
+from hashlib import blake2b
 from pathlib import Path
 
-__all__ = ["source_revision"]
+__all__ = ["source_digest", "source_revision"]
 
 
 @cache
@@ -19,3 +20,11 @@ def source_revision() -> str | None:
     except (OSError, subprocess.SubprocessError):
         return None
     return answer.stdout.strip() or None
+
+
+@cache
+def source_digest() -> str:
+    """The checksum of the package's Python sources, committed or not."""
+    place = Path(__file__).parent
+    files = {str(file.relative_to(place)): file.read_bytes() for file in sorted(place.rglob("*.py"))}
+    return blake2b(repr(files).encode(), digest_size=16).hexdigest()

@@ -1,17 +1,20 @@
 """Whether the warm-up of a run is long enough, judged by its time series."""
 
 import math
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from celltrain import statistics, text
 from celltrain.scenario import Scenario
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from celltrain.results import Result
 
 __all__ = ["settling_times", "warnings"]
+
+_Series = tuple[Sequence[float], Sequence[float]]
+"""The times and values of one replication."""
 
 MOST_VALUES = 4000
 """Values of a series that are looked at; longer ones are averaged down to so many."""
@@ -29,9 +32,9 @@ def settling_times(result: "Result") -> dict[str, list[float]]:
     }
     found: dict[str, list[float]] = {}
     for name, series in chosen.items():
-        for _, one in series.group_by("replication", maintain_order=True):
-            values, step = _thinned(one["value"].to_list()), float(one["t"][0] or 0.0)
-            period = step * max(1, one.height // max(len(values), 1))
+        for times, samples in series:
+            values = _thinned(samples)
+            period = times[0] * (len(samples) // len(values))
             settled = statistics.warm_up(values)
             found.setdefault(name, []).append(math.inf if settled is None else settled * period)
     return found
@@ -60,25 +63,25 @@ def warnings(result: "Result") -> list[str]:
     return said
 
 
-def _occupancy(result: "Result") -> "pl.DataFrame":
-    import polars as pl
-
-    return result.series.filter(
-        pl.col("metric") == "occupancy", pl.col("entity") == result.manifest.get("bottleneck")
-    )
+def _occupancy(result: "Result") -> Iterator[_Series]:
+    bottleneck = result.manifest.get("bottleneck")
+    if bottleneck is not None:
+        yield from ((one.t, one.value) for one in result.time_series("occupancy", bottleneck))
 
 
-def _delivered(result: "Result") -> "pl.DataFrame":
+def _delivered(result: "Result") -> Iterator[_Series]:
     """What all flows delivered in each sample period."""
-    import polars as pl
+    replications: dict[int, dict[float, float]] = {}
+    for one in result.time_series("delivered"):
+        whole = replications.setdefault(one.replication, {})
+        for t, value in zip(one.t, one.value, strict=True):
+            whole[t] = whole.get(t, 0.0) + value
+    for whole in replications.values():
+        times = sorted(whole)
+        yield times, [now - before for before, now in pairwise((0.0, *map(whole.__getitem__, times)))]
 
-    delivered = result.series.filter(pl.col("metric") == "delivered")
-    whole = delivered.group_by("replication", "t", maintain_order=True).agg(pl.col("value").sum())
-    steps = pl.col("value").diff().fill_null(pl.col("value")).over("replication")
-    return whole.sort("replication", "t").with_columns(steps)
 
-
-def _thinned(values: list[float]) -> list[float]:
+def _thinned(values: Sequence[float]) -> Sequence[float]:
     size = -(-len(values) // MOST_VALUES)
     if size <= 1:
         return values

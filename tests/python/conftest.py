@@ -61,6 +61,7 @@ SLOW = {
     "test_every_paper",
     "test_gfr_buffers",
     "test_gfr_pushout",
+    "test_kept_pictures",
     "test_kernel",
     "test_ns2",
     "test_papers",

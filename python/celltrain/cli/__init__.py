@@ -14,6 +14,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from celltrain import terminal
+from celltrain.cli.values import spared
 from celltrain.errors import Defect, Error, defect
 
 __all__ = ["application", "command", "main"]
@@ -53,12 +54,24 @@ COMMANDS = {
 """The commands in the order of the help. Each summary is the first sentence of the command's own help."""
 
 
+class Command(TyperCommand):
+    """A command without pydantic for simple values."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Its options and arguments."""
+        return spared(super().get_params(ctx))
+
+
 class Commands(TyperGroup):
     """The commands: summaries until one is called, so that no command waits for the modules of the others."""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
         self.commands = {name: TyperCommand(name, help=entry.summary) for name, entry in COMMANDS.items()}
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Its options."""
+        return spared(super().get_params(ctx))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """The command that the arguments name, loaded."""
@@ -73,7 +86,7 @@ def command(name: str) -> Any:
     if name == "plot":
         app.add_typer(module.app, name=name)
     else:
-        app.command(name)(getattr(module, name))
+        app.command(name, cls=Command)(getattr(module, name))
     return typer.main.get_group(app).commands[name]
 
 

@@ -122,7 +122,7 @@ def _as_json(result: "Result", out: str | None) -> dict[str, object]:
         "fingerprint",
         "fingerprints",
     )
-    metrics = result.estimates().to_dicts()
+    metrics = result.estimate_rows()
     found = {"metrics": metrics, "notes": advice(result), "out": out}
     return {**{name: result.manifest[name] for name in kept}, **found}
 
@@ -136,7 +136,7 @@ def _show(result: "Result") -> None:
     terminal.say(f"{m['name']}: {text.counted(m['replications'], 'replication')}, seed {m['seed']}")
     terminal.say(f"bottleneck: {m['bottleneck'] or 'none, there is no switch'}")
     rows = []
-    for row in result.estimates().to_dicts():
+    for row in result.estimate_rows():
         found = result.estimate(row["metric"])
         rows.append((title(row["metric"]), text.interval(found, row["unit"])))
     terminal.table(("measure", "mean ± 95 % interval"), rows)

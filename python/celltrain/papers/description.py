@@ -5,7 +5,7 @@ that differ from column to column. It holds no measured numbers; published ones 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from celltrain.papers.outcomes import Finding, Outcomes
@@ -179,6 +179,8 @@ class Paper:
     """Tables and figures that took no part in any choice."""
     lead: tuple[str, str] | None = None
     """The exhibit and the row that say most of the paper: the picture at the top of the report."""
+    text: str = field(default="", repr=False)
+    """What `paper.toml` said when it was read."""
 
     @property
     def compared(self) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ class Lines:
 
     def __init__(self, path: Path, text: str) -> None:
         self.path = path
+        self.text = text
         self._lines: dict[Key, int] = {}
         table: Key = ()
         counts: dict[Key, int] = {}

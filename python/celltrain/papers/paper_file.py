@@ -79,6 +79,7 @@ def read_paper(folder: PaperFolder) -> Paper:
         fitted=tuple(_fitted(node, every) for node in root.tables("fitted")),
         held_out=_exhibits(root, "held-out", every),
         lead=_lead(root, every),
+        text=root.lines.text,
     )
 
 

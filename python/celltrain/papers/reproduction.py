@@ -260,11 +260,7 @@ class Reproduction:
 
     def frames(self) -> "dict[str, pl.DataFrame]":
         """The measured rows and the runs they were made of, without time series."""
-        every = {name: _frame(name, self.runs) for name in RUN_FRAMES}
-        return {
-            "rows": self._rows_frame(),
-            **{name: frame for name, frame in every.items() if not frame.is_empty()},
-        }
+        return {"rows": self._rows_frame(), **_frames(self.runs)}
 
     def _rows_frame(self) -> "pl.DataFrame":
         import polars as pl
@@ -286,12 +282,11 @@ class Reproduction:
         target.about = about(self.manifest)
         target.write_frames({"rows": self._rows_frame()}, ["csv"])
         with target.scratch("parts") as place:
-            for name in RUN_FRAMES:
-                parts = Parts(place, name)
-                for first in range(0, len(self.runs), PART_RUNS):
-                    part = _frame(name, self.runs[first : first + PART_RUNS])
-                    if not part.is_empty():
-                        parts.add(part)
+            every = {name: Parts(place, name) for name in RUN_FRAMES}
+            for first in range(0, len(self.runs), PART_RUNS):
+                for name, part in _frames(self.runs[first : first + PART_RUNS]).items():
+                    every[name].add(part)
+            for parts in every.values():
                 parts.write_to(target)
         if self.figures:
             schema = dict.fromkeys(IDENTITY, pl.String) | record_frame("series", []).schema
@@ -362,9 +357,11 @@ class Reproduction:
         }
 
 
-def _frame(name: str, runs: Sequence[CellRun]) -> "pl.DataFrame":
-    """A frame of `RUN_FRAMES`, in which every row names its stack, table and column."""
-    return record_frame(name, [run.kept.record() for run in runs], [run.identity for run in runs])
+def _frames(runs: Sequence[CellRun]) -> "dict[str, pl.DataFrame]":
+    """Those of `RUN_FRAMES` that have rows; every row names its stack, table and column."""
+    records, identities = [run.kept.record() for run in runs], [run.identity for run in runs]
+    every = {name: record_frame(name, records, identities) for name in RUN_FRAMES}
+    return {name: frame for name, frame in every.items() if not frame.is_empty()}
 
 
 def _published_name(table: Table) -> str:

@@ -12,7 +12,7 @@ from celltrain.plots.compared import compared_points
 from celltrain.plots.points import PointPanel, PointSeries, bars, points
 from celltrain.plots.reproduction import draw_reproduction, table_points, window_panel
 from celltrain.plots.series import SeriesPanel, WindowPanel, occupancy, over_time, windows
-from celltrain.plots.style import colour_of, save
+from celltrain.plots.style import colour_of, keeps_pictures, save
 from celltrain.results import Result
 from celltrain.traces import busiest, delivered_of, flow_groups, traces, windows_of
 
@@ -45,6 +45,9 @@ def draw_run(result: Result, folder: Folder) -> None:
 
     That is what every connection had delivered, its window, and the occupancies of the busiest ports.
     """
+    samples = result.series.height  # the manifest does not say whether the run was traced
+    if keeps_pictures(folder, {**result.manifest, "samples": samples}):
+        return
     figures: dict[str, Figure] = {"flows": flow_bars(result)}
     received = delivered_of(result.series, flow_groups(result.flows))
     if received:
@@ -74,4 +77,5 @@ def flow_bars(result: Result) -> "Figure":
 
 def draw_comparison(found: "Comparison", folder: Folder) -> None:
     """The picture of a comparison: a row for each variant, a column for each measure, the best first."""
-    save(compared_points(found), folder, "comparison")
+    if not keeps_pictures(folder, found.manifest):
+        save(compared_points(found), folder, "comparison")

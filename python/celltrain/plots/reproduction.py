@@ -15,7 +15,7 @@ from celltrain.folder import Folder
 from celltrain.papers.description import OverTime
 from celltrain.plots.points import PointPanel, PointSeries, points
 from celltrain.plots.series import SeriesPanel, WindowPanel, over_time, windows
-from celltrain.plots.style import save_as
+from celltrain.plots.style import keeps_pictures, save_as
 from celltrain.traces import MOST_WINDOWS, flow_groups
 
 if TYPE_CHECKING:
@@ -53,6 +53,10 @@ def drawn(found: "Reproduction", folder: Folder) -> Iterator[None]:
 
     So every core draws, and a process that writes frames does not hold the libraries that draw as well.
     """
+    # Published values are in the rows, and titles in the text; both may change while the runs are made.
+    if keeps_pictures(folder, {**found.manifest, "paper": found.paper.text, "rows": found.to_json()["rows"]}):
+        yield
+        return
     with folder.scratch("plots") as place:
         with ExitStack() as drawing:
             every = list(_pictures(found))

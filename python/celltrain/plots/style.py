@@ -1,18 +1,33 @@
 """One look for every picture, and files that have the same bytes whenever the data are the same."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from hashlib import blake2b
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celltrain.folder import Folder
+from celltrain.revision import source_digest
+from celltrain.text import json_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["COLOURS", "FORMATS", "HATCHES", "MARKERS", "colour_of", "save", "save_as", "styled", "write"]
+__all__ = [
+    "COLOURS",
+    "FORMATS",
+    "HATCHES",
+    "MARKERS",
+    "colour_of",
+    "keeps_pictures",
+    "save",
+    "save_as",
+    "styled",
+    "write",
+]
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """The palette of Okabe and Ito (2008), told apart with every common colour vision."""
@@ -25,6 +40,9 @@ HATCHES = ("", "////", "....", "xxxx")
 """Hatches of bars, one per cycle of the colours."""
 
 FORMATS = ("png", "svg", "pdf")
+
+_NOT_DRAWN = ("wall_time", "reused", "revision")
+"""What a manifest says of a command rather than of its results; `source_digest` says more than a revision."""
 
 _STYLE: Any = {
     "axes.spines.right": False,
@@ -61,6 +79,18 @@ def styled() -> Iterator[None]:
         mpl.rcdefaults()
         mpl.rcParams.update(_STYLE)
         yield
+
+
+def keeps_pictures(folder: Folder, results: Mapping[str, Any]) -> bool:
+    """Whether the pictures in a results folder stay as they are: the same code drew them of the same results.
+
+    Args:
+        folder: the folder.
+        results: what the manifest says of the results, and what else the pictures show.
+    """
+    drawn = {name: value for name, value in results.items() if name not in _NOT_DRAWN}
+    text = json_text([version("matplotlib"), source_digest(), drawn], None)
+    return folder.keeps("plots", blake2b(text.encode(errors="surrogatepass"), digest_size=16).hexdigest())
 
 
 def save(figure: "Figure", folder: Folder, name: str) -> None:

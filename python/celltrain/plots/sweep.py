@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from celltrain import text
 from celltrain.bounds import Bounds, bounds, reach
 from celltrain.folder import Folder
-from celltrain.plots.style import COLOURS, MARKERS, panels, save, styled
+from celltrain.plots.style import COLOURS, MARKERS, keeps_pictures, panels, save, styled
 from celltrain.registry import Measure
 from celltrain.statistics import Estimate
 from celltrain.sweeps import Sweep
@@ -28,6 +28,8 @@ MOST_TICKS = 12
 
 def draw_sweep(sweep: Sweep, folder: Folder) -> None:
     """The pictures of a sweep: each measure over the axes, and fairness against goodput."""
+    if keeps_pictures(folder, sweep.manifest):
+        return
     view = View.of(sweep)
     for measure in measures(sweep):
         name = measure.name.replace("_", "-")

@@ -31,7 +31,7 @@ def run_report(result: Result, command: Sequence[str] | None = None) -> str:
     """
     m = result.manifest
     page = Page(m["name"], f"A run of {text.counted(m['replications'], 'replication')} with seed {m['seed']}")
-    units = {row["metric"]: row["unit"] for row in result.estimates().to_dicts()}
+    units = {row["metric"]: row["unit"] for row in result.estimate_rows()}
     page.lead("How much arrives, how evenly, and at what price?", _answers(result, units))
     parts.notes(page, advice(result))
     _goodput(page, result)
