@@ -3,8 +3,8 @@
 //!
 //! In each round a VC gets a quantum in proportion to its share. It sends packets as long as its deficit, the sum of what it got
 //! and did not use, covers them, and keeps the rest for the next round. A VC that has nothing more to send keeps nothing. VCs
-//! that are always busy thus send bytes in the ratio of their shares, whatever the sizes of their packets; round robin by packets
-//! does not achieve that. With a quantum that covers the largest packet, every visit sends at least one. With a smaller quantum
+//! that are always busy thus send bytes in the ratio of their shares, without what the link adds to a packet, whatever the sizes of their
+//! packets; round robin by packets does not achieve that. With a quantum that covers the largest packet, every visit sends at least one. With a smaller quantum
 //! the service is smoother, and packets wait for several rounds.
 //!
 //! The state is two numbers per VC and its place in a list. The time per packet is constant if the quantum covers the largest

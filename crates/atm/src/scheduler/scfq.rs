@@ -8,7 +8,8 @@
 //! For cells this is the virtual spacing of Roberts, which the simulator YATS calls WFQ: the tag of a VC's first cell is one
 //! spacing after the tag of its previous cell or, if the VC was idle, after that of the cell in service. Weighted fair queueing in
 //! the narrow sense, [`super::wfq`], takes its virtual time from a simulation of the fluid system instead. WFQ stays within one
-//! packet of the fluid system. SCFQ does not: a VC may wait for one packet of each of the others.
+//! packet of the fluid system. SCFQ does not: a VC may wait for one packet of each of the others. A packet counts with its own bytes, where
+//! WFQ counts the time that it occupies the link, with what that adds to it.
 //!
 //! The state is a tag for each busy VC, in a heap; the time per unit grows with the logarithm of their number.
 
