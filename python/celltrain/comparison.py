@@ -431,8 +431,8 @@ def compare(
     settings = variants if isinstance(variants, Mapping) else policies(variants)
     if len(settings) < 2:
         raise InputError("a comparison needs at least two different variants, as in --policies tail-drop,epd")
-    varied = {name: _variant(scenario, name, some) for name, some in settings.items()}
     first = replicate(scenario, replications, seed)
+    varied = {name: _variant(scenario, name, some) for name, some in settings.items()}
     step, count, looks = len(first), len(first), 0
     store = None if folder is None else folder.store(first[0].seed)
     if until_clear is not None:
