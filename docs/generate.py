@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from celltrain import papers
-from celltrain.cli import COMMANDS, command
+from celltrain.cli.application import COMMANDS, command
 from celltrain.papers import readme, recordings, statements, today
 from celltrain.registry import Measure, measures
 from celltrain.words import WORDS

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import celltrain as ct
-from celltrain.cli import COMMANDS, command
+from celltrain.cli.application import COMMANDS, command
 from celltrain.comparison import known_policies
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def test_help_imports_nothing_slow() -> None:
         "try:\n    main()\nexcept SystemExit as left:\n    assert not left.code\n"
         f"slow = {SLOW_TO_IMPORT} | {{'celltrain._core', 'http.server'}}\n"
         "slow |= {name for name in sys.modules if name.startswith('celltrain.cli.')}\n"
-        "slow &= set(sys.modules) - {'celltrain.cli.values'}\n"
+        "slow &= set(sys.modules) - {'celltrain.cli.application', 'celltrain.cli.values'}\n"
         "assert not slow, slow"
     )
     answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
@@ -441,6 +441,23 @@ def test_an_interrupt_leaves_cleanly(scenario_file: Path, tmp_path: Path) -> Non
     assert "interrupted" in complained
     assert "Traceback" not in complained
     assert not out.exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals differ on Windows")
+def test_an_interrupt_while_the_command_is_loaded(scenario_file: Path) -> None:
+    """Python and the entry point load; whatever is loaded next is interrupted."""
+    script = (
+        "import sys, celltrain\n"
+        "class Interrupted:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name != 'celltrain.cli':\n"
+        "            raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupted())\n"
+        "from celltrain.cli import main\n"
+        "main()"
+    )
+    answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (answer.returncode, answer.stdout, answer.stderr) == (130, "", "interrupted\n")
 
 
 def test_values_of_any_setting_can_be_compared(cli: Cli, scenario_file: Path) -> None:
