@@ -460,6 +460,27 @@ def test_an_interrupt_while_the_command_is_loaded(scenario_file: Path) -> None:
     assert (answer.returncode, answer.stdout, answer.stderr) == (130, "", "interrupted\n")
 
 
+@pytest.mark.skipif(os.name == "nt", reason="a closed pipe is another error on Windows")
+@pytest.mark.parametrize("with_stderr", [False, True])
+@pytest.mark.parametrize(
+    "words", [["policies"], ["policies", "--json"], ["--help"], ["--version"], ["run", "FILE"]], ids=" ".join
+)
+def test_a_reader_that_went_away(words: list[str], with_stderr: bool, scenario_file: Path) -> None:
+    """It is no contradicted claim; nothing is said of it, as there may be nobody to hear it."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "celltrain", *words]
+    answer = subprocess.run(
+        [str(scenario_file) if word == "FILE" else word for word in command],
+        stdout=writer,
+        stderr=writer if with_stderr else subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    os.close(writer)
+    assert (answer.returncode, answer.stderr or "") == (141, "")
+
+
 def test_values_of_any_setting_can_be_compared(cli: Cli, scenario_file: Path) -> None:
     varied = ("--vary", "switch.buffer=100 cells,200 cells", "--vary", "tcp.nagle=true,false")
     found = as_json(cli("compare", scenario_file, *varied, "--replications", "3", "--json"))

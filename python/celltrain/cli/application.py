@@ -1,5 +1,7 @@
 """The commands of `celltrain`, and how each of them ends."""
 
+import os
+import sys
 import warnings
 from importlib import import_module
 from pathlib import Path
@@ -15,6 +17,9 @@ from celltrain.errors import Defect, Error, defect
 __all__ = ["COMMANDS", "application", "command", "run"]
 
 PACKAGE = Path(__file__).parents[1]
+
+CLOSED = 141
+"""The exit status when whoever read the output went away: what shells say of a program that SIGPIPE ended."""
 
 
 class Entry(NamedTuple):
@@ -143,9 +148,12 @@ def run() -> int:
     """
     warnings.showwarning = _show_warning
     try:
-        application()()
-    except SystemExit as left:
-        return left.code if isinstance(left.code, int) else 0
+        status = _answer()
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:
+        _let_go()
+        return CLOSED
     except Defect as error:
         terminal.error(str(error))
         return 3
@@ -166,3 +174,26 @@ def run() -> int:
         terminal.error(defect(f"{message} ({place})"))
         return 3
     return 2
+
+
+def _answer() -> int:
+    """What a command that was called exits with.
+
+    Raises:
+        BrokenPipeError: whoever read the output went away.
+    """
+    try:
+        application()()
+    except SystemExit as left:
+        # Typer and rich make it a status of 1.
+        if isinstance(left.__context__, BrokenPipeError):
+            raise left.__context__ from None
+        return left.code if isinstance(left.code, int) else 0
+    return 0
+
+
+def _let_go() -> None:
+    """Drops what is still to be printed, which Python would complain about when it ends."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        os.dup2(nowhere, stream.fileno())
