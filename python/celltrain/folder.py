@@ -179,8 +179,8 @@ class Folder:
 
     @property
     def keeps_runs(self) -> bool:
-        """Whether runs are kept here as they end."""
-        return self._store is not None
+        """Whether runs are kept here: some have ended."""
+        return self._store is not None and len(self._store) > 0
 
     def close(self) -> None:
         """Closes the store."""

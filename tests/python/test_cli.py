@@ -439,8 +439,38 @@ def test_an_interrupt_leaves_cleanly(scenario_file: Path, tmp_path: Path) -> Non
     assert process.returncode == 130, complained
     assert printed == ""
     assert "interrupted" in complained
+    assert "kept in" not in complained
     assert "Traceback" not in complained
     assert not out.exists()
+
+
+@pytest.mark.parametrize("kind", ["run", "compare", "sweep"])
+def test_an_interrupt_before_a_run_has_ended_keeps_nothing(
+    cli: Cli, scenario_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        f'scenario = "{scenario_file.name}"\n[sweep]\ngrid = {{ "switch.buffer" = ["1 cell", "2 cells"] }}\n'
+    )
+    words: dict[str, list[str | Path]] = {
+        "run": [scenario_file],
+        "compare": [scenario_file, "--policies", "epd,ppd"],
+        "sweep": [plan],
+    }
+    out = tmp_path / "out"
+    with monkeypatch.context() as patched:
+        patched.setattr("celltrain.runs.making.drive", interrupted)
+        answer = cli(kind, *words[kind], "--out", out)
+    assert (answer.code, answer.out, answer.err) == (130, "", "interrupted: no run was kept\n")
+    assert out.exists() == (kind == "sweep"), "a sweep has written its plan"
+    with monkeypatch.context() as patched:
+        patched.setattr("celltrain.folder.Folder.finish", interrupted)
+        answer = cli(kind, *words[kind], "--out", out)
+    assert answer.code == 130
+    assert f"the runs that ended are kept in {out}" in answer.err
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals differ on Windows")
