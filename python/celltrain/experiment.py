@@ -13,10 +13,10 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, replace
 from operator import index
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
-from urllib.parse import quote
 
 from celltrain import _core
 from celltrain.errors import Defect, InputError
+from celltrain.file_names import file_stem
 from celltrain.results import Record, Result
 from celltrain.scenario import Scenario
 
@@ -324,12 +324,15 @@ def simulate(task: Task, cancel: _core.CancelToken | None = None, cores: int = 1
 
 
 def _capture_files(captures: Sequence[tuple[str, str, bytes]]) -> dict[str, bytes]:
-    """The files of captures, named after their places, with what no file system minds."""
+    """The files of captures, named after their places; some file systems do not tell a from A."""
     files: dict[str, bytes] = {}
+    taken: set[str] = set()
     for place, content, capture in captures:
-        stem = quote(place.replace(" > ", "-to-"), safe="") + (".cells" if content == "cells" else "")
+        stem = file_stem(place.replace(" > ", "-to-")) + (".cells" if content == "cells" else "")
         names = (f"{stem}{suffix}.pcap" for suffix in ("", *(f"-{n}" for n in range(2, len(captures) + 2))))
-        files[next(name for name in names if name not in files)] = capture
+        name = next(name for name in names if name.casefold() not in taken)
+        taken.add(name.casefold())
+        files[name] = capture
     return files
 
 
