@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from celltrain import papers
-from celltrain.cli import COMMANDS, command
+from celltrain.cli.application import COMMANDS, command
 from celltrain.papers import readme, recordings, statements, today
 from celltrain.registry import Measure, measures
 from celltrain.words import WORDS
@@ -27,7 +27,8 @@ NOTEBOOKS = ("how-to/explore",)
 HEAD = """# Command line
 
 `celltrain COMMAND --help` prints the same. Results go to stdout or to files, messages and progress to stderr. Exit
-status: 0 success; 1 a claim is contradicted and --strict was given; 2 bad input; 3 a defect of celltrain; 130 interrupted.
+status: 0 success; 1 a claim is contradicted and --strict was given; 2 bad input; 3 a defect of celltrain; 130 interrupted;
+141 whoever read the output went away, as `head` does.
 
 Generated from the commands by `make generate`.
 """

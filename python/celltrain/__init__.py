@@ -12,9 +12,11 @@ Names are imported when they are first used, so `import celltrain` costs nothing
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # as type checkers read it; `typing` would be most of what this loads
 if TYPE_CHECKING:
+    from typing import Any
+
     from celltrain._core import __version__, max_min
     from celltrain.comparison import Comparison, compare
     from celltrain.errors import Cancelled, Defect, Error, InputError, ScenarioError
@@ -79,7 +81,7 @@ _HOME = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     if name not in _HOME:
         raise AttributeError(f"module 'celltrain' has no attribute '{name}'")
     value = getattr(import_module(f"celltrain.{_HOME[name]}"), name)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from celltrain import _core, display, manifests, registry, statistics, text, verdicts
 from celltrain.errors import Defect, InputError, ScenarioError, unknown
-from celltrain.experiment import Progress, Task, attempt, replicate
+from celltrain.experiment import MAX_RUNS, Progress, Task, attempt, replicate, within
 from celltrain.folder import Folder, claim
 from celltrain.leaders import Leader
 from celltrain.registry import COMPARED, Measure, compared
@@ -418,21 +418,29 @@ def compare(
         until_clear: a measure: as many more replications are added, again and again, until a single variant
             is best by it. Each look at the data spends a part of the error
             (`celltrain.verdicts.spent_share`), so that looking often names no winner that there is not.
-        max_replications: replications of each at most, clear or not.
+        max_replications: with `until_clear`, replications of each at most, clear or not; also where the
+            scenario's own number is larger.
         progress: called as replications end.
         executor: an executor of `concurrent.futures` or a `dask.distributed.Client`; threads by default.
         folder: a claimed results folder in which every run is kept as soon as it ends, and from which those
             of an earlier call are taken.
 
     Raises:
-        InputError: there are less than two variants, or no such measure.
+        InputError: there are less than two variants, no such measure, or more replications than the most.
         Defect: less than two variants are left without runs that found celltrain wrong.
     """
     settings = variants if isinstance(variants, Mapping) else policies(variants)
     if len(settings) < 2:
         raise InputError("a comparison needs at least two different variants, as in --policies tail-drop,epd")
-    varied = {name: _variant(scenario, name, some) for name, some in settings.items()}
     first = replicate(scenario, replications, seed)
+    if until_clear is not None:
+        most = within("max-replications", max_replications, 1, MAX_RUNS)
+        if replications is not None and len(first) > most:
+            raise InputError(
+                f"{len(first)} replications are more than {most}, the most: raise --max-replications"
+            )
+        first = first[:most]
+    varied = {name: _variant(scenario, name, some) for name, some in settings.items()}
     step, count, looks = len(first), len(first), 0
     store = None if folder is None else folder.store(first[0].seed)
     if until_clear is not None:

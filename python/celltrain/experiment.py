@@ -13,10 +13,10 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, replace
 from operator import index
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
-from urllib.parse import quote
 
 from celltrain import _core
 from celltrain.errors import Defect, InputError
+from celltrain.file_names import file_stem
 from celltrain.results import Record, Result
 from celltrain.scenario import Scenario
 
@@ -40,6 +40,7 @@ __all__ = [
     "run",
     "simulate",
     "there",
+    "within",
 ]
 
 T = TypeVar("T")
@@ -53,6 +54,9 @@ MAX_RUNS = 100_000
 
 MAX_JOBS = 1024
 """Threads of one experiment."""
+
+MAX_SEED = 2**63 - 1
+"""The largest master seed."""
 
 PANICS = "CELLTRAIN_TEST_PANICS"
 """For tests: the runs whose scenario, written out, contains the value of this variable panic."""
@@ -96,9 +100,9 @@ def default_jobs() -> int:
     return os.cpu_count() or 1
 
 
-def checked_jobs(jobs: int | None) -> int:
+def checked_jobs(jobs: SupportsIndex | None) -> int:
     """The number of threads that was asked for; one a core by default."""
-    return _within("jobs", default_jobs() if jobs is None else jobs, MAX_JOBS)
+    return within("jobs", default_jobs() if jobs is None else jobs, 1, MAX_JOBS)
 
 
 def execute(
@@ -198,12 +202,17 @@ def replicate(
     seed: SupportsIndex | None = None,
     trace: bool = False,
 ) -> list[Task]:
-    """The tasks of a scenario's replications 0, 1, ... under one seed."""
-    count = scenario.replications if replications is None else index(replications)
-    master = scenario.seed if seed is None else index(seed)
-    _within("replications", count, MAX_RUNS)
-    if not 0 <= master < 2**63:
-        raise InputError(f"seed must lie between 0 and 2^63 - 1, not {master}")
+    """The tasks of a scenario's replications 0, 1, ... under one seed.
+
+    Raises:
+        InputError: there is no such number of replications or seed.
+    """
+    if not isinstance(scenario, Scenario):
+        raise InputError(f"expected a scenario, as celltrain.load gives it, not {type(scenario).__name__}")
+    count = within(
+        "replications", scenario.replications if replications is None else replications, 1, MAX_RUNS
+    )
+    master = within("seed", scenario.seed if seed is None else seed, 0, MAX_SEED)
     return [Task(scenario, master, replication, trace) for replication in range(count)]
 
 
@@ -240,7 +249,7 @@ def run(
             of an earlier call are taken.
 
     Raises:
-        InputError: something cannot be captured.
+        InputError: a number cannot be used, or something cannot be captured.
     """
     tasks = [replace(task, events=events) for task in replicate(scenario, replications, seed, trace)]
     places = Places(tuple(pcap), tuple(cell_pcap))
@@ -315,16 +324,28 @@ def simulate(task: Task, cancel: _core.CancelToken | None = None, cores: int = 1
 
 
 def _capture_files(captures: Sequence[tuple[str, str, bytes]]) -> dict[str, bytes]:
-    """The files of captures, named after their places, with what no file system minds."""
+    """The files of captures, named after their places; some file systems do not tell a from A."""
     files: dict[str, bytes] = {}
+    taken: set[str] = set()
     for place, content, capture in captures:
-        stem = quote(place.replace(" > ", "-to-"), safe="") + (".cells" if content == "cells" else "")
+        stem = file_stem(place.replace(" > ", "-to-")) + (".cells" if content == "cells" else "")
         names = (f"{stem}{suffix}.pcap" for suffix in ("", *(f"-{n}" for n in range(2, len(captures) + 2))))
-        files[next(name for name in names if name not in files)] = capture
+        name = next(name for name in names if name.casefold() not in taken)
+        taken.add(name.casefold())
+        files[name] = capture
     return files
 
 
-def _within(name: str, value: int, most: int) -> int:
-    if not 1 <= value <= most:
-        raise InputError(f"{name} must lie between 1 and {most}, not {value}")
-    return value
+def within(name: str, value: SupportsIndex, least: int, most: int) -> int:
+    """A whole number that a caller gave under a name.
+
+    Raises:
+        InputError: it is none, or does not lie between `least` and `most`.
+    """
+    try:
+        number = index(value)
+    except TypeError:
+        raise InputError(f"{name}: expected a whole number, not {value!r}") from None
+    if not least <= number <= most:
+        raise InputError(f"{name} must lie between {least} and {most}, not {number}")
+    return number

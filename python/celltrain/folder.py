@@ -16,6 +16,7 @@ from celltrain.errors import InputError
 from celltrain.locking import LOCK, locked
 from celltrain.manifests import FORMAT, LISTS, MANIFEST, digest, is_sealed, load, names_of, sealed, verify
 from celltrain.parquet import frame_writer, join, units_of
+from celltrain.whole import TEMPORARY, write_whole
 
 if TYPE_CHECKING:
     import polars as pl
@@ -42,9 +43,6 @@ _DISK_ERRORS = {
     if hasattr(errno, name)
 }
 """What a disk says that is full, gone or not ours. Connections fail with other numbers."""
-
-_TEMPORARY = re.compile(r"\..*\.\d+\.part(\.\w+)?")
-"""The names of files on their way (`Folder._replace`)."""
 
 _POLARS_DISK_ERROR = re.compile(r"IO error: (.+) \(os error (\d+)\)")
 
@@ -181,8 +179,8 @@ class Folder:
 
     @property
     def keeps_runs(self) -> bool:
-        """Whether runs are kept here as they end."""
-        return self._store is not None
+        """Whether runs are kept here: some have ended."""
+        return self._store is not None and len(self._store) > 0
 
     def close(self) -> None:
         """Closes the store."""
@@ -226,17 +224,15 @@ class Folder:
     def _replace(self, name: str, writer: Callable[[Path], object]) -> Path:
         target = self.path / name
         target.parent.mkdir(parents=True, exist_ok=True)
-        # The suffix stays last because picture writers choose the format by it.
-        temporary = target.with_name(f".{target.stem}.{os.getpid()}.part{target.suffix}")
-        try:
+
+        def write(temporary: Path) -> None:
             writer(temporary)
             with temporary.open("rb+") as file:
                 self._checksums[name] = digest(file)
                 os.fsync(file.fileno())
-            temporary.replace(target)
-            _sync_folder(target.parent)
-        finally:
-            temporary.unlink(missing_ok=True)
+
+        write_whole(target, write)
+        _sync_folder(target.parent)
         return target
 
 
@@ -324,7 +320,7 @@ def _held(place: Path) -> Iterator[None]:
 def _clear(place: Path) -> None:
     """Removes what a killed process left half written; nobody else writes here now."""
     for folder, _, found in os.walk(place):
-        for name in filter(_TEMPORARY.fullmatch, found):
+        for name in filter(TEMPORARY.fullmatch, found):
             Path(folder, name).unlink(missing_ok=True)
 
 
@@ -405,7 +401,7 @@ def _remove_store(place: Path) -> None:
 
 def _refuse_foreign(path: Path, manifest: Mapping[str, Any] | None, kind: str, key: str) -> None:
     if manifest is None:
-        if any(one.name != LOCK and not _TEMPORARY.fullmatch(one.name) for one in path.iterdir()):
+        if any(one.name != LOCK and not TEMPORARY.fullmatch(one.name) for one in path.iterdir()):
             raise InputError(f"{path} is not empty and holds no results of celltrain: choose another folder")
     elif not _is_same(manifest, kind, key):
         name = manifest.get("name", manifest.get("key"))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from celltrain.errors import InputError
 from celltrain.registry import measures
+from celltrain.whole import write_whole
 
 if TYPE_CHECKING:
     import polars as pl
@@ -38,7 +39,7 @@ class Parts:
             OSError: the disk is full or cannot be written.
         """
         file = self._scratch / f"{self._name}-{len(self._files)}.parquet"
-        part.write_parquet(file)
+        write_whole(file, part.write_parquet)
         self._files.append(file)
         self._empty = part.clear() if self._empty is None else _below(self._empty, part.clear())
 

@@ -54,7 +54,9 @@ def collect(pattern: str | PathLike[str], frame: str = "summary") -> "pl.DataFra
         found = read_frames(place, manifest)(frame)
         if not found.is_empty():
             origin = [pl.lit(str(place)).alias("folder")]
-            origin += [pl.lit(manifest.get(key)).alias(column) for column, key in ORIGIN.items()]
+            for column, key in ORIGIN.items():
+                kind = pl.Int64 if key == "seed" else pl.String
+                origin.append(pl.lit(manifest.get(key), kind).alias(column))
             parts.append(found.select(*origin, pl.all()))
     if not folders:
         raise InputError(f"no folder that matches '{pattern}' holds results, as results/** would")

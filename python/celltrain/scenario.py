@@ -8,7 +8,7 @@ from typing import Any
 
 from celltrain import _core, display
 from celltrain.embedded import without_sweep
-from celltrain.errors import InputError
+from celltrain.errors import InputError, ScenarioError
 
 __all__ = ["Scenario", "load", "load_with_sweep", "read_text", "shown", "toml_value"]
 
@@ -198,7 +198,21 @@ def shown(place: Path) -> str:
 
 
 def toml_value(value: object) -> str:
-    """A Python value as the text of a TOML value."""
+    """A Python value as the text of a TOML value.
+
+    Raises:
+        ScenarioError: it contains itself, or a number has more digits than Python writes.
+        TypeError: TOML has no such value.
+    """
+    try:
+        return _toml_value(value)
+    except RecursionError:
+        raise ScenarioError("a setting is nested too deeply: does it contain itself?") from None
+    except ValueError:  # which speaks of settings of Python
+        raise ScenarioError("a number has too many digits") from None
+
+
+def _toml_value(value: object) -> str:
     if type(value).__module__ == "numpy":
         value = value.tolist()  # type: ignore[attr-defined]  # a scalar or an array
     if isinstance(value, bool):
@@ -208,10 +222,10 @@ def toml_value(value: object) -> str:
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, Mapping):
-        pairs = (f"{toml_value(str(key))} = {toml_value(item)}" for key, item in value.items())
+        pairs = (f"{_toml_value(str(key))} = {_toml_value(item)}" for key, item in value.items())
         return "{ " + ", ".join(pairs) + " }"
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(toml_value, value)) + "]"
+        return "[" + ", ".join(map(_toml_value, value)) + "]"
     raise TypeError(
         f"a setting is text, a number, true or false, a list or a table, not {type(value).__name__}"
     )

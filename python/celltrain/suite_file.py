@@ -12,6 +12,7 @@ from celltrain import registry, verdicts
 from celltrain.comparison import known_policies, unknown_policy
 from celltrain.embedded import parsed
 from celltrain.errors import InputError, unknown
+from celltrain.file_names import MOST, file_stem
 from celltrain.manifests import MANIFEST
 from celltrain.papers.expression import Expression
 from celltrain.scenario import read_text, shown
@@ -218,7 +219,8 @@ class _Reader:
     def _section(self, content: Mapping[str, Any], words: "_Words", evaluated: str) -> Section:
         place = self._text(content, "place", "a section")
         if not is_place(place):
-            raise ValueError(f"the place {place!r} names a folder: digits, letters, '.', '-' and '_' alone")
+            letters = f"digits, letters, '.', '-' and '_' alone, at most {MOST} of them"
+            raise ValueError(f"the place {place!r} names a folder: {letters}")
         if place in FILES:
             raise ValueError(f"the place {place!r} is the name of a file of the results")
         where = f"section {place}"
@@ -331,7 +333,7 @@ class _Reader:
 
 def is_place(name: str) -> bool:
     """Whether a section can have this place, which is the name of its folder among the results."""
-    return _FOLDER.fullmatch(name) is not None
+    return _FOLDER.fullmatch(name) is not None and file_stem(name) == name
 
 
 def _is_factor(value: object) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -10,6 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import celltrain as ct
+from celltrain import experiment
+from celltrain.file_names import file_stem
 
 if TYPE_CHECKING:
     from conftest import Cli
@@ -161,6 +164,69 @@ def test_a_run_leaves_its_captures_in_its_folder(cli: Cli, scenario_file: Path, 
     assert "switch1-to-switch2.cells.pcap" in names
     assert len(names) > 2
     assert all((out / "captures" / name).read_bytes()[:4] == b"\x4d\x3c\xb2\xa1" for name in names)
+
+
+LONG = "x" * 300
+"""The name of a host that is longer than that of a file may be."""
+
+
+def with_a_host(name: str, scenario: ct.Scenario, file: Path) -> Path:
+    """Writes a scenario in which the sender and its flow have a name."""
+    nodes = [{"name": name, "kind": "host"}, {"name": "s", "kind": "switch"}, {"name": "r", "kind": "host"}]
+    links = [{"from": name, "to": "s"}, {"from": "s", "to": "r"}]
+    settings = {**scenario.to_dict(), "topology": {"kind": "graph", "node": nodes, "link": links}}
+    named = {**settings, "duration": "60 ms", "flow": [{"name": name, "from": name, "to": "r"}]}
+    file.write_text(ct.Scenario.from_dict(named).to_toml(), encoding="utf-8")
+    return file
+
+
+@pytest.mark.parametrize("name", [LONG, "ü" * 100, "../up", ".hidden.1.part", "NUL"])
+def test_a_host_may_have_any_name(cli: Cli, scenario: ct.Scenario, tmp_path: Path, name: str) -> None:
+    """Captures have names that fit, and stay when the command is given again."""
+    file, out = with_a_host(name, scenario, tmp_path / "named.toml"), tmp_path / "out"
+    words = ["run", file, "--replications", "1", "--pcap", "all", "--cell-pcap", "all", "--out", out]
+    for _ in range(2):
+        answer = cli(*words)
+        assert (answer.code, answer.err) == (0, "")
+        assert len(list((out / "captures").iterdir())) >= 4
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["named.toml", "out"]
+
+
+@pytest.mark.slow
+def test_the_picture_of_a_flow_may_have_any_name(
+    cli: Cli, scenario: ct.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    answer = cli("plot", "flow", with_a_host("a/b: \\c", scenario, tmp_path / "named.toml"), "a/b: \\c")
+    assert (answer.code, answer.out, answer.err) == (0, "picture: flow-a-b%3A%20%5Cc.png\n", "")
+
+
+def test_stems_of_files_differ_as_names_do() -> None:
+    names = [
+        LONG,
+        LONG + "x",
+        LONG[1:] + "y",
+        "a/b",
+        "a-b",
+        "a%2Fb",
+        ".a",
+        "a",
+        "%2Ea",
+        "con",
+        "con.txt",
+        "co",
+    ]
+    stems = [file_stem(name) for name in names]
+    assert len({stem.casefold() for stem in stems}) == len(names)
+    for stem in stems:
+        assert re.fullmatch(r"[0-9A-Za-z_~%-][0-9A-Za-z._~%-]{,99}", stem)
+        assert stem.partition(".")[0] not in ("con", "nul")
+    assert file_stem("switch1-to-switch2") == "switch1-to-switch2"
+
+
+def test_captures_whose_names_differ_in_their_case_have_files_of_their_own() -> None:
+    files = experiment._capture_files([(name, "packets", name.encode()) for name in ("a", "A", "a > b")])
+    assert files == {"a.pcap": b"a", "A-2.pcap": b"A", "a-to-b.pcap": b"a > b"}
 
 
 def test_captures_change_nothing_else(scenario: ct.Scenario) -> None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import celltrain as ct
-from celltrain.cli import COMMANDS, command
+from celltrain.cli.application import COMMANDS, command
 from celltrain.comparison import known_policies
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def test_help_imports_nothing_slow() -> None:
         "try:\n    main()\nexcept SystemExit as left:\n    assert not left.code\n"
         f"slow = {SLOW_TO_IMPORT} | {{'celltrain._core', 'http.server'}}\n"
         "slow |= {name for name in sys.modules if name.startswith('celltrain.cli.')}\n"
-        "slow &= set(sys.modules) - {'celltrain.cli.values'}\n"
+        "slow &= set(sys.modules) - {'celltrain.cli.application', 'celltrain.cli.values'}\n"
         "assert not slow, slow"
     )
     answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
@@ -439,8 +439,76 @@ def test_an_interrupt_leaves_cleanly(scenario_file: Path, tmp_path: Path) -> Non
     assert process.returncode == 130, complained
     assert printed == ""
     assert "interrupted" in complained
+    assert "kept in" not in complained
     assert "Traceback" not in complained
     assert not out.exists()
+
+
+@pytest.mark.parametrize("kind", ["run", "compare", "sweep"])
+def test_an_interrupt_before_a_run_has_ended_keeps_nothing(
+    cli: Cli, scenario_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        f'scenario = "{scenario_file.name}"\n[sweep]\ngrid = {{ "switch.buffer" = ["1 cell", "2 cells"] }}\n'
+    )
+    words: dict[str, list[str | Path]] = {
+        "run": [scenario_file],
+        "compare": [scenario_file, "--policies", "epd,ppd"],
+        "sweep": [plan],
+    }
+    out = tmp_path / "out"
+    with monkeypatch.context() as patched:
+        patched.setattr("celltrain.runs.making.drive", interrupted)
+        answer = cli(kind, *words[kind], "--out", out)
+    assert (answer.code, answer.out, answer.err) == (130, "", "interrupted: no run was kept\n")
+    assert out.exists() == (kind == "sweep"), "a sweep has written its plan"
+    with monkeypatch.context() as patched:
+        patched.setattr("celltrain.folder.Folder.finish", interrupted)
+        answer = cli(kind, *words[kind], "--out", out)
+    assert answer.code == 130
+    assert f"the runs that ended are kept in {out}" in answer.err
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals differ on Windows")
+def test_an_interrupt_while_the_command_is_loaded(scenario_file: Path) -> None:
+    """Python and the entry point load; whatever is loaded next is interrupted."""
+    script = (
+        "import sys, celltrain\n"
+        "class Interrupted:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name != 'celltrain.cli':\n"
+        "            raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupted())\n"
+        "from celltrain.cli import main\n"
+        "main()"
+    )
+    answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (answer.returncode, answer.stdout, answer.stderr) == (130, "", "interrupted\n")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a closed pipe is another error on Windows")
+@pytest.mark.parametrize("with_stderr", [False, True])
+@pytest.mark.parametrize(
+    "words", [["policies"], ["policies", "--json"], ["--help"], ["--version"], ["run", "FILE"]], ids=" ".join
+)
+def test_a_reader_that_went_away(words: list[str], with_stderr: bool, scenario_file: Path) -> None:
+    """It is no contradicted claim; nothing is said of it, as there may be nobody to hear it."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "celltrain", *words]
+    answer = subprocess.run(
+        [str(scenario_file) if word == "FILE" else word for word in command],
+        stdout=writer,
+        stderr=writer if with_stderr else subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    os.close(writer)
+    assert (answer.returncode, answer.stderr or "") == (141, "")
 
 
 def test_values_of_any_setting_can_be_compared(cli: Cli, scenario_file: Path) -> None:

@@ -178,6 +178,38 @@ def test_replications_are_added_until_a_winner_is_clear(scenario: ct.Scenario) -
         ct.compare(small, ["epd", "ppd"], until_clear="eficiency")
 
 
+def test_no_more_replications_than_the_most_that_were_asked_for(cli: Cli, scenario_file: Path) -> None:
+    """The scenario says three; so does nobody who asks for two at most."""
+    words = ["compare", scenario_file, "--policies", "epd,ppd", "--set", "duration=100 ms", "--json"]
+    found = json.loads(cli(*words, "--until-clear", "goodput", "--max-replications", "2").out)
+    assert {row["n"] for row in found["rows"]} == {2}
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--replications", "4", "--max-replications", "3"), "4 replications are more than 3"),
+        (("--replications", "101"), "101 replications are more than 100"),
+        (("--max-replications", "0"), "max-replications must lie between 1 and 100000, not 0"),
+    ],
+)
+def test_bad_numbers_of_replications_until_a_winner_is_clear(
+    cli: Cli, scenario_file: Path, options: tuple[str, ...], words: str
+) -> None:
+    command = ["compare", scenario_file, "--policies", "epd,ppd", "--until-clear", "goodput"]
+    answer = cli(*command, *options)
+    assert (answer.code, answer.out) == (2, "")
+    assert words in answer.err
+
+
+def test_the_most_replications_belong_to_a_comparison_until_a_winner_is_clear(
+    cli: Cli, scenario_file: Path
+) -> None:
+    answer = cli("compare", scenario_file, "--policies", "epd,ppd", "--max-replications", "2")
+    assert (answer.code, answer.out) == (2, "")
+    assert "--max-replications belongs to --until-clear" in answer.err
+
+
 @pytest.mark.slow
 def test_the_same_command_is_taken_again_after_more_replications_were_added(
     cli: Cli, scenario_file: Path, tmp_path: Path

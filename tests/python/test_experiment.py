@@ -126,13 +126,30 @@ def test_a_cancelled_run_says_so(scenario: ct.Scenario) -> None:
         ({"jobs": 0}, "jobs"),
         ({"seed": -1}, "seed"),
         ({"seed": 2**63}, "seed"),
+        ({"jobs": "2"}, "jobs: expected a whole number, not '2'"),
+        ({"replications": 1.5}, "replications: expected a whole number"),
+        ({"seed": "7"}, "seed: expected a whole number"),
     ],
 )
 def test_numbers_that_make_no_sense_are_refused(
-    scenario: ct.Scenario, arguments: dict[str, int], said: str
+    scenario: ct.Scenario, arguments: dict[str, Any], said: str
 ) -> None:
     with pytest.raises(ct.InputError, match=said):
-        ct.run(scenario, **arguments)  # type: ignore[arg-type]
+        ct.run(scenario, **arguments)
+    with pytest.raises(ct.InputError, match=said):
+        ct.compare(scenario, ["epd", "ppd"], **arguments)
+    with pytest.raises(ct.InputError, match=said):
+        ct.sweep(scenario, grid={"switch.buffer": ["100 cells", "200 cells"]}, **arguments)
+
+
+def test_what_is_no_scenario_is_refused() -> None:
+    path: Any = "scenario.toml"
+    with pytest.raises(ct.InputError, match=r"a scenario, as .* gives it, not str"):
+        ct.run(path)
+    with pytest.raises(ct.InputError, match=r"a scenario, as .* gives it, not str"):
+        ct.compare(path, ["epd", "ppd"])
+    with pytest.raises(ct.InputError, match=r"a scenario, as .* gives it, not str"):
+        ct.sweep(path, grid={"switch.buffer": ["100 cells"]})
 
 
 def test_what_has_ended_is_kept_when_another_raises() -> None:

@@ -16,6 +16,7 @@ import pytest
 import celltrain as ct
 from celltrain import folder, manifests
 from celltrain.report import comparison_report
+from celltrain.whole import write_whole
 
 if TYPE_CHECKING:
     from conftest import Cli
@@ -42,6 +43,56 @@ def write_manifest(path: Path, content: dict[str, Any]) -> None:
 @pytest.fixture
 def written(scenario: ct.Scenario, tmp_path: Path) -> Path:
     return ct.run(scenario, replications=2, trace=True).write(tmp_path / "out")
+
+
+# Files on their way.
+
+
+class Twice:
+    """Does what a function does, and is interrupted at its first call."""
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
+        self.called = 0
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        self.called += 1
+        if self.called == 1:
+            raise KeyboardInterrupt
+        return self.function(*arguments, **options)
+
+
+def interrupted(path: Path) -> None:
+    path.write_text("half of it")
+    raise KeyboardInterrupt
+
+
+def test_an_interrupt_that_comes_twice_leaves_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Polars raises an interrupt while it writes; Python raises it again while we clean up."""
+    unlink = Twice(os.unlink)
+    monkeypatch.setattr(Path, "unlink", lambda self, missing_ok: unlink(self))
+    with pytest.raises(KeyboardInterrupt):
+        write_whole(tmp_path / "series.parquet", interrupted)
+    assert unlink.called == 2
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_picture_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from celltrain.plots import style
+
+    monkeypatch.setattr(style, "_draw", lambda figure, path: interrupted(path))
+    figure, _ = style.panels(1, 1, 1.0, 1.0)
+    with pytest.raises(KeyboardInterrupt):
+        style.write(figure, tmp_path / "picture.png")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_is_on_its_way_under_a_name_that_is_no_longer_than_its_own(tmp_path: Path) -> None:
+    target = tmp_path / ("x" * 250 + ".csv")
+    write_whole(target, lambda path: path.write_text("1"))
+    assert [path.name for path in tmp_path.iterdir()] == [target.name]
 
 
 # The lock.
@@ -84,6 +135,7 @@ from pathlib import Path
 import celltrain as ct
 from celltrain import folder, manifests
 from celltrain.report import comparison_report
+from celltrain.whole import write_whole
 
 class Writer(folder.Folder):
     def _replace(self, name, writer):

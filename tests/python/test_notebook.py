@@ -175,7 +175,7 @@ def test_numpy_numbers_are_seeds_and_replications(scenario: ct.Scenario) -> None
     other = ct.run(scenario, replications=2, seed=9)
     assert one.fingerprints == other.fingerprints
     assert json.dumps(one.manifest["seed"]) == "9"
-    with pytest.raises(TypeError):
+    with pytest.raises(ct.InputError, match="seed: expected a whole number"):
         ct.run(scenario, seed=1.5)  # type: ignore[arg-type]
 
 

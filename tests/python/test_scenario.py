@@ -124,6 +124,26 @@ def test_a_value_that_is_no_setting_is_refused(scenario: ct.Scenario) -> None:
         scenario.with_({"seed": object()})
 
 
+def test_a_setting_that_contains_itself_is_refused(scenario: ct.Scenario) -> None:
+    settings = scenario.to_dict()
+    settings["tcp"]["itself"] = settings
+    steps: list[object] = []
+    steps.append(steps)
+    with pytest.raises(ct.ScenarioError, match="does it contain itself"):
+        ct.Scenario.from_dict(settings)
+    with pytest.raises(ct.ScenarioError, match="does it contain itself"):
+        scenario.with_(settings)
+    with pytest.raises(ct.InputError, match="does it contain itself"):
+        ct.compare(scenario, {"one": settings, "other": {}})
+    with pytest.raises(ct.Error, match="does it contain itself"):
+        ct.sweep(scenario, grid={"switch.buffer": steps})
+
+
+def test_a_number_that_is_too_long_is_refused(scenario: ct.Scenario) -> None:
+    with pytest.raises(ct.ScenarioError, match="too many digits"):
+        scenario.with_(topology__sources=10**5000)
+
+
 @settings(derandomize=True)
 @given(VALUES)
 def test_toml_value_is_read_back_as_the_same_value(value: object) -> None:

@@ -192,6 +192,7 @@ def test_a_report_counts_the_runs_of_all_sections(tiny: Path) -> None:
     ("old", "new", "message"),
     [
         ('place = "1"', 'place = "."', "names a folder"),
+        ('place = "1"', f'place = "{"1" * 300}"', "at most 100 of them"),
         ("above = 2", "above = inf", "needs `below`, `above`"),
         ('title = "Tiny"', 'titles = "Tiny"', "did you mean 'title'"),
         ('source = "nobody"', "", "needs `source`, a text"),

@@ -360,6 +360,18 @@ def test_what_is_no_executor_is_refused(scenario: ct.Scenario) -> None:
         ct.sweep(scenario, grid=GRID, executor="localhost:8786")  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("seed", [0, 1, 2**31, 2**63 - 1])
+def test_the_type_of_a_seed_does_not_depend_on_its_value(
+    scenario: ct.Scenario, tmp_path: Path, seed: int
+) -> None:
+    short = scenario.with_(duration="60 ms")
+    found = ct.sweep(short, grid={"switch.buffer": ["200 cells"]}, replications=1, seed=seed, out=tmp_path)
+    collected = ct.collect(tmp_path)
+    for frame in (found.runs, collected):
+        assert frame["seed"].dtype == pl.Int64
+        assert frame["seed"].unique().to_list() == [seed]
+
+
 def test_an_interrupt_stops_the_threads_and_keeps_the_rest(scenario: ct.Scenario, tmp_path: Path) -> None:
     def interrupt(done: int, total: int, cell_hops: int) -> None:
         raise KeyboardInterrupt

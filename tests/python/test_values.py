@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import typer
 
-from celltrain.cli import COMMANDS, Command, command
+from celltrain.cli.application import COMMANDS, Command, command
 from celltrain.cli.values import spared
 
 TEXTS = [

@@ -1,175 +1,28 @@
 """The command `celltrain`.
 
 Results go to stdout or to files, messages and progress to stderr. Exit codes: 0 success, 1 a claim or check
-failed, 2 bad input, 3 a defect of celltrain, 130 interrupted.
+failed, 2 bad input, 3 a defect of celltrain, 130 interrupted, 141 whoever read the output went away.
 """
 
 import sys
-import warnings
-from importlib import import_module
-from pathlib import Path
-from typing import Annotated, Any, NamedTuple, TextIO
 
-import typer
-from typer.core import TyperCommand, TyperGroup
-
-from celltrain import terminal
-from celltrain.cli.values import spared
-from celltrain.errors import Defect, Error, defect
-
-__all__ = ["application", "command", "main"]
-
-PACKAGE = Path(__file__).parents[1]
-
-
-class Entry(NamedTuple):
-    """A command that is not loaded: its module, and what the list of commands says of it."""
-
-    module: str
-    summary: str
-
-
-COMMANDS = {
-    "new": Entry("new", "Make a folder to start from, with a commented scenario."),
-    "run": Entry("run", "Run a scenario, and print every measure with its interval."),
-    "reproduce": Entry("reproduce", "Reproduce a paper: its tables, its figures and its claims."),
-    "sweep": Entry("sweep", "Run a scenario at every point of a plan."),
-    "compare": Entry(
-        "compare",
-        "Compare variants of a scenario, and name the best ones.",
-    ),
-    "suite": Entry("suite", "Evaluate policies or stacks by the statements of a suite."),
-    "lab": Entry("lab", "Open the lab: the same engine, live in a browser."),
-    "check": Entry("inspect", "Check a scenario without running it, or a results folder."),
-    "policies": Entry("inspect", "List the discard policies, or describe one with its parameters."),
-    "measures": Entry("inspect", "List the measures, or define one."),
-    "schema": Entry("inspect", "Print the JSON schema of scenario files."),
-    "store": Entry(
-        "store",
-        "List the finished runs that a results folder keeps.",
-    ),
-    "bench": Entry("inspect", "Measure the speed of the simulator beside a bare loop."),
-    "plot": Entry("plot", "Draw pictures of results, and of what happens inside a run."),
-}
-"""The commands in the order of the help. Each summary is the first sentence of the command's own help."""
-
-
-class Command(TyperCommand):
-    """A command without pydantic for simple values."""
-
-    def get_params(self, ctx: Any) -> list[Any]:
-        """Its options and arguments."""
-        return spared(super().get_params(ctx))
-
-
-class Commands(TyperGroup):
-    """The commands: summaries until one is called, so that no command waits for the modules of the others."""
-
-    def __init__(self, **attributes: Any) -> None:
-        super().__init__(**attributes)
-        self.commands = {name: TyperCommand(name, help=entry.summary) for name, entry in COMMANDS.items()}
-
-    def get_params(self, ctx: Any) -> list[Any]:
-        """Its options."""
-        return spared(super().get_params(ctx))
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
-        """The command that the arguments name, loaded."""
-        name, known, rest = super().resolve_command(ctx, args)
-        return name, known and command(str(known.name)), rest
-
-
-def command(name: str) -> Any:
-    """The command `name`, loaded with its options."""
-    module = import_module(f"celltrain.cli.{COMMANDS[name].module}")
-    app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
-    if name == "plot":
-        app.add_typer(module.app, name=name)
-    else:
-        app.command(name, cls=Command)(getattr(module, name))
-    return typer.main.get_group(app).commands[name]
-
-
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        from celltrain import __version__
-
-        typer.echo(f"celltrain {__version__}")
-        raise typer.Exit
-
-
-def _options(
-    version: Annotated[
-        bool,
-        typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit."),
-    ] = False,
-) -> None:
-    """Simulates TCP over ATM-style cell networks, cell by cell."""
-
-
-def application() -> typer.Typer:
-    """The command line."""
-    app = typer.Typer(
-        name="celltrain",
-        cls=Commands,
-        help="Simulates TCP over ATM-style cell networks, cell by cell.",
-        no_args_is_help=True,
-        rich_markup_mode=None,
-        pretty_exceptions_enable=False,
-        context_settings={"help_option_names": ["-h", "--help"]},
-    )
-    app.callback()(_options)
-    return app
-
-
-def _show_warning(
-    message: Warning | str,
-    category: type[Warning],
-    filename: str,
-    lineno: int,
-    file: TextIO | None = None,
-    line: str | None = None,
-) -> None:
-    """Shows a warning of this package as a note, and one of another library as Python does."""
-    if Path(filename).is_relative_to(PACKAGE):
-        terminal.note(f"note: {message}")
-    else:
-        terminal.note(warnings.formatwarning(message, category, filename, lineno, line).rstrip())
+__all__ = ["main"]
 
 
 def main() -> None:
     """Runs the command line and exits with its status."""
-    warnings.showwarning = _show_warning
     try:
-        application()()
+        # Loaded here, where an interrupt is expected.
+        from celltrain.cli.application import run
+
+        status = run()
     except KeyboardInterrupt:
-        # Outside of what a command watches: while it gets ready, or cleans up.
-        terminal.say("interrupted")
-        sys.exit(130)
-    except Defect as error:
-        terminal.error(str(error))
-        sys.exit(3)
-    except (Error, OSError) as error:
-        terminal.error(str(error))
-    except ModuleNotFoundError as error:
-        if error.name != "matplotlib":
-            raise
-        from celltrain.cli.options import NO_PICTURES
-
-        terminal.error(NO_PICTURES)
-    except Exception as error:
-        from celltrain._core import Panic
-
-        if not isinstance(error, Panic):
-            raise
-        message, place = error.args
-        terminal.error(defect(f"{message} ({place})"))
-        sys.exit(3)
-    else:
-        return
+        # Outside of what a command watches: while it is loaded, gets ready, or cleans up.
+        sys.stderr.write("interrupted\n")
+        status = 130
     finally:
         # CPython remembers an interrupt that met it while it ran a source text, as imports of dataclasses do,
         # and ends by the signal instead of with our exit code, whoever caught the exception. The next source
         # text makes it forget.
         exec("")
-    sys.exit(2)
+    sys.exit(status)

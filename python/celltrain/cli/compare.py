@@ -63,9 +63,13 @@ def compare(
         ),
     ] = None,
     max_replications: Annotated[
-        int,
-        typer.Option("--max-replications", metavar="N", help="With --until-clear, stop at N replications."),
-    ] = 100,
+        int | None,
+        typer.Option(
+            "--max-replications",
+            metavar="N",
+            help="With --until-clear, stop at N replications. Default: 100.",
+        ),
+    ] = None,
     jobs: options.Jobs = None,
     scheduler: options.Scheduler = None,
     out: options.Out = None,
@@ -79,11 +83,14 @@ def compare(
     from celltrain import comparison
 
     _refuse_two_ways({"--policies": policies is not None, "--vary": bool(vary), "--with": with_ is not None})
+    if max_replications is not None and until_clear is None:
+        raise InputError("--max-replications belongs to --until-clear, as in --until-clear goodput")
     loaded = options.load_scenario(scenario, set_)
     names = _variants(loaded, policies, vary) if with_ is None else _files(scenario, loaded, with_, set_)
     key, asked = comparison.comparison_key(loaded, names), options.asked(loaded, seed, replications)
+    most = comparison.MAX_REPLICATIONS if max_replications is None else max_replications
     if until_clear is not None:  # so many may be there from an earlier call
-        asked["replications"] = max(asked["replications"], max_replications)
+        asked["replications"] = most
     with options.claimed(out, "compare", key, overwrite, asked) as folder:
         with options.running("comparing", scheduler, jobs, out) as (executor, progress):
             found = comparison.compare(
@@ -94,7 +101,7 @@ def compare(
                 jobs=jobs,
                 trace=folder is not None,
                 until_clear=until_clear,
-                max_replications=max_replications,
+                max_replications=most,
                 progress=progress,
                 executor=executor,
                 folder=folder,

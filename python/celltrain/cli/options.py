@@ -34,7 +34,6 @@ __all__ = [
     "cluster",
     "effort",
     "end_with",
-    "kept",
     "load_scenario",
     "pictures",
     "running",
@@ -152,13 +151,11 @@ def asked(
 @contextmanager
 def watched(what: str, out: Path | None = None) -> "Iterator[Progress | None]":
     """Shows the progress of what runs inside; an interrupt says what is left and ends with exit code 130."""
-    left = "nothing was written" if out is None else kept(out)
     try:
         with terminal.progress(what) as progress:
             yield progress
     except KeyboardInterrupt:
-        terminal.note(f"interrupted: {left}")
-        raise typer.Exit(130) from None
+        raise _interrupted(out) from None
 
 
 def effort(origin: Mapping[str, Any], runs: int) -> str:
@@ -186,11 +183,6 @@ def pictures(*, asked: bool = False) -> bool:
         raise InputError(NO_PICTURES)
     terminal.note(f"note: {NO_PICTURES}")
     return False
-
-
-def kept(out: Path) -> str:
-    """What becomes of the runs of an experiment that was stopped."""
-    return f"the runs that ended are kept in {out}; the same command goes on from there"
 
 
 @contextmanager
@@ -245,5 +237,15 @@ def claimed(
         with claim(out, kind, key, asked=asked, overwrite=overwrite, note=terminal.note) as folder:
             yield folder
     except KeyboardInterrupt:
-        terminal.note(f"interrupted: {kept(out)}")
-        raise typer.Exit(130) from None
+        raise _interrupted(out) from None
+
+
+def _interrupted(out: Path | None) -> typer.Exit:
+    """The end of a command that was interrupted; says what is kept of its runs."""
+    from celltrain.runs.store import FILE
+
+    left = "nothing was written" if out is None else "no run was kept"
+    if out is not None and any(out.rglob(FILE)):
+        left = f"the runs that ended are kept in {out}; the same command goes on from there"
+    terminal.note(f"interrupted: {left}")
+    return typer.Exit(130)

@@ -9,6 +9,7 @@ import typer
 from celltrain import terminal
 from celltrain.cli import options
 from celltrain.errors import InputError
+from celltrain.file_names import file_stem
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -199,7 +200,7 @@ def flow(
 
     The picture shows sequence numbers, ACKs, windows, and the events with their causes.
     """
-    target = _target(out, f"flow-{name.replace('/', '-')}")
+    target = _target(out, f"flow-{file_stem(name.replace('/', '-'))}")
     if Path(source).is_dir():
         _refuse(Path(source), {"--set": set_, "--seed": seed})
         found = _read(Path(source), ("run",))

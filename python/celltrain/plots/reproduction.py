@@ -11,6 +11,7 @@ from celltrain import text
 from celltrain.apart import apart
 from celltrain.bounds import bounds_of_row
 from celltrain.experiment import default_jobs
+from celltrain.file_names import file_stem
 from celltrain.folder import Folder
 from celltrain.papers.description import OverTime
 from celltrain.plots.points import PointPanel, PointSeries, points
@@ -74,7 +75,7 @@ def draw_pictures(every: list[Picture], place: Path) -> None:
     while every:
         picture = every.pop()
         figure = picture.make(picture.panels, **picture.options)
-        save_as(figure, picture.name, lambda file, draw: draw(place / file))
+        save_as(figure, file_stem(picture.name), lambda file, draw: draw(place / file))
         del picture, figure
         gc.collect()  # a figure is full of cycles
 

@@ -1,6 +1,5 @@
 """One look for every picture, and files that have the same bytes whenever the data are the same."""
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from celltrain.folder import Folder
 from celltrain.revision import source_digest
 from celltrain.text import json_text
+from celltrain.whole import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -109,13 +109,8 @@ def save_as(figure: "Figure", name: str, write: Callable[[str, Callable[[Path], 
 
 def write(figure: "Figure", path: Path) -> None:
     """Writes a figure to one file, whole or not at all; its name's end says the format."""
-    temporary = path.with_name(f".{path.stem}.{os.getpid()}.part{path.suffix}")
-    try:
-        with styled():
-            _draw(figure, temporary)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with styled():
+        write_whole(path, lambda temporary: _draw(figure, temporary))
 
 
 def _draw(figure: "Figure", path: Path) -> None:

@@ -101,7 +101,7 @@ def make(
     except Exception as error:
         if not isinstance(error, BrokenExecutor | CancelledError) and not _is_of_dask(error):
             raise
-        left = LEFT if keeps else "nothing was written"
+        left = LEFT if keeps and done else "nothing was written"
         raise InputError(f"the workers were lost ({type(error).__name__}: {error}); {left}") from error
 
 

@@ -124,7 +124,10 @@ def _named_values(what: str, table: object, *, distinct: bool = True) -> dict[st
         raise InputError(
             f"the {what} of a sweep names parameters and their values; it holds nothing of the kind"
         )
-    named = {str(key): _values(str(key), value) for key, value in table.items()}
+    try:
+        named = {str(key): _values(str(key), value) for key, value in table.items()}
+    except RecursionError:
+        raise InputError(f"the {what} of a sweep is nested too deeply: does it contain itself?") from None
     if distinct:
         for key, values in named.items():
             _refuse_twice(key, list(map(shown, values)))

@@ -138,7 +138,9 @@ class FrameWriter:
             "fingerprint": [run.fingerprint for run in stretch.runs],
             "cell_hops": [run.cell_hops for run in stretch.runs],
         }
-        self._part["runs"].append(pl.DataFrame(runs).select(*identity, pl.all()))
+        self._part["runs"].append(
+            pl.DataFrame(runs, schema_overrides={"seed": pl.Int64}).select(*identity, pl.all())
+        )
         self.runs += len(stretch.runs)
         for run in stretch.runs:
             self.cell_hops += run.cell_hops

@@ -1,0 +1,31 @@
+"""Files that are whole or absent: written under a temporary name, which an error or interrupt removes."""
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+__all__ = ["TEMPORARY", "write_whole"]
+
+TEMPORARY = re.compile(r"\..*\.\d+\.part(\.\w+)?")
+"""The names of files on their way."""
+
+MOST_OF_STEM = 40
+"""Characters of its own name in that of a file on its way, which may be no longer than a system allows."""
+
+
+def write_whole(target: Path, writer: Callable[[Path], object]) -> None:
+    """Has `writer` write a temporary file beside `target`, then gives it that name."""
+    # The suffix stays last because picture writers choose the format by it.
+    name = f".{target.stem[:MOST_OF_STEM]}.{os.getpid()}.part{target.suffix}"
+    temporary = target.with_name(name)
+    try:
+        try:
+            writer(temporary)
+            temporary.replace(target)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except KeyboardInterrupt:
+        # Polars raises an interrupt, and then Python does, which was told of it too: now, if not above.
+        temporary.unlink(missing_ok=True)
+        raise
