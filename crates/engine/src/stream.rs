@@ -221,14 +221,14 @@ pub struct Stream<C> {
 /// For how many trains a stream has room at first.
 const FIRST_ROOM: u32 = 4;
 
-/// Fewer trains than this are moved at little cost.
-const FEW: usize = 16;
-
 /// The same where there are more streams than [`MANY`]: most of them carry one train at a time.
 const FIRST_ROOM_OF_MANY: u32 = 1;
 
 /// More streams than this are very many.
 const MANY: usize = 1 << 18;
+
+/// Fewer trains than this are moved at little cost.
+const FEW: usize = 16;
 
 impl<C> Default for Stream<C> {
     fn default() -> Self {
@@ -371,7 +371,8 @@ impl<C: Item> Stream<C> {
     #[cold]
     fn make_room(&mut self, trains: usize) {
         let held = self.trains.len();
-        assert!(held < u32::MAX as usize / 2, "one stream holds {held} trains");
+        // Then those that there will be room for can be counted as taken.
+        assert!(held < u32::MAX as usize / 4, "one stream holds {held} trains");
         if held == 0 {
             self.trains = Vec::with_capacity(trains.max(self.first_room as usize));
         } else {
