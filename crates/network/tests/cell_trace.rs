@@ -69,7 +69,8 @@ fn times_come_from_a_file_beside_the_scenario() {
         "cell_trace",
         &[
             ("times.csv", times),
-            ("gaps.csv", "0.0001\n100 us\n0\n"),
+            // With a byte order mark.
+            ("gaps.csv", "\u{feff}0.0001\n100 us\n0\n"),
             ("times.toml", &traffic("times = \"times.csv\"")),
             ("gaps.toml", &traffic("gaps = \"gaps.csv\"")),
         ],

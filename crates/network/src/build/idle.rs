@@ -10,8 +10,6 @@ use crate::{
 
 /// Octets of the headers of a TCP segment over IP, without options.
 const HEADERS: u64 = 40;
-/// Octets of the time stamps that segments carry where TCP has that option, padded.
-const TIMESTAMPS: u64 = 12;
 
 /// What a frame takes from its first bit at the first link of a flow's route to its last bit behind the last one, where nothing waits:
 /// the smallest frame that the flow may have, and a full one, each on the way that is the fastest for it. Rounded down, so that no frame is
@@ -28,16 +26,15 @@ pub(super) fn idle_path(graph: &Graph, flow: &Flow, aal5: &aal5::Params) -> Idle
 /// As [`idle_path`], of one of the flow's ways.
 fn idle_way(graph: &Graph, flow: &Flow, route: &[usize], aal5: &aal5::Params) -> Idle {
     let links: Vec<_> = route.iter().map(|&link| &graph.links[link]).collect();
-    let segment = u64::from(flow.tcp.mss) + HEADERS + if flow.tcp.timestamps { TIMESTAMPS } else { 0 };
-    let packet = flow.traffic.packet().map(|Bytes(octets)| octets);
+    let (full, packet) = (flow.full_packet(), flow.traffic.packet());
     match links[0].framing {
         Framing::Packets => {
-            let [smallest, full] = packet.map_or([HEADERS, segment], |octets| [octets; 2]);
+            let smallest = packet.map_or(HEADERS, |Bytes(octets)| octets);
             Idle { smallest: of_packet(&links, smallest), full: of_packet(&links, full) }
         }
         Framing::Cells => {
             let bare = flow.traffic.frame().filter(|_| packet.is_none());
-            let full = bare.map_or_else(|| aal5.cells(packet.unwrap_or(segment)), u64::from);
+            let full = bare.map_or_else(|| aal5.cells(full), u64::from);
             Idle { smallest: of_cells(&links, 1), full: of_cells(&links, full) }
         }
     }

@@ -215,7 +215,8 @@ impl<F: Fifo> PortCore<Computed<F>> {
         all
     }
 
-    /// Accepts all cells of `bursts`, which arrive while the link is busy and are interleaved on it as they arrive. `bursts` become what goes on.
+    /// Accepts all cells of `bursts`, which arrive while the link is busy and are interleaved on it as they arrive. The items of
+    /// `bursts` become those that go on.
     fn accept_rounds(
         &mut self,
         rounds: u32,

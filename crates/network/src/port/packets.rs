@@ -234,9 +234,9 @@ impl PacketFifo {
 
     /// The buffer has held what it holds until `now`.
     fn hold_until(&mut self, now: Instant) {
-        debug_assert_eq!(
-            self.levels.as_ref().map(|followed| followed.held),
-            self.levels.as_ref().map(|_| self.runs().map(|run| run.count).sum()),
+        let is_all = |held: u64| held == self.runs().map(|run| run.count).sum::<u64>();
+        debug_assert!(
+            self.levels.as_ref().is_none_or(|followed| is_all(followed.held)),
             "packets are followed that are not in the buffer"
         );
         if let Some(Followed { levels, held }) = self.levels.as_deref_mut() {

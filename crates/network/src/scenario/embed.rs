@@ -92,8 +92,10 @@ pub(super) fn embed_as(key: &str, node: &mut Node, folder: &Path) -> Result<(), 
     Ok(())
 }
 
-/// The lines that say something, with their numbers: not those that are empty or begin with `#`.
+/// The lines that say something, with their numbers: not those that are empty or begin with `#`. Spreadsheets put a byte order mark before
+/// them.
 fn lines(text: &str) -> impl Iterator<Item = (usize, Vec<&str>)> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let numbered = text.lines().enumerate().map(|(index, line)| (index + 1, line.trim()));
     let said = numbered.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
     said.map(|(number, line)| (number, line.split(',').map(str::trim).collect()))

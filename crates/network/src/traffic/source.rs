@@ -64,8 +64,8 @@ pub(crate) enum Pattern {
     Mmpp(Mmpp),
     /// A cell in a slot with this probability (Bernoulli).
     Bernoulli { slot: Slot, probability: f64 },
-    /// A cell every interval of the time that is on, however many off times lie in it.
-    OnOff { interval: Slot, on: Lengths, off: Lengths, on_until: Instant },
+    /// A cell every interval of the time that is on, however many off times lie in it. None is drawn that begins after the `end` of the run.
+    OnOff { interval: Slot, on: Lengths, off: Lengths, on_until: Instant, end: Time },
     /// A cell whenever a rate that varies has come to the bits of one.
     Varying(VaryingRate),
     /// At recorded times, which are left.
@@ -99,7 +99,7 @@ impl CellSource {
                     Lengths::new(form.distribution, form.on, form.shape),
                     Lengths::new(form.distribution, form.off, form.shape),
                 );
-                Pattern::OnOff { interval: interval(form.peak), on, off, on_until: start }
+                Pattern::OnOff { interval: interval(form.peak), on, off, on_until: start, end }
             }
             Traffic::LongRange(form) => {
                 let steps = LongRange::new(&form.rate, generator.clone()).expect("the scenario was checked");
@@ -153,9 +153,9 @@ impl CellSource {
                 let slots = 1 + empty_slots(*probability, *slot, &mut self.generator);
                 now.plus_slots(*slot, slots)
             }
-            Pattern::OnOff { interval, on, off, on_until } => {
+            Pattern::OnOff { interval, on, off, on_until, end } => {
                 let mut next = now.plus(*interval);
-                while next >= *on_until && next.ps() < MAX_DURATION.ps() {
+                while next >= *on_until && on_until.ps() < *end {
                     let rest = next.since(*on_until);
                     let begin = on_until.delayed(off.draw(&mut self.generator));
                     *on_until = begin.delayed(on.draw(&mut self.generator).max(1));
@@ -278,8 +278,9 @@ mod tests {
             let generator = Randomness { seed: 1, replication: 0 }.named("test");
             let lengths =
                 |mean| Lengths::new(distribution, celltrain_engine::quantity::Duration(mean), Some(3.0));
+            let on_until = Instant::default();
             let pattern =
-                Pattern::OnOff { interval, on: lengths(on), off: lengths(off), on_until: Instant::default() };
+                Pattern::OnOff { interval, on: lengths(on), off: lengths(off), on_until, end: NEVER / 2 };
             let mut source =
                 CellSource { outgoing: 0, unit: Unit::CELL, position: 0, pattern, generator, stop: NEVER };
             let start = source.begin(Instant::at(77));
@@ -289,6 +290,22 @@ mod tests {
             let most = if matches!(distribution, Fixed) { 1e-4 } else { 0.02 };
             assert!(error.abs() < most, "{distribution:?} {on} {off}: {error}");
         }
+    }
+
+    /// However many off times lie between two cells, those behind the end of the run are not gone through.
+    #[test]
+    fn an_on_off_source_looks_no_further_than_the_run() {
+        use celltrain_engine::time::{MICROSECOND, SECOND};
+        let generator = Randomness { seed: 1, replication: 0 }.named("test");
+        let (interval, end) = (Slot::of_ps(SECOND), 5 * MICROSECOND);
+        let (on, off) = (Lengths::Fixed(1), Lengths::Fixed(9_999));
+        let pattern = Pattern::OnOff { interval, on, off, on_until: Instant::default(), end };
+        let mut source =
+            CellSource { outgoing: 0, unit: Unit::CELL, position: 0, pattern, generator, stop: NEVER };
+        let start = source.begin(Instant::at(0));
+        assert!(source.after(start).ps() >= end);
+        let Pattern::OnOff { on_until, .. } = source.pattern else { panic!("it is one") };
+        assert_eq!(on_until.ps(), end + 1);
     }
 
     /// The exponential distribution has no memory, so that an observer who starts at any time waits as long for the first

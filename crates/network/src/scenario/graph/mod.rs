@@ -22,7 +22,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use celltrain_atm::contract::{Category, Contract};
 use celltrain_engine::quantity::{BitRate, Duration};
-use celltrain_tcp::Params;
+use celltrain_tcp::{IP_HEADER_BYTES, Params, TCP_HEADER_BYTES, TIMESTAMPS_BYTES};
 
 use self::generate::Outline;
 pub(super) use self::poll::{Poll, Stop};
@@ -170,6 +170,15 @@ impl Flow {
     pub(crate) fn slowest(&self, links: &[Link]) -> BitRate {
         let rates = self.route.iter().map(|&link| links[link].rate);
         rates.min().expect("a route has a link")
+    }
+
+    /// The octets of a full packet of its data, headers and their usual options included.
+    pub(crate) fn full_packet(&self) -> u64 {
+        let of_tcp = || {
+            let options = if self.tcp.timestamps { TIMESTAMPS_BYTES } else { 0 };
+            u64::from(self.tcp.mss + IP_HEADER_BYTES + TCP_HEADER_BYTES + options)
+        };
+        self.traffic.packet().map_or_else(of_tcp, |packet| packet.0)
     }
 
     /// The contract of its VC back: what it carries is as urgent as the data are, and nothing is guaranteed or policed.

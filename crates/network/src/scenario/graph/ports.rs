@@ -13,7 +13,6 @@ use celltrain_atm::{
     scheduler::{DisciplineName, Priority, ServiceTime},
 };
 use celltrain_engine::{quantity::Bytes, random::Randomness};
-use celltrain_tcp::{IP_HEADER_BYTES, TCP_HEADER_BYTES};
 
 use super::{
     super::{
@@ -263,9 +262,7 @@ impl Graph {
 impl Graph {
     /// A sentence about the first port with a buffer in bytes in which no full packet of a flow has room, and how many more there are.
     pub(in crate::scenario) fn ports_without_room(&self) -> Option<String> {
-        let of_tcp = |flow: &Flow| Bytes((flow.tcp.mss + IP_HEADER_BYTES + TCP_HEADER_BYTES).into());
-        let size = |flow: &Flow| flow.traffic.packet().unwrap_or_else(|| of_tcp(flow));
-        let limit = |port: &Link| {
+        let least_room = |port: &Link| {
             let limits = [port.buffer, port.vc_buffer].into_iter();
             limits.filter(|limit| limit.unit() == Some(Unit::Bytes)).min_by_key(|limit| limit.units())
         };
@@ -273,19 +270,22 @@ impl Graph {
         for flow in &self.flows {
             let [there, _] = flow.hops();
             for link in there {
-                let limit = limit(&self.links[link]).filter(|limit| limit.units() < size(flow).0);
-                limit.map(|limit| found.entry(link).or_insert((limit, flow)));
+                if let Some(room) = least_room(&self.links[link])
+                    && room.units() < flow.full_packet()
+                {
+                    found.entry(link).or_insert((room, flow));
+                }
             }
         }
-        let (&link, &(limit, flow)) = found.first_key_value()?;
-        let (port, size, flow) = (self.link_name(link), size(flow), &flow.name);
+        let (&link, &(room, flow)) = found.first_key_value()?;
+        let (port, size, flow) = (self.link_name(link), Bytes(flow.full_packet()), &flow.name);
         let others = match found.len() - 1 {
             0 => String::new(),
             1 => ", and so it is at another port".to_owned(),
             more => format!(", and so it is at {more} other ports"),
         };
         Some(format!(
-            "the buffer of the port \"{port}\", {limit}, has no room for a packet of {size}, as flow \"{flow}\" sends them: it discards all of \
+            "the buffer of the port \"{port}\", {room}, has no room for a full packet of flow \"{flow}\", {size}: it discards all of \
              these{others}"
         ))
     }
