@@ -383,7 +383,7 @@ impl Many {
     #[inline(always)]
     fn count_rounds<C: Item>(
         &self,
-        keys: impl Iterator<Item = Key> + Clone,
+        mut keys: impl Iterator<Item = Key> + Clone,
         limit: Key,
         slot: Slot,
         streams: &[Stream<C>],
@@ -408,7 +408,7 @@ impl Many {
             let [head, next, ..] = streams[self.inputs[key.input() as usize]].trains() else { return false };
             head.count == rounds && key.at(next.first).under(self.ties) <= end_of_last.under(self.ties)
         };
-        rounds -= u32::from({ keys }.any(ends_late));
+        rounds -= u32::from(keys.any(ends_late));
         (rounds > 1).then_some(rounds)
     }
 }

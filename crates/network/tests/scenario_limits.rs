@@ -56,6 +56,25 @@ fn periods_have_floors() {
     }
 }
 
+/// However short a time is on, its part of a cell counts, so that on and off times are drawn between two cells.
+#[test]
+fn on_and_off_times_alternate_a_hundred_million_times_a_second_at_most() {
+    let source = |on: &str, off: &str, more: &str| {
+        let table = format!(
+            "traffic = {{ kind = \"on-off\", peak = \"1 Mbit/s\", on = \"{on}\", off = \"{off}\"{more} }}\n"
+        );
+        refusal(&table, &[])
+    };
+    let pareto = ", distribution = \"pareto\", shape = 2.0";
+    for (on, off, more) in [("1 ps", "9.998 ns", ""), ("9.999 ns", "0 s", ""), ("9 ns", "10 ns", pareto)] {
+        let found = source(on, off, more).expect(on);
+        assert!(found.contains("more than a hundred million a second"), "{found}");
+    }
+    for (on, off, more) in [("1 ps", "9.999 ns", ""), ("10 ns", "0 s", ""), ("9 ns", "11 ns", pareto)] {
+        assert_eq!(source(on, off, more), None, "{on} {off}");
+    }
+}
+
 #[test]
 fn cells_come_at_ten_times_the_rate_of_their_first_link_at_most() {
     let sources = [

@@ -105,22 +105,30 @@ fn on_off(key: &str, form: &OnOff) -> Checked {
     within(&at("peak"), form.peak.0, MIN_RATE, MAX_RATE)?;
     within(&at("on"), form.on, Duration(1), MAX_DURATION)?;
     within(&at("off"), form.off, Duration(0), MAX_DURATION)?;
-    if form.on.ps() + form.off.ps() < MIN_PERIOD.ps() / 100 {
+    if let Some(shape) = form.shape {
+        if form.distribution != Distribution::Pareto {
+            let message =
+                "only a Pareto distribution has a shape: give distribution = \"pareto\", or no shape";
+            return Err(Problem::new(at("shape"), message));
+        }
+        if !(shape > 1.0 && shape <= 100.0) {
+            let message = format!(
+                "expected a number above 1 (up to 1 the mean is infinite) and up to 100, found {shape}"
+            );
+            return Err(Problem::new(at("shape"), message));
+        }
+    }
+    // Most Pareto times are about as long as the shortest.
+    let usual = match form.distribution {
+        Distribution::Pareto => 1.0 - 1.0 / form.shape.unwrap_or(OnOff::USUAL_SHAPE),
+        Distribution::Fixed | Distribution::Exponential => 1.0,
+    };
+    if (form.on.ps() + form.off.ps()) as f64 * usual < MIN_PERIOD.ps() as f64 / 100.0 {
         let message = format!(
             "on times of {} and off times of {} are more than a hundred million a second: give longer ones",
             form.on, form.off
         );
         return Err(Problem::new(at("on"), message));
-    }
-    let Some(shape) = form.shape else { return Ok(()) };
-    if form.distribution != Distribution::Pareto {
-        let message = "only a Pareto distribution has a shape: give distribution = \"pareto\", or no shape";
-        return Err(Problem::new(at("shape"), message));
-    }
-    if !(shape > 1.0 && shape <= 100.0) {
-        let message =
-            format!("expected a number above 1 (up to 1 the mean is infinite) and up to 100, found {shape}");
-        return Err(Problem::new(at("shape"), message));
     }
     Ok(())
 }

@@ -107,7 +107,7 @@ pub struct MmppState {
 pub struct OnOff {
     /// Rate of the cells during an on time, up to ten times that of the first link on the route.
     pub peak: CellRate,
-    /// Length of an on time, or its mean.
+    /// Length of an on time, or its mean. On and off times together are 10 ns or more; with a Pareto distribution the shortest of them.
     pub on: Duration,
     /// Length of an off time, or its mean.
     pub off: Duration,
