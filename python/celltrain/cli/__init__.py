@@ -1,7 +1,7 @@
 """The command `celltrain`.
 
 Results go to stdout or to files, messages and progress to stderr. Exit codes: 0 success, 1 a claim or check
-failed, 2 bad input, 3 a defect of celltrain, 130 interrupted, 141 whoever read the output went away.
+failed, 2 bad input, 3 a defect of celltrain, 130 interrupted, 141 the reader of the output closed it.
 """
 
 import sys

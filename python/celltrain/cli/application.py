@@ -19,7 +19,7 @@ __all__ = ["COMMANDS", "application", "command", "run"]
 PACKAGE = Path(__file__).parents[1]
 
 CLOSED = 141
-"""The exit status when whoever read the output went away: what shells say of a program that SIGPIPE ended."""
+"""The exit status when the reader of the output closed it: what shells say after SIGPIPE."""
 
 
 class Entry(NamedTuple):
@@ -180,7 +180,7 @@ def _answer() -> int:
     """What a command that was called exits with.
 
     Raises:
-        BrokenPipeError: whoever read the output went away.
+        BrokenPipeError: the reader of the output closed it.
     """
     try:
         application()()
