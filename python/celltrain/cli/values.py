@@ -21,7 +21,7 @@ class Conversion(NamedTuple):
     by_typer: Callable[[], Any]
     """Makes typer's own."""
     wanted: Any
-    """The type of the values; None where more than the type is asked of them."""
+    """The type of the values; None where their type is not the only condition."""
 
     def coerce(self, value: Any, **more: Any) -> Any:
         """A value as its type wants it: at once where it was not given, is text, or has digits alone."""

@@ -255,7 +255,9 @@ impl PacketFifo {
                 return;
             }
             self.hold_until(departure);
-            self.levels.iter_mut().for_each(|followed| followed.held -= 1);
+            if let Some(followed) = &mut self.levels {
+                followed.held = followed.held.checked_sub(1).expect("what leaves the buffer has entered it");
+            }
             match self.runs.front_mut() {
                 Some(run) => (run.count, self.ahead) = (behind, self.ahead - u64::from(run.size)),
                 None => self.last.count = behind,
