@@ -1,15 +1,19 @@
 //! A set of bytes as sorted, disjoint, non-adjacent ranges.
 //!
 //! The receiver keeps its out-of-order data in one, the SACK scoreboard the bytes that the receiver has
-//! reported. Both hold few ranges at a time and none on the in-order path, so a sorted vector is the right
-//! container.
+//! reported. Both hold none on the in-order path and few ranges at a time, but thousands where a large window has lost
+//! every other segment. They grow at the far end and shrink at the near one, so a sorted vector is the right container, if
+//! what leaves it moves the others only now and then.
 
 use std::ops::Range;
 
 /// Bytes, as sorted ranges that neither overlap nor touch.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Ranges {
-    ranges: Vec<Range<u64>>,
+    /// Those that have been removed, and the others.
+    all: Vec<Range<u64>>,
+    /// How many have been removed.
+    removed: usize,
     /// How many bytes they hold.
     bytes: u64,
 }
@@ -17,7 +21,11 @@ pub(crate) struct Ranges {
 impl Ranges {
     /// Whether no byte is in the set.
     pub(crate) const fn is_empty(&self) -> bool {
-        self.ranges.is_empty()
+        self.all.len() == self.removed
+    }
+
+    fn ranges(&self) -> &[Range<u64>] {
+        &self.all[self.removed..]
     }
 
     /// How many bytes are in the set.
@@ -31,33 +39,38 @@ impl Ranges {
             return 0;
         }
         // Everything in `touched` overlaps or touches the new range and merges with it.
-        let first = self.ranges.partition_point(|r| r.end < range.start);
-        let last = self.ranges.partition_point(|r| r.start <= range.end);
-        let touched = &self.ranges[first..last];
+        let first = self.removed + self.ranges().partition_point(|r| r.end < range.start);
+        let last = self.removed + self.ranges().partition_point(|r| r.start <= range.end);
+        let touched = &self.all[first..last];
         let known: u64 = touched.iter().map(|r| r.end.min(range.end) - r.start.max(range.start)).sum();
         let new = (range.end - range.start) - known;
         self.bytes += new;
         if let [low, ..] = touched {
-            let end = self.ranges[last - 1].end.max(range.end);
-            self.ranges[first] = low.start.min(range.start)..end;
-            self.ranges.drain(first + 1..last);
+            let end = self.all[last - 1].end.max(range.end);
+            self.all[first] = low.start.min(range.start)..end;
+            self.all.drain(first + 1..last);
         } else {
-            self.ranges.insert(first, range);
+            self.all.insert(first, range);
         }
         new
     }
 
     /// Removes all bytes below `edge`.
     pub(crate) fn remove_below(&mut self, edge: u64) {
-        if self.is_empty() {
-            return;
+        while let Some(first) = self.all.get_mut(self.removed)
+            && first.start < edge
+        {
+            let end = first.end.min(edge);
+            self.bytes -= end - first.start;
+            first.start = end;
+            if end < first.end {
+                break;
+            }
+            self.removed += 1;
         }
-        let gone = self.ranges.partition_point(|r| r.end <= edge);
-        self.bytes -= self.ranges.drain(..gone).map(|r| r.end - r.start).sum::<u64>();
-        if let Some(first) = self.ranges.first_mut() {
-            let start = first.start.max(edge);
-            self.bytes -= start - first.start;
-            first.start = start;
+        if 2 * self.removed > self.all.len() {
+            self.all.drain(..self.removed);
+            self.removed = 0;
         }
     }
 
@@ -68,18 +81,18 @@ impl Ranges {
 
     /// The range that holds byte `at`.
     pub(crate) fn containing(&self, at: u64) -> Option<Range<u64>> {
-        let index = self.ranges.partition_point(|r| r.end <= at);
-        self.ranges.get(index).filter(|r| r.start <= at).cloned()
+        let index = self.ranges().partition_point(|r| r.end <= at);
+        self.ranges().get(index).filter(|r| r.start <= at).cloned()
     }
 
     /// The first gap at or above `from` that ends below some byte of the set.
     pub(crate) fn first_gap(&self, from: u64) -> Option<Range<u64>> {
-        let index = self.ranges.partition_point(|r| r.end <= from);
-        let next = self.ranges.get(index)?;
+        let index = self.ranges().partition_point(|r| r.end <= from);
+        let next = self.ranges().get(index)?;
         if from < next.start {
             return Some(from..next.start);
         }
-        self.ranges.get(index + 1).map(|after| next.end..after.start)
+        self.ranges().get(index + 1).map(|after| next.end..after.start)
     }
 
     /// How many bytes of `range` are not in the set.
@@ -87,8 +100,8 @@ impl Ranges {
         if range.is_empty() {
             return 0;
         }
-        let first = self.ranges.partition_point(|r| r.end <= range.start);
-        let known: u64 = self.ranges[first..]
+        let first = self.ranges().partition_point(|r| r.end <= range.start);
+        let known: u64 = self.ranges()[first..]
             .iter()
             .take_while(|r| r.start < range.end)
             .map(|r| r.end.min(range.end) - r.start.max(range.start))
@@ -98,10 +111,10 @@ impl Ranges {
 
     /// What of `range` is not in the set, in ascending order.
     pub(crate) fn gaps(&self, range: &Range<u64>) -> impl Iterator<Item = Range<u64>> {
-        let first = self.ranges.partition_point(|r| r.end <= range.start);
-        let last = self.ranges.partition_point(|r| r.start < range.end).max(first);
+        let first = self.ranges().partition_point(|r| r.end <= range.start);
+        let last = self.ranges().partition_point(|r| r.start < range.end).max(first);
         let (mut from, end) = (range.start, range.end);
-        let edges = self.ranges[first..last].iter().map(|r| (r.start, r.end));
+        let edges = self.ranges()[first..last].iter().map(|r| (r.start, r.end));
         edges.chain([(end, end)]).filter_map(move |(start, end)| {
             let gap = std::mem::replace(&mut from, end)..start;
             (!gap.is_empty()).then_some(gap)
@@ -110,12 +123,12 @@ impl Ranges {
 
     /// The ranges in ascending order.
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &Range<u64>> {
-        self.ranges.iter()
+        self.ranges().iter()
     }
 
     /// The offset after the highest byte of the set.
     pub(crate) fn end(&self) -> Option<u64> {
-        self.ranges.last().map(|r| r.end)
+        self.ranges().last().map(|r| r.end)
     }
 }
 
@@ -145,7 +158,7 @@ mod tests {
                 prop_assert_eq!(ranges.insert(start..start + len), (model.len() - before) as u64);
             }
             prop_assert_eq!(&bytes(&ranges), &model);
-            prop_assert!(ranges.ranges.windows(2).all(|w| w[0].end < w[1].start));
+            prop_assert!(ranges.ranges().windows(2).all(|w| w[0].end < w[1].start));
             let missing = (edge..80).filter(|b| !model.contains(b)).count() as u64;
             prop_assert_eq!(ranges.missing_in(edge..80), missing);
             prop_assert_eq!(ranges.containing(edge).is_some(), model.contains(&edge));

@@ -18,21 +18,32 @@ pub(super) struct Sent {
     pub(super) lost: bool,
     /// The receiver has reported it.
     sacked: bool,
-    /// So many segments from this one on need not be looked at by a search that stops here: if it is reported, they are known to be
-    /// reported; if it is lost, to be reported or lost.
+    /// So many segments from this one on are known to be reported, if it is.
     run: u32,
 }
 
 impl Sent {
+    const fn is_in_flight(&self) -> bool {
+        !self.sacked && !self.lost
+    }
+
     const fn in_pipe(&self) -> u64 {
-        if self.sacked || self.lost { 0 } else { self.end - self.start }
+        if self.is_in_flight() { self.end - self.start } else { 0 }
     }
 }
 
 /// All of them, in the order of the data.
+///
+/// A search for losses looks neither at what it has found before nor at what was sent again later than all that has arrived: in a
+/// recovery there may be as many of both as the window has segments, and every ACK calls for a search.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Board {
     segments: VecDeque<Sent>,
+    /// Before this one every segment was reported, lost or sent again.
+    first_open: usize,
+    /// When segments were sent again, and where they start, in that order; some have since been acknowledged, reported, lost or sent
+    /// once more.
+    resent: VecDeque<(Time, u64)>,
     /// What the receiver has reported above the cumulative ACK: blocks come again with every ACK.
     reported: Ranges,
     /// Bytes in the network: neither reported nor taken for lost.
@@ -84,11 +95,8 @@ impl Board {
                 self.pipe += sent.end - sent.start - sent.in_pipe();
                 self.lost -= u32::from(sent.lost);
                 self.again += u32::from(!sent.retransmitted);
-                (sent.at, sent.retransmitted) = (now, true);
-                if std::mem::take(&mut sent.lost) && index != Some(self.first_lost) {
-                    // Runs of lost segments before it no longer hold.
-                    self.forget_runs();
-                }
+                (sent.at, sent.retransmitted, sent.lost) = (now, true, false);
+                self.resent.push_back((now, sent.start));
             }
             None => self.push(now, bytes),
         }
@@ -113,7 +121,7 @@ impl Board {
     #[inline]
     pub(super) fn acknowledge_untouched(&mut self, ack: u64) -> Option<Arrived> {
         self.reported.remove_below(ack);
-        self.first_lost = 0;
+        (self.first_lost, self.first_open) = (0, 0);
         let &Sent { start: first, end: first_end, .. } = self.segments.front()?;
         let mut last = None;
         while let Some(&Sent { start, end, at, .. }) = self.segments.front()
@@ -141,6 +149,7 @@ impl Board {
             self.lost -= u32::from(sent.lost);
             self.again -= u32::from(sent.retransmitted);
             self.first_lost = self.first_lost.saturating_sub(1);
+            self.first_open = self.first_open.saturating_sub(1);
             if !sent.sacked {
                 bytes += sent.end - sent.start;
                 delivered(sent);
@@ -149,6 +158,9 @@ impl Board {
         }
         if self.lost == 0 {
             self.first_lost = 0;
+        }
+        if self.again == 0 {
+            self.resent.clear();
         }
         bytes
     }
@@ -177,33 +189,75 @@ impl Board {
         bytes
     }
 
-    /// Takes for lost each segment neither reported nor lost already for which `is_lost` holds; it is `None` for one behind which it
-    /// holds for no other.
-    pub(super) fn mark_lost(&mut self, mut is_lost: impl FnMut(&Sent) -> Option<bool>) {
-        let mut index = 0;
-        while let Some(sent) = self.segments.get_mut(index) {
-            if sent.sacked || sent.lost {
+    /// Takes for lost each segment in flight for which `is_lost` holds; it is `None` for one that was sent later than all that have
+    /// arrived, of which the last one was sent at `newest`.
+    pub(super) fn detect(&mut self, newest: Time, mut is_lost: impl FnMut(&Sent) -> Option<bool>) {
+        if self.resent.front().is_some_and(|&(at, _)| at <= newest) {
+            self.detect_resent(newest, &mut is_lost);
+        }
+        self.skip_settled();
+        let mut index = self.first_open;
+        while let Some(sent) = self.segments.get(index) {
+            if sent.sacked {
                 index = self.end_of_run(index);
                 continue;
             }
-            let Some(lost) = is_lost(sent) else { break };
-            if lost {
-                self.pipe -= sent.end - sent.start;
-                (sent.lost, sent.run) = (true, 1);
-                self.first_lost = if self.lost == 0 { index } else { index.min(self.first_lost) };
-                self.lost += 1;
+            if !sent.lost && !sent.retransmitted {
+                // New data leave in their order.
+                let Some(lost) = is_lost(sent) else { break };
+                if lost {
+                    self.lose(index);
+                }
             }
             index += 1;
         }
     }
 
-    /// Where the run that begins at segment `first` ends. If that is reported, the run is of reported segments; if it is lost, of lost and
-    /// reported ones. Notes how long it is.
+    /// As [`Board::detect`], of what was sent again.
+    #[inline(never)]
+    fn detect_resent(&mut self, newest: Time, is_lost: &mut impl FnMut(&Sent) -> Option<bool>) {
+        let mut next = 0;
+        while let Some(&(at, start)) = self.resent.get(next)
+            && at <= newest
+        {
+            let index = self.segments.partition_point(|sent| sent.start < start);
+            let sent = self.segments.get(index).filter(|sent| sent.start == start && sent.at == at);
+            let lost = sent.filter(|sent| sent.is_in_flight()).map(|sent| is_lost(sent) == Some(true));
+            if lost == Some(true) {
+                self.lose(index);
+            }
+            // It is kept if it may yet be lost.
+            if lost != Some(false) && next == 0 {
+                self.resent.pop_front();
+            } else {
+                next += 1;
+            }
+        }
+    }
+
+    /// Takes for lost each segment in flight for which `is_lost` holds.
+    pub(super) fn mark_lost(&mut self, mut is_lost: impl FnMut(&Sent) -> bool) {
+        for index in 0..self.segments.len() {
+            if self.segments[index].is_in_flight() && is_lost(&self.segments[index]) {
+                self.lose(index);
+            }
+        }
+    }
+
+    /// The segment there, which is in flight, is taken for lost.
+    fn lose(&mut self, index: usize) {
+        let sent = &mut self.segments[index];
+        sent.lost = true;
+        self.pipe -= sent.end - sent.start;
+        self.first_lost = if self.lost == 0 { index } else { index.min(self.first_lost) };
+        self.lost += 1;
+    }
+
+    /// Where the run of reported segments that begins at segment `first` ends. Notes how long it is.
     fn end_of_run(&mut self, first: usize) -> usize {
-        let lost = self.segments[first].lost;
         let mut end = first;
         while let Some(sent) = self.segments.get(end)
-            && (sent.sacked || (lost && sent.lost))
+            && sent.sacked
         {
             end += sent.run as usize;
         }
@@ -211,10 +265,13 @@ impl Board {
         end
     }
 
-    /// Nothing is known of how many segments a search may skip.
-    #[cold]
-    fn forget_runs(&mut self) {
-        self.segments.iter_mut().for_each(|sent| sent.run = 1);
+    /// Moves `first_open` to the first segment that was sent once and is in flight.
+    fn skip_settled(&mut self) {
+        while let Some(sent) = self.segments.get(self.first_open)
+            && (sent.sacked || sent.lost || sent.retransmitted)
+        {
+            self.first_open += if sent.sacked { sent.run as usize } else { 1 };
+        }
     }
 
     /// Takes for in flight again whatever was taken for lost and has not been sent again.
@@ -224,6 +281,10 @@ impl Board {
             self.pipe += sent.end - sent.start;
         }
         self.lost = 0;
+        self.first_open = 0;
+        let resent = self.segments.iter().filter(|sent| sent.retransmitted && !sent.sacked);
+        self.resent = resent.map(|sent| (sent.at, sent.start)).collect();
+        self.resent.make_contiguous().sort_unstable();
     }
 
     /// The first segment that waits to be sent again.
@@ -253,7 +314,7 @@ impl Board {
 
 #[cfg(test)]
 mod tests {
-    use celltrain_engine::random::Randomness;
+    use celltrain_engine::{random::Randomness, time::NEVER};
 
     use super::*;
 
@@ -274,7 +335,7 @@ mod tests {
         assert_eq!(board.report(&(30..60), |_| ()), 10, "only what is new");
         assert_eq!(board.report(&(75..85), |_| ()), 0, "segments count as a whole");
         assert_eq!(board.clone().report(&(30..90), |_| ()), 30, "blocks may grow together");
-        board.mark_lost(|sent| Some(sent.at < 3));
+        board.mark_lost(|sent| sent.at < 3);
         assert_eq!((board.pipe(), board.sacked(), board.lost()), (40, 3, 3));
         assert_eq!(board.first_lost(), Some(0..10));
         board.transmit(20, &(0..10));
@@ -291,14 +352,16 @@ mod tests {
         let mut draw = Randomness { seed: 1, replication: 0 }.named("scoreboard");
         for _ in 0..200 {
             let mut board = board();
-            for _ in 0..12 {
+            for step in 0..12 {
+                // Some are sent at once.
+                let now = 20 + step / 3;
                 let (start, len) = (10 * draw.below(10), 10 * draw.below(4));
                 match draw.below(8) {
                     0 => _ = board.acknowledge(start.saturating_sub(40), |_| ()),
-                    1 => board.mark_lost(|sent| Some(sent.start % 20 == start % 20)),
-                    2 | 3 => _ = board.first_lost().map(|lost| board.transmit(20, &lost)),
+                    1 => board.mark_lost(|sent| sent.start % 20 == start % 20),
+                    2 | 3 => _ = board.first_lost().map(|lost| board.transmit(now, &lost)),
                     // As a probe is.
-                    4 => _ = board.last().map(|last| board.transmit(20, &last)),
+                    4 => _ = board.last().map(|last| board.transmit(now, &last)),
                     5 if start == 0 => board.forgive(),
                     _ => _ = board.report(&(start..start + len), |_| ()),
                 }
@@ -307,10 +370,13 @@ mod tests {
                 let lost = board.segments.iter().find(|sent| sent.lost).map(|sent| sent.start..sent.end);
                 assert_eq!(board.first_lost(), lost);
                 let mut visited = Vec::new();
-                board.mark_lost(|sent| {
+                board.detect(NEVER, |sent| {
                     visited.push(sent.start);
                     Some(false)
                 });
+                visited.sort_unstable();
+                // One may be sent again twice at once.
+                visited.dedup();
                 assert_eq!(visited, expected);
             }
         }
@@ -319,9 +385,32 @@ mod tests {
     #[test]
     fn what_is_forgiven_is_in_flight_again() {
         let mut board = board();
-        board.mark_lost(|sent| Some(sent.start < 50));
+        board.mark_lost(|sent| sent.start < 50);
         board.transmit(20, &(0..10));
         board.forgive();
         assert_eq!((board.pipe(), board.lost(), board.first_lost()), (100, 0, None));
+    }
+
+    /// RFC 8985 section 6.2 step 5 may look at all segments for every ACK; what was found before need not be looked at again.
+    #[test]
+    fn searches_of_a_recovery_look_at_few_segments() {
+        const SEGMENTS: u64 = 1000;
+        let mut board = Board::default();
+        (0..SEGMENTS).for_each(|number| board.transmit(number, &(10 * number..10 * number + 10)));
+        let (mut looks, mut lost) = (0, 0);
+        for number in (1..SEGMENTS).step_by(2) {
+            board.report(&(10 * number..10 * number + 10), |_| ());
+            board.detect(number, |sent| {
+                looks += 1;
+                (sent.at < number).then_some(true)
+            });
+            if number % 3 == 0 {
+                let first = board.first_lost().expect("every other segment is lost");
+                board.transmit(SEGMENTS + number, &first);
+                lost += 1;
+            }
+        }
+        assert_eq!((lost, u64::from(board.lost()) + lost), (167, SEGMENTS / 2));
+        assert!(looks <= 3 * SEGMENTS, "{looks}");
     }
 }

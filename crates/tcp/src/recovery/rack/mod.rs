@@ -67,17 +67,13 @@ impl Rack {
         }
         let window = self.window(flow);
         let (order, delivery, mut wait) = (&self.order, &mut flow.delivery, 0);
-        self.board.mark_lost(|sent| match order.remaining(now, sent, window) {
-            // New data leave in their order: what lies behind data that left once was sent, or sent again, after them.
-            None => sent.retransmitted.then_some(false),
-            Some(0) => {
+        self.board.detect(order.newest(), |sent| {
+            let remaining = order.remaining(now, sent, window)?;
+            if remaining == 0 {
                 report_lost(delivery, sent);
-                Some(true)
             }
-            Some(remaining) => {
-                wait = wait.max(remaining);
-                Some(false)
-            }
+            wait = wait.max(remaining);
+            Some(remaining == 0)
         });
         if wait > 0 {
             (flow.alarm, self.waits_for_order) = (now + wait, true);
@@ -384,7 +380,7 @@ impl Recovery for Rack {
             if lost {
                 report_lost(delivery, sent);
             }
-            Some(lost)
+            lost
         });
         self.episode = Some(Episode { recovery_point: flow.max, after_timeout: true, prr: None });
         self.forced = true;
@@ -516,7 +512,7 @@ mod tests {
             let mut all = rack.clone();
             let window = all.window(&flow);
             let order = &all.order;
-            all.board.mark_lost(|sent| Some(order.remaining(now, sent, window) == Some(0)));
+            all.board.mark_lost(|sent| order.remaining(now, sent, window) == Some(0));
             rack.detect(now, &mut flow);
             prop_assert_eq!((rack.board.lost(), rack.board.pipe()), (all.board.lost(), all.board.pipe()));
             prop_assert_eq!(rack.board.first_lost(), all.board.first_lost());

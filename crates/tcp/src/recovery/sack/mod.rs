@@ -1,15 +1,17 @@
 //! Recovery by selective acknowledgements (RFC 6675). Function names follow its section 4.
 
+mod board;
+
 use std::ops::Range;
 
 use celltrain_engine::Time;
 
+use self::board::Board;
 use super::{Recovery, prr::Prr, reduced, trace_exit};
 use crate::{
     congestion::{Congestion, CongestionControl},
     event::{EventKind, ExitCause, LossSign},
     flow::{DUP_THRESH, Flow},
-    ranges::Ranges,
     segment::Segment,
 };
 
@@ -17,10 +19,7 @@ use crate::{
 /// these name the byte after it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Sack {
-    /// What the receiver has reported above the cumulative ACK.
-    board: Ranges,
-    /// HighRxt: the end of the highest retransmission of this episode.
-    high_rxt: u64,
+    board: Board,
     /// RescueRxt: one more retransmission of the tail may go once everything below is acknowledged.
     rescue_rxt: u64,
     episode: Option<Episode>,
@@ -48,7 +47,7 @@ impl Sack {
             _ => flow.una,
         };
         let (mut blocks, mut bytes) = (0, 0);
-        for block in self.board.iter().rev() {
+        for block in self.board.reported().iter().rev() {
             blocks += 1;
             bytes += block.end - block.start;
             if blocks >= DUP_THRESH || bytes > u64::from(DUP_THRESH - 1) * flow.mss {
@@ -62,21 +61,21 @@ impl Sack {
     /// SetPipe: the bytes thought to be in the network. One that is not lost counts, one sent again counts
     /// (again).
     fn pipe(&self, flow: &Flow) -> u64 {
-        self.board.missing_in(self.lost_below(flow)..flow.max)
-            + self.board.missing_in(flow.una..self.high_rxt)
+        self.board.reported().missing_in(self.lost_below(flow)..flow.max)
+            + self.board.missing_below_high_rxt(flow.una)
     }
 
     /// The next hole above HighRxt, cut to a segment, if it starts below `limit`.
     fn hole_below(&self, flow: &Flow, limit: u64) -> Option<Range<u64>> {
-        let from = self.high_rxt.max(flow.una);
+        let (reported, from) = (self.board.reported(), self.board.high_rxt().max(flow.una));
         let hole =
-            self.board.first_gap(from).unwrap_or_else(|| from.max(self.board.end().unwrap_or(0))..flow.max);
+            reported.first_gap(from).unwrap_or_else(|| from.max(reported.end().unwrap_or(0))..flow.max);
         (hole.start < limit.min(hole.end)).then(|| hole.start..hole.end.min(hole.start + flow.mss))
     }
 
     /// The last segment not reported, for the rescue retransmission.
     fn tail(&self, flow: &Flow) -> Option<Range<u64>> {
-        let end = match self.board.iter().next_back() {
+        let end = match self.board.reported().iter().next_back() {
             Some(top) if top.end == flow.max => top.start,
             _ => flow.max,
         };
@@ -103,14 +102,14 @@ impl Sack {
     /// NextSeg, rules 1 to 4.
     fn next_seg(&mut self, flow: &Flow, episode: Episode) -> Option<Range<u64>> {
         if let Some(hole) = self.hole_below(flow, self.lost_below(flow)) {
-            self.high_rxt = hole.end;
+            self.board.set_high_rxt(hole.end);
             return Some(hole);
         }
         if let Some(new) = flow.next_below(flow.una + flow.rwnd) {
             return Some(new);
         }
-        if let Some(hole) = self.hole_below(flow, self.board.end().unwrap_or(0)) {
-            self.high_rxt = hole.end;
+        if let Some(hole) = self.hole_below(flow, self.board.reported().end().unwrap_or(0)) {
+            self.board.set_high_rxt(hole.end);
             return Some(hole);
         }
         if !episode.after_timeout && flow.una > self.rescue_rxt {
@@ -138,16 +137,16 @@ impl Recovery for Sack {
     /// A duplicate ACK is one that reports something new (section 2).
     fn read(&mut self, _now: Time, flow: &Flow, segment: &Segment) -> bool {
         self.delivered = segment.ack.saturating_sub(flow.una);
-        if segment.sack.is_empty() && self.board.is_empty() {
+        if segment.sack.is_empty() && self.board.reported().is_empty() {
             return false;
         }
-        let before = self.board.bytes();
+        let before = self.board.reported().bytes();
         let mut reported = 0;
         for block in segment.sack.ranges(segment.ack) {
-            reported += self.board.insert(block.start.max(flow.una)..block.end.min(flow.max));
+            reported += self.board.report(block.start.max(flow.una)..block.end.min(flow.max));
         }
         self.board.remove_below(segment.ack.max(flow.una));
-        self.delivered = self.delivered + self.board.bytes() - before;
+        self.delivered = self.delivered + self.board.reported().bytes() - before;
         reported > 0
     }
 
@@ -176,7 +175,7 @@ impl Recovery for Sack {
             flow.cwnd = flow.cwnd.max(self.pipe(flow) + first.end - first.start);
         }
         self.on_sent(first.end - first.start);
-        self.high_rxt = first.end;
+        self.board.set_high_rxt(first.end);
         self.rescue_rxt = first.end;
     }
 
@@ -189,7 +188,7 @@ impl Recovery for Sack {
         };
         if flow.una >= recovery_point {
             self.episode = None;
-            self.high_rxt = 0;
+            self.board.set_high_rxt(0);
             if self.prr.take().is_some() {
                 flow.cwnd = flow.ssthresh;
             }
@@ -214,7 +213,7 @@ impl Recovery for Sack {
             trace_exit(now, flow, ExitCause::Timeout);
         }
         self.prr = None;
-        self.high_rxt = flow.una;
+        self.board.set_high_rxt(flow.una);
         self.episode = Some(Episode { recovery_point: flow.max, after_timeout: true });
     }
 
@@ -247,17 +246,18 @@ mod tests {
         params.mss = MSS as u32;
         let mut flow = Flow::new(params);
         (flow.max, flow.nxt, flow.cwnd, flow.offered) = (SENT, SENT, cwnd, u64::MAX);
-        let mut sack = Sack { high_rxt, ..Sack::default() };
+        let mut sack = Sack::default();
+        sack.board.set_high_rxt(high_rxt);
         sack.episode = Some(Episode { recovery_point: SENT, after_timeout: false });
         for &(start, len) in blocks {
-            sack.board.insert(start..(start + len).min(SENT));
+            sack.board.report(start..(start + len).min(SENT));
         }
         (sack, flow)
     }
 
     /// IsLost as RFC 6675 section 4 defines it, byte by byte.
     fn is_lost(sack: &Sack, byte: u64) -> bool {
-        let above: Vec<_> = sack.board.iter().filter(|block| block.start > byte).collect();
+        let above: Vec<_> = sack.board.reported().iter().filter(|block| block.start > byte).collect();
         let bytes: u64 = above.iter().map(|block| block.end - block.start).sum();
         above.len() >= 3 || bytes > 2 * MSS
     }
@@ -274,7 +274,7 @@ mod tests {
             cwnd in MSS..2 * SENT,
         ) {
             let (mut sack, mut flow) = in_recovery(&blocks, high_rxt, cwnd);
-            let reported = |byte| sack.board.containing(byte).is_some();
+            let reported = |byte| sack.board.reported().containing(byte).is_some();
             let unreported: Vec<u64> = (0..SENT).filter(|&byte| !reported(byte)).collect();
             for &byte in &unreported {
                 prop_assert_eq!(byte < sack.lost_below(&flow), is_lost(&sack, byte));
@@ -308,8 +308,8 @@ mod tests {
             let (mut sack, mut flow) = in_recovery(&blocks, high_rxt, 3 * SENT);
             flow.offered = SENT;
             sack.rescue_rxt = SENT;
-            let top = sack.board.end().unwrap_or(0);
-            let hole = (high_rxt..top).find(|&byte| sack.board.containing(byte).is_none());
+            let top = sack.board.reported().end().unwrap_or(0);
+            let hole = (high_rxt..top).find(|&byte| sack.board.reported().containing(byte).is_none());
             let next = sack.next(0, &mut flow).map(|bytes| bytes.start);
             prop_assert_eq!(next, hole, "rule 1 or 3, and no rescue is left");
         }
