@@ -66,16 +66,9 @@ impl Rack {
             return;
         }
         let window = self.window(flow);
-        let (order, delivery, mut wait) = (&self.order, &mut flow.delivery, 0);
-        self.board.detect(order.newest(), |sent| {
-            let remaining = order.remaining(now, sent, window)?;
-            if remaining == 0 {
-                report_lost(delivery, sent);
-            }
-            wait = wait.max(remaining);
-            Some(remaining == 0)
-        });
-        if wait > 0 {
+        let (order, delivery) = (&self.order, &mut flow.delivery);
+        let remaining = |sent: &board::Sent| order.remaining(now, sent, window);
+        if let Some(wait) = self.board.detect(remaining, |sent| report_lost(delivery, sent)) {
             (flow.alarm, self.waits_for_order) = (now + wait, true);
         }
     }

@@ -109,11 +109,6 @@ impl Order {
         (self.min_rtt / 4).saturating_mul(self.reo_wnd_mult).min(srtt)
     }
 
-    /// When the segment sent last of those delivered was sent (RACK.xmit_ts).
-    pub(super) const fn newest(&self) -> Time {
-        self.xmit_ts
-    }
-
     /// How long from `now` on a segment may still arrive, if one that was sent later has been delivered (step 5).
     pub(super) fn remaining(&self, now: Time, sent: &Sent, window: Time) -> Option<Time> {
         let later = (self.xmit_ts, self.end_seq) > (sent.at, sent.end);
