@@ -10,6 +10,7 @@ mod embed;
 mod error;
 mod graph;
 mod key;
+mod ranges;
 mod read;
 mod resolved;
 mod schema;
