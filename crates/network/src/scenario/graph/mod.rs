@@ -10,6 +10,7 @@ mod links;
 mod losses;
 mod memory;
 mod overrides;
+mod passage;
 mod pauses;
 mod poll;
 mod ports;
