@@ -135,6 +135,7 @@ impl Scenario {
         notes.extend(graph.divided_flows(&self.spec));
         notes.extend(graph.pause_cycle());
         notes.extend(graph.ports_without_room());
+        notes.extend(graph.ports_that_refuse(&self.spec));
         Ok(notes)
     }
 

@@ -312,21 +312,26 @@ const SHARED_DISCIPLINES: [DisciplineName; 2] = [DisciplineName::Fifo, Disciplin
 
 /// A VC that crosses a link: the number of its flow, twice, and one more if it is the VC back.
 #[derive(Debug, Clone, Copy)]
-struct Crossing(u32);
+pub(super) struct Crossing(u32);
 
 impl Crossing {
     fn new(flow: usize, back: bool) -> Self {
         Self(u32::try_from(2 * flow).expect("there are no more than MAX_FLOWS flows") + u32::from(back))
     }
 
-    fn contract(self, flows: &[Flow]) -> Contract {
-        let flow = &flows[self.0 as usize / 2];
-        if self.0.is_multiple_of(2) { (*flow.contract).clone() } else { flow.back_contract() }
+    /// The flow, and whether it is the VC back.
+    pub(super) fn of(self, flows: &[Flow]) -> (&Flow, bool) {
+        (&flows[self.0 as usize / 2], !self.0.is_multiple_of(2))
+    }
+
+    pub(super) fn contract(self, flows: &[Flow]) -> Contract {
+        let (flow, back) = self.of(flows);
+        if back { flow.back_contract() } else { (*flow.contract).clone() }
     }
 }
 
 /// The VCs that cross each link.
-fn crossing(links: usize, flows: &[Flow]) -> Vec<Vec<Crossing>> {
+pub(super) fn crossing(links: usize, flows: &[Flow]) -> Vec<Vec<Crossing>> {
     let mut crossing = vec![Vec::new(); links];
     for (index, flow) in flows.iter().enumerate().filter(|(index, flow)| flow.circuit == *index) {
         let [there, back] = flow.hops();
