@@ -18,6 +18,7 @@ from celltrain import papers
 from celltrain.cli.application import COMMANDS, command
 from celltrain.papers import readme, recordings, statements, today
 from celltrain.registry import Measure, measures
+from celltrain.whole import write_text_whole
 from celltrain.words import WORDS
 
 DOCS = Path(__file__).parent
@@ -178,7 +179,7 @@ def main(arguments: list[str]) -> int:
         if "--check" in arguments:
             sys.stderr.write(f"{name} is not up to date: run `make generate`\n")
         else:
-            path.write_text(content, encoding="utf-8")
+            write_text_whole(path, content)
             sys.stdout.write(f"wrote {name}\n")
     return int(bool(old) and "--check" in arguments)
 

@@ -10,7 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
-from celltrain import _core, display, manifests, registry, statistics, text, verdicts
+from celltrain import _core, arguments, display, manifests, registry, statistics, text, verdicts
 from celltrain.errors import Defect, InputError, ScenarioError, unknown
 from celltrain.experiment import MAX_RUNS, Progress, Task, attempt, replicate, within
 from celltrain.folder import Folder, claim
@@ -78,7 +78,7 @@ class Comparison:
         Raises:
             InputError: the folder holds no complete comparison.
         """
-        place = Path(path)
+        place = arguments.path("path", path)
         manifest = manifests.read_manifest(place, KIND)
         column = "variant"
         if has_old_names(manifest):  # nothing but policies could vary then
@@ -153,7 +153,7 @@ class Comparison:
         return self._samples[metric][variant] if metric in self._samples else result.sample(metric)
 
     def _result(self, variant: str) -> Result:
-        if variant not in self.results:
+        if arguments.text("variant", variant) not in self.results:
             raise unknown("variant", variant, self.variants)
         return self.results[variant]
 
@@ -358,7 +358,9 @@ class Comparison:
 
 def _name(measure: Measure | str) -> str:
     """The name of a measure that was given as such or by its name."""
-    return measure if isinstance(measure, str) else measure.name
+    if isinstance(measure, Measure):
+        return measure.name
+    return arguments.text("measure", measure)
 
 
 def policies(names: Sequence[str]) -> Variants:
@@ -368,7 +370,7 @@ def policies(names: Sequence[str]) -> Variants:
         InputError: there is no such policy.
     """
     known = known_policies()
-    for name in names:
+    for name in arguments.names("variants", names, "epd"):
         if name not in known:
             raise unknown_policy(name)
     return {name: {POLICY_KEY: name} for name in names}
@@ -429,12 +431,13 @@ def compare(
         InputError: there are less than two variants, no such measure, or more replications than the most.
         Defect: less than two variants are left without runs that found celltrain wrong.
     """
+    arguments.claimed("folder", folder)
     settings = variants if isinstance(variants, Mapping) else policies(variants)
     if len(settings) < 2:
         raise InputError("a comparison needs at least two different variants, as in --policies tail-drop,epd")
     first = replicate(scenario, replications, seed)
+    most = within("max-replications", max_replications, 1, MAX_RUNS)
     if until_clear is not None:
-        most = within("max-replications", max_replications, 1, MAX_RUNS)
         if replications is not None and len(first) > most:
             raise InputError(
                 f"{len(first)} replications are more than {most}, the most: raise --max-replications"
@@ -444,7 +447,7 @@ def compare(
     step, count, looks = len(first), len(first), 0
     store = None if folder is None else folder.store(first[0].seed)
     if until_clear is not None:
-        if until_clear not in COMPARED:
+        if arguments.text("until_clear", until_clear) not in COMPARED:
             raise unknown("measure", until_clear, COMPARED)
         store = Store(None, first[0].seed) if store is None else store
     began, before = time.perf_counter(), 0 if store is None else len(store)
@@ -586,6 +589,7 @@ def _of_variant(
 def _variant(scenario: Scenario, name: str, settings: Mapping[str, Any] | Scenario) -> Scenario:
     if isinstance(settings, Scenario):
         return settings
+    arguments.mapping(f"variants[{name!r}]", settings, '{"switch.buffer": "200 cells"}')
     try:
         return scenario.with_(settings)
     except ScenarioError as error:

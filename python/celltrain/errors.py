@@ -69,6 +69,8 @@ def unknown(what: str, name: str, known: Iterable[str], advice: str = "") -> Inp
     """
     import difflib
 
+    if not isinstance(name, str):
+        return InputError(f"{what}: expected a name, not {name!r}; known: {', '.join(known) or 'none'}")
     names = list(known)
     nearest = difflib.get_close_matches(name.lower(), [known.lower() for known in names], n=1, cutoff=0.5)
     hint = next(

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from operator import index
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
 
-from celltrain import _core
+from celltrain import _core, arguments
 from celltrain.errors import Defect, InputError
 from celltrain.file_names import file_stem
 from celltrain.results import Record, Result
@@ -208,12 +208,13 @@ def replicate(
         InputError: there is no such number of replications or seed.
     """
     if not isinstance(scenario, Scenario):
-        raise InputError(f"expected a scenario, as celltrain.load gives it, not {type(scenario).__name__}")
+        raise arguments.expected("scenario", "a scenario, as celltrain.load gives it", scenario)
+    arguments.truth("trace", trace)
     count = within(
         "replications", scenario.replications if replications is None else replications, 1, MAX_RUNS
     )
     master = within("seed", scenario.seed if seed is None else seed, 0, MAX_SEED)
-    return [Task(scenario, master, replication, trace) for replication in range(count)]
+    return [Task(scenario, master, replication, bool(trace)) for replication in range(count)]
 
 
 def run(
@@ -249,10 +250,13 @@ def run(
             of an earlier call are taken.
 
     Raises:
-        InputError: a number cannot be used, or something cannot be captured.
+        InputError: an argument cannot be used, or something cannot be captured.
     """
-    tasks = [replace(task, events=events) for task in replicate(scenario, replications, seed, trace)]
-    places = Places(tuple(pcap), tuple(cell_pcap))
+    every = arguments.truth("events", events)
+    tasks = [replace(task, events=every) for task in replicate(scenario, replications, seed, trace)]
+    places = Places(
+        arguments.names("pcap", pcap, "src1"), arguments.names("cell_pcap", cell_pcap, "switch1 > switch2")
+    )
     tasks[0] = replace(tasks[0], captures=places)
     # Before anything runs: other replications could be kept before the first is refused.
     try:
@@ -260,6 +264,7 @@ def run(
     except ValueError as error:
         raise InputError(str(error)) from None
     began = time.perf_counter()
+    arguments.claimed("folder", folder)
     store = None if folder is None else folder.store(tasks[0].seed)
     reused = there(tasks, store)
     records = execute(

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from celltrain import text
+from celltrain import arguments, text
 from celltrain.errors import InputError
 from celltrain.locking import LOCK, locked
 from celltrain.manifests import FORMAT, LISTS, MANIFEST, digest, is_sealed, load, names_of, sealed, verify
@@ -261,7 +261,7 @@ def claim(
     Raises:
         InputError: the folder cannot be written, also later, is in use, or holds something else.
     """
-    place = Path(path)
+    place, overwrite = arguments.path("path", path), arguments.truth("overwrite", overwrite)
     try:
         str(place).encode()
     except UnicodeEncodeError:

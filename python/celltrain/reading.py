@@ -5,7 +5,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from celltrain import manifests
+from celltrain import arguments, manifests
 from celltrain.errors import InputError, unknown
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def collect(pattern: str | PathLike[str], frame: str = "summary") -> "pl.DataFra
     if frame not in FRAMES:
         raise unknown("frame", frame, FRAMES)
     # A pattern may begin at the root, which `Path.glob` does not take.
-    names = glob(f"{pattern}/{manifests.MANIFEST}", recursive=True)  # noqa: PTH207
+    names = glob(f"{arguments.path('pattern', pattern)}/{manifests.MANIFEST}", recursive=True)  # noqa: PTH207
     folders = sorted({Path(name).parent for name in names})
     parts = []
     for place in folders:
@@ -74,7 +74,7 @@ def read(path: str | PathLike[str]) -> "Result | Comparison | PaperResults | Swe
     Raises:
         InputError: the folder holds no results, they are incomplete or damaged, or a newer one wrote them.
     """
-    place = Path(path)
+    place = arguments.path("path", path)
     manifest = manifests.read_manifest(place)
     match manifest["kind"]:
         case "run":

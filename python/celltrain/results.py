@@ -11,7 +11,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from celltrain import _core, display, folder, manifests, statistics
+from celltrain import _core, arguments, display, folder, manifests, statistics
 from celltrain.errors import unknown
 from celltrain.registry import RENAMED, renamed, title
 from celltrain.revision import source_revision
@@ -216,7 +216,7 @@ class Result(Frames):
         Raises:
             InputError: the folder holds no complete results of a run.
         """
-        place = Path(path)
+        place = arguments.path("path", path)
         manifest = manifests.read_manifest(place, "run")
         return Result(manifest, read_frames(place, manifest))
 
@@ -236,7 +236,7 @@ class Result(Frames):
     def estimate(self, metric: str, confidence: float = 0.95) -> statistics.Estimate:
         """Mean, standard deviation and Student interval of a summary metric over the replications."""
         found = self._sample(metric)
-        return statistics.estimate(found.values, confidence, found.unit)
+        return statistics.estimate(found.values, arguments.part("confidence", confidence), found.unit)
 
     def unit(self, metric: str) -> str:
         """The unit of a summary metric; empty for ratios and counts.
@@ -247,7 +247,7 @@ class Result(Frames):
         return self._sample(metric).unit
 
     def _sample(self, metric: str) -> _Sample:
-        if metric not in self._samples:
+        if arguments.text("metric", metric) not in self._samples:
             raise unknown("metric", metric, self._samples)
         return self._samples[metric]
 
@@ -272,18 +272,19 @@ class Result(Frames):
         Raises:
             InputError: there is no such flow.
         """
+        arguments.part("confidence", confidence)
         known = self.flows["flow"].unique(maintain_order=True).to_list()
-        for name in reference:
+        for name in arguments.mapping("reference", reference, '{"1": 10e6}'):
             if name not in known:
                 raise unknown("flow", name, known)
+        parts = [arguments.number(f"reference[{name!r}]", part) for name, part in reference.items()]
         shares = {name: self.flows.filter(flow=name)["goodput"].to_list() for name in reference}
-        parts = list(reference.values())
         indices = [statistics.jain(got, parts) for got in zip(*shares.values(), strict=True)]
         return statistics.estimate(indices, confidence)
 
     def by_flow(self, most: int = 60) -> "list[pl.DataFrame]":
         """The rows of each flow in every replication, of the first flows: as many as a page can show."""
-        return self.flows.partition_by("flow", maintain_order=True)[:most]
+        return self.flows.partition_by("flow", maintain_order=True)[: arguments.count("most", most)]
 
     def estimates(self) -> "pl.DataFrame":
         """One row per summary metric: `metric, unit, mean, sd, ci95, n`; `ci95` is half of the interval."""
@@ -349,6 +350,7 @@ class Result(Frames):
             overwrite: replace what another experiment left there.
             formats: "csv" and "json" write each frame in these formats too.
         """
+        formats = arguments.names("formats", formats, "csv")
         kind, key = self.manifest["kind"], self.manifest["key"]
         asked = manifests.asked(self.manifest)
         with folder.claim(path, kind, key, asked=asked, overwrite=overwrite) as target:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from celltrain import _core, display
+from celltrain import _core, arguments, display
 from celltrain.embedded import without_sweep
 from celltrain.errors import InputError, ScenarioError
 
@@ -28,6 +28,8 @@ class Scenario:
     core: _core.Scenario
 
     def __init__(self, core: _core.Scenario) -> None:
+        if not isinstance(core, _core.Scenario):
+            raise arguments.expected("core", "what celltrain.load or Scenario.from_toml makes", core)
         self.core = core
 
     @staticmethod
@@ -37,7 +39,7 @@ class Scenario:
         Raises:
             ScenarioError: the text is not a valid scenario.
         """
-        return Scenario(_core.Scenario.from_toml(text, name))
+        return Scenario(_core.Scenario.from_toml(arguments.text("text", text), arguments.text("name", name)))
 
     @staticmethod
     def from_dict(settings: Mapping[str, Any], name: str = "<dictionary>") -> "Scenario":
@@ -48,7 +50,8 @@ class Scenario:
         Raises:
             ScenarioError: the settings are not a valid scenario.
         """
-        lines = (f"{toml_value(str(key))} = {toml_value(value)}\n" for key, value in settings.items())
+        arguments.mapping("settings", settings, '{"duration": "1 s"}')
+        lines = (f"{toml_value(str(key))} = {_of_key(key, value)}\n" for key, value in settings.items())
         return Scenario.from_toml("".join(lines), name)
 
     def with_(self, settings: Mapping[str, Any] | None = None, /, **keywords: Any) -> "Scenario":
@@ -61,12 +64,15 @@ class Scenario:
             ScenarioError: a key does not exist or its value cannot be used.
         """
         named = {key.replace("__", ".").replace("_", "-"): value for key, value in keywords.items()}
-        changes = {**(settings or {}), **named}
-        return self.with_text((key, toml_value(value)) for key, value in changes.items())
+        given = arguments.mapping("settings", {} if settings is None else settings, '{"duration": "1 s"}')
+        for key in given:
+            arguments.text("a key of settings", key)
+        changes = {**given, **named}
+        return self.with_text((key, _of_key(key, value)) for key, value in changes.items())
 
     def with_text(self, settings: Iterable[tuple[str, str]]) -> "Scenario":
         """As `with_`, with every value as TOML text; text that is no TOML value is taken as a string."""
-        return Scenario(self.core.with_overrides(list(settings)))
+        return Scenario(self.core.with_overrides(arguments.pairs("settings", settings)))
 
     @property
     def name(self) -> str:
@@ -166,7 +172,7 @@ def load_with_sweep(
     path: str | os.PathLike[str], settings: Iterable[tuple[str, str]] = ()
 ) -> tuple[Scenario, Mapping[str, Any] | None]:
     """As `load`, with the `[sweep]` of the file; None where there is none."""
-    place = Path(path)
+    place, changes = arguments.path("path", path), arguments.pairs("settings", settings)
     try:
         rest, sweep = without_sweep(read_text(place))
     except (OSError, ValueError) as error:
@@ -174,8 +180,8 @@ def load_with_sweep(
             raise InputError(f"{shown(place)}: {error}") from error
         sweep = None  # the core says what is wrong with the file
     if sweep is None:
-        return Scenario(_core.Scenario.load(place, list(settings))), None
-    return Scenario(_core.Scenario.from_toml(rest, shown(place), list(settings))), sweep
+        return Scenario(_core.Scenario.load(place, changes)), None
+    return Scenario(_core.Scenario.from_toml(rest, shown(place), changes)), sweep
 
 
 def read_text(place: Path) -> str:
@@ -195,6 +201,14 @@ def read_text(place: Path) -> str:
 def shown(place: Path) -> str:
     """A path as messages show it, whatever its bytes are."""
     return os.fsencode(place).decode("utf-8", "backslashreplace")
+
+
+def _of_key(key: object, value: object) -> str:
+    """As `toml_value`, with the key in what is wrong."""
+    try:
+        return toml_value(value)
+    except TypeError as error:
+        raise TypeError(f"{key}: {error}") from None
 
 
 def toml_value(value: object) -> str:

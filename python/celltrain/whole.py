@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-__all__ = ["TEMPORARY", "write_whole"]
+__all__ = ["TEMPORARY", "write_text_whole", "write_whole"]
 
 TEMPORARY = re.compile(r"\..*\.\d+\.part(\.\w+)?")
 """The names of files on their way."""
@@ -29,3 +29,8 @@ def write_whole(target: Path, writer: Callable[[Path], object]) -> None:
         # Polars raises an interrupt, and then Python does, which was told of it too: now, if not above.
         temporary.unlink(missing_ok=True)
         raise
+
+
+def write_text_whole(target: Path, content: str) -> None:
+    """Writes a text file (UTF-8), whole or not at all."""
+    write_whole(target, lambda temporary: temporary.write_text(content, encoding="utf-8"))

@@ -24,6 +24,7 @@ from celltrain import papers, statistics
 from celltrain.errors import unknown
 from celltrain.papers.description import Paper, Table
 from celltrain.papers.reproduction import Reproduction
+from celltrain.whole import write_text_whole
 
 PAPERS = Path(__file__).resolve().parents[2] / "papers"
 
@@ -210,7 +211,7 @@ def main() -> None:
             continue
         result = tried(paper, plan, given.jobs)
         kept = in_order(every, [*(one for one in kept if one not in same), result])
-        file.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_text_whole(file, json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
         sys.stderr.write(f"{plan.search or 'try'}: {plan.name}: {result['deviations']}\n")
 
 

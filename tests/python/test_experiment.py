@@ -144,11 +144,11 @@ def test_numbers_that_make_no_sense_are_refused(
 
 def test_what_is_no_scenario_is_refused() -> None:
     path: Any = "scenario.toml"
-    with pytest.raises(ct.InputError, match=r"a scenario, as .* gives it, not str"):
+    with pytest.raises(ct.InputError, match=r"a scenario, as .* gives it, not 'scenario.toml'"):
         ct.run(path)
-    with pytest.raises(ct.InputError, match=r"a scenario, as .* gives it, not str"):
+    with pytest.raises(ct.InputError, match=r"a scenario, as .* gives it, not 'scenario.toml'"):
         ct.compare(path, ["epd", "ppd"])
-    with pytest.raises(ct.InputError, match=r"a scenario, as .* gives it, not str"):
+    with pytest.raises(ct.InputError, match=r"a scenario, as .* gives it, not 'scenario.toml'"):
         ct.sweep(path, grid={"switch.buffer": ["100 cells"]})
 
 

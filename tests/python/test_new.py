@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 import celltrain as ct
 from celltrain import _core, library
+from celltrain.whole import TEMPORARY
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from conftest import Cli
 
 
@@ -50,6 +50,24 @@ def test_the_list_says_what_each_example_shows(cli: Cli) -> None:
     for name, path in library.examples().items():
         assert name in out
         assert library.about(path)[-1] == ".", path
+
+
+def test_what_is_interrupted_leaves_no_half_of_a_file(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str] = []
+
+    def half(path: Path, text: str, encoding: str) -> None:
+        path.write_bytes(text[: len(text) // 2].encode(encoding))
+        seen.extend(one.name for one in (tmp_path / "new").iterdir())
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "write_text", half)
+    assert cli("new", tmp_path / "new").code == 130
+    # What a kill leaves at this moment has a name that no command looks for.
+    assert seen
+    assert all(TEMPORARY.fullmatch(name) for name in seen)
+    assert list((tmp_path / "new").iterdir()) == []
 
 
 @pytest.mark.parametrize("kind", ["file", "folder"])

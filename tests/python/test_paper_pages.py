@@ -70,6 +70,23 @@ def test_a_recording_replaces_what_it_measured_and_nothing_else(own: papers.Pape
     assert sorted(one.mean for one in found.numbers.values()) == [2, 3]
 
 
+def test_a_recording_that_is_interrupted_leaves_the_old_one(
+    own: papers.Paper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stack = own.stacks[0]
+    recordings.keep(own.folder.path, _answer(own, stack, "supported", 1.0))
+
+    def half(path: Path, text: str, encoding: str) -> None:
+        path.write_bytes(text[: len(text) // 2].encode(encoding))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "write_text", half)
+    with pytest.raises(KeyboardInterrupt):
+        recordings.keep(own.folder.path, _answer(own, stack, "supported", 3.0))
+    assert recordings.read(own).claim(own.claims[0].id, stack)["measured"] == 1
+    assert not [path for path in own.folder.path.iterdir() if path.name.startswith(".")]
+
+
 @pytest.mark.parametrize(("verdict", "told"), [("contradicted", True), ("undecided", False)])
 def test_a_contradicted_statement_has_a_cause_or_is_said_to_have_none(
     own: papers.Paper, verdict: str, told: bool

@@ -356,7 +356,7 @@ def test_a_worker_of_another_version_does_nothing(scenario: ct.Scenario) -> None
 
 
 def test_what_is_no_executor_is_refused(scenario: ct.Scenario) -> None:
-    with pytest.raises(TypeError, match="expected an executor"):
+    with pytest.raises(ct.InputError, match="expected an executor"):
         ct.sweep(scenario, grid=GRID, executor="localhost:8786")  # type: ignore[arg-type]
 
 

@@ -38,15 +38,17 @@ pub struct Contract {
     pub scr: Option<CellRate>,
     /// Maximum burst size in cells: how many cells at the peak rate still count as sent at the minimum rate, or at the sustainable rate. Twice
     /// the maximum frame size less one lets whole frames sent at the minimum rate pass.
+    #[schemars(range(min = 1))]
     pub mbs: u32,
     /// Maximum frame size in cells.
+    #[schemars(range(min = 1))]
     pub mfs: u32,
     /// Tolerance of the peak rate (cell delay variation tolerance).
     pub cdvt_pcr: Duration,
     /// Tolerance of the minimum rate.
     pub cdvt_mcr: Duration,
     /// Share in what is divided by weight: schedulers and virtual queues.
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = 1_000_000))]
     pub weight: u32,
     /// Whether the user marks all frames of the VC as low priority (CLP = 1).
     pub clp: bool,

@@ -121,6 +121,8 @@ fn a_paused_link_carries_what_the_next_one_takes() {
     assert!(total(&result, "utilisation", trunk) > 0.9995);
     let (pauses, paused) = (total(&result, "pauses", source), total(&result, "paused", source));
     let both = total(&result, "utilisation", source) + paused;
+    // A pause counts from its arrival, so that it overlaps the rest of the cell that it found in transmission.
+    assert!(both > 1.0 + pauses * 1e-6, "{both} with {pauses} pauses");
     // A cell takes 10 us; the source has nothing to send before its first one.
     assert!(both > 0.9999 && both <= 1.0 + pauses * 10e-6, "{both} with {pauses} pauses");
     // Above 12 cells, then two delays of 35 us, in each of which 7 cells are on their way, and two cells.
@@ -128,6 +130,21 @@ fn a_paused_link_carries_what_the_next_one_takes() {
     assert!((13.0..=12.0 + 7.0 + 2.0).contains(&most), "{most}");
     // From the largest occupancy to 8 cells and back takes at least 5 cells of 20 us, and no longer than the largest occupancy lasts.
     assert!(pauses > 1000.0 && pauses < 10_000.0, "{pauses}");
+}
+
+/// The source is done before its only pause arrives: it lasts until the switch holds little enough, although there is nothing to send.
+#[test]
+fn a_pause_lasts_until_its_end_also_where_nothing_is_left_to_send() {
+    let slow = [("duration", "10 ms"), ("link.trunk.rate", "2.12 Mbit/s")];
+    let text = OVERLOAD.to_owned() + "[[flow]]\nname = \"1\"\nstop = \"199 us\"\n";
+    let result = run_as(&text, &slow, |_| {});
+    let source = |port: &str| port.starts_with("src");
+    assert_eq!(total(&result, "cells_forwarded", source), 20.0);
+    assert_eq!(total(&result, "pauses", source), 1.0);
+    // One cell every 10 us, of which the 13th is the first above 12; it takes 200 us to send one on. Of 20 the 12th leaves 8.
+    let (above, again) = (12.0 * 10e-6, 12.0 * 200e-6);
+    let paused = total(&result, "paused", source);
+    assert!((paused - (again - above)).abs() < 1e-9, "{paused}");
 }
 
 #[test]

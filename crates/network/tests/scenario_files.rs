@@ -360,6 +360,8 @@ fn errors_in_overrides_name_the_override() {
         ("warm-up", "1 s", "warm-up: the warm-up (1 s) must be shorter than the duration (1 s)"),
         ("sample", "1 ps", "sample: expected 100 ns or more (at most 10000000 samples per run), found 1 ps"),
         ("seed", "-1", "seed: expected a whole number from 0 to 9223372036854775807, found -1"),
+        ("topology.sources", "-2", "topology.sources: expected a whole number, 1 or more, found -2"),
+        ("topology.sources", "0", "topology.sources: expected 1 or more, found 0"),
         ("replications", "0", "replications: expected 1 to 100000, found 0"),
         ("schema", "2", "schema: expected 1, the only version, found 2"),
         ("name", "2026-11-20", "name: expected a string, found 2026-11-20"),
@@ -369,7 +371,7 @@ fn errors_in_overrides_name_the_override() {
         (
             "topology.sources",
             "5000000000",
-            "topology.sources: expected a whole number from 0 to 4294967295, found",
+            "topology.sources: expected a whole number, 4294967295 at most, found 5000000000",
         ),
         (
             "topology.kind",

@@ -343,34 +343,3 @@ fn delays_may_be_lengths() {
     );
     assert_eq!(round_trip(&graph, &graph.flows[0]), Duration(2 * (5 + 2 + 5) * MS));
 }
-
-/// A buffer in bytes may be smaller than the packets that cross it.
-#[test]
-fn a_buffer_without_room_for_a_packet_is_noted() {
-    let notes = |buffer: &str, traffic: &str| {
-        let tables = format!(
-            "topology = {{ kind = \"n-source\", sources = 2 }}\nlink.framing = \"packets\"\nswitch.buffer = \"{buffer}\"\n{traffic}"
-        );
-        scenario(&tables).notes().unwrap()
-    };
-    let cbr = "traffic = { kind = \"cbr\", rate = \"1 Mbit/s\", packet = \"700 B\" }";
-    let found = notes("699 B", cbr);
-    assert_eq!(found.len(), 1, "{found:?}");
-    assert!(
-        found[0].contains("\"switch1 > switch2\", 699 B, has no room for a full packet of flow \"1\", 700 B"),
-        "{found:?}"
-    );
-    assert!(found[0].ends_with("at 2 other ports"), "{found:?}");
-    assert!(notes("1499 B", "")[0].contains(", 1500 B"));
-    // Time stamps take twelve bytes of every packet.
-    assert!(notes("1511 B", "tcp.timestamps = true")[0].contains(", 1512 B"));
-    for (buffer, traffic) in [
-        ("700 B", cbr),
-        ("1500 B", ""),
-        ("1512 B", "tcp.timestamps = true"),
-        ("1 packets", ""),
-        ("unlimited", ""),
-    ] {
-        assert_eq!(notes(buffer, traffic), [""; 0], "{buffer}");
-    }
-}

@@ -7,6 +7,7 @@ import typer
 
 from celltrain import library, terminal
 from celltrain.errors import InputError
+from celltrain.whole import write_text_whole
 
 __all__ = ["new"]
 
@@ -84,7 +85,7 @@ def new(
         raise InputError(f"{directory} is not empty: name a folder that does not exist yet, or an empty one")
     directory.mkdir(parents=True, exist_ok=True)
     for name, content in _files(directory, chosen).items():
-        (directory / name).write_text(content, encoding="utf-8")
+        write_text_whole(directory / name, content)
     terminal.say(f"{directory / SCENARIO}: {_first_line(chosen)}")
     terminal.say(f"Next: cd {directory} && celltrain run {SCENARIO} --out results/first")
 
@@ -98,10 +99,11 @@ def _files(directory: Path, chosen: Path | None) -> dict[str, str]:
     scenario = f"{library.DESCRIPTION_MARK} ./{library.SCHEMA_FILE}\n" + "".join(lines)
     if chosen is not None:
         scenario = scenario.replace(f"scenarios/teaching/{chosen.name}", SCENARIO)
+    # The scenario comes last: where it is, the rest is too.
     return {
-        SCENARIO: scenario,
-        "README.md": README.format(title=directory.resolve().name),
         library.SCHEMA_FILE: library.schema_text(),
+        "README.md": README.format(title=directory.resolve().name),
+        SCENARIO: scenario,
     }
 
 

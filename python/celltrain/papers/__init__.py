@@ -1,5 +1,8 @@
 """Published experiments, described so that they can be run again and set beside what was printed."""
 
+import os
+
+from celltrain import arguments
 from celltrain.papers.archive import PaperResults
 from celltrain.papers.description import Paper
 from celltrain.papers.locate import find
@@ -29,4 +32,6 @@ def describe(paper: str) -> Paper:
     Raises:
         InputError: there is no such paper, or its `paper.toml` cannot be used.
     """
-    return read_paper(find(paper))
+    if not isinstance(paper, str | os.PathLike):
+        raise arguments.expected("paper", "the id of a paper or the path of its folder", paper)
+    return read_paper(find(os.fspath(paper)))

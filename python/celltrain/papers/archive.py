@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from celltrain import manifests
+from celltrain import arguments, manifests
 from celltrain.papers.reproduction import KIND
 from celltrain.results import Frames, read_frames
 
@@ -36,7 +36,7 @@ class PaperResults(Frames):
         Raises:
             InputError: the folder holds no complete reproduction.
         """
-        place = Path(path)
+        place = arguments.path("path", path)
         manifest = manifests.read_manifest(place, KIND)
         return PaperResults(place, manifest, read_frames(place, manifest))
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from celltrain import statistics
 from celltrain.papers.description import Paper
+from celltrain.whole import write_text_whole
 
 __all__ = ["NUMBERS", "RECORDING", "Recorded", "keep", "read"]
 
@@ -95,9 +96,9 @@ def keep(folder: Path, answer: Mapping[str, Any]) -> None:
         "deviations": [dict(one) for one in old.deviations if one["stack"] not in stacks]
         + answer["deviations"],
     }
-    text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
-    (folder / RECORDING).write_text(text, encoding="utf-8")
-    (folder / NUMBERS).write_text(_lines(old, stacks, answer), encoding="utf-8")
+    text, lines = json.dumps(content, indent=1, ensure_ascii=False) + "\n", _lines(old, stacks, answer)
+    write_text_whole(folder / RECORDING, text)
+    write_text_whole(folder / NUMBERS, lines)
 
 
 def _run(answer: Mapping[str, Any], stack: str) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from celltrain import statistics
+from celltrain import arguments, statistics
 from celltrain.errors import Defect, InputError, unknown
 from celltrain.experiment import Progress, Task, attempt, replicate
 from celltrain.papers.description import Column, Paper, Row, Table
@@ -85,6 +85,7 @@ def reproduce(
     """
     from celltrain.papers import describe
 
+    arguments.claimed("folder", folder)
     description = paper if isinstance(paper, Paper) else describe(paper)
     own = description.folder
     selected = select(description, tables, figures)
@@ -183,7 +184,8 @@ def asked(
 
 def variants(paper: Paper, stacks: Iterable[str], candidates: Iterable[str]) -> tuple[str, ...]:
     """The stacks and candidates to run, in the paper's order."""
-    beside, wanted = list(candidates), list(stacks)
+    beside = arguments.names("candidates", candidates, "linux")
+    wanted = list(arguments.names("stacks", stacks, "reno"))
     known = [candidate.name for candidate in paper.candidates]
     for stack in wanted:
         if stack not in paper.stacks:
@@ -197,8 +199,8 @@ def variants(paper: Paper, stacks: Iterable[str], candidates: Iterable[str]) -> 
 
 def select(paper: Paper, tables: Iterable[str], figures: Iterable[str]) -> tuple[Table, ...]:
     """The tables and figures of the given names, in the paper's order; all of them when none is named."""
-    wanted = [_named("Table", name, paper.tables) for name in tables]
-    wanted += [_named("Figure", name, paper.figures) for name in figures]
+    wanted = [_named("Table", name, paper.tables) for name in arguments.names("tables", tables, "1")]
+    wanted += [_named("Figure", name, paper.figures) for name in arguments.names("figures", figures, "2")]
     every = (*paper.tables, *paper.figures)
     return tuple(table for table in every if not wanted or table.name in wanted)
 

@@ -6,6 +6,7 @@ Each method returns a figure of matplotlib. `celltrain plot` draws the same pict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from celltrain import arguments
 from celltrain.errors import InputError, unknown
 from celltrain.registry import Measure
 from celltrain.results import Result
@@ -110,6 +111,7 @@ class ComparisonPlots:
         """Every variant by some measures, sorted by the first; by those of the comparison by default."""
         from celltrain.plots.compared import COLUMNS, compared_points
 
+        measures = arguments.names("measures", measures, "goodput")
         if len(measures) > COLUMNS:
             raise InputError(f"a picture has space for {COLUMNS} measures, not {len(measures)}: name fewer")
         return compared_points(self._found, _chosen(self._found.measures, measures))
@@ -134,6 +136,7 @@ class ComparisonPlots:
         )
 
     def _some(self, names: Sequence[str]) -> dict[str, Result]:
+        names = arguments.names("variants", names, self._found.baseline)
         for name in names:
             if name not in self._found.results:
                 raise unknown("variant", name, self._found.variants)
@@ -204,7 +207,12 @@ def span_of(scenario: Scenario, span: Span) -> tuple[float, float]:
     Raises:
         InputError: it does not lie within the run.
     """
-    begin, end = span[0] or 0.0, scenario.duration if span[1] is None else span[1]
+    try:
+        first, last = span
+    except (TypeError, ValueError):
+        raise arguments.expected("span", "begin and end in seconds, such as (0.1, 0.2)", span) from None
+    begin = 0.0 if first is None else arguments.number("span[0]", first)
+    end = scenario.duration if last is None else arguments.number("span[1]", last)
     if not 0 <= begin < end <= scenario.duration:
         raise InputError(f"--from and --to must lie in order within the run, 0 to {scenario.duration:g} s")
     return begin, end
@@ -212,6 +220,7 @@ def span_of(scenario: Scenario, span: Span) -> tuple[float, float]:
 
 def _check_replication(results: Iterable[Result], replication: int) -> None:
     """Refuses a replication that the results do not have."""
+    arguments.count("replication", replication)
     for result in results:
         count = result.manifest["replications"]
         if not 0 <= replication < count:
@@ -292,7 +301,7 @@ def _windows(results: Mapping[str, Result], replication: int) -> "Figure":
 def _cdf(every: Mapping[str, tuple[Scenario, Result]], metric: str, entity: str | None) -> "Figure":
     from celltrain.plots.distribution import cdf, values_of
 
-    if metric == DELAY:
+    if arguments.text("metric", metric) == DELAY:
         found = {name: (_delays(scenario, result, entity), "s") for name, (scenario, result) in every.items()}
         label = "time at the port"
     else:

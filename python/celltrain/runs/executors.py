@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Protocol, runtime_checkable
 
+from celltrain import arguments
 from celltrain.errors import InputError
 from celltrain.experiment import MAX_JOBS, checked_jobs
 from celltrain.runs.pool import threads
 from celltrain.runs.work import Batch, Done, work
 
-__all__ = ["Backend", "Cluster", "connect", "open_backend"]
+__all__ = ["Backend", "Cluster", "check_where", "connect", "open_backend"]
 
 LOCAL_SECONDS = 0.1
 """Time that a batch of a thread should take: long beside the cost of handing it out, short for people."""
@@ -53,6 +54,21 @@ class Backend:
     """Time that a batch should take."""
 
 
+def check_where(executor: object, progress: object) -> None:
+    """Makes sure, before anything runs, that runs can be made and followed so.
+
+    Raises:
+        InputError: one is no executor, or the other no function.
+    """
+    if executor is not None and not isinstance(executor, Executor | Cluster):
+        raise _no_executor(executor)
+    arguments.called("progress", progress)
+
+
+def _no_executor(given: object) -> InputError:
+    return arguments.expected("executor", "an executor or a dask.distributed.Client", given)
+
+
 @contextmanager
 def open_backend(
     executor: Executor | Cluster | None, jobs: int | None, most: int = MAX_JOBS
@@ -78,7 +94,7 @@ def open_backend(
     elif isinstance(executor, Cluster):
         yield _dask(executor)
     else:
-        raise TypeError(f"expected an executor or a dask.distributed.Client, not {type(executor).__name__}")
+        raise _no_executor(executor)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from celltrain.experiment import Progress, Task, drive
 from celltrain.folder import LEFT
 from celltrain.results import Record
 from celltrain.runs.entry import Entry, Held, Run
-from celltrain.runs.executors import Backend, Cluster, open_backend
+from celltrain.runs.executors import Backend, Cluster, check_where, open_backend
 from celltrain.runs.store import Store
 from celltrain.runs.work import Batch, Done, worker_version
 
@@ -115,6 +115,7 @@ def make_all(
     fail: Callable[[int, Defect], None],
 ) -> list[T | None]:
     """What `celltrain.experiment.attempt` does; `fail` hears of defects, with the places of their tasks."""
+    check_where(executor, progress)
     todo = list(tasks)
     results: list[T | None] = [None] * len(todo)
     agenda = _Listed(todo, store, fail)

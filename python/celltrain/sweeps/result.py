@@ -6,7 +6,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from celltrain import display, manifests, statistics
+from celltrain import arguments, display, manifests, statistics
 from celltrain.errors import Defect, unknown
 from celltrain.registry import RENAMED
 from celltrain.results import has_old_names, todays_names
@@ -53,7 +53,8 @@ class Sweep:
         Raises:
             InputError: the folder holds no complete sweep.
         """
-        return Sweep(Path(path), manifests.read_manifest(Path(path), KIND))
+        place = arguments.path("path", path)
+        return Sweep(place, manifests.read_manifest(place, KIND))
 
     @property
     def parameters(self) -> list[str]:

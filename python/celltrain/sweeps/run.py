@@ -12,12 +12,12 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
-from celltrain import _core, folder
+from celltrain import _core, arguments, folder
 from celltrain.errors import Defect, InputError
 from celltrain.experiment import MAX_RUNS, Progress
 from celltrain.results import provenance
 from celltrain.runs.entry import Entry, Held
-from celltrain.runs.executors import Cluster, open_backend
+from celltrain.runs.executors import Cluster, check_where, open_backend
 from celltrain.runs.making import make
 from celltrain.runs.store import Store
 from celltrain.scenario import Scenario
@@ -119,7 +119,9 @@ def run_plan(
         note: told what a user should know although it is no error.
         finish: writes more files into the folder before it is complete.
     """
-    if plan.most_runs > MAX_RUNS and not yes:
+    check_where(executor, progress)
+    confirmed = arguments.truth("yes", yes)
+    if plan.most_runs > MAX_RUNS and not confirmed:
         raise InputError(
             f"the sweep can need {plan.most_runs:,} runs ({plan.points:,} points), more than {MAX_RUNS:,}: "
             "confirm it with --yes, or yes=True"
@@ -218,7 +220,7 @@ def _manifest(
 def _place(out: str | PathLike[str] | None) -> Iterator[Path]:
     """The folder of the results; a temporary one is removed when an error leaves the block."""
     if out is not None:
-        yield Path(out)
+        yield arguments.path("out", out)
         return
     place = Path(mkdtemp(prefix="celltrain-"))
     try:

@@ -26,6 +26,7 @@ pub struct Params {
     pub drop_timer: Option<Duration>,
     /// Largest number of VCs that are red at a time. Without it there is no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
     pub red_limit: Option<u32>,
 }
 

@@ -45,6 +45,7 @@ pub struct Params {
     /// least 0.01. The source combines it with `gentle`.
     pub adaptive: bool,
     /// Number of cells in a typical frame: an idle time of so many cell times counts as one frame in the average.
+    #[schemars(range(min = 1))]
     pub typical_frame: u32,
     /// Occupancy from which all new frames are refused whatever the average; without it there is none.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -251,7 +251,7 @@ pub static PORT: &[Measure] = measures![Port:
     ("lost_dark", "lost in the dark", "", "cells", "lost on the link behind the port while it was dark", SUM_PORTS, OURS, LESS),
     ("held_back", "held back", "", "cells", "packets that the link behind the port held back, so that others could overtake them", SUM_PORTS, OURS, None),
     ("pauses", "pauses", "", "", "pauses that the switch behind the link asked for", SUM_PORTS, "IEEE 802.1Qbb", LESS),
-    ("paused", "time paused", "", "s", "time in which the switch behind the link let the port begin to send nothing", SUM_PORTS, "IEEE 802.1Qbb", LESS),
+    ("paused", "time paused", "", "s", "time from the arrival of each pause to that of its end: also while the port still sends the unit that the pause found in transmission, and while it has nothing to send", SUM_PORTS, "IEEE 802.1Qbb", LESS),
     ("locked", "locked", "", "", "1 if the port waits for the end of a pause at the end of the run that can never come, else 0", SUM_PORTS, OURS, LESS),
     ("frames_marked", "frames marked", "", "frames", "frames that got a congestion mark", SUM_PORTS, "RFC 3168", None),
     ("utilisation", "utilisation", "rho", "", "time in which the link was busy / T", "-", OURS, None),

@@ -33,7 +33,8 @@ const UNITS: u8 = 2;
 #[derive(Debug)]
 pub(super) struct Computed<F> {
     pub(super) fifo: F,
-    /// The longest sojourn since the window began, counted on arrival.
+    /// The longest sojourn since the window began, counted on arrival: of cells it says when the buffer was fullest. Of packets, most of
+    /// which are counted apart, it is only the bound below which [`Tally`] looks no further; their FIFO keeps the largest occupancy.
     pub(super) longest: Span,
     /// What leaves up to this time is certain to leave while the network runs on: its delays are counted when it is accepted.
     pub(super) runs_until: Time,

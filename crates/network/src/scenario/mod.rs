@@ -10,6 +10,7 @@ mod embed;
 mod error;
 mod graph;
 mod key;
+mod ranges;
 mod read;
 mod resolved;
 mod schema;
@@ -134,6 +135,7 @@ impl Scenario {
         notes.extend(graph.divided_flows(&self.spec));
         notes.extend(graph.pause_cycle());
         notes.extend(graph.ports_without_room());
+        notes.extend(graph.ports_that_refuse(&self.spec));
         Ok(notes)
     }
 

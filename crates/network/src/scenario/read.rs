@@ -13,12 +13,14 @@ use serde::{
 
 use super::{
     error::suggestion,
+    ranges,
+    schema::schema,
     tree::{KIND, Node, Origin, Table, Value},
 };
 
 /// Reads a `T` from a tree.
 pub(super) fn read<'a, T: Deserialize<'a>>(root: &'a Node) -> Result<T, Fault> {
-    T::deserialize(Reader(root)).map_err(|fault| fault.found_in(root.origin))
+    T::deserialize(Reader(root)).map_err(|fault| fault.found_in(root.origin).with_range(root))
 }
 
 /// What is wrong, where: the keys from the innermost outwards and the origin of the innermost value.
@@ -27,11 +29,36 @@ pub(super) struct Fault {
     pub(super) origin: Option<Origin>,
     keys: Vec<String>,
     pub(super) message: String,
+    /// If a whole number was expected, the largest that its type has. The message is then what was found.
+    whole: Option<i64>,
 }
 
 impl Fault {
     fn new(message: String) -> Self {
-        Self { origin: None, keys: Vec::new(), message }
+        Self { origin: None, keys: Vec::new(), message, whole: None }
+    }
+
+    /// Where a whole number was expected, says which ones the key takes. A type knows only its own range.
+    fn with_range(mut self, root: &Node) -> Self {
+        let Some(largest) = self.whole.take() else { return self };
+        let keys = self.keys.iter().rev().map(String::as_str);
+        // The schema would be a seventh of what a browser loads: there the range is left out.
+        let [least, most] = if cfg!(target_family = "wasm") {
+            [None; 2]
+        } else {
+            ranges::of_whole_number(&schema(), root, keys)
+        };
+        let range = match (least, most) {
+            (Some(least), Some(most)) if most == least => format!("the number {least}"),
+            (Some(least), Some(most)) => format!("a whole number from {least} to {most}"),
+            _ if self.message.parse().is_ok_and(|found: i64| found > largest) => {
+                format!("a whole number, {largest} at most")
+            }
+            (Some(least), None) => format!("a whole number, {least} or more"),
+            (None, _) => "a whole number".to_owned(),
+        };
+        self.message = format!("expected {range}, found {}", self.message);
+        self
     }
 
     /// The fault was found in the value from `origin`; keeps a deeper place.
@@ -67,15 +94,7 @@ impl de::Error for Fault {
     }
 
     fn invalid_type(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
-        let found = match found {
-            Unexpected::Map => "a table".to_owned(),
-            Unexpected::Seq => "an array".to_owned(),
-            Unexpected::Str(text) => format!("\"{text}\""),
-            Unexpected::Bool(value) => value.to_string(),
-            Unexpected::Signed(value) => value.to_string(),
-            Unexpected::Float(value) => value.to_string(),
-            other => other.to_string(),
-        };
+        let found = shown(found);
         let expected = match expected.to_string().as_str() {
             "a sequence" => "an array".to_owned(),
             other => other.to_owned(),
@@ -100,19 +119,32 @@ impl de::Error for Fault {
     }
 }
 
+/// What was found, as messages show it.
+fn shown(found: Unexpected<'_>) -> String {
+    match found {
+        Unexpected::Map => "a table".to_owned(),
+        Unexpected::Seq => "an array".to_owned(),
+        Unexpected::Str(text) => format!("\"{text}\""),
+        Unexpected::Bool(value) => value.to_string(),
+        Unexpected::Signed(value) => value.to_string(),
+        Unexpected::Float(value) => value.to_string(),
+        other => other.to_string(),
+    }
+}
+
 /// Reads one value.
 #[derive(Clone, Copy)]
 struct Reader<'a>(&'a Node);
 
-/// Reads whole numbers of one type, with its range in the error.
+/// Reads whole numbers of one type; [`Fault::with_range`] says which ones are expected.
 macro_rules! whole_numbers {
     ($($method:ident => $type:ty),*) => {$(
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
             // TOML's own numbers end at 2^63 - 1.
-            let max = i128::from(<$type>::MAX).min(i128::from(i64::MAX));
+            let max = i64::try_from(<$type>::MAX).unwrap_or(i64::MAX);
             match &self.0.value {
                 Value::Integer(value) if <$type>::try_from(*value).is_ok() => visitor.visit_i64(*value),
-                _ => self.mismatch(&format!("a whole number from {} to {max}", <$type>::MIN).as_str()),
+                _ => Err(self.no_whole_number(max)),
             }
         }
     )*};
@@ -121,6 +153,11 @@ macro_rules! whole_numbers {
 impl Reader<'_> {
     fn mismatch<T>(self, expected: &dyn Expected) -> Result<T, Fault> {
         Err(de::Error::invalid_type(self.unexpected(), expected))
+    }
+
+    /// The value is no whole number of a type that ends at `largest`.
+    fn no_whole_number(self, largest: i64) -> Fault {
+        Fault { whole: Some(largest), ..Fault::new(shown(self.unexpected())) }
     }
 
     fn unexpected(&self) -> Unexpected<'_> {

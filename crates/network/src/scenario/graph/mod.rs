@@ -10,6 +10,7 @@ mod links;
 mod losses;
 mod memory;
 mod overrides;
+mod passage;
 mod pauses;
 mod poll;
 mod ports;
@@ -179,6 +180,12 @@ impl Flow {
             u64::from(self.tcp.mss + IP_HEADER_BYTES + TCP_HEADER_BYTES + options)
         };
         self.traffic.packet().map_or_else(of_tcp, |packet| packet.0)
+    }
+
+    /// The octets of its shortest packet, headers and their usual options included: an ACK without data.
+    pub(crate) fn shortest_packet(&self) -> u64 {
+        let data = if self.traffic.uses_tcp() { u64::from(self.tcp.mss) } else { 0 };
+        self.full_packet() - data
     }
 
     /// The contract of its VC back: what it carries is as urgent as the data are, and nothing is guaranteed or policed.

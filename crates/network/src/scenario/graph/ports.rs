@@ -12,7 +12,7 @@ use celltrain_atm::{
     quantity::{Capacity, Unit},
     scheduler::{DisciplineName, Priority, ServiceTime},
 };
-use celltrain_engine::{quantity::Bytes, random::Randomness};
+use celltrain_engine::random::Randomness;
 
 use super::{
     super::{
@@ -260,36 +260,6 @@ impl Graph {
 }
 
 impl Graph {
-    /// A sentence about the first port with a buffer in bytes in which no full packet of a flow has room, and how many more there are.
-    pub(in crate::scenario) fn ports_without_room(&self) -> Option<String> {
-        let least_room = |port: &Link| {
-            let limits = [port.buffer, port.vc_buffer].into_iter();
-            limits.filter(|limit| limit.unit() == Some(Unit::Bytes)).min_by_key(|limit| limit.units())
-        };
-        let mut found = BTreeMap::new();
-        for flow in &self.flows {
-            let [there, _] = flow.hops();
-            for link in there {
-                if let Some(room) = least_room(&self.links[link])
-                    && room.units() < flow.full_packet()
-                {
-                    found.entry(link).or_insert((room, flow));
-                }
-            }
-        }
-        let (&link, &(room, flow)) = found.first_key_value()?;
-        let (port, size, flow) = (self.link_name(link), Bytes(flow.full_packet()), &flow.name);
-        let others = match found.len() - 1 {
-            0 => String::new(),
-            1 => ", and so it is at another port".to_owned(),
-            more => format!(", and so it is at {more} other ports"),
-        };
-        Some(format!(
-            "the buffer of the port \"{port}\", {room}, has no room for a full packet of flow \"{flow}\", {size}: it discards all of \
-             these{others}"
-        ))
-    }
-
     /// A sentence for each choice of what divides a port among its VCs where packets are sprayed.
     pub(in crate::scenario) fn divided_flows(&self, spec: &Spec) -> Vec<String> {
         let sprayed = self.flows.iter().filter(|flow| flow.is_sprayed());
@@ -342,21 +312,26 @@ const SHARED_DISCIPLINES: [DisciplineName; 2] = [DisciplineName::Fifo, Disciplin
 
 /// A VC that crosses a link: the number of its flow, twice, and one more if it is the VC back.
 #[derive(Debug, Clone, Copy)]
-struct Crossing(u32);
+pub(super) struct Crossing(u32);
 
 impl Crossing {
     fn new(flow: usize, back: bool) -> Self {
         Self(u32::try_from(2 * flow).expect("there are no more than MAX_FLOWS flows") + u32::from(back))
     }
 
-    fn contract(self, flows: &[Flow]) -> Contract {
-        let flow = &flows[self.0 as usize / 2];
-        if self.0.is_multiple_of(2) { (*flow.contract).clone() } else { flow.back_contract() }
+    /// The flow, and whether it is the VC back.
+    pub(super) fn of(self, flows: &[Flow]) -> (&Flow, bool) {
+        (&flows[self.0 as usize / 2], !self.0.is_multiple_of(2))
+    }
+
+    pub(super) fn contract(self, flows: &[Flow]) -> Contract {
+        let (flow, back) = self.of(flows);
+        if back { flow.back_contract() } else { (*flow.contract).clone() }
     }
 }
 
 /// The VCs that cross each link.
-fn crossing(links: usize, flows: &[Flow]) -> Vec<Vec<Crossing>> {
+pub(super) fn crossing(links: usize, flows: &[Flow]) -> Vec<Vec<Crossing>> {
     let mut crossing = vec![Vec::new(); links];
     for (index, flow) in flows.iter().enumerate().filter(|(index, flow)| flow.circuit == *index) {
         let [there, back] = flow.hops();

@@ -1,0 +1,163 @@
+//! Whether ports let the frames of flows pass at all.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use celltrain_atm::{
+    Cell,
+    buffer::{BufferPolicy, Policy, PolicyName, PortContext, Reason, Snapshot, Verdict},
+    cell::Ecn,
+    contract::Contract,
+    quantity::{Capacity, Unit},
+    with_policy,
+};
+use celltrain_engine::{Time, quantity::Bytes, random::Randomness, time::SECOND};
+
+use super::{
+    super::spec::{Framing, NodeKind, Spec},
+    Flow, Graph, Link,
+    ports::{Crossing, crossing, place},
+};
+
+/// How many frames a policy is asked about: some give way only after they have refused one.
+const ASKED: u32 = 4;
+
+/// What may have too little space for a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Space {
+    Buffer,
+    /// The part of the buffer that a VC may take.
+    OfVc,
+    /// The memory that the ports of a switch share.
+    Memory,
+}
+
+/// The smallest limit in bytes to what a port holds.
+fn least_space(port: &Link) -> Option<(Space, Capacity)> {
+    let memory = port.memory.as_ref().map(|memory| (Space::Memory, memory.size));
+    let limits = [(Space::Buffer, port.buffer), (Space::OfVc, port.vc_buffer)].into_iter().chain(memory);
+    limits.filter(|(_, limit)| limit.unit() == Some(Unit::Bytes)).min_by_key(|(_, limit)| limit.units())
+}
+
+/// The end of a sentence about one port of several.
+fn and_at_others(others: usize) -> String {
+    match others {
+        0 => String::new(),
+        1 => ", and so it is at another port".to_owned(),
+        more => format!(", and so it is at {more} other ports"),
+    }
+}
+
+impl Graph {
+    /// A sentence about the first port with a limit in bytes in which no full packet of a flow has room, and how many more there are.
+    pub(in crate::scenario) fn ports_without_room(&self) -> Option<String> {
+        let mut found = BTreeMap::new();
+        for flow in &self.flows {
+            let [there, _] = flow.hops();
+            for link in there {
+                if let Some((space, room)) = least_space(&self.links[link])
+                    && room.units() < flow.full_packet()
+                {
+                    found.entry(link).or_insert((space, room, flow));
+                }
+            }
+        }
+        let (&link, &(space, room, flow)) = found.first_key_value()?;
+        let (port, size, flow) = (self.link_name(link), Bytes(flow.full_packet()), &flow.name);
+        let what = match space {
+            Space::Buffer => format!("the buffer of the port \"{port}\""),
+            Space::OfVc => format!("what a VC may take of the buffer of the port \"{port}\" (vc-buffer)"),
+            Space::Memory => {
+                format!("the memory of the switch of the port \"{port}\" (switch.memory.size)")
+            }
+        };
+        let others = and_at_others(found.len() - 1);
+        Some(format!(
+            "{what}, {room}, has no room for a full packet of flow \"{flow}\", {size}: the port discards all of these{others}"
+        ))
+    }
+
+    /// A sentence about the first port whose policy refuses all frames of a flow, also while the buffer is empty, and how many more there
+    /// are. It is no error: with marks the same level marks everything, and a sweep may end there.
+    pub(in crate::scenario) fn ports_that_refuse(&self, spec: &Spec) -> Option<String> {
+        let of_switch = |link: &Link| self.nodes[link.from].kind == NodeKind::Switch;
+        let ports = std::iter::zip(&self.links, crossing(self.links.len(), &self.flows)).enumerate();
+        let found: Vec<_> = ports
+            .filter(|(_, (port, _))| of_switch(port))
+            .filter_map(|(link, (port, vcs))| Some((link, self.refused(spec, port, &vcs)?)))
+            .collect();
+        let &(link, vc) = found.first()?;
+        let (name, port) = (self.link_name(link), &self.links[link]);
+        let (flow, back) = vc.of(&self.flows);
+        let policy = port.discard.policy.name();
+        let key = place(spec, &self.nodes, port, "discard", |port| port.discard.is_some());
+        let levels = port.discard.levels().into_iter();
+        let zero = levels.filter(|(_, level)| level.cells(port.buffer.units()) == Ok(0));
+        let zero: Vec<_> = zero.map(|(key, level)| format!("{key} = \"{level}\"")).collect();
+        let with = match port.discard.policy {
+            PolicyName::Script => "this rule".to_owned(),
+            _ if zero.is_empty() => "these parameters".to_owned(),
+            _ => zero.join(" and "),
+        };
+        let path = if back { " on the reverse path" } else { "" };
+        let others = and_at_others(found.len() - 1);
+        Some(format!(
+            "{key}.{policy}: with {with} the policy refuses every frame of flow \"{}\"{path} at the port \"{name}\", also while the buffer is \
+             empty{others}",
+            flow.name
+        ))
+    }
+
+    /// The first of the VCs that cross a port of which its policy refuses everything.
+    fn refused(&self, spec: &Spec, port: &Link, vcs: &[Crossing]) -> Option<Crossing> {
+        // VCs that are alike are asked about once.
+        let mut asked = BTreeSet::new();
+        vcs.iter().copied().find(|vc| {
+            let (flow, back) = vc.of(&self.flows);
+            let Some(cell) = first_cell(spec, port, flow, back) else { return false };
+            let contract = vc.contract(&self.flows);
+            let rate = contract.mcr.map(|rate| rate.0.0);
+            let alike = (cell.length, cell.octets, cell.clp, cell.ecn != Ecn::NotCapable);
+            asked.insert((alike, contract.weight, contract.mfs, rate)) && refuses(port, &contract, cell)
+        })
+    }
+}
+
+/// The first cell of a frame of a flow as it comes to a port, or the packet; none if its VC back carries no frames.
+fn first_cell(spec: &Spec, port: &Link, flow: &Flow, back: bool) -> Option<Cell> {
+    let tcp = flow.traffic.uses_tcp();
+    let frame = flow.traffic.frame().filter(|_| flow.traffic.packet().is_none());
+    let octets = if back { flow.shortest_packet() } else { flow.full_packet() };
+    let cells = frame.map_or_else(|| spec.aal5.cells(octets), u64::from);
+    let (length, octets) = match port.framing {
+        Framing::Cells => (u16::try_from(cells).ok()?, 0),
+        Framing::Packets => (1, u32::try_from(octets).ok()?),
+    };
+    let ecn = if tcp && flow.tcp.ecn { Ecn::Capable } else { Ecn::NotCapable };
+    (tcp || !back).then(|| Cell { length, octets, clp: flow.contract.clp && !back, ecn, ..Cell::default() })
+}
+
+/// Whether the policy of a port refuses each frame that begins with `cell` while there is nothing else in the buffer.
+fn refuses(port: &Link, contract: &Contract, cell: Cell) -> bool {
+    let context = PortContext {
+        capacity: port.buffer.units(),
+        unit: port.buffer.1,
+        rate: port.rate,
+        vcs: std::slice::from_ref(contract),
+        generator: Randomness { seed: 0, replication: 0 }.named("check"),
+    };
+    let Ok(mut policy) = Policy::new(&port.discard, &context) else { return false };
+    let empty = Snapshot { packets: cell.octets > 0, ..Snapshot::of(context.capacity, &[0]) };
+    with_policy!(&mut policy, policy => {
+        (0..ASKED).all(|frame| refuses_frame(policy, Cell { frame, ..cell }, &empty))
+    })
+}
+
+/// Whether a policy refuses a frame by its first cell, which finds the port in the state `empty`; it sees the last one too.
+fn refuses_frame<P: BufferPolicy>(policy: &mut P, cell: Cell, empty: &Snapshot) -> bool {
+    let now = Time::from(cell.frame) * SECOND;
+    let verdict = policy.on_arrival(&cell, &empty.view(true), now);
+    if cell.length > 1 {
+        policy.on_arrival(&Cell { position: cell.length - 1, ..cell }, &empty.view(false), now);
+    }
+    matches!(verdict, Verdict::Discard(reason) if reason != Reason::BufferFull)
+}

@@ -1,0 +1,175 @@
+//! Notes about ports that let nothing of a flow pass: they have no room for it, or their policies refuse it.
+
+use celltrain_network::{Experiment, Options, RunResult, scenario::Scenario, table::Column};
+
+fn scenario(tables: &str) -> Scenario {
+    let text = format!("schema = 1\nname = \"passage\"\nduration = \"60 ms\"\n{tables}");
+    Scenario::from_toml(&text, "test.toml", &[]).unwrap()
+}
+
+fn notes(tables: &str) -> Vec<String> {
+    scenario(tables).notes().unwrap()
+}
+
+fn run(tables: &str) -> RunResult {
+    Experiment::new(&scenario(tables)).unwrap().run(1, 0, Options::default(), &mut || false).unwrap()
+}
+
+/// The frames of all flows that arrived.
+fn delivered(result: &RunResult) -> u64 {
+    let columns = result.flows.columns();
+    let (_, _, column) = columns.iter().find(|column| column.0 == "frames_delivered").unwrap();
+    let Column::Count(counts) = column else { panic!("frames are counted") };
+    counts.iter().sum()
+}
+
+/// A buffer in bytes may be smaller than the packets that cross it.
+#[test]
+fn a_buffer_without_room_for_a_packet_is_noted() {
+    let noted = |buffer: &str, traffic: &str| {
+        let tables = format!(
+            "topology = {{ kind = \"n-source\", sources = 2 }}\nlink.framing = \"packets\"\nswitch.buffer = \"{buffer}\"\n{traffic}"
+        );
+        notes(&tables)
+    };
+    let cbr = "traffic = { kind = \"cbr\", rate = \"1 Mbit/s\", packet = \"700 B\" }";
+    let found = noted("699 B", cbr);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(
+        found[0].contains("\"switch1 > switch2\", 699 B, has no room for a full packet of flow \"1\", 700 B"),
+        "{found:?}"
+    );
+    assert!(found[0].ends_with("at 2 other ports"), "{found:?}");
+    assert!(noted("1499 B", "")[0].contains(", 1500 B"));
+    // Time stamps take twelve bytes of every packet.
+    assert!(noted("1511 B", "tcp.timestamps = true")[0].contains(", 1512 B"));
+    for (buffer, traffic) in [
+        ("700 B", cbr),
+        ("1500 B", ""),
+        ("1512 B", "tcp.timestamps = true"),
+        ("1 packets", ""),
+        ("unlimited", ""),
+    ] {
+        assert_eq!(noted(buffer, traffic), [""; 0], "{buffer}");
+    }
+}
+
+/// What limits a port may also be what a VC may take of its buffer, or the memory that it shares.
+#[test]
+fn what_has_no_room_for_a_packet_is_named() {
+    let with = |switch: &str| {
+        let switch = format!(
+            "topology = {{ kind = \"n-source\", sources = 2 }}\nlink.framing = \"packets\"\n[switch]\n{switch}\n"
+        );
+        let found = notes(&switch);
+        assert_eq!(found.is_empty(), delivered(&run(&switch)) > 0, "{found:?}");
+        found
+    };
+    let of_vc = with("buffer = \"9 kB\"\nvc-buffer = \"1499 B\"");
+    let expected = "what a VC may take of the buffer of the port \"switch1 > switch2\" (vc-buffer), 1499 B, has no room for a full packet of \
+        flow \"1\", 1500 B: the port discards all of these, and so it is at 2 other ports";
+    assert_eq!(of_vc, [expected]);
+    let memory = with("buffer = \"unlimited\"\nmemory.size = \"1499 B\"");
+    let expected = "the memory of the switch of the port \"switch1 > switch2\" (switch.memory.size), 1499 B, has no room for a full packet \
+        of flow \"1\", 1500 B: the port discards all of these, and so it is at 2 other ports";
+    assert_eq!(memory, [expected]);
+    // The smallest of them is named.
+    assert!(with("buffer = \"1400 B\"\nmemory.size = \"1450 B\"")[0].starts_with("the buffer of the port"));
+    assert!(with("buffer = \"1450 B\"\nmemory.size = \"1400 B\"")[0].starts_with("the memory of the switch"));
+    assert!(with("buffer = \"1450 B\"\nvc-buffer = \"1400 B\"")[0].starts_with("what a VC may take"));
+    assert_eq!(with("buffer = \"9 kB\"\nvc-buffer = \"1500 B\""), [""; 0]);
+    assert_eq!(with("buffer = \"unlimited\"\nmemory.size = \"1500 B\""), [""; 0]);
+    assert_eq!(with("buffer = \"unlimited\"\nmemory.size = \"8 packets\""), [""; 0]);
+}
+
+/// A policy with the given parameters, at switches that frames of three cells cross.
+fn refusing(policy: &str, parameters: &str, more: &str) -> String {
+    let discard = format!("discard = {{ policy = \"{policy}\", {policy} = {{ {parameters} }} }}");
+    format!(
+        "traffic = {{ kind = \"cbr\", rate = \"2 Mbit/s\", frame = 3 }}\n{more}\n\
+         topology = {{ kind = \"n-source\", sources = 1 }}\nswitch = {{ buffer = \"20 cells\", {discard} }}\n"
+    )
+}
+
+#[test]
+fn a_policy_that_refuses_everything_is_noted_and_no_other() {
+    let low_priority = "vc.clp = true";
+    for (policy, parameters, more, refuses) in [
+        ("epd", "threshold = \"0 cells\"", "", true),
+        ("epd", "threshold = \"0 %\"", "", true),
+        ("epd", "threshold = \"1 cells\"", "", false),
+        ("espd", "low = \"0 %\", high = \"0 %\"", "", true),
+        ("espd", "low = \"0 %\", high = \"1 cells\"", "", false),
+        ("espd-original", "low = \"0 %\", high = \"0 %\"", "", true),
+        ("espd-original", "low = \"0 %\", high = \"0 %\", drop-timer = \"1 ms\"", "", true),
+        ("double-epd", "low = \"0 %\"", "", false),
+        ("double-epd", "low = \"0 %\"", low_priority, true),
+        ("double-epd", "low = \"0 %\", high = \"0 %\"", "", true),
+        ("per-vc", "low = \"0 %\", high = \"0 %\"", "", false),
+        ("per-vc", "low = \"0 %\"", low_priority, true),
+        ("selective-drop", "threshold = \"0 %\", scale = 0", "", false),
+        ("fba", "threshold = \"0 %\", scale = 0", "", false),
+        ("wba", "threshold = \"0 %\", scale = 0", low_priority, false),
+        ("dfba", "low = \"0 %\"", "", false),
+        ("dfba", "low = \"0 %\"", low_priority, true),
+        ("dfba", "low = \"0 %\", high = \"0 %\"", "", true),
+        ("red", "min = \"0 %\"", "", false),
+        ("red", "min = \"0 %\", max = \"0 %\"", "", true),
+        ("red", "epd = \"0 %\"", "", true),
+        ("dynamic-threshold", "alpha = 0.01", "", false),
+        ("epd-per-vc", "threshold = \"0 %\"", "", true),
+        ("virtual-queuing", "threshold = \"0 %\"", "", true),
+        ("improved-virtual-queuing", "threshold = \"0 %\"", "", true),
+        ("epd-push-out", "threshold = \"0 %\", until = \"threshold\"", "", true),
+        ("script", "rule = \"false\"", "", true),
+        ("script", "rule = \"refused\"", "", false),
+        ("script", "rule = \"!last && occupancy < high\"", "", false),
+        ("script", "rule = \"low_priority\"", "", true),
+        ("script", "rule = \"low_priority\"", low_priority, false),
+    ] {
+        let tables = refusing(policy, parameters, more);
+        let found = notes(&tables);
+        assert_eq!(found.len(), usize::from(refuses), "{policy}, {parameters}, {more}: {found:?}");
+        let frames = delivered(&run(&tables));
+        assert_eq!(frames == 0, refuses, "{policy}, {parameters}, {more}: {frames} frames arrived");
+    }
+}
+
+#[test]
+fn the_note_names_key_flow_and_port() {
+    let found = notes(&refusing("double-epd", "low = \"0 cells\", high = \"0 %\"", ""));
+    let expected = "switch.discard.double-epd: with low = \"0 cells\" and high = \"0 %\" the policy refuses every frame of flow \"1\" at the \
+        port \"switch1 > switch2\", also while the buffer is empty, and so it is at another port";
+    assert_eq!(found, [expected]);
+    let back = "topology = { kind = \"n-source\", sources = 2 }\n[[port]]\nfrom = \"switch2\"\nto = \"switch1\"\n\
+        discard = { policy = \"epd\", epd.threshold = \"0 cells\" }\n";
+    let expected = "port.0.discard.epd: with threshold = \"0 cells\" the policy refuses every frame of flow \"1\" on the reverse path at the \
+        port \"switch2 > switch1\", also while the buffer is empty";
+    assert_eq!(notes(back), [expected]);
+    assert!(
+        notes(&refusing("script", "rule = \"false\"", ""))[0]
+            .starts_with("switch.discard.script: with this rule the policy")
+    );
+}
+
+/// A level of 0 has a use: everything is marked.
+#[test]
+fn a_policy_that_marks_everything_lets_it_pass() {
+    let tables = "topology = { kind = \"n-source\", sources = 2 }\ntcp.ecn = true\n\
+        switch.discard = { policy = \"epd\", epd = { threshold = \"0 cells\", ecn = true } }\n";
+    assert_eq!(notes(tables), [""; 0]);
+    assert!(delivered(&run(tables)) > 0);
+    assert_eq!(notes(&tables.replace("tcp.ecn = true", "")).len(), 1);
+    // Single cells have no frame that could be refused before its end mark.
+    let single = refusing("espd", "low = \"0 %\", high = \"0 %\"", "").replace("frame = 3", "frame = 1");
+    assert_eq!(notes(&single), [""; 0]);
+    assert!(delivered(&run(&single)) > 0);
+}
+
+#[test]
+fn packets_are_refused_as_frames_are() {
+    let tables = "topology = { kind = \"n-source\", sources = 2 }\nlink.framing = \"packets\"\n\
+        switch = { buffer = \"9 packets\", discard = { policy = \"espd\", espd = { low = \"0 %\", high = \"0 %\" } } }\n";
+    assert!(notes(tables)[0].contains("refuses every frame of flow \"1\" at the port \"switch1 > switch2\""));
+    assert_eq!(delivered(&run(tables)), 0);
+}

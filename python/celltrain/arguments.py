@@ -1,0 +1,128 @@
+"""Arguments of the Python API: each is what is expected under its name, or an error says what was given.
+
+Without these checks a wrong type would be an error from deep inside, which names no parameter.
+"""
+
+import math
+import os
+from collections.abc import Iterable, Mapping
+from operator import index
+from pathlib import Path
+from typing import Any
+
+from celltrain.errors import InputError
+
+__all__ = [
+    "called",
+    "claimed",
+    "count",
+    "expected",
+    "mapping",
+    "names",
+    "number",
+    "pairs",
+    "part",
+    "path",
+    "text",
+    "truth",
+]
+
+
+def expected(name: str, what: str, value: object) -> InputError:
+    """The error for an argument that is not what it should be."""
+    return InputError(f"{name}: expected {what}, not {value!r}")
+
+
+def truth(name: str, value: object) -> bool:
+    """True or False."""
+    # Those of numpy are what comparisons of its numbers give.
+    if not isinstance(value, bool) and type(value).__name__ not in ("bool", "bool_"):
+        raise expected(name, "True or False", value)
+    return bool(value)
+
+
+def text(name: str, value: object) -> str:
+    """A text."""
+    if not isinstance(value, str):
+        raise expected(name, "text", value)
+    return value
+
+
+def names(name: str, value: object, example: str) -> tuple[str, ...]:
+    """Some names. A single text is refused: each of its letters would be taken as a name."""
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise expected(name, f"a list of names such as [{example!r}]", value)
+    return tuple(text(f"{name}[{place}]", one) for place, one in enumerate(value))
+
+
+def path(name: str, value: object) -> Path:
+    """The path of a file or folder."""
+    if not isinstance(value, str | os.PathLike):
+        raise expected(name, "a path", value)
+    return Path(value)
+
+
+def mapping(name: str, value: object, example: str) -> Mapping[Any, Any]:
+    """A dictionary."""
+    if not isinstance(value, Mapping):
+        raise expected(name, f"a dictionary such as {example}", value)
+    return value
+
+
+def pairs(name: str, value: object) -> list[tuple[str, str]]:
+    """Pairs of keys and values as TOML text; a dictionary of them will do."""
+    given = value.items() if isinstance(value, Mapping) else value
+    wanted = 'pairs of text such as [("seed", "7")]'
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise expected(name, wanted, value)
+    found = []
+    for pair in given:
+        match pair:
+            case (str() as key, str() as one):
+                found.append((key, one))
+            case _:
+                raise expected(name, wanted, pair)
+    return found
+
+
+def count(name: str, value: object) -> int:
+    """A whole number, 0 or more."""
+    try:
+        number = index(value)  # type: ignore[arg-type]  # whatever is none raises
+    except TypeError:
+        number = -1
+    if number < 0:
+        raise expected(name, "a whole number, 0 or more", value)
+    return number
+
+
+def number(name: str, value: object) -> float:
+    """A number; those of numpy will do."""
+    try:
+        found = math.nan if isinstance(value, str) else float(value)  # type: ignore[arg-type]  # else it raises
+    except (TypeError, ValueError):
+        found = math.nan
+    if math.isnan(found):
+        raise expected(name, "a number", value)
+    return found
+
+
+def part(name: str, value: object) -> float:
+    """A number between 0 and 1."""
+    if not 0 < (found := number(name, value)) < 1:
+        raise expected(name, "a number between 0 and 1", value)
+    return found
+
+
+def called(name: str, value: object) -> None:
+    """Something that can be called, or None."""
+    if value is not None and not callable(value):
+        raise expected(name, "a function", value)
+
+
+def claimed(name: str, value: object) -> None:
+    """A results folder that was claimed, or None."""
+    from celltrain.folder import Folder
+
+    if value is not None and not isinstance(value, Folder):
+        raise expected(name, "a folder as celltrain.folder.claim gives it", value)

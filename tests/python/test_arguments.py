@@ -1,0 +1,154 @@
+"""Arguments of the Python API: one that cannot be used is named, with what is expected in its place."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import celltrain as ct
+from conftest import SMALL
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+    from _pytest.mark import ParameterSet
+
+GRID = {"switch.buffer": ["100 cells", "200 cells"]}
+
+
+class Wrong:
+    """A value that nothing takes."""
+
+    def __repr__(self) -> str:
+        return "<wrong>"
+
+
+def _functions() -> Iterator[tuple[Callable[..., Any], Mapping[str, Any]]]:
+    scenario = ct.Scenario.from_toml(SMALL)
+    yield ct.run, {"scenario": scenario, "replications": 1}
+    yield ct.compare, {"scenario": scenario, "variants": ["epd", "ppd"], "replications": 1}
+    yield ct.sweep, {"scenario": scenario, "grid": GRID, "zip": None, "replications": 1}
+    yield ct.reproduce, {"paper": "espd", "tables": ["1"], "replications": 1}
+    yield ct.load, {"path": "scenario.toml"}
+    yield ct.read, {"path": "results"}
+    yield ct.collect, {"pattern": "results"}
+    yield ct.Result.read, {"path": "results"}
+    yield ct.Comparison.read, {"path": "results"}
+    yield ct.Sweep.read, {"path": "results"}
+    yield ct.PaperResults.read, {"path": "results"}
+    yield ct.Scenario, {}
+    yield ct.Scenario.from_toml, {"text": SMALL}
+    yield ct.Scenario.from_dict, {"settings": scenario.to_dict()}
+
+
+def _parameters() -> Iterator[ParameterSet]:
+    for function, others in _functions():
+        for name in inspect.signature(function).parameters:
+            yield pytest.param(function, others, name, id=f"{function.__qualname__}-{name}")
+
+
+@pytest.mark.parametrize(("function", "others", "name"), [*_parameters()])
+def test_an_argument_of_a_wrong_type_is_named(
+    function: Callable[..., Any], others: Mapping[str, Any], name: str
+) -> None:
+    known = rf"\b{name.replace('_', '[-_]')}\b"
+    with pytest.raises(ct.InputError, match=known) as error:
+        function(**{**others, name: Wrong()})
+    assert "expected" in str(error.value) or "names parameters" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"trace": "no"}, r"trace: expected True or False, not 'no'"),
+        ({"events": 1}, r"events: expected True or False, not 1"),
+        ({"progress": "bar"}, r"progress: expected a function, not 'bar'"),
+        ({"pcap": "src1"}, r"pcap: expected a list of names such as \['src1'\], not 'src1'"),
+        ({"pcap": ["src1", 2]}, r"pcap\[1\]: expected text, not 2"),
+        ({"cell_pcap": "all"}, r"cell_pcap: expected a list of names such as .*, not 'all'"),
+        (
+            {"folder": "results"},
+            r"folder: expected a folder as .*, not 'results'",
+        ),
+        (
+            {"executor": "localhost:8786"},
+            r"executor: expected an executor or a .*, not ",
+        ),
+    ],
+)
+def test_an_error_says_what_is_expected_and_what_was_given(
+    scenario: ct.Scenario, given: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(ct.InputError, match=said):
+        ct.run(scenario, replications=1, **given)
+
+
+@pytest.mark.parametrize("name", ["tables", "figures", "stacks", "candidates"])
+def test_one_name_is_not_taken_letter_by_letter(name: str) -> None:
+    wrong: dict[str, Any] = {name: "12"}
+    with pytest.raises(ct.InputError, match=rf"{name}: expected a list of names such as \["):
+        ct.reproduce("espd", **wrong)
+
+
+def test_variants_are_named_where_they_are_wrong(scenario: ct.Scenario) -> None:
+    for variants, said in (
+        ("epd,ppd", r"variants: expected a list"),
+        (["epd", 2], r"variants\[1\]: expected text, not 2"),
+        ({"a": {}, "b": 2}, r"variants\['b'\]: expected a dictionary such as .*, not 2"),
+    ):
+        with pytest.raises(ct.InputError, match=said):
+            ct.compare(scenario, variants)  # type: ignore[arg-type]
+
+
+def test_settings_are_named_where_they_are_wrong(scenario: ct.Scenario) -> None:
+    for settings, said in (
+        (3, "settings: expected a dictionary"),
+        ({3: 4}, "a key of settings: expected text"),
+    ):
+        with pytest.raises(ct.InputError, match=said):
+            scenario.with_(settings)  # type: ignore[arg-type]
+    for pairs in (3, [3], "seed=7", [("seed", 7)]):
+        with pytest.raises(ct.InputError, match="settings: expected pairs of text"):
+            scenario.with_text(pairs)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"tcp\.mss: a setting is text"):
+        scenario.with_(tcp__mss=Wrong())
+
+
+def test_methods_of_results_name_what_is_wrong(scenario: ct.Scenario, tmp_path: Path) -> None:
+    result: Any = ct.run(scenario, replications=2)
+    compared: Any = ct.compare(scenario, ["epd", "ppd"], replications=2)
+    calls: list[tuple[Callable[[], object], str]] = [
+        (lambda: result.estimate(["goodput"]), r"metric: expected text, not \['goodput'\]"),
+        (lambda: result.estimate("goodput", "95 %"), "confidence: expected a number, not '95 %'"),
+        (lambda: result.estimate("goodput", 95), "confidence: expected a number between 0 and 1, not 95"),
+        (lambda: result.fairness(["1"]), "reference: expected a dictionary"),
+        (lambda: result.fairness({"1": "x"}), r"reference\['1'\]: expected a number, not 'x'"),
+        (lambda: result.by_flow("x"), "most: expected a whole number"),
+        (lambda: result.to_pandas(3), "frame: expected a name, not 3"),
+        (lambda: result.write(3), "path: expected a path, not 3"),
+        (lambda: result.write(tmp_path / "a", formats="csv"), "formats: expected a list of names"),
+        (lambda: result.write(tmp_path / "a", overwrite="no"), "overwrite: expected True or False"),
+        (lambda: compared.estimate("epd", 3), "measure: expected text, not 3"),
+        (lambda: compared.difference(3, "goodput"), "variant: expected text, not 3"),
+        (lambda: compared.write(3), "path: expected a path, not 3"),
+        (lambda: result.plot.queue(span=3), "span: expected begin and end in seconds"),
+        (lambda: result.plot.queue(span=("a", 1)), r"span\[0\]: expected a number, not 'a'"),
+        (lambda: result.plot.windows("x"), "replication: expected a whole number"),
+        (lambda: result.plot.cdf(3), "metric: expected text, not 3"),
+        (lambda: compared.plot.compare("goodput"), "measures: expected a list of names"),
+        (lambda: compared.plot.queue(variants="epd"), "variants: expected a list of names"),
+    ]
+    for call, said in calls:
+        with pytest.raises(ct.InputError, match=said):
+            call()
+    assert not (tmp_path / "a").exists()
+
+
+def test_values_of_numpy_are_taken(scenario: ct.Scenario) -> None:
+    found = ct.run(scenario, replications=np.int64(2), trace=np.bool_(True))  # type: ignore[arg-type]
+    assert not found.series.is_empty()
+    assert found.estimate("goodput", np.float32(0.5)).half_width is not None  # type: ignore[arg-type]
