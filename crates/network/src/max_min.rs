@@ -6,6 +6,8 @@
 //! fairness over the rates that respect the minima), or gets its share of the rest on top of it ([`max_min_above_minima`]).
 //! ATM Forum TM 4.0 names both among its examples of fairness: the larger of MCR and share, and MCR plus equal share.
 
+use std::collections::BTreeSet;
+
 use thiserror::Error;
 
 /// A flow: the links on its way and what it asks for.
@@ -61,7 +63,7 @@ const ROUNDING: f64 = 1e-12;
 /// A problem that has no answer; the message names the link or the flow.
 pub fn max_min(capacities: &[f64], flows: &[Flow]) -> Result<Vec<f64>, MaxMinError> {
     check(capacities, flows)?;
-    let mut filling = Filling { capacities, flows, rates: vec![None; flows.len()] };
+    let mut filling = Filling::new(capacities, flows);
     let mut level = 0.0;
     while let Some((next, stop)) = filling.next_stop() {
         // Rounding may put a link that fills at the same time as the one before a little below it.
@@ -78,10 +80,9 @@ pub fn max_min(capacities: &[f64], flows: &[Flow]) -> Result<Vec<f64>, MaxMinErr
 /// As [`max_min`].
 pub fn max_min_above_minima(capacities: &[f64], flows: &[Flow]) -> Result<Vec<f64>, MaxMinError> {
     check(capacities, flows)?;
-    let promised =
-        |link| flows.iter().filter(move |flow| flow.route.contains(&link)).map(|flow| flow.minimum);
-    let rest = |(link, capacity)| f64::max(capacity - promised(link).sum::<f64>(), 0.0);
-    let rest: Vec<_> = capacities.iter().copied().enumerate().map(rest).collect();
+    let minima = minima(capacities.len(), flows);
+    let rest = capacities.iter().zip(minima).map(|(capacity, minima)| f64::max(capacity - minima, 0.0));
+    let rest: Vec<_> = rest.collect();
     let above = |flow: &Flow| Flow {
         minimum: 0.0,
         demand: flow.demand.map(|demand| demand - flow.minimum),
@@ -100,45 +101,78 @@ enum Stop {
     Flow(usize),
 }
 
+/// A network whose rates rise. A stop changes what is known of the links that the flows concerned cross, and of no other.
 struct Filling<'a> {
     capacities: &'a [f64],
     flows: &'a [Flow],
     /// The rates of the flows that have stopped.
     rates: Vec<Option<f64>>,
+    /// The flows that cross each link, in their order.
+    crossing: Vec<Vec<usize>>,
+    /// Those of them that rise, in the order in which they begin to: those with the lowest minimum first.
+    rising: Vec<Vec<usize>>,
+    /// The level at which each link is full; `None` if no rising flow crosses it.
+    full: Vec<Option<f64>>,
+    /// The stops to come, by level and then by number: those of links first.
+    stops: BTreeSet<(i64, usize)>,
 }
 
-impl Filling<'_> {
-    /// The next stop and the level, rate over weight, at which it comes.
-    fn next_stop(&self) -> Option<(f64, Stop)> {
-        let links =
-            (0..self.capacities.len()).filter_map(|link| Some((self.fills_at(link)?, Stop::Link(link))));
-        let flows = self.rising(|_| true).filter_map(|number| {
-            let flow = &self.flows[number];
-            Some((flow.demand? / flow.weight, Stop::Flow(number)))
-        });
-        links.chain(flows).min_by(|one, other| one.0.total_cmp(&other.0))
+impl<'a> Filling<'a> {
+    fn new(capacities: &'a [f64], flows: &'a [Flow]) -> Self {
+        let crossing = crossing(capacities.len(), flows);
+        let mut rising = crossing.clone();
+        for link in &mut rising {
+            link.sort_by(|&one, &other| begins(&flows[one]).total_cmp(&begins(&flows[other])));
+        }
+        let (rates, full) = (vec![None; flows.len()], vec![None; capacities.len()]);
+        let mut filling = Self { capacities, flows, rates, crossing, rising, full, stops: BTreeSet::new() };
+        (0..capacities.len()).for_each(|link| filling.update(link));
+        let satisfied: Vec<_> = (0..flows.len()).filter_map(|flow| filling.satisfied(flow)).collect();
+        filling.stops.extend(satisfied);
+        filling
     }
 
-    fn rising(&self, matches: impl Fn(&Flow) -> bool) -> impl Iterator<Item = usize> {
-        (0..self.flows.len()).filter(move |&flow| self.rates[flow].is_none() && matches(&self.flows[flow]))
+    /// The next stop and the level, rate over weight, at which it comes.
+    fn next_stop(&self) -> Option<(f64, Stop)> {
+        let &(_, number) = self.stops.first()?;
+        let links = self.capacities.len();
+        if number < links {
+            return Some((self.full[number]?, Stop::Link(number)));
+        }
+        let flow = number - links;
+        Some((self.flows[flow].demand? / self.flows[flow].weight, Stop::Flow(flow)))
+    }
+
+    /// The stop at which a flow has all it asks for.
+    fn satisfied(&self, flow: usize) -> Option<(i64, usize)> {
+        let level = self.flows[flow].demand? / self.flows[flow].weight;
+        Some((rank(level), self.capacities.len() + flow))
+    }
+
+    /// Brings what is known of a link up to date.
+    fn update(&mut self, link: usize) {
+        let rates = &self.rates;
+        self.rising[link].retain(|&flow| rates[flow].is_none());
+        let level = self.fills_at(link);
+        if let Some(before) = std::mem::replace(&mut self.full[link], level) {
+            self.stops.remove(&(rank(before), link));
+        }
+        self.stops.extend(level.map(|level| (rank(level), link)));
     }
 
     /// The level at which a link is full; `None` if no rising flow crosses it.
     fn fills_at(&self, link: usize) -> Option<f64> {
-        let crosses = |flow: &Flow| flow.route.contains(&link);
-        let mut rising: Vec<_> = self.rising(crosses).map(|flow| &self.flows[flow]).collect();
-        // A flow rises from the level of its minimum: those with the lowest first.
-        let begins = |flow: &Flow| flow.minimum / flow.weight;
-        rising.sort_by(|one, other| begins(one).total_cmp(&begins(other)));
-        let stopped = self.flows.iter().zip(&self.rates).filter(|(flow, _)| crosses(flow));
-        let mut left = self.capacities[link] - stopped.filter_map(|(_, rate)| *rate).sum::<f64>();
-        left -= rising.iter().map(|flow| flow.minimum).sum::<f64>();
+        let rising = || self.rising[link].iter().map(|&flow| &self.flows[flow]);
+        let stopped = self.crossing[link].iter().filter_map(|&flow| self.rates[flow]);
+        let mut left = self.capacities[link] - stopped.sum::<f64>();
+        left -= rising().map(|flow| flow.minimum).sum::<f64>();
         let mut weight = 0.0;
-        for (place, flow) in rising.iter().enumerate() {
+        for (place, flow) in rising().enumerate() {
             left += flow.minimum;
             weight += flow.weight;
             let level = left / weight;
-            if rising.get(place + 1).is_none_or(|next| level <= begins(next)) {
+            let next = self.rising[link].get(place + 1);
+            if next.is_none_or(|&next| level <= begins(&self.flows[next])) {
                 return Some(level);
             }
         }
@@ -147,16 +181,48 @@ impl Filling<'_> {
 
     /// The flows that `stop` concerns stay at `level`.
     fn settle(&mut self, level: f64, stop: Stop) {
-        let stopped: Vec<_> = match stop {
-            Stop::Link(link) => self.rising(|flow| flow.route.contains(&link)).collect(),
+        let stopped = match stop {
+            Stop::Link(link) => self.rising[link].clone(),
             Stop::Flow(flow) => vec![flow],
         };
-        for number in stopped {
+        let mut links = BTreeSet::new();
+        for &number in &stopped {
             let flow = &self.flows[number];
             let rate = (level * flow.weight).max(flow.minimum);
             self.rates[number] = Some(flow.demand.map_or(rate, |demand| rate.min(demand)));
+            if let Some(stop) = self.satisfied(number) {
+                self.stops.remove(&stop);
+            }
+            links.extend(&flow.route);
         }
+        links.into_iter().for_each(|link| self.update(link));
     }
+}
+
+/// The level at which a flow begins to rise: that of its minimum.
+fn begins(flow: &Flow) -> f64 {
+    flow.minimum / flow.weight
+}
+
+/// A number that is in the order of [`f64::total_cmp`].
+fn rank(level: f64) -> i64 {
+    let bits = level.to_bits().cast_signed();
+    bits ^ (bits >> 63).cast_unsigned().wrapping_shr(1).cast_signed()
+}
+
+/// The flows that cross each link, in their order.
+fn crossing(links: usize, flows: &[Flow]) -> Vec<Vec<usize>> {
+    let mut crossing = vec![Vec::new(); links];
+    for (number, flow) in flows.iter().enumerate() {
+        flow.route.iter().for_each(|&link| crossing[link].push(number));
+    }
+    crossing
+}
+
+/// The sum of the minimum rates on each link.
+fn minima(links: usize, flows: &[Flow]) -> Vec<f64> {
+    let sum = |link: Vec<usize>| link.into_iter().map(|flow| flows[flow].minimum).sum();
+    crossing(links, flows).into_iter().map(sum).collect()
 }
 
 fn check(capacities: &[f64], flows: &[Flow]) -> Result<(), MaxMinError> {
@@ -166,10 +232,12 @@ fn check(capacities: &[f64], flows: &[Flow]) -> Result<(), MaxMinError> {
             return Err(MaxMinError::Capacity(link, capacity));
         }
     }
+    let mut last = vec![None; capacities.len()];
     for (number, Flow { route, minimum, demand, weight }) in flows.iter().enumerate() {
-        let is_known =
-            |(place, link): (usize, &usize)| *link < capacities.len() && !route[..place].contains(link);
-        if !route.iter().enumerate().all(is_known) {
+        let mut is_new = |&link: &usize| {
+            last.get_mut(link).is_some_and(|last: &mut Option<usize>| last.replace(number) != Some(number))
+        };
+        if !route.iter().all(&mut is_new) {
             return Err(MaxMinError::Route(number, capacities.len().saturating_sub(1), route.clone()));
         }
         if !(weight.is_finite() && *weight > 0.0) {
@@ -183,9 +251,7 @@ fn check(capacities: &[f64], flows: &[Flow]) -> Result<(), MaxMinError> {
             return Err(MaxMinError::Unlimited(number));
         }
     }
-    for (link, &capacity) in capacities.iter().enumerate() {
-        let minima: f64 =
-            flows.iter().filter(|flow| flow.route.contains(&link)).map(|flow| flow.minimum).sum();
+    for (link, (&capacity, minima)) in capacities.iter().zip(minima(capacities.len(), flows)).enumerate() {
         if minima > capacity * (1.0 + ROUNDING) {
             return Err(MaxMinError::Minima(link, minima, capacity));
         }

@@ -191,6 +191,102 @@ fn random_networks_have_bottlenecks() {
     }
 }
 
+/// Progressive filling as it is defined: all links and all flows are looked at for each stop.
+fn plain(capacities: &[f64], flows: &[Flow]) -> Vec<f64> {
+    let mut rates: Vec<Option<f64>> = vec![None; flows.len()];
+    let mut level = 0.0;
+    loop {
+        let links = (0..capacities.len())
+            .filter_map(|link| Some((plain_full(capacities, flows, &rates, link)?, Some(link), 0)));
+        let wishes = (0..flows.len()).filter(|&flow| rates[flow].is_none());
+        let wishes = wishes.filter_map(|flow| Some((flows[flow].demand? / flows[flow].weight, None, flow)));
+        let stops = links.chain(wishes);
+        let Some((next, link, wish)) = stops.min_by(|one, other| one.0.total_cmp(&other.0)) else { break };
+        level = next.max(level);
+        for (number, flow) in flows.iter().enumerate() {
+            let concerned = link.map_or(number == wish, |link| flow.route.contains(&link));
+            if concerned && rates[number].is_none() {
+                let rate = (level * flow.weight).max(flow.minimum);
+                rates[number] = Some(flow.demand.map_or(rate, |demand| rate.min(demand)));
+            }
+        }
+    }
+    rates.into_iter().map(Option::unwrap).collect()
+}
+
+/// The level at which a link is full, if a flow that rises crosses it.
+fn plain_full(capacities: &[f64], flows: &[Flow], rates: &[Option<f64>], link: usize) -> Option<f64> {
+    let crossing = || flows.iter().zip(rates).filter(|(flow, _)| flow.route.contains(&link));
+    let mut rising: Vec<_> = crossing().filter(|(_, rate)| rate.is_none()).map(|(flow, _)| flow).collect();
+    let begins = |flow: &Flow| flow.minimum / flow.weight;
+    rising.sort_by(|one, other| begins(one).total_cmp(&begins(other)));
+    let mut left = capacities[link] - crossing().filter_map(|(_, rate)| *rate).sum::<f64>();
+    left -= rising.iter().map(|flow| flow.minimum).sum::<f64>();
+    let mut weight = 0.0;
+    for (place, flow) in rising.iter().enumerate() {
+        left += flow.minimum;
+        weight += flow.weight;
+        let level = left / weight;
+        if rising.get(place + 1).is_none_or(|next| level <= begins(next)) {
+            return Some(level);
+        }
+    }
+    None
+}
+
+/// To the last bit: what is kept from stop to stop is what a look at the whole network finds.
+#[test]
+fn rates_are_those_of_the_definition_to_the_last_bit() {
+    let mut generator = Randomness { seed: 2, replication: 0 }.named("max-min");
+    let bits = |rates: Vec<f64>| rates.into_iter().map(f64::to_bits).collect::<Vec<_>>();
+    for round in 0..1000 {
+        let links = 1 + generator.below(8) as usize;
+        // Few values, so that many stops come at the same level; or many.
+        let values = if round % 2 == 0 { 3 } else { 1000 };
+        let capacities: Vec<_> = (0..links).map(|_| 20.0 + generator.below(values) as f64 / 7.0).collect();
+        let flows: Vec<_> = (0..generator.below(20))
+            .map(|_| {
+                let route = (0..links).filter(|_| generator.below(2) == 0).collect::<Vec<_>>();
+                let wants = route.is_empty() || generator.below(3) == 0;
+                Flow {
+                    route,
+                    minimum: if generator.below(3) == 0 {
+                        generator.below(values) as f64 / 1000.0
+                    } else {
+                        0.0
+                    },
+                    demand: wants.then(|| 1.0 + generator.below(values) as f64 / 11.0),
+                    weight: 1.0 + generator.below(values.min(9)) as f64 / 3.0,
+                }
+            })
+            .collect();
+        assert_eq!(bits(max_min(&capacities, &flows).unwrap()), bits(plain(&capacities, &flows)));
+        let minima =
+            |link| flows.iter().filter(move |flow| flow.route.contains(&link)).map(|flow| flow.minimum);
+        let rest = |link| f64::max(capacities[link] - minima(link).sum::<f64>(), 0.0);
+        let above = flows.iter().map(|flow| Flow {
+            minimum: 0.0,
+            demand: flow.demand.map(|demand| demand - flow.minimum),
+            ..flow.clone()
+        });
+        let shares = plain(&(0..links).map(rest).collect::<Vec<_>>(), &above.collect::<Vec<_>>());
+        let expected = flows.iter().zip(shares).map(|(flow, share)| flow.minimum + share);
+        assert_eq!(bits(max_min_above_minima(&capacities, &flows).unwrap()), bits(expected.collect()));
+    }
+}
+
+/// Looking at all links and flows for each stop, this would take hours.
+#[test]
+fn a_long_parking_lot() {
+    let links = 20_000;
+    let long = Flow::over(&(0..links).collect::<Vec<_>>());
+    let flows: Vec<_> = std::iter::once(long).chain((0..links).map(|link| Flow::over(&[link]))).collect();
+    let capacities: Vec<_> = (0..links).map(|link| 10.0 + link as f64).collect();
+    let mut expected = vec![5.0];
+    expected.extend(capacities.iter().map(|capacity| capacity - 5.0));
+    close(&max_min(&capacities, &flows).unwrap(), &expected);
+}
+
 #[test]
 fn a_problem_without_an_answer_is_an_error() {
     let flow = Flow::over(&[0]);

@@ -63,6 +63,10 @@ pub struct Activity {
     levels: Vec<f64>,
     /// What each VC has contributed to `sum`.
     counted: Vec<f64>,
+    /// The VCs that became active in the interval in progress. An interval may be one cell long, and VCs very many.
+    seen: Vec<u32>,
+    /// Those of the last interval; before it ends, all.
+    last: Vec<u32>,
     /// The activity of all VCs when the last interval ended, and since then if updates are immediate.
     sum: f64,
     /// The sum of the minimum rates, each as far as its VC counts in `sum`.
@@ -83,6 +87,8 @@ impl Activity {
             minima,
             levels: vec![0.0; vcs],
             counted: vec![1.0; vcs],
+            seen: Vec::new(),
+            last: (0..).take(vcs).collect(),
             sum: vcs as f64,
         }
     }
@@ -96,7 +102,11 @@ impl Activity {
     /// A cell of `vc` is seen. Whether the number in force changed by that.
     #[inline]
     pub fn see(&mut self, vc: u32) -> bool {
-        self.levels[vc as usize] = 1.0;
+        let level = &mut self.levels[vc as usize];
+        if *level < 1.0 {
+            *level = 1.0;
+            self.seen.push(vc);
+        }
         self.immediate && self.count_at_once(vc)
     }
 
@@ -114,6 +124,34 @@ impl Activity {
 
     /// An interval ends.
     pub fn finish(&mut self) {
+        std::mem::swap(&mut self.seen, &mut self.last);
+        if self.decay == 0.0 {
+            // `seen` are those of the interval before now.
+            self.forget();
+        } else {
+            self.decay();
+        }
+        self.seen.clear();
+    }
+
+    /// No VC counts but those of the last interval. The sums are those over all VCs, to the last bit: zeros add nothing.
+    fn forget(&mut self) {
+        for &vc in &self.seen {
+            self.counted[vc as usize] = 0.0;
+        }
+        for &vc in &self.last {
+            (self.counted[vc as usize], self.levels[vc as usize]) = (1.0, 0.0);
+        }
+        self.sum = self.last.len() as f64;
+        if !self.minima.is_empty() {
+            self.last.sort_unstable();
+            let minima = self.last.iter().map(|&vc| self.minima[vc as usize]);
+            self.promised = minima.fold(0.0, |sum, minimum| sum + minimum);
+        }
+    }
+
+    /// All VCs count as far as they are active still.
+    fn decay(&mut self) {
         self.sum = 0.0;
         for (level, counted) in self.levels.iter_mut().zip(&mut self.counted) {
             self.sum += *level;
@@ -124,6 +162,13 @@ impl Activity {
             let vcs = self.minima.iter().zip(&self.counted);
             self.promised = vcs.map(|(minimum, counted)| minimum * counted).sum();
         }
+    }
+
+    /// The VCs seen in the interval that has just ended, in their order if any has a minimum rate; `None` if those seen before still
+    /// count.
+    #[must_use]
+    pub fn last(&self) -> Option<&[u32]> {
+        (self.decay == 0.0).then_some(&self.last)
     }
 
     /// The number of active VCs in force, at least one.

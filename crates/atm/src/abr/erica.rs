@@ -186,6 +186,12 @@ struct Vc {
     answer: Option<Rate>,
 }
 
+impl Vc {
+    const fn reset(&mut self) {
+        (self.cells, self.answer) = (0, None);
+    }
+}
+
 /// The algorithm, configured by the parameters of a variant: [`Erica`] aims at a share of the link, [`super::erica_plus`] at a
 /// queueing delay.
 #[derive(Debug, Clone)]
@@ -271,7 +277,12 @@ impl<P> EricaOf<P> {
         if minima.is_empty() {
             return 0.0;
         }
-        minima.iter().zip(&self.vcs).map(|(minimum, vc)| (vc.cells as f64).min(minimum * seconds)).sum()
+        let entitled = |vc: usize| (self.vcs[vc].cells as f64).min(minima[vc] * seconds);
+        match self.activity.last() {
+            // The same sum: zeros add nothing.
+            Some(seen) => seen.iter().fold(0.0, |sum, &vc| sum + entitled(vc as usize)),
+            None => (0..minima.len()).map(entitled).sum(),
+        }
     }
 
     #[inline(never)]
@@ -294,11 +305,24 @@ impl<P> EricaOf<P> {
         state.fair_share = state.share(&self.activity);
         state.max_alloc_previous = state.max_alloc_current;
         state.max_alloc_current = state.fair_share;
-        for vc in &mut self.vcs {
-            if self.feedback.present_rate == PresentRate::Measured {
-                vc.ccr = vc.cells as f64 / measured.seconds;
+        self.begin_interval(measured.seconds);
+    }
+
+    /// VCs begin a new interval, after one of so many seconds.
+    fn begin_interval(&mut self, seconds: f64) {
+        match self.activity.last() {
+            // The others had neither cells nor an answer.
+            Some(seen) if self.feedback.present_rate == PresentRate::Declared => {
+                seen.iter().for_each(|&vc| self.vcs[vc as usize].reset());
             }
-            (vc.cells, vc.answer) = (0, None);
+            _ => {
+                for vc in &mut self.vcs {
+                    if self.feedback.present_rate == PresentRate::Measured {
+                        vc.ccr = vc.cells as f64 / seconds;
+                    }
+                    vc.reset();
+                }
+            }
         }
     }
 

@@ -241,6 +241,26 @@ proptest! {
         }
     }
 
+    /// A share that is left of a VC's activity and too small for any sum keeps all VCs in the sums.
+    #[test]
+    fn vcs_that_were_not_seen_change_no_sum(steps in steps(), minima in minima(), cells in 1u32..4, bits in 0u8..8) {
+        let port = Port { link: Rate::of_cells(LINK), capacity: u64::MAX, minima: &minima };
+        let answers = |activity| {
+            let mut params = AllocatorParams::of(AllocatorName::Erica);
+            params.erica.interval.cells = Some(cells);
+            params.erica.averaging.activity = activity;
+            params.erica.averaging.immediate = bits & 1 != 0;
+            params.erica.feedback.one_answer = bits & 2 != 0;
+            if bits & 4 != 0 {
+                params.erica.feedback.present_rate = PresentRate::Measured;
+            }
+            let mut allocator = Allocator::new(&params, &port).unwrap();
+            let answers = with_allocator!(&mut allocator, allocator => drive(allocator, &steps, Some(&minima)))?;
+            Ok::<_, TestCaseError>(answers.into_iter().map(f64::to_bits).collect::<Vec<_>>())
+        };
+        prop_assert_eq!(answers(0.0)?, answers(f64::MIN_POSITIVE)?);
+    }
+
     #[test]
     fn a_source_sends_rows_as_it_sends_cells(
         params in params(),

@@ -19,7 +19,7 @@ use crate::{
     capture::CellTap,
     channel::{
         ChanceLoss, ChannelParts, DarkPeriods, GilbertElliott, NextHop, RandomLoss, Reordering, ScriptedLoss,
-        VaryingDelay,
+        ScriptedLosses, VaryingDelay,
     },
     port::{Line, Location, Port, PortParts, VcEntry},
     scenario::{Framing, Link, Loss, LossDirection, LossUnit, NodeKind},
@@ -78,9 +78,9 @@ impl Builder<'_> {
         for loss in self.graph.losses.iter().filter(|loss| (loss.flow, loss.direction) == (flow, direction)) {
             // The VC takes one of the link's ways; on the others it has no frames.
             for channel in self.channels.values_mut().filter(|channel| channel.link == loss.link) {
-                let Loss { byte, occurrence: left, .. } = *loss;
+                let Loss { byte, occurrence, .. } = *loss;
                 let endpoints = endpoints.clone();
-                channel.scripted.push(ScriptedLoss { payloads, endpoints, direction, byte, left });
+                channel.scripted.add(ScriptedLoss { payloads, endpoints, direction, byte, occurrence });
             }
         }
     }
@@ -199,7 +199,7 @@ impl Builder<'_> {
             vcs: Vec::new(),
             acts: self.loses(link) || self.has_one_channel(link),
             chance,
-            scripted: Vec::new(),
+            scripted: ScriptedLosses::default(),
             dark: spec.dark.as_ref().map(|dark| DarkPeriods::new(dark, spec.shortest_delay.ps())),
             delay: self.varying_delay(spec),
             sprays: Vec::new(),

@@ -1,14 +1,8 @@
 //! What a link loses, and why.
 
-use std::ops::Range;
-
 use celltrain_engine::random::Generator;
-use celltrain_tcp::Flags;
 
-use crate::{
-    flight::Packet,
-    scenario::{BurstLoss, LossDirection},
-};
+use crate::scenario::BurstLoss;
 
 /// Why a link lost a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -137,44 +131,6 @@ impl ChanceLoss {
     /// Why the next unit is lost, if it is.
     pub(super) fn one(&mut self) -> Option<LossReason> {
         self.pass(1).1
-    }
-}
-
-/// A segment to be lost.
-#[derive(Debug)]
-pub(crate) struct ScriptedLoss {
-    /// The VC, by its first payload queue.
-    pub(crate) payloads: usize,
-    /// The endpoints of the receiving host that the flow's segments are for: flows may share a VC.
-    pub(crate) endpoints: Range<u32>,
-    pub(crate) direction: LossDirection,
-    /// A byte that the data carries, or that the ACK asks for.
-    pub(crate) byte: u64,
-    /// How many such segments are still to come until it is lost, this one included; 0 once it is.
-    pub(crate) left: u32,
-}
-
-impl ScriptedLoss {
-    fn matches(&self, packet: &Packet) -> bool {
-        let segment = &packet.segment;
-        if !self.endpoints.contains(&packet.endpoint) {
-            return false;
-        }
-        match self.direction {
-            LossDirection::Data => (segment.seq..segment.end()).contains(&self.byte),
-            LossDirection::Ack => {
-                segment.len == 0 && segment.flags.contains(Flags::ACK) && segment.ack == self.byte
-            }
-        }
-    }
-
-    /// Whether this is the transmission to be lost.
-    pub(super) fn strikes(&mut self, packet: &Packet) -> bool {
-        if self.left == 0 || !self.matches(packet) {
-            return false;
-        }
-        self.left -= 1;
-        self.left == 0
     }
 }
 

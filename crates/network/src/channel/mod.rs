@@ -9,6 +9,7 @@ mod loss;
 mod order;
 mod rates;
 mod schedule;
+mod script;
 mod spray;
 
 use celltrain_atm::{Cell, cell::Kind};
@@ -20,10 +21,11 @@ use celltrain_engine::{
 };
 
 pub(crate) use self::{
-    loss::{ChanceLoss, GilbertElliott, LossReason, Lost, RandomLoss, ScriptedLoss},
+    loss::{ChanceLoss, GilbertElliott, LossReason, Lost, RandomLoss},
     order::Reordering,
     rates::RateSchedule,
     schedule::{DarkPeriods, VaryingDelay},
+    script::{ScriptedLoss, ScriptedLosses},
     spray::{Lane, Spray},
 };
 use crate::{
@@ -104,7 +106,7 @@ pub(crate) struct ChannelParts {
     /// Whether the link does anything to its cells; one that is only captured does nothing.
     pub(crate) acts: bool,
     pub(crate) chance: ChanceLoss,
-    pub(crate) scripted: Vec<ScriptedLoss>,
+    pub(crate) scripted: ScriptedLosses,
     pub(crate) dark: Option<DarkPeriods>,
     pub(crate) delay: Option<VaryingDelay>,
     pub(crate) sprays: Vec<Spray>,
@@ -182,7 +184,7 @@ impl Channel {
     /// Whether it does more with what its frames or RM cells contain than to take packets out of one payload queue and send them to
     /// another.
     pub(crate) fn handles_contents(&self) -> bool {
-        !self.parts.scripted.is_empty() || self.parts.tap.is_some()
+        self.parts.scripted.are_named() || self.parts.tap.is_some()
     }
 
     /// Calls `with` for every payload queue that it receives from (`false`) or sends to (`true`).
@@ -283,12 +285,11 @@ impl Channel {
     /// A frame begins: whether and why it is lost as a whole.
     fn on_frame(&mut self, vc: &Vc, frame: u32, streams: &Streams) -> Option<LossReason> {
         let mut lost = if self.parts.chance.frames { self.parts.chance.one() } else { None };
-        for scripted in &mut self.parts.scripted {
-            if let Some(payloads) = vc.payloads.filter(|_| Some(scripted.payloads) == vc.origin)
-                && scripted.strikes(streams.contents.packets[payloads].get(frame))
-            {
-                lost = Some(LossReason::Scripted);
-            }
+        if !self.parts.scripted.is_empty()
+            && let Some((payloads, origin)) = vc.payloads.zip(vc.origin)
+            && self.parts.scripted.strikes(origin, streams.contents.packets[payloads].get(frame))
+        {
+            lost = Some(LossReason::Scripted);
         }
         lost
     }

@@ -132,7 +132,33 @@ pub(super) fn place(
 ) -> String {
     let names = (&nodes[link.from].name, &nodes[link.to].name);
     let own = spec.port.iter().rposition(|port| is_own(port) && (&port.from, &port.to) == names);
+    place_of(own, key)
+}
+
+fn place_of(own: Option<usize>, key: &str) -> String {
     own.map_or_else(|| format!("switch.{key}"), |index| format!("port.{index}.{key}"))
+}
+
+/// As [`place`], for many ports one after the other.
+struct Places<'a> {
+    spec: &'a Spec,
+    nodes: &'a [Node],
+    /// The entries of `[[port]]`, by the names of the ends of their links: [`override_ports`] lets a port have one.
+    entries: BTreeMap<(&'a str, &'a str), usize>,
+}
+
+impl<'a> Places<'a> {
+    fn new(spec: &'a Spec, nodes: &'a [Node]) -> Self {
+        let entries = spec.port.iter().enumerate();
+        let entries = entries.map(|(index, port)| ((&*port.from, &*port.to), index)).collect();
+        Self { spec, nodes, entries }
+    }
+
+    fn place(&self, link: &Link, key: &str, is_own: fn(&PortSpec) -> bool) -> String {
+        let names = (&*self.nodes[link.from].name, &*self.nodes[link.to].name);
+        let own = self.entries.get(&names).copied().filter(|&index| is_own(&self.spec.port[index]));
+        place_of(own, key)
+    }
 }
 
 /// Checks that the levels of a port's policy are in the unit in which a buffer without limit is counted. Those of other buffers have been
@@ -230,14 +256,15 @@ impl Graph {
             self.flows.iter().flat_map(|flow| flow.hops().into_iter().flatten()).collect();
         let ports = crossed.iter().map(|&link| &self.links[link]);
         let ports = ports.filter(|port| self.nodes[port.from].kind == NodeKind::Switch);
-        let sentences: BTreeSet<String> = ports.filter_map(|port| self.unpaired(spec, port)).collect();
+        let places = Places::new(spec, &self.nodes);
+        let sentences: BTreeSet<String> = ports.filter_map(|port| Self::unpaired(&places, port)).collect();
         sentences.into_iter().collect()
     }
 
     /// What is missing at a port whose policy or discipline decides for two queues, or for one per VC, and is alone.
-    fn unpaired(&self, spec: &Spec, port: &Link) -> Option<String> {
-        let policy = place(spec, &self.nodes, port, "discard", |port| port.discard.is_some()) + ".policy";
-        let scheduler = place(spec, &self.nodes, port, "scheduler", |port| port.scheduler.is_some());
+    fn unpaired(places: &Places<'_>, port: &Link) -> Option<String> {
+        let policy = places.place(port, "discard", |port| port.discard.is_some()) + ".policy";
+        let scheduler = places.place(port, "scheduler", |port| port.scheduler.is_some());
         let discipline = scheduler + ".discipline";
         let (chosen, served) = (port.discard.policy.name(), port.scheduler.discipline.name());
         match (port.discard.policy, port.scheduler.discipline) {
@@ -266,13 +293,14 @@ impl Graph {
         let crossed: BTreeSet<usize> = sprayed.flat_map(|flow| flow.hops().into_iter().flatten()).collect();
         let ports = crossed.iter().map(|&link| &self.links[link]);
         let ports = ports.filter(|port| self.nodes[port.from].kind == NodeKind::Switch);
-        let sentences: BTreeSet<String> = ports.flat_map(|port| self.divided(spec, port)).collect();
+        let places = Places::new(spec, &self.nodes);
+        let sentences: BTreeSet<String> = ports.flat_map(|port| Self::divided(&places, port)).collect();
         sentences.into_iter().collect()
     }
 
     /// What divides a port among its VCs: a flow whose packets are sprayed has several of them there.
-    fn divided(&self, spec: &Spec, port: &Link) -> Vec<String> {
-        let place = |key, is_own| place(spec, &self.nodes, port, key, is_own);
+    fn divided(places: &Places<'_>, port: &Link) -> Vec<String> {
+        let place = |key, is_own| places.place(port, key, is_own);
         let mut dividing = Vec::new();
         if !SHARED_POLICIES.contains(&port.discard.policy) {
             let name = port.discard.policy.name();
@@ -339,4 +367,37 @@ pub(super) fn crossing(links: usize, flows: &[Flow]) -> Vec<Vec<Crossing>> {
         back.for_each(|link| crossing[link].push(Crossing::new(index, true)));
     }
     crossing
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::super::Scenario, *};
+
+    type Part = (&'static str, fn(&PortSpec) -> bool);
+
+    #[test]
+    fn places_are_those_of_a_search() {
+        let text = "schema = 1\nname = \"ports\"\nduration = \"1 ms\"\ntopology.kind = \"n-source\"\ntopology.sources = 3\n\
+            [[port]]\nfrom = \"switch1\"\nto = \"switch2\"\ndiscard.policy = \"epd\"\n\
+            [[port]]\nfrom = \"switch2\"\nto = \"switch1\"\nscheduler.discipline = \"round-robin\"\nbuffer = \"50 cells\"\n";
+        let scenario = Scenario::from_toml(text, "test.toml", &[]).unwrap();
+        let (spec, graph) = (scenario.spec(), scenario.graph().unwrap());
+        let places = Places::new(spec, &graph.nodes);
+        let mut found = BTreeSet::new();
+        for link in &graph.links {
+            let parts: [Part; 3] = [
+                ("discard", |port| port.discard.is_some()),
+                ("scheduler", |port| port.scheduler.is_some()),
+                ("vc-buffer", |port| port.vc_buffer.is_some()),
+            ];
+            for (key, is_own) in parts {
+                let expected = place(spec, &graph.nodes, link, key, is_own);
+                assert_eq!(places.place(link, key, is_own), expected);
+                found.insert(expected);
+            }
+        }
+        let expected =
+            ["port.0.discard", "port.1.scheduler", "switch.discard", "switch.scheduler", "switch.vc-buffer"];
+        assert!(found.iter().eq(&expected), "{found:?}");
+    }
 }
