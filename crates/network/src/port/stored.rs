@@ -265,6 +265,11 @@ impl Stored {
         self.occupancy.leave(self.unit.cell.vc, self.unit.cell.clp, self.unit.size);
     }
 
+    /// Whether a change of the link's rate is to come.
+    pub(super) fn changes_rate(&self) -> bool {
+        self.rates.next() != NEVER
+    }
+
     /// How long it takes to transmit what the link has begun to send.
     fn carried(&self) -> Span {
         self.carried.plus(Span::of_slots(self.line.slot(), self.cells), 1)
