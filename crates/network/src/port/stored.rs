@@ -105,7 +105,7 @@ impl Stored {
             in_octets: matches!(line, Line::Packets { limit, .. } if limit.of_packet(2) == 2),
             store: Store::new(vcs, scheduler.is_none(), pushes_out),
             scheduler,
-            occupancy: VcOccupancy::new(vcs),
+            occupancy: VcOccupancy::new(vcs).listing(pushes_out),
             books: Books::new(abr, ingress),
             pauses: Pausing::default(),
             most: 0,
