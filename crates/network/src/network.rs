@@ -294,6 +294,17 @@ impl Network {
 
     /// Handles every event before `end`; `false` if interrupted.
     pub(crate) fn run_until(&mut self, end: Time, interrupt: &mut dyn FnMut() -> bool) -> bool {
+        let finished = self.visit_until(end, interrupt);
+        for node in &mut self.nodes {
+            if let Node::Switch(switch) = node {
+                switch.catch_up();
+            }
+        }
+        finished
+    }
+
+    /// As [`Network::run_until`]; ports of switches may be behind their switch then.
+    fn visit_until(&mut self, end: Time, interrupt: &mut dyn FnMut() -> bool) -> bool {
         let Self { nodes, streams, schedule, division, fewer_threads, .. } = self;
         nodes.iter_mut().flat_map(Node::ports_mut).for_each(|port| port.run_on(end));
         if nodes.iter().all(|node| node.clock() >= end) {

@@ -8,6 +8,9 @@
 //! With priority flow control the process sends pauses against the direction of the data, and its ports obey those of the switches behind
 //! their links; so does the interface of a host, which is such a process with one port and no memory. At one instant pauses come after
 //! departures and before arrivals.
+//!
+//! Of many ports few have something to do at a time. Departures stay on the agenda from visit to visit, and a port is looked at when
+//! something arrives for it or leaves it; the others only have the horizons of their outputs moved on.
 
 use std::{cmp::Reverse, collections::BinaryHeap};
 
@@ -30,8 +33,15 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct SharedMemorySwitch {
     ports: Vec<Port>,
-    /// Of all ports, one after the other.
+    /// Of all ports, one after the other; then those of pauses.
     inputs: Vec<StreamId>,
+    /// How many of them are not of pauses, and the port of each.
+    arrivals: usize,
+    takers: Vec<usize>,
+    /// Behind each port.
+    links: Vec<OutputLink>,
+    /// The ports at which something happens that is no event here: intervals end, or the rate of the link changes.
+    restless: Vec<usize>,
     /// Of all ports, one after the other, each with its port and its place there; then those of pauses.
     outputs: Vec<StreamId>,
     places: Vec<(usize, usize)>,
@@ -42,12 +52,24 @@ pub(crate) struct SharedMemorySwitch {
     pausing: Vec<(StreamId, Time)>,
     /// Not here while a port handles an event, and where ports only obey pauses.
     memory: Option<Box<SharedMemory>>,
+    /// What the ports hold, event by event: what the memory holds too.
+    held: u64,
     /// What has been taken from the inputs of each port and has not been handled yet; nothing between visits.
     heads: Vec<Train<Cell>>,
+    /// The departure of each port that transmits, and during visits the next arrival and pause of each port.
     agenda: BinaryHeap<Reverse<Event>>,
     /// Breaks ties of arrivals at several ports, a generator for each; none if the first port comes first.
     ties: Vec<Generator>,
     clock: Time,
+}
+
+/// What is needed of a port to move the horizons of its outputs on.
+#[derive(Debug)]
+struct OutputLink {
+    /// When it is free of what is certain to be sent.
+    free: Time,
+    lookahead: Time,
+    outputs: usize,
 }
 
 /// What happens next at a port, in the order in which it is handled.
@@ -91,13 +113,18 @@ impl SharedMemorySwitch {
         let places = ports.iter().enumerate();
         let places =
             places.flat_map(|(port, parts)| (0..parts.outputs().len()).map(move |place| (port, place)));
+        let of_ports = (0..)
+            .zip(&ports)
+            .flat_map(|(port, parts)| parts.inputs().iter().map(move |&input| (input, port)));
+        let of_pauses = (0..).zip(&pauses.from).filter_map(|(port, stream)| Some(((*stream)?, port)));
+        let arrivals = of_ports.clone().count();
+        let (inputs, takers) = of_ports.chain(of_pauses).unzip();
         Self {
-            inputs: ports
-                .iter()
-                .flat_map(Port::inputs)
-                .chain(pauses.from.iter().flatten())
-                .copied()
-                .collect(),
+            inputs,
+            arrivals,
+            takers,
+            links: ports.iter().map(OutputLink::of).collect(),
+            restless: (0..ports.len()).filter(|&port| ports[port].is_restless()).collect(),
             outputs: ports
                 .iter()
                 .flat_map(Port::outputs)
@@ -113,6 +140,7 @@ impl SharedMemorySwitch {
             pauses: vec![Train { count: 0, ..Train::default() }; ports.len()],
             pausing: pauses.to,
             memory: memory.map(Box::new),
+            held: 0,
             heads: vec![Train { count: 0, ..Train::default() }; ports.len()],
             agenda: BinaryHeap::new(),
             ties,
@@ -150,29 +178,43 @@ impl SharedMemorySwitch {
     }
 
     pub(crate) fn next_event(&self) -> Time {
-        self.ports.iter().map(Port::next_event).fold(NEVER, Time::min)
+        self.agenda.peek().map_or(NEVER, |Reverse(event)| event.at.ps())
     }
 
     /// As [`Port::visit`].
     pub(crate) fn visit(&mut self, until: Time, streams: &mut Streams) -> u64 {
-        for port in &mut self.ports {
-            port.refill(streams);
-        }
-        self.paused.iter_mut().flatten().for_each(|merge| merge.refill(streams));
         let mut units = 0;
         while let Some(due) = self.sample_due().filter(|&due| due <= until) {
             units += self.handle(due, streams);
+            self.catch_up();
             self.ports.iter_mut().for_each(Port::sample);
         }
         units += self.handle(until, streams);
-        for port in &mut self.ports {
-            port.end_visit(until, streams);
+        self.advance_horizons(until, streams);
+        self.check_sum();
+        units
+    }
+
+    /// Everything before `until` has been handled: tells the outputs how far they are known.
+    fn advance_horizons(&self, until: Time, streams: &mut Streams) {
+        let mut outputs = self.outputs.iter();
+        for link in &self.links {
+            let horizon = until.max(link.free) + link.lookahead;
+            for &output in outputs.by_ref().take(link.outputs) {
+                streams[output].advance_horizon(horizon);
+            }
         }
         for &(stream, delay) in &self.pausing {
             streams[stream].advance_horizon(until + delay);
         }
+    }
+
+    /// The ports are going to be looked at: those where nothing has happened since have the time of the others.
+    pub(crate) fn catch_up(&mut self) {
+        for port in &mut self.ports {
+            port.catch_up(self.clock);
+        }
         self.check_memory();
-        units
     }
 
     /// When the next samples are due; all ports take them at the same times.
@@ -184,40 +226,81 @@ impl SharedMemorySwitch {
     fn handle(&mut self, until: Time, streams: &mut Streams) -> u64 {
         self.clock = until;
         let mut units = 0;
-        for port in 0..self.ports.len() {
-            self.await_arrival(port, until, streams);
-            self.await_departure(port, until);
-            self.await_pause(port, until, streams);
+        self.await_inputs(until, streams);
+        while let Some(event) = self.next_before(until) {
+            units += self.handle_event(&event, until, streams);
         }
-        while let Some(Reverse(Event { at, kind, port, .. })) = self.agenda.pop() {
-            let idle = self.ports[port].departure().is_none();
-            self.ports[port].lend(&mut self.memory);
-            match kind {
-                EventKind::Departure => self.ports[port].handle_departures(at, streams),
-                EventKind::Pause => {
-                    self.ports[port].handle_pause(at, self.pauses[port].item.clp, streams);
-                    self.pauses[port].count = 0;
-                }
-                EventKind::Arrival => {
-                    units += self.ports[port].handle_arrival(&mut self.heads[port], streams);
-                }
-            }
-            self.ports[port].give_back(&mut self.memory);
-            self.send_pauses(at, streams);
-            match kind {
-                EventKind::Departure => {}
-                EventKind::Pause => self.await_pause(port, until, streams),
-                EventKind::Arrival => self.await_arrival(port, until, streams),
-            }
-            // One departure of each port that transmits is on the agenda.
-            if idle || kind == EventKind::Departure {
-                self.await_departure(port, until);
-            }
-        }
-        for port in &mut self.ports {
-            port.end_handling(until, streams);
+        for &port in &self.restless {
+            self.ports[port].end_handling(until, streams);
         }
         units
+    }
+
+    /// Takes the next event off the agenda, if it is an arrival before `until` or a departure up to it.
+    fn next_before(&mut self, until: Time) -> Option<Event> {
+        let Reverse(next) = self.agenda.peek()?;
+        if next.at > Instant::start_of(until) {
+            return None;
+        }
+        self.agenda.pop().map(|Reverse(event)| event)
+    }
+
+    /// Handles what happens next, and puts on the agenda what follows it at the port; returns how many units arrived.
+    fn handle_event(&mut self, event: &Event, until: Time, streams: &mut Streams) -> u64 {
+        let &Event { at, kind, port, .. } = event;
+        let idle = self.ports[port].departure().is_none();
+        let units = self.handle_at_port(event, streams);
+        self.send_pauses(at, streams);
+        match kind {
+            EventKind::Departure => {}
+            EventKind::Pause => self.await_pause(port, until, streams),
+            EventKind::Arrival => self.await_arrival(port, until, streams),
+        }
+        // One departure of each port that transmits is on the agenda.
+        if idle || kind == EventKind::Departure {
+            self.await_departure(port);
+        }
+        units
+    }
+
+    /// What happens next happens at its port, which has the memory meanwhile; returns how many units arrived.
+    fn handle_at_port(&mut self, &Event { at, kind, port, .. }: &Event, streams: &mut Streams) -> u64 {
+        let mut units = 0;
+        let parts = &mut self.ports[port];
+        let held = parts.held();
+        parts.lend(&mut self.memory);
+        match kind {
+            EventKind::Departure => parts.handle_departures(at, streams),
+            EventKind::Pause => {
+                parts.handle_pause(at, self.pauses[port].item.clp, streams);
+                self.pauses[port].count = 0;
+            }
+            EventKind::Arrival => units = parts.handle_arrival(&mut self.heads[port], streams),
+        }
+        parts.give_back(&mut self.memory);
+        parts.check_books(streams);
+        self.held = self.held - held + parts.held();
+        self.links[port].free = parts.free();
+        units
+    }
+
+    /// Puts on the agenda what comes first at each port before `until`.
+    fn await_inputs(&mut self, until: Time, streams: &mut Streams) {
+        let mut found = None;
+        for place in 0..self.inputs.len() {
+            if streams[self.inputs[place]].next_arrival().is_none_or(|at| at >= until) {
+                continue;
+            }
+            let port = self.takers[place];
+            if place >= self.arrivals {
+                self.await_pause(port, until, streams);
+            } else if found != Some(port) {
+                // All inputs of a port are merged, and are one behind the other here.
+                found = Some(port);
+                self.ports[port].refill(streams);
+                self.await_arrival(port, until, streams);
+            }
+        }
     }
 
     /// Puts the next arrival at a port on the agenda, if there is one before `until`.
@@ -250,23 +333,44 @@ impl SharedMemorySwitch {
         }
     }
 
-    /// Puts the departure of what a port transmits on the agenda, if it comes by `until`.
-    fn await_departure(&mut self, port: usize, until: Time) {
-        let departure = self.ports[port].departure();
-        if let Some(at) = departure.filter(|&at| at <= Instant::start_of(until)) {
+    /// Puts the departure of what a port transmits on the agenda.
+    fn await_departure(&mut self, port: usize) {
+        if let Some(at) = self.ports[port].departure() {
             self.agenda.push(Reverse(Event { at, kind: EventKind::Departure, lot: 0, port }));
         }
     }
 
-    /// Checks that the memory holds what the ports hold.
+    /// Checks that the memory holds what the ports hold, and what came on links, as far as that is known without looking at each.
+    fn check_sum(&self) {
+        if let Some(memory) = &self.memory {
+            assert_eq!(memory.held(), self.held, "what the ports of a switch hold of its memory");
+        }
+        if cfg!(debug_assertions) {
+            self.check_memory();
+        }
+    }
+
+    /// Counts again: the memory holds what the ports hold, and a departure of each port that transmits is on the agenda.
     fn check_memory(&self) {
         let held: u64 = self.ports.iter().map(Port::held).sum();
+        assert_eq!(self.held, held, "what the ports of a switch hold, counted again");
+        let next = self.ports.iter().map(Port::next_event).fold(NEVER, Time::min);
+        assert_eq!(self.next_event(), next, "the first departure from a switch, sought again");
         let Some(memory) = &self.memory else { return };
         assert_eq!(memory.held(), held, "what the ports of a switch hold of its memory");
         assert!(
             memory.came().is_none_or(|came| came == held),
             "what a switch holds, by links that lead to it"
         );
+    }
+}
+
+impl OutputLink {
+    fn of(port: &Port) -> Self {
+        let outputs = port.outputs().len();
+        // All outputs are along the link: ports here relay nothing.
+        let lookahead = if outputs > 0 { port.lookahead(0) } else { 0 };
+        Self { free: port.free(), lookahead, outputs }
     }
 }
 
@@ -285,7 +389,7 @@ impl SharedMemorySwitch {
 
     /// The ports that are paused and transmit nothing, each with the stream on which its pauses come.
     pub(crate) fn waiting(&self) -> impl Iterator<Item = (&Port, StreamId)> {
-        let streams = &self.inputs[self.inputs.len() - self.paused.iter().flatten().count()..];
+        let streams = &self.inputs[self.arrivals..];
         let can_be_paused = self.ports.iter().zip(&self.paused).filter(|(_, merge)| merge.is_some());
         can_be_paused.map(|(port, _)| port).zip(streams.iter().copied()).filter(|(port, _)| port.waits())
     }

@@ -57,7 +57,7 @@ impl FrameRule for BySojournPerVc {
         if !port.is_full() {
             return None;
         }
-        let removable = (0..self.controls.len() as u32).filter(|&vc| port.last_frame(vc).is_some());
+        let removable = port.busy_vcs(self.controls.len()).filter(|&vc| port.last_frame(vc).is_some());
         // The first of those that are equally long.
         let longest = removable.max_by_key(|&vc| (port.vc_occupancy(vc), std::cmp::Reverse(vc)))?;
         (port.vc_occupancy(longest) > port.vc_occupancy(cell.vc)).then_some(longest)

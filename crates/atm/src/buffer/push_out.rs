@@ -88,8 +88,8 @@ impl Limits {
     /// Illegal cells: those that VCs have in the buffer beyond their thresholds.
     #[must_use]
     pub fn illegal<S: PortState>(&self, port: &View<'_, PushOut, S>) -> u64 {
-        let beyond = |(vc, &threshold): (u32, &i64)| port.vc_occupancy(vc).saturating_sub(threshold as u64);
-        (0..).zip(&self.thresholds).map(beyond).sum()
+        let beyond = |vc| port.vc_occupancy(vc).saturating_sub(self.threshold(vc) as u64);
+        port.busy_vcs(self.thresholds.len()).map(beyond).sum()
     }
 
     /// The VC, other than `except`, that is furthest above its threshold (or least below it) and has a frame that can
@@ -101,11 +101,11 @@ impl Limits {
     }
 }
 
-/// The VCs other than `except` that have a frame that can be pushed out.
+/// The VCs other than `except` that have a frame that can be pushed out, in any order.
 pub(super) fn candidates<S: PortState>(
     vcs: usize,
     port: &View<'_, PushOut, S>,
     except: u32,
 ) -> impl Iterator<Item = u32> {
-    (0..vcs as u32).filter(move |&vc| vc != except && port.last_frame(vc).is_some())
+    port.busy_vcs(vcs).filter(move |&vc| vc != except && port.last_frame(vc).is_some())
 }

@@ -59,6 +59,11 @@ pub trait PortState {
     /// VCs that have something in the buffer.
     fn active_vcs(&self) -> u64;
 
+    /// Those VCs in any order, if the port keeps a list of them.
+    fn busy_vcs(&self) -> Option<&[u32]> {
+        None
+    }
+
     /// Units of the last frame of `vc` in the buffer, complete or not, if all that has arrived of it is still there and
     /// none of it is in transmission: what [`super::Verdict::PushOut`] would remove.
     fn last_frame(&self, vc: u32) -> Option<u64>;
@@ -316,5 +321,13 @@ impl<N: SeesVcs, S: PortState> View<'_, N, S> {
 impl<N: SeesFrames, S: PortState> View<'_, N, S> {
     shows! {
         last_frame(vc: u32) -> Option<u64>;
+    }
+
+    /// Of the port's `vcs` VCs, in any order, all that have something in the buffer, and few others if those are few.
+    pub fn busy_vcs(&self, vcs: usize) -> impl Iterator<Item = u32> {
+        // A long list costs more than the VCs one after the other.
+        let listed = self.state.busy_vcs().filter(|listed| listed.len() < vcs / 2);
+        let others = if listed.is_some() { 0 } else { vcs as u32 };
+        listed.unwrap_or_default().iter().copied().chain(0..others)
     }
 }

@@ -16,9 +16,9 @@ use celltrain_atm::{
     quantity::{CellRate, Level},
     with_policy,
 };
-use celltrain_engine::quantity::BitRate;
+use celltrain_engine::{quantity::BitRate, random::Generator};
 
-use crate::accounts::{LINE, Port, Traffic, context};
+use crate::accounts::{LINE, Port, Traffic, context, generator};
 
 /// VCs with a maximum frame size of `mfs` cells and these minimum rates in percent of the line; 0 is none.
 pub(crate) fn contracts(mfs: u32, percent: &[u64]) -> Vec<Contract> {
@@ -506,6 +506,91 @@ impl PortState for AtLimit {
     }
     fn last_frame(&self, vc: u32) -> Option<u64> {
         self.snapshot.last_frame(vc)
+    }
+}
+
+/// A port that keeps a list of the VCs that have something in its buffer.
+struct Listing {
+    state: AtLimit,
+    busy: Vec<u32>,
+}
+
+impl PortState for Listing {
+    fn busy_vcs(&self) -> Option<&[u32]> {
+        Some(&self.busy)
+    }
+    fn is_vc_full(&self) -> bool {
+        self.state.is_vc_full()
+    }
+    fn capacity(&self) -> u64 {
+        self.state.capacity()
+    }
+    fn occupancy(&self) -> u64 {
+        self.state.occupancy()
+    }
+    fn is_full(&self) -> bool {
+        self.state.is_full()
+    }
+    fn is_packet(&self) -> bool {
+        self.state.is_packet()
+    }
+    fn vc_occupancy(&self, vc: u32) -> u64 {
+        self.state.vc_occupancy(vc)
+    }
+    fn clp_occupancy(&self, clp: bool) -> u64 {
+        self.state.clp_occupancy(clp)
+    }
+    fn active_vcs(&self) -> u64 {
+        self.state.active_vcs()
+    }
+    fn last_frame(&self, vc: u32) -> Option<u64> {
+        self.state.last_frame(vc)
+    }
+}
+
+/// A full buffer of few or many of `vcs` VCs, most of which have equally much there, with a list of them in no order.
+fn listing(vcs: usize, generator: &mut Generator) -> Listing {
+    let mut by_vc = vec![0; vcs];
+    let mut busy: Vec<u32> = Vec::new();
+    for _ in 0..=generator.below(vcs as u64) {
+        let vc = generator.below(vcs as u64) as usize;
+        by_vc[vc] += 1;
+        if by_vc[vc] == 1 {
+            busy.insert(generator.below(busy.len() as u64 + 1) as usize, vc as u32);
+        }
+    }
+    let removable = |&held: &u64| (held > generator.below(2)).then_some(1);
+    let last_frames = by_vc.iter().map(removable).collect();
+    let snapshot = Snapshot { last_frames, packets: true, limited: true, ..Snapshot::of(4000, &by_vc) };
+    Listing { state: AtLimit { snapshot, limited: false }, busy }
+}
+
+/// Policies that push out choose the same VC from a list of those that have something in the buffer as from all.
+#[test]
+fn a_list_of_busy_vcs_changes_no_choice() {
+    let mut generator = generator(0, "listing");
+    // Every other VC has a part of the buffer.
+    let contracts = contracts(8, &[0, 1].repeat(20));
+    let names = [PolicyName::FqCodel, PolicyName::EpdPushOut, PolicyName::AbsPushOut];
+    for name in names {
+        let policy = Policy::new(&DiscardParams::of(name), &context(4000, &contracts)).unwrap();
+        let mut pushed = 0;
+        for _ in 0..500 {
+            let port = listing(contracts.len(), &mut generator);
+            let packet = Cell { vc: generator.below(40) as u32, length: 1, octets: 1500, ..Cell::default() };
+            let (mut policy, mut other) = (policy.clone(), policy.clone());
+            let listed = with_policy!(&mut policy, policy => {
+                let verdict = policy.on_arrival(&packet, &View::new(&port, true), 0);
+                format!("{verdict:?}, {:?}", policy.illegal(&View::new(&port, true)))
+            });
+            let all = with_policy!(&mut other, policy => {
+                let verdict = policy.on_arrival(&packet, &View::new(&port.state, true), 0);
+                format!("{verdict:?}, {:?}", policy.illegal(&View::new(&port.state, true)))
+            });
+            assert_eq!(listed, all, "{name:?}, busy: {:?}", port.busy);
+            pushed += u32::from(all.starts_with("PushOut"));
+        }
+        assert!(pushed > 50, "{name:?} pushes out {pushed} times");
     }
 }
 

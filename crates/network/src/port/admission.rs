@@ -63,6 +63,11 @@ impl<S: Service> PortState for Arrival<'_, S> {
     }
 
     #[inline]
+    fn busy_vcs(&self) -> Option<&[u32]> {
+        self.service.per_vc().busy()
+    }
+
+    #[inline]
     fn last_frame(&self, vc: u32) -> Option<u64> {
         self.service.last_frame(vc)
     }

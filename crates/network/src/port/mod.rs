@@ -343,7 +343,7 @@ impl Port {
     /// Everything before `until` has been handled: tells the outputs how far they are known, and checks the books if that is due.
     // Forced inline: every visit of every port calls it.
     #[inline(always)]
-    pub(crate) fn end_visit(&mut self, until: Time, streams: &mut Streams) {
+    fn end_visit(&mut self, until: Time, streams: &mut Streams) {
         let horizon = with_core!(&self.core, core => {
             until.max(core.service.free()) + core.service.shortest() + core.delay
         });
@@ -354,6 +354,12 @@ impl Port {
         for &output in reverse {
             streams[output].advance_horizon(until);
         }
+        self.check_books(streams);
+    }
+
+    /// Checks the books if that is due.
+    #[inline(always)]
+    pub(crate) fn check_books(&mut self, streams: &Streams) {
         if self.check_after == 0 {
             self.check_conservation(streams);
             self.check_after = UNITS_A_CHECK * self.flows.len() as u64 + self.occupancy();

@@ -9,7 +9,51 @@ pub(super) struct VcOccupancy {
     by_clp: [u64; 2],
     total: u64,
     active: u64,
+    /// If somebody looks at those VCs.
+    busy: Option<Box<BusyVcs>>,
 }
+
+/// The VCs that have something in a buffer.
+#[derive(Debug, Clone)]
+struct BusyVcs {
+    /// In any order.
+    vcs: Vec<u32>,
+    /// Where in it each VC is that is there.
+    places: Vec<u32>,
+}
+
+impl BusyVcs {
+    fn new(vcs: usize) -> Self {
+        Self { vcs: Vec::new(), places: vec![0; vcs] }
+    }
+
+    fn add(&mut self, vc: u32) {
+        self.places[vc as usize] = self.vcs.len() as u32;
+        self.vcs.push(vc);
+    }
+
+    fn remove(&mut self, vc: u32) {
+        let place = self.places[vc as usize];
+        self.vcs.swap_remove(place as usize);
+        if let Some(&moved) = self.vcs.get(place as usize) {
+            self.places[moved as usize] = place;
+        }
+    }
+}
+
+/// Whether the same VCs are busy.
+impl PartialEq for BusyVcs {
+    fn eq(&self, other: &Self) -> bool {
+        let sorted = |busy: &Self| {
+            let mut vcs = busy.vcs.clone();
+            vcs.sort_unstable();
+            vcs
+        };
+        sorted(self) == sorted(other)
+    }
+}
+
+impl Eq for BusyVcs {}
 
 /// What of a VC is in the buffer, and how many of its units have left, pushed out or sent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -21,14 +65,24 @@ struct OfVc {
 impl VcOccupancy {
     /// Of an empty buffer that `vcs` VCs cross.
     pub(super) fn new(vcs: usize) -> Self {
-        Self { vcs: vec![OfVc::default(); vcs], by_clp: [0; 2], total: 0, active: 0 }
+        Self { vcs: vec![OfVc::default(); vcs], by_clp: [0; 2], total: 0, active: 0, busy: None }
+    }
+
+    /// The same with a list of the VCs that have something there, if `lists`.
+    pub(super) fn listing(self, lists: bool) -> Self {
+        Self { busy: lists.then(|| Box::new(BusyVcs::new(self.vcs.len()))), ..self }
     }
 
     /// A unit of `vc` enters the buffer; returns what the VC has there then.
     #[inline]
     pub(super) fn enter(&mut self, vc: u32, clp: bool, size: u32) -> u64 {
         let (held, size) = (&mut self.vcs[vc as usize].held, u64::from(size));
-        self.active += u64::from(*held == 0);
+        if *held == 0 {
+            self.active += 1;
+            if let Some(busy) = &mut self.busy {
+                busy.add(vc);
+            }
+        }
         *held += size;
         self.by_clp[usize::from(clp)] += size;
         self.total += size;
@@ -43,8 +97,13 @@ impl VcOccupancy {
         for sum in [&mut of_vc.held, by_clp, total] {
             *sum = sum.checked_sub(size).expect("what leaves the buffer has entered it");
         }
-        self.active -= u64::from(of_vc.held == 0);
         of_vc.left += 1;
+        if of_vc.held == 0 {
+            self.active -= 1;
+            if let Some(busy) = &mut self.busy {
+                busy.remove(vc);
+            }
+        }
     }
 
     /// So many units of `vc` enter the buffer, each when the one before it leaves.
@@ -77,6 +136,12 @@ impl VcOccupancy {
         self.active
     }
 
+    /// Those VCs in any order, if they are listed.
+    #[inline]
+    pub(super) fn busy(&self) -> Option<&[u32]> {
+        self.busy.as_deref().map(|busy| &busy.vcs[..])
+    }
+
     /// Counts again: what each VC has in the buffer is the sum of its `units` there, and they and those that have left are what was
     /// `accepted` of it.
     ///
@@ -88,7 +153,7 @@ impl VcOccupancy {
         accepted: impl Iterator<Item = u64>,
         units: impl Iterator<Item = &'a Unit>,
     ) {
-        let mut again = Self::new(self.vcs.len());
+        let mut again = Self::new(self.vcs.len()).listing(self.busy.is_some());
         let mut counts: Vec<_> = self.vcs.iter().map(|vc| vc.left).collect();
         std::iter::zip(&mut again.vcs, &counts).for_each(|(vc, &left)| vc.left = left);
         for unit in units {
@@ -105,7 +170,7 @@ impl VcOccupancy {
 #[cfg(test)]
 mod tests {
     use celltrain_atm::Cell;
-    use celltrain_engine::Instant;
+    use celltrain_engine::{Instant, random::Randomness};
 
     use super::*;
 
@@ -140,5 +205,26 @@ mod tests {
         occupancy.leave(1, false, 1);
         units.remove(0);
         occupancy.check("port", [2, 1].into_iter(), units.iter());
+    }
+
+    /// Whatever enters and leaves, the list has the VCs of which something is there, each once.
+    #[test]
+    fn busy_vcs_are_those_that_hold_something() {
+        let mut generator = Randomness { seed: 1, replication: 0 }.named("busy");
+        let mut occupancy = VcOccupancy::new(20).listing(true);
+        for step in 0..5_000 {
+            let vc = generator.below(20) as u32;
+            // More enters than leaves by turns.
+            if generator.below(10) < if step / 500 % 2 == 0 { 6 } else { 3 } {
+                occupancy.enter(vc, false, 1 + generator.below(3) as u32);
+            } else if occupancy.of_vc(vc) > 0 {
+                occupancy.leave(vc, false, 1);
+            }
+            let mut busy = occupancy.busy().expect("a list").to_vec();
+            busy.sort_unstable();
+            let holds = (0..20).filter(|&vc| occupancy.of_vc(vc) > 0);
+            assert!(holds.eq(busy), "after {step} steps: {occupancy:?}");
+        }
+        assert!(VcOccupancy::new(20).busy().is_none());
     }
 }

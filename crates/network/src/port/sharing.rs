@@ -3,7 +3,7 @@
 use celltrain_atm::{Cell, buffer::Policy, with_policy};
 use celltrain_engine::{Instant, Time, stream::Train};
 
-use super::{AnyCore, Port, core::PortCore, service::Service, stored::Stored};
+use super::{AnyCore, Port, core::PortCore, service::Service, stored::Stored, with_core};
 use crate::{flight::Streams, memory::SharedMemory};
 
 impl Port {
@@ -100,6 +100,25 @@ impl Port {
         let units = with_policy!(policy, policy => core.arrive(policy, &mut unit, streams));
         self.note_arrived(units);
         units
+    }
+
+    /// Whether something happens here that is neither arrival, departure nor pause: an interval of the rate allocator ends, or the rate of
+    /// the link changes.
+    pub(crate) fn is_restless(&self) -> bool {
+        match &self.core {
+            AnyCore::Stored(core) => core.control.is_some() || core.service.changes_rate(),
+            AnyCore::Cells(_) | AnyCore::Packets(_) => false,
+        }
+    }
+
+    /// When the link is free of what is certain to be sent.
+    pub(crate) fn free(&self) -> Time {
+        with_core!(&self.core, core => core.service.free())
+    }
+
+    /// Everything before `now` has been handled, and nothing happened here since the port's clock.
+    pub(crate) fn catch_up(&mut self, now: Time) {
+        self.clock = now;
     }
 
     /// All that happens before `until` has been handled.

@@ -105,7 +105,7 @@ impl Stored {
             in_octets: matches!(line, Line::Packets { limit, .. } if limit.of_packet(2) == 2),
             store: Store::new(vcs, scheduler.is_none(), pushes_out),
             scheduler,
-            occupancy: VcOccupancy::new(vcs),
+            occupancy: VcOccupancy::new(vcs).listing(pushes_out),
             books: Books::new(abr, ingress),
             pauses: Pausing::default(),
             most: 0,
@@ -263,6 +263,11 @@ impl Stored {
             self.books.note_left(&self.unit, self.in_buffer() + 1, now);
         }
         self.occupancy.leave(self.unit.cell.vc, self.unit.cell.clp, self.unit.size);
+    }
+
+    /// Whether a change of the link's rate is to come.
+    pub(super) fn changes_rate(&self) -> bool {
+        self.rates.next() != NEVER
     }
 
     /// How long it takes to transmit what the link has begun to send.
