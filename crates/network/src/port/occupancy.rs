@@ -214,7 +214,7 @@ mod tests {
         let mut occupancy = VcOccupancy::new(20).listing(true);
         for step in 0..5_000 {
             let vc = generator.below(20) as u32;
-            // More enters than leaves by turns.
+            // For 500 steps more enters than leaves, then more leaves than enters.
             if generator.below(10) < if step / 500 % 2 == 0 { 6 } else { 3 } {
                 occupancy.enter(vc, false, 1 + generator.below(3) as u32);
             } else if occupancy.of_vc(vc) > 0 {

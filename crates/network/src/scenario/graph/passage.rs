@@ -18,7 +18,7 @@ use super::{
     ports::{Crossing, crossing, place},
 };
 
-/// How many frames a policy is asked about: some give way only after they have refused one.
+/// How many frames a policy is asked about: some policies refuse one frame and accept the next.
 const ASKED: u32 = 4;
 
 /// What may have too little space for a packet.
@@ -109,7 +109,7 @@ impl Graph {
 
     /// The first of the VCs that cross a port of which its policy refuses everything.
     fn refused(&self, spec: &Spec, port: &Link, vcs: &[Crossing]) -> Option<Crossing> {
-        // VCs that are alike are asked about once.
+        // The policy is asked once about VCs that are alike.
         let mut asked = BTreeSet::new();
         vcs.iter().copied().find(|vc| {
             let (flow, back) = vc.of(&self.flows);

@@ -50,7 +50,8 @@ impl Board {
 
     /// How many bytes of those from `una`, the cumulative ACK, up to HighRxt have not been reported.
     pub(super) fn missing_below_high_rxt(&self, una: u64) -> u64 {
-        let missing = self.high_rxt.saturating_sub(una).saturating_sub(self.below);
+        let missing = self.high_rxt.saturating_sub(una).checked_sub(self.below);
+        let missing = missing.expect("what is reported lies above the cumulative ACK");
         debug_assert_eq!(missing, self.reported.missing_in(una..self.high_rxt), "{self:?} above {una}");
         missing
     }
