@@ -14,6 +14,7 @@ pub mod alone;
 mod far;
 pub mod fingerprint;
 mod keys;
+pub mod levels;
 pub mod merge;
 pub mod parts;
 pub mod quantity;

@@ -1,7 +1,11 @@
 //! The visiting of processes: who is taken how far, until all have reached the end.
 
+mod agenda;
+mod calendar;
+
 use std::ops::Range;
 
+use self::agenda::{Choice, Limits};
 use crate::{
     random::Generator,
     stream::{Item, Stream, StreamId, Streams},
@@ -66,6 +70,11 @@ impl Schedule {
         // Caps of all magnitudes, down to a single picosecond more than the next event.
         let magnitude = generator.below(64 - u64::from(self.cap.leading_zeros()) + 1);
         self.cap.min(1 << magnitude)
+    }
+
+    /// How many windows follow a round at the most, if that is drawn.
+    fn windows(&mut self) -> Option<u64> {
+        self.shuffle.as_mut().map(|generator| (1 << generator.below(10)) - 1)
     }
 }
 
@@ -299,6 +308,14 @@ impl Plan {
         self.processes.iter().map(|known| known.clock).fold(NEVER, Time::min)
     }
 
+    /// When something happens next in a process, be it an event of its own or an arrival.
+    fn next_in<C: Item>(&self, index: usize, streams: &[Stream<C>]) -> Time {
+        let known = &self.processes[index];
+        let arrivals = self.inputs[known.inputs.range()].iter();
+        let arrivals = arrivals.filter_map(|&input| streams[input].next_arrival());
+        arrivals.fold(known.next_event, Time::min)
+    }
+
     /// The earliest event that any process knows of, at most `end`.
     pub(crate) fn next_event<C: Item>(&self, streams: &[Stream<C>], end: Time) -> Time {
         let own = self.processes.iter().map(|known| known.next_event);
@@ -423,7 +440,7 @@ pub fn run<C: Item, P, N: Process<C, P>>(
     interrupt: impl FnMut() -> bool,
 ) -> bool {
     let mut plan = Plan::new(processes, streams, schedule, end);
-    let mut poll = Poll::new(interrupt);
+    let (mut poll, mut choice) = (Poll::new(interrupt), Choice::new(schedule.cap));
     // Nothing happens anywhere before this time.
     let mut idle_until = 0;
     loop {
@@ -440,6 +457,19 @@ pub fn run<C: Item, P, N: Process<C, P>>(
         if round.events == 0 {
             let next = plan.next_event(streams, end);
             assert_progress(round.advanced || next > idle_until, next);
+            idle_until = next;
+            skip_idle_time(streams, next);
+        }
+        let drawn = schedule.windows();
+        let agenda = match drawn {
+            None => choice.after_round(&plan, streams.len(), round.events),
+            Some(_) => choice.agenda(&plan, streams.len()),
+        };
+        if let Some(agenda) = agenda {
+            let limits = Limits { end, windows: drawn.unwrap_or(u64::MAX), jump: schedule.jump };
+            let Some(next) = agenda.run(&mut plan, processes, streams, limits, &mut poll) else {
+                return false;
+            };
             idle_until = next;
             skip_idle_time(streams, next);
         }

@@ -22,5 +22,6 @@ pub(crate) fn run(path: Option<&str>, store_queues: bool, threads: &str) -> Resu
     experiment.use_threads(&mut network, threads);
     let result = experiment.run_network(network, &mut || false).ok_or("interrupted")?;
     println!("cell_hops {}", result.cell_hops);
+    println!("fingerprint {:016x}", result.fingerprint);
     Ok(())
 }

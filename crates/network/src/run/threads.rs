@@ -3,7 +3,11 @@
 use std::iter::successors;
 
 use celltrain_atm::cell::CELL_BITS;
-use celltrain_engine::{Time, time::seconds};
+use celltrain_engine::{
+    Time,
+    levels::{Way, Ways},
+    time::seconds,
+};
 
 use super::{
     Experiment,
@@ -12,7 +16,7 @@ use super::{
 use crate::{
     division::{CONTENTS, Costs, Division, OF_CELLS, OF_PACKETS},
     network::{Network, Node},
-    partition::Edge,
+    partition::{Edge, Processes},
     scenario::Framing,
 };
 
@@ -23,6 +27,10 @@ const LEAST_HOPS: f64 = 1e7;
 /// costs some 10 us where the threads sleep in between, a cell-hop 50 ns. Connections that do not fill their links do a fraction of
 /// what is expected of them.
 const LEAST_HOPS_AHEAD: f64 = 1000.0;
+
+/// Where there is less to do than this for each process, in cell-hops, until what happens anywhere may come back, one thread does better: it
+/// visits those processes alone in which something happens, and parts ask all of theirs.
+const LEAST_HOPS_A_PROCESS: f64 = 0.1;
 
 /// A part that has more of the work than this would keep the others waiting.
 const MOST_OF_THE_WORK: f64 = 0.8;
@@ -45,6 +53,15 @@ struct Work {
     ties: Vec<Edge>,
 }
 
+/// Whether few of the processes, which have so many cell-hops to do in a second, have anything to do at a time.
+fn is_sparse(processes: &Processes, a_second: f64) -> bool {
+    let way = |edge: &Edge| Way { from: edge.from as u32, to: edge.to as u32, lookahead: edge.lookahead };
+    let ways = processes.edges.iter().filter(|edge| edge.lookahead < Time::MAX).map(way);
+    let window = Ways::new(processes.work.len(), ways.collect()).longest_window();
+    let hops = |window: Time| a_second * seconds(window) / processes.work.len() as f64;
+    window.is_some_and(|window| hops(window) < LEAST_HOPS_A_PROCESS)
+}
+
 impl Experiment<'_> {
     /// Lets `network`, a network of this experiment, run on up to `threads` cores, if it is large enough to gain from that. Returns the
     /// number of threads that it will run on. Results do not depend on it.
@@ -62,7 +79,7 @@ impl Experiment<'_> {
         processes.edges.extend(ties);
         let a_second = processes.work.iter().sum::<u64>() as f64;
         let duration = self.scenario.spec().duration.ps();
-        if a_second * seconds(duration) < LEAST_HOPS {
+        if a_second * seconds(duration) < LEAST_HOPS || is_sparse(&processes, a_second) {
             return 1;
         }
         // Half as many, and again, as long as parts would be too small: a partition of a large network takes a while.

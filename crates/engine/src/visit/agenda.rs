@@ -1,0 +1,324 @@
+//! Visits to those processes alone in which something happens, window by window.
+//!
+//! A round asks every process how far it can go, which is little where cycles of the network are short: where few of thousands of
+//! processes are busy, nearly all are asked in vain. Windows ask none of those. A *window* is so short that every cycle of the network has an
+//! output whose lookahead is no shorter; what happens within one causes nothing over such an output before the next. All other outputs
+//! lead from one *level* of processes to a higher one, so that visits in the order of levels find all that arrives within the window.
+
+use super::{Plan, Poll, Process, calendar::Calendar};
+use crate::{
+    levels::{Way, Ways},
+    stream::{Item, StreamId, Streams},
+    time::Time,
+};
+
+/// What windows need to know of the network, and what is to happen in it.
+#[derive(Debug)]
+pub(super) struct Agenda {
+    /// An output whose lookahead is less than a window leads to a process of a higher level.
+    levels: Vec<u32>,
+    /// The process that each stream leads to.
+    readers: Vec<u32>,
+    calendar: Calendar,
+    /// The processes in which something happens within the window, by their levels.
+    due: Vec<Vec<u32>>,
+}
+
+/// How far windows go.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    /// None reaches the end of the run.
+    pub(super) end: Time,
+    /// How many there are at the most.
+    pub(super) windows: u64,
+    /// The longest stretch of simulated time of one visit.
+    pub(super) jump: Time,
+}
+
+/// So many windows have to be busy for rounds to go on.
+const BATCH: u64 = 64;
+
+/// Windows are busy if there is an event for every so many processes.
+const DENSE: u64 = 3;
+
+impl Agenda {
+    /// Of the network of a plan with so many streams, if time passes in all of its cycles. A window is no longer than `longest`.
+    fn new(plan: &Plan, streams: usize, longest: Time) -> Option<Self> {
+        let mut readers = vec![u32::MAX; streams];
+        for (index, known) in plan.processes.iter().enumerate() {
+            plan.inputs[known.inputs.range()].iter().for_each(|&input| readers[input] = index as u32);
+        }
+        let ways = plan.processes.iter().enumerate().flat_map(|(index, known)| {
+            let outputs = plan.outputs[known.outputs.range()].iter();
+            outputs.map(move |&(output, lookahead)| (index, output, lookahead))
+        });
+        let ways =
+            ways.map(|(from, output, lookahead)| Way { from: from as u32, to: readers[output], lookahead });
+        let ways = Ways::new(plan.processes.len(), ways.collect());
+        let window = ways.longest_window()?;
+        let levels = ways.levels(window)?;
+        let highest = levels.iter().max().map_or(0, |&level| level as usize + 1);
+        let calendar = Calendar::new(window.min(longest), levels.len());
+        Some(Self { levels, readers, calendar, due: vec![Vec::new(); highest] })
+    }
+
+    /// Handles window after window, while few processes are busy. Returns a time before which nothing happens then; `None` if the run is to stop.
+    pub(super) fn run<C: Item, P, N: Process<C, P>>(
+        &mut self,
+        plan: &mut Plan,
+        processes: &mut [N],
+        streams: &mut Streams<C, P>,
+        limits: Limits,
+        poll: &mut Poll<impl FnMut() -> bool>,
+    ) -> Option<Time> {
+        self.calendar.enter_all((0..processes.len()).map(|index| plan.next_in(index, streams)));
+        let most = BATCH * processes.len() as u64 / DENSE;
+        let (mut windows, mut events) = (0, 0);
+        while windows < limits.windows
+            && let Some(until) = self.calendar.turn(limits.end)
+        {
+            let Self { calendar, levels, due, .. } = self;
+            calendar.take_out(until, |process| due[levels[process as usize] as usize].push(process));
+            for level in 0..self.due.len() {
+                while let Some(process) = self.due[level].pop() {
+                    events += self.visit(process, until, plan, processes, streams, (limits.jump, poll))?;
+                }
+            }
+            windows += 1;
+            if windows % BATCH == 0 && std::mem::take(&mut events) > most {
+                break;
+            }
+        }
+        Some(self.calendar.first().min(limits.end))
+    }
+
+    /// Visits a process, and notes what follows there and behind it. Returns the number of events; `None` if the run is to stop.
+    #[inline]
+    fn visit<C: Item, P, N: Process<C, P>>(
+        &mut self,
+        process: u32,
+        until: Time,
+        plan: &mut Plan,
+        processes: &mut [N],
+        streams: &mut Streams<C, P>,
+        (jump, poll): (Time, &mut Poll<impl FnMut() -> bool>),
+    ) -> Option<u64> {
+        let index = process as usize;
+        let known = &mut plan.processes[index];
+        let mut handled = 0;
+        while known.clock < until {
+            known.clock = until.min(known.clock.saturating_add(jump));
+            let events = processes[index].visit(known.clock, streams);
+            handled += events;
+            if poll.after(1 + events) {
+                return None;
+            }
+        }
+        known.next_event = processes[index].next_event();
+        let (inputs, outputs) = (known.inputs.range(), known.outputs.range());
+        plan.inputs[inputs].iter().for_each(|&input| streams[input].reuse_room());
+        self.calendar.set(process, plan.next_in(index, streams));
+        for &(output, _) in &plan.outputs[outputs] {
+            if let Some(arrival) = streams[output].next_arrival() {
+                self.note_arrival(index, output, arrival, until);
+            }
+        }
+        Some(handled)
+    }
+
+    /// Something arrives on an output of the process `from`, which was visited `until` then.
+    #[inline]
+    fn note_arrival(&mut self, from: usize, output: StreamId, arrival: Time, until: Time) {
+        let reader = self.readers[output];
+        if self.calendar.knows_of(reader, arrival) {
+            return;
+        }
+        if arrival >= until {
+            return self.calendar.set(reader, arrival);
+        }
+        let level = self.levels[reader as usize];
+        assert!(level > self.levels[from], "a way shorter than the window leads to a higher level");
+        self.calendar.set_due(reader);
+        self.due[level as usize].push(reader);
+    }
+}
+
+/// Decides when rounds give way to windows.
+#[derive(Debug)]
+pub(super) struct Choice {
+    /// How long a window is at the most.
+    longest: Time,
+    /// `None` until it is asked for; then whether the network can have one.
+    agenda: Option<Option<Agenda>>,
+    /// How many rounds in a row found little to do.
+    sparse: u32,
+}
+
+/// Among fewer processes rounds cost little.
+const FEWEST_PROCESSES: usize = 256;
+
+/// A round finds little to do if there is an event for more than so many processes.
+const SPARSE: u64 = 4;
+
+/// So many rounds in a row have to find little to do.
+const SPARSE_ROUNDS: u32 = 8;
+
+impl Choice {
+    /// Rounds come first. A window is no longer than `longest`.
+    pub(super) fn new(longest: Time) -> Self {
+        Self { longest, agenda: None, sparse: 0 }
+    }
+
+    /// The agenda, if windows are to follow a round that handled so many events.
+    pub(super) fn after_round(&mut self, plan: &Plan, streams: usize, events: u64) -> Option<&mut Agenda> {
+        let sparse = plan.behind >= FEWEST_PROCESSES && plan.behind as u64 > SPARSE * events;
+        self.sparse = if sparse { self.sparse + 1 } else { 0 };
+        if self.sparse < SPARSE_ROUNDS {
+            return None;
+        }
+        self.sparse = 0;
+        self.agenda(plan, streams)
+    }
+
+    /// The agenda, if the network can have one.
+    pub(super) fn agenda(&mut self, plan: &Plan, streams: usize) -> Option<&mut Agenda> {
+        self.agenda.get_or_insert_with(|| Agenda::new(plan, streams, self.longest)).as_mut()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        stream::{Stream, Train},
+        time::{Instant, MICROSECOND, MILLISECOND, NEVER},
+        visit::{Bounds, Schedule, run},
+    };
+
+    const RING: usize = 300;
+    const END: Time = 10 * MILLISECOND;
+
+    /// Sends on what comes, a microsecond later. Number 0 sends the first item.
+    #[derive(Debug, PartialEq, Eq)]
+    struct Relay {
+        input: [StreamId; 1],
+        output: [StreamId; 1],
+        begins: bool,
+        clock: Time,
+        visits: u64,
+        sent: u64,
+    }
+
+    impl Process<u8, ()> for Relay {
+        fn inputs(&self) -> &[StreamId] {
+            &self.input
+        }
+
+        fn outputs(&self) -> &[StreamId] {
+            &self.output
+        }
+
+        fn lookahead(&self, _: usize) -> Time {
+            MICROSECOND
+        }
+
+        fn clock(&self) -> Time {
+            self.clock
+        }
+
+        fn visit(&mut self, until: Time, streams: &mut Streams<u8>) -> u64 {
+            assert!(until > self.clock, "time goes on");
+            let (mut events, mut item) = (0, Train::default());
+            if std::mem::take(&mut self.begins) {
+                streams[self.output[0]].push_single(Instant::start_of(MICROSECOND), &0);
+                events += 1;
+            }
+            while streams[self.input[0]].take_before(until, &mut item) {
+                streams[self.output[0]].push_single(item.first.delayed(MICROSECOND), &0);
+                events += 1;
+            }
+            streams[self.output[0]].advance_horizon(until + MICROSECOND);
+            (self.clock, self.visits, self.sent) = (until, self.visits + 1, self.sent + events);
+            events
+        }
+
+        fn next_event(&self) -> Time {
+            if self.begins { 0 } else { NEVER }
+        }
+    }
+
+    /// A ring of relays, visited against the direction of its item.
+    fn ring() -> (Vec<Relay>, Streams<u8>, Schedule) {
+        let relay = |place| Relay {
+            input: [place],
+            output: [(place + 1) % RING],
+            begins: place == 0,
+            clock: 0,
+            visits: 0,
+            sent: 0,
+        };
+        let mut schedule = Schedule::in_order(RING);
+        schedule.order.reverse();
+        ((0..RING).map(relay).collect(), Streams::new(vec![Stream::default(); RING], ()), schedule)
+    }
+
+    #[test]
+    fn windows_visit_those_alone_in_which_something_happens() {
+        let (mut relays, mut streams, mut schedule) = ring();
+        let mut plan = Plan::new(&relays, &mut streams, &schedule, END);
+        let (mut poll, mut choice) = (Poll::new(|| false), Choice::new(schedule.cap));
+        let bounds = Bounds { end: END, idle_until: 0 };
+        let mut round = |plan: &mut Plan, relays: &mut [Relay], streams: &mut Streams<u8>| {
+            plan.round(relays, streams, &mut schedule, bounds, &mut Poll::new(|| false), &mut ())
+                .expect("nothing interrupts")
+                .events
+        };
+        for _ in 1..SPARSE_ROUNDS {
+            let events = round(&mut plan, &mut relays, &mut streams);
+            assert!(choice.after_round(&plan, RING, events).is_none());
+        }
+        let events = round(&mut plan, &mut relays, &mut streams);
+        let agenda = choice.after_round(&plan, RING, events).expect("there is little to do");
+        let visits = |relays: &[Relay]| relays.iter().map(|relay| relay.visits).sum::<u64>();
+        let sent = |relays: &[Relay]| relays.iter().map(|relay| relay.sent).sum::<u64>();
+        let before = [visits(&relays), sent(&relays)];
+        let limits = Limits { end: END, windows: u64::MAX, jump: NEVER };
+        let next = agenda.run(&mut plan, &mut relays, &mut streams, limits, &mut poll);
+        // What happens in the last microsecond is left to rounds: the windows end before the end.
+        assert_eq!(next, Some(END - MICROSECOND));
+        assert_eq!(sent(&relays), (END - MICROSECOND) / MICROSECOND);
+        assert_eq!(visits(&relays) - before[0], sent(&relays) - before[1]);
+    }
+
+    #[test]
+    fn a_visit_covers_no_more_than_a_jump() {
+        let (mut relays, mut streams, schedule) = ring();
+        let mut plan = Plan::new(&relays, &mut streams, &schedule, END);
+        let mut agenda = Agenda::new(&plan, RING, NEVER).expect("time passes in the ring");
+        let limits = Limits { end: END, windows: u64::MAX, jump: 100 * MICROSECOND };
+        agenda.run(&mut plan, &mut relays, &mut streams, limits, &mut Poll::new(|| false));
+        // From one item to the next it is three hundred microseconds; to the first it is less.
+        for relay in &relays {
+            assert!((3 * relay.sent - 2..=3 * relay.sent).contains(&relay.visits), "{relay:?}");
+        }
+    }
+
+    #[test]
+    fn a_run_that_is_stopped_within_windows_goes_on_as_if_it_had_not_been() {
+        let (mut whole, mut streams, mut schedule) = ring();
+        assert!(run(&mut whole, &mut streams, &mut schedule, 100 * END, || false));
+        let (mut stopped, mut streams, mut schedule) = ring();
+        let mut asked = 0;
+        let mut stops = || {
+            asked += 1;
+            asked % 5 == 4
+        };
+        let mut runs = 1;
+        while !run(&mut stopped, &mut streams, &mut schedule, 100 * END, &mut stops) {
+            runs += 1;
+        }
+        assert!(runs > 2, "it was stopped {} times", runs - 1);
+        let sent = |relays: &[Relay]| relays.iter().map(|relay| relay.sent).collect::<Vec<_>>();
+        assert_eq!(sent(&stopped), sent(&whole));
+    }
+}
