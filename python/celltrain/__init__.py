@@ -17,7 +17,7 @@ TYPE_CHECKING = False  # as type checkers read it; `typing` would be most of wha
 if TYPE_CHECKING:
     from typing import Any
 
-    from celltrain._core import __version__, max_min
+    from celltrain._core import __version__
     from celltrain.comparison import Comparison, compare
     from celltrain.errors import Cancelled, Defect, Error, InputError, ScenarioError
     from celltrain.experiment import run
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from celltrain.registry import disciplines, measures, policies, stacks
     from celltrain.results import Result
     from celltrain.scenario import Scenario, load
+    from celltrain.shares import max_min
     from celltrain.sweeps import Sweep, sweep
 
 __all__ = [
@@ -71,7 +72,7 @@ _HOME = {
     "disciplines": "registry",
     "load": "scenario",
     "read": "reading",
-    "max_min": "_core",
+    "max_min": "shares",
     "measures": "registry",
     "policies": "registry",
     "reproduce": "papers",

@@ -20,9 +20,11 @@ __all__ = [
     "mapping",
     "names",
     "number",
+    "numbers",
     "pairs",
     "part",
     "path",
+    "several",
     "text",
     "truth",
 ]
@@ -50,9 +52,15 @@ def text(name: str, value: object) -> str:
 
 def names(name: str, value: object, example: str) -> tuple[str, ...]:
     """Some names. A single text is refused: each of its letters would be taken as a name."""
+    given = several(name, value, f"names such as [{example!r}]")
+    return tuple(text(f"{name}[{place}]", one) for place, one in enumerate(given))
+
+
+def several(name: str, value: object, what: str) -> Iterable[Any]:
+    """A list of something, or what else can be gone through; a text is none."""
     if isinstance(value, str) or not isinstance(value, Iterable):
-        raise expected(name, f"a list of names such as [{example!r}]", value)
-    return tuple(text(f"{name}[{place}]", one) for place, one in enumerate(value))
+        raise expected(name, f"a list of {what}", value)
+    return value
 
 
 def path(name: str, value: object) -> Path:
@@ -100,11 +108,17 @@ def number(name: str, value: object) -> float:
     """A number; those of numpy will do."""
     try:
         found = math.nan if isinstance(value, str) else float(value)  # type: ignore[arg-type]  # else it raises
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         found = math.nan
     if math.isnan(found):
         raise expected(name, "a number", value)
     return found
+
+
+def numbers(name: str, value: object) -> list[float]:
+    """Some numbers."""
+    given = several(name, value, "numbers")
+    return [number(f"{name}[{place}]", one) for place, one in enumerate(given)]
 
 
 def part(name: str, value: object) -> float:

@@ -370,10 +370,11 @@ def policies(names: Sequence[str]) -> Variants:
         InputError: there is no such policy.
     """
     known = known_policies()
-    for name in arguments.names("variants", names, "epd"):
+    given = arguments.names("variants", names, "epd")
+    for name in given:
         if name not in known:
             raise unknown_policy(name)
-    return {name: {POLICY_KEY: name} for name in names}
+    return {name: {POLICY_KEY: name} for name in given}
 
 
 def vary(values: Mapping[str, Sequence[Any]]) -> Variants:

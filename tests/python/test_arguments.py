@@ -43,6 +43,7 @@ def _functions() -> Iterator[tuple[Callable[..., Any], Mapping[str, Any]]]:
     yield ct.Scenario, {}
     yield ct.Scenario.from_toml, {"text": SMALL}
     yield ct.Scenario.from_dict, {"settings": scenario.to_dict()}
+    yield ct.max_min, {"capacities": [1.0], "routes": [[0]]}
 
 
 def _parameters() -> Iterator[ParameterSet]:
@@ -102,6 +103,11 @@ def test_variants_are_named_where_they_are_wrong(scenario: ct.Scenario) -> None:
     ):
         with pytest.raises(ct.InputError, match=said):
             ct.compare(scenario, variants)  # type: ignore[arg-type]
+
+
+def test_variants_may_be_told_one_after_the_other(scenario: ct.Scenario) -> None:
+    names: Any = (name for name in ("epd", "ppd"))
+    assert ct.compare(scenario, names, replications=2).variants == ["epd", "ppd"]
 
 
 def test_settings_are_named_where_they_are_wrong(scenario: ct.Scenario) -> None:

@@ -8,22 +8,25 @@ import pytest
 
 import celltrain as ct
 from celltrain.experiment import replicate, simulate
+from memory import PEAK
 
 pytest.importorskip("resource", reason="this system does not say how much memory a process took")
 
-# A paper of one figure with as many columns as asked for. Small parts, so that a few runs fill several.
+# A paper of one figure with as many columns as asked for. Small parts, so that a few runs fill several, and
+# batches of one run: those of a fast machine have hundreds of runs as short as these.
 REPRODUCE = """
-import resource, sys
+import sys
 from celltrain import papers, parquet
 from celltrain.papers import reproduction
 from celltrain.report import reproduction_report
+from celltrain.runs import executors
 
 replications, place, out = int(sys.argv[1]), sys.argv[2], sys.argv[3]
-reproduction.PART_RUNS, parquet.ROW_GROUP = 50, 4096
+reproduction.PART_RUNS, parquet.ROW_GROUP, executors.LOCAL_SECONDS = 50, 4096, 0.0
 found = papers.reproduce(place, replications=replications, jobs=2)
 reproduction_report(found)
 found.write(out)
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024))
+print(peak_memory())
 """
 
 PAPER = """
@@ -56,8 +59,15 @@ def peak(
     out = place / f"out-{replications}-{columns}"
     # The allocator of polars keeps what was freed for seconds unless it is told not to.
     monkeypatch.setenv("_RJEM_MALLOC_CONF", "dirty_decay_ms:0,muzzy_decay_ms:0")
-    command = [sys.executable, "-c", REPRODUCE, str(replications), str(place / "many-runs"), str(out)]
+    command = [sys.executable, "-c", PEAK + REPRODUCE, str(replications), str(place / "many-runs"), str(out)]
     return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+
+def test_the_memory_of_a_process_is_not_that_of_its_parent() -> None:
+    held = b"1" * 400_000_000
+    command = [sys.executable, "-c", f"{PEAK}\nprint(peak_memory())"]
+    own = int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    assert 1_000_000 < own < len(held) / 2
 
 
 def test_memory_does_not_grow_with_the_replications(

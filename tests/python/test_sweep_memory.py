@@ -10,12 +10,13 @@ import pytest
 
 import celltrain as ct
 from celltrain.sweeps import result
+from memory import PEAK
 
 pytest.importorskip("resource", reason="this system does not say how much memory a process took")
 
 # Small parts, so that the few runs of a test already fill several.
 SWEEP = """
-import resource, sys
+import sys
 import celltrain as ct
 from celltrain import folder, parquet
 from celltrain.plots.sweep import draw_sweep
@@ -30,14 +31,14 @@ with folder.claim(sys.argv[3], "sweep", "key") as target:
     target.write_text("report.html", sweep_report(sweep))
     draw_sweep(sweep, target)
 cells = sum(frame.height * frame.width for frame in (sweep.flows, sweep.ports)) if len(sys.argv) > 4 else 0
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024), cells)
+print(peak_memory(), cells)
 """
 
 
 def peak(scenario_file: Path, replications: int, *words: str) -> tuple[int, int]:
     """The memory (bytes) that a process needs for a sweep of four points with its report and pictures."""
     place = scenario_file.with_name(f"out-{replications}-{len(words)}")
-    command = [sys.executable, "-c", SWEEP, str(scenario_file), str(replications), str(place), *words]
+    command = [sys.executable, "-c", PEAK + SWEEP, str(scenario_file), str(replications), str(place), *words]
     answer = subprocess.run(command, capture_output=True, text=True, check=True)
     memory, cells = answer.stdout.split()
     return int(memory), int(cells)

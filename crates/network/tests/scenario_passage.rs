@@ -135,6 +135,21 @@ fn a_policy_that_refuses_everything_is_noted_and_no_other() {
     }
 }
 
+/// A rule may ask how many VCs cross the port, of which each is asked about with all others beside it.
+#[test]
+fn all_vcs_of_a_port_are_there_when_its_policy_is_asked() {
+    for (rule, refuses) in [("vcs == 2", false), ("vcs == 1", true), ("vcs == 2 && weight > 1", true)] {
+        let tables = format!(
+            "traffic = {{ kind = \"cbr\", rate = \"2 Mbit/s\", frame = 3 }}\n\
+             topology = {{ kind = \"n-source\", sources = 2 }}\n\
+             [[port]]\nfrom = \"switch1\"\nto = \"switch2\"\ndiscard = {{ policy = \"script\", script.rule = \"{rule}\" }}\n"
+        );
+        let found = notes(&tables);
+        assert_eq!(found.len(), usize::from(refuses), "{rule}: {found:?}");
+        assert_eq!(delivered(&run(&tables)) == 0, refuses, "{rule}");
+    }
+}
+
 #[test]
 fn the_note_names_key_flow_and_port() {
     let found = notes(&refusing("double-epd", "low = \"0 cells\", high = \"0 %\"", ""));

@@ -188,9 +188,14 @@ impl SackBlocks {
 
     /// The blocks as byte ranges, given the acknowledgement number of their segment.
     pub fn ranges(&self, ack: u64) -> impl Iterator<Item = Range<u64>> + '_ {
-        self.blocks[..self.len()].iter().map(move |&(start, end)| {
-            ack.wrapping_add_signed(start.into())..ack.wrapping_add_signed(end.into())
-        })
+        self.blocks[..self.len()].iter().map(move |&block| range(ack, block))
+    }
+
+    /// As [`SackBlocks::ranges`], in the order of the data.
+    pub(crate) fn ascending(mut self, ack: u64) -> impl Iterator<Item = Range<u64>> {
+        let count = self.len();
+        self.blocks[..count].sort_unstable();
+        self.blocks.into_iter().take(count).map(move |block| range(ack, block))
     }
 
     /// Number of blocks.
@@ -209,6 +214,11 @@ impl SackBlocks {
     const fn bytes(&self) -> u32 {
         if self.is_empty() { 0 } else { 4 + 8 * self.count as u32 }
     }
+}
+
+/// The bytes of a block, which is stored as its distance from `ack`.
+const fn range(ack: u64, (start, end): (i32, i32)) -> Range<u64> {
+    ack.wrapping_add_signed(start as i64)..ack.wrapping_add_signed(end as i64)
 }
 
 /// One TCP segment, without its payload's contents.

@@ -49,6 +49,7 @@ pub struct StackSpec {
     pub window_scaling: Option<bool>,
     /// Initial congestion window in segments, 1 to 10 (RFC 5681 section 3.1, RFC 6928). Standard: 3.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 10))]
     pub initial_window: Option<u32>,
     /// First slow-start threshold. Standard: unlimited (RFC 5681 section 3.1); `yats`: half the receive
     /// window.
@@ -63,6 +64,7 @@ pub struct StackSpec {
     /// Full segments that one ACK may open the window by in slow start, at least 1 (RFC 5681 section 3.1; L in RFC 3465
     /// section 2.2). Standard: 1.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
     pub slow_start_limit: Option<u32>,
     /// Whether the first slow start ends before a loss when round trips grow (HyStart; `hystart-variant` says how). Needs `timestamps`, as it
     /// takes several samples from each round trip. Standard: false.
@@ -106,6 +108,7 @@ pub struct StackSpec {
     /// `recovery = "newreno"`: how many segments may follow one ACK in recovery, beside the retransmission that a partial ACK
     /// asks for, at least 1. Standard: as many as the window lets; `ns-2`: 2.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
     pub newreno_burst: Option<u32>,
     /// `recovery = "reno"` and `"newreno"`: the ACK that ends a recovery also grows the window, as every ACK does outside of
     /// recovery. Standard: false; `ns-2`: true.
@@ -175,6 +178,7 @@ pub struct StackSpec {
     /// mark until its retransmission timer expires (RFC 3168 section 6.1.2). Where timeouts are long and round trips short, such a sender
     /// starves beside others. Needs `ecn`. Standard: 1; `linux`: 2.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 2))]
     pub ecn_window_min: Option<u32>,
     /// Whether SYN and SYN|ACK open the connection (RFC 9293 section 3.5); otherwise it is open from the
     /// start. Standard: false.
@@ -182,6 +186,7 @@ pub struct StackSpec {
     pub syn_exchange: Option<bool>,
     /// Full segments after which an ACK goes at once (RFC 5681 section 4.2). Standard: 2.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
     pub ack_every: Option<u32>,
     /// Longest time that an ACK waits for the next segment (RFC 5681 section 4.2); `"0 s"` acknowledges every
     /// segment at once. Standard: 200 ms.
@@ -241,6 +246,7 @@ pub struct StackSpec {
     /// Segments of a sender that may be in the processor or wait for it at a time; the sender makes the next one when one
     /// is done. Needs `processing-delay`. Standard: unlimited; `yats`: 3.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
     pub send_queue: Option<u32>,
 }
 

@@ -4,18 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use celltrain_atm::{
     Cell,
-    buffer::{BufferPolicy, Policy, PolicyName, PortContext, Reason, Snapshot, Verdict},
+    buffer::{BufferPolicy, Policy, PolicyName, Reason, Snapshot, Verdict},
     cell::Ecn,
-    contract::Contract,
     quantity::{Capacity, Unit},
     with_policy,
 };
-use celltrain_engine::{Time, quantity::Bytes, random::Randomness, time::SECOND};
+use celltrain_engine::{Time, quantity::Bytes, time::SECOND};
 
 use super::{
     super::spec::{Framing, NodeKind, Spec},
     Flow, Graph, Link,
-    ports::{Crossing, crossing, place},
+    ports::{Crossing, context, crossing, place},
 };
 
 /// How many frames a policy is asked about: some policies refuse one frame and accept the next.
@@ -109,16 +108,22 @@ impl Graph {
 
     /// The first of the VCs that cross a port of which its policy refuses everything.
     fn refused(&self, spec: &Spec, port: &Link, vcs: &[Crossing]) -> Option<Crossing> {
-        // The policy is asked once about VCs that are alike.
+        let contracts: Vec<_> = vcs.iter().map(|vc| vc.contract(&self.flows)).collect();
+        // A policy that cannot be made is an error elsewhere.
+        let mut policy = Policy::new(&port.discard, &context(port, &contracts)).ok()?;
+        // It is asked once about VCs that are alike.
         let mut asked = BTreeSet::new();
-        vcs.iter().copied().find(|vc| {
+        let mut of_port = (0..).zip(vcs).zip(&contracts);
+        let refused = of_port.find(|&((number, vc), contract)| {
             let (flow, back) = vc.of(&self.flows);
             let Some(cell) = first_cell(spec, port, flow, back) else { return false };
-            let contract = vc.contract(&self.flows);
             let rate = contract.mcr.map(|rate| rate.0.0);
             let alike = (cell.length, cell.octets, cell.clp, cell.ecn != Ecn::NotCapable);
-            asked.insert((alike, contract.weight, contract.mfs, rate)) && refuses(port, &contract, cell)
-        })
+            let is_new = asked.insert((alike, contract.weight, contract.mfs, rate));
+            let first = ASKED * asked.len() as u32;
+            is_new && refuses(&mut policy, port, Cell { vc: number, frame: first, ..cell })
+        });
+        refused.map(|((_, &vc), _)| vc)
     }
 }
 
@@ -136,19 +141,11 @@ fn first_cell(spec: &Spec, port: &Link, flow: &Flow, back: bool) -> Option<Cell>
     (tcp || !back).then(|| Cell { length, octets, clp: flow.contract.clp && !back, ecn, ..Cell::default() })
 }
 
-/// Whether the policy of a port refuses each frame that begins with `cell` while there is nothing else in the buffer.
-fn refuses(port: &Link, contract: &Contract, cell: Cell) -> bool {
-    let context = PortContext {
-        capacity: port.buffer.units(),
-        unit: port.buffer.1,
-        rate: port.rate,
-        vcs: std::slice::from_ref(contract),
-        generator: Randomness { seed: 0, replication: 0 }.named("check"),
-    };
-    let Ok(mut policy) = Policy::new(&port.discard, &context) else { return false };
-    let empty = Snapshot { packets: cell.octets > 0, ..Snapshot::of(context.capacity, &[0]) };
-    with_policy!(&mut policy, policy => {
-        (0..ASKED).all(|frame| refuses_frame(policy, Cell { frame, ..cell }, &empty))
+/// Whether the policy of a port refuses each of some frames that begin with `cell` while there is nothing else in the buffer.
+fn refuses(policy: &mut Policy, port: &Link, cell: Cell) -> bool {
+    let empty = Snapshot { packets: cell.octets > 0, ..Snapshot::of(port.buffer.units(), &[]) };
+    with_policy!(policy, policy => {
+        (0..ASKED).all(|more| refuses_frame(policy, Cell { frame: cell.frame + more, ..cell }, &empty))
     })
 }
 

@@ -226,14 +226,7 @@ pub(super) fn check_contracts(
         check_rate(spec, outline, link)?;
         // Of one port at a time: those of all together are as many as all routes have links.
         let vcs: &[Contract] = &vcs.iter().map(|vc| vc.contract(flows)).collect::<Vec<_>>();
-        let generator = Randomness { seed: 0, replication: 0 }.named("check");
-        let port = PortContext {
-            capacity: link.buffer.units(),
-            unit: link.buffer.1,
-            rate: link.rate,
-            vcs,
-            generator,
-        };
+        let port = context(link, vcs);
         let place = |key, is_own| place(spec, &outline.nodes, link, key, is_own);
         if let Err(error) = Policy::new(&link.discard, &port) {
             let key = place("discard", |port| port.discard.is_some());
@@ -247,6 +240,17 @@ pub(super) fn check_contracts(
         }
     }
     Ok(())
+}
+
+/// What the policy of a port that these VCs cross knows of it, to be asked before anything runs.
+pub(super) fn context<'a>(link: &LinkParams, vcs: &'a [Contract]) -> PortContext<'a> {
+    PortContext {
+        capacity: link.buffer.units(),
+        unit: link.buffer.1,
+        rate: link.rate,
+        vcs,
+        generator: Randomness { seed: 0, replication: 0 }.named("check"),
+    }
 }
 
 impl Graph {

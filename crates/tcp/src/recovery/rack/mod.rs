@@ -259,7 +259,7 @@ impl Rack {
             order.deliver(now, sent, echo, clock);
         };
         let mut delivered = board.acknowledge(segment.ack, &mut deliver);
-        for block in segment.sack.ranges(segment.ack).filter(|block| block.start > segment.ack) {
+        for block in segment.sack.ascending(segment.ack).filter(|block| block.start > segment.ack) {
             delivered += board.report(&block, &mut deliver);
         }
         order.note_duplicate(segment.ack, flow.max, duplicate.is_some());
@@ -454,6 +454,24 @@ mod tests {
         // Segment 5, sent again at 21, took 89, and the window is a quarter of the least round trip, 81. Only segment 0 is overdue; of
         // the others segment 1, sent again at 20, has the longest time left.
         assert_eq!((rack.board.lost(), flow.alarm), (1, 20 + 89 + 20));
+    }
+
+    // RFC 8985 section 6.2 step 3 looks at what an ACK reports in ascending order.
+    /// An ACK was lost, and the next one reports two blocks that are new, the newest first: that is no reordering.
+    #[test]
+    fn blocks_of_one_ack_are_in_the_order_of_the_data() {
+        let (mut rack, flow) = in_flight(&[], &[]);
+        let mut segment = Segment::default();
+        for block in [120..140, 60..80] {
+            segment.sack.push(0, block);
+        }
+        rack.read(100, &flow, &segment);
+        // Four segments are reported, and nothing came late: the window is closed.
+        assert_eq!((rack.board.sacked(), rack.window(&flow)), (4, 0));
+        let mut late = Segment::default();
+        late.sack.push(0, 30..40);
+        rack.read(101, &flow, &late);
+        assert!(rack.window(&flow) > 0, "what comes behind what was sent later is late");
     }
 
     proptest! {
