@@ -85,6 +85,7 @@ impl Calendar {
             return;
         }
         let window = at / self.length;
+        assert!(window >= self.present, "nothing happens in a window that has gone by");
         if window - self.present < SOON {
             self.soon[(window % SOON) as usize].push(process);
         } else if at < self.entered[process as usize] {
