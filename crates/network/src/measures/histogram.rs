@@ -33,11 +33,15 @@ pub fn highest_of(bin: usize) -> u64 {
 /// A histogram of times. Every quantile is right to the width of a bin: 1.6 %.
 #[derive(Debug, Clone)]
 pub struct Histogram {
-    /// The bin that all values have fallen into so far, and how many did; [`NO_BIN`] as soon as there are blocks. Many histograms of a
-    /// large network need no more.
-    only: (usize, u64),
+    /// The bin that all values have fallen into so far; [`NO_BIN`] as soon as there are several. Many histograms of a large network need
+    /// no more.
+    only: u32,
     /// The number of the first block.
-    first: usize,
+    first: u32,
+    /// How many values fell into the only bin.
+    count: u64,
+    /// Several bins, while few values have fallen into them.
+    few: Option<Box<Few>>,
     /// Blocks of bins, from the first one that anything fell into up to the last. A network may have very many histograms, and most have
     /// values in a few bins.
     blocks: Vec<Option<Box<Block>>>,
@@ -50,11 +54,51 @@ const BINS: usize = 16;
 type Block = [u64; BINS];
 
 /// No value falls into it.
-const NO_BIN: usize = usize::MAX;
+const NO_BIN: u32 = u32::MAX;
+
+/// A few values, wherever they lie: blocks with a value each would take ten times as much.
+#[derive(Debug, Clone, Default)]
+struct Few {
+    /// The bins that values fell into, in ascending order, and how many did.
+    bins: [(u32, u32); FEW_BINS],
+    used: u32,
+    values: u32,
+}
+
+/// The bins of a few values: they fill what the allocator gives for them.
+const FEW_BINS: usize = 14;
+
+/// More values than this are not few: to find their bins would cost more than blocks do.
+const FEW_VALUES: u64 = 32;
+
+impl Few {
+    fn used(&self) -> &[(u32, u32)] {
+        &self.bins[..self.used as usize]
+    }
+
+    /// Counts so many values of one bin; `false` if these were too many values or bins.
+    fn add(&mut self, bin: u32, times: u64) -> bool {
+        let (used, values) = (self.used as usize, u64::from(self.values).saturating_add(times));
+        if values > FEW_VALUES {
+            return false;
+        }
+        match self.used().binary_search_by_key(&bin, |counted| counted.0) {
+            Ok(place) => self.bins[place].1 += times as u32,
+            Err(_) if used == FEW_BINS => return false,
+            Err(place) => {
+                self.bins.copy_within(place..used, place + 1);
+                self.bins[place] = (bin, times as u32);
+                self.used += 1;
+            }
+        }
+        self.values = values as u32;
+        true
+    }
+}
 
 impl Default for Histogram {
     fn default() -> Self {
-        Self { only: (NO_BIN, 0), first: 0, blocks: Vec::new() }
+        Self { only: NO_BIN, first: 0, count: 0, few: None, blocks: Vec::new() }
     }
 }
 
@@ -63,11 +107,11 @@ impl Histogram {
     #[inline]
     pub fn add(&mut self, value: Time) {
         let bin = bin_of(value);
-        if bin == self.only.0 {
-            self.only.1 += 1;
+        if bin as u32 == self.only {
+            self.count += 1;
             return;
         }
-        match self.blocks.get_mut((bin / BINS).wrapping_sub(self.first)) {
+        match self.blocks.get_mut(((bin / BINS) as u32).wrapping_sub(self.first) as usize) {
             Some(Some(counts)) => counts[bin % BINS] += 1,
             _ => self.add_to_bin(bin, 1),
         }
@@ -84,27 +128,54 @@ impl Histogram {
     #[cold]
     #[inline(never)]
     fn add_to_bin(&mut self, bin: usize, times: u64) {
-        let (only, count) = self.only;
-        if self.blocks.is_empty() && (only == NO_BIN || only == bin) {
-            self.only = (bin, count + times);
-            return;
+        if bin as u32 == self.only {
+            self.count += times;
+        } else if !self.blocks.is_empty() || !self.add_to_few(bin as u32, times) {
+            self.block(bin / BINS)[bin % BINS] += times;
         }
-        if only != NO_BIN {
-            self.only = (NO_BIN, 0);
-            self.block(only / BINS)[only % BINS] = count;
+    }
+
+    /// As [`Histogram::add_to_bin`], without blocks. Where these are too many values or bins it moves what was counted so far into blocks, and
+    /// returns `false`.
+    #[inline(never)]
+    fn add_to_few(&mut self, bin: u32, times: u64) -> bool {
+        let counted = match &mut self.few {
+            Some(few) => few.add(bin, times),
+            None if self.only == NO_BIN => {
+                (self.only, self.count) = (bin, times);
+                true
+            }
+            None => {
+                let mut few = Few::default();
+                let counted = few.add(self.only, self.count) && few.add(bin, times);
+                if counted {
+                    (self.only, self.count, self.few) = (NO_BIN, 0, Some(Box::new(few)));
+                }
+                counted
+            }
+        };
+        if !counted {
+            self.make_blocks();
         }
-        self.block(bin / BINS)[bin % BINS] += times;
+        counted
+    }
+
+    /// Moves all that was counted into blocks.
+    fn make_blocks(&mut self) {
+        let bins: Vec<_> = self.bins().collect();
+        (self.only, self.count, self.few) = (NO_BIN, 0, None);
+        bins.into_iter().for_each(|(bin, count)| self.block(bin / BINS)[bin % BINS] += count);
     }
 
     /// A block, which nothing may have fallen into so far.
     fn block(&mut self, number: usize) -> &mut Block {
         if self.blocks.is_empty() {
-            self.first = number;
+            self.first = number as u32;
         }
-        let before = self.first.saturating_sub(number);
+        let before = self.first.saturating_sub(number as u32);
         self.blocks.splice(..0, (0..before).map(|_| None));
         self.first -= before;
-        let place = number - self.first;
+        let place = number - self.first as usize;
         if place >= self.blocks.len() {
             self.blocks.resize(place + 1, None);
         }
@@ -119,12 +190,15 @@ impl Histogram {
     /// The bins that anything fell into, and how much did.
     pub fn bins(&self) -> impl DoubleEndedIterator<Item = (usize, u64)> {
         let numbered = self.blocks.iter().enumerate();
-        let blocks = numbered.filter_map(|(place, block)| Some((self.first + place, block.as_ref()?)));
+        let blocks =
+            numbered.filter_map(|(place, block)| Some((self.first as usize + place, block.as_ref()?)));
         let counts = blocks.flat_map(|(number, counts)| {
             counts.iter().enumerate().map(move |(place, &count)| (number * BINS + place, count))
         });
-        // There is only one of the two.
-        counts.chain([self.only]).filter(|&(_, count)| count > 0)
+        let few = self.few.iter().flat_map(|few| few.used());
+        let few = few.map(|&(bin, count)| (bin as usize, u64::from(count)));
+        // There is only one of the three.
+        counts.chain(few).chain([(self.only as usize, self.count)]).filter(|&(_, count)| count > 0)
     }
 
     /// How many values were counted.
@@ -195,7 +269,7 @@ mod tests {
         let mut draw = Randomness { seed: 1, replication: 0 }.named("histogram");
         for _ in 0..200 {
             let (mut histogram, mut counts) = (Histogram::default(), BTreeMap::new());
-            for _ in 0..draw.below(30) {
+            for _ in 0..draw.below(100) {
                 let magnitude = 1 + draw.below(62);
                 let value = draw.below(1 << magnitude);
                 histogram.add(value);
@@ -205,14 +279,26 @@ mod tests {
         }
     }
 
-    /// A delay that is always about the same takes no block, and those that differ a little one, not a table of all shorter ones.
+    /// A delay that is always about the same takes no room of its own, a few that differ a little, and many that do not differ much one
+    /// block, not a table of all shorter ones.
     #[test]
-    fn equal_values_take_no_block_and_others_one() {
+    fn equal_values_take_no_room_and_few_values_no_block() {
         let mut histogram = Histogram::default();
-        (0..5).for_each(|jitter| histogram.add((1 << 40) + jitter));
-        assert_eq!((histogram.blocks.len(), histogram.count()), (0, 5));
+        (0..200).for_each(|jitter| histogram.add((1 << 40) + jitter));
+        assert!(histogram.few.is_none() && histogram.blocks.is_empty());
         histogram.add((1 << 40) + (1 << 36));
-        assert_eq!((histogram.blocks.len(), histogram.count()), (1, 6));
+        assert_eq!((histogram.blocks.len(), histogram.count()), (1, 201));
+        let mut histogram = Histogram::default();
+        (0..FEW_VALUES).for_each(|place| histogram.add((1 << 40) + (place % FEW_BINS as u64) * (1 << 38)));
+        assert_eq!((histogram.blocks.len(), histogram.count()), (0, FEW_VALUES));
+        histogram.add(1 << 40);
+        assert!(histogram.few.is_none() && !histogram.blocks.is_empty());
+        assert_eq!(histogram.count(), FEW_VALUES + 1);
+    }
+
+    #[test]
+    fn a_histogram_stays_small() {
+        assert_eq!((size_of::<Histogram>(), size_of::<Few>()), (48, 120));
     }
 
     #[test]
