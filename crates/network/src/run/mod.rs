@@ -93,8 +93,9 @@ pub struct Experiment<'a> {
     captures: Places,
 }
 
-/// Counters at one moment; differences of two are what happened between them.
-#[derive(Debug)]
+/// Counters at one moment; differences of two are what happened between them. There are none of time 0, when all are zero: a network may
+/// have very many.
+#[derive(Debug, Default)]
 pub(crate) struct Snapshot {
     flows: Vec<FlowCounts>,
     ports: Vec<PortCounts>,
@@ -120,7 +121,7 @@ struct FlowCounts {
     source_queue_max: u64,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct PortCounts {
     accepted: u64,
     occupancy: u64,
@@ -254,12 +255,10 @@ impl<'a> Experiment<'a> {
         // What was under way has been counted, and tables take as much room.
         network.free_streams();
         let (window, end) = (self.window(), self.scenario.spec().duration.ps());
-        // What was at the beginning gives its room to the differences: there may be very many.
-        let (mut flows, ports) = (begin.flows, begin.ports);
-        std::iter::zip(&mut flows, FlowCounts::of_all(&network, end))
-            .for_each(|(flow, end)| *flow = end.since(flow));
+        let flows = FlowCounts::all_since(begin.flows, FlowCounts::of_all(&network, end));
         let locked = network.locked();
-        let counts = ports.into_iter().zip(PortCounts::of_all(&network)).zip(network.ports());
+        let begin = begin.ports.into_iter().chain(std::iter::repeat_with(PortCounts::default));
+        let counts = begin.zip(PortCounts::of_all(&network)).zip(network.ports());
         let ports: Vec<_> = counts
             .map(|((begin, end), port)| PortMeasures::new(port, &begin, &end, window, &locked))
             .collect();
@@ -434,7 +433,7 @@ fn minimum_rate(flow: &Flow) -> Option<f64> {
 impl Snapshot {
     /// The part of a run that is measured begins, at `now`.
     pub(crate) fn begin_window(network: &mut Network, now: Time) -> Self {
-        let begin = Self::of(network, now);
+        let begin = if now == 0 { Self::default() } else { Self::of(network, now) };
         network.begin_window();
         begin
     }
@@ -542,6 +541,15 @@ fn cells_of_flows(network: &Network) -> Vec<[u64; 2]> {
 }
 
 impl FlowCounts {
+    /// What happened to all flows since `begin`, which gives its room to the differences. Nothing had, if that is empty.
+    fn all_since(mut begin: Vec<Self>, ends: impl Iterator<Item = Self>) -> Vec<Self> {
+        if begin.is_empty() {
+            return ends.collect();
+        }
+        std::iter::zip(&mut begin, ends).for_each(|(flow, end)| *flow = end.since(flow));
+        begin
+    }
+
     /// What happened since `begin`.
     fn since(&self, begin: &Self) -> Self {
         let (sender, receiver, incoming) = (&begin.sender, &begin.receiver, &begin.incoming);
