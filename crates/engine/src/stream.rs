@@ -211,7 +211,9 @@ pub struct Stream<C> {
     /// Trains before this one have been taken.
     taken: u32,
     /// For how many trains there is room at first.
-    first_room: u32,
+    first_room: u16,
+    /// From how many trains that were taken on their room is looked at: none where it is to be given back.
+    reuse_from: u16,
     /// Number of the last item on the sender's grid of slots.
     last: u64,
     /// Items appended since the start.
@@ -219,10 +221,13 @@ pub struct Stream<C> {
 }
 
 /// For how many trains a stream has room at first.
-const FIRST_ROOM: u32 = 4;
+const FIRST_ROOM: u16 = 4;
 
 /// The same where there are more streams than [`MANY`]: most of them carry one train at a time.
-const FIRST_ROOM_OF_MANY: u32 = 1;
+const FIRST_ROOM_OF_MANY: u16 = 1;
+
+/// Fewer trains than this that were taken stay where they are.
+const REUSED: u16 = 256;
 
 /// More streams than this are very many.
 const MANY: usize = 1 << 18;
@@ -232,7 +237,8 @@ const FEW: usize = 16;
 
 impl<C> Default for Stream<C> {
     fn default() -> Self {
-        Self { horizon: 0, trains: Vec::new(), taken: 0, first_room: FIRST_ROOM, last: 0, pushed: 0 }
+        let (first_room, reuse_from) = (FIRST_ROOM, REUSED);
+        Self { horizon: 0, trains: Vec::new(), taken: 0, first_room, reuse_from, last: 0, pushed: 0 }
     }
 }
 
@@ -258,10 +264,22 @@ impl<C: Item> Stream<C> {
     /// wait then than after the sender's next visit, and they have to be moved.
     #[inline]
     pub(crate) fn reuse_room(&mut self) {
+        if self.taken >= u32::from(self.reuse_from) {
+            self.reuse_much_room();
+        }
+    }
+
+    /// As [`Stream::reuse_room`], where there may be much. Of very many streams few carry a burst at a time: the room of one that has
+    /// passed is freed.
+    #[inline]
+    fn reuse_much_room(&mut self) {
         let taken = self.taken();
-        if taken >= 256 && taken * 4 >= self.trains.len() * 3 {
+        if taken >= REUSED.into() && taken * 4 >= self.trains.len() * 3 {
             self.trains.drain(..taken);
             self.taken = 0;
+        } else if self.reuse_from == 0 && self.trains.is_empty() {
+            self.trains = Vec::new();
+            self.reuse_from = REUSED;
         }
     }
 
@@ -376,7 +394,15 @@ impl<C: Item> Stream<C> {
         if held == 0 {
             self.trains = Vec::with_capacity(trains.max(self.first_room as usize));
         } else {
-            let more = if held < FEW { held.max(FIRST_ROOM as usize - 1) } else { 3 * held };
+            let more = match held {
+                FEW.. => 3 * held,
+                // In very many streams there is little room to spare.
+                _ if self.first_room == FIRST_ROOM_OF_MANY => FIRST_ROOM.into(),
+                _ => held.max(FIRST_ROOM as usize - 1),
+            };
+            if self.first_room == FIRST_ROOM_OF_MANY && held >= FIRST_ROOM.into() {
+                self.reuse_from = 0;
+            }
             self.trains.reserve_exact(trains.max(more));
         }
     }
