@@ -212,7 +212,8 @@ pub struct Stream<C> {
     taken: u32,
     /// For how many trains there is room at first.
     first_room: u16,
-    /// From how many trains that were taken on their room is looked at: none where it is to be given back.
+    /// [`Stream::reuse_room`] does something only if at least this many trains have been taken. It is 0 where the room is to be freed as
+    /// soon as the stream is empty.
     reuse_from: u16,
     /// Number of the last item on the sender's grid of slots.
     last: u64,
@@ -269,8 +270,8 @@ impl<C: Item> Stream<C> {
         }
     }
 
-    /// As [`Stream::reuse_room`], where there may be much. Of very many streams few carry a burst at a time: the room of one that has
-    /// passed is freed.
+    /// As [`Stream::reuse_room`], where there may be something to do. Of very many streams, few carry a burst at a time: the room of a
+    /// burst is freed when it has passed.
     #[inline]
     fn reuse_much_room(&mut self) {
         let taken = self.taken();
@@ -396,7 +397,7 @@ impl<C: Item> Stream<C> {
         } else {
             let more = match held {
                 FEW.. => 3 * held,
-                // In very many streams there is little room to spare.
+                // Very many streams have little room to spare.
                 _ if self.first_room == FIRST_ROOM_OF_MANY => FIRST_ROOM.into(),
                 _ => held.max(FIRST_ROOM as usize - 1),
             };

@@ -135,8 +135,8 @@ impl Histogram {
         }
     }
 
-    /// As [`Histogram::add_to_bin`], without blocks. Where these are too many values or bins it moves what was counted so far into blocks, and
-    /// returns `false`.
+    /// As [`Histogram::add_to_bin`], without blocks. If there are too many values or bins for that, it moves what was counted so far into
+    /// blocks, counts nothing, and returns `false`.
     #[inline(never)]
     fn add_to_few(&mut self, bin: u32, times: u64) -> bool {
         let counted = match &mut self.few {
@@ -279,8 +279,7 @@ mod tests {
         }
     }
 
-    /// A delay that is always about the same takes no room of its own, a few that differ a little, and many that do not differ much one
-    /// block, not a table of all shorter ones.
+    /// Delays that are all about the same take no room of their own, and a few that differ take no block.
     #[test]
     fn equal_values_take_no_room_and_few_values_no_block() {
         let mut histogram = Histogram::default();
