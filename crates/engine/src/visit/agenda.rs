@@ -1,7 +1,7 @@
 //! Visits to those processes alone in which something happens, window by window.
 //!
-//! A round asks every process how far it can go, which is little where cycles of the network are short: where few of thousands of
-//! processes are busy, nearly all are asked in vain. Windows ask none of those. A *window* is so short that every cycle of the network has an
+//! A round asks every process how far it can go. That is not far where the network has short cycles, and where few of thousands of
+//! processes are busy, nearly all of them have nothing to do. Windows visit only the busy ones. A *window* is so short that every cycle of the network has an
 //! output whose lookahead is no shorter; what happens within one causes nothing over such an output before the next. All other outputs
 //! lead from one *level* of processes to a higher one, so that visits in the order of levels find all that arrives within the window.
 
@@ -38,7 +38,7 @@ pub(super) struct Limits {
 /// So many windows have to be busy for rounds to go on.
 const BATCH: u64 = 64;
 
-/// Windows are busy if there is an event for every so many processes.
+/// Windows are busy if they have one event for this many processes, or more.
 const DENSE: u64 = 3;
 
 impl Agenda {
@@ -148,7 +148,7 @@ impl Agenda {
 pub(super) struct Choice {
     /// How long a window is at the most.
     longest: Time,
-    /// `None` until it is asked for; then whether the network can have one.
+    /// `None` until the network is first looked at; then whether it can have one.
     agenda: Option<Option<Agenda>>,
     /// How many rounds in a row found little to do.
     sparse: u32,
