@@ -1,9 +1,10 @@
 //! Visits to those processes alone in which something happens, window by window.
 //!
 //! A round asks every process how far it can go. That is not far where the network has short cycles, and where few of thousands of
-//! processes are busy, nearly all of them have nothing to do. Windows visit only the busy ones. A *window* is so short that every cycle of the network has an
-//! output whose lookahead is no shorter; what happens within one causes nothing over such an output before the next. All other outputs
-//! lead from one *level* of processes to a higher one, so that visits in the order of levels find all that arrives within the window.
+//! processes are busy, nearly all of them have nothing to do. Windows visit only the busy ones. A *window* is so short that every cycle
+//! of the network has an output whose lookahead is no shorter; what happens within one causes nothing over such an output before the
+//! next. All other outputs lead from one *level* of processes to a higher one, so that visits in the order of levels find all that
+//! arrives within the window.
 
 use super::{Plan, Poll, Process, calendar::Calendar};
 use crate::{

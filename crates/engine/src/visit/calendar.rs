@@ -42,7 +42,7 @@ impl Calendar {
         }
     }
 
-    /// Forgets all times, and enters one for every process.
+    /// Clears the calendar, then enters the next time of every process.
     pub(super) fn enter_all(&mut self, times: impl Iterator<Item = Time>) {
         self.soon.iter_mut().for_each(Vec::clear);
         self.later.clear();

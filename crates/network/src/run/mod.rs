@@ -433,7 +433,12 @@ fn minimum_rate(flow: &Flow) -> Option<f64> {
 impl Snapshot {
     /// The part of a run that is measured begins, at `now`.
     pub(crate) fn begin_window(network: &mut Network, now: Time) -> Self {
-        let begin = if now == 0 { Self::default() } else { Self::of(network, now) };
+        let begin = if now > 0 {
+            Self::of(network, now)
+        } else {
+            assert!(network.ports().all(|port| port.arrived() == 0), "something has arrived before time 0");
+            Self::default()
+        };
         network.begin_window();
         begin
     }

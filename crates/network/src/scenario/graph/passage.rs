@@ -111,7 +111,7 @@ impl Graph {
         let contracts: Vec<_> = vcs.iter().map(|vc| vc.contract(&self.flows)).collect();
         // A policy that cannot be made is an error elsewhere.
         let mut policy = Policy::new(&port.discard, &context(port, &contracts)).ok()?;
-        // Of VCs with equal properties it is asked about one.
+        // The policy answers the same for VCs with the same properties, so each such set is tried once.
         let mut asked = BTreeSet::new();
         let mut of_port = (0..).zip(vcs).zip(&contracts);
         let refused = of_port.find(|&((number, vc), contract)| {
