@@ -82,12 +82,18 @@ impl Rack {
     // RFC 8985 §7.2: SHOULD schedule a probe after new data and ACKs for new data
     // RFC 8985 §7.3: MUST skip a probe without a new sample or while one is under way
     /// Schedules a probe, unless losses are being looked for or repaired anyway (section 7.2), or none may go: the
-    /// retransmission timer then is not put off (section 7.3).
-    fn schedule_probe(&mut self, now: Time, flow: &mut Flow) {
-        let quiet = self.episode.is_none() && self.board.sacked() == 0 && self.board.pipe() > 0;
-        if quiet && self.probe.may_go(flow) {
-            (flow.alarm, self.waits_for_order) = (Probe::deadline(now, flow), false);
+    /// retransmission timer then is not put off (section 7.3). That timer expires at `expiry`.
+    fn schedule_probe(&mut self, now: Time, flow: &mut Flow, expiry: Time) {
+        if self.is_quiet() && self.probe.may_go(flow) {
+            // The segment that leaves now belongs to the flight, and `flow` has not taken it in.
+            let deadline = Probe::deadline(now, flow, self.board.pipe(), expiry);
+            (flow.alarm, self.waits_for_order) = (deadline, false);
         }
+    }
+
+    /// Whether something is under way, and no loss is being looked for or repaired.
+    const fn is_quiet(&self) -> bool {
+        self.episode.is_none() && self.board.sacked() == 0 && self.board.pipe() > 0
     }
 
     /// What follows every ACK: losses, the windows for them, the next alarm.
@@ -282,7 +288,7 @@ impl Rack {
         }
         let bytes = new?;
         self.on_sent(now, &bytes);
-        self.schedule_probe(now, flow);
+        self.schedule_probe(now, flow, flow.timer.expiry_if_started(now));
         Some(bytes)
     }
 
@@ -330,8 +336,12 @@ impl Recovery for Rack {
     fn on_duplicate_ack(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion) {
         self.reconsider(now, flow, congestion);
         self.forward.proceed(flow, false, self.delivered);
+        let probe = if self.waits_for_order { NEVER } else { flow.alarm };
         self.proceed(now, flow, congestion);
-        self.schedule_probe(now, flow);
+        // Only ACKs for new data put it off.
+        if self.is_quiet() {
+            flow.alarm = probe;
+        }
     }
 
     fn on_new_ack(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion, acked: u64) -> bool {
@@ -347,7 +357,10 @@ impl Recovery for Rack {
             let (ack, recover) = (flow.una, self.episode.map_or(flow.max, |episode| episode.recovery_point));
             flow.trace.record(now, || EventKind::PartialAck { ack, recover });
         }
-        self.schedule_probe(now, flow);
+        // The wait for a probe that has not left, as its time in a paced sender had not come, begins anew too.
+        self.probe.due = false;
+        // The caller starts the retransmission timer afresh.
+        self.schedule_probe(now, flow, flow.timer.expiry(now));
         true
     }
 
@@ -408,7 +421,7 @@ impl Recovery for Rack {
         if fits {
             self.board.push(now, &(flow.nxt..flow.nxt + flow.mss));
             self.note_sent(flow.mss);
-            self.schedule_probe(now, flow);
+            self.schedule_probe(now, flow, flow.timer.expiry_if_started(now));
         }
         Some(fits)
     }
