@@ -323,6 +323,12 @@ impl Flow {
         if self.holds_part_back(edge) { None } else { self.part_below(edge) }
     }
 
+    /// The segment of new data that is next, however small, if all of it lies below `edge`.
+    pub(crate) fn unsent_below(&self, edge: u64) -> Option<Range<u64>> {
+        let end = self.taking_fin_along((self.nxt + self.mss).min(self.data_end()));
+        (self.nxt < end && end <= edge).then_some(self.nxt..end)
+    }
+
     /// Whether `edge` cuts the next segment of new data, and the part before it is not worth sending: more waits, and the part is
     /// less than half of any window.
     #[inline]

@@ -196,7 +196,7 @@ impl Rack {
     /// The probe: new data if there is some, else the last segment again.
     fn next_probe(&mut self, now: Time, flow: &mut Flow) -> Option<Range<u64>> {
         self.probe.due = false;
-        let new = flow.next_below(flow.una + flow.rwnd);
+        let new = flow.unsent_below(flow.una + flow.rwnd);
         let is_retrans = new.is_none();
         let bytes = new.or_else(|| self.board.last())?;
         self.board.transmit(now, &bytes);
