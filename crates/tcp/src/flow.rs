@@ -162,10 +162,12 @@ impl Flow {
 
     /// Whether `segment` is a duplicate ACK (RFC 5681 section 2).
     pub(crate) const fn is_duplicate(&self, segment: &Segment) -> bool {
-        segment.ack == self.una
-            && self.max > self.una
-            && segment.end() == segment.seq
-            && segment.window == self.rwnd
+        self.max > self.una && self.repeats_ack(segment)
+    }
+
+    /// Whether `segment` says what the last ACK said, and carries no data.
+    pub(crate) const fn repeats_ack(&self, segment: &Segment) -> bool {
+        segment.ack == self.una && segment.end() == segment.seq && segment.window == self.rwnd
     }
 
     /// Moves the left edge of the window to `ack`.

@@ -52,8 +52,8 @@ impl Probe {
     pub(super) fn read(&mut self, flow: &Flow, segment: &Segment, duplicate: Option<&Range<u64>>) -> bool {
         let Some(end) = self.end_seq.filter(|&end| segment.ack >= end) else { return false };
         let duplicate = duplicate.is_some_and(|bytes| bytes.end == end);
-        let echo = segment.ack == flow.una && segment.sack.is_empty();
-        if !self.is_retrans || duplicate || segment.ack > end || echo {
+        let repeated = segment.sack.is_empty() && flow.repeats_ack(segment);
+        if !self.is_retrans || duplicate || segment.ack > end || repeated {
             self.end_seq = None;
         }
         self.is_retrans && !duplicate && segment.ack > end
