@@ -183,12 +183,10 @@ impl Rack {
         if !std::mem::take(&mut self.repaired) || self.episode.is_some() {
             return;
         }
-        if congestion.sets_window() {
-            return congestion.on_repaired(flow);
+        let window = congestion.on_repaired(flow);
+        if !congestion.sets_window() {
+            flow.answer_repair(now, window.max(2 * flow.mss));
         }
-        // What was in flight then has been acknowledged: the window says how much it was.
-        let ssthresh = congestion.on_mark(flow).max(2 * flow.mss);
-        flow.answer_repair(now, ssthresh);
     }
 
     // RFC 8985 §7.3: SHOULD probe with new data, else with the last segment
