@@ -60,6 +60,7 @@ struct Episode {
 
 impl Rack {
     // RFC 8985 §6.2: RECOMMENDED to arm a reordering timer
+    // Not RFC 8985 §8: SHOULD cancel the retransmission timer meanwhile (whichever comes first counts)
     /// Takes for lost what is overdue, and sets the alarm for what may yet arrive (RFC 8985 section 6.2 step 5).
     fn detect(&mut self, now: Time, flow: &mut Flow) {
         if self.board.sacked() == 0 && self.episode.is_none() {
@@ -465,6 +466,40 @@ mod tests {
         // Segment 5, sent again at 21, took 89, and the window is a quarter of the least round trip, 81. Only segment 0 is overdue; of
         // the others segment 1, sent again at 20, has the longest time left.
         assert_eq!((rack.board.lost(), flow.alarm), (1, 20 + 89 + 20));
+    }
+
+    /// RFC 8985 section 6.2 step 4: "Else if exiting Fast or RTO recovery: RACK.reo_wnd_persist -= 1". The ACK that widens the window does
+    /// not count, so that it persists for 16 recoveries.
+    #[test]
+    fn a_wider_window_persists_for_16_recoveries() {
+        let (mut rack, flow) = in_flight(&[], &[]);
+        let mut segment = Segment::default();
+        segment.sack.push(0, 120..130);
+        rack.read(100, &flow, &segment);
+        let starting = rack.window(&flow);
+        let mut segment = Segment { ack: 50, ..Segment::default() };
+        segment.sack.push_duplicate(50, &(10..20));
+        rack.read(100, &flow, &segment);
+        rack.order.end_recovery();
+        assert_eq!(rack.window(&flow), 2 * starting);
+        for recovery in 1..=16 {
+            rack.read(100, &flow, &Segment { ack: 50, ..Segment::default() });
+            rack.order.end_recovery();
+            assert_eq!(rack.window(&flow) > starting, recovery < 16, "after {recovery}");
+        }
+    }
+
+    /// RFC 8985 section 7.2: an ACK for new data restarts the PTO, so a probe that was due and has not left (its time in a paced sender had
+    /// not come) does not go.
+    #[test]
+    fn an_ack_takes_back_a_probe_that_has_not_left() {
+        let (mut rack, mut flow) = in_flight(&[], &[]);
+        let mut congestion = Congestion::new(flow.params.congestion_control);
+        rack.on_alarm(100, &mut flow, &mut congestion);
+        rack.read(110, &flow, &Segment { ack: 50, ..Segment::default() });
+        flow.una = 50;
+        rack.on_new_ack(110, &mut flow, &mut congestion, 50);
+        assert_eq!((rack.next(110, &mut flow), flow.stats.loss_probes), (None, 0));
     }
 
     // RFC 8985 section 6.2 step 3 looks at what an ACK reports in ascending order.
