@@ -52,7 +52,9 @@ class Scenario:
             ScenarioError: the settings are not a valid scenario.
         """
         arguments.mapping("settings", settings, '{"duration": "1 s"}')
-        lines = (f"{toml_value(str(key))} = {toml_value(value, str(key))}\n" for key, value in settings.items())
+        lines = (
+            f"{toml_value(str(key))} = {toml_value(value, str(key))}\n" for key, value in settings.items()
+        )
         return Scenario.from_toml("".join(lines), name)
 
     def with_(self, settings: Mapping[str, Any] | None = None, /, **keywords: Any) -> "Scenario":

@@ -87,6 +87,34 @@ def test_a_recording_that_is_interrupted_leaves_the_old_one(
     assert not [path for path in own.folder.path.iterdir() if path.name.startswith(".")]
 
 
+def test_files_of_two_recordings_are_told_apart(own: papers.Paper, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What ends between the two files leaves the verdicts of one recording beside the numbers of another."""
+    stack, folder = own.stacks[0], own.folder.path
+    recordings.keep(folder, _answer(own, stack, "supported", 1.0))
+    write = recordings.write_text_whole
+
+    def first(target: Path, content: str) -> None:
+        write(target, content)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(recordings, "write_text_whole", first)
+        with pytest.raises(KeyboardInterrupt):
+            recordings.keep(folder, _answer(own, stack, "supported", 3.0))
+    said = rf"{recordings.RECORDING}: {recordings.NUMBERS} beside it is of another recording.*restore both"
+    with pytest.raises(ct.InputError, match=said):
+        recordings.read(own)
+    with pytest.raises(ct.InputError, match=said):
+        recordings.keep(folder, _answer(own, stack, "supported", 3.0))
+    for name in (recordings.RECORDING, recordings.NUMBERS):
+        (folder / name).unlink()
+    recordings.keep(folder, _answer(own, stack, "supported", 3.0))
+    # Line ends are what a checkout makes of them.
+    numbers = folder / recordings.NUMBERS
+    numbers.write_bytes(numbers.read_bytes().replace(b"\n", b"\r\n"))
+    assert [one.mean for one in recordings.read(own).numbers.values()] == [3]
+
+
 @pytest.mark.parametrize(("verdict", "told"), [("contradicted", True), ("undecided", False)])
 def test_a_contradicted_statement_has_a_cause_or_is_said_to_have_none(
     own: papers.Paper, verdict: str, told: bool
