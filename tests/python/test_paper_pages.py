@@ -16,6 +16,7 @@ from celltrain import papers, verdicts
 from celltrain.papers import causes, readme, recordings, statements, today, tries
 from celltrain.papers.outcomes import Evidence, Finding
 from celltrain.verdicts import Verdict
+from celltrain.whole import write_text_whole
 from tiny_paper import ID
 
 
@@ -91,10 +92,9 @@ def test_files_of_two_recordings_are_told_apart(own: papers.Paper, monkeypatch: 
     """What ends between the two files leaves the verdicts of one recording beside the numbers of another."""
     stack, folder = own.stacks[0], own.folder.path
     recordings.keep(folder, _answer(own, stack, "supported", 1.0))
-    write = recordings.write_text_whole
 
     def first(target: Path, content: str) -> None:
-        write(target, content)
+        write_text_whole(target, content)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:

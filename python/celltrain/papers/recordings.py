@@ -78,7 +78,7 @@ def _read(folder: Path) -> Recorded:
     text = numbers.read_text(encoding="utf-8") if numbers.is_file() else ""
     if found.get(DIGEST, _digest(text)) != _digest(text):
         raise InputError(
-            f"{file}: {NUMBERS} beside it is of another recording, as where something ended in the midst of one: "
+            f"{file}: {NUMBERS} beside it is of another recording, as where one was interrupted: "
             "restore both files, or remove both and record everything again"
         )
     return Recorded(found["runs"], found["claims"], found["deviations"], _numbers(text))
