@@ -19,7 +19,7 @@ use crate::{
     capture::CellTap,
     channel::{
         ChanceLoss, ChannelParts, DarkPeriods, GilbertElliott, NextHop, RandomLoss, Reordering, ScriptedLoss,
-        ScriptedLosses, VaryingDelay,
+        ScriptedLosses, VaryingDelay, Vcs,
     },
     port::{Line, Location, Port, PortParts, VcEntry},
     scenario::{Framing, Link, Loss, LossDirection, LossUnit, NodeKind},
@@ -198,7 +198,7 @@ impl Builder<'_> {
             link,
             input,
             outputs,
-            vcs: Vec::new(),
+            vcs: Vcs::default(),
             acts: self.loses(link) || self.has_one_channel(link),
             chance,
             scripted: ScriptedLosses::default(),
