@@ -60,7 +60,6 @@ struct Episode {
 
 impl Rack {
     // RFC 8985 §6.2: RECOMMENDED to arm a reordering timer
-    // Not RFC 8985 §8: SHOULD cancel the retransmission timer meanwhile (whichever comes first counts)
     /// Takes for lost what is overdue, and sets the alarm for what may yet arrive (RFC 8985 section 6.2 step 5).
     fn detect(&mut self, now: Time, flow: &mut Flow) {
         if self.board.sacked() == 0 && self.episode.is_none() {
@@ -83,11 +82,11 @@ impl Rack {
     // RFC 8985 §7.2: SHOULD schedule a probe after new data and ACKs for new data
     // RFC 8985 §7.3: MUST skip a probe without a new sample or while one is under way
     /// Schedules a probe, unless losses are being looked for or repaired anyway (section 7.2), or none may go: the
-    /// retransmission timer then is not put off (section 7.3). That timer expires at `expiry`.
-    fn schedule_probe(&mut self, now: Time, flow: &mut Flow, expiry: Time) {
+    /// retransmission timer then is not put off (section 7.3).
+    fn schedule_probe(&mut self, now: Time, flow: &mut Flow) {
         if self.is_quiet() && self.probe.may_go(flow) {
             // The segment that leaves now belongs to the flight, and `flow` has not taken it in.
-            let deadline = Probe::deadline(now, flow, self.board.pipe(), expiry);
+            let deadline = Probe::deadline(now, flow, self.board.pipe());
             (flow.alarm, self.waits_for_order) = (deadline, false);
         }
     }
@@ -106,13 +105,18 @@ impl Rack {
         }
     }
 
+    // RFC 8985 §8: SHOULD cancel other timers when arming the reordering timer
     // RFC 8985 §9.3: RECOMMENDED to reduce in proportion (PRR)
-    /// What is lost, and the windows for it, where something may be.
+    /// What is lost, and the windows for it, where something may be. The retransmission timer does not expire while reordering is waited
+    /// for.
     #[inline(never)]
     fn look_for_losses(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion) {
         self.detect(now, flow);
         if self.episode.is_none() && self.board.lost() > 0 {
             self.begin(now, flow, congestion);
+        }
+        if flow.alarm < NEVER {
+            flow.timer.put_off(flow.alarm);
         }
         let Some(Episode { prr: Some(prr), .. }) = &mut self.episode else { return };
         flow.cwnd = prr.window(flow, self.board.pipe(), self.delivered);
@@ -287,7 +291,7 @@ impl Rack {
         }
         let bytes = new?;
         self.on_sent(now, &bytes);
-        self.schedule_probe(now, flow, flow.timer.expiry_if_started(now));
+        self.schedule_probe(now, flow);
         Some(bytes)
     }
 
@@ -343,7 +347,11 @@ impl Recovery for Rack {
         }
     }
 
+    /// Starts the retransmission timer afresh itself, before an alarm is set by it.
     fn on_new_ack(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion, acked: u64) -> bool {
+        if flow.flight() > 0 {
+            flow.timer.restart(now);
+        }
         self.reconsider(now, flow, congestion);
         self.forward.proceed(flow, true, self.delivered);
         self.answer_repair(now, flow, congestion);
@@ -358,9 +366,8 @@ impl Recovery for Rack {
         }
         // The wait for a probe that has not left, as its time in a paced sender had not come, begins anew too.
         self.probe.due = false;
-        // The caller starts the retransmission timer afresh.
-        self.schedule_probe(now, flow, flow.timer.expiry(now));
-        true
+        self.schedule_probe(now, flow);
+        false
     }
 
     fn remember(&mut self, flow: &Flow, congestion: &Congestion) {
@@ -398,10 +405,13 @@ impl Recovery for Rack {
         flow.alarm = NEVER;
         if self.waits_for_order {
             self.delivered = 0;
-            return self.proceed(now, flow, congestion);
+            self.proceed(now, flow, congestion);
+        } else {
+            self.probe.due = true;
         }
-        self.probe.due = true;
-        flow.timer.restart(now);
+        if !self.waits_for_order || flow.timer.deadline() <= now {
+            flow.timer.restart(now);
+        }
     }
 
     #[inline]
@@ -420,7 +430,7 @@ impl Recovery for Rack {
         if fits {
             self.board.push(now, &(flow.nxt..flow.nxt + flow.mss));
             self.note_sent(flow.mss);
-            self.schedule_probe(now, flow, flow.timer.expiry_if_started(now));
+            self.schedule_probe(now, flow);
         }
         Some(fits)
     }

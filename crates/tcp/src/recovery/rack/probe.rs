@@ -20,15 +20,14 @@ pub(super) struct Probe {
 
 impl Probe {
     // RFC 8985 §7.2: SHOULD probe after 2 SRTT, 1 second without a sample, and not after the RTO
-    /// When a probe is due that is scheduled now (section 7.2), with `flight` bytes under way, if the retransmission timer expires at
-    /// `expiry`.
-    pub(super) fn deadline(now: Time, flow: &Flow, flight: u64, expiry: Time) -> Time {
+    /// When a probe is due that is scheduled now (section 7.2), with `flight` bytes under way.
+    pub(super) fn deadline(now: Time, flow: &Flow, flight: u64) -> Time {
         let interval = match flow.timer.estimator.srtt() {
             Some(srtt) if flight <= flow.mss => 2 * srtt + flow.params.delayed_ack_max,
             Some(srtt) => 2 * srtt,
             None => SECOND,
         };
-        (now + interval).min(expiry)
+        (now + interval).min(flow.timer.expiry_if_started(now))
     }
 
     /// Whether a probe may go: none is under way, and a round trip was measured since the last (section 7.3).
