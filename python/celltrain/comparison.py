@@ -387,7 +387,7 @@ def vary(values: Mapping[str, Sequence[Any]]) -> Variants:
         if not some:
             raise InputError(f"{key} has no values to compare: write them with commas between, {key}=a,b")
     chosen = [dict(zip(values, some, strict=True)) for some in product(*values.values())]
-    return {", ".join(toml_value(value).strip('"') for value in one.values()): one for one in chosen}
+    return {", ".join(toml_value(value, key).strip('"') for key, value in one.items()): one for one in chosen}
 
 
 def compare(
@@ -537,7 +537,7 @@ def _written(variant: Mapping[str, Any] | Scenario) -> dict[str, str]:
     """The settings of a variant as TOML values; a scenario of its own has none."""
     if isinstance(variant, Scenario):
         return {}
-    return {key: toml_value(value) for key, value in variant.items()}
+    return {key: toml_value(value, key) for key, value in variant.items()}
 
 
 def _state_per_vc(settings: Variants) -> dict[str, str]:

@@ -48,10 +48,13 @@ class Scenario:
         Keys are those of a scenario file; values are text, numbers (numpy's too), lists and tables.
 
         Raises:
+            InputError: a value is none that a scenario file can have.
             ScenarioError: the settings are not a valid scenario.
         """
         arguments.mapping("settings", settings, '{"duration": "1 s"}')
-        lines = (f"{toml_value(str(key))} = {_of_key(key, value)}\n" for key, value in settings.items())
+        lines = (
+            f"{toml_value(str(key))} = {toml_value(value, str(key))}\n" for key, value in settings.items()
+        )
         return Scenario.from_toml("".join(lines), name)
 
     def with_(self, settings: Mapping[str, Any] | None = None, /, **keywords: Any) -> "Scenario":
@@ -61,6 +64,7 @@ class Scenario:
         dot and a single one for the hyphen, so `with_(tcp__rto_min="200 ms")` sets `tcp.rto-min`.
 
         Raises:
+            InputError: a value is none that a scenario file can have.
             ScenarioError: a key does not exist or its value cannot be used.
         """
         named = {key.replace("__", ".").replace("_", "-"): value for key, value in keywords.items()}
@@ -68,7 +72,7 @@ class Scenario:
         for key in given:
             arguments.text("a key of settings", key)
         changes = {**given, **named}
-        return self.with_text((key, _of_key(key, value)) for key, value in changes.items())
+        return self.with_text((key, toml_value(value, key)) for key, value in changes.items())
 
     def with_text(self, settings: Iterable[tuple[str, str]]) -> "Scenario":
         """As `with_`, with every value as TOML text; text that is no TOML value is taken as a string."""
@@ -203,30 +207,24 @@ def shown(place: Path) -> str:
     return os.fsencode(place).decode("utf-8", "backslashreplace")
 
 
-def _of_key(key: object, value: object) -> str:
-    """As `toml_value`, with the key in what is wrong."""
-    try:
-        return toml_value(value)
-    except TypeError as error:
-        raise TypeError(f"{key}: {error}") from None
-
-
-def toml_value(value: object) -> str:
-    """A Python value as the text of a TOML value.
+def toml_value(value: object, place: str = "a setting") -> str:
+    """A Python value as the text of a TOML value; `place` is where it stands, for what is wrong.
 
     Raises:
+        InputError: TOML has no such value.
         ScenarioError: it contains itself, or a number has more digits than Python writes.
-        TypeError: TOML has no such value.
     """
     try:
-        return _toml_value(value)
+        return _toml_value(value, place)
+    except InputError:
+        raise
     except RecursionError:
         raise ScenarioError("a setting is nested too deeply: does it contain itself?") from None
     except ValueError:  # which speaks of settings of Python
         raise ScenarioError("a number has too many digits") from None
 
 
-def _toml_value(value: object) -> str:
+def _toml_value(value: object, place: str) -> str:
     if type(value).__module__ == "numpy":
         value = value.tolist()  # type: ignore[attr-defined]  # a scalar or an array
     if isinstance(value, bool):
@@ -236,10 +234,12 @@ def _toml_value(value: object) -> str:
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, Mapping):
-        pairs = (f"{_toml_value(str(key))} = {_toml_value(item)}" for key, item in value.items())
+        pairs = (
+            f"{_toml_value(str(key), place)} = {_toml_value(item, f'{place}.{key}')}"
+            for key, item in value.items()
+        )
         return "{ " + ", ".join(pairs) + " }"
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(_toml_value, value)) + "]"
-    raise TypeError(
-        f"a setting is text, a number, true or false, a list or a table, not {type(value).__name__}"
-    )
+        items = (_toml_value(item, f"{place}[{number}]") for number, item in enumerate(value))
+        return "[" + ", ".join(items) + "]"
+    raise arguments.expected(place, "text, a number, true or false, a list or a table", value)

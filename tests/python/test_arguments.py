@@ -120,8 +120,14 @@ def test_settings_are_named_where_they_are_wrong(scenario: ct.Scenario) -> None:
     for pairs in (3, [3], "seed=7", [("seed", 7)]):
         with pytest.raises(ct.InputError, match="settings: expected pairs of text"):
             scenario.with_text(pairs)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match=r"tcp\.mss: a setting is text"):
+    with pytest.raises(ct.InputError, match=r"tcp\.mss: expected text, a number"):
         scenario.with_(tcp__mss=Wrong())
+    with pytest.raises(ct.InputError, match=r"group\[1\]\.tcp\.mss: expected text, a number"):
+        scenario.with_({"group": [{}, {"tcp": {"mss": Wrong()}}]})
+    with pytest.raises(ct.InputError, match=r"traffic\.sizes\[0\]: expected text, a number"):
+        ct.Scenario.from_dict({"traffic": {"sizes": [Wrong()]}})
+    with pytest.raises(ct.InputError, match=r"tcp\.mss: expected text, a number"):
+        ct.compare(scenario, {"one": {"tcp.mss": Wrong()}, "other": {}})
 
 
 def test_methods_of_results_name_what_is_wrong(scenario: ct.Scenario, tmp_path: Path) -> None:

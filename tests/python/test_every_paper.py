@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -124,6 +125,13 @@ def test_every_contradicted_statement_has_a_cause(paper: Paper) -> None:
             assert claim.cause, claim.id
             others = [name for name in paper.compared[1:] if recorded.claim(claim.id, name)]
             assert others or list(judgements(tried, claim)), f"no other setting was tried for {claim.id}"
+
+
+def test_the_files_of_the_recording_are_of_one(paper: Paper) -> None:
+    """Also where two recordings were merged by hand."""
+    recording = json.loads((paper.folder.path / recordings.RECORDING).read_text(encoding="utf-8"))
+    assert recordings.DIGEST in recording
+    assert recordings.read(paper).numbers
 
 
 def test_the_readme_has_no_numbers_of_another_version(paper: Paper) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 import celltrain as ct
 from celltrain import _core, library
-from celltrain.whole import TEMPORARY
+from celltrain.whole import TEMPORARY, write_text_whole
 
 if TYPE_CHECKING:
     from conftest import Cli
@@ -68,6 +68,41 @@ def test_what_is_interrupted_leaves_no_half_of_a_file(
     assert seen
     assert all(TEMPORARY.fullmatch(name) for name in seen)
     assert list((tmp_path / "new").iterdir()) == []
+
+
+@pytest.mark.parametrize("written", [0, 1, 2])
+def test_what_was_interrupted_half_way_can_be_made_again(
+    written: int, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "new"
+    left = written
+
+    def dies(target: Path, content: str) -> None:
+        nonlocal left
+        if left == 0:
+            raise KeyboardInterrupt
+        left -= 1
+        write_text_whole(target, content)
+
+    with monkeypatch.context() as patched:
+        patched.setattr("celltrain.cli.new.write_text_whole", dies)
+        assert cli("new", place).code == 130
+    assert len(list(place.iterdir())) == written
+    # What a kill leaves of a file on its way is no hindrance either.
+    (place / ".scenario.123.part.toml").write_text("schema = ", encoding="utf-8")
+    assert cli("new", place, "--example", "two-sources").code == 0
+    assert ct.load(place / "scenario.toml") == ct.load(library.example("two-sources"))
+    assert cli("new", place).code == 2, "it is whole now"
+
+
+def test_a_file_that_was_changed_is_not_overwritten(cli: Cli, tmp_path: Path) -> None:
+    assert cli("new", tmp_path / "new").code == 0
+    (tmp_path / "new" / "scenario.toml").unlink()
+    readme = tmp_path / "new" / "README.md"
+    readme.write_text(readme.read_text(encoding="utf-8") + "mine\n", encoding="utf-8")
+    assert cli("new", tmp_path / "new").code == 2
+    assert readme.read_text(encoding="utf-8").endswith("mine\n")
+    assert not (tmp_path / "new" / "scenario.toml").exists()
 
 
 @pytest.mark.parametrize("kind", ["file", "folder"])

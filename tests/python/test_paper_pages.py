@@ -16,6 +16,7 @@ from celltrain import papers, verdicts
 from celltrain.papers import causes, readme, recordings, statements, today, tries
 from celltrain.papers.outcomes import Evidence, Finding
 from celltrain.verdicts import Verdict
+from celltrain.whole import write_text_whole
 from tiny_paper import ID
 
 
@@ -85,6 +86,33 @@ def test_a_recording_that_is_interrupted_leaves_the_old_one(
         recordings.keep(own.folder.path, _answer(own, stack, "supported", 3.0))
     assert recordings.read(own).claim(own.claims[0].id, stack)["measured"] == 1
     assert not [path for path in own.folder.path.iterdir() if path.name.startswith(".")]
+
+
+def test_files_of_two_recordings_are_told_apart(own: papers.Paper, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What ends between the two files leaves the verdicts of one recording beside the numbers of another."""
+    stack, folder = own.stacks[0], own.folder.path
+    recordings.keep(folder, _answer(own, stack, "supported", 1.0))
+
+    def first(target: Path, content: str) -> None:
+        write_text_whole(target, content)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(recordings, "write_text_whole", first)
+        with pytest.raises(KeyboardInterrupt):
+            recordings.keep(folder, _answer(own, stack, "supported", 3.0))
+    said = rf"{recordings.RECORDING}: {recordings.NUMBERS} beside it is of another recording.*restore both"
+    with pytest.raises(ct.InputError, match=said):
+        recordings.read(own)
+    with pytest.raises(ct.InputError, match=said):
+        recordings.keep(folder, _answer(own, stack, "supported", 3.0))
+    for name in (recordings.RECORDING, recordings.NUMBERS):
+        (folder / name).unlink()
+    recordings.keep(folder, _answer(own, stack, "supported", 3.0))
+    # Line ends are what a checkout makes of them.
+    numbers = folder / recordings.NUMBERS
+    numbers.write_bytes(numbers.read_bytes().replace(b"\n", b"\r\n"))
+    assert [one.mean for one in recordings.read(own).numbers.values()] == [3]
 
 
 @pytest.mark.parametrize(("verdict", "told"), [("contradicted", True), ("undecided", False)])

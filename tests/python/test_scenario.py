@@ -120,7 +120,7 @@ def test_an_error_names_file_key_and_nearest_name(scenario_file: Path) -> None:
 
 
 def test_a_value_that_is_no_setting_is_refused(scenario: ct.Scenario) -> None:
-    with pytest.raises(TypeError, match="not object"):
+    with pytest.raises(ct.InputError, match=r"seed: expected text, a number.*, not <object"):
         scenario.with_({"seed": object()})
 
 

@@ -10,7 +10,7 @@ mod rows;
 mod state;
 mod vcs;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use celltrain_atm::cell::Kind;
 use celltrain_engine::{Time, stream::StreamId};
@@ -38,7 +38,7 @@ pub struct Live {
     graph: Graph,
     network: Network,
     /// Whose cells a stream carries, by stream and VCI.
-    vcs: Vec<Vec<Option<Vc>>>,
+    vcs: Vec<BTreeMap<u32, Vc>>,
     /// Frames that have lost a cell, by flow: of the data, and of the VC back.
     broken: Vec<[BTreeSet<u32>; 2]>,
     /// The last round trip that each flow's sender measured.
@@ -120,7 +120,7 @@ impl Live {
     }
 
     fn vc(&self, stream: StreamId, vci: u32) -> Option<Vc> {
-        *self.vcs[stream].get(vci as usize)?
+        self.vcs[stream].get(&vci).copied()
     }
 
     /// The ports of switches and the interfaces of hosts.

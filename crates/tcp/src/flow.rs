@@ -162,10 +162,12 @@ impl Flow {
 
     /// Whether `segment` is a duplicate ACK (RFC 5681 section 2).
     pub(crate) const fn is_duplicate(&self, segment: &Segment) -> bool {
-        segment.ack == self.una
-            && self.max > self.una
-            && segment.end() == segment.seq
-            && segment.window == self.rwnd
+        self.max > self.una && self.repeats_ack(segment)
+    }
+
+    /// Whether `segment` says what the last ACK said, and carries no data.
+    pub(crate) const fn repeats_ack(&self, segment: &Segment) -> bool {
+        segment.ack == self.una && segment.end() == segment.seq && segment.window == self.rwnd
     }
 
     /// Moves the left edge of the window to `ack`.
@@ -321,6 +323,12 @@ impl Flow {
             return Some(self.nxt..end);
         }
         if self.holds_part_back(edge) { None } else { self.part_below(edge) }
+    }
+
+    /// The segment of new data that is next, however small, if all of it lies below `edge`.
+    pub(crate) fn unsent_below(&self, edge: u64) -> Option<Range<u64>> {
+        let end = self.taking_fin_along((self.nxt + self.mss).min(self.data_end()));
+        (self.nxt < end && end <= edge).then_some(self.nxt..end)
     }
 
     /// Whether `edge` cuts the next segment of new data, and the part before it is not worth sending: more waits, and the part is

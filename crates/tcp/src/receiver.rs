@@ -356,7 +356,9 @@ impl Receiver {
     /// Acknowledges what arrived in order: every n-th full segment at once, others after the delay (RFC 9293
     /// section 3.8.6.3).
     fn delay_ack(&mut self, now: Time) {
-        let enough = u64::from(self.params.ack_every) * u64::from(self.params.mss);
+        let (every, mss) = (u64::from(self.params.ack_every), u64::from(self.params.mss));
+        // Linux takes part of a segment behind full ones for another (`__tcp_ack_snd_check`).
+        let enough = if self.quick.is_some() { (every - 1) * mss + 1 } else { every * mss };
         if self.params.delayed_ack == 0 || self.unacknowledged >= enough {
             self.acknowledge();
         } else {

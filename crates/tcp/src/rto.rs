@@ -211,17 +211,27 @@ impl RetransmissionTimer {
         self.deadline
     }
 
+    /// When it expires if it starts at `now` unless it runs.
+    pub(crate) const fn expiry_if_started(&self, now: Time) -> Time {
+        if self.deadline == NEVER { self.clock.expiry(now, self.estimator.rto()) } else { self.deadline }
+    }
+
     /// Starts the timer unless it runs (rule 5.1).
     pub(crate) const fn start(&mut self, now: Time) {
-        if self.deadline == NEVER {
-            self.restart(now);
-        }
+        self.deadline = self.expiry_if_started(now);
     }
 
     // RFC 6298 §5: MUST NOT retransmit within an RTO of the last transmission by the timer
     /// Starts the timer afresh (rules 5.3 and 5.6).
     pub(crate) const fn restart(&mut self, now: Time) {
         self.deadline = self.clock.expiry(now, self.estimator.rto());
+    }
+
+    /// Lets it expire at `time` at the earliest.
+    pub(crate) const fn put_off(&mut self, time: Time) {
+        if self.deadline < time {
+            self.deadline = time;
+        }
     }
 
     /// Starts the timer for the next probe of a closed window, after `probes` of them: the timeout, doubled for each (RFC 9293

@@ -1,5 +1,6 @@
 """`celltrain new`: a folder to start from."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -7,7 +8,7 @@ import typer
 
 from celltrain import library, terminal
 from celltrain.errors import InputError
-from celltrain.whole import write_text_whole
+from celltrain.whole import TEMPORARY, write_text_whole
 
 __all__ = ["new"]
 
@@ -81,13 +82,31 @@ def new(
     chosen = None if example is None else library.example(example)
     if directory.exists() and not directory.is_dir():
         raise InputError(f"{directory} is a file: name a folder that does not exist yet, or an empty one")
-    if directory.is_dir() and any(directory.iterdir()):
+    files = _files(directory, chosen)
+    if directory.is_dir() and not _is_free(directory, files):
         raise InputError(f"{directory} is not empty: name a folder that does not exist yet, or an empty one")
     directory.mkdir(parents=True, exist_ok=True)
-    for name, content in _files(directory, chosen).items():
+    for name, content in files.items():
         write_text_whole(directory / name, content)
     terminal.say(f"{directory / SCENARIO}: {_first_line(chosen)}")
     terminal.say(f"Next: cd {directory} && celltrain run {SCENARIO} --out results/first")
+
+
+def _is_free(directory: Path, files: Mapping[str, str]) -> bool:
+    """Whether a folder holds nothing but what this command leaves where it is killed.
+
+    These are some of `files`, as they will be, without the scenario, and one on its way.
+    """
+    found = [path for path in directory.iterdir() if not TEMPORARY.fullmatch(path.name)]
+    return not (directory / SCENARIO).exists() and all(_holds(path, files.get(path.name)) for path in found)
+
+
+def _holds(path: Path, content: str | None) -> bool:
+    return (
+        content is not None
+        and path.is_file()
+        and path.read_bytes().replace(b"\r\n", b"\n") == content.encode()
+    )
 
 
 def _files(directory: Path, chosen: Path | None) -> dict[str, str]:

@@ -10,10 +10,12 @@ import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 from celltrain import statistics
+from celltrain.errors import InputError
 from celltrain.papers.description import Paper
 from celltrain.whole import write_text_whole
 
@@ -24,6 +26,9 @@ RECORDING = "recorded.json"
 
 NUMBERS = "recorded.csv"
 """The file of the tables' numbers."""
+
+DIGEST = "numbers"
+"""What `recorded.json` calls the digest of the file of numbers. Recordings of earlier versions have none."""
 
 DIGITS = 6
 """Significant digits of the tables' numbers."""
@@ -55,7 +60,11 @@ class Recorded:
 
 
 def read(paper: Paper) -> Recorded:
-    """The recording in a paper's folder."""
+    """The recording in a paper's folder.
+
+    Raises:
+        InputError: its two files are not of one recording.
+    """
     return _read(paper.folder.path)
 
 
@@ -64,19 +73,28 @@ def _read(folder: Path) -> Recorded:
     if not file.is_file():
         return Recorded((), {}, (), {})
     found = json.loads(file.read_text(encoding="utf-8"))
-    return Recorded(found["runs"], found["claims"], found["deviations"], _numbers(folder / NUMBERS))
+    numbers = folder / NUMBERS
+    # With line ends as they were written, whatever a checkout made of them.
+    text = numbers.read_text(encoding="utf-8") if numbers.is_file() else ""
+    if found.get(DIGEST, _digest(text)) != _digest(text):
+        raise InputError(
+            f"{file}: {NUMBERS} beside it is of another recording, as where one was interrupted: "
+            "restore both files, or remove both and record everything again"
+        )
+    return Recorded(found["runs"], found["claims"], found["deviations"], _numbers(text))
 
 
-def _numbers(file: Path) -> dict[Place, statistics.Estimate]:
-    if not file.is_file():
-        return {}
-    with file.open(encoding="utf-8", newline="") as text:
-        return {
-            (one["stack"], one["table"], one["column"], one["row"]): statistics.Estimate(
-                float(one["measured"]), None, float(one["ci95"]) if one["ci95"] else None, 0
-            )
-            for one in csv.DictReader(text)
-        }
+def _digest(numbers: str) -> str:
+    return blake2b(numbers.encode(), digest_size=8).hexdigest()
+
+
+def _numbers(text: str) -> dict[Place, statistics.Estimate]:
+    return {
+        (one["stack"], one["table"], one["column"], one["row"]): statistics.Estimate(
+            float(one["measured"]), None, float(one["ci95"]) if one["ci95"] else None, 0
+        )
+        for one in csv.DictReader(io.StringIO(text, newline=""))
+    }
 
 
 def keep(folder: Path, answer: Mapping[str, Any]) -> None:
@@ -88,16 +106,17 @@ def keep(folder: Path, answer: Mapping[str, Any]) -> None:
     for claim in answer["claims"]:
         name = claim["id"].removesuffix(f" ({claim['stack']})")
         claims.setdefault(name, []).append(_claim(claim))
+    lines = _lines(old, stacks, answer)
     content = {
         "paper": answer["paper"],
+        DIGEST: _digest(lines),
         "runs": [dict(one) for one in old.runs if one["stack"] not in stacks]
         + [_run(answer, stack) for stack in stacks],
         "claims": {name: found for name, found in claims.items() if found},
         "deviations": [dict(one) for one in old.deviations if one["stack"] not in stacks]
         + answer["deviations"],
     }
-    text, lines = json.dumps(content, indent=1, ensure_ascii=False) + "\n", _lines(old, stacks, answer)
-    write_text_whole(folder / RECORDING, text)
+    write_text_whole(folder / RECORDING, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
     write_text_whole(folder / NUMBERS, lines)
 
 

@@ -291,8 +291,7 @@ impl Builder<'_> {
         // In a capture the VC goes by its number among the VCs of the port.
         let number = self.ports.get(link).map_or(0, |port| port.entries.len());
         let channel = self.channel_at(stream);
-        channel.vcs.resize(channel.vcs.len().max(vci as usize + 1), Vc::default());
-        channel.vcs[vci as usize] = vc;
+        channel.vcs.insert(vci, vc);
         if let Some(tap) = &mut channel.tap {
             tap.add(vci, number as u32, circuit.path);
         }

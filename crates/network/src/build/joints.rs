@@ -19,7 +19,7 @@ use crate::{
     capture::CellTap,
     channel::{
         ChanceLoss, ChannelParts, DarkPeriods, GilbertElliott, NextHop, RandomLoss, Reordering, ScriptedLoss,
-        ScriptedLosses, VaryingDelay,
+        ScriptedLosses, VaryingDelay, Vcs,
     },
     port::{Line, Location, Port, PortParts, VcEntry},
     scenario::{Framing, Link, Loss, LossDirection, LossUnit, NodeKind},
@@ -75,10 +75,11 @@ impl Builder<'_> {
         endpoints: &Range<u32>,
     ) {
         let Some(payloads) = self.host(from).outgoing[outgoing as usize].payloads else { return };
-        for loss in self.graph.losses.iter().filter(|loss| (loss.flow, loss.direction) == (flow, direction)) {
+        let losses = self.losses.get(&flow).into_iter().flatten();
+        for &&Loss { link, byte, occurrence, .. } in losses.filter(|loss| loss.direction == direction) {
             // The VC takes one of the link's ways; on the others it has no frames.
-            for channel in self.channels.values_mut().filter(|channel| channel.link == loss.link) {
-                let Loss { byte, occurrence, .. } = *loss;
+            for stream in self.ports.get(link).into_iter().flat_map(|port| &port.channels) {
+                let channel = self.channels.get_mut(stream).expect("the stream enters a channel");
                 let endpoints = endpoints.clone();
                 channel.scripted.add(ScriptedLoss { payloads, endpoints, direction, byte, occurrence });
             }
@@ -174,13 +175,14 @@ impl Builder<'_> {
 
     /// Whether single frames or cells are to be lost on a link.
     fn loses(&self, link: usize) -> bool {
-        self.graph.links[link].loss > 0.0 || self.graph.losses.iter().any(|loss| loss.link == link)
+        self.graph.links[link].loss > 0.0 || self.losing.contains(&link)
     }
 
     fn channel(&mut self, link: usize, input: StreamId, outputs: Vec<StreamId>) -> ChannelParts {
         let channels = &mut self.port(link).channels;
         // The first and the second of a link's ways are told apart by their numbers in the order of the flows.
-        let way = std::mem::replace(channels, *channels + 1);
+        let way = channels.len();
+        push_only(channels, input);
         let spec = &self.graph.links[link];
         let name = self.graph.link_name(link);
         let generator = |what: &str| self.randomness.joined(&["link ", &name, " ", what]);
@@ -196,7 +198,7 @@ impl Builder<'_> {
             link,
             input,
             outputs,
-            vcs: Vec::new(),
+            vcs: Vcs::default(),
             acts: self.loses(link) || self.has_one_channel(link),
             chance,
             scripted: ScriptedLosses::default(),

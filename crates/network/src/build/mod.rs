@@ -41,7 +41,9 @@ use crate::{
     port::{Port, VcEntry},
     rate_control::{RmRelay, Role},
     run::Options,
-    scenario::{self, ArrivalTimes, Flow, Graph, IpServes, LossDirection, Scenario, ShortFlows, Traffic},
+    scenario::{
+        self, ArrivalTimes, Flow, Graph, IpServes, Loss, LossDirection, Scenario, ShortFlows, Traffic,
+    },
     traffic::{
         arrivals::{ArrivalProcess, Arrivals},
         source::{CellSource, Kind, Source},
@@ -78,6 +80,9 @@ struct Builder<'a> {
     whole: BTreeMap<usize, StreamId>,
     /// The links behind which ways of sprayed packets part or meet.
     parting: BTreeSet<usize>,
+    /// The segments of each flow that are to be lost, and the links that lose any.
+    losses: BTreeMap<usize, Vec<&'a Loss>>,
+    losing: BTreeSet<usize>,
     /// What spaces the cells of VCs that have a peak rate, in front of their host's interface.
     shapers: Vec<Port>,
     /// The VCs of each flow.
@@ -212,8 +217,8 @@ struct PortDraft {
     relay_outputs: Vec<StreamId>,
     /// The streams to what is behind its link.
     next: Leaving,
-    /// How many of them lead through a channel.
-    channels: usize,
+    /// Those of its streams that enter a channel.
+    channels: Vec<StreamId>,
     entries: Vec<VcEntry>,
     /// The numbers of the VCs among all that are laid, by VCI.
     vcs: Vec<u32>,
@@ -256,6 +261,8 @@ pub(crate) fn build(
         channels: BTreeMap::new(),
         whole: BTreeMap::new(),
         parting: parting(graph),
+        losses: losses(graph),
+        losing: graph.losses.iter().map(|loss| loss.link).collect(),
         shapers: Vec::new(),
         circuits: Vec::new(),
     };
@@ -501,6 +508,13 @@ fn stop_of(flow: &Flow) -> Time {
 fn parting(graph: &Graph) -> BTreeSet<usize> {
     let ways = graph.flows.iter().flat_map(|flow| flow.sprayed_ways().into_iter().flatten());
     ways.flat_map(|way| [way.route[0], way.route[way.route.len() - 1]]).collect()
+}
+
+/// The segments of each flow that are to be lost.
+fn losses(graph: &Graph) -> BTreeMap<usize, Vec<&Loss>> {
+    let mut losses = BTreeMap::<_, Vec<_>>::new();
+    graph.losses.iter().for_each(|loss| losses.entry(loss.flow).or_default().push(loss));
+    losses
 }
 
 /// How many VCs cross each link.

@@ -11,6 +11,7 @@ mod rates;
 mod schedule;
 mod script;
 mod spray;
+mod vcs;
 
 use celltrain_atm::{Cell, cell::Kind};
 use celltrain_engine::{
@@ -27,6 +28,7 @@ pub(crate) use self::{
     schedule::{DarkPeriods, VaryingDelay},
     script::{ScriptedLoss, ScriptedLosses},
     spray::{Lane, Spray},
+    vcs::Vcs,
 };
 use crate::{
     capture::CellTap,
@@ -101,8 +103,7 @@ pub(crate) struct ChannelParts {
     pub(crate) link: usize,
     pub(crate) input: StreamId,
     pub(crate) outputs: Vec<StreamId>,
-    /// By VCI.
-    pub(crate) vcs: Vec<Vc>,
+    pub(crate) vcs: Vcs,
     /// Whether the link does anything to its cells; one that is only captured does nothing.
     pub(crate) acts: bool,
     pub(crate) chance: ChanceLoss,
@@ -160,7 +161,7 @@ impl Channel {
 
     /// Where the cells of VC `vci` go next, and what it is called there: what a viewer may read.
     pub(crate) fn hops(&self, vci: u32) -> impl Iterator<Item = (StreamId, u32)> {
-        let vc = self.parts.vcs[vci as usize];
+        let vc = self.parts.vcs.get(vci);
         let lanes = vc.spray.map_or(&[][..], |spray| self.parts.sprays[spray as usize].lanes());
         let hops = [Some(vc.next), vc.relay].into_iter().flatten();
         let hops = hops.chain(lanes.iter().skip(1).map(|lane| lane.next));
@@ -270,12 +271,12 @@ impl Channel {
 
     /// Why the frame of a train's cells is lost as a whole, if it is: drawn when its first cell comes.
     fn frame_fate(&mut self, train: &Train<Cell>, streams: &Streams) -> Option<LossReason> {
-        let vc = self.parts.vcs[train.item.vc as usize];
+        let vc = *self.parts.vcs.get(train.item.vc);
         if vc.frame.number == Some(train.item.frame) {
             return vc.frame.lost;
         }
         let lost = self.on_frame(&vc, train.item.frame, streams);
-        self.parts.vcs[train.item.vc as usize].frame = FrameFate { number: Some(train.item.frame), lost };
+        self.parts.vcs.get_mut(train.item.vc).frame = FrameFate { number: Some(train.item.frame), lost };
         if let Some(reason) = lost {
             self.note_loss(train, reason);
         }
@@ -371,7 +372,7 @@ impl Channel {
 
     /// Cells arrive at the other end, unless they are held back.
     fn arrive(&mut self, train: Train<Cell>, streams: &mut Streams) {
-        let vc = self.parts.vcs[train.item.vc as usize];
+        let vc = *self.parts.vcs.get(train.item.vc);
         if !self.numbers_anew(&vc) {
             return self.pass(&train, vc.next_hop(train.item.kind), vc.payloads, streams);
         }
@@ -398,7 +399,7 @@ impl Channel {
 
     /// A packet goes on, on one of the ways of its VC if it has several. In the order in which packets arrive now they get their numbers.
     fn go_on(&mut self, at: Instant, mut cell: Cell, packet: Packet, streams: &mut Streams) {
-        let vc = self.parts.vcs[cell.vc as usize];
+        let vc = *self.parts.vcs.get(cell.vc);
         let (next, payloads) = match vc.spray {
             None => (vc.next, vc.payloads_behind),
             Some(spray) => {
@@ -415,7 +416,7 @@ impl Channel {
 
     /// The cells of a train go on to `next`, the contents of their frame in the queue `payloads`.
     fn pass(&mut self, train: &Train<Cell>, next: NextHop, payloads: Option<usize>, streams: &mut Streams) {
-        let vc = self.parts.vcs[train.item.vc as usize];
+        let vc = *self.parts.vcs.get(train.item.vc);
         if let Some(tap) = &mut self.parts.tap {
             let number = train.item.frame;
             if train.item.kind == Kind::Data {

@@ -1,5 +1,7 @@
 //! Whose cells a stream carries: VCs followed from their hosts through the network, VCI by VCI.
 
+use std::collections::BTreeMap;
+
 use celltrain_engine::{stream::StreamId, visit::Process};
 
 use super::Vc;
@@ -23,20 +25,18 @@ fn back_outgoing(network: &Network, ends: &FlowEnds) -> Option<u32> {
 }
 
 /// Follows every VC from its host through the network: whose cells each stream carries, by VCI.
-pub(super) fn trace(network: &Network) -> Vec<Vec<Option<Vc>>> {
+pub(super) fn trace(network: &Network) -> Vec<BTreeMap<u32, Vc>> {
     let (nodes, streams) = network.parts();
     let mut consumers = vec![0; streams.len()];
     for (index, node) in nodes.iter().enumerate() {
         node.inputs().iter().for_each(|&input| consumers[input] = index);
     }
     let ports = network.receiving_ports();
-    let mut vcs = vec![Vec::new(); streams.len()];
+    let mut vcs = vec![BTreeMap::new(); streams.len()];
     let mut follow = |vc: Vc, first: (StreamId, u32)| {
         let mut open = vec![first];
         while let Some((stream, vci)) = open.pop() {
-            let known: &mut Vec<Option<Vc>> = &mut vcs[stream];
-            known.resize(known.len().max(vci as usize + 1), None);
-            known[vci as usize] = Some(vc);
+            vcs[stream].insert(vci, vc);
             if let Some(port) = ports[stream] {
                 open.extend(port.hops(vci));
             } else if let Node::Channel(channel) = &nodes[consumers[stream]] {
@@ -53,4 +53,22 @@ pub(super) fn trace(network: &Network) -> Vec<Vec<Option<Vc>>> {
         }
     }
     vcs
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{live::Live, scenario::Scenario};
+
+    /// A stream from one of many hosts to a switch has its own VCs, not a place for each number at the switch below theirs.
+    #[test]
+    fn a_stream_knows_the_vcs_that_it_carries() {
+        const SOURCES: usize = 50;
+        let text = format!(
+            "schema = 1\nname = \"many\"\nduration = \"1 ms\"\ntopology = {{ kind = \"n-source\", sources = {SOURCES} }}\n\
+             link = {{ rate = \"155.52 Mbit/s\", delay = \"1 ms\" }}\nswitch.buffer = \"100 cells\"\ntraffic.kind = \"greedy\"\n"
+        );
+        let live = Live::new(Scenario::from_toml(&text, "many.toml", &[]).unwrap(), 1, 0).unwrap();
+        // Each VC on each link of its way there and back, and before the interface of its host.
+        assert_eq!(live.vcs.iter().map(|stream| stream.len()).sum::<usize>(), 2 * SOURCES * (1 + 3));
+    }
 }

@@ -63,6 +63,10 @@ impl CongestionControl for Dctcp {
     fn on_timeout(&mut self, flow: &Flow) -> u64 {
         self.reno.on_timeout(flow)
     }
+
+    fn on_repaired(&mut self, flow: &mut Flow) -> u64 {
+        self.reno.on_repaired(flow)
+    }
 }
 
 #[cfg(test)]

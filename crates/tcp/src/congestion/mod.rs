@@ -139,8 +139,11 @@ pub(crate) trait CongestionControl {
     /// A recovery has ended. Only if it sets the window.
     fn on_recovered(&mut self, _flow: &mut Flow) {}
 
-    /// A probe has repaired a loss (RFC 8985 section 7.4.2). Only if it sets the window.
-    fn on_repaired(&mut self, _flow: &mut Flow) {}
+    /// The congestion window after a loss that a probe has repaired (RFC 8985 section 7.4.2). What was in flight then has been
+    /// acknowledged: the window says how much it was, as at a mark.
+    fn on_repaired(&mut self, flow: &mut Flow) -> u64 {
+        self.on_mark(flow)
+    }
 
     /// The last loss was none. False if a copy of its state from before the loss is to be restored.
     fn on_spurious(&mut self, _now: Time, _flow: &mut Flow) -> bool {
@@ -233,8 +236,8 @@ impl CongestionControl for Congestion {
         with_congestion!(self, control => control.on_recovered(flow));
     }
 
-    fn on_repaired(&mut self, flow: &mut Flow) {
-        with_congestion!(self, control => control.on_repaired(flow));
+    fn on_repaired(&mut self, flow: &mut Flow) -> u64 {
+        with_congestion!(self, control => control.on_repaired(flow))
     }
 
     fn on_spurious(&mut self, now: Time, flow: &mut Flow) -> bool {

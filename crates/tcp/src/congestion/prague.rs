@@ -132,6 +132,10 @@ impl CongestionControl for Prague {
     fn on_timeout(&mut self, flow: &Flow) -> u64 {
         self.reno.on_timeout(flow)
     }
+
+    fn on_repaired(&mut self, flow: &mut Flow) -> u64 {
+        self.reno.on_repaired(flow)
+    }
 }
 
 #[cfg(test)]

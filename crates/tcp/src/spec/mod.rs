@@ -184,7 +184,8 @@ pub struct StackSpec {
     /// start. Standard: false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub syn_exchange: Option<bool>,
-    /// Full segments after which an ACK goes at once (RFC 5681 section 4.2). Standard: 2.
+    /// Full segments after which an ACK goes at once (RFC 5681 section 4.2); where `quick-acks` or `delayed-ack-max` is in force, any part of
+    /// the last of them is enough, as Linux does. Standard: 2.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub ack_every: Option<u32>,

@@ -245,9 +245,10 @@ impl CongestionControl for Bbr {
         flow.cwnd
     }
 
-    fn on_repaired(&mut self, flow: &mut Flow) {
+    fn on_repaired(&mut self, flow: &mut Flow) -> u64 {
         let delivered = flow.delivered();
         self.0.note_loss(flow, delivered);
+        flow.cwnd
     }
 
     fn on_recovered(&mut self, flow: &mut Flow) {

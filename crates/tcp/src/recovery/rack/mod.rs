@@ -84,10 +84,16 @@ impl Rack {
     /// Schedules a probe, unless losses are being looked for or repaired anyway (section 7.2), or none may go: the
     /// retransmission timer then is not put off (section 7.3).
     fn schedule_probe(&mut self, now: Time, flow: &mut Flow) {
-        let quiet = self.episode.is_none() && self.board.sacked() == 0 && self.board.pipe() > 0;
-        if quiet && self.probe.may_go(flow) {
-            (flow.alarm, self.waits_for_order) = (Probe::deadline(now, flow), false);
+        if self.is_quiet() && self.probe.may_go(flow) {
+            // The segment that leaves now belongs to the flight, and `flow` has not taken it in.
+            let deadline = Probe::deadline(now, flow, self.board.pipe());
+            (flow.alarm, self.waits_for_order) = (deadline, false);
         }
+    }
+
+    /// Whether something is under way, and no loss is being looked for or repaired.
+    const fn is_quiet(&self) -> bool {
+        self.episode.is_none() && self.board.sacked() == 0 && self.board.pipe() > 0
     }
 
     /// What follows every ACK: losses, the windows for them, the next alarm.
@@ -99,13 +105,18 @@ impl Rack {
         }
     }
 
+    // RFC 8985 §8: SHOULD cancel other timers when arming the reordering timer
     // RFC 8985 §9.3: RECOMMENDED to reduce in proportion (PRR)
-    /// What is lost, and the windows for it, where something may be.
+    /// What is lost, and the windows for it, where something may be. The retransmission timer does not expire while reordering is waited
+    /// for.
     #[inline(never)]
     fn look_for_losses(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion) {
         self.detect(now, flow);
         if self.episode.is_none() && self.board.lost() > 0 {
             self.begin(now, flow, congestion);
+        }
+        if flow.alarm < NEVER {
+            flow.timer.put_off(flow.alarm);
         }
         let Some(Episode { prr: Some(prr), .. }) = &mut self.episode else { return };
         flow.cwnd = prr.window(flow, self.board.pipe(), self.delivered);
@@ -177,12 +188,10 @@ impl Rack {
         if !std::mem::take(&mut self.repaired) || self.episode.is_some() {
             return;
         }
-        if congestion.sets_window() {
-            return congestion.on_repaired(flow);
+        let window = congestion.on_repaired(flow);
+        if !congestion.sets_window() {
+            flow.answer_repair(now, window.max(2 * flow.mss));
         }
-        // What was in flight then has been acknowledged: the window says how much it was.
-        let ssthresh = congestion.on_mark(flow).max(2 * flow.mss);
-        flow.answer_repair(now, ssthresh);
     }
 
     // RFC 8985 §7.3: SHOULD probe with new data, else with the last segment
@@ -190,7 +199,7 @@ impl Rack {
     /// The probe: new data if there is some, else the last segment again.
     fn next_probe(&mut self, now: Time, flow: &mut Flow) -> Option<Range<u64>> {
         self.probe.due = false;
-        let new = flow.next_below(flow.una + flow.rwnd);
+        let new = flow.unsent_below(flow.una + flow.rwnd);
         let is_retrans = new.is_none();
         let bytes = new.or_else(|| self.board.last())?;
         self.board.transmit(now, &bytes);
@@ -330,11 +339,19 @@ impl Recovery for Rack {
     fn on_duplicate_ack(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion) {
         self.reconsider(now, flow, congestion);
         self.forward.proceed(flow, false, self.delivered);
+        let probe = if self.waits_for_order { NEVER } else { flow.alarm };
         self.proceed(now, flow, congestion);
-        self.schedule_probe(now, flow);
+        // Only ACKs for new data put it off.
+        if self.is_quiet() {
+            flow.alarm = probe;
+        }
     }
 
+    /// Starts the retransmission timer afresh itself, before an alarm is set by it.
     fn on_new_ack(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion, acked: u64) -> bool {
+        if flow.flight() > 0 {
+            flow.timer.restart(now);
+        }
         self.reconsider(now, flow, congestion);
         self.forward.proceed(flow, true, self.delivered);
         self.answer_repair(now, flow, congestion);
@@ -347,8 +364,10 @@ impl Recovery for Rack {
             let (ack, recover) = (flow.una, self.episode.map_or(flow.max, |episode| episode.recovery_point));
             flow.trace.record(now, || EventKind::PartialAck { ack, recover });
         }
+        // The wait for a probe that has not left, as its time in a paced sender had not come, begins anew too.
+        self.probe.due = false;
         self.schedule_probe(now, flow);
-        true
+        false
     }
 
     fn remember(&mut self, flow: &Flow, congestion: &Congestion) {
@@ -386,10 +405,13 @@ impl Recovery for Rack {
         flow.alarm = NEVER;
         if self.waits_for_order {
             self.delivered = 0;
-            return self.proceed(now, flow, congestion);
+            self.proceed(now, flow, congestion);
+        } else {
+            self.probe.due = true;
         }
-        self.probe.due = true;
-        flow.timer.restart(now);
+        if !self.waits_for_order || flow.timer.deadline() <= now {
+            flow.timer.restart(now);
+        }
     }
 
     #[inline]
@@ -454,6 +476,40 @@ mod tests {
         // Segment 5, sent again at 21, took 89, and the window is a quarter of the least round trip, 81. Only segment 0 is overdue; of
         // the others segment 1, sent again at 20, has the longest time left.
         assert_eq!((rack.board.lost(), flow.alarm), (1, 20 + 89 + 20));
+    }
+
+    /// RFC 8985 section 6.2 step 4: "Else if exiting Fast or RTO recovery: RACK.reo_wnd_persist -= 1". The ACK that widens the window does
+    /// not count, so that it persists for 16 recoveries.
+    #[test]
+    fn a_wider_window_persists_for_16_recoveries() {
+        let (mut rack, flow) = in_flight(&[], &[]);
+        let mut segment = Segment::default();
+        segment.sack.push(0, 120..130);
+        rack.read(100, &flow, &segment);
+        let starting = rack.window(&flow);
+        let mut segment = Segment { ack: 50, ..Segment::default() };
+        segment.sack.push_duplicate(50, &(10..20));
+        rack.read(100, &flow, &segment);
+        rack.order.end_recovery();
+        assert_eq!(rack.window(&flow), 2 * starting);
+        for recovery in 1..=16 {
+            rack.read(100, &flow, &Segment { ack: 50, ..Segment::default() });
+            rack.order.end_recovery();
+            assert_eq!(rack.window(&flow) > starting, recovery < 16, "after {recovery}");
+        }
+    }
+
+    /// RFC 8985 section 7.2: an ACK for new data restarts the PTO, so a probe that was due and has not left (its time in a paced sender had
+    /// not come) does not go.
+    #[test]
+    fn an_ack_takes_back_a_probe_that_has_not_left() {
+        let (mut rack, mut flow) = in_flight(&[], &[]);
+        let mut congestion = Congestion::new(flow.params.congestion_control);
+        rack.on_alarm(100, &mut flow, &mut congestion);
+        rack.read(110, &flow, &Segment { ack: 50, ..Segment::default() });
+        flow.una = 50;
+        rack.on_new_ack(110, &mut flow, &mut congestion, 50);
+        assert_eq!((rack.next(110, &mut flow), flow.stats.loss_probes), (None, 0));
     }
 
     // RFC 8985 section 6.2 step 3 looks at what an ACK reports in ascending order.

@@ -21,6 +21,8 @@ pub(super) struct Order {
     fack: u64,
     reordering_seen: bool,
     dsack_round: Option<u64>,
+    /// The ACK being read began a round with a duplicate.
+    widened: bool,
     reo_wnd_mult: u64,
     reo_wnd_persist: u32,
 }
@@ -36,6 +38,7 @@ impl Default for Order {
             fack: 0,
             reordering_seen: false,
             dsack_round: None,
+            widened: false,
             reo_wnd_mult: 1,
             reo_wnd_persist: PERSIST,
         }
@@ -45,7 +48,7 @@ impl Default for Order {
 impl Order {
     /// Another ACK begins.
     pub(super) const fn begin_ack(&mut self) {
-        self.sampled_ts = 0;
+        (self.sampled_ts, self.widened) = (0, false);
     }
 
     // Not RFC 8985 §6.2: SHOULD track a windowed minimum of round trips (the minimum of the connection is kept)
@@ -80,6 +83,7 @@ impl Order {
         }
         if duplicate && self.dsack_round.is_none() {
             self.dsack_round = Some(max);
+            self.widened = true;
             self.reo_wnd_mult += 1;
             self.reo_wnd_persist = PERSIST;
         }
@@ -90,8 +94,11 @@ impl Order {
         self.reordering_seen = true;
     }
 
-    /// A recovery has ended.
+    /// A recovery has ended: one of those after which the window shrinks, unless the same ACK widened it.
     pub(super) const fn end_recovery(&mut self) {
+        if self.widened {
+            return;
+        }
         self.reo_wnd_persist = self.reo_wnd_persist.saturating_sub(1);
         if self.reo_wnd_persist == 0 {
             self.reo_wnd_mult = 1;

@@ -20,16 +20,14 @@ pub(super) struct Probe {
 
 impl Probe {
     // RFC 8985 §7.2: SHOULD probe after 2 SRTT, 1 second without a sample, and not after the RTO
-    /// When a probe is due that is scheduled now (section 7.2).
-    pub(super) fn deadline(now: Time, flow: &Flow) -> Time {
-        let estimator = &flow.timer.estimator;
-        let interval = match estimator.srtt() {
-            Some(srtt) if flow.flight() <= flow.mss => 2 * srtt + flow.params.delayed_ack,
+    /// When a probe is due that is scheduled now (section 7.2), with `flight` bytes under way.
+    pub(super) fn deadline(now: Time, flow: &Flow, flight: u64) -> Time {
+        let interval = match flow.timer.estimator.srtt() {
+            Some(srtt) if flight <= flow.mss => 2 * srtt + flow.params.delayed_ack_max,
             Some(srtt) => 2 * srtt,
             None => SECOND,
         };
-        let expiry = flow.timer.deadline().min(flow.timer.clock.expiry(now, estimator.rto()));
-        (now + interval).min(expiry)
+        (now + interval).min(flow.timer.expiry_if_started(now))
     }
 
     /// Whether a probe may go: none is under way, and a round trip was measured since the last (section 7.3).
@@ -53,8 +51,8 @@ impl Probe {
     pub(super) fn read(&mut self, flow: &Flow, segment: &Segment, duplicate: Option<&Range<u64>>) -> bool {
         let Some(end) = self.end_seq.filter(|&end| segment.ack >= end) else { return false };
         let duplicate = duplicate.is_some_and(|bytes| bytes.end == end);
-        let echo = segment.ack == flow.una && segment.sack.is_empty();
-        if !self.is_retrans || duplicate || segment.ack > end || echo {
+        let repeated = segment.sack.is_empty() && flow.repeats_ack(segment);
+        if !self.is_retrans || duplicate || segment.ack > end || repeated {
             self.end_seq = None;
         }
         self.is_retrans && !duplicate && segment.ack > end

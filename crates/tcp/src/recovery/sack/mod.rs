@@ -25,6 +25,8 @@ pub(crate) struct Sack {
     episode: Option<Episode>,
     /// Bytes that the last ACK told to have arrived.
     delivered: u64,
+    /// Whether its blocks told of any.
+    duplicate: bool,
     /// Proportional rate reduction in this recovery, if it is on.
     prr: Option<Prr>,
 }
@@ -97,6 +99,31 @@ impl Sack {
         }
     }
 
+    // RFC 6675 §5: MUST count duplicate ACKs and look for losses, whether or not they acknowledge new data
+    /// What follows a duplicate ACK outside a recovery, steps 1, 2 and 4: begins one if the ACK shows a loss, and says whether it did.
+    fn look_for_loss(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion) -> bool {
+        let third = flow.duplicates >= DUP_THRESH;
+        if !third && self.lost_below(flow) <= flow.una {
+            return false;
+        }
+        let cause = if third { LossSign::ThirdDuplicateAck } else { LossSign::SackedAbove };
+        let (ssthresh, flight) = (reduced(flow, congestion), flow.in_network());
+        flow.fast_retransmit(now, cause, ssthresh, ssthresh);
+        flow.resend_first = true;
+        self.episode = Some(Episode { recovery_point: flow.max, after_timeout: false });
+        let first = flow.first_segment();
+        if flow.params.proportional_rate_reduction {
+            self.prr = Some(Prr::begin(flight));
+            self.reduce(flow);
+            // The first retransmission goes in any case.
+            flow.cwnd = flow.cwnd.max(self.pipe(flow) + first.end - first.start);
+        }
+        self.on_sent(first.end - first.start);
+        self.board.set_high_rxt(first.end);
+        self.rescue_rxt = first.end;
+        true
+    }
+
     // RFC 6675 §4: MUST choose the next segment by rules 1 to 5
     // RFC 6675 §4: MUST NOT update HighRxt for a rescue retransmission
     /// NextSeg, rules 1 to 4.
@@ -136,54 +163,41 @@ impl Recovery for Sack {
     // RFC 6675 §4: MUST NOT release reported data before it is acknowledged
     /// A duplicate ACK is one that reports something new (section 2).
     fn read(&mut self, _now: Time, flow: &Flow, segment: &Segment) -> bool {
-        self.delivered = segment.ack.saturating_sub(flow.una);
+        (self.delivered, self.duplicate) = (segment.ack.saturating_sub(flow.una), false);
         if segment.sack.is_empty() && self.board.reported().is_empty() {
             return false;
         }
         let before = self.board.reported().bytes();
-        let mut reported = 0;
+        let (mut reported, ack) = (0, segment.ack.max(flow.una));
         for block in segment.sack.ranges(segment.ack) {
-            reported += self.board.report(block.start.max(flow.una)..block.end.min(flow.max));
+            reported += self.board.report(block.start.max(ack)..block.end.min(flow.max));
         }
-        self.board.remove_below(segment.ack.max(flow.una));
+        self.board.remove_below(ack);
         self.delivered = self.delivered + self.board.reported().bytes() - before;
-        reported > 0
+        self.duplicate = reported > 0;
+        self.duplicate
     }
 
     fn delivered(&self) -> u64 {
         self.delivered
     }
 
-    // RFC 6675 §5: MUST count duplicate ACKs and look for losses
     fn on_duplicate_ack(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion) {
         self.reduce(flow);
-        let lost = self.lost_below(flow) > flow.una;
-        if self.episode.is_some() || (flow.duplicates < DUP_THRESH && !lost) {
-            return;
+        if self.episode.is_none() {
+            self.look_for_loss(now, flow, congestion);
         }
-        let cause =
-            if flow.duplicates < DUP_THRESH { LossSign::SackedAbove } else { LossSign::ThirdDuplicateAck };
-        let (ssthresh, flight) = (reduced(flow, congestion), flow.in_network());
-        flow.fast_retransmit(now, cause, ssthresh, ssthresh);
-        flow.resend_first = true;
-        self.episode = Some(Episode { recovery_point: flow.max, after_timeout: false });
-        let first = flow.first_segment();
-        if flow.params.proportional_rate_reduction {
-            self.prr = Some(Prr::begin(flight));
-            self.reduce(flow);
-            // The first retransmission goes in any case.
-            flow.cwnd = flow.cwnd.max(self.pipe(flow) + first.end - first.start);
-        }
-        self.on_sent(first.end - first.start);
-        self.board.set_high_rxt(first.end);
-        self.rescue_rxt = first.end;
     }
 
     // RFC 6675 §5: MUST end the recovery when RecoveryPoint is acknowledged
     // RFC 6675 §5: SHOULD NOT clear what is reported above it
     fn on_new_ack(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion, acked: u64) -> bool {
         let Some(Episode { recovery_point, after_timeout }) = self.episode else {
-            congestion.on_ack(now, flow, acked);
+            // It may be a duplicate too, the first one.
+            flow.duplicates = u32::from(self.duplicate);
+            if !self.duplicate || !self.look_for_loss(now, flow, congestion) {
+                congestion.on_ack(now, flow, acked);
+            }
             return true;
         };
         if flow.una >= recovery_point {
