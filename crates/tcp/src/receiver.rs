@@ -15,8 +15,8 @@ use crate::{
     reader::Reader,
     rto::Clock,
     segment::{
-        Ecn, Flags, SACK_BLOCKS_MAX, SACK_BLOCKS_MAX_WITH_TIMESTAMPS, SackBlocks, Segment, SynOptions,
-        Timestamps,
+        Ecn, Flags, Outlet, SACK_BLOCKS_MAX, SACK_BLOCKS_MAX_WITH_TIMESTAMPS, SackBlocks, Segment,
+        SynOptions, Timestamps,
     },
     stats::ReceiverStats,
 };
@@ -170,10 +170,28 @@ impl Receiver {
         due
     }
 
+    /// Sends what is due now, as polling would.
+    #[inline(always)]
+    pub fn send_all(&mut self, now: Time, outlet: &mut impl Outlet) {
+        if self.syn_ack_due {
+            let syn_ack = self.syn_ack(now);
+            outlet.send(|segment| *segment = syn_ack);
+        }
+        if self.ack_due {
+            outlet.send(|segment| self.ack(now, segment));
+        }
+    }
+
     /// When [`on_timeout`](Self::on_timeout) is to be called, if an ACK is delayed.
     #[must_use]
     pub fn next_timeout(&self) -> Option<Time> {
-        (self.deadline != NEVER).then_some(self.deadline)
+        Some(self.deadline).filter(|&deadline| deadline != NEVER)
+    }
+
+    /// As [`next_timeout`](Self::next_timeout); [`NEVER`] if none is delayed.
+    #[inline]
+    pub(crate) const fn deadline(&self) -> Time {
+        self.deadline
     }
 
     /// What it has seen and done so far.

@@ -1,12 +1,16 @@
 //! Packets inside a host: in from the network through the IP layer and the processor to TCP, and out the other way.
 
 use celltrain_atm::{Cell, aal5};
-use celltrain_engine::{Instant, Time, stream::Train, time::NEVER};
-use celltrain_tcp::{Ecn, Segment};
+use celltrain_engine::{
+    Instant, Time,
+    stream::{Stream, Train},
+    time::NEVER,
+};
+use celltrain_tcp::{Ecn, Outlet, Segment};
 
-use super::{Host, HostParts, Pace, mark_of, timers::Timers};
+use super::{Host, HostParts, IpLayer, Outgoing, Pace, mark_of, timers::Timers};
 use crate::{
-    flight::{Packet, Streams},
+    flight::{Packet, PayloadQueue, Streams},
     scenario::Framing,
 };
 
@@ -82,8 +86,57 @@ impl HostParts {
         if endpoint.tcp.takes(now, &packet.segment) {
             return Taken::ToAnswer(index);
         }
-        timers.set(index, endpoint.tcp.next_timeout().unwrap_or(NEVER));
+        timers.set(index, endpoint.tcp.deadline());
         Taken::Silently
+    }
+
+    /// Sends what an endpoint has to send, where nothing holds it up. Returns when the endpoint's timer expires.
+    #[inline(always)]
+    fn send_straight(&mut self, now: Time, index: u32, streams: &mut Streams) -> Time {
+        let endpoint = &mut self.endpoints[index as usize];
+        let vc = &mut self.outgoing[endpoint.outgoing as usize];
+        let (streams, contents) = streams.parts();
+        let mut outlet = Straight {
+            now,
+            peer: endpoint.peer,
+            flow: endpoint.flow,
+            ip: self.ip.as_deref_mut(),
+            aal5: self.aal5,
+            payloads: &mut contents.packets[vc.tcp_payloads()],
+            stream: &mut streams[vc.stream],
+            vc,
+        };
+        endpoint.tcp.send_all(now, &mut outlet)
+    }
+}
+
+/// Where segments go that nothing holds up, looks at or changes between TCP and the network interface: each is written where its contents
+/// wait until they arrive.
+struct Straight<'a> {
+    now: Time,
+    /// The endpoint at the other end, and the number of the flow.
+    peer: u32,
+    flow: u32,
+    ip: Option<&'a mut IpLayer>,
+    aal5: aal5::Params,
+    vc: &'a mut Outgoing,
+    payloads: &'a mut PayloadQueue<Packet>,
+    stream: &'a mut Stream<Cell>,
+}
+
+impl Outlet for Straight<'_> {
+    // Inlined by force, so that it follows from what is written how long the packet is.
+    #[inline(always)]
+    fn send(&mut self, write: impl FnOnce(&mut Segment)) {
+        let at = self.ip.as_mut().map_or(self.now, |ip| ip.serve(self.now));
+        let (number, packet) = self.payloads.send();
+        write(&mut packet.segment);
+        (packet.endpoint, packet.flow, packet.sent) = (self.peer, self.flow, at);
+        self.vc.check_number(number);
+        let frame = frame_of(&packet.segment, self.vc.framing, self.aal5);
+        let item = self.vc.next(frame, frame.length);
+        let train = Train { count: frame.length.into(), ..Train::single(Instant::at(at), item) };
+        self.stream.push_apart(0, &train);
     }
 }
 
@@ -192,45 +245,17 @@ impl Host {
     #[inline(never)]
     pub(super) fn send_due(&mut self, now: Time, endpoint: u32, streams: &mut Streams) {
         let deadline = if self.parts.endpoints[endpoint as usize].sends_straight {
-            self.send_straight(now, endpoint, streams)
+            self.parts.send_straight(now, endpoint, streams)
         } else {
             self.send_by_stages(now, endpoint, streams)
         };
-        self.timers.set(endpoint, deadline.unwrap_or(NEVER));
+        self.timers.set(endpoint, deadline);
     }
 
-    /// Segments that nothing holds up, looks at or changes between TCP and the network interface: each is written where its
-    /// contents wait until they arrive. Returns when the endpoint's timer expires.
-    #[inline(always)]
-    fn send_straight(&mut self, now: Time, index: u32, streams: &mut Streams) -> Option<Time> {
-        let HostParts { endpoints, outgoing, ip, aal5, .. } = &mut self.parts;
-        let endpoint = &mut endpoints[index as usize];
-        let vc = &mut outgoing[endpoint.outgoing as usize];
-        let payloads = vc.tcp_payloads();
-        while endpoint.tcp.may_send() {
-            let Some(packet) = streams.contents.packets[payloads].vacant() else {
-                // A place is made for what TCP sends, not for what it might send.
-                return self.send_by_stages(now, index, streams);
-            };
-            if !endpoint.tcp.poll_into(now, &mut packet.segment) {
-                break;
-            }
-            let at = ip.as_mut().map_or(now, |ip| ip.serve(now));
-            (packet.endpoint, packet.flow, packet.sent) = (endpoint.peer, endpoint.flow, at);
-            let frame = frame_of(&packet.segment, vc.framing, *aal5);
-            let number = streams.contents.packets[payloads].send_vacant();
-            vc.check_number(number);
-            let item = vc.next(frame, frame.length);
-            let train = Train { count: frame.length.into(), ..Train::single(Instant::at(at), item) };
-            streams[vc.stream].push(0, 0, &train);
-        }
-        endpoint.tcp.next_timeout()
-    }
-
-    /// As [`Host::send_straight`], for segments that wait for the processor, for the IP layer or for the rate of their VC, or that are
+    /// As [`HostParts::send_straight`], for segments that wait for the processor, for the IP layer or for the rate of their VC, or that are
     /// captured.
     #[inline(never)]
-    fn send_by_stages(&mut self, now: Time, endpoint: u32, streams: &mut Streams) -> Option<Time> {
+    fn send_by_stages(&mut self, now: Time, endpoint: u32, streams: &mut Streams) -> Time {
         loop {
             let state = &mut self.parts.endpoints[endpoint as usize];
             if state.headroom == 0 || !state.tcp.may_send() {
@@ -259,7 +284,7 @@ impl Host {
                 None => self.forward(now, from, segment, streams),
             }
         }
-        self.parts.endpoints[endpoint as usize].tcp.next_timeout()
+        self.parts.endpoints[endpoint as usize].tcp.deadline()
     }
 
     /// The IP layer takes a packet that goes out.

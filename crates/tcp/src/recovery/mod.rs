@@ -89,11 +89,14 @@ pub(crate) trait Recovery {
         flow.next_in_window()
     }
 
-    /// As [`next`](Self::next), where a full segment of new data waits behind data in flight, and nothing was closed: whether that goes next,
-    /// and then it counts as sent, or nothing may go. `None` if only [`next`](Self::next) can tell.
-    fn sends_new(&mut self, _now: Time, _flow: &mut Flow) -> Option<bool> {
+    /// Where the windows end for new data behind data in flight, if that is what goes next: full segments that fit below it go without a
+    /// call of [`next`](Self::next) for each. `None` if only that can tell.
+    fn edge_of_new(&self, _flow: &Flow) -> Option<u64> {
         None
     }
+
+    /// So many full segments of new data leave, from `flow.nxt` on, below the [edge](Self::edge_of_new).
+    fn on_run(&mut self, _now: Time, _flow: &mut Flow, _segments: u64) {}
 
     /// Whether a loss is being recovered from without a timeout.
     fn recovering(&self) -> bool {
@@ -136,8 +139,13 @@ impl Recovery for AnyRecovery {
     }
 
     #[inline]
-    fn sends_new(&mut self, now: Time, flow: &mut Flow) -> Option<bool> {
-        with_recovery!(self, recovery => recovery.sends_new(now, flow))
+    fn edge_of_new(&self, flow: &Flow) -> Option<u64> {
+        with_recovery!(self, recovery => recovery.edge_of_new(flow))
+    }
+
+    #[inline]
+    fn on_run(&mut self, now: Time, flow: &mut Flow, segments: u64) {
+        with_recovery!(self, recovery => recovery.on_run(now, flow, segments));
     }
 
     fn recovering(&self) -> bool {

@@ -7,7 +7,7 @@ use crate::{
     flow::Flow,
     params::Params,
     recovery::Recovery,
-    segment::{Flags, Segment},
+    segment::{Flags, Outlet, Segment},
 };
 
 impl Sender {
@@ -20,38 +20,48 @@ impl Sender {
             && !flow.trace.is_on()
     }
 
-    /// As [`poll_into`](Self::poll_into), where new data wait of which a full segment is next; `None` elsewhere, or if more has to be
-    /// looked at.
+    /// Sends up to `most` segments of those that are sent nearly always. Where more has to be looked at it sends none, and does not say that
+    /// these are all.
     #[inline(always)]
-    pub(super) fn poll_predicted(&mut self, now: Time, segment: &mut Segment) -> Option<bool> {
+    pub(super) fn send_run(&mut self, now: Time, most: u64, outlet: &mut impl Outlet) -> Run {
         let flow = &mut self.flow;
-        let start = flow.nxt;
+        let (mss, first) = (flow.mss, flow.nxt);
         let predicted = self.plain
             && self.state == State::Established
-            && start == flow.max
-            && flow.una < start
-            && flow.offered - start >= flow.mss
+            && first == flow.max
+            && flow.una < first
             && !flow.closed
             && !flow.resend_first;
-        if !predicted {
-            return None;
-        }
-        let sends = self.recovery.sends_new(now, flow)?;
-        if sends {
-            let end = start + flow.mss;
-            flow.stats.segments += 1;
-            flow.stats.bytes += flow.mss;
+        let Some(edge) = self.recovery.edge_of_new(flow).filter(|_| predicted) else {
+            return Run { segments: 0, is_all: false };
+        };
+        let segments = (edge.min(flow.offered).saturating_sub(first) / mss).min(most);
+        if segments > 0 {
+            self.recovery.on_run(now, flow, segments);
+            flow.stats.segments += segments;
+            flow.stats.bytes += segments * mss;
             if !flow.params.timestamps {
-                flow.timer.time_segment(now, end);
+                flow.timer.time_segment(now, first + mss);
             }
-            (flow.nxt, flow.max) = (end, end);
+            flow.nxt = first + segments * mss;
+            flow.max = flow.nxt;
             flow.timer.start(now);
             self.last_sent = now;
-            let len = flow.params.mss;
-            *segment = Segment { seq: start, len, flags: Flags::ACK, ..self.header(now) };
+            let (len, header) = (flow.params.mss, self.header(now));
+            for number in 0..segments {
+                let seq = first + number * mss;
+                outlet.send(|segment| *segment = Segment { seq, len, flags: Flags::ACK, ..header });
+            }
         }
-        Some(sends)
+        Run { segments, is_all: self.flow.holds_part_back(edge) }
     }
+}
+
+/// Segments sent one after another.
+pub(super) struct Run {
+    pub(super) segments: u64,
+    /// Whether nothing else may go now.
+    pub(super) is_all: bool,
 }
 
 #[cfg(test)]
@@ -83,7 +93,7 @@ mod tests {
             params.initial_window = 4;
             let [mut sender, _] = senders(&params, 3_000_000, false);
             assert!(sender.poll_segment(0).is_some());
-            assert_eq!(sender.poll_predicted(0, &mut Segment::default()), Some(true), "{stack:?}");
+            assert_eq!(sender.send_run(0, 2, &mut Segment::default()).segments, 2, "{stack:?}");
         }
     }
 

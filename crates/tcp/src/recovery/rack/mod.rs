@@ -82,11 +82,12 @@ impl Rack {
     // RFC 8985 §7.2: SHOULD schedule a probe after new data and ACKs for new data
     // RFC 8985 §7.3: MUST skip a probe without a new sample or while one is under way
     /// Schedules a probe, unless losses are being looked for or repaired anyway (section 7.2), or none may go: the
-    /// retransmission timer then is not put off (section 7.3).
-    fn schedule_probe(&mut self, now: Time, flow: &mut Flow) {
+    /// retransmission timer then is not put off (section 7.3). `flight` was in flight before the last segment left.
+    #[inline]
+    fn schedule_probe(&mut self, now: Time, flow: &mut Flow, flight: u64) {
         let quiet = self.episode.is_none() && self.board.sacked() == 0 && self.board.pipe() > 0;
         if quiet && self.probe.may_go(flow) {
-            (flow.alarm, self.waits_for_order) = (Probe::deadline(now, flow), false);
+            (flow.alarm, self.waits_for_order) = (Probe::deadline(now, flow, flight), false);
         }
     }
 
@@ -282,7 +283,7 @@ impl Rack {
         }
         let bytes = new?;
         self.on_sent(now, &bytes);
-        self.schedule_probe(now, flow);
+        self.schedule_probe(now, flow, flow.flight());
         Some(bytes)
     }
 
@@ -331,7 +332,7 @@ impl Recovery for Rack {
         self.reconsider(now, flow, congestion);
         self.forward.proceed(flow, false, self.delivered);
         self.proceed(now, flow, congestion);
-        self.schedule_probe(now, flow);
+        self.schedule_probe(now, flow, flow.flight());
     }
 
     fn on_new_ack(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion, acked: u64) -> bool {
@@ -347,7 +348,7 @@ impl Recovery for Rack {
             let (ack, recover) = (flow.una, self.episode.map_or(flow.max, |episode| episode.recovery_point));
             flow.trace.record(now, || EventKind::PartialAck { ack, recover });
         }
-        self.schedule_probe(now, flow);
+        self.schedule_probe(now, flow, flow.flight());
         true
     }
 
@@ -400,17 +401,20 @@ impl Recovery for Rack {
     }
 
     #[inline]
-    fn sends_new(&mut self, now: Time, flow: &mut Flow) -> Option<bool> {
-        if self.board.lost() > 0 || self.probe.due {
-            return None;
+    fn edge_of_new(&self, flow: &Flow) -> Option<u64> {
+        if self.board.lost() > 0 || self.probe.due { None } else { Some(self.edge(flow)) }
+    }
+
+    #[inline]
+    fn on_run(&mut self, now: Time, flow: &mut Flow, segments: u64) {
+        let mut start = flow.nxt;
+        for _ in 0..segments {
+            self.board.push(now, &(start..start + flow.mss));
+            start += flow.mss;
         }
-        let fits = flow.fits_below(self.edge(flow))?;
-        if fits {
-            self.board.push(now, &(flow.nxt..flow.nxt + flow.mss));
-            self.note_sent(flow.mss);
-            self.schedule_probe(now, flow);
-        }
-        Some(fits)
+        self.note_sent(start - flow.nxt);
+        // The probe is that of the last segment, which those before it are in flight with.
+        self.schedule_probe(now, flow, start - flow.mss - flow.una);
     }
 
     fn recovering(&self) -> bool {

@@ -20,11 +20,12 @@ pub(super) struct Probe {
 
 impl Probe {
     // RFC 8985 §7.2: SHOULD probe after 2 SRTT, 1 second without a sample, and not after the RTO
-    /// When a probe is due that is scheduled now (section 7.2).
-    pub(super) fn deadline(now: Time, flow: &Flow) -> Time {
+    /// When a probe is due that is scheduled now, with so many bytes in flight (section 7.2).
+    #[inline]
+    pub(super) fn deadline(now: Time, flow: &Flow, flight: u64) -> Time {
         let estimator = &flow.timer.estimator;
         let interval = match estimator.srtt() {
-            Some(srtt) if flow.flight() <= flow.mss => 2 * srtt + flow.params.delayed_ack,
+            Some(srtt) if flight <= flow.mss => 2 * srtt + flow.params.delayed_ack,
             Some(srtt) => 2 * srtt,
             None => SECOND,
         };
