@@ -110,7 +110,13 @@ impl Receiver {
     /// Takes a segment. Poll afterwards.
     pub fn on_segment(&mut self, now: Time, segment: &Segment) {
         self.note_timestamps(segment);
-        if self.predicts(segment) { self.take_predicted(now, segment) } else { self.on_other(now, segment) }
+        if !self.predicts(segment) {
+            self.on_other(now, segment);
+        } else if self.special {
+            self.take_special(now, segment);
+        } else {
+            self.take_predicted(now, segment, false);
+        }
     }
 
     /// Any other segment.
@@ -319,7 +325,7 @@ impl Receiver {
 
     /// Looks at a segment as most receivers need not. Returns whether an ACK should go at once: the mark changed, the segment closes the
     /// window, or some ACKs are quick.
-    #[inline(never)]
+    #[inline]
     fn note_special(&mut self, now: Time, segment: &Segment, marked: bool) -> bool {
         let urgent = self.note_quick(now, segment, marked);
         urgent | (self.more_than_quick && self.note_more(now, segment, marked))

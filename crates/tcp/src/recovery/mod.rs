@@ -73,6 +73,17 @@ pub(crate) trait Recovery {
         true
     }
 
+    /// Whether nothing is lost, reported out of order, sent again or in question.
+    fn is_quiet(&self) -> bool {
+        false
+    }
+
+    /// What [`read`](Self::read) and [`on_new_ack`](Self::on_new_ack) come to while it [is quiet](Self::is_quiet), for an ACK for `acked` new bytes
+    /// that reports nothing out of order; `flow.una` has moved.
+    fn on_quiet_ack(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion, acked: u64) {
+        congestion.on_ack(now, flow, acked);
+    }
+
     /// The timer expired, and the windows are about to be reduced.
     fn remember(&mut self, _flow: &Flow, _congestion: &Congestion) {}
 
@@ -119,6 +130,16 @@ impl Recovery for AnyRecovery {
 
     fn on_new_ack(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion, acked: u64) -> bool {
         with_recovery!(self, recovery => recovery.on_new_ack(now, flow, congestion, acked))
+    }
+
+    #[inline]
+    fn is_quiet(&self) -> bool {
+        with_recovery!(self, recovery => recovery.is_quiet())
+    }
+
+    #[inline]
+    fn on_quiet_ack(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion, acked: u64) {
+        with_recovery!(self, recovery => recovery.on_quiet_ack(now, flow, congestion, acked));
     }
 
     fn on_timeout(&mut self, now: Time, flow: &mut Flow) {

@@ -154,6 +154,16 @@ impl Sender {
     /// Takes an acknowledgement. Poll afterwards. One that acknowledges data never sent is ignored (RFC 9293
     /// section 3.10.7.4).
     pub fn on_segment(&mut self, now: Time, segment: &Segment) {
+        if self.predicts(segment) {
+            self.take_predicted(now, segment);
+        } else {
+            self.on_any_segment(now, segment);
+        }
+    }
+
+    /// As [`on_segment`](Self::on_segment), whatever the ACK says.
+    #[inline(never)]
+    fn on_any_segment(&mut self, now: Time, segment: &Segment) {
         if !segment.flags.contains(Flags::ACK) || segment.ack > self.flow.max {
             return;
         }

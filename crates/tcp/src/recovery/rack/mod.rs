@@ -219,20 +219,28 @@ impl Rack {
     }
 
     /// What [`Recovery::read`] comes to for an ACK that nearly always comes: it reports nothing out of order, and nothing in flight was
-    /// reported, lost or sent again. The segments have arrived in the order in which they were sent, so the last one says it all.
+    /// reported, lost or sent again.
     #[inline]
     fn read_predicted(&mut self, now: Time, flow: &Flow, segment: &Segment) -> bool {
         self.repaired = self.probe.read(flow, segment, None);
-        self.order.begin_ack();
         self.forward.begin_ack();
-        self.delivered = 0;
-        if let Some(Arrived { first_end, last, bytes }) = self.board.acknowledge_untouched(segment.ack) {
+        if let Some(first_end) = self.take_in_order(now, flow, segment.ack) {
             self.forward.note_original(first_end);
-            self.order.deliver(now, &last, None, flow.timer.clock);
-            self.delivered = bytes;
         }
-        self.order.note_duplicate(segment.ack, flow.max, false);
         self.delivered > 0
+    }
+
+    /// Takes what has arrived up to `ack`, of a board of which no segment was reported, lost or sent again; returns where the first segment
+    /// ended. They have arrived in the order in which they were sent, so the last one says it all.
+    #[inline]
+    fn take_in_order(&mut self, now: Time, flow: &Flow, ack: u64) -> Option<u64> {
+        self.order.begin_ack();
+        let arrived = self.board.acknowledge_untouched(ack);
+        self.delivered = arrived.as_ref().map_or(0, |arrived| arrived.bytes);
+        self.order.note_duplicate(ack, flow.max, false);
+        let Arrived { first_end, last, .. } = arrived?;
+        self.order.deliver(now, &last, None, flow.timer.clock);
+        Some(first_end)
     }
 
     /// [`Recovery::read`], whatever the ACK says.
@@ -350,6 +358,24 @@ impl Recovery for Rack {
         }
         self.schedule_probe(now, flow, flow.flight());
         true
+    }
+
+    #[inline]
+    fn is_quiet(&self) -> bool {
+        self.board.is_untouched()
+            && self.episode.is_none()
+            && !self.probe.is_out()
+            && self.forward.is_idle()
+            && self.undo.as_ref().is_none_or(|undo| !undo.spurious())
+    }
+
+    #[inline]
+    fn on_quiet_ack(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion, acked: u64) {
+        self.repaired = false;
+        self.take_in_order(now, flow, flow.una);
+        flow.alarm = NEVER;
+        congestion.on_ack(now, flow, acked);
+        self.schedule_probe(now, flow, flow.flight());
     }
 
     fn remember(&mut self, flow: &Flow, congestion: &Congestion) {

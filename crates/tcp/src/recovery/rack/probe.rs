@@ -33,6 +33,11 @@ impl Probe {
         (now + interval).min(expiry)
     }
 
+    /// Whether a probe is under way.
+    pub(super) const fn is_out(&self) -> bool {
+        self.end_seq.is_some()
+    }
+
     /// Whether a probe may go: none is under way, and a round trip was measured since the last (section 7.3).
     pub(super) const fn may_go(&self, flow: &Flow) -> bool {
         self.end_seq.is_none() && flow.stats.rtt_samples > self.samples
