@@ -290,7 +290,7 @@ pub trait Outlet {
 /// A place for one segment.
 impl Outlet for Segment {
     #[inline(always)]
-    fn send(&mut self, write: impl FnOnce(&mut Segment)) {
+    fn send(&mut self, write: impl FnOnce(&mut Self)) {
         write(self);
     }
 }

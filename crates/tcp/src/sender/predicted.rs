@@ -104,6 +104,17 @@ mod tests {
     use super::*;
     use crate::{RecoveryKind, Stack, StackSpec};
 
+    /// Segments that have left.
+    struct Left(Vec<Segment>);
+
+    impl Outlet for Left {
+        fn send(&mut self, write: impl FnOnce(&mut Segment)) {
+            let mut segment = Segment::default();
+            write(&mut segment);
+            self.0.push(segment);
+        }
+    }
+
     /// A sender to which so many bytes are offered, the last of them if it is `closed`, and the same that predicts nothing.
     fn senders(params: &Params, offered: u64, closed: bool) -> [Sender; 2] {
         let mut predicting = Sender::new(params);
@@ -133,7 +144,7 @@ mod tests {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
         /// Whatever ACKs come, and whenever the timer expires, a sender that predicts sends what one does that does not, and knows the
-        /// same afterwards.
+        /// same afterwards; so does one that sends all at once.
         #[test]
         fn a_predicted_segment_is_what_the_general_case_sends(
             stack in prop::sample::select(Stack::ALL),
@@ -175,13 +186,18 @@ mod tests {
                     }
                     [&mut predicting, &mut other].into_iter().for_each(|sender| sender.on_segment(now, &segment));
                 }
+                let (mut at_once, mut left) = (predicting.clone(), Left(Vec::new()));
+                at_once.send_all(now, &mut left);
+                let mut all = left.0.into_iter();
                 loop {
                     let segments = [&mut predicting, &mut other].map(|sender| sender.poll_segment(now));
                     prop_assert_eq!(segments[0], segments[1]);
+                    prop_assert_eq!(segments[0], all.next());
                     if segments[0].is_none() {
                         break;
                     }
                 }
+                prop_assert_eq!(format!("{predicting:?}"), format!("{at_once:?}"));
                 other.plain = predicting.plain;
                 prop_assert_eq!(format!("{predicting:?}"), format!("{other:?}"));
                 other.plain = false;
