@@ -101,15 +101,21 @@ impl Tcp {
     #[inline(always)]
     pub fn send_all(&mut self, now: Time, outlet: &mut impl Outlet) -> Time {
         match self {
-            Self::Sender(sender) => sender.send_all(now, outlet),
-            Self::Receiver(receiver) => receiver.send_all(now, outlet),
+            Self::Sender(sender) => {
+                sender.send_all(now, outlet);
+                sender.deadline()
+            }
+            Self::Receiver(receiver) => {
+                receiver.send_all(now, outlet);
+                receiver.deadline()
+            }
             Self::Duplex(both) => {
                 while let Some(segment) = both.poll_segment(now) {
                     outlet.send(|place| *place = segment);
                 }
+                both.deadline()
             }
         }
-        self.deadline()
     }
 
     /// When [`on_timeout`](Self::on_timeout) is to be called, if a timer runs.

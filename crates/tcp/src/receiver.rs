@@ -473,6 +473,8 @@ impl Receiver {
     }
 
     // RFC 3168 §6.1.4: MUST send pure ACKs without ECT
+    // Inlined by force, so that it follows how long it is.
+    #[inline(always)]
     fn ack(&mut self, now: Time, segment: &mut Segment) {
         let echo = self.acknowledged(now);
         self.stats.acks += 1;

@@ -133,10 +133,16 @@ impl Outlet for Straight<'_> {
         write(&mut packet.segment);
         (packet.endpoint, packet.flow, packet.sent) = (self.peer, self.flow, at);
         self.vc.check_number(number);
-        let frame = frame_of(&packet.segment, self.vc.framing, self.aal5);
+        let (at, framing) = (Instant::at(at), self.vc.framing);
+        let frame = frame_of(&packet.segment, framing, self.aal5);
         let item = self.vc.next(frame, frame.length);
-        let train = Train { count: frame.length.into(), ..Train::single(Instant::at(at), item) };
-        self.stream.push_apart(0, &train);
+        match framing {
+            Framing::Cells => {
+                let train = Train { count: frame.length.into(), ..Train::single(at, item) };
+                self.stream.push_apart(0, &train);
+            }
+            Framing::Packets => _ = self.stream.push_single(at, &item),
+        }
     }
 }
 

@@ -42,6 +42,11 @@ impl Recovery for GoBackN {
         Some(flow.window_edge())
     }
 
+    #[inline]
+    fn is_quiet(&self) -> bool {
+        !self.reno.recovering
+    }
+
     fn recovering(&self) -> bool {
         self.reno.recovering
     }

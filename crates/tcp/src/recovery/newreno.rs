@@ -107,6 +107,11 @@ impl Recovery for NewReno {
         if self.recovery.is_some() { None } else { Some(flow.window_edge()) }
     }
 
+    #[inline]
+    fn is_quiet(&self) -> bool {
+        self.recovery.is_none()
+    }
+
     fn recovering(&self) -> bool {
         self.recovery.is_some()
     }

@@ -59,6 +59,11 @@ impl Recovery for Reno {
         Some(flow.window_edge())
     }
 
+    #[inline]
+    fn is_quiet(&self) -> bool {
+        !self.recovering
+    }
+
     fn recovering(&self) -> bool {
         self.recovering
     }

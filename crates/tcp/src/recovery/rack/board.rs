@@ -130,7 +130,7 @@ impl Board {
     }
 
     /// As [`Board::acknowledge`] of a board that [is untouched](Self::is_untouched).
-    #[inline]
+    #[inline(always)]
     pub(super) fn acknowledge_untouched(&mut self, ack: u64) -> Option<Arrived> {
         self.reported.remove_below(ack);
         let &Sent { start: first, end: first_end, .. } = self.segments.front()?;

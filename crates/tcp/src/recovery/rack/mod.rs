@@ -232,7 +232,7 @@ impl Rack {
 
     /// Takes what has arrived up to `ack`, of a board of which no segment was reported, lost or sent again; returns where the first segment
     /// ended. They have arrived in the order in which they were sent, so the last one says it all.
-    #[inline]
+    #[inline(always)]
     fn take_in_order(&mut self, now: Time, flow: &Flow, ack: u64) -> Option<u64> {
         self.order.begin_ack();
         let arrived = self.board.acknowledge_untouched(ack);
