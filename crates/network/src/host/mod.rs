@@ -204,6 +204,9 @@ pub(crate) struct Host {
     timers: Timers,
     /// When VCs with a rate may send: ABR sources, and after them, if any is paced, the outgoing VCs.
     rate_timers: Earliest,
+    /// Whether nothing but endpoints, timers and sources is in it: packets pass no IP layer that takes time and no processor, none is
+    /// captured, and no VC sends at a rate of its own.
+    is_plain: bool,
     /// Whether packets go to the network interface as soon as it is known when the IP layer will be done with them: nothing
     /// else does, which might come before, and nobody looks at them on the way.
     sends_ahead: bool,
@@ -256,6 +259,11 @@ impl HostParts {
         }
     }
 
+    /// Whether packets pass it without delay and unseen, and no VC that ends here is one of ABR.
+    fn passes_packets(&self) -> bool {
+        self.ip.is_none() && self.tap.is_none() && self.incoming.iter().all(|incoming| incoming.abr.is_none())
+    }
+
     /// Whether all cells that it sends are of TCP's packets, as they leave the IP layer: no bare cells, no RM cells, no
     /// cells at a rate of their own.
     fn sends_only_packets(&self) -> bool {
@@ -280,11 +288,13 @@ impl Host {
         parts.mark_straight(sends_ahead);
         let processes = parts.endpoints.iter().any(|endpoint| endpoint.processing.is_some());
         let paced = parts.outgoing.iter().any(|outgoing| outgoing.pace.is_some());
+        let rates = parts.abr.len() + if paced { parts.outgoing.len() } else { 0 };
         Self {
             merge,
+            is_plain: parts.passes_packets() && !processes && rates == 0,
             processor: processes.then(|| Box::new(Server::new(Some(generator("processor"))))),
             timers,
-            rate_timers: Earliest::new(parts.abr.len() + if paced { parts.outgoing.len() } else { 0 }),
+            rate_timers: Earliest::new(rates),
             sends_ahead,
             clock: 0,
             next_sample: next_sample(&parts),
@@ -332,6 +342,15 @@ impl Host {
 
     /// The earliest event of the host's own.
     pub(crate) fn next_event(&self) -> Time {
+        self.next_event_if::<false>()
+    }
+
+    /// As [`next_event`](Self::next_event), of a host that is known to be `PLAIN`.
+    #[inline(always)]
+    fn next_event_if<const PLAIN: bool>(&self) -> Time {
+        if PLAIN {
+            return self.timers.next();
+        }
         self.next_processed().min(self.next_routed()).min(self.timers.next()).min(self.rate_timers.next())
     }
 

@@ -157,7 +157,13 @@ impl Host {
     /// All cells of frame `number` have arrived.
     // Inlined by force, as is what becomes of most packets: what others need is in functions of its own.
     #[inline(always)]
-    pub(super) fn on_frame(&mut self, now: Time, cell: &Cell, number: u32, streams: &mut Streams) {
+    pub(super) fn on_frame<const PLAIN: bool>(
+        &mut self,
+        now: Time,
+        cell: &Cell,
+        number: u32,
+        streams: &mut Streams,
+    ) {
         let incoming = &mut self.parts.incoming[cell.vc as usize];
         self.fingerprint.mix(now ^ u64::from(cell.vc) << 48);
         incoming.stats.frames += 1;
@@ -167,7 +173,8 @@ impl Host {
             return incoming.on_bare_frame(now, number, streams);
         };
         let queue = &mut streams.contents.packets[payloads];
-        let ip = self.parts.ip.as_deref_mut().filter(|ip| ip.serves_arrivals && incoming.carries_tcp);
+        let ip = self.parts.ip.as_deref_mut().filter(|_| !PLAIN);
+        let ip = ip.filter(|ip| ip.serves_arrivals && incoming.carries_tcp);
         // What the IP layer has to serve stays in flight until it is done.
         let packet = if ip.is_some() { queue.get_mut(number) } else { queue.take(number) };
         if let Some(delays) = &mut incoming.delays {
@@ -177,11 +184,11 @@ impl Host {
             return;
         }
         // On an ABR VC the marks are the ABR source's.
-        let marked = incoming.reassembly.marked() && incoming.abr.is_none();
+        let marked = incoming.reassembly.marked() && (PLAIN || incoming.abr.is_none());
         if marked && packet.segment.ecn != Ecn::NotEct {
             packet.segment.ecn = Ecn::Ce;
         }
-        if let Some(tap) = &mut self.parts.tap {
+        if !PLAIN && let Some(tap) = &mut self.parts.tap {
             let path = self.parts.endpoints[packet.endpoint as usize].path;
             tap.record(now, path.of_short_flow(packet.flow).reversed(), &packet.segment);
         }
