@@ -114,7 +114,7 @@ impl RttEstimator {
     /// Takes one of `samples` measurements that a round trip is expected to give: each counts the less, so that the
     /// averages reach back as far as with one (RFC 7323 section 4.2 and appendix G). In whole ticks each counts in full, as
     /// in BSD.
-    #[inline]
+    #[inline(always)]
     pub fn sample_of(&mut self, rtt: Time, samples: u64) {
         let (next, rto) = match self.arithmetic {
             RtoArithmetic::Exact => self.smooth(rtt, samples),
