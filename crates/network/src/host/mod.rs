@@ -44,6 +44,18 @@ pub(crate) use self::{
     server::Service,
 };
 
+/// Where the segments of an endpoint go.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Sends {
+    /// To the network interface, without waiting, and nobody looks at them on the way.
+    Straight,
+    /// The same to the ABR source in front of it.
+    ToAbr,
+    /// Wherever they may have to wait, or are captured.
+    #[default]
+    ByStages,
+}
+
 /// One end of a TCP connection in a host.
 #[derive(Debug)]
 pub(crate) struct Endpoint {
@@ -58,8 +70,7 @@ pub(crate) struct Endpoint {
     pub(crate) processing: Option<Box<[Option<Service>; 2]>>,
     /// Segments that it may still hand to the processor.
     pub(crate) headroom: u32,
-    /// Whether its segments reach the network interface without waiting, and nobody looks at them on the way.
-    pub(crate) sends_straight: bool,
+    pub(crate) sends: Sends,
     /// The number of the present flow, where there is one after the other; then the endpoint is a member of a pool. Or it is of a party.
     pub(crate) flow: u32,
     pub(crate) member: Option<Member>,
@@ -249,13 +260,17 @@ impl HostParts {
         self.incoming.shrink_to_fit();
     }
 
-    /// Finds out which endpoints' segments go straight to the network interface.
-    fn mark_straight(&mut self, sends_ahead: bool) {
+    /// Finds out where the segments of each endpoint go.
+    fn choose_ways_out(&mut self, sends_ahead: bool) {
         let none_waits = (sends_ahead || self.ip.is_none()) && self.tap.is_none();
         for endpoint in &mut self.endpoints {
             let vc = &self.outgoing[endpoint.outgoing as usize];
             let processed = endpoint.processing(Way::Out).is_some() || endpoint.headroom == 0;
-            endpoint.sends_straight = none_waits && !processed && vc.abr.is_none() && vc.pace.is_none();
+            endpoint.sends = match vc.abr {
+                _ if !none_waits || processed || vc.pace.is_some() => Sends::ByStages,
+                Some(_) => Sends::ToAbr,
+                None => Sends::Straight,
+            };
         }
     }
 
@@ -285,7 +300,7 @@ impl Host {
             timers.set((endpoints + index) as u32, source.next.ps());
         }
         let sends_ahead = parts.sends_only_packets() && parts.tap.is_none();
-        parts.mark_straight(sends_ahead);
+        parts.choose_ways_out(sends_ahead);
         let processes = parts.endpoints.iter().any(|endpoint| endpoint.processing.is_some());
         let paced = parts.outgoing.iter().any(|outgoing| outgoing.pace.is_some());
         let rates = parts.abr.len() + if paced { parts.outgoing.len() } else { 0 };

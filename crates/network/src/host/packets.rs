@@ -8,7 +8,12 @@ use celltrain_engine::{
 };
 use celltrain_tcp::{Ecn, Outlet, Segment};
 
-use super::{Host, HostParts, IpLayer, Outgoing, Pace, mark_of, timers::Timers};
+use super::{
+    Host, HostParts, IpLayer, Outgoing, Pace, Sends,
+    abr::AbrInput,
+    mark_of,
+    timers::{Earliest, Timers},
+};
 use crate::{
     flight::{Packet, PayloadQueue, Streams},
     scenario::Framing,
@@ -96,23 +101,60 @@ impl HostParts {
         let endpoint = &mut self.endpoints[index as usize];
         let vc = &mut self.outgoing[endpoint.outgoing as usize];
         let (streams, contents) = streams.parts();
-        let mut outlet = Straight {
-            now,
-            peer: endpoint.peer,
-            flow: endpoint.flow,
-            ip: self.ip.as_deref_mut(),
-            aal5: self.aal5,
-            payloads: &mut contents.packets[vc.tcp_payloads()],
-            stream: &mut streams[vc.stream],
-            vc,
-        };
-        endpoint.tcp.send_all(now, &mut outlet)
+        let next = &mut streams[vc.stream];
+        let (peer, flow, aal5) = (endpoint.peer, endpoint.flow, self.aal5);
+        let payloads = &mut contents.packets[vc.tcp_payloads()];
+        let ip = self.ip.as_deref_mut();
+        endpoint.tcp.send_all(now, &mut Straight { now, peer, flow, ip, aal5, vc, payloads, next })
+    }
+
+    /// As [`send_straight`](Self::send_straight), on a VC with an ABR source in front of the network interface, in a host without an IP layer
+    /// that takes time.
+    #[inline(never)]
+    fn send_to_abr(
+        &mut self,
+        rate_timers: &mut Earliest,
+        now: Time,
+        index: u32,
+        streams: &mut Streams,
+    ) -> Time {
+        let endpoint = &mut self.endpoints[index as usize];
+        let vc = &mut self.outgoing[endpoint.outgoing as usize];
+        let source = vc.abr.expect("an ABR VC has a source");
+        let next = &mut AbrInput::new(&mut self.abr, rate_timers, source);
+        let (peer, flow, aal5) = (endpoint.peer, endpoint.flow, self.aal5);
+        let payloads = &mut streams.contents.packets[vc.tcp_payloads()];
+        endpoint.tcp.send_all(now, &mut Straight { now, peer, flow, ip: None, aal5, vc, payloads, next })
     }
 }
 
-/// Where segments go that nothing holds up, looks at or changes between TCP and the network interface: each is written where its contents
-/// wait until they arrive.
-struct Straight<'a> {
+/// What frames come to behind TCP and the IP layer.
+trait Next {
+    /// A frame comes at `at`, whose first cell is `item`, of `count`.
+    fn take(&mut self, at: Time, framing: Framing, item: Cell, count: u32);
+}
+
+/// The network interface.
+impl Next for Stream<Cell> {
+    #[inline(always)]
+    fn take(&mut self, at: Time, framing: Framing, item: Cell, count: u32) {
+        let at = Instant::at(at);
+        match framing {
+            Framing::Cells => self.push_apart(0, &Train { count, ..Train::single(at, item) }),
+            Framing::Packets => _ = self.push_single(at, &item),
+        }
+    }
+}
+
+impl Next for AbrInput<'_> {
+    fn take(&mut self, at: Time, _framing: Framing, item: Cell, count: u32) {
+        self.enqueue(at, item, count);
+    }
+}
+
+/// Where segments go that nothing holds up, looks at or changes on their way to what is next: each is written where its contents wait until
+/// they arrive.
+struct Straight<'a, N> {
     now: Time,
     /// The endpoint at the other end, and the number of the flow.
     peer: u32,
@@ -121,10 +163,10 @@ struct Straight<'a> {
     aal5: aal5::Params,
     vc: &'a mut Outgoing,
     payloads: &'a mut PayloadQueue<Packet>,
-    stream: &'a mut Stream<Cell>,
+    next: &'a mut N,
 }
 
-impl Outlet for Straight<'_> {
+impl<N: Next> Outlet for Straight<'_, N> {
     // Inlined by force, so that it follows from what is written how long the packet is.
     #[inline(always)]
     fn send(&mut self, write: impl FnOnce(&mut Segment)) {
@@ -133,16 +175,10 @@ impl Outlet for Straight<'_> {
         write(&mut packet.segment);
         (packet.endpoint, packet.flow, packet.sent) = (self.peer, self.flow, at);
         self.vc.check_number(number);
-        let (at, framing) = (Instant::at(at), self.vc.framing);
+        let framing = self.vc.framing;
         let frame = frame_of(&packet.segment, framing, self.aal5);
         let item = self.vc.next(frame, frame.length);
-        match framing {
-            Framing::Cells => {
-                let train = Train { count: frame.length.into(), ..Train::single(at, item) };
-                self.stream.push_apart(0, &train);
-            }
-            Framing::Packets => _ = self.stream.push_single(at, &item),
-        }
+        self.next.take(at, framing, item, frame.length.into());
     }
 }
 
@@ -257,10 +293,10 @@ impl Host {
     // Not inlined, as what it calls is inlined into it.
     #[inline(never)]
     pub(super) fn send_due(&mut self, now: Time, endpoint: u32, streams: &mut Streams) {
-        let deadline = if self.parts.endpoints[endpoint as usize].sends_straight {
-            self.parts.send_straight(now, endpoint, streams)
-        } else {
-            self.send_by_stages(now, endpoint, streams)
+        let deadline = match self.parts.endpoints[endpoint as usize].sends {
+            Sends::Straight => self.parts.send_straight(now, endpoint, streams),
+            Sends::ToAbr => self.parts.send_to_abr(&mut self.rate_timers, now, endpoint, streams),
+            Sends::ByStages => self.send_by_stages(now, endpoint, streams),
         };
         self.timers.set(endpoint, deadline);
     }

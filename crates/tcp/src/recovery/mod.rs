@@ -159,12 +159,12 @@ impl Recovery for AnyRecovery {
         with_recovery!(self, recovery => recovery.next(now, flow))
     }
 
-    #[inline]
+    #[inline(always)]
     fn edge_of_new(&self, flow: &Flow) -> Option<u64> {
         with_recovery!(self, recovery => recovery.edge_of_new(flow))
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_run(&mut self, now: Time, flow: &mut Flow, segments: u64) {
         with_recovery!(self, recovery => recovery.on_run(now, flow, segments));
     }

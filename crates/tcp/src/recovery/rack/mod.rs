@@ -431,7 +431,7 @@ impl Recovery for Rack {
         if self.board.lost() > 0 || self.probe.due { None } else { Some(self.edge(flow)) }
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_run(&mut self, now: Time, flow: &mut Flow, segments: u64) {
         let mut start = flow.nxt;
         for _ in 0..segments {
