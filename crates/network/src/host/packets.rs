@@ -129,16 +129,15 @@ impl HostParts {
 }
 
 /// What frames come to behind TCP and the IP layer.
-trait Next {
-    /// A frame comes at `at`, whose first cell is `item`, of `count`.
-    fn take(&mut self, at: Time, framing: Framing, item: Cell, count: u32);
+pub(super) trait Next {
+    /// `count` cells of a frame come at `at`, the first of which is `item`, or a packet as a whole.
+    fn take(&mut self, at: Instant, framing: Framing, item: Cell, count: u32);
 }
 
 /// The network interface.
 impl Next for Stream<Cell> {
     #[inline(always)]
-    fn take(&mut self, at: Time, framing: Framing, item: Cell, count: u32) {
-        let at = Instant::at(at);
+    fn take(&mut self, at: Instant, framing: Framing, item: Cell, count: u32) {
         match framing {
             Framing::Cells => self.push_apart(0, &Train { count, ..Train::single(at, item) }),
             Framing::Packets => _ = self.push_single(at, &item),
@@ -147,8 +146,8 @@ impl Next for Stream<Cell> {
 }
 
 impl Next for AbrInput<'_> {
-    fn take(&mut self, at: Time, _framing: Framing, item: Cell, count: u32) {
-        self.enqueue(at, item, count);
+    fn take(&mut self, at: Instant, _framing: Framing, item: Cell, count: u32) {
+        self.enqueue(at.ps(), item, count);
     }
 }
 
@@ -178,7 +177,7 @@ impl<N: Next> Outlet for Straight<'_, N> {
         let framing = self.vc.framing;
         let frame = frame_of(&packet.segment, framing, self.aal5);
         let item = self.vc.next(frame, frame.length);
-        self.next.take(at, framing, item, frame.length.into());
+        self.next.take(Instant::at(at), framing, item, frame.length.into());
     }
 }
 
@@ -394,9 +393,7 @@ impl Host {
         let (item, count) = (outgoing.next(frame, frame.length), u32::from(frame.length));
         match outgoing.abr {
             Some(source) => self.enqueue(at, source, item, count),
-            None => {
-                streams[outgoing.stream].push(0, 0, &Train { count, ..Train::single(Instant::at(at), item) })
-            }
+            None => streams[outgoing.stream].take(Instant::at(at), outgoing.framing, item, count),
         }
     }
 }
