@@ -48,26 +48,8 @@ impl<T: Copy + Default> PayloadQueue<T> {
             self.grow();
         }
         self.next = number.wrapping_add(1);
-        let place = self.place(number);
+        let place = number as usize & (self.ring.len() - 1);
         (number, &mut self.ring[place])
-    }
-
-    /// The place for the contents of what is sent next, if there is one: [`send_vacant`](Self::send_vacant) sends them.
-    #[inline]
-    pub(crate) fn vacant(&mut self) -> Option<&mut T> {
-        if self.is_full() {
-            return None;
-        }
-        let place = self.next as usize & (self.ring.len() - 1);
-        Some(&mut self.ring[place])
-    }
-
-    /// Sends what [`vacant`](Self::vacant) is the place of; returns its number.
-    #[inline]
-    pub(crate) fn send_vacant(&mut self) -> u32 {
-        let number = self.next;
-        self.next = number.wrapping_add(1);
-        number
     }
 
     /// How many were sent since the start, modulo 2^32.
@@ -218,21 +200,9 @@ mod tests {
         for round in 0..50u32 {
             let numbers: Vec<_> = (0..round % 7 + 1)
                 .map(|n| {
-                    // What is written and not sent changes nothing.
-                    if let Some(contents) = queue.vacant() {
-                        *contents = u32::MAX;
-                    }
-                    match queue.vacant().filter(|_| n % 2 == 0) {
-                        Some(contents) => {
-                            *contents = 100 * round + n;
-                            queue.send_vacant()
-                        }
-                        None => {
-                            let (number, contents) = queue.send();
-                            *contents = 100 * round + n;
-                            number
-                        }
-                    }
+                    let (number, contents) = queue.send();
+                    *contents = 100 * round + n;
+                    number
                 })
                 .collect();
             // All but the last of each round are lost.

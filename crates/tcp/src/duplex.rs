@@ -1,6 +1,6 @@
 //! An end of a connection that carries data in both directions.
 
-use celltrain_engine::Time;
+use celltrain_engine::{Time, time::NEVER};
 
 use crate::{
     params::Params,
@@ -93,7 +93,12 @@ impl Duplex {
     /// When [`on_timeout`](Self::on_timeout) is to be called, if a timer runs.
     #[must_use]
     pub fn next_timeout(&self) -> Option<Time> {
-        [self.sender.next_timeout(), self.receiver.next_timeout()].into_iter().flatten().min()
+        Some(self.deadline()).filter(|&deadline| deadline != NEVER)
+    }
+
+    /// As [`next_timeout`](Self::next_timeout); [`NEVER`] if no timer runs.
+    pub(crate) fn deadline(&self) -> Time {
+        self.sender.deadline().min(self.receiver.deadline())
     }
 
     /// The half that sends.

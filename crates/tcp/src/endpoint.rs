@@ -1,8 +1,13 @@
 //! Any end of a connection, for owners that treat all alike.
 
-use celltrain_engine::Time;
+use celltrain_engine::{Time, time::NEVER};
 
-use crate::{duplex::Duplex, receiver::Receiver, segment::Segment, sender::Sender};
+use crate::{
+    duplex::Duplex,
+    receiver::Receiver,
+    segment::{Outlet, Segment},
+    sender::Sender,
+};
 
 /// One end of a connection: the four verbs that all ends have, passed on.
 #[derive(Debug, Clone)]
@@ -83,7 +88,6 @@ impl Tcp {
     }
 
     /// Whether [`poll_segment`](Self::poll_segment) may return a segment; `false` is certain.
-    #[inline]
     #[must_use]
     pub fn may_send(&self) -> bool {
         match self {
@@ -92,14 +96,42 @@ impl Tcp {
         }
     }
 
+    /// Sends all that may go now, as polling until there is none would, and returns when [`on_timeout`](Self::on_timeout) is to be called:
+    /// [`NEVER`] if no timer runs.
+    #[inline(always)]
+    pub fn send_all(&mut self, now: Time, outlet: &mut impl Outlet) -> Time {
+        match self {
+            Self::Sender(sender) => {
+                sender.send_all(now, outlet);
+                sender.deadline()
+            }
+            Self::Receiver(receiver) => {
+                receiver.send_all(now, outlet);
+                receiver.deadline()
+            }
+            Self::Duplex(both) => {
+                while let Some(segment) = both.poll_segment(now) {
+                    outlet.send(|place| *place = segment);
+                }
+                both.deadline()
+            }
+        }
+    }
+
     /// When [`on_timeout`](Self::on_timeout) is to be called, if a timer runs.
-    #[inline]
     #[must_use]
     pub fn next_timeout(&self) -> Option<Time> {
+        Some(self.deadline()).filter(|&deadline| deadline != NEVER)
+    }
+
+    /// As [`next_timeout`](Self::next_timeout); [`NEVER`] if no timer runs.
+    #[inline]
+    #[must_use]
+    pub fn deadline(&self) -> Time {
         match self {
-            Self::Sender(sender) => sender.next_timeout(),
-            Self::Receiver(receiver) => receiver.next_timeout(),
-            Self::Duplex(both) => both.next_timeout(),
+            Self::Sender(sender) => sender.deadline(),
+            Self::Receiver(receiver) => receiver.deadline(),
+            Self::Duplex(both) => both.deadline(),
         }
     }
 

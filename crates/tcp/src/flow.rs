@@ -341,22 +341,10 @@ impl Flow {
             && 2 * self.mss <= self.rwnd_max
     }
 
-    /// Whether the full segment of new data that is next fits below `edge`; `None` if a part of it might go.
+    /// Where the congestion and receive windows end for new data.
     #[inline]
-    pub(crate) const fn fits_below(&self, edge: u64) -> Option<bool> {
-        if self.nxt + self.mss <= edge {
-            Some(true)
-        } else if self.holds_part_back(edge) {
-            Some(false)
-        } else {
-            None
-        }
-    }
-
-    /// As [`fits_below`](Self::fits_below), below the edge of the congestion and receive windows.
-    #[inline]
-    pub(crate) fn fits_window(&self) -> Option<bool> {
-        self.fits_below(self.una + (self.cwnd + self.allowance).min(self.rwnd))
+    pub(crate) fn window_edge(&self) -> u64 {
+        self.una + (self.cwnd + self.allowance).min(self.rwnd)
     }
 
     /// As [`next_below`](Self::next_below), where what is left may be less than a full segment, or end with the FIN.

@@ -78,8 +78,8 @@ pub use params::{
 pub use receiver::Receiver;
 pub use recovery::RecoveryKind;
 pub use segment::{
-    Ecn, Flags, IP_HEADER_BYTES, SACK_BLOCKS_MAX, SACK_BLOCKS_MAX_WITH_TIMESTAMPS, SackBlocks, Segment,
-    SynOptions, TCP_HEADER_BYTES, TIMESTAMPS_BYTES, Timestamps,
+    Ecn, Flags, IP_HEADER_BYTES, Outlet, SACK_BLOCKS_MAX, SACK_BLOCKS_MAX_WITH_TIMESTAMPS, SackBlocks,
+    Segment, SynOptions, TCP_HEADER_BYTES, TIMESTAMPS_BYTES, Timestamps,
 };
 pub use sender::{Sender, Window};
 pub use spec::{StackError, StackSpec};

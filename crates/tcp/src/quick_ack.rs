@@ -91,12 +91,12 @@ impl QuickAcks {
             self.on_gap(now - self.last, window);
         }
         self.last = now;
-        if len >= GROWTH_MIN && self.growth > 0 {
+        if self.growth > 0 && len >= GROWTH_MIN {
             self.growth = self.growth.saturating_sub(2 * u64::from(len));
             self.credit = self.credit.max(1);
         }
-        let small = reads && len < self.mss;
-        !self.interactive && self.limit > 0 && (self.credit > 0 || small)
+        // Most often there is no credit, and the segment is full.
+        (self.credit > 0 || (len < self.mss && reads)) && !self.interactive && self.limit > 0
     }
 
     #[cold]

@@ -38,6 +38,26 @@ impl Ranges {
         if range.is_empty() {
             return 0;
         }
+        // Most often the set grows at its far end. The last range is in it: no more than half of them have been removed.
+        match self.all.last_mut() {
+            Some(last) if last.start > range.start => self.insert_below(range),
+            Some(last) if last.end >= range.start => {
+                let new = range.end.saturating_sub(last.end);
+                last.end += new;
+                self.bytes += new;
+                new
+            }
+            _ => {
+                let new = range.end - range.start;
+                self.bytes += new;
+                self.all.push(range);
+                new
+            }
+        }
+    }
+
+    /// As [`insert`](Self::insert), of a range that begins below the last one.
+    fn insert_below(&mut self, range: Range<u64>) -> u64 {
         // Everything in `touched` overlaps or touches the new range and merges with it.
         let first = self.removed + self.ranges().partition_point(|r| r.end < range.start);
         let last = self.removed + self.ranges().partition_point(|r| r.start <= range.end);
@@ -75,6 +95,7 @@ impl Ranges {
     }
 
     /// Whether all bytes of `range`, which has some, are in the set.
+    #[inline]
     pub(crate) fn holds(&self, range: &Range<u64>) -> bool {
         self.containing(range.start).is_some_and(|held| range.end <= held.end)
     }

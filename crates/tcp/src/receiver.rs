@@ -15,8 +15,8 @@ use crate::{
     reader::Reader,
     rto::Clock,
     segment::{
-        Ecn, Flags, SACK_BLOCKS_MAX, SACK_BLOCKS_MAX_WITH_TIMESTAMPS, SackBlocks, Segment, SynOptions,
-        Timestamps,
+        Ecn, Flags, Outlet, SACK_BLOCKS_MAX, SACK_BLOCKS_MAX_WITH_TIMESTAMPS, SackBlocks, Segment,
+        SynOptions, Timestamps,
     },
     stats::ReceiverStats,
 };
@@ -110,7 +110,13 @@ impl Receiver {
     /// Takes a segment. Poll afterwards.
     pub fn on_segment(&mut self, now: Time, segment: &Segment) {
         self.note_timestamps(segment);
-        if self.predicts(segment) { self.take_predicted(now, segment) } else { self.on_other(now, segment) }
+        if !self.predicts(segment) {
+            self.on_other(now, segment);
+        } else if self.special {
+            self.take_special(now, segment);
+        } else {
+            self.take_predicted(now, segment, false);
+        }
     }
 
     /// Any other segment.
@@ -170,10 +176,28 @@ impl Receiver {
         due
     }
 
+    /// Sends what is due now, as polling would.
+    #[inline(always)]
+    pub fn send_all(&mut self, now: Time, outlet: &mut impl Outlet) {
+        if self.syn_ack_due {
+            let syn_ack = self.syn_ack(now);
+            outlet.send(|segment| *segment = syn_ack);
+        }
+        if self.ack_due {
+            outlet.send(|segment| self.ack(now, segment));
+        }
+    }
+
     /// When [`on_timeout`](Self::on_timeout) is to be called, if an ACK is delayed.
     #[must_use]
     pub fn next_timeout(&self) -> Option<Time> {
-        (self.deadline != NEVER).then_some(self.deadline)
+        Some(self.deadline).filter(|&deadline| deadline != NEVER)
+    }
+
+    /// As [`next_timeout`](Self::next_timeout); [`NEVER`] if none is delayed.
+    #[inline]
+    pub(crate) const fn deadline(&self) -> Time {
+        self.deadline
     }
 
     /// What it has seen and done so far.
@@ -301,7 +325,7 @@ impl Receiver {
 
     /// Looks at a segment as most receivers need not. Returns whether an ACK should go at once: the mark changed, the segment closes the
     /// window, or some ACKs are quick.
-    #[inline(never)]
+    #[inline]
     fn note_special(&mut self, now: Time, segment: &Segment, marked: bool) -> bool {
         let urgent = self.note_quick(now, segment, marked);
         urgent | (self.more_than_quick && self.note_more(now, segment, marked))
@@ -451,6 +475,8 @@ impl Receiver {
     }
 
     // RFC 3168 §6.1.4: MUST send pure ACKs without ECT
+    // Inlined by force, so that it follows how long it is.
+    #[inline(always)]
     fn ack(&mut self, now: Time, segment: &mut Segment) {
         let echo = self.acknowledged(now);
         self.stats.acks += 1;

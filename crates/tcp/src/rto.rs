@@ -114,6 +114,7 @@ impl RttEstimator {
     /// Takes one of `samples` measurements that a round trip is expected to give: each counts the less, so that the
     /// averages reach back as far as with one (RFC 7323 section 4.2 and appendix G). In whole ticks each counts in full, as
     /// in BSD.
+    #[inline(always)]
     pub fn sample_of(&mut self, rtt: Time, samples: u64) {
         let (next, rto) = match self.arithmetic {
             RtoArithmetic::Exact => self.smooth(rtt, samples),
@@ -127,6 +128,7 @@ impl RttEstimator {
     // RFC 6298 §2: MUST update RTTVAR before SRTT (2.3)
     // RFC 6298 §2: SHOULD use alpha = 1/8 and beta = 1/4
     /// Averages without rounding, and their timeout.
+    #[inline]
     fn smooth(&self, rtt: Time, samples: u64) -> (Smoothed, Time) {
         let next = match self.smoothed {
             None => Smoothed { srtt: rtt, rttvar: rtt.div_ceil(2) },

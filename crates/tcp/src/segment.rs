@@ -281,6 +281,20 @@ impl Segment {
     }
 }
 
+/// Where the segments of an end go.
+pub trait Outlet {
+    /// A segment leaves: `write` writes it where it is needed.
+    fn send(&mut self, write: impl FnOnce(&mut Segment));
+}
+
+/// A place for one segment.
+impl Outlet for Segment {
+    #[inline(always)]
+    fn send(&mut self, write: impl FnOnce(&mut Self)) {
+        write(self);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

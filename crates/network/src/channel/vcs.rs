@@ -13,8 +13,13 @@ pub(crate) struct Vcs {
 
 impl Vcs {
     /// Enters a VC under its number, mostly the largest so far.
+    ///
+    /// # Panics
+    ///
+    /// If a VC has that number.
     pub(crate) fn insert(&mut self, number: u32, vc: Vc) {
         let place = self.numbers.partition_point(|&other| other < number);
+        assert_ne!(self.numbers.get(place), Some(&number), "each VC of a channel has a number of its own");
         self.numbers.insert(place, number);
         self.vcs.insert(place, vc);
     }

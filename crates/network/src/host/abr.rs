@@ -14,7 +14,7 @@ use celltrain_engine::{
     stream::{Item, Stream, Train},
 };
 
-use super::{Host, Outgoing};
+use super::{Host, Outgoing, timers::Earliest};
 use crate::{
     flight::{InFlight, Streams},
     measures::Sampler,
@@ -172,15 +172,34 @@ pub(crate) struct AbrDestination {
     pub(crate) back_payloads: usize,
 }
 
-impl Host {
-    /// `count` cells of an ABR VC have come to the source number `index`.
-    pub(super) fn enqueue(&mut self, now: Time, index: u32, head: Cell, count: u32) {
-        let source = &mut self.parts.abr[index as usize];
+/// The queue of an ABR source, and its timer.
+pub(super) struct AbrInput<'a> {
+    source: &'a mut AbrSource,
+    rate_timers: &'a mut Earliest,
+    index: u32,
+}
+
+impl<'a> AbrInput<'a> {
+    /// That of the source number `index`.
+    pub(super) fn new(sources: &'a mut [AbrSource], rate_timers: &'a mut Earliest, index: u32) -> Self {
+        Self { source: &mut sources[index as usize], rate_timers, index }
+    }
+
+    /// `count` cells of the VC have come.
+    pub(super) fn enqueue(&mut self, now: Time, head: Cell, count: u32) {
+        let source = &mut *self.source;
         let idle = source.queue.cells == 0;
         source.queue.enter(head, count, source.capacity, source.discard);
         if idle {
-            self.rouse(now, index);
+            self.rate_timers.set(self.index, source.next_time(now));
         }
+    }
+}
+
+impl Host {
+    /// `count` cells of an ABR VC have come to the source number `index`.
+    pub(super) fn enqueue(&mut self, now: Time, index: u32, head: Cell, count: u32) {
+        AbrInput::new(&mut self.parts.abr, &mut self.rate_timers, index).enqueue(now, head, count);
     }
 
     /// Something has changed for an ABR source: sets its timer anew.

@@ -40,26 +40,44 @@ impl Host {
         if self.next_event() >= until && self.merge.sole_input_is_dry(streams) {
             return 0;
         }
-        let mut events = 0;
-        if let Some(mut alone) = self.merge.lend_alone(streams) {
-            events += self.handle_arrivals(until, &mut alone, streams);
-            self.merge.give_back(alone, streams);
-        } else if let Some(many) = self.merge.lend() {
-            let mut merged = Merged { many, train: Train::default() };
-            events += self.handle_arrivals(until, &mut merged, streams);
-            self.merge.take_back(merged.many);
-        }
+        let events = if self.is_plain {
+            self.handle_inputs::<true>(until, streams)
+        } else {
+            self.handle_inputs::<false>(until, streams)
+        };
         events + self.handle_until(until, streams)
     }
 
-    /// Handles what arrives before `until`, and what happens before it does.
+    /// Handles what arrives before `until`, and what happens before it does, in a host that is `PLAIN` or may not be.
+    // One function each, so that plain hosts pay for nothing that they do not have.
+    #[inline(never)]
+    fn handle_inputs<const PLAIN: bool>(&mut self, until: Time, streams: &mut Streams) -> u64 {
+        let mut events = 0;
+        if let Some(mut alone) = self.merge.lend_alone(streams) {
+            events += self.handle_arrivals::<PLAIN>(until, &mut alone, streams);
+            self.merge.give_back(alone, streams);
+        } else if let Some(many) = self.merge.lend() {
+            let mut merged = Merged { many, train: Train::default() };
+            events += self.handle_arrivals::<PLAIN>(until, &mut merged, streams);
+            self.merge.take_back(merged.many);
+        }
+        events
+    }
+
+    /// As [`Host::handle_inputs`], from one input or several.
     #[inline(always)]
-    fn handle_arrivals(&mut self, until: Time, arrivals: &mut impl Arrivals, streams: &mut Streams) -> u64 {
+    fn handle_arrivals<const PLAIN: bool>(
+        &mut self,
+        until: Time,
+        arrivals: &mut impl Arrivals,
+        streams: &mut Streams,
+    ) -> u64 {
         let mut events = 0;
         while let Some((train, last)) = arrivals.next(until, streams) {
             events += 1;
             let mut incoming = &mut self.parts.incoming[train.item.vc as usize];
-            if let Some(end) = &mut incoming.abr
+            if !PLAIN
+                && let Some(end) = &mut incoming.abr
                 && !end.takes_unmarked(train)
             {
                 self.on_abr_cells(train, streams);
@@ -69,9 +87,9 @@ impl Host {
                 incoming = &mut self.parts.incoming[train.item.vc as usize];
             }
             let Some(delivery) = incoming.reassembly.on_cells(&train.item, train.count) else { continue };
-            events += self.handle_own(last, streams);
+            events += self.handle_own::<PLAIN>(last, streams);
             match delivery {
-                Delivery::Frame(number) => self.on_frame(last, &train.item, number, streams),
+                Delivery::Frame(number) => self.on_frame::<PLAIN>(last, &train.item, number, streams),
                 Delivery::Corrupt(cells) => self.on_corrupt(last, train.item.vc, cells),
             }
         }
@@ -81,20 +99,24 @@ impl Host {
     /// As [`Host::handle_own`], where not so much depends on it.
     #[inline(never)]
     pub(super) fn handle_until(&mut self, until: Time, streams: &mut Streams) -> u64 {
-        self.handle_own(until, streams)
+        self.handle_own::<false>(until, streams)
     }
 
     /// Handles the host's own events before `until`.
     // Inlined by force: between two arrivals there is one, most often.
     #[inline(always)]
-    fn handle_own(&mut self, until: Time, streams: &mut Streams) -> u64 {
+    fn handle_own<const PLAIN: bool>(&mut self, until: Time, streams: &mut Streams) -> u64 {
         let mut events = 0;
         loop {
-            let next = self.next_event();
+            let next = self.next_event_if::<PLAIN>();
             if next >= until {
                 return events;
             }
-            events += self.on_own_event(next, until, streams);
+            events += if PLAIN {
+                self.on_timer(next, until, streams)
+            } else {
+                self.on_own_event(next, until, streams)
+            };
         }
     }
 

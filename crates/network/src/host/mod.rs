@@ -44,6 +44,18 @@ pub(crate) use self::{
     server::Service,
 };
 
+/// Where the segments of an endpoint go.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Sends {
+    /// To the network interface, without waiting, and nobody looks at them on the way.
+    Straight,
+    /// The same to the ABR source in front of it.
+    ToAbr,
+    /// Wherever they may have to wait, or are captured.
+    #[default]
+    ByStages,
+}
+
 /// One end of a TCP connection in a host.
 #[derive(Debug)]
 pub(crate) struct Endpoint {
@@ -58,8 +70,7 @@ pub(crate) struct Endpoint {
     pub(crate) processing: Option<Box<[Option<Service>; 2]>>,
     /// Segments that it may still hand to the processor.
     pub(crate) headroom: u32,
-    /// Whether its segments reach the network interface without waiting, and nobody looks at them on the way.
-    pub(crate) sends_straight: bool,
+    pub(crate) sends: Sends,
     /// The number of the present flow, where there is one after the other; then the endpoint is a member of a pool. Or it is of a party.
     pub(crate) flow: u32,
     pub(crate) member: Option<Member>,
@@ -204,6 +215,9 @@ pub(crate) struct Host {
     timers: Timers,
     /// When VCs with a rate may send: ABR sources, and after them, if any is paced, the outgoing VCs.
     rate_timers: Earliest,
+    /// Whether nothing but endpoints, timers and sources is in it: packets pass no IP layer that takes time and no processor, none is
+    /// captured, and no VC sends at a rate of its own.
+    is_plain: bool,
     /// Whether packets go to the network interface as soon as it is known when the IP layer will be done with them: nothing
     /// else does, which might come before, and nobody looks at them on the way.
     sends_ahead: bool,
@@ -246,14 +260,23 @@ impl HostParts {
         self.incoming.shrink_to_fit();
     }
 
-    /// Finds out which endpoints' segments go straight to the network interface.
-    fn mark_straight(&mut self, sends_ahead: bool) {
+    /// Finds out where the segments of each endpoint go.
+    fn choose_ways_out(&mut self, sends_ahead: bool) {
         let none_waits = (sends_ahead || self.ip.is_none()) && self.tap.is_none();
         for endpoint in &mut self.endpoints {
             let vc = &self.outgoing[endpoint.outgoing as usize];
             let processed = endpoint.processing(Way::Out).is_some() || endpoint.headroom == 0;
-            endpoint.sends_straight = none_waits && !processed && vc.abr.is_none() && vc.pace.is_none();
+            endpoint.sends = match vc.abr {
+                _ if !none_waits || processed || vc.pace.is_some() => Sends::ByStages,
+                Some(_) => Sends::ToAbr,
+                None => Sends::Straight,
+            };
         }
+    }
+
+    /// Whether packets pass it without delay and unseen, and no VC that ends here is one of ABR.
+    fn passes_packets(&self) -> bool {
+        self.ip.is_none() && self.tap.is_none() && self.incoming.iter().all(|incoming| incoming.abr.is_none())
     }
 
     /// Whether all cells that it sends are of TCP's packets, as they leave the IP layer: no bare cells, no RM cells, no
@@ -277,14 +300,16 @@ impl Host {
             timers.set((endpoints + index) as u32, source.next.ps());
         }
         let sends_ahead = parts.sends_only_packets() && parts.tap.is_none();
-        parts.mark_straight(sends_ahead);
+        parts.choose_ways_out(sends_ahead);
         let processes = parts.endpoints.iter().any(|endpoint| endpoint.processing.is_some());
         let paced = parts.outgoing.iter().any(|outgoing| outgoing.pace.is_some());
+        let rates = parts.abr.len() + if paced { parts.outgoing.len() } else { 0 };
         Self {
             merge,
+            is_plain: parts.passes_packets() && !processes && rates == 0,
             processor: processes.then(|| Box::new(Server::new(Some(generator("processor"))))),
             timers,
-            rate_timers: Earliest::new(parts.abr.len() + if paced { parts.outgoing.len() } else { 0 }),
+            rate_timers: Earliest::new(rates),
             sends_ahead,
             clock: 0,
             next_sample: next_sample(&parts),
@@ -332,6 +357,15 @@ impl Host {
 
     /// The earliest event of the host's own.
     pub(crate) fn next_event(&self) -> Time {
+        self.next_event_if::<false>()
+    }
+
+    /// As [`next_event`](Self::next_event), of a host that is known to be `PLAIN`.
+    #[inline(always)]
+    fn next_event_if<const PLAIN: bool>(&self) -> Time {
+        if PLAIN {
+            return self.timers.next();
+        }
         self.next_processed().min(self.next_routed()).min(self.timers.next()).min(self.rate_timers.next())
     }
 

@@ -1,12 +1,21 @@
 //! Packets inside a host: in from the network through the IP layer and the processor to TCP, and out the other way.
 
 use celltrain_atm::{Cell, aal5};
-use celltrain_engine::{Instant, Time, stream::Train, time::NEVER};
-use celltrain_tcp::{Ecn, Segment};
+use celltrain_engine::{
+    Instant, Time,
+    stream::{Stream, Train},
+    time::NEVER,
+};
+use celltrain_tcp::{Ecn, Outlet, Segment};
 
-use super::{Host, HostParts, Pace, mark_of, timers::Timers};
+use super::{
+    Host, HostParts, IpLayer, Outgoing, Pace, Sends,
+    abr::AbrInput,
+    mark_of,
+    timers::{Earliest, Timers},
+};
 use crate::{
-    flight::{Packet, Streams},
+    flight::{Packet, PayloadQueue, Streams},
     scenario::Framing,
 };
 
@@ -82,8 +91,93 @@ impl HostParts {
         if endpoint.tcp.takes(now, &packet.segment) {
             return Taken::ToAnswer(index);
         }
-        timers.set(index, endpoint.tcp.next_timeout().unwrap_or(NEVER));
+        timers.set(index, endpoint.tcp.deadline());
         Taken::Silently
+    }
+
+    /// Sends what an endpoint has to send, where nothing holds it up. Returns when the endpoint's timer expires.
+    #[inline(always)]
+    fn send_straight(&mut self, now: Time, index: u32, streams: &mut Streams) -> Time {
+        let endpoint = &mut self.endpoints[index as usize];
+        let vc = &mut self.outgoing[endpoint.outgoing as usize];
+        let (streams, contents) = streams.parts();
+        let next = &mut streams[vc.stream];
+        let (peer, flow, aal5) = (endpoint.peer, endpoint.flow, self.aal5);
+        let payloads = &mut contents.packets[vc.tcp_payloads()];
+        let ip = self.ip.as_deref_mut();
+        endpoint.tcp.send_all(now, &mut Straight { now, peer, flow, ip, aal5, vc, payloads, next })
+    }
+
+    /// As [`send_straight`](Self::send_straight), on a VC with an ABR source in front of the network interface, in a host without an IP layer
+    /// that takes time.
+    #[inline(never)]
+    fn send_to_abr(
+        &mut self,
+        rate_timers: &mut Earliest,
+        now: Time,
+        index: u32,
+        streams: &mut Streams,
+    ) -> Time {
+        let endpoint = &mut self.endpoints[index as usize];
+        let vc = &mut self.outgoing[endpoint.outgoing as usize];
+        let source = vc.abr.expect("an ABR VC has a source");
+        let next = &mut AbrInput::new(&mut self.abr, rate_timers, source);
+        let (peer, flow, aal5) = (endpoint.peer, endpoint.flow, self.aal5);
+        let payloads = &mut streams.contents.packets[vc.tcp_payloads()];
+        endpoint.tcp.send_all(now, &mut Straight { now, peer, flow, ip: None, aal5, vc, payloads, next })
+    }
+}
+
+/// What frames come to behind TCP and the IP layer.
+pub(super) trait Next {
+    /// `count` cells of a frame come at `at`, the first of which is `item`, or a packet as a whole.
+    fn take(&mut self, at: Instant, framing: Framing, item: Cell, count: u32);
+}
+
+/// The network interface.
+impl Next for Stream<Cell> {
+    #[inline(always)]
+    fn take(&mut self, at: Instant, framing: Framing, item: Cell, count: u32) {
+        match framing {
+            Framing::Cells => self.push_apart(0, &Train { count, ..Train::single(at, item) }),
+            Framing::Packets => _ = self.push_single(at, &item),
+        }
+    }
+}
+
+impl Next for AbrInput<'_> {
+    fn take(&mut self, at: Instant, _framing: Framing, item: Cell, count: u32) {
+        self.enqueue(at.ps(), item, count);
+    }
+}
+
+/// Where segments go that nothing holds up, looks at or changes on their way to what is next: each is written where its contents wait until
+/// they arrive.
+struct Straight<'a, N> {
+    now: Time,
+    /// The endpoint at the other end, and the number of the flow.
+    peer: u32,
+    flow: u32,
+    ip: Option<&'a mut IpLayer>,
+    aal5: aal5::Params,
+    vc: &'a mut Outgoing,
+    payloads: &'a mut PayloadQueue<Packet>,
+    next: &'a mut N,
+}
+
+impl<N: Next> Outlet for Straight<'_, N> {
+    // Inlined by force, so that it follows from what is written how long the packet is.
+    #[inline(always)]
+    fn send(&mut self, write: impl FnOnce(&mut Segment)) {
+        let at = self.ip.as_mut().map_or(self.now, |ip| ip.serve(self.now));
+        let (number, packet) = self.payloads.send();
+        write(&mut packet.segment);
+        (packet.endpoint, packet.flow, packet.sent) = (self.peer, self.flow, at);
+        self.vc.check_number(number);
+        let framing = self.vc.framing;
+        let frame = frame_of(&packet.segment, framing, self.aal5);
+        let item = self.vc.next(frame, frame.length);
+        self.next.take(Instant::at(at), framing, item, frame.length.into());
     }
 }
 
@@ -98,7 +192,13 @@ impl Host {
     /// All cells of frame `number` have arrived.
     // Inlined by force, as is what becomes of most packets: what others need is in functions of its own.
     #[inline(always)]
-    pub(super) fn on_frame(&mut self, now: Time, cell: &Cell, number: u32, streams: &mut Streams) {
+    pub(super) fn on_frame<const PLAIN: bool>(
+        &mut self,
+        now: Time,
+        cell: &Cell,
+        number: u32,
+        streams: &mut Streams,
+    ) {
         let incoming = &mut self.parts.incoming[cell.vc as usize];
         self.fingerprint.mix(now ^ u64::from(cell.vc) << 48);
         incoming.stats.frames += 1;
@@ -108,7 +208,8 @@ impl Host {
             return incoming.on_bare_frame(now, number, streams);
         };
         let queue = &mut streams.contents.packets[payloads];
-        let ip = self.parts.ip.as_deref_mut().filter(|ip| ip.serves_arrivals && incoming.carries_tcp);
+        let ip = self.parts.ip.as_deref_mut().filter(|_| !PLAIN);
+        let ip = ip.filter(|ip| ip.serves_arrivals && incoming.carries_tcp);
         // What the IP layer has to serve stays in flight until it is done.
         let packet = if ip.is_some() { queue.get_mut(number) } else { queue.take(number) };
         if let Some(delays) = &mut incoming.delays {
@@ -118,11 +219,11 @@ impl Host {
             return;
         }
         // On an ABR VC the marks are the ABR source's.
-        let marked = incoming.reassembly.marked() && incoming.abr.is_none();
+        let marked = incoming.reassembly.marked() && (PLAIN || incoming.abr.is_none());
         if marked && packet.segment.ecn != Ecn::NotEct {
             packet.segment.ecn = Ecn::Ce;
         }
-        if let Some(tap) = &mut self.parts.tap {
+        if !PLAIN && let Some(tap) = &mut self.parts.tap {
             let path = self.parts.endpoints[packet.endpoint as usize].path;
             tap.record(now, path.of_short_flow(packet.flow).reversed(), &packet.segment);
         }
@@ -191,46 +292,18 @@ impl Host {
     // Not inlined, as what it calls is inlined into it.
     #[inline(never)]
     pub(super) fn send_due(&mut self, now: Time, endpoint: u32, streams: &mut Streams) {
-        let deadline = if self.parts.endpoints[endpoint as usize].sends_straight {
-            self.send_straight(now, endpoint, streams)
-        } else {
-            self.send_by_stages(now, endpoint, streams)
+        let deadline = match self.parts.endpoints[endpoint as usize].sends {
+            Sends::Straight => self.parts.send_straight(now, endpoint, streams),
+            Sends::ToAbr => self.parts.send_to_abr(&mut self.rate_timers, now, endpoint, streams),
+            Sends::ByStages => self.send_by_stages(now, endpoint, streams),
         };
-        self.timers.set(endpoint, deadline.unwrap_or(NEVER));
+        self.timers.set(endpoint, deadline);
     }
 
-    /// Segments that nothing holds up, looks at or changes between TCP and the network interface: each is written where its
-    /// contents wait until they arrive. Returns when the endpoint's timer expires.
-    #[inline(always)]
-    fn send_straight(&mut self, now: Time, index: u32, streams: &mut Streams) -> Option<Time> {
-        let HostParts { endpoints, outgoing, ip, aal5, .. } = &mut self.parts;
-        let endpoint = &mut endpoints[index as usize];
-        let vc = &mut outgoing[endpoint.outgoing as usize];
-        let payloads = vc.tcp_payloads();
-        while endpoint.tcp.may_send() {
-            let Some(packet) = streams.contents.packets[payloads].vacant() else {
-                // A place is made for what TCP sends, not for what it might send.
-                return self.send_by_stages(now, index, streams);
-            };
-            if !endpoint.tcp.poll_into(now, &mut packet.segment) {
-                break;
-            }
-            let at = ip.as_mut().map_or(now, |ip| ip.serve(now));
-            (packet.endpoint, packet.flow, packet.sent) = (endpoint.peer, endpoint.flow, at);
-            let frame = frame_of(&packet.segment, vc.framing, *aal5);
-            let number = streams.contents.packets[payloads].send_vacant();
-            vc.check_number(number);
-            let item = vc.next(frame, frame.length);
-            let train = Train { count: frame.length.into(), ..Train::single(Instant::at(at), item) };
-            streams[vc.stream].push(0, 0, &train);
-        }
-        endpoint.tcp.next_timeout()
-    }
-
-    /// As [`Host::send_straight`], for segments that wait for the processor, for the IP layer or for the rate of their VC, or that are
+    /// As [`HostParts::send_straight`], for segments that wait for the processor, for the IP layer or for the rate of their VC, or that are
     /// captured.
     #[inline(never)]
-    fn send_by_stages(&mut self, now: Time, endpoint: u32, streams: &mut Streams) -> Option<Time> {
+    fn send_by_stages(&mut self, now: Time, endpoint: u32, streams: &mut Streams) -> Time {
         loop {
             let state = &mut self.parts.endpoints[endpoint as usize];
             if state.headroom == 0 || !state.tcp.may_send() {
@@ -259,7 +332,7 @@ impl Host {
                 None => self.forward(now, from, segment, streams),
             }
         }
-        self.parts.endpoints[endpoint as usize].tcp.next_timeout()
+        self.parts.endpoints[endpoint as usize].tcp.deadline()
     }
 
     /// The IP layer takes a packet that goes out.
@@ -320,9 +393,7 @@ impl Host {
         let (item, count) = (outgoing.next(frame, frame.length), u32::from(frame.length));
         match outgoing.abr {
             Some(source) => self.enqueue(at, source, item, count),
-            None => {
-                streams[outgoing.stream].push(0, 0, &Train { count, ..Train::single(Instant::at(at), item) })
-            }
+            None => streams[outgoing.stream].take(Instant::at(at), outgoing.framing, item, count),
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Sources inside a host: applications that write to TCP, and those of cells and packets without TCP.
 
 use celltrain_atm::Cell;
-use celltrain_engine::{Instant, Time, stream::Train, time::NEVER};
+use celltrain_engine::{Instant, Time, time::NEVER};
 
-use super::{Host, Outgoing};
+use super::{Host, Outgoing, packets::Next as _};
 use crate::{
     flight::{InFlight, Packet, Streams},
     traffic::{
@@ -73,7 +73,7 @@ impl Host {
         let mut sent = 0;
         loop {
             let (at, item, count) = next_unit(&mut source.next, cells, vc, flight);
-            stream.push(0, 0, &Train { count: count.into(), ..Train::single(at, item) });
+            stream.take(at, vc.framing, item, count.into());
             sent += 1;
             let next = source.next.ps();
             if next >= until {

@@ -86,9 +86,16 @@ impl Delays {
         self.sum += u128::from(delay);
         self.range = self.range.with(Range { shortest: delay, longest: delay });
         self.whole.add(delay);
-        let is_full = delay >= self.idle.full;
-        let idle = if is_full { self.idle.full } else { self.idle.smallest };
-        self.beyond[usize::from(is_full)].add(delay.saturating_sub(idle));
+        match delay.checked_sub(self.idle.full) {
+            Some(beyond) => self.beyond[1].add(beyond),
+            None => self.add_small(delay),
+        }
+    }
+
+    /// Counts a frame that takes less than a full one beyond the smallest.
+    #[inline(never)]
+    fn add_small(&mut self, delay: Time) {
+        self.beyond[0].add(delay.saturating_sub(self.idle.smallest));
     }
 
     /// How the delays are distributed, in picoseconds.

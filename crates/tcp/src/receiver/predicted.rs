@@ -19,10 +19,17 @@ impl Receiver {
             && self.fin.is_none()
     }
 
-    /// What the general case comes to for such a segment.
+    /// As [`take_predicted`](Self::take_predicted), by a receiver that has to look further.
+    // Kept out of the way of those that need not.
+    #[inline(never)]
+    pub(super) fn take_special(&mut self, now: Time, segment: &Segment) {
+        let urgent = self.note_special(now, segment, false);
+        self.take_predicted(now, segment, urgent);
+    }
+
+    /// What the general case comes to for such a segment; it is acknowledged at once if that is `urgent`.
     #[inline]
-    pub(super) fn take_predicted(&mut self, now: Time, segment: &Segment) {
-        let urgent = self.special && self.note_special(now, segment, false);
+    pub(super) fn take_predicted(&mut self, now: Time, segment: &Segment, urgent: bool) {
         let len = u64::from(segment.len);
         self.next += len;
         self.unacknowledged += len;

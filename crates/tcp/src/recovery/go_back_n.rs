@@ -38,8 +38,13 @@ impl Recovery for GoBackN {
     }
 
     #[inline]
-    fn sends_new(&mut self, _now: Time, flow: &mut Flow) -> Option<bool> {
-        flow.fits_window()
+    fn edge_of_new(&self, flow: &Flow) -> Option<u64> {
+        Some(flow.window_edge())
+    }
+
+    #[inline]
+    fn is_quiet(&self) -> bool {
+        !self.reno.recovering
     }
 
     fn recovering(&self) -> bool {

@@ -73,6 +73,17 @@ pub(crate) trait Recovery {
         true
     }
 
+    /// Whether nothing is lost, reported out of order, sent again or in question.
+    fn is_quiet(&self) -> bool {
+        false
+    }
+
+    /// What [`read`](Self::read) and [`on_new_ack`](Self::on_new_ack) come to while it [is quiet](Self::is_quiet), for an ACK for `acked` new bytes
+    /// that reports nothing out of order; `flow.una` has moved, and the timer has been restarted if anything is in flight.
+    fn on_quiet_ack(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion, acked: u64) {
+        congestion.on_ack(now, flow, acked);
+    }
+
     /// The timer expired, and the windows are about to be reduced.
     fn remember(&mut self, _flow: &Flow, _congestion: &Congestion) {}
 
@@ -89,11 +100,14 @@ pub(crate) trait Recovery {
         flow.next_in_window()
     }
 
-    /// As [`next`](Self::next), where a full segment of new data waits behind data in flight, and nothing was closed: whether that goes next,
-    /// and then it counts as sent, or nothing may go. `None` if only [`next`](Self::next) can tell.
-    fn sends_new(&mut self, _now: Time, _flow: &mut Flow) -> Option<bool> {
+    /// Where the windows end for new data behind data in flight, if that is what goes next: full segments that fit below it go without a
+    /// call of [`next`](Self::next) for each. `None` if only that can tell.
+    fn edge_of_new(&self, _flow: &Flow) -> Option<u64> {
         None
     }
+
+    /// So many full segments of new data leave, from `flow.nxt` on, below the [edge](Self::edge_of_new).
+    fn on_run(&mut self, _now: Time, _flow: &mut Flow, _segments: u64) {}
 
     /// Whether a loss is being recovered from without a timeout.
     fn recovering(&self) -> bool {
@@ -118,6 +132,16 @@ impl Recovery for AnyRecovery {
         with_recovery!(self, recovery => recovery.on_new_ack(now, flow, congestion, acked))
     }
 
+    #[inline]
+    fn is_quiet(&self) -> bool {
+        with_recovery!(self, recovery => recovery.is_quiet())
+    }
+
+    #[inline]
+    fn on_quiet_ack(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion, acked: u64) {
+        with_recovery!(self, recovery => recovery.on_quiet_ack(now, flow, congestion, acked));
+    }
+
     fn on_timeout(&mut self, now: Time, flow: &mut Flow) {
         with_recovery!(self, recovery => recovery.on_timeout(now, flow));
     }
@@ -135,9 +159,14 @@ impl Recovery for AnyRecovery {
         with_recovery!(self, recovery => recovery.next(now, flow))
     }
 
-    #[inline]
-    fn sends_new(&mut self, now: Time, flow: &mut Flow) -> Option<bool> {
-        with_recovery!(self, recovery => recovery.sends_new(now, flow))
+    #[inline(always)]
+    fn edge_of_new(&self, flow: &Flow) -> Option<u64> {
+        with_recovery!(self, recovery => recovery.edge_of_new(flow))
+    }
+
+    #[inline(always)]
+    fn on_run(&mut self, now: Time, flow: &mut Flow, segments: u64) {
+        with_recovery!(self, recovery => recovery.on_run(now, flow, segments));
     }
 
     fn recovering(&self) -> bool {

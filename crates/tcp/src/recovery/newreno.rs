@@ -103,8 +103,13 @@ impl Recovery for NewReno {
     }
 
     #[inline]
-    fn sends_new(&mut self, _now: Time, flow: &mut Flow) -> Option<bool> {
-        if self.recovery.is_some() { None } else { flow.fits_window() }
+    fn edge_of_new(&self, flow: &Flow) -> Option<u64> {
+        if self.recovery.is_some() { None } else { Some(flow.window_edge()) }
+    }
+
+    #[inline]
+    fn is_quiet(&self) -> bool {
+        self.recovery.is_none()
     }
 
     fn recovering(&self) -> bool {

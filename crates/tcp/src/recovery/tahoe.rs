@@ -19,7 +19,7 @@ impl Recovery for Tahoe {
     }
 
     #[inline]
-    fn sends_new(&mut self, _now: Time, flow: &mut Flow) -> Option<bool> {
-        flow.fits_window()
+    fn edge_of_new(&self, flow: &Flow) -> Option<u64> {
+        Some(flow.window_edge())
     }
 }

@@ -1,8 +1,6 @@
 //! No recovery but the timeout: slow start and congestion avoidance of 1988 without fast retransmit, which
 //! the OSU papers call "vanilla" TCP.
 
-use celltrain_engine::Time;
-
 use super::Recovery;
 use crate::flow::Flow;
 
@@ -12,7 +10,7 @@ pub(crate) struct TimeoutOnly;
 
 impl Recovery for TimeoutOnly {
     #[inline]
-    fn sends_new(&mut self, _now: Time, flow: &mut Flow) -> Option<bool> {
-        flow.fits_window()
+    fn edge_of_new(&self, flow: &Flow) -> Option<u64> {
+        Some(flow.window_edge())
     }
 }

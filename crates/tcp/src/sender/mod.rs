@@ -19,7 +19,7 @@ use crate::{
     pacing::Pacer,
     params::Params,
     recovery::{AnyRecovery, Recovery},
-    segment::{Flags, Segment},
+    segment::{Flags, Outlet, Segment},
     stats::SenderStats,
 };
 
@@ -154,6 +154,16 @@ impl Sender {
     /// Takes an acknowledgement. Poll afterwards. One that acknowledges data never sent is ignored (RFC 9293
     /// section 3.10.7.4).
     pub fn on_segment(&mut self, now: Time, segment: &Segment) {
+        if self.predicts(segment) {
+            self.take_predicted(now, segment);
+        } else {
+            self.on_any_segment(now, segment);
+        }
+    }
+
+    /// As [`on_segment`](Self::on_segment), whatever the ACK says.
+    #[inline(never)]
+    fn on_any_segment(&mut self, now: Time, segment: &Segment) {
         if !segment.flags.contains(Flags::ACK) || segment.ack > self.flow.max {
             return;
         }
@@ -267,7 +277,20 @@ impl Sender {
     /// As [`poll_segment`](Self::poll_segment), but writes the segment where it is needed, and returns whether there is one.
     #[inline]
     pub fn poll_into(&mut self, now: Time, segment: &mut Segment) -> bool {
-        self.poll_predicted(now, segment).unwrap_or_else(|| self.poll_any_into(now, segment))
+        let run = self.send_run(now, 1, segment);
+        run.segments > 0 || (!run.is_all && self.poll_any_into(now, segment))
+    }
+
+    /// Sends all that may go now, as polling would.
+    #[inline(always)]
+    pub fn send_all(&mut self, now: Time, outlet: &mut impl Outlet) {
+        while !self.send_run(now, u64::MAX, outlet).is_all {
+            let mut segment = Segment::default();
+            if !self.poll_any_into(now, &mut segment) {
+                break;
+            }
+            outlet.send(|place| *place = segment);
+        }
     }
 
     /// As [`poll_into`](Self::poll_into), whatever there is to send.
@@ -294,11 +317,14 @@ impl Sender {
     /// When [`on_timeout`](Self::on_timeout) is to be called, if the timer runs.
     #[must_use]
     pub fn next_timeout(&self) -> Option<Time> {
-        let mut deadline = self.flow.timer.deadline().min(self.flow.alarm);
-        if self.state == State::Paced {
-            deadline = deadline.min(self.pacer.next());
-        }
-        (deadline != NEVER).then_some(deadline)
+        Some(self.deadline()).filter(|&deadline| deadline != NEVER)
+    }
+
+    /// As [`next_timeout`](Self::next_timeout); [`NEVER`] if no timer runs.
+    #[inline]
+    pub(crate) fn deadline(&self) -> Time {
+        let timers = self.flow.timer.deadline().min(self.flow.alarm);
+        if self.state == State::Paced { timers.min(self.pacer.next()) } else { timers }
     }
 
     /// The present windows.

@@ -7,7 +7,7 @@ use crate::{
     flow::Flow,
     params::Params,
     recovery::Recovery,
-    segment::{Flags, Segment},
+    segment::{Flags, Outlet, Segment},
 };
 
 impl Sender {
@@ -20,38 +20,83 @@ impl Sender {
             && !flow.trace.is_on()
     }
 
-    /// As [`poll_into`](Self::poll_into), where new data wait of which a full segment is next; `None` elsewhere, or if more has to be
-    /// looked at.
-    #[inline(always)]
-    pub(super) fn poll_predicted(&mut self, now: Time, segment: &mut Segment) -> Option<bool> {
+    /// Whether an ACK is what comes nearly always: for new data, in an established connection, with nothing out of order or in question.
+    #[inline]
+    pub(super) fn predicts(&self, segment: &Segment) -> bool {
+        self.plain
+            && self.state == State::Established
+            && segment.flags == Flags::ACK
+            && segment.ack > self.flow.una
+            && segment.ack <= self.flow.max
+            && segment.sack.is_empty()
+            && self.recovery.is_quiet()
+    }
+
+    /// What the general case comes to for such an ACK.
+    #[inline]
+    pub(super) fn take_predicted(&mut self, now: Time, segment: &Segment) {
+        if let Some(timestamps) = segment.timestamps {
+            self.peer_clock = self.peer_clock.max(timestamps.value);
+        }
         let flow = &mut self.flow;
-        let start = flow.nxt;
+        let acked = segment.ack - flow.una;
+        flow.stats.acks += 1;
+        flow.set_receive_window(segment.window);
+        flow.advance(segment.ack);
+        self.measure(now, segment, acked);
+        // The timer bounds the wait for a probe, which the recovery sets.
+        let all = self.flow.flight() == 0;
+        if !all {
+            self.flow.timer.restart(now);
+        }
+        self.recovery.on_quiet_ack(now, &mut self.flow, &mut self.congestion, acked);
+        if all {
+            self.on_all_acknowledged(now);
+        }
+    }
+
+    /// Sends up to `most` segments of those that are sent nearly always. Where more has to be looked at it sends none, and does not say that
+    /// these are all.
+    #[inline(always)]
+    pub(super) fn send_run(&mut self, now: Time, most: u64, outlet: &mut impl Outlet) -> Run {
+        let flow = &mut self.flow;
+        let (mss, first) = (flow.mss, flow.nxt);
         let predicted = self.plain
             && self.state == State::Established
-            && start == flow.max
-            && flow.una < start
-            && flow.offered - start >= flow.mss
+            && first == flow.max
+            && flow.una < first
             && !flow.closed
             && !flow.resend_first;
-        if !predicted {
-            return None;
-        }
-        let sends = self.recovery.sends_new(now, flow)?;
-        if sends {
-            let end = start + flow.mss;
-            flow.stats.segments += 1;
-            flow.stats.bytes += flow.mss;
+        let Some(edge) = self.recovery.edge_of_new(flow).filter(|_| predicted) else {
+            return Run { segments: 0, is_all: false };
+        };
+        let segments = (edge.min(flow.offered).saturating_sub(first) / mss).min(most);
+        if segments > 0 {
+            self.recovery.on_run(now, flow, segments);
+            flow.stats.segments += segments;
+            flow.stats.bytes += segments * mss;
             if !flow.params.timestamps {
-                flow.timer.time_segment(now, end);
+                flow.timer.time_segment(now, first + mss);
             }
-            (flow.nxt, flow.max) = (end, end);
+            flow.nxt = first + segments * mss;
+            flow.max = flow.nxt;
             flow.timer.start(now);
             self.last_sent = now;
-            let len = flow.params.mss;
-            *segment = Segment { seq: start, len, flags: Flags::ACK, ..self.header(now) };
+            let (len, header) = (flow.params.mss, self.header(now));
+            for number in 0..segments {
+                let seq = first + number * mss;
+                outlet.send(|segment| *segment = Segment { seq, len, flags: Flags::ACK, ..header });
+            }
         }
-        Some(sends)
+        Run { segments, is_all: self.flow.holds_part_back(edge) }
     }
+}
+
+/// Segments sent one after another.
+pub(super) struct Run {
+    pub(super) segments: u64,
+    /// Whether nothing else may go now.
+    pub(super) is_all: bool,
 }
 
 #[cfg(test)]
@@ -61,6 +106,17 @@ mod tests {
 
     use super::*;
     use crate::{RecoveryKind, Stack, StackSpec};
+
+    /// Segments that have left.
+    struct Left(Vec<Segment>);
+
+    impl Outlet for Left {
+        fn send(&mut self, write: impl FnOnce(&mut Segment)) {
+            let mut segment = Segment::default();
+            write(&mut segment);
+            self.0.push(segment);
+        }
+    }
 
     /// A sender to which so many bytes are offered, the last of them if it is `closed`, and the same that predicts nothing.
     fn senders(params: &Params, offered: u64, closed: bool) -> [Sender; 2] {
@@ -83,7 +139,7 @@ mod tests {
             params.initial_window = 4;
             let [mut sender, _] = senders(&params, 3_000_000, false);
             assert!(sender.poll_segment(0).is_some());
-            assert_eq!(sender.poll_predicted(0, &mut Segment::default()), Some(true), "{stack:?}");
+            assert_eq!(sender.send_run(0, 2, &mut Segment::default()).segments, 2, "{stack:?}");
         }
     }
 
@@ -91,7 +147,7 @@ mod tests {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
         /// Whatever ACKs come, and whenever the timer expires, a sender that predicts sends what one does that does not, and knows the
-        /// same afterwards.
+        /// same afterwards; so does one that sends all at once.
         #[test]
         fn a_predicted_segment_is_what_the_general_case_sends(
             stack in prop::sample::select(Stack::ALL),
@@ -133,13 +189,18 @@ mod tests {
                     }
                     [&mut predicting, &mut other].into_iter().for_each(|sender| sender.on_segment(now, &segment));
                 }
+                let (mut at_once, mut left) = (predicting.clone(), Left(Vec::new()));
+                at_once.send_all(now, &mut left);
+                let mut all = left.0.into_iter();
                 loop {
                     let segments = [&mut predicting, &mut other].map(|sender| sender.poll_segment(now));
                     prop_assert_eq!(segments[0], segments[1]);
+                    prop_assert_eq!(segments[0], all.next());
                     if segments[0].is_none() {
                         break;
                     }
                 }
+                prop_assert_eq!(format!("{predicting:?}"), format!("{at_once:?}"));
                 other.plain = predicting.plain;
                 prop_assert_eq!(format!("{predicting:?}"), format!("{other:?}"));
                 other.plain = false;

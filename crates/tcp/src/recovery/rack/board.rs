@@ -102,7 +102,7 @@ impl Board {
     /// Notes that `bytes` leave: new data behind all others, or a segment of the board again.
     pub(super) fn transmit(&mut self, now: Time, bytes: &Range<u64>) {
         let again = self.segments.back().is_some_and(|last| last.end > bytes.start);
-        let index = again.then(|| self.segments.partition_point(|sent| sent.end <= bytes.start));
+        let index = again.then(|| self.place_of(bytes.start));
         let Some(index) = index else { return self.push(now, bytes) };
         let sent = &mut self.segments[index];
         self.pipe += sent.end - sent.start - sent.in_pipe();
@@ -130,7 +130,7 @@ impl Board {
     }
 
     /// As [`Board::acknowledge`] of a board that [is untouched](Self::is_untouched).
-    #[inline]
+    #[inline(always)]
     pub(super) fn acknowledge_untouched(&mut self, ack: u64) -> Option<Arrived> {
         self.reported.remove_below(ack);
         let &Sent { start: first, end: first_end, .. } = self.segments.front()?;
@@ -183,7 +183,7 @@ impl Board {
         }
         let mut bytes = 0;
         for news in self.reported.gaps(block) {
-            let first = self.segments.partition_point(|sent| sent.end <= news.start);
+            let first = self.place_of(news.start);
             for sent in self.segments.range_mut(first..).take_while(|sent| sent.start < news.end) {
                 if sent.sacked || sent.start < block.start || block.end < sent.end {
                     continue;
@@ -284,6 +284,17 @@ impl Board {
     fn in_flight(&self, transmission: Transmission) -> Option<&Sent> {
         let index = transmission.number.checked_sub(self.first)?;
         self.segments.get(index as usize).filter(|sent| sent.at == transmission.at && sent.is_in_flight())
+    }
+
+    /// The place of the first segment that ends behind `at`. As a rule all are equally long, and it is where that says.
+    fn place_of(&self, at: u64) -> usize {
+        let place = |first: &Sent| at.saturating_sub(first.start) / (first.end - first.start);
+        let guess = self.segments.front().map_or(0, place) as usize;
+        let found = |sent: &Sent| sent.start <= at && at < sent.end;
+        if self.segments.get(guess).is_some_and(found) {
+            return guess;
+        }
+        self.segments.partition_point(|sent| sent.end <= at)
     }
 
     /// Takes for lost each segment in flight for which `is_lost` holds.

@@ -31,6 +31,11 @@ impl Forward {
         Self { high: flow.max, ..Self::default() }
     }
 
+    /// Whether no timeout is in question.
+    pub(super) fn is_idle(&self) -> bool {
+        self.high == 0
+    }
+
     /// Another ACK is read.
     pub(super) fn begin_ack(&mut self) {
         (self.holds, self.original) = (false, false);

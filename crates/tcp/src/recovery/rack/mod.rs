@@ -83,16 +83,17 @@ impl Rack {
     // RFC 8985 §7.3: MUST skip a probe without a new sample or while one is under way
     /// Schedules a probe, unless losses are being looked for or repaired anyway (section 7.2), or none may go: the
     /// retransmission timer then is not put off (section 7.3).
+    #[inline]
     fn schedule_probe(&mut self, now: Time, flow: &mut Flow) {
-        if self.is_quiet() && self.probe.may_go(flow) {
-            // The segment that leaves now belongs to the flight, and `flow` has not taken it in.
+        if self.may_need_probe() && self.probe.may_go(flow) {
+            // What leaves now belongs to the flight, and `flow` has not taken it in.
             let deadline = Probe::deadline(now, flow, self.board.pipe());
             (flow.alarm, self.waits_for_order) = (deadline, false);
         }
     }
 
     /// Whether something is under way, and no loss is being looked for or repaired.
-    const fn is_quiet(&self) -> bool {
+    const fn may_need_probe(&self) -> bool {
         self.episode.is_none() && self.board.sacked() == 0 && self.board.pipe() > 0
     }
 
@@ -227,20 +228,28 @@ impl Rack {
     }
 
     /// What [`Recovery::read`] comes to for an ACK that nearly always comes: it reports nothing out of order, and nothing in flight was
-    /// reported, lost or sent again. The segments have arrived in the order in which they were sent, so the last one says it all.
+    /// reported, lost or sent again.
     #[inline]
     fn read_predicted(&mut self, now: Time, flow: &Flow, segment: &Segment) -> bool {
         self.repaired = self.probe.read(flow, segment, None);
-        self.order.begin_ack();
         self.forward.begin_ack();
-        self.delivered = 0;
-        if let Some(Arrived { first_end, last, bytes }) = self.board.acknowledge_untouched(segment.ack) {
+        if let Some(first_end) = self.take_in_order(now, flow, segment.ack) {
             self.forward.note_original(first_end);
-            self.order.deliver(now, &last, None, flow.timer.clock);
-            self.delivered = bytes;
         }
-        self.order.note_duplicate(segment.ack, flow.max, false);
         self.delivered > 0
+    }
+
+    /// Takes what has arrived up to `ack`, of a board of which no segment was reported, lost or sent again; returns where the first segment
+    /// ended. They have arrived in the order in which they were sent, so the last one says it all.
+    #[inline(always)]
+    fn take_in_order(&mut self, now: Time, flow: &Flow, ack: u64) -> Option<u64> {
+        self.order.begin_ack();
+        let arrived = self.board.acknowledge_untouched(ack);
+        self.delivered = arrived.as_ref().map_or(0, |arrived| arrived.bytes);
+        self.order.note_duplicate(ack, flow.max, false);
+        let Arrived { first_end, last, .. } = arrived?;
+        self.order.deliver(now, &last, None, flow.timer.clock);
+        Some(first_end)
     }
 
     /// [`Recovery::read`], whatever the ACK says.
@@ -342,7 +351,7 @@ impl Recovery for Rack {
         let probe = if self.waits_for_order { NEVER } else { flow.alarm };
         self.proceed(now, flow, congestion);
         // Only ACKs for new data put it off.
-        if self.is_quiet() {
+        if self.may_need_probe() {
             flow.alarm = probe;
         }
     }
@@ -368,6 +377,25 @@ impl Recovery for Rack {
         self.probe.due = false;
         self.schedule_probe(now, flow);
         false
+    }
+
+    #[inline]
+    fn is_quiet(&self) -> bool {
+        self.board.is_untouched()
+            && self.episode.is_none()
+            && !self.probe.is_out()
+            && self.forward.is_idle()
+            && self.undo.as_ref().is_none_or(|undo| !undo.spurious())
+    }
+
+    #[inline]
+    fn on_quiet_ack(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion, acked: u64) {
+        self.repaired = false;
+        self.take_in_order(now, flow, flow.una);
+        flow.alarm = NEVER;
+        congestion.on_ack(now, flow, acked);
+        self.probe.due = false;
+        self.schedule_probe(now, flow);
     }
 
     fn remember(&mut self, flow: &Flow, congestion: &Congestion) {
@@ -422,17 +450,19 @@ impl Recovery for Rack {
     }
 
     #[inline]
-    fn sends_new(&mut self, now: Time, flow: &mut Flow) -> Option<bool> {
-        if self.board.lost() > 0 || self.probe.due {
-            return None;
+    fn edge_of_new(&self, flow: &Flow) -> Option<u64> {
+        if self.board.lost() > 0 || self.probe.due { None } else { Some(self.edge(flow)) }
+    }
+
+    #[inline(always)]
+    fn on_run(&mut self, now: Time, flow: &mut Flow, segments: u64) {
+        let mut start = flow.nxt;
+        for _ in 0..segments {
+            self.board.push(now, &(start..start + flow.mss));
+            start += flow.mss;
         }
-        let fits = flow.fits_below(self.edge(flow))?;
-        if fits {
-            self.board.push(now, &(flow.nxt..flow.nxt + flow.mss));
-            self.note_sent(flow.mss);
-            self.schedule_probe(now, flow);
-        }
-        Some(fits)
+        self.note_sent(start - flow.nxt);
+        self.schedule_probe(now, flow);
     }
 
     fn recovering(&self) -> bool {

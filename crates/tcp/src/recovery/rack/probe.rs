@@ -21,6 +21,7 @@ pub(super) struct Probe {
 impl Probe {
     // RFC 8985 §7.2: SHOULD probe after 2 SRTT, 1 second without a sample, and not after the RTO
     /// When a probe is due that is scheduled now (section 7.2), with `flight` bytes under way.
+    #[inline]
     pub(super) fn deadline(now: Time, flow: &Flow, flight: u64) -> Time {
         let interval = match flow.timer.estimator.srtt() {
             Some(srtt) if flight <= flow.mss => 2 * srtt + flow.params.delayed_ack_max,
@@ -28,6 +29,11 @@ impl Probe {
             None => SECOND,
         };
         (now + interval).min(flow.timer.expiry_if_started(now))
+    }
+
+    /// Whether a probe is under way.
+    pub(super) const fn is_out(&self) -> bool {
+        self.end_seq.is_some()
     }
 
     /// Whether a probe may go: none is under way, and a round trip was measured since the last (section 7.3).
