@@ -380,16 +380,22 @@ impl<C: Item> Stream<C> {
     #[cold]
     #[inline(never)]
     fn push_into_more(&mut self, train: &Train<C>) -> &mut C {
-        let held = self.trains.len();
         self.make_room(1);
+        let place = self.trains.len();
         self.trains.push(*train);
-        &mut self.trains[held].item
+        &mut self.trains[place].item
     }
 
-    /// Makes room for so many trains, or more: twice as much as before, and four times as much where there are many, as they are moved.
+    /// Makes room for so many trains, or more: the room of those that were taken, if they are half of all, or twice as much as before, and
+    /// four times as much where there are many, as they are moved.
     #[cold]
     fn make_room(&mut self, trains: usize) {
-        let held = self.trains.len();
+        let (held, taken) = (self.trains.len(), self.taken());
+        if 2 * taken >= held.max(2 * trains) {
+            self.trains.drain(..taken);
+            self.taken = 0;
+            return;
+        }
         // Then those that there will be room for can be counted as taken.
         assert!(held < u32::MAX as usize / 4, "one stream holds {held} trains");
         if held == 0 {
