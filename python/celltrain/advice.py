@@ -21,8 +21,20 @@ __all__ = ["advice", "advice_on_sweep", "advice_on_variants"]
 
 T = TypeVar("T")
 
-LIMITED = "limited_by_receive_window"
-"""The column of flows that says for which share of the time the receive window is full."""
+LIMITS = {
+    "limited_by_receive_window": (
+        "the receive window limits {flows} for most of the time, not the network: write a larger "
+        "tcp.receive-window if that is not meant"
+    ),
+    "limited_by_timeout": (
+        "the retransmission timer holds {flows} up for most of the time: where all begin at once, and lose "
+        'what they send at once, spread their starts, as in traffic.start = "0 s .. 100 ms"'
+    ),
+}
+"""What is said of flows for which such a column is large: the share of the time that they wait for that."""
+
+OF_ALL = {"limited_by_timeout"}
+"""Limits that are worth a note only if they hold for every TCP flow."""
 
 MOST_OF_THE_TIME = 0.5
 """The share of the time from which on a limit is worth a note."""
@@ -63,23 +75,29 @@ def advice_on_sweep(found: "Sweep") -> list[str]:
             f"{len(locked):,} of {found.manifest['runs']:,} runs ended in a lock, first at "
             f"{_point(found, locked[0][0])}: {_lock('ports')}"
         )
-    flows = frame_rows(found.scan("flows"), "point", "flow", LIMITED)
-    points = groupby(flows, lambda row: row[0])
-    limited = [point for point, rows in points if _limited((flow, share) for _, flow, share in rows)]
-    if limited:
-        lines.append(
-            f"at {len(limited):,} of {found.manifest['points']:,} points, first at "
-            f"{_point(found, limited[0])}, {_limit('flows')}"
-        )
+    for column, sentence in LIMITS.items():
+        flows = frame_rows(found.scan("flows"), "point", "flow", column)
+        points = groupby(flows, lambda row: row[0])
+        limited = [
+            point for point, rows in points if _limited(column, ((flow, share) for _, flow, share in rows))
+        ]
+        if limited:
+            lines.append(
+                f"at {len(limited):,} of {found.manifest['points']:,} points, first at "
+                f"{_point(found, limited[0])}, {sentence.format(flows='flows')}"
+            )
     return lines
 
 
 def _of_runs(result: "Result") -> list[str]:
-    """A sentence if ports are locked at the end of a run, and one if receive windows limit flows."""
+    """A sentence if ports are locked at the end of a run, and one for each limit of flows."""
     locked: list[str] = _locked(result.rows("ports", "port", "locked"))
-    limited: list[str] = _limited(result.rows("flows", "flow", LIMITED))
     lines = [f"the run ended in a lock: {_lock(named(locked, 'port'))}"] if locked else []
-    return [*lines, _limit(named(limited, "flow"))] if limited else lines
+    for column, sentence in LIMITS.items():
+        limited: list[str] = _limited(column, result.rows("flows", "flow", column))
+        if limited:
+            lines.append(sentence.format(flows=named(limited, "flow")))
+    return lines
 
 
 def _locked(ports: Iterable[tuple[T, float | None]]) -> list[T]:
@@ -87,14 +105,14 @@ def _locked(ports: Iterable[tuple[T, float | None]]) -> list[T]:
     return list(dict.fromkeys(name for name, locked in ports if locked))
 
 
-def _limited(flows: Iterable[tuple[T, float | None]]) -> list[T]:
-    """The names of flows whose receive windows are full for most of the time, by the mean of replications."""
+def _limited(column: str, flows: Iterable[tuple[T, float | None]]) -> list[T]:
+    """The names of flows that a limit holds up for most of the time, by the mean of replications."""
     shares: dict[T, list[float]] = {}
     for name, share in flows:
-        known = shares.setdefault(name, [])
         if share is not None and not math.isnan(share):  # what a point of a sweep lacks is None
-            known.append(share)
-    return [name for name, known in shares.items() if known and statistics.mean(known) > MOST_OF_THE_TIME]
+            shares.setdefault(name, []).append(share)
+    limited = [name for name, known in shares.items() if statistics.mean(known) > MOST_OF_THE_TIME]
+    return limited if column not in OF_ALL or len(limited) == len(shares) else []
 
 
 def _lock(ports: str) -> str:
@@ -102,14 +120,6 @@ def _lock(ports: str) -> str:
     return (
         f"pauses stop {ports} for good, because what the switches behind them hold waits for each other's "
         "pauses; choose routes without a circle, or leave switch.memory.pause out"
-    )
-
-
-def _limit(flows: str) -> str:
-    """What is said of flows that receive windows limit."""
-    return (
-        f"the receive window limits {flows} for most of the time, not the network: write a larger "
-        "tcp.receive-window if that is not meant"
     )
 
 

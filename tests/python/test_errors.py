@@ -309,6 +309,29 @@ def test_a_sweep_says_where_receive_windows_limit(scenario: ct.Scenario, tmp_pat
     )
 
 
+def test_a_run_says_when_flows_wait_for_timeouts() -> None:
+    """Forty frames at once do not fit into 400 cells, so all are lost, and all timers expire together."""
+    crowd = ct.Scenario.from_dict(
+        {
+            "schema": 1,
+            "name": "crowd",
+            "duration": "20 s",
+            "topology": {"kind": "n-source", "sources": 40},
+            "switch": {"buffer": "400 cells", "discard": {"policy": "epd"}},
+            "tcp": {"mss": "1460 B"},
+            "traffic": {"kind": "greedy"},
+        }
+    )
+
+    def notes(of: ct.Scenario) -> list[str]:
+        return [line for line in advice(ct.run(of)) if "retransmission timer" in line]
+
+    (note,) = notes(crowd)
+    assert note.startswith('the retransmission timer holds 40 flows "1", "2", "3", "4", "5", ... up')
+    assert 'traffic.start = "0 s .. 100 ms"' in note
+    assert not notes(crowd.with_({"traffic.start": "0 s .. 100 ms"}))
+
+
 def test_experiments_are_collected(scenario: ct.Scenario, tmp_path: Path) -> None:
     ct.run(scenario, replications=2).write(tmp_path / "one")
     ct.sweep(scenario, grid={"switch.buffer": ["100 cells"]}, replications=1, out=tmp_path / "deep" / "two")
