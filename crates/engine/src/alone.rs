@@ -4,6 +4,7 @@ use crate::{
     merge::{Merge, NOT_LENT},
     stream::{Item, Stream, StreamId, Train},
     time::{Instant, Time},
+    weave::{first_weave, rounds_before, take_item, take_rounds},
 };
 
 /// The trains of the only input that has any, lent by [`Merge::lend_alone`] for one visit.
@@ -13,7 +14,7 @@ pub struct Alone<C> {
     trains: Vec<Train<C>>,
     /// The first train that has not been taken.
     next: usize,
-    /// What arrives in time of a train whose rest does not.
+    /// What arrives in time of a train whose rest does not, or an item of a weave.
     part: Train<C>,
 }
 
@@ -27,12 +28,33 @@ impl<C: Item + Default> Alone<C> {
     /// As [`Alone::next`], with the time at which the last of the items arrives, which is known then.
     #[inline(always)]
     pub fn next_with_end(&mut self, until: Time) -> Option<(&mut Train<C>, Time)> {
+        self.take::<true>(until)
+    }
+
+    /// As [`Alone::next`]; the first train of a weave, which is not taken, stands for all of it.
+    #[inline(always)]
+    pub fn next_or_weave(&mut self, until: Time) -> Option<&mut Train<C>> {
+        self.take::<false>(until).map(|(train, _)| train)
+    }
+
+    /// As [`Alone::next_with_end`]. `UNWEAVES`: whether the first item is taken off a weave, or nothing.
+    #[inline(always)]
+    fn take<const UNWEAVES: bool>(&mut self, until: Time) -> Option<(&mut Train<C>, Time)> {
         let train = self.trains.get(self.next)?;
-        let first = train.first.ps();
-        if first >= until {
+        let mut end = train.first.ps();
+        if end >= until {
             return None;
         }
-        let end = if train.count > 1 { train.last().ps() } else { first };
+        if train.count > 1 {
+            if train.woven() > 0 {
+                return if UNWEAVES {
+                    Some(self.take_woven())
+                } else {
+                    Some((&mut self.trains[self.next], end))
+                };
+            }
+            end = train.last().ps();
+        }
         if end >= until {
             let part = self.part(until);
             let end = part.last().ps();
@@ -40,6 +62,28 @@ impl<C: Item + Default> Alone<C> {
         }
         self.next += 1;
         self.trains.get_mut(self.next - 1).map(|train| (train, end))
+    }
+
+    /// Takes the rounds of the weave that is next which arrive before `until`, if there is one that has two of them: `bursts` becomes one
+    /// train for each of its trains, of as many items as there are rounds, in the order of a round; all have one slot. Returns the
+    /// number of rounds.
+    pub fn rounds(&mut self, until: Time, bursts: &mut Vec<Train<C>>) -> Option<u32> {
+        let weave = first_weave(&mut self.trains[self.next..])?;
+        let rounds = rounds_before(weave, Instant::start_of(until));
+        if rounds < 2 {
+            return None;
+        }
+        self.next += take_rounds(weave, rounds, bursts);
+        Some(rounds)
+    }
+
+    /// Takes the first item of the weave that is next, and says when it arrives.
+    #[cold]
+    fn take_woven(&mut self) -> (&mut Train<C>, Time) {
+        let weave = first_weave(&mut self.trains[self.next..]).expect("a weave is next");
+        self.part = take_item(weave);
+        let at = self.part.first.ps();
+        (&mut self.part, at)
     }
 
     /// The trains that are next. Those that are changed have to be taken, by [`Alone::pass`].

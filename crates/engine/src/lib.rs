@@ -23,6 +23,7 @@ pub mod registry;
 pub mod stream;
 pub mod time;
 pub mod visit;
+pub mod weave;
 
 pub use fingerprint::Fingerprint;
 pub use time::{Instant, Slot, Time};

@@ -5,6 +5,7 @@ use crate::{
     random::Generator,
     stream::{Item, Stream, StreamId, Train},
     time::{Instant, SPARE_BITS, Slot, Time},
+    weave::{rounds_before, take_rounds},
 };
 
 /// Which of several items that arrive at the same instant comes first.
@@ -39,6 +40,8 @@ pub struct Many {
     generator: Option<Box<Generator>>,
     /// Whether the item taken last was cut off its train because one of another input comes in between, and rounds may follow.
     crossing: bool,
+    /// How many rounds are to be taken off the weave that is first, if that is known.
+    woven: u32,
 }
 
 impl Merge {
@@ -63,6 +66,7 @@ impl Merge {
             ties,
             generator,
             crossing: false,
+            woven: 0,
         })))
     }
 
@@ -145,9 +149,21 @@ impl Many {
     /// Takes what arrives next before `until` into `train`, if anything does: as many items as follow one another in one train with
     /// none of another input in between. `TURNS`: whether the places of keys are sought from the far end, see
     /// [`Many::takes_turns`]; no rounds follow then.
-    // Inlined by force: a call for every item that stands alone would cost as much as what it does.
     #[inline(always)]
     pub fn next<const TURNS: bool, C: Item>(
+        &mut self,
+        until: Time,
+        streams: &mut [Stream<C>],
+        train: &mut Train<C>,
+    ) -> bool {
+        self.next_or_rounds::<TURNS, false, C>(until, streams, train)
+    }
+
+    /// As [`Many::next`]. `ROUNDS`: where a weave is next that has whole rounds before anything else comes, nothing is taken, and `train`
+    /// has no items: [`Many::rounds`] takes them.
+    // Inlined by force: a call for every item that stands alone would cost as much as what it does.
+    #[inline(always)]
+    pub fn next_or_rounds<const TURNS: bool, const ROUNDS: bool, C: Item>(
         &mut self,
         until: Time,
         streams: &mut [Stream<C>],
@@ -165,6 +181,10 @@ impl Many {
         let Some(head) = stream.first_mut() else { return false };
         *train = *head;
         if head.count > 1 {
+            if head.woven() > 0 {
+                self.take_woven::<ROUNDS, C>(first, limit.min(Key::start_of(until)), stream, train);
+                return true;
+            }
             let second = head.second();
             if first.at(second) >= limit || second.ps() >= until {
                 (train.count, train.gaps) = (1, 0);
@@ -243,6 +263,33 @@ impl Many {
         self.keys.replace_first::<false>(input.at(head.first));
     }
 
+    /// As [`Many::next_or_rounds`], where a weave is first, whose items before `limit` come first.
+    #[inline(never)]
+    fn take_woven<const ROUNDS: bool, C: Item>(
+        &mut self,
+        first: Key,
+        limit: Key,
+        stream: &mut Stream<C>,
+        train: &mut Train<C>,
+    ) {
+        // Most often another input's item comes within the first round.
+        if ROUNDS
+            && first.at(train.second()) < limit
+            && let Some(weave) = stream.first_weave()
+        {
+            let rounds = rounds_before(weave, limit.limit_of(first));
+            if rounds > 1 {
+                (self.woven, self.crossing, train.count) = (rounds, true, 0);
+                return;
+            }
+        }
+        *train = stream.take_woven();
+        self.crossing = false;
+        if let Some(next) = stream.next_instant() {
+            self.keys.replace_first::<false>(first.at(next));
+        }
+    }
+
     /// Whether the next item's input will come after most others then, so that its place is sooner found from the far end. It says
     /// nothing of those that follow, but they are often alike.
     #[must_use]
@@ -283,23 +330,51 @@ impl Many {
 
     /// Where the items of several inputs take turns, takes whole rounds of them: `bursts` becomes one train an input, of as many
     /// items as there are rounds, at least two, in the order of a round; all have one slot. Returns the number of rounds. To be
-    /// asked after [`Many::next`] gave a single item.
-    #[inline]
+    /// asked after [`Many::next_or_rounds`] gave a single item, or none.
+    #[inline(always)]
     pub fn rounds<C: Item>(
         &mut self,
         until: Time,
         streams: &mut [Stream<C>],
         bursts: &mut Vec<Train<C>>,
     ) -> Option<u32> {
-        if !self.crossing {
-            return None;
-        }
+        if self.crossing { self.rounds_crossing(until, streams, bursts) } else { None }
+    }
+
+    #[inline]
+    fn rounds_crossing<C: Item>(
+        &mut self,
+        until: Time,
+        streams: &mut [Stream<C>],
+        bursts: &mut Vec<Train<C>>,
+    ) -> Option<u32> {
         // Most often it is the input whose turn it is next that makes no two rounds.
         let head = self.head(self.keys.first()?, streams)?;
-        if !head.makes_rounds() {
-            return None;
+        if head.makes_rounds() {
+            return self.take_rounds(until, head.slot, streams, bursts);
         }
-        self.take_rounds(until, head.slot, streams, bursts)
+        match std::mem::take(&mut self.woven) {
+            0 => None,
+            rounds => self.unweave(rounds, streams, bursts),
+        }
+    }
+
+    /// Takes the first `rounds` rounds of the weave that is first.
+    #[inline(never)]
+    fn unweave<C: Item>(
+        &mut self,
+        rounds: u32,
+        streams: &mut [Stream<C>],
+        bursts: &mut Vec<Train<C>>,
+    ) -> Option<u32> {
+        let first = self.keys.first()?;
+        let stream = &mut streams[self.inputs[first.input() as usize]];
+        let gone = take_rounds(stream.first_weave()?, rounds, bursts);
+        match stream.remove(gone) {
+            Some(next) => self.keys.replace_first::<false>(first.at(next)),
+            None => self.starve(first),
+        }
+        Some(rounds)
     }
 
     #[inline(never)]

@@ -5,7 +5,10 @@ use std::{
     ops::{Deref, DerefMut},
 };
 
-use crate::time::{Instant, Slot, Time};
+use crate::{
+    time::{Instant, Slot, Time},
+    weave::{MAX_TRAINS, first_weave, take_item},
+};
 
 /// What a train is made of (a cell). Only the first item is stored; the others follow from it.
 pub trait Item: Copy + Debug {
@@ -28,7 +31,7 @@ pub struct Train<C> {
     /// The usual distance of an item to the next; zero if they come all at once.
     pub slot: Slot,
     /// Slots beyond the usual one between an item and the next: four bits each, the first item's the lowest. From the
-    /// seventeenth item on there are none.
+    /// sixteenth item on there are none: the highest four bits say how many trains a [weave](crate::weave) has that begins with this one.
     pub gaps: u64,
     /// Number of items, at least one.
     pub count: u32,
@@ -39,7 +42,9 @@ pub struct Train<C> {
 /// The most extra slots between two items of a train.
 const MAX_GAP: u64 = 15;
 /// How many items may have extra slots behind them.
-const MAX_GAPS: u32 = 16;
+const MAX_GAPS: u32 = 15;
+/// The bits of [`Train::gaps`] that are gaps.
+pub(crate) const GAPS: u64 = (1 << (4 * MAX_GAPS)) - 1;
 
 impl<C: Item + Default> Default for Train<C> {
     fn default() -> Self {
@@ -61,7 +66,7 @@ impl<C: Item> Train<C> {
         if self.gaps == 0 {
             return u64::from(place);
         }
-        let gaps = if place < MAX_GAPS { self.gaps & ((1 << (4 * place)) - 1) } else { self.gaps };
+        let gaps = if place < MAX_GAPS { self.gaps & ((1 << (4 * place)) - 1) } else { self.gaps & GAPS };
         u64::from(place) + sum_of_nibbles(gaps)
     }
 
@@ -89,12 +94,11 @@ impl<C: Item> Train<C> {
         }
     }
 
-    /// The gaps of a train of `count` items, at most seventeen, that are `slots` slots apart, at most sixteen.
+    /// The gaps of a train of `count` items, at most sixteen, that are `slots` slots apart, at most sixteen.
     #[inline]
     #[must_use]
     pub const fn even_gaps(slots: u64, count: u32) -> u64 {
-        let gaps = (slots - 1) * 0x1111_1111_1111_1111;
-        if count > MAX_GAPS { gaps } else { gaps & ((1 << (4 * (count - 1))) - 1) }
+        ((slots - 1) * 0x1111_1111_1111_1111) & ((1 << (4 * (count - 1))) - 1)
     }
 
     /// How many items arrive before `limit`: at least the first, and not all of them.
@@ -174,7 +178,7 @@ impl<C: Item> Train<C> {
         if other.gaps != 0 {
             // The gap before the items of `other` and those between them move to their places, if these exist.
             let gaps = other.gaps << 4 | gap;
-            if place >= MAX_GAPS || other.gaps >> (60 - 4 * place) != 0 {
+            if place >= MAX_GAPS || other.gaps >> (4 * (MAX_GAPS - 1 - place)) != 0 {
                 return false;
             }
             self.gaps |= gaps << (4 * place);
@@ -211,7 +215,9 @@ pub struct Stream<C> {
     /// Trains before this one have been taken.
     taken: u32,
     /// For how many trains there is room at first.
-    first_room: u16,
+    first_room: u8,
+    /// Whether items that take turns travel as a [weave](crate::weave), because who takes them handles them in rounds.
+    weaves: bool,
     /// [`Stream::reuse_room`] does something only if at least this many trains have been taken. It is 0 where the room is to be freed as
     /// soon as the stream is empty.
     reuse_from: u16,
@@ -222,10 +228,10 @@ pub struct Stream<C> {
 }
 
 /// For how many trains a stream has room at first.
-const FIRST_ROOM: u16 = 4;
+const FIRST_ROOM: u8 = 4;
 
 /// The same where there are more streams than [`MANY`]: most of them carry one train at a time.
-const FIRST_ROOM_OF_MANY: u16 = 1;
+const FIRST_ROOM_OF_MANY: u8 = 1;
 
 /// Fewer trains than this that were taken stay where they are.
 const REUSED: u16 = 256;
@@ -239,7 +245,8 @@ const FEW: usize = 16;
 impl<C> Default for Stream<C> {
     fn default() -> Self {
         let (first_room, reuse_from) = (FIRST_ROOM, REUSED);
-        Self { horizon: 0, trains: Vec::new(), taken: 0, first_room, reuse_from, last: 0, pushed: 0 }
+        let (weaves, last, pushed) = (false, 0, 0);
+        Self { horizon: 0, trains: Vec::new(), taken: 0, first_room, weaves, reuse_from, last, pushed }
     }
 }
 
@@ -355,16 +362,24 @@ impl<C: Item> Stream<C> {
         &mut self.trains[place].item
     }
 
-    /// Appends the first `rounds` items of `turns` in turn, each a train of its own and a `slot` behind the one before. The first arrives at
-    /// `first` and has this number on the sender's grid.
+    /// From now on items that take turns travel as a weave.
+    pub fn weave(&mut self) {
+        self.weaves = true;
+    }
+
+    /// Appends the first `rounds` items of `turns` in turn, a `slot` behind one another. The first arrives at `first` and has this number on
+    /// the sender's grid.
     pub fn push_rounds(&mut self, rounds: u32, number: u64, first: Instant, slot: Slot, turns: &[Train<C>]) {
         assert!(first.ps() >= self.horizon, "an item arrives before the horizon of its stream");
         let items = rounds as usize * turns.len();
         self.last = number.wrapping_add(items as u64).wrapping_sub(1);
         self.pushed += items as u64;
-        if self.trains.capacity() - self.trains.len() < items {
-            self.make_room(items);
+        if self.weaves && (2..=MAX_GAPS + 1).contains(&rounds) && turns.len() <= MAX_TRAINS {
+            // What comes next joins no train: the last one may not end last when it does.
+            self.last = self.last.wrapping_sub(1 << 63);
+            return self.push_weave(rounds, first, slot, turns);
         }
+        self.make_room_for(items);
         let mut first = first;
         for round in 0..rounds {
             for turn in turns {
@@ -373,6 +388,28 @@ impl<C: Item> Stream<C> {
                 self.trains.push(Train { first, slot, gaps: 0, count: 1, item });
                 first = first.plus(slot);
             }
+        }
+    }
+
+    /// As [`Stream::push_rounds`], of at least two rounds, one train for each turn.
+    fn push_weave(&mut self, rounds: u32, first: Instant, slot: Slot, turns: &[Train<C>]) {
+        self.make_room_for(turns.len());
+        let (begin, gaps) = (self.trains.len(), Train::<C>::even_gaps(turns.len() as u64, rounds));
+        let mut first = first;
+        for turn in turns {
+            self.trains.push(Train { first, slot, gaps, count: rounds, item: turn.item });
+            first = first.plus(slot);
+        }
+        if let Some(head) = self.trains.get_mut(begin) {
+            head.begin_weave(turns.len());
+        }
+    }
+
+    /// Makes room for so many trains, if there is less.
+    #[inline]
+    fn make_room_for(&mut self, trains: usize) {
+        if self.trains.capacity() - self.trains.len() < trains {
+            self.make_room(trains);
         }
     }
 
@@ -457,10 +494,42 @@ impl<C: Item> Stream<C> {
         None
     }
 
+    /// Removes the first `count` trains; returns when the next one arrives.
+    pub(crate) fn remove(&mut self, count: usize) -> Option<Instant> {
+        self.taken += count as u32;
+        let next = self.next_instant();
+        if next.is_none() {
+            self.trains.clear();
+            self.taken = 0;
+        }
+        next
+    }
+
+    /// The weave that is first, if there is one.
+    #[inline]
+    pub(crate) fn first_weave(&mut self) -> Option<&mut [Train<C>]> {
+        let taken = self.taken();
+        first_weave(&mut self.trains[taken..])
+    }
+
+    /// Takes the first item of the weave that is first.
+    ///
+    /// # Panics
+    ///
+    /// If no weave is first.
+    #[inline]
+    pub(crate) fn take_woven(&mut self) -> Train<C> {
+        take_item(self.first_weave().expect("a weave is first"))
+    }
+
     /// Takes what arrives before `until` of the first train into `train`, if anything does.
     #[inline]
     pub(crate) fn take_before(&mut self, until: Time, train: &mut Train<C>) -> bool {
         let Some(head) = self.first_mut().filter(|head| head.first.ps() < until) else { return false };
+        if head.woven() > 0 {
+            *train = self.take_woven();
+            return true;
+        }
         *train = *head;
         if head.count > 1 && head.last().ps() >= until {
             train.truncate(head.items_before(Instant::start_of(until)));

@@ -233,7 +233,7 @@ fn gaps_join_as_trains_do() {
 #[test]
 fn cars_before_a_time_are_counted() {
     let slot = Slot::of_bits(424, BitRate(155_520_000));
-    for gaps in [0, 0x0, 0x3, 0x1202, 0xf00f, 0x1111_1111_1111_1111] {
+    for gaps in [0, 0x0, 0x3, 0x1202, 0xf00f, 0x0111_1111_1111_1111] {
         let train = Train { slot, gaps, count: 20, ..Train::single(Instant::at(7), Parcel::default()) };
         for place in 1..20 {
             let arrival = train.arrival(place);

@@ -79,6 +79,9 @@ impl Builder<'_> {
                 Place::Port(link) => {
                     let draft = self.ports.take(link).expect("each port is made once");
                     let (spec, port) = (&self.graph.links[link], self.finish_port(link, draft, &paused));
+                    if port.takes_rounds() {
+                        port.inputs().iter().for_each(|&input| self.streams[input].weave());
+                    }
                     match spec.memory {
                         Some(_) => made.add_sharing(spec.from, port),
                         None if paused.contains(link) => made.add(self.finish_switch(vec![port], &paused)),

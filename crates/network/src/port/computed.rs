@@ -211,6 +211,11 @@ impl<F: Fifo> Service for Computed<F> {
 }
 
 impl<F: Fifo> PortCore<Computed<F>> {
+    /// Whether it handles cells that take turns in rounds: nothing has to look at each.
+    pub(super) fn takes_rounds(&self) -> bool {
+        !(F::PACKETS || self.service.keeps_per_vc() || self.control.is_some()) && self.policers.is_empty()
+    }
+
     /// Whether nothing happens before `until` that anybody has to be told of; then that has been handled.
     #[inline(always)]
     pub(super) fn rests_until(&mut self, until: Time, streams: &Streams) -> bool {
@@ -275,9 +280,37 @@ impl<F: Fifo> PortCore<Computed<F>> {
             if OBSERVED == NOTHING && !F::PACKETS {
                 units += self.run_straight(policy, until, alone, tally, streams);
             }
-            let Some(train) = alone.next(until) else { break };
-            units += self.on_train::<OBSERVED, P>(policy, train, tally, streams);
+            let Some(train) = alone.next_or_weave(until) else { break };
+            if train.count > 1 && train.woven() > 0 {
+                units += self.on_weave::<OBSERVED, P>(policy, until, alone, tally, streams);
+            } else {
+                units += self.on_train::<OBSERVED, P>(policy, train, tally, streams);
+            }
         }
+        units
+    }
+
+    /// A weave arrives on the only input: handles its rounds before `until`, or its first unit. Returns how many units there were.
+    #[inline(never)]
+    fn on_weave<const OBSERVED: u8, P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        until: Time,
+        alone: &mut Alone<Cell>,
+        tally: &mut Tally,
+        streams: &mut Streams,
+    ) -> u64 {
+        let mut bursts = self.service.lend_bursts();
+        let rounds = if OBSERVED == NOTHING { alone.rounds(until, &mut bursts) } else { None };
+        let units = if let Some(rounds) = rounds {
+            self.on_rounds(policy, rounds, &mut bursts, tally, streams);
+            u64::from(rounds) * bursts.len() as u64
+        } else if let Some(train) = alone.next(until) {
+            self.on_train::<OBSERVED, P>(policy, train, tally, streams)
+        } else {
+            0
+        };
+        self.service.give_back_bursts(bursts);
         units
     }
 
@@ -306,7 +339,7 @@ impl<F: Fifo> PortCore<Computed<F>> {
     }
 
     /// As [`PortCore::serve`]. `OBSERVED`: what has to look at units; `TURNS`: as for
-    /// [`Many::next`].
+    /// [`Many::next`], also where no rounds are taken.
     #[inline(never)]
     fn run<const OBSERVED: u8, const TURNS: bool, P: BufferPolicy>(
         &mut self,
@@ -316,13 +349,22 @@ impl<F: Fifo> PortCore<Computed<F>> {
         tally: &mut Tally,
         streams: &mut Streams,
     ) -> u64 {
-        let (mut units, mut train, mut bursts) = (0, Train::default(), self.service.lend_bursts());
-        while inputs.next::<TURNS, _>(until, streams, &mut train) {
-            units += self.on_train::<OBSERVED, P>(policy, &mut train, tally, streams);
-            if OBSERVED == NOTHING
-                && !(TURNS || F::PACKETS)
-                && let Some(rounds) = inputs.rounds(until, streams, &mut bursts)
-            {
+        let (mut units, mut train) = (0, Train::default());
+        if TURNS || OBSERVED != NOTHING || F::PACKETS {
+            while inputs.next::<TURNS, _>(until, streams, &mut train) {
+                units += self.on_train::<OBSERVED, P>(policy, &mut train, tally, streams);
+            }
+            return units;
+        }
+        let mut bursts = self.service.lend_bursts();
+        while inputs.next_or_rounds::<false, true, _>(until, streams, &mut train) {
+            units += u64::from(train.count);
+            match train.count {
+                0 => {}
+                1 => self.on_unit::<NOTHING, P>(policy, &mut train, tally, streams),
+                _ => self.on_burst(policy, &mut train, tally, streams),
+            }
+            if let Some(rounds) = inputs.rounds(until, streams, &mut bursts) {
                 units += u64::from(rounds) * bursts.len() as u64;
                 self.on_rounds(policy, rounds, &mut bursts, tally, streams);
             }

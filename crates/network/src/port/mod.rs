@@ -293,6 +293,11 @@ impl Port {
         }
     }
 
+    /// Whether it handles cells that take turns in rounds.
+    pub(crate) fn takes_rounds(&self) -> bool {
+        matches!(&self.core, AnyCore::Cells(core) if core.takes_rounds())
+    }
+
     pub(crate) fn inputs(&self) -> &[StreamId] {
         with_core!(&self.core, core => core.merge.inputs())
     }

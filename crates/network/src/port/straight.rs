@@ -72,6 +72,9 @@ impl Row {
         if count == 1 {
             return Some(Last { at: first, slots: 0 });
         }
+        if train.woven() > 0 {
+            return None;
+        }
         let slots = train.slots_to(count - 1);
         (train.slot >= self.slot).then(|| Last { at: first.plus_slots(train.slot, slots), slots })
     }

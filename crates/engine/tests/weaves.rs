@@ -1,0 +1,270 @@
+//! Items that take turns arrive as if each stood alone, however they are taken and whatever comes behind them.
+
+use celltrain_engine::{
+    Instant, Slot,
+    alone::Alone,
+    merge::{Many, Merge, TieBreak},
+    stream::{Item, Stream, Train},
+};
+use proptest::{prelude::*, test_runner::RngSeed};
+
+/// An item of one of the flows on a stream, and its place among them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Parcel {
+    flow: usize,
+    place: u32,
+}
+
+impl Item for Parcel {
+    fn advance(&mut self, count: u32) {
+        self.place += count;
+    }
+
+    fn follows(&self, head: &Self, count: u32) -> bool {
+        self.flow == head.flow && self.place == head.place + count
+    }
+}
+
+type Arrival = (Instant, usize, u32);
+
+/// What a sender does, so many slots behind what it did last.
+#[derive(Debug, Clone)]
+enum Sends {
+    /// So many rounds of so many flows, from one of them on.
+    Rounds { pause: u64, flows: usize, from: usize, rounds: u32 },
+    /// So many items of one flow, one behind the other.
+    Row { pause: u64, flow: usize, count: u32 },
+}
+
+/// The flows of a stream.
+const FLOWS: usize = 4;
+
+fn sends() -> impl Strategy<Value = Sends> {
+    let pause = || prop_oneof![3 => Just(0u64), 1 => 1u64..30];
+    let rounds = (pause(), 2usize..=FLOWS, 0..FLOWS, 1u32..=16);
+    let row = (pause(), 0..FLOWS, 1u32..20);
+    prop_oneof![
+        2 => rounds.prop_map(|(pause, flows, from, rounds)| Sends::Rounds { pause, flows, from, rounds }),
+        1 => row.prop_map(|(pause, flow, count)| Sends::Row { pause, flow, count }),
+    ]
+}
+
+/// The end of a stream at which things are sent, on a grid of slots.
+struct Sender {
+    index: usize,
+    slot: Slot,
+    /// Number of the next slot.
+    next: u64,
+    places: [u32; FLOWS],
+    plan: std::vec::IntoIter<Sends>,
+    sent: Vec<Arrival>,
+}
+
+impl Sender {
+    fn at(&self, number: u64) -> Instant {
+        Instant::at(0).plus_slots(self.slot, number)
+    }
+
+    fn parcel(&self, flow: usize) -> Parcel {
+        Parcel { flow: self.index * FLOWS + flow, place: self.places[flow] }
+    }
+
+    /// Sends what begins before `stop`.
+    fn send(&mut self, stop: u64, stream: &mut Stream<Parcel>) {
+        while self.at(self.next).ps() < stop {
+            let Some(sends) = self.plan.next() else { return };
+            match sends {
+                Sends::Rounds { pause, flows, from, rounds } => {
+                    self.send_rounds(pause, flows, from, rounds, stream)
+                }
+                Sends::Row { pause, flow, count } => {
+                    let first = self.next + pause;
+                    let (item, slot) = (self.parcel(flow), self.slot);
+                    self.next = first + u64::from(count);
+                    stream.push(
+                        first,
+                        self.next - 1,
+                        &Train { slot, count, ..Train::single(self.at(first), item) },
+                    );
+                    for number in first..self.next {
+                        self.note(number, flow);
+                    }
+                }
+            }
+        }
+    }
+
+    fn send_rounds(
+        &mut self,
+        pause: u64,
+        flows: usize,
+        from: usize,
+        rounds: u32,
+        stream: &mut Stream<Parcel>,
+    ) {
+        let first = self.next + pause;
+        let turns: Vec<_> = (from..from + flows).map(|flow| flow % FLOWS).collect();
+        let trains: Vec<_> = turns
+            .iter()
+            .map(|&flow| Train { count: rounds, ..Train::single(Instant::at(0), self.parcel(flow)) })
+            .collect();
+        stream.push_rounds(rounds, first, self.at(first), self.slot, &trains);
+        self.next = first;
+        for _ in 0..rounds {
+            for &flow in &turns {
+                self.note(self.next, flow);
+                self.next += 1;
+            }
+        }
+    }
+
+    fn note(&mut self, number: u64, flow: usize) {
+        let Parcel { flow: name, place } = self.parcel(flow);
+        self.sent.push((self.at(number), name, place));
+        self.places[flow] += 1;
+    }
+}
+
+/// How what arrives is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Taking {
+    Rounds,
+    Trains,
+    FromTheFarEnd,
+    /// By a merge that is never lent.
+    Simply,
+}
+
+fn of_train(train: &Train<Parcel>) -> impl Iterator<Item = Arrival> + '_ {
+    assert!(train.count == 0 || train.woven() == 0, "a weave is taken apart");
+    (0..train.count).map(|place| (train.arrival(place), train.item.flow, train.item.place + place))
+}
+
+fn take_alone(alone: &mut Alone<Parcel>, stop: u64, taking: Taking, items: &mut Vec<Arrival>) {
+    let mut bursts = Vec::new();
+    loop {
+        if taking == Taking::Rounds {
+            let Some(train) = alone.next_or_weave(stop) else { return };
+            if train.woven() == 0 {
+                items.extend(of_train(train));
+                continue;
+            }
+            if let Some(rounds) = alone.rounds(stop, &mut bursts) {
+                items.extend(of_rounds(rounds, &bursts));
+                continue;
+            }
+        }
+        let Some((train, end)) = alone.next_with_end(stop) else { return };
+        assert_eq!(end, train.last().ps());
+        items.extend(of_train(train));
+    }
+}
+
+fn of_rounds(rounds: u32, bursts: &[Train<Parcel>]) -> impl Iterator<Item = Arrival> {
+    assert!(
+        rounds > 1 && bursts.len() > 1 && bursts.iter().all(|burst| burst.count == rounds && burst.gaps == 0)
+    );
+    let item = |burst: &Train<Parcel>, n| (burst.arrival(n), burst.item.flow, burst.item.place + n);
+    (0..rounds)
+        .flat_map(move |n| bursts.iter().map(move |burst| item(burst, n)))
+        .collect::<Vec<_>>()
+        .into_iter()
+}
+
+fn take_many(
+    many: &mut Many,
+    streams: &mut [Stream<Parcel>],
+    stop: u64,
+    taking: Taking,
+    items: &mut Vec<Arrival>,
+) {
+    let (mut train, mut bursts) = (Train::default(), Vec::new());
+    while match taking {
+        Taking::Rounds => many.next_or_rounds::<false, true, _>(stop, streams, &mut train),
+        Taking::FromTheFarEnd => many.next::<true, _>(stop, streams, &mut train),
+        Taking::Trains | Taking::Simply => many.next::<false, _>(stop, streams, &mut train),
+    } {
+        items.extend(of_train(&train));
+        if taking == Taking::Rounds {
+            let rounds = many.rounds(stop, streams, &mut bursts);
+            assert!(train.count > 0 || rounds.is_some(), "nothing was taken");
+            items.extend(rounds.into_iter().flat_map(|rounds| of_rounds(rounds, &bursts)));
+        }
+    }
+}
+
+/// What arrives of what senders send by `plans`, in visits that end at `stops`; and what they sent, in order.
+fn arrivals(
+    plans: &[(Slot, Vec<Sends>)],
+    stops: &[u64],
+    taking: Taking,
+    weaves: bool,
+) -> (Vec<Arrival>, Vec<Arrival>) {
+    let mut streams = vec![Stream::default(); plans.len()];
+    if weaves {
+        streams.iter_mut().for_each(Stream::weave);
+    }
+    let sender = |(index, (slot, plan)): (usize, &(Slot, Vec<Sends>))| Sender {
+        index,
+        slot: *slot,
+        next: 0,
+        places: [0; FLOWS],
+        plan: plan.clone().into_iter(),
+        sent: Vec::new(),
+    };
+    let mut senders: Vec<_> = plans.iter().enumerate().map(sender).collect();
+    let mut merge = Merge::new(&(0..plans.len()).collect::<Vec<_>>(), TieBreak::InputId);
+    let mut items = Vec::new();
+    for &stop in stops {
+        senders.iter_mut().zip(&mut streams).for_each(|(sender, stream)| sender.send(stop, stream));
+        if taking == Taking::Simply {
+            merge.refill(&streams);
+            let mut train = Train::default();
+            while merge.next(stop, &mut streams, &mut train) {
+                items.extend(of_train(&train));
+            }
+        } else if let Some(mut alone) = merge.lend_alone(&mut streams) {
+            take_alone(&mut alone, stop, taking, &mut items);
+            merge.give_back(alone, &mut streams);
+        } else if let Some(mut many) = merge.lend() {
+            take_many(&mut many, &mut streams, stop, taking, &mut items);
+            merge.take_back(many);
+        }
+        let (waiting, pushed) = (|stream: &Stream<_>| stream.waiting(), |stream: &Stream<_>| stream.pushed());
+        let on_streams = streams.iter().map(waiting).sum::<u64>() + items.len() as u64;
+        assert_eq!(on_streams, streams.iter().map(pushed).sum::<u64>(), "items are counted");
+    }
+    let mut sent: Vec<_> = senders.into_iter().flat_map(|sender| sender.sent).collect();
+    sent.sort_unstable();
+    (items, sent)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 3000,
+        failure_persistence: None,
+        rng_seed: RngSeed::Fixed(1),
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn what_is_woven_arrives_as_single_items_do(
+        plans in prop::collection::vec(((1u64..12).prop_map(Slot::of_ps), prop::collection::vec(sends(), 0..8)), 1..4),
+        one_slot in any::<bool>(),
+        mut stops in prop::collection::vec(0u64..2000, 0..20),
+    ) {
+        let mut plans = plans;
+        if one_slot {
+            let slot = plans[0].0;
+            plans.iter_mut().for_each(|plan| plan.0 = slot);
+        }
+        stops.sort_unstable();
+        stops.extend([1 << 40, 1 << 41]);
+        for taking in [Taking::Rounds, Taking::Trains, Taking::FromTheFarEnd, Taking::Simply] {
+            for weaves in [false, true] {
+                let (items, sent) = arrivals(&plans, &stops, taking, weaves);
+                prop_assert_eq!(items, sent, "{:?}, {}", taking, weaves);
+            }
+        }
+    }
+}
