@@ -4,7 +4,7 @@ use crate::{
     merge::{Merge, NOT_LENT},
     stream::{Item, Stream, StreamId, Train},
     time::{Instant, Time},
-    weave::{first_weave, rounds_before, take_item, take_rounds},
+    weave::{Burst, first_weave, rounds_before, take_item, take_rounds},
 };
 
 /// The trains of the only input that has any, lent by [`Merge::lend_alone`] for one visit.
@@ -64,17 +64,17 @@ impl<C: Item + Default> Alone<C> {
         self.trains.get_mut(self.next - 1).map(|train| (train, end))
     }
 
-    /// Takes the rounds of the weave that is next which arrive before `until`, if there is one that has two of them: `bursts` becomes one
-    /// train for each of its trains, of as many items as there are rounds, in the order of a round; all have one slot. Returns the
-    /// number of rounds.
-    pub fn rounds(&mut self, until: Time, bursts: &mut Vec<Train<C>>) -> Option<u32> {
+    /// Takes the rounds of the weave that is next which arrive before `until`, if there is one that has two of them: `bursts` becomes one for
+    /// each of its trains, of as many items as there are rounds. Returns the number of items.
+    pub fn rounds(&mut self, until: Time, bursts: &mut Vec<Burst<C>>) -> Option<u32> {
         let weave = first_weave(&mut self.trains[self.next..])?;
         let rounds = rounds_before(weave, Instant::start_of(until));
         if rounds < 2 {
             return None;
         }
-        self.next += take_rounds(weave, rounds, bursts);
-        Some(rounds)
+        bursts.clear();
+        self.next += take_rounds(weave, rounds, (0, 1), bursts);
+        Some(rounds * bursts.len() as u32)
     }
 
     /// Takes the first item of the weave that is next, and says when it arrives.

@@ -5,7 +5,7 @@ use crate::{
     random::Generator,
     stream::{Item, Stream, StreamId, Train},
     time::{Instant, SPARE_BITS, Slot, Time},
-    weave::{rounds_before, take_rounds},
+    weave::{Burst, items_in_turn, rounds_before, take_rounds},
 };
 
 /// Which of several items that arrive at the same instant comes first.
@@ -284,7 +284,7 @@ impl Many {
             }
         }
         *train = stream.take_woven();
-        self.crossing = false;
+        self.crossing = ROUNDS;
         if let Some(next) = stream.next_instant() {
             self.keys.replace_first::<false>(first.at(next));
         }
@@ -328,15 +328,15 @@ impl Many {
         self.starved.push(input.input());
     }
 
-    /// Where the items of several inputs take turns, takes whole rounds of them: `bursts` becomes one train an input, of as many
-    /// items as there are rounds, at least two, in the order of a round; all have one slot. Returns the number of rounds. To be
-    /// asked after [`Many::next_or_rounds`] gave a single item, or none.
+    /// Where the items of several inputs take turns, takes whole rounds of them, at least two: `bursts` becomes one burst an input, or one for
+    /// each train of an input that has a weave. Returns the number of items. To be asked after [`Many::next_or_rounds`] gave a single
+    /// item, or none.
     #[inline(always)]
     pub fn rounds<C: Item>(
         &mut self,
         until: Time,
         streams: &mut [Stream<C>],
-        bursts: &mut Vec<Train<C>>,
+        bursts: &mut Vec<Burst<C>>,
     ) -> Option<u32> {
         if self.crossing { self.rounds_crossing(until, streams, bursts) } else { None }
     }
@@ -346,14 +346,14 @@ impl Many {
         &mut self,
         until: Time,
         streams: &mut [Stream<C>],
-        bursts: &mut Vec<Train<C>>,
+        bursts: &mut Vec<Burst<C>>,
     ) -> Option<u32> {
         // Most often it is the input whose turn it is next that makes no two rounds.
         let head = self.head(self.keys.first()?, streams)?;
-        if head.makes_rounds() {
-            return self.take_rounds(until, head.slot, streams, bursts);
-        }
         match std::mem::take(&mut self.woven) {
+            0 if head.count > 1 && (head.gaps == 0 || head.woven() > 0) => {
+                self.take_rounds(until, head.slot, streams, bursts)
+            }
             0 => None,
             rounds => self.unweave(rounds, streams, bursts),
         }
@@ -365,16 +365,11 @@ impl Many {
         &mut self,
         rounds: u32,
         streams: &mut [Stream<C>],
-        bursts: &mut Vec<Train<C>>,
+        bursts: &mut Vec<Burst<C>>,
     ) -> Option<u32> {
-        let first = self.keys.first()?;
-        let stream = &mut streams[self.inputs[first.input() as usize]];
-        let gone = take_rounds(stream.first_weave()?, rounds, bursts);
-        match stream.remove(gone) {
-            Some(next) => self.keys.replace_first::<false>(first.at(next)),
-            None => self.starve(first),
-        }
-        Some(rounds)
+        bursts.clear();
+        self.take_weave(rounds, (0, 1), streams, bursts)?;
+        Some(rounds * bursts.len() as u32)
     }
 
     #[inline(never)]
@@ -383,7 +378,7 @@ impl Many {
         until: Time,
         slot: Slot,
         streams: &mut [Stream<C>],
-        bursts: &mut Vec<Train<C>>,
+        bursts: &mut Vec<Burst<C>>,
     ) -> Option<u32> {
         let (inputs, rounds) = if let Some((pair, limit)) = self.pair(until, slot) {
             (2, self.count_rounds(pair.into_iter(), limit, slot, streams)?)
@@ -392,31 +387,64 @@ impl Many {
             let keys = self.keys.near().iter().rev().take(inputs).copied();
             (inputs, self.count_rounds(keys, limit, slot, streams)?)
         };
+        let inputs = inputs as u32;
         bursts.clear();
-        for _ in 0..inputs {
-            bursts.push(self.take_burst(rounds, streams)?);
+        for place in 0..inputs {
+            self.take_burst(rounds, (place, inputs), streams, bursts)?;
         }
-        Some(rounds)
+        Some(inputs * rounds)
     }
 
     /// Takes the first `rounds` items of the input that is due first.
     #[inline(always)]
-    fn take_burst<C: Item>(&mut self, rounds: u32, streams: &mut [Stream<C>]) -> Option<Train<C>> {
+    fn take_burst<C: Item>(
+        &mut self,
+        rounds: u32,
+        (place, step): (u32, u32),
+        streams: &mut [Stream<C>],
+        bursts: &mut Vec<Burst<C>>,
+    ) -> Option<()> {
         let first = self.keys.first()?;
         let stream = &mut streams[self.inputs[first.input() as usize]];
         let head = stream.first_mut()?;
-        let burst = Train { count: rounds, ..*head };
+        if head.woven() > 0 {
+            return self.take_weave(rounds / head.woven() as u32, (place, step), streams, bursts);
+        }
+        bursts.push(Burst { train: Train { count: rounds, ..*head }, place, step });
         let next = if head.count > rounds {
             head.advance(rounds);
             Some(head.first)
         } else {
             stream.remove_first()
         };
+        self.go_on(first, next);
+        Some(())
+    }
+
+    /// As [`Many::take_burst`], of so many rounds of the weave that is first.
+    #[inline(never)]
+    fn take_weave<C: Item>(
+        &mut self,
+        rounds: u32,
+        places: (u32, u32),
+        streams: &mut [Stream<C>],
+        bursts: &mut Vec<Burst<C>>,
+    ) -> Option<()> {
+        let first = self.keys.first()?;
+        let stream = &mut streams[self.inputs[first.input() as usize]];
+        let gone = take_rounds(stream.first_weave()?, rounds, places, bursts);
+        let next = stream.remove(gone);
+        self.go_on(first, next);
+        Some(())
+    }
+
+    /// The first input's next item arrives at `next`, if it has one.
+    #[inline]
+    fn go_on(&mut self, first: Key, next: Option<Instant>) {
         match next {
             Some(next) => self.keys.replace_first::<false>(first.at(next)),
             None => self.starve(first),
         }
-        Some(burst)
     }
 
     /// The only two inputs whose items are due within a slot, if there are just two, as there are most often; and the limit before which no
@@ -463,13 +491,23 @@ impl Many {
         slot: Slot,
         streams: &[Stream<C>],
     ) -> Option<u32> {
-        let (mut rounds, mut last) = (MAX_ROUNDS, None);
+        let (mut rounds, mut last, mut turns) = (MAX_ROUNDS, None, 1);
         for key in keys.clone() {
             let head = self.head(key, streams)?;
-            if !head.makes_rounds() || head.slot != slot {
+            if head.slot != slot {
                 return None;
             }
-            (rounds, last) = (rounds.min(head.count), Some(key));
+            let items = if head.makes_rounds() {
+                head.count
+            } else {
+                let (items, trains) = items_in_turn(streams[self.inputs[key.input() as usize]].trains())?;
+                if turns > 1 && trains != turns || trains > MAX_TURNS {
+                    return None;
+                }
+                turns = trains;
+                items
+            };
+            (rounds, last) = (rounds.min(items), Some(key));
         }
         // The last item of the last round arrives before the limit, and before what comes behind a train that ends then.
         let last = last.filter(|&last| last < limit)?;
@@ -480,13 +518,23 @@ impl Many {
             end_of_last = end(rounds);
         }
         let ends_late = |key: Key| {
-            let [head, next, ..] = streams[self.inputs[key.input() as usize]].trains() else { return false };
-            head.count == rounds && key.at(next.first).under(self.ties) <= end_of_last.under(self.ties)
+            let trains = streams[self.inputs[key.input() as usize]].trains();
+            let (items, gone) = match trains.first() {
+                Some(head) if head.woven() == 0 => (head.count, 1),
+                _ => items_in_turn(trains).map_or((0, 0), |(items, trains)| (items, trains as usize)),
+            };
+            let comes_early =
+                |next: &Train<C>| key.at(next.first).under(self.ties) <= end_of_last.under(self.ties);
+            items == rounds && trains.get(gone).is_some_and(comes_early)
         };
         rounds -= u32::from(keys.any(ends_late));
+        rounds -= rounds % turns;
         (rounds > 1).then_some(rounds)
     }
 }
+
+/// The most trains of a weave that takes turns with those of others.
+const MAX_TURNS: u32 = 4;
 
 /// The most rounds taken at once: as many items as can stand apart in a train.
 const MAX_ROUNDS: u32 = 16;

@@ -7,7 +7,7 @@ use std::{
 
 use crate::{
     time::{Instant, Slot, Time},
-    weave::{MAX_TRAINS, first_weave, take_item},
+    weave::{Burst, MAX_TRAINS, first_weave, take_item},
 };
 
 /// What a train is made of (a cell). Only the first item is stored; the others follow from it.
@@ -369,7 +369,7 @@ impl<C: Item> Stream<C> {
 
     /// Appends the first `rounds` items of `turns` in turn, a `slot` behind one another. The first arrives at `first` and has this number on
     /// the sender's grid.
-    pub fn push_rounds(&mut self, rounds: u32, number: u64, first: Instant, slot: Slot, turns: &[Train<C>]) {
+    pub fn push_rounds(&mut self, rounds: u32, number: u64, first: Instant, slot: Slot, turns: &[Burst<C>]) {
         assert!(first.ps() >= self.horizon, "an item arrives before the horizon of its stream");
         let items = rounds as usize * turns.len();
         self.last = number.wrapping_add(items as u64).wrapping_sub(1);
@@ -383,7 +383,7 @@ impl<C: Item> Stream<C> {
         let mut first = first;
         for round in 0..rounds {
             for turn in turns {
-                let mut item = turn.item;
+                let mut item = turn.train.item;
                 item.advance(round);
                 self.trains.push(Train { first, slot, gaps: 0, count: 1, item });
                 first = first.plus(slot);
@@ -392,12 +392,12 @@ impl<C: Item> Stream<C> {
     }
 
     /// As [`Stream::push_rounds`], of at least two rounds, one train for each turn.
-    fn push_weave(&mut self, rounds: u32, first: Instant, slot: Slot, turns: &[Train<C>]) {
+    fn push_weave(&mut self, rounds: u32, first: Instant, slot: Slot, turns: &[Burst<C>]) {
         self.make_room_for(turns.len());
         let (begin, gaps) = (self.trains.len(), Train::<C>::even_gaps(turns.len() as u64, rounds));
         let mut first = first;
         for turn in turns {
-            self.trains.push(Train { first, slot, gaps, count: rounds, item: turn.item });
+            self.trains.push(Train { first, slot, gaps, count: rounds, item: turn.train.item });
             first = first.plus(slot);
         }
         if let Some(head) = self.trains.get_mut(begin) {

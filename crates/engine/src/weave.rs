@@ -32,6 +32,35 @@ impl<C: Item> Train<C> {
     }
 }
 
+/// Items of a train that are taken at once, among those of other trains with which they take turns.
+#[derive(Debug, Clone, Copy)]
+pub struct Burst<C> {
+    /// The items, which have no gaps.
+    pub train: Train<C>,
+    /// The place of the first among all items that are taken, from 0 on.
+    pub place: u32,
+    /// How many places behind an item the next one is.
+    pub step: u32,
+}
+
+impl<C> Burst<C> {
+    /// The place of the last item.
+    #[must_use]
+    pub const fn last_place(&self) -> u32 {
+        self.place + self.step * (self.train.count - 1)
+    }
+
+    /// Which of the items has that place, if one has.
+    #[inline]
+    #[must_use]
+    pub const fn item_at(&self, place: u32) -> Option<u32> {
+        match place.checked_sub(self.place) {
+            Some(behind) if behind % self.step == 0 => Some(behind / self.step),
+            _ => None,
+        }
+    }
+}
+
 /// The weave at the beginning of `trains`, if there is one.
 #[inline]
 pub(crate) fn first_weave<C: Item>(trains: &mut [Train<C>]) -> Option<&mut [Train<C>]> {
@@ -72,12 +101,29 @@ pub(crate) fn take_item<C: Item>(weave: &mut [Train<C>]) -> Train<C> {
     item
 }
 
-/// Takes the first `rounds` rounds of a weave, at least two: `bursts` becomes one train without gaps for each of its trains, in the order
-/// of a round. Returns how many trains are gone.
-pub(crate) fn take_rounds<C: Item>(weave: &mut [Train<C>], rounds: u32, bursts: &mut Vec<Train<C>>) -> usize {
+/// How many items a weave has in whole rounds that are one slot apart, of so many trains; `None` if it is none or its items are not.
+pub(crate) fn items_in_turn<C: Item>(trains: &[Train<C>]) -> Option<(u32, u32)> {
+    let head = trains.first()?;
+    let weave = trains.get(..head.woven())?;
+    let (turns, rounds) = (weave.len() as u32, weave.iter().map(|train| train.count).min()?);
+    (rounds > 0 && head.slots_to(1) == u64::from(turns)).then_some((turns * rounds, turns))
+}
+
+/// Takes the first `rounds` rounds of a weave: `bursts` gets one for each of its trains. Its items take turns with those of others: the first
+/// has that `place`, and the next is a `step` behind it. Returns how many trains are gone.
+pub(crate) fn take_rounds<C: Item>(
+    weave: &mut [Train<C>],
+    rounds: u32,
+    (place, step): (u32, u32),
+    bursts: &mut Vec<Burst<C>>,
+) -> usize {
     weave[0].gaps &= GAPS;
-    bursts.clear();
-    bursts.extend(weave.iter().map(|train| burst_of(train, rounds)));
+    let trains = weave.len() as u32;
+    for (train, turn) in weave.iter().zip(0..) {
+        let slot: Slot = train.slot.multiplied(trains.into());
+        let train = Train { slot, gaps: 0, count: rounds, ..*train };
+        bursts.push(Burst { train, place: place + step * turn, step: step * trains });
+    }
     // Those of which more is left move to the end, in their order.
     let mut left = weave.len();
     for place in (0..weave.len()).rev() {
@@ -88,13 +134,7 @@ pub(crate) fn take_rounds<C: Item>(weave: &mut [Train<C>], rounds: u32, bursts: 
         }
     }
     if let Some(first) = weave.get_mut(left) {
-        first.begin_weave(bursts.len() - left);
+        first.begin_weave(trains as usize - left);
     }
     left
-}
-
-/// The first `rounds` items of a train of a weave, at least two, without gaps.
-fn burst_of<C: Item>(train: &Train<C>, rounds: u32) -> Train<C> {
-    let slot: Slot = train.slot.multiplied(train.slots_to(1));
-    Train { slot, gaps: 0, count: rounds, ..*train }
 }

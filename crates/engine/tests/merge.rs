@@ -6,6 +6,7 @@ use celltrain_engine::{
     quantity::BitRate,
     random::Randomness,
     stream::{Item, Stream, Train},
+    weave::Burst,
 };
 use proptest::{prelude::*, test_runner::RngSeed};
 
@@ -75,10 +76,12 @@ fn merged(mut streams: Vec<Stream<Parcel>>, ties: TieBreak, stops: &[u64]) -> Ve
             if train.count > 1 {
                 continue;
             }
-            if let Some(rounds) = many.rounds(stop, &mut streams, &mut bursts) {
-                assert!(rounds > 1 && bursts.len() > 1 && bursts.iter().all(|burst| burst.count == rounds));
+            if let Some(items) = many.rounds(stop, &mut streams, &mut bursts) {
+                let rounds = items / bursts.len() as u32;
+                assert!(rounds > 1 && bursts.len() > 1);
+                assert!(bursts.iter().all(|burst| burst.train.count == rounds));
                 for n in 0..rounds {
-                    bursts.iter().for_each(|burst| take(burst, n, stop));
+                    bursts.iter().for_each(|burst| take(&burst.train, n, stop));
                 }
             }
         }
@@ -198,8 +201,9 @@ fn whole_rounds_are_taken_at_once() {
     });
     assert_eq!(counts, [(0, 2), (1, 1)]);
     let rounds = many.rounds(1000, &mut streams, &mut bursts);
-    assert_eq!(rounds, Some(4));
-    let first = |burst: &Train<Parcel>| (burst.first.ps(), burst.item.stream, burst.item.place);
+    assert_eq!(rounds, Some(8));
+    let first =
+        |burst: &Burst<Parcel>| (burst.train.first.ps(), burst.train.item.stream, burst.train.item.place);
     assert_eq!(bursts.iter().map(first).collect::<Vec<_>>(), [(20, 0, 2), (24, 1, 1)]);
 }
 

@@ -5,6 +5,7 @@ use celltrain_engine::{
     alone::Alone,
     merge::{Many, Merge, TieBreak},
     stream::{Item, Stream, Train},
+    weave::Burst,
 };
 use proptest::{prelude::*, test_runner::RngSeed};
 
@@ -104,10 +105,7 @@ impl Sender {
     ) {
         let first = self.next + pause;
         let turns: Vec<_> = (from..from + flows).map(|flow| flow % FLOWS).collect();
-        let trains: Vec<_> = turns
-            .iter()
-            .map(|&flow| Train { count: rounds, ..Train::single(Instant::at(0), self.parcel(flow)) })
-            .collect();
+        let trains: Vec<_> = turns.iter().map(|&flow| turn(self.parcel(flow), rounds)).collect();
         stream.push_rounds(rounds, first, self.at(first), self.slot, &trains);
         self.next = first;
         for _ in 0..rounds {
@@ -123,6 +121,12 @@ impl Sender {
         self.sent.push((self.at(number), name, place));
         self.places[flow] += 1;
     }
+}
+
+/// So many items as one of the turns that are sent.
+fn turn(item: Parcel, count: u32) -> Burst<Parcel> {
+    let train = Train { count, ..Train::single(Instant::at(0), item) };
+    Burst { train, place: 0, step: 1 }
 }
 
 /// How what arrives is taken.
@@ -160,15 +164,19 @@ fn take_alone(alone: &mut Alone<Parcel>, stop: u64, taking: Taking, items: &mut 
     }
 }
 
-fn of_rounds(rounds: u32, bursts: &[Train<Parcel>]) -> impl Iterator<Item = Arrival> {
-    assert!(
-        rounds > 1 && bursts.len() > 1 && bursts.iter().all(|burst| burst.count == rounds && burst.gaps == 0)
-    );
-    let item = |burst: &Train<Parcel>, n| (burst.arrival(n), burst.item.flow, burst.item.place + n);
-    (0..rounds)
-        .flat_map(move |n| bursts.iter().map(move |burst| item(burst, n)))
-        .collect::<Vec<_>>()
-        .into_iter()
+/// So many items of bursts, by their places.
+fn of_rounds(items: u32, bursts: &[Burst<Parcel>]) -> Vec<Arrival> {
+    assert_eq!(items, bursts.iter().map(|burst| burst.train.count).sum::<u32>());
+    assert!(bursts.len() > 1 && bursts.iter().all(|burst| burst.train.gaps == 0));
+    let at = |place| {
+        let mut found = bursts.iter().filter_map(|burst| Some((burst.train, burst.item_at(place)?)));
+        let (Some((train, number)), None) = (found.next(), found.next()) else {
+            panic!("one item at {place}")
+        };
+        assert!(number < train.count);
+        (train.arrival(number), train.item.flow, train.item.place + number)
+    };
+    (0..items).map(at).collect()
 }
 
 fn take_many(

@@ -7,8 +7,9 @@ use celltrain_atm::{
 };
 use celltrain_engine::{
     Instant,
-    stream::{StreamId, Train},
+    stream::{Item, StreamId, Train},
     time::Span,
+    weave::Burst,
 };
 
 use super::{
@@ -31,6 +32,12 @@ enum Ways {
     Together(StreamId),
     /// Some the same way.
     Mixed,
+}
+
+/// The first `cells` cells of `bursts` in turn, each by its burst and its number in it.
+fn in_turn(bursts: &[Burst<Cell>], cells: u32) -> impl Iterator<Item = (&Burst<Cell>, u32)> {
+    let at = |place: u32| bursts.iter().find_map(|burst| Some((burst, burst.item_at(place)?)));
+    (0..cells).map(move |place| at(place).expect("each place is a burst's"))
 }
 
 impl<F: Fifo> PortCore<Computed<F>> {
@@ -149,44 +156,62 @@ impl<F: Fifo> PortCore<Computed<F>> {
         }
     }
 
-    /// Interleaved trains arrive. Where each continues a frame and the policy accepts the rest of all, they are accepted together. Otherwise
-    /// the policy decides on the first round, and the others may be accepted together after it.
+    /// Interleaved trains arrive, of so many cells. Where each continues a frame and the policy accepts the rest of all, they are accepted
+    /// together. Otherwise the policy decides on the first round, and the others may be accepted together after it.
     #[inline(never)]
     pub(super) fn on_rounds<P: BufferPolicy>(
         &mut self,
         policy: &mut P,
-        rounds: u32,
-        bursts: &mut [Train<Cell>],
+        cells: u32,
+        bursts: &mut [Burst<Cell>],
         tally: &mut Tally,
         streams: &mut Streams,
     ) {
-        let (fifo, cells) = (self.service.fifo.of_cells(), bursts.len() as u64);
-        let whole = Instant::default().plus(bursts[0].slot)
-            <= Instant::default().plus_slots(fifo.slot(), cells)
-            && fifo.has_room(bursts[0].first, u64::from(rounds) * cells);
+        let (fifo, Burst { train, step, .. }) = (self.service.fifo.of_cells(), &bursts[0]);
+        let whole = Instant::default().plus(train.slot)
+            <= Instant::default().plus_slots(fifo.slot(), u64::from(*step))
+            && fifo.has_room(train.first, u64::from(cells));
+        let round = bursts.len() as u32;
+        let even = bursts.iter().all(|burst| burst.step == round);
         if whole && self.continue_at_once(policy, bursts) {
-            return self.accept_rounds(rounds, bursts, tally, streams);
+            if !even {
+                // Frames end in the order of their last cells.
+                bursts.sort_unstable_by_key(Burst::last_place);
+            }
+            return self.accept_rounds(cells, bursts, tally, streams);
+        }
+        if !even {
+            return self.on_turns(policy, cells, bursts, tally, streams);
         }
         if self.ask_first_round(policy, bursts, tally, streams) && whole {
-            return self.accept_rounds(rounds - 1, bursts, tally, streams);
+            return self.accept_rounds(cells - round, bursts, tally, streams);
         }
-        for _ in 1..rounds {
-            for burst in &mut *bursts {
-                let mut cell = Train::single(burst.first, burst.item);
-                self.on_unit::<NOTHING, P>(policy, &mut cell, tally, streams);
-                burst.drop_first(burst.first.plus(burst.slot));
-            }
+        self.on_turns(policy, cells - round, bursts, tally, streams);
+    }
+
+    /// The cells of `bursts`, so many, arrive one by one.
+    fn on_turns<P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        cells: u32,
+        bursts: &[Burst<Cell>],
+        tally: &mut Tally,
+        streams: &mut Streams,
+    ) {
+        for (burst, number) in in_turn(bursts, cells) {
+            let (at, mut item) = (burst.train.arrival(number), burst.train.item);
+            item.advance(number);
+            self.on_unit::<NOTHING, P>(policy, &mut Train::single(at, item), tally, streams);
         }
     }
 
     /// Whether each of `bursts` continues a frame of which the policy accepts the rest, and the first cell of each finds the link busy:
     /// then all do, if a round comes at least as fast as it leaves.
-    fn continue_at_once<P: BufferPolicy>(&self, policy: &P, bursts: &[Train<Cell>]) -> bool {
-        let (mut free, slot) = (self.service.fifo.last_departure(), self.service.fifo.slot());
-        bursts.iter().all(|Train { first, item, .. }| {
-            let busy = free >= *first;
-            free = free.plus(slot);
-            busy && item.ecn == Ecn::NotCapable
+    fn continue_at_once<P: BufferPolicy>(&self, policy: &P, bursts: &[Burst<Cell>]) -> bool {
+        let (free, slot) = (self.service.fifo.last_departure(), self.service.fifo.slot());
+        bursts.iter().all(|Burst { train: Train { first, item, .. }, place, .. }| {
+            free.plus_slots(slot, u64::from(*place)) >= *first
+                && item.ecn == Ecn::NotCapable
                 && item.kind == Kind::Data
                 && !self.entries[item.vc as usize].at_frame_start
                 && policy.accepts_rest(item)
@@ -197,99 +222,102 @@ impl<F: Fifo> PortCore<Computed<F>> {
     fn ask_first_round<P: BufferPolicy>(
         &mut self,
         policy: &mut P,
-        bursts: &mut [Train<Cell>],
+        bursts: &mut [Burst<Cell>],
         tally: &mut Tally,
         streams: &mut Streams,
     ) -> bool {
         let mut all = true;
-        for burst in bursts {
-            let mut cell = Train::single(burst.first, burst.item);
-            if self.admit::<false, P>(policy, burst.first, &mut cell.item) {
-                all &= cell.item.ecn == burst.item.ecn && policy.accepts_rest(&cell.item);
+        for Burst { train, .. } in bursts {
+            let mut cell = Train::single(train.first, train.item);
+            if self.admit::<false, P>(policy, train.first, &mut cell.item) {
+                all &= cell.item.ecn == train.item.ecn && policy.accepts_rest(&cell.item);
                 self.accept(&mut cell, tally, streams);
             } else {
                 all = false;
             }
-            burst.drop_first(burst.first.plus(burst.slot));
+            train.drop_first(train.first.plus(train.slot));
         }
         all
     }
 
-    /// Accepts all cells of `bursts`, which arrive while the link is busy and are interleaved on it as they arrive. The items of
+    /// Accepts all cells of `bursts`, so many, which arrive while the link is busy and are interleaved on it as they arrive. The items of
     /// `bursts` become those that go on.
     fn accept_rounds(
         &mut self,
-        rounds: u32,
-        bursts: &mut [Train<Cell>],
+        cells: u32,
+        bursts: &mut [Burst<Cell>],
         tally: &mut Tally,
         streams: &mut Streams,
     ) {
-        let (fifo, turns) = (self.service.fifo.of_cells(), bursts.len() as u64);
-        let (slot, begin, number) = (fifo.slot(), fifo.last_departure(), fifo.last_number());
-        fifo.extend(turns * u64::from(rounds));
-        let slots = turns * u64::from(rounds - 1);
+        let fifo = self.service.fifo.of_cells();
+        let (slot, begin, number) = (fifo.slot(), fifo.last_departure(), fifo.last_number().wrapping_add(1));
+        fifo.extend(cells.into());
         let ways = self.ways(bursts);
         if matches!(ways, Ways::Mixed) {
-            self.interleave(rounds, bursts, begin, number, streams);
+            self.interleave(cells, bursts, begin, number, streams);
         }
-        for (burst, place) in bursts.iter_mut().zip(1..) {
-            let first = begin.plus_slots(slot, place);
+        for Burst { train, place, step } in &mut *bursts {
+            let (place, count) = (u64::from(*place), train.count);
+            let slots = u64::from(*step) * u64::from(count - 1);
+            let first = begin.plus_slots(slot, place + 1);
             let departure = first.plus_slots(slot, slots);
-            let sojourn = departure.since(burst.arrival(rounds - 1));
-            tally.add(first.since(burst.first), sojourn, u64::from(rounds));
-            let vc = burst.item.vc;
+            let sojourn = departure.since(train.arrival(count - 1));
+            tally.add(first.since(train.first), sojourn, u64::from(count));
+            let vc = train.item.vc;
             let entry = &mut self.entries[vc as usize];
-            entry.accepted[usize::from(burst.item.clp)] += u64::from(rounds);
-            burst.item.vc = entry.next_vc;
+            entry.accepted[usize::from(train.item.clp)] += u64::from(count);
+            train.item.vc = entry.next_vc;
             if matches!(ways, Ways::Apart) {
-                let gaps = Train::<Cell>::even_gaps(turns, rounds);
+                let gaps = Train::<Cell>::even_gaps((*step).into(), count);
                 let (number, first) = (number.wrapping_add(place), first.delayed(self.delay));
-                let train = Train { first, slot, gaps, count: rounds, item: burst.item };
+                let train = Train { first, slot, gaps, count, item: train.item };
                 streams[entry.output].push(number, number.wrapping_add(slots), &train);
             }
-            if u32::from(burst.item.position) + rounds == u32::from(burst.item.length) {
+            if u32::from(train.item.position) + count == u32::from(train.item.length) {
                 entry.at_frame_start = true;
                 self.end_frame(departure, sojourn, vc, Kind::Data);
             }
         }
         if let Ways::Together(output) = ways {
             let first = begin.plus(slot).delayed(self.delay);
-            streams[output].push_rounds(rounds, number.wrapping_add(1), first, slot, bursts);
+            streams[output].push_rounds(bursts[0].train.count, number, first, slot, bursts);
         }
     }
 
-    /// Sends the cells of `bursts`, which were accepted, in turn, behind the one that leaves at `free` and has this number.
+    /// Sends the cells of `bursts`, which were accepted, in turn, behind the one that leaves at `free`. The first of them has that `number`.
     #[inline(never)]
     fn interleave(
         &self,
-        rounds: u32,
-        bursts: &[Train<Cell>],
+        cells: u32,
+        bursts: &[Burst<Cell>],
         mut free: Instant,
         mut number: u64,
         streams: &mut Streams,
     ) {
         let slot = self.service.fifo.slot();
-        for round in 0..rounds as u16 {
-            for Train { item, .. } in bursts {
-                let entry = &self.entries[item.vc as usize];
-                (free, number) = (free.plus(slot), number.wrapping_add(1));
-                let cell = Cell { vc: entry.next_vc, position: item.position + round, ..*item };
-                streams[entry.output].push_one(number, free.delayed(self.delay), slot, cell);
-            }
+        for (burst, behind) in in_turn(bursts, cells) {
+            let mut cell = burst.train.item;
+            let entry = &self.entries[cell.vc as usize];
+            cell.advance(behind);
+            cell.vc = entry.next_vc;
+            free = free.plus(slot);
+            streams[entry.output].push_one(number, free.delayed(self.delay), slot, cell);
+            number = number.wrapping_add(1);
         }
     }
 
     /// Where `bursts` go on.
-    fn ways(&self, bursts: &[Train<Cell>]) -> Ways {
-        let output = |burst: &Train<Cell>| self.entries[burst.item.vc as usize].output;
+    fn ways(&self, bursts: &[Burst<Cell>]) -> Ways {
+        let output = |burst: &Burst<Cell>| self.entries[burst.train.item.vc as usize].output;
         if let [one, other] = bursts {
             let (one, other) = (output(one), output(other));
             return if one == other { Ways::Together(one) } else { Ways::Apart };
         }
         let is_new =
             |place: usize| bursts[..place].iter().all(|other| output(other) != output(&bursts[place]));
-        let first = output(&bursts[0]);
-        if bursts.iter().all(|burst| output(burst) == first) {
+        let (first, round) = (output(&bursts[0]), bursts.len() as u32);
+        let together = |burst: &Burst<Cell>| output(burst) == first && burst.step == round;
+        if bursts.iter().all(together) {
             Ways::Together(first)
         } else if bursts.len() <= 16 && (1..bursts.len()).all(is_new) {
             Ways::Apart

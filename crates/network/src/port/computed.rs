@@ -16,6 +16,7 @@ use celltrain_engine::{
     merge::Many,
     stream::Train,
     time::{Span, SpanSum},
+    weave::Burst,
 };
 
 use super::{
@@ -51,7 +52,7 @@ struct Aside {
     /// [`Computed::runs_until`].
     delays: VecDeque<(Time, Time)>,
     /// Room for trains that are interleaved.
-    bursts: Vec<Train<Cell>>,
+    bursts: Vec<Burst<Cell>>,
 }
 
 /// Per-VC occupancy, and the units in the buffer in the order of their departures.
@@ -89,12 +90,12 @@ impl<F: Fifo> Computed<F> {
     }
 
     /// Lends room for trains that are interleaved.
-    fn lend_bursts(&mut self) -> Vec<Train<Cell>> {
+    fn lend_bursts(&mut self) -> Vec<Burst<Cell>> {
         self.aside.as_mut().map_or_else(Vec::new, |aside| std::mem::take(&mut aside.bursts))
     }
 
     /// Takes it back.
-    fn give_back_bursts(&mut self, bursts: Vec<Train<Cell>>) {
+    fn give_back_bursts(&mut self, bursts: Vec<Burst<Cell>>) {
         if bursts.capacity() > 0 {
             self.aside.get_or_insert_default().bursts = bursts;
         }
@@ -301,10 +302,10 @@ impl<F: Fifo> PortCore<Computed<F>> {
         streams: &mut Streams,
     ) -> u64 {
         let mut bursts = self.service.lend_bursts();
-        let rounds = if OBSERVED == NOTHING { alone.rounds(until, &mut bursts) } else { None };
-        let units = if let Some(rounds) = rounds {
-            self.on_rounds(policy, rounds, &mut bursts, tally, streams);
-            u64::from(rounds) * bursts.len() as u64
+        let cells = if OBSERVED == NOTHING { alone.rounds(until, &mut bursts) } else { None };
+        let units = if let Some(cells) = cells {
+            self.on_rounds(policy, cells, &mut bursts, tally, streams);
+            u64::from(cells)
         } else if let Some(train) = alone.next(until) {
             self.on_train::<OBSERVED, P>(policy, train, tally, streams)
         } else {
@@ -364,9 +365,9 @@ impl<F: Fifo> PortCore<Computed<F>> {
                 1 => self.on_unit::<NOTHING, P>(policy, &mut train, tally, streams),
                 _ => self.on_burst(policy, &mut train, tally, streams),
             }
-            if let Some(rounds) = inputs.rounds(until, streams, &mut bursts) {
-                units += u64::from(rounds) * bursts.len() as u64;
-                self.on_rounds(policy, rounds, &mut bursts, tally, streams);
+            if let Some(cells) = inputs.rounds(until, streams, &mut bursts) {
+                units += u64::from(cells);
+                self.on_rounds(policy, cells, &mut bursts, tally, streams);
             }
         }
         self.service.give_back_bursts(bursts);
