@@ -329,7 +329,7 @@ impl Many {
     }
 
     /// Where the items of several inputs take turns, takes whole rounds of them, at least two: `bursts` becomes one burst an input, or one for
-    /// each train of an input that has a weave. Returns the number of items. To be asked after [`Many::next_or_rounds`] gave a single
+    /// each train of an input that has a weave, in the order of their first items. Returns the number of items. To be asked after [`Many::next_or_rounds`] gave a single
     /// item, or none.
     #[inline(always)]
     pub fn rounds<C: Item>(
@@ -391,6 +391,9 @@ impl Many {
         bursts.clear();
         for place in 0..inputs {
             self.take_burst(rounds, (place, inputs), streams, bursts)?;
+        }
+        if bursts.len() > inputs as usize {
+            bursts.sort_unstable_by_key(|burst| burst.place);
         }
         Some(inputs * rounds)
     }

@@ -168,6 +168,7 @@ fn take_alone(alone: &mut Alone<Parcel>, stop: u64, taking: Taking, items: &mut 
 fn of_rounds(items: u32, bursts: &[Burst<Parcel>]) -> Vec<Arrival> {
     assert_eq!(items, bursts.iter().map(|burst| burst.train.count).sum::<u32>());
     assert!(bursts.len() > 1 && bursts.iter().all(|burst| burst.train.gaps == 0));
+    assert!(bursts.is_sorted_by_key(|burst| burst.place));
     let at = |place| {
         let mut found = bursts.iter().filter_map(|burst| Some((burst.train, burst.item_at(place)?)));
         let (Some((train, number)), None) = (found.next(), found.next()) else {
