@@ -34,7 +34,7 @@ LIMITS = {
 """What is said of flows for which such a column is large: the share of the time that they wait for that."""
 
 OF_ALL = {"limited_by_timeout"}
-"""Limits that are worth a note only if they hold for every TCP flow."""
+"""Limits that a note reports only where they hold up every TCP flow."""
 
 MOST_OF_THE_TIME = 0.5
 """The share of the time from which on a limit is worth a note."""

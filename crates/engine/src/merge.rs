@@ -161,7 +161,7 @@ impl Many {
 
     /// As [`Many::next`]. `ROUNDS`: where a weave is next that has whole rounds before anything else comes, nothing is taken, and `train`
     /// has no items: [`Many::rounds`] takes them.
-    // Inlined by force: a call for every item that stands alone would cost as much as what it does.
+    // Always inlined: a call for each single item would cost as much as the work itself.
     #[inline(always)]
     pub fn next_or_rounds<const TURNS: bool, const ROUNDS: bool, C: Item>(
         &mut self,
