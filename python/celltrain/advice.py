@@ -82,9 +82,10 @@ def advice_on_sweep(found: "Sweep") -> list[str]:
             point for point, rows in points if _limited(column, ((flow, share) for _, flow, share in rows))
         ]
         if limited:
+            whom = "all flows" if column in OF_ALL else "flows"
             lines.append(
                 f"at {len(limited):,} of {found.manifest['points']:,} points, first at "
-                f"{_point(found, limited[0])}, {sentence.format(flows='flows')}"
+                f"{_point(found, limited[0])}, {sentence.format(flows=whom)}"
             )
     return lines
 

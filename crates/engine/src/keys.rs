@@ -25,7 +25,7 @@ impl Compared {
 
 impl Key {
     /// No input's: it never arrives, and wins no ties.
-    const NONE: Self = Self(u128::MAX);
+    pub(crate) const NONE: Self = Self(u128::MAX);
 
     /// The key of whatever arrives first at `time` or later.
     #[inline]

@@ -38,10 +38,17 @@ pub struct Many {
     ties: Compared,
     /// Breaks ties, where it is random.
     generator: Option<Box<Generator>>,
-    /// Whether the item taken last was cut off its train because one of another input comes in between, and rounds may follow.
-    crossing: bool,
-    /// How many rounds are to be taken off the weave that is first, if that is known.
-    woven: u32,
+}
+
+/// What several inputs gave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Taken {
+    /// Nothing: no more arrives in time.
+    Nothing,
+    /// Items of one train.
+    Train,
+    /// Whole rounds of items that take turns, so many in all.
+    Rounds(u32),
 }
 
 impl Merge {
@@ -65,8 +72,6 @@ impl Merge {
             starved: (0..inputs.len() as u32).collect(),
             ties,
             generator,
-            crossing: false,
-            woven: 0,
         })))
     }
 
@@ -148,7 +153,7 @@ impl Many {
 
     /// Takes what arrives next before `until` into `train`, if anything does: as many items as follow one another in one train with
     /// none of another input in between. `TURNS`: whether the places of keys are sought from the far end, see
-    /// [`Many::takes_turns`]; no rounds follow then.
+    /// [`Many::takes_turns`].
     #[inline(always)]
     pub fn next<const TURNS: bool, C: Item>(
         &mut self,
@@ -156,59 +161,73 @@ impl Many {
         streams: &mut [Stream<C>],
         train: &mut Train<C>,
     ) -> bool {
-        self.next_or_rounds::<TURNS, false, C>(until, streams, train)
+        self.take::<TURNS, false, C>(until, streams, train, &mut Vec::new()) == Taken::Train
     }
 
-    /// As [`Many::next`]. `ROUNDS`: where a weave is next that has whole rounds before anything else comes, nothing is taken, and `train`
-    /// has no items: [`Many::rounds`] takes them.
-    // Always inlined: a call for each single item would cost as much as the work itself.
+    /// As [`Many::next`]; where the items of several inputs take turns, whole rounds of them, at least two: `bursts` becomes one burst an
+    /// input, or one for each train of an input that has a weave, in the order of their first items.
     #[inline(always)]
-    pub fn next_or_rounds<const TURNS: bool, const ROUNDS: bool, C: Item>(
+    pub fn next_or_rounds<C: Item>(
         &mut self,
         until: Time,
         streams: &mut [Stream<C>],
         train: &mut Train<C>,
-    ) -> bool {
+        bursts: &mut Vec<Burst<C>>,
+    ) -> Taken {
+        self.take::<false, true, C>(until, streams, train, bursts)
+    }
+
+    /// As [`Many::next_or_rounds`], if `ROUNDS`, and as [`Many::next`].
+    // Always inlined: a call for each single item would cost as much as the work itself.
+    #[inline(always)]
+    fn take<const TURNS: bool, const ROUNDS: bool, C: Item>(
+        &mut self,
+        until: Time,
+        streams: &mut [Stream<C>],
+        train: &mut Train<C>,
+        bursts: &mut Vec<Burst<C>>,
+    ) -> Taken {
         let (mut first, second) = self.keys.first_two();
         if first.arrival().ps() >= until {
-            return false;
+            return Taken::Nothing;
         }
         let mut limit = second.under(self.ties);
         if second.arrival().ps() == first.arrival().ps() {
             (first, limit) = self.break_tie(first, limit);
         }
-        let stream = &mut streams[self.inputs[first.input() as usize]];
-        let Some(head) = stream.first_mut() else { return false };
+        let input = self.inputs[first.input() as usize];
+        let Some(head) = streams[input].first_mut() else { return Taken::Nothing };
         *train = *head;
         if head.count > 1 {
-            if head.woven() > 0 {
-                self.take_woven::<ROUNDS, C>(first, limit.min(Key::start_of(until)), stream, train);
-                return true;
-            }
             let second = head.second();
+            if head.woven() > 0 {
+                return self.take_woven::<ROUNDS, C>(first, limit, until, streams, train, bursts);
+            }
             if first.at(second) >= limit || second.ps() >= until {
+                if ROUNDS
+                    && head.gaps == 0
+                    && let Some(items) = self.take_rounds(until, head.slot, streams, bursts)
+                {
+                    return Taken::Rounds(items);
+                }
                 (train.count, train.gaps) = (1, 0);
-                head.drop_first(second);
-                if !TURNS {
-                    self.crossing = head.makes_rounds();
+                if let Some(head) = streams[input].first_mut() {
+                    head.drop_first(second);
                 }
                 self.keys.replace_first::<TURNS>(first.at(second));
-                return true;
+                return Taken::Train;
             }
             let last = head.last();
             if first.at(last) >= limit || last.ps() >= until {
                 self.part(first, limit.min(Key::start_of(until)), head, train);
-                return true;
+                return Taken::Train;
             }
         }
-        if !TURNS {
-            self.crossing = false;
-        }
-        match stream.remove_first() {
+        match streams[input].remove_first() {
             Some(next) => self.keys.replace_first::<TURNS>(first.at(next)),
             None => self.starve(first),
         }
-        true
+        Taken::Train
     }
 
     /// As [`Many::next`], where each item is a train of its own: when the next one arrives; it becomes `item`.
@@ -263,31 +282,34 @@ impl Many {
         self.keys.replace_first::<false>(input.at(head.first));
     }
 
-    /// As [`Many::next_or_rounds`], where a weave is first, whose items before `limit` come first.
+    /// As [`Many::take`], where a weave is first: its rounds before `limit`, or those that take turns with another input's items, or its
+    /// first item.
     #[inline(never)]
     fn take_woven<const ROUNDS: bool, C: Item>(
         &mut self,
         first: Key,
         limit: Key,
-        stream: &mut Stream<C>,
+        until: Time,
+        streams: &mut [Stream<C>],
         train: &mut Train<C>,
-    ) {
-        // Most often another input's item comes within the first round.
-        if ROUNDS
-            && first.at(train.second()) < limit
-            && let Some(weave) = stream.first_weave()
-        {
-            let rounds = rounds_before(weave, limit.limit_of(first));
-            if rounds > 1 {
-                (self.woven, self.crossing, train.count) = (rounds, true, 0);
-                return;
+        bursts: &mut Vec<Burst<C>>,
+    ) -> Taken {
+        let input = self.inputs[first.input() as usize];
+        if ROUNDS {
+            // Most often another input's item comes within the first round.
+            let items = if first.at(train.second()) < limit {
+                self.unweave(first, limit.min(Key::start_of(until)), streams, bursts)
+            } else {
+                self.take_rounds(until, train.slot, streams, bursts)
+            };
+            if let Some(items) = items {
+                return Taken::Rounds(items);
             }
         }
-        *train = stream.take_woven();
-        self.crossing = ROUNDS;
-        if let Some(next) = stream.next_instant() {
-            self.keys.replace_first::<false>(first.at(next));
-        }
+        *train = streams[input].take_woven();
+        let next = streams[input].next_instant();
+        self.go_on(first, next);
+        Taken::Train
     }
 
     /// Whether the next item's input will come after most others then, so that its place is sooner found from the far end. It says
@@ -308,7 +330,6 @@ impl Many {
     /// The only input's next item arrives at `next`, if it has one.
     #[inline]
     pub(crate) fn replace_only(&mut self, next: Option<Instant>) {
-        self.crossing = false;
         let Some(key) = self.keys.first() else { return };
         match next {
             Some(next) => self.keys.replace_only(key.at(next)),
@@ -328,50 +349,25 @@ impl Many {
         self.starved.push(input.input());
     }
 
-    /// Where the items of several inputs take turns, takes whole rounds of them, at least two: `bursts` becomes one burst an input, or one for
-    /// each train of an input that has a weave, in the order of their first items. Returns the number of items. To be asked after [`Many::next_or_rounds`] gave a single
-    /// item, or none.
-    #[inline(always)]
-    pub fn rounds<C: Item>(
-        &mut self,
-        until: Time,
-        streams: &mut [Stream<C>],
-        bursts: &mut Vec<Burst<C>>,
-    ) -> Option<u32> {
-        if self.crossing { self.rounds_crossing(until, streams, bursts) } else { None }
-    }
-
-    #[inline]
-    fn rounds_crossing<C: Item>(
-        &mut self,
-        until: Time,
-        streams: &mut [Stream<C>],
-        bursts: &mut Vec<Burst<C>>,
-    ) -> Option<u32> {
-        // Most often it is the input whose turn it is next that makes no two rounds.
-        let head = self.head(self.keys.first()?, streams)?;
-        match std::mem::take(&mut self.woven) {
-            0 if head.count > 1 && (head.gaps == 0 || head.woven() > 0) => {
-                self.take_rounds(until, head.slot, streams, bursts)
-            }
-            0 => None,
-            rounds => self.unweave(rounds, streams, bursts),
-        }
-    }
-
-    /// Takes the first `rounds` rounds of the weave that is first.
-    #[inline(never)]
+    /// Takes the rounds of the weave that is first which arrive before `limit`, if there are two. Returns the number of items.
     fn unweave<C: Item>(
         &mut self,
-        rounds: u32,
+        first: Key,
+        limit: Key,
         streams: &mut [Stream<C>],
         bursts: &mut Vec<Burst<C>>,
     ) -> Option<u32> {
+        let weave = streams[self.inputs[first.input() as usize]].first_weave()?;
+        let rounds = rounds_before(weave, limit.limit_of(first));
+        if rounds < 2 {
+            return None;
+        }
         bursts.clear();
         self.take_weave(rounds, (0, 1), streams, bursts)?;
         Some(rounds * bursts.len() as u32)
     }
 
+    /// Takes whole rounds of the inputs that take turns, at least two; `slot` is that of the first. Returns the number of items.
     #[inline(never)]
     fn take_rounds<C: Item>(
         &mut self,
@@ -489,48 +485,42 @@ impl Many {
     #[inline(always)]
     fn count_rounds<C: Item>(
         &self,
-        mut keys: impl Iterator<Item = Key> + Clone,
+        keys: impl Iterator<Item = Key>,
         limit: Key,
         slot: Slot,
         streams: &[Stream<C>],
     ) -> Option<u32> {
         let (mut rounds, mut last, mut turns) = (MAX_ROUNDS, None, 1);
-        for key in keys.clone() {
-            let head = self.head(key, streams)?;
-            if head.slot != slot {
-                return None;
-            }
-            let items = if head.makes_rounds() {
-                head.count
+        // What comes first behind the trains that end with the last round.
+        let mut behind = Key::NONE;
+        for key in keys {
+            let trains = streams[self.inputs[key.input() as usize]].trains();
+            let head = trains.first().filter(|head| head.slot == slot)?;
+            let (items, gone) = if head.makes_rounds() {
+                (head.count, 1)
             } else {
-                let (items, trains) = items_in_turn(streams[self.inputs[key.input() as usize]].trains())?;
+                let (items, trains) = items_in_turn(trains)?;
                 if turns > 1 && trains != turns || trains > MAX_TURNS {
                     return None;
                 }
                 turns = trains;
-                items
+                (items, trains as usize)
             };
-            (rounds, last) = (rounds.min(items), Some(key));
+            if items <= rounds {
+                let next = trains.get(gone).map_or(Key::NONE, |next| key.at(next.first).under(self.ties));
+                behind = if items < rounds { next } else { next.min(behind) };
+                rounds = items;
+            }
+            last = Some(key);
         }
         // The last item of the last round arrives before the limit, and before what comes behind a train that ends then.
         let last = last.filter(|&last| last < limit)?;
-        let end = |rounds: u32| last.at(last.arrival().plus_slots(slot, u64::from(rounds - 1)));
-        let mut end_of_last = end(rounds);
-        if end_of_last >= limit {
+        let end = last.at(last.arrival().plus_slots(slot, u64::from(rounds - 1)));
+        if end >= limit {
             rounds = limit.limit_of(last).since(last.arrival()).slots(slot) as u32;
-            end_of_last = end(rounds);
+        } else if behind <= end.under(self.ties) {
+            rounds -= 1;
         }
-        let ends_late = |key: Key| {
-            let trains = streams[self.inputs[key.input() as usize]].trains();
-            let (items, gone) = match trains.first() {
-                Some(head) if head.woven() == 0 => (head.count, 1),
-                _ => items_in_turn(trains).map_or((0, 0), |(items, trains)| (items, trains as usize)),
-            };
-            let comes_early =
-                |next: &Train<C>| key.at(next.first).under(self.ties) <= end_of_last.under(self.ties);
-            items == rounds && trains.get(gone).is_some_and(comes_early)
-        };
-        rounds -= u32::from(keys.any(ends_late));
         rounds -= rounds % turns;
         (rounds > 1).then_some(rounds)
     }

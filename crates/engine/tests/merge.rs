@@ -2,7 +2,7 @@
 
 use celltrain_engine::{
     Instant, Slot,
-    merge::{Merge, TieBreak},
+    merge::{Merge, Taken, TieBreak},
     quantity::BitRate,
     random::Randomness,
     stream::{Item, Stream, Train},
@@ -71,17 +71,17 @@ fn merged(mut streams: Vec<Stream<Parcel>>, ties: TieBreak, stops: &[u64]) -> Ve
             }
             continue;
         };
-        while many.next::<false, _>(stop, &mut streams, &mut train) {
-            (0..train.count).for_each(|n| take(&train, n, stop));
-            if train.count > 1 {
-                continue;
-            }
-            if let Some(items) = many.rounds(stop, &mut streams, &mut bursts) {
-                let rounds = items / bursts.len() as u32;
-                assert!(rounds > 1 && bursts.len() > 1);
-                assert!(bursts.iter().all(|burst| burst.train.count == rounds));
-                for n in 0..rounds {
-                    bursts.iter().for_each(|burst| take(&burst.train, n, stop));
+        loop {
+            match many.next_or_rounds(stop, &mut streams, &mut train, &mut bursts) {
+                Taken::Nothing => break,
+                Taken::Train => (0..train.count).for_each(|n| take(&train, n, stop)),
+                Taken::Rounds(items) => {
+                    let rounds = items / bursts.len() as u32;
+                    assert!(rounds > 1 && bursts.len() > 1);
+                    assert!(bursts.iter().all(|burst| burst.train.count == rounds));
+                    for n in 0..rounds {
+                        bursts.iter().for_each(|burst| take(&burst.train, n, stop));
+                    }
                 }
             }
         }
@@ -195,16 +195,13 @@ fn whole_rounds_are_taken_at_once() {
     merge.refill(&streams);
     let mut many = merge.lend().expect("there are several");
     let (mut train, mut bursts) = (Train::default(), Vec::new());
-    let counts = [2, 1].map(|_| {
-        many.next::<false, _>(1000, &mut streams, &mut train);
-        (train.item.stream, train.count)
-    });
-    assert_eq!(counts, [(0, 2), (1, 1)]);
-    let rounds = many.rounds(1000, &mut streams, &mut bursts);
-    assert_eq!(rounds, Some(8));
+    let taken = many.next_or_rounds(1000, &mut streams, &mut train, &mut bursts);
+    assert_eq!((taken, train.item.stream, train.count), (Taken::Train, 0, 2));
+    let taken = many.next_or_rounds(1000, &mut streams, &mut train, &mut bursts);
+    assert_eq!(taken, Taken::Rounds(8));
     let first =
         |burst: &Burst<Parcel>| (burst.train.first.ps(), burst.train.item.stream, burst.train.item.place);
-    assert_eq!(bursts.iter().map(first).collect::<Vec<_>>(), [(20, 0, 2), (24, 1, 1)]);
+    assert_eq!(bursts.iter().map(first).collect::<Vec<_>>(), [(14, 1, 0), (20, 0, 2)]);
 }
 
 #[test]

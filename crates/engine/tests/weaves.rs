@@ -3,7 +3,7 @@
 use celltrain_engine::{
     Instant, Slot,
     alone::Alone,
-    merge::{Many, Merge, TieBreak},
+    merge::{Many, Merge, Taken, TieBreak},
     stream::{Item, Stream, Train},
     weave::Burst,
 };
@@ -140,7 +140,7 @@ enum Taking {
 }
 
 fn of_train(train: &Train<Parcel>) -> impl Iterator<Item = Arrival> + '_ {
-    assert!(train.count == 0 || train.woven() == 0, "a weave is taken apart");
+    assert!(train.woven() == 0, "a weave is taken apart");
     (0..train.count).map(|place| (train.arrival(place), train.item.flow, train.item.place + place))
 }
 
@@ -188,16 +188,17 @@ fn take_many(
     items: &mut Vec<Arrival>,
 ) {
     let (mut train, mut bursts) = (Train::default(), Vec::new());
-    while match taking {
-        Taking::Rounds => many.next_or_rounds::<false, true, _>(stop, streams, &mut train),
-        Taking::FromTheFarEnd => many.next::<true, _>(stop, streams, &mut train),
-        Taking::Trains | Taking::Simply => many.next::<false, _>(stop, streams, &mut train),
-    } {
-        items.extend(of_train(&train));
-        if taking == Taking::Rounds {
-            let rounds = many.rounds(stop, streams, &mut bursts);
-            assert!(train.count > 0 || rounds.is_some(), "nothing was taken");
-            items.extend(rounds.into_iter().flat_map(|rounds| of_rounds(rounds, &bursts)));
+    let is_train = |taken| if taken { Taken::Train } else { Taken::Nothing };
+    loop {
+        let taken = match taking {
+            Taking::Rounds => many.next_or_rounds(stop, streams, &mut train, &mut bursts),
+            Taking::FromTheFarEnd => is_train(many.next::<true, _>(stop, streams, &mut train)),
+            Taking::Trains | Taking::Simply => is_train(many.next::<false, _>(stop, streams, &mut train)),
+        };
+        match taken {
+            Taken::Nothing => return,
+            Taken::Train => items.extend(of_train(&train)),
+            Taken::Rounds(rounds) => items.extend(of_rounds(rounds, &bursts)),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Trains at a FIFO of cells: a burst whose first cell is accepted, and whose rest will be, goes on as one.
 
+use std::ops::Range;
+
 use celltrain_atm::{
     Cell,
     buffer::BufferPolicy,
@@ -34,10 +36,10 @@ enum Ways {
     Mixed,
 }
 
-/// The first `cells` cells of `bursts` in turn, each by its burst and its number in it.
-fn in_turn(bursts: &[Burst<Cell>], cells: u32) -> impl Iterator<Item = (&Burst<Cell>, u32)> {
+/// The cells of `bursts` at `places` in turn, each by its burst and its number in it.
+fn in_turn(bursts: &[Burst<Cell>], places: Range<u32>) -> impl Iterator<Item = (&Burst<Cell>, u32)> {
     let at = |place: u32| bursts.iter().find_map(|burst| Some((burst, burst.item_at(place)?)));
-    (0..cells).map(move |place| at(place).expect("each place is a burst's"))
+    places.map(move |place| at(place).expect("each place is a burst's"))
 }
 
 impl<F: Fifo> PortCore<Computed<F>> {
@@ -156,8 +158,9 @@ impl<F: Fifo> PortCore<Computed<F>> {
         }
     }
 
-    /// Interleaved trains arrive, of so many cells. Where each continues a frame and the policy accepts the rest of all, they are accepted
-    /// together. Otherwise the policy decides on the first round, and the others may be accepted together after it.
+    /// Interleaved trains arrive, of so many cells. Where each continues a frame, or only the first begins one, and the policy accepts the
+    /// rest of all, they are accepted together. Otherwise the policy decides on the first cells of each, and the others may be accepted
+    /// together after them.
     #[inline(never)]
     pub(super) fn on_rounds<P: BufferPolicy>(
         &mut self,
@@ -171,71 +174,104 @@ impl<F: Fifo> PortCore<Computed<F>> {
         let whole = Instant::default().plus(train.slot)
             <= Instant::default().plus_slots(fifo.slot(), u64::from(*step))
             && fifo.has_room(train.first, u64::from(cells));
-        let round = bursts.len() as u32;
-        let even = bursts.iter().all(|burst| burst.step == round);
-        if whole && self.continue_at_once(policy, bursts) {
-            if !even {
-                // Frames end in the order of their last cells.
-                bursts.sort_unstable_by_key(Burst::last_place);
-            }
-            return self.accept_rounds(cells, bursts, tally, streams);
+        if whole && self.others_continue(policy, bursts) {
+            return if self.begin_at_once(policy, &bursts[0].train, tally, streams) {
+                self.accept_rounds(cells, bursts, tally, streams);
+            } else {
+                self.on_turns(policy, 1..cells, bursts, tally, streams);
+            };
         }
-        if !even {
-            return self.on_turns(policy, cells, bursts, tally, streams);
+        // Where the trains of a weave take turns with those of another input, these have several items in a round.
+        let round = bursts.iter().map(|burst| burst.step).max().unwrap_or(cells);
+        let all = self.ask_first_round(policy, round, bursts, tally, streams);
+        if round == cells {
+            return;
         }
-        if self.ask_first_round(policy, bursts, tally, streams) && whole {
-            return self.accept_rounds(cells - round, bursts, tally, streams);
+        if all && whole {
+            self.accept_rounds(cells - round, bursts, tally, streams);
+        } else {
+            self.on_turns(policy, 0..cells - round, bursts, tally, streams);
         }
-        self.on_turns(policy, cells - round, bursts, tally, streams);
     }
 
-    /// The cells of `bursts`, so many, arrive one by one.
+    /// The cells of `bursts` at `places` arrive one by one.
     fn on_turns<P: BufferPolicy>(
         &mut self,
         policy: &mut P,
-        cells: u32,
+        places: Range<u32>,
         bursts: &[Burst<Cell>],
         tally: &mut Tally,
         streams: &mut Streams,
     ) {
-        for (burst, number) in in_turn(bursts, cells) {
+        for (burst, number) in in_turn(bursts, places) {
             let (at, mut item) = (burst.train.arrival(number), burst.train.item);
             item.advance(number);
             self.on_unit::<NOTHING, P>(policy, &mut Train::single(at, item), tally, streams);
         }
     }
 
-    /// Whether each of `bursts` continues a frame of which the policy accepts the rest, and the first cell of each finds the link busy:
-    /// then all do, if a round comes at least as fast as it leaves.
-    fn continue_at_once<P: BufferPolicy>(&self, policy: &P, bursts: &[Burst<Cell>]) -> bool {
+    /// Whether the first cell of each of `bursts` finds the link busy, and each but the first continues a frame of which the policy accepts
+    /// the rest. Then all cells do, if a round comes at least as fast as it leaves.
+    fn others_continue<P: BufferPolicy>(&self, policy: &P, bursts: &[Burst<Cell>]) -> bool {
         let (free, slot) = (self.service.fifo.last_departure(), self.service.fifo.slot());
         bursts.iter().all(|Burst { train: Train { first, item, .. }, place, .. }| {
             free.plus_slots(slot, u64::from(*place)) >= *first
                 && item.ecn == Ecn::NotCapable
                 && item.kind == Kind::Data
-                && !self.entries[item.vc as usize].at_frame_start
-                && policy.accepts_rest(item)
+                && (*place == 0 || self.continues(policy, item))
         })
     }
 
-    /// Asks about the first cell of each of `bursts`, and takes it off; whether the rest of all is accepted as long as there is room.
+    /// Whether `cell` continues a frame of which the policy accepts the rest.
+    #[inline]
+    fn continues<P: BufferPolicy>(&self, policy: &P, cell: &Cell) -> bool {
+        !self.entries[cell.vc as usize].at_frame_start && policy.accepts_rest(cell)
+    }
+
+    /// The first cell of `train` arrives at a busy link: whether it and the rest are accepted. Otherwise it has been handled.
+    fn begin_at_once<P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        train: &Train<Cell>,
+        tally: &mut Tally,
+        streams: &mut Streams,
+    ) -> bool {
+        if self.continues(policy, &train.item) {
+            return true;
+        }
+        let mut cell = Train::single(train.first, train.item);
+        let accepted = self.admit::<false, P>(policy, train.first, &mut cell.item);
+        let rest = accepted && cell.item.ecn == train.item.ecn && policy.accepts_rest(&cell.item);
+        if accepted && !rest {
+            self.accept(&mut cell, tally, streams);
+        }
+        rest
+    }
+
+    /// Asks about each cell of the first round of `bursts`, so many, and takes it off; whether the rest of all is accepted as long as there is
+    /// room.
     fn ask_first_round<P: BufferPolicy>(
         &mut self,
         policy: &mut P,
+        cells: u32,
         bursts: &mut [Burst<Cell>],
         tally: &mut Tally,
         streams: &mut Streams,
     ) -> bool {
         let mut all = true;
-        for Burst { train, .. } in bursts {
-            let mut cell = Train::single(train.first, train.item);
-            if self.admit::<false, P>(policy, train.first, &mut cell.item) {
-                all &= cell.item.ecn == train.item.ecn && policy.accepts_rest(&cell.item);
+        for (burst, number) in in_turn(bursts, 0..cells) {
+            let mut cell = Train::single(burst.train.arrival(number), burst.train.item);
+            cell.item.advance(number);
+            let ecn = cell.item.ecn;
+            if self.admit::<false, P>(policy, cell.first, &mut cell.item) {
+                all &= cell.item.ecn == ecn && policy.accepts_rest(&cell.item);
                 self.accept(&mut cell, tally, streams);
             } else {
                 all = false;
             }
-            train.drop_first(train.first.plus(train.slot));
+        }
+        for Burst { train, step, .. } in bursts {
+            train.advance(cells / *step);
         }
         all
     }
@@ -252,6 +288,10 @@ impl<F: Fifo> PortCore<Computed<F>> {
         let fifo = self.service.fifo.of_cells();
         let (slot, begin, number) = (fifo.slot(), fifo.last_departure(), fifo.last_number().wrapping_add(1));
         fifo.extend(cells.into());
+        if bursts.iter().any(|burst| burst.step != bursts[0].step) {
+            // Frames end in the order of their last cells.
+            bursts.sort_unstable_by_key(Burst::last_place);
+        }
         let ways = self.ways(bursts);
         if matches!(ways, Ways::Mixed) {
             self.interleave(cells, bursts, begin, number, streams);
@@ -295,7 +335,7 @@ impl<F: Fifo> PortCore<Computed<F>> {
         streams: &mut Streams,
     ) {
         let slot = self.service.fifo.slot();
-        for (burst, behind) in in_turn(bursts, cells) {
+        for (burst, behind) in in_turn(bursts, 0..cells) {
             let mut cell = burst.train.item;
             let entry = &self.entries[cell.vc as usize];
             cell.advance(behind);

@@ -13,7 +13,7 @@ use celltrain_atm::{
 use celltrain_engine::{
     Instant, Time,
     alone::Alone,
-    merge::Many,
+    merge::{Many, Taken},
     stream::Train,
     time::{Span, SpanSum},
     weave::Burst,
@@ -358,16 +358,14 @@ impl<F: Fifo> PortCore<Computed<F>> {
             return units;
         }
         let mut bursts = self.service.lend_bursts();
-        while inputs.next_or_rounds::<false, true, _>(until, streams, &mut train) {
-            units += u64::from(train.count);
-            match train.count {
-                0 => {}
-                1 => self.on_unit::<NOTHING, P>(policy, &mut train, tally, streams),
-                _ => self.on_burst(policy, &mut train, tally, streams),
-            }
-            if let Some(cells) = inputs.rounds(until, streams, &mut bursts) {
-                units += u64::from(cells);
-                self.on_rounds(policy, cells, &mut bursts, tally, streams);
+        loop {
+            match inputs.next_or_rounds(until, streams, &mut train, &mut bursts) {
+                Taken::Nothing => break,
+                Taken::Train => units += self.on_train::<NOTHING, P>(policy, &mut train, tally, streams),
+                Taken::Rounds(cells) => {
+                    units += u64::from(cells);
+                    self.on_rounds(policy, cells, &mut bursts, tally, streams);
+                }
             }
         }
         self.service.give_back_bursts(bursts);
