@@ -158,9 +158,8 @@ impl<F: Fifo> PortCore<Computed<F>> {
         }
     }
 
-    /// Interleaved trains arrive, of so many cells. Where each continues a frame, or only the first begins one, and the policy accepts the
-    /// rest of all, they are accepted together. Otherwise the policy decides on the first cells of each, and the others may be accepted
-    /// together after them.
+    /// Interleaved trains arrive, of so many cells. They are accepted together where the policy accepts the first cell of each and the rest.
+    /// Otherwise it decides on them one by one.
     #[inline(never)]
     pub(super) fn on_rounds<P: BufferPolicy>(
         &mut self,
@@ -170,27 +169,76 @@ impl<F: Fifo> PortCore<Computed<F>> {
         tally: &mut Tally,
         streams: &mut Streams,
     ) {
-        let (fifo, Burst { train, step, .. }) = (self.service.fifo.of_cells(), &bursts[0]);
-        let whole = Instant::default().plus(train.slot)
-            <= Instant::default().plus_slots(fifo.slot(), u64::from(*step))
-            && fifo.has_room(train.first, u64::from(cells));
-        if whole && self.others_continue(policy, bursts) {
-            return if self.begin_at_once(policy, &bursts[0].train, tally, streams) {
-                self.accept_rounds(cells, bursts, tally, streams);
-            } else {
-                self.on_turns(policy, 1..cells, bursts, tally, streams);
-            };
-        }
-        // Where the trains of a weave take turns with those of another input, these have several items in a round.
-        let round = bursts.iter().map(|burst| burst.step).max().unwrap_or(cells);
-        let all = self.ask_first_round(policy, round, bursts, tally, streams);
-        if round == cells {
-            return;
-        }
-        if all && whole {
-            self.accept_rounds(cells - round, bursts, tally, streams);
+        let asked = if self.wait_in_turn(cells, bursts) {
+            match self.admit_round(policy, bursts, tally, streams) {
+                Ok(()) => return self.accept_rounds(cells, bursts, tally, streams),
+                Err(asked) => asked,
+            }
         } else {
-            self.on_turns(policy, 0..cells - round, bursts, tally, streams);
+            0
+        };
+        self.on_turns(policy, asked..cells, bursts, tally, streams);
+    }
+
+    /// Whether all cells of `bursts`, so many, would find room and leave in the order in which they come, back to back: a round comes at
+    /// least as fast as it leaves, and none of its cells but the first finds the link idle.
+    #[inline(always)]
+    fn wait_in_turn(&mut self, cells: u32, bursts: &[Burst<Cell>]) -> bool {
+        let fifo = self.service.fifo.of_cells();
+        let Burst { train: Train { first, slot: distance, .. }, step, .. } = bursts[0];
+        let (slot, begin) = (fifo.slot(), fifo.last_departure().max(first));
+        Instant::default().plus(distance) <= Instant::default().plus_slots(slot, u64::from(step))
+            && fifo.has_room(first, u64::from(cells))
+            && bursts.iter().all(|Burst { train: Train { first, item, .. }, place, .. }| {
+                begin.plus_slots(slot, u64::from(*place)) >= *first && item.kind == Kind::Data
+            })
+    }
+
+    /// The first cells of `bursts` arrive, which [wait in turn](Self::wait_in_turn). Asks the policy about those that begin a frame, each as if
+    /// those before it had been queued. `Ok` if it accepts them and the rest of all; otherwise so many cells have been handled.
+    fn admit_round<P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        bursts: &[Burst<Cell>],
+        tally: &mut Tally,
+        streams: &mut Streams,
+    ) -> Result<(), u32> {
+        let fifo = self.service.fifo.of_cells();
+        fifo.rest_until(bursts[0].train.first);
+        let (slot, begin, number) = (fifo.slot(), fifo.last_departure(), fifo.last_number());
+        for &Burst { train: Train { first, mut item, .. }, place, .. } in bursts {
+            let ecn = item.ecn;
+            if !self.entries[item.vc as usize].at_frame_start && policy.accepts_rest(&item) {
+                continue;
+            }
+            if bursts.iter().any(|other| other.last_place() < place) {
+                // A frame ends before this one begins.
+                self.accept_asked(place, bursts, tally, streams);
+                return Err(place);
+            }
+            let (free, last) = (begin.plus_slots(slot, place.into()), number.wrapping_add(place.into()));
+            self.service.fifo.of_cells().reach(free, last);
+            let accepted = self.admit::<false, P>(policy, first, &mut item);
+            self.service.fifo.of_cells().reach(begin, number);
+            if !(accepted && item.ecn == ecn && policy.accepts_rest(&item)) {
+                self.accept_asked(place, bursts, tally, streams);
+                if accepted {
+                    self.accept(&mut Train::single(first, item), tally, streams);
+                }
+                return Err(place + 1);
+            }
+        }
+        Ok(())
+    }
+
+    /// Accepts the first `cells` cells of `bursts`, about which the policy need not be asked any more.
+    #[inline(never)]
+    fn accept_asked(&mut self, cells: u32, bursts: &[Burst<Cell>], tally: &mut Tally, streams: &mut Streams) {
+        for (burst, number) in in_turn(bursts, 0..cells) {
+            let mut cell = Train::single(burst.train.arrival(number), burst.train.item);
+            cell.item.advance(number);
+            self.entries[cell.item.vc as usize].at_frame_start = cell.item.is_last();
+            self.accept(&mut cell, tally, streams);
         }
     }
 
@@ -208,72 +256,6 @@ impl<F: Fifo> PortCore<Computed<F>> {
             item.advance(number);
             self.on_unit::<NOTHING, P>(policy, &mut Train::single(at, item), tally, streams);
         }
-    }
-
-    /// Whether the first cell of each of `bursts` finds the link busy, and each but the first continues a frame of which the policy accepts
-    /// the rest. Then all cells do, if a round comes at least as fast as it leaves.
-    fn others_continue<P: BufferPolicy>(&self, policy: &P, bursts: &[Burst<Cell>]) -> bool {
-        let (free, slot) = (self.service.fifo.last_departure(), self.service.fifo.slot());
-        bursts.iter().all(|Burst { train: Train { first, item, .. }, place, .. }| {
-            free.plus_slots(slot, u64::from(*place)) >= *first
-                && item.ecn == Ecn::NotCapable
-                && item.kind == Kind::Data
-                && (*place == 0 || self.continues(policy, item))
-        })
-    }
-
-    /// Whether `cell` continues a frame of which the policy accepts the rest.
-    #[inline]
-    fn continues<P: BufferPolicy>(&self, policy: &P, cell: &Cell) -> bool {
-        !self.entries[cell.vc as usize].at_frame_start && policy.accepts_rest(cell)
-    }
-
-    /// The first cell of `train` arrives at a busy link: whether it and the rest are accepted. Otherwise it has been handled.
-    fn begin_at_once<P: BufferPolicy>(
-        &mut self,
-        policy: &mut P,
-        train: &Train<Cell>,
-        tally: &mut Tally,
-        streams: &mut Streams,
-    ) -> bool {
-        if self.continues(policy, &train.item) {
-            return true;
-        }
-        let mut cell = Train::single(train.first, train.item);
-        let accepted = self.admit::<false, P>(policy, train.first, &mut cell.item);
-        let rest = accepted && cell.item.ecn == train.item.ecn && policy.accepts_rest(&cell.item);
-        if accepted && !rest {
-            self.accept(&mut cell, tally, streams);
-        }
-        rest
-    }
-
-    /// Asks about each cell of the first round of `bursts`, so many, and takes it off; whether the rest of all is accepted as long as there is
-    /// room.
-    fn ask_first_round<P: BufferPolicy>(
-        &mut self,
-        policy: &mut P,
-        cells: u32,
-        bursts: &mut [Burst<Cell>],
-        tally: &mut Tally,
-        streams: &mut Streams,
-    ) -> bool {
-        let mut all = true;
-        for (burst, number) in in_turn(bursts, 0..cells) {
-            let mut cell = Train::single(burst.train.arrival(number), burst.train.item);
-            cell.item.advance(number);
-            let ecn = cell.item.ecn;
-            if self.admit::<false, P>(policy, cell.first, &mut cell.item) {
-                all &= cell.item.ecn == ecn && policy.accepts_rest(&cell.item);
-                self.accept(&mut cell, tally, streams);
-            } else {
-                all = false;
-            }
-        }
-        for Burst { train, step, .. } in bursts {
-            train.advance(cells / *step);
-        }
-        all
     }
 
     /// Accepts all cells of `bursts`, so many, which arrive while the link is busy and are interleaved on it as they arrive. The items of

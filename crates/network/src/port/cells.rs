@@ -61,6 +61,14 @@ impl CellFifo {
         (self.last_departure, self.last_number) = (departure, number);
     }
 
+    /// Nothing comes before `first`: if the link is idle by then, what comes then leaves as from a link that has just become free.
+    #[inline]
+    pub(super) fn rest_until(&mut self, first: Instant) {
+        if self.last_departure < first {
+            self.reach(first, self.last_number.wrapping_add(APART - 1));
+        }
+    }
+
     /// Cells come behind the last one that all find the link idle, the last of them `slots` times a `slot` later. They are on no grid of
     /// this link's slots.
     #[inline]
