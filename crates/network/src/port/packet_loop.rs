@@ -1,7 +1,8 @@
-//! Packets at a port whose departures are computed: a loop of their own, as each of them is a frame and a train.
+//! Packets at a port whose departures are computed: loops of their own, as each of them is a frame and a train.
 //!
-//! Most find room, and a policy that lets them pass; of those little is done that is not done for all that are alike. Others, and those
-//! that an observer has to look at, are units as cells are ([`PortCore::on_unit`]).
+//! Most find room, and a policy that lets them pass; of those little is done that is not done for all that are alike: one loop says when
+//! they leave, and another sends them on. Others, and those that an observer has to look at, are units as cells are
+//! ([`PortCore::on_unit`]).
 
 use celltrain_atm::{Cell, buffer::BufferPolicy, cell::Kind};
 use celltrain_engine::{Instant, Time, stream::Train, time::Span};
@@ -98,7 +99,8 @@ impl PortCore<Computed<PacketFifo>> {
     }
 
     /// Accepts packets of the usual length one after another, as long as they are sure to find room and the policy lets them pass; returns how
-    /// many. They arrive when they do at the other end of the link then. `LATE`: whether they leave after the network stops, perhaps.
+    /// many. Their times become those of their arrival at the other end of the link. `LATE`: whether they leave after the network stops,
+    /// perhaps.
     // Nothing is called here for most of them, so that what changes with each stays in registers.
     #[inline(never)]
     fn time_packets<const LATE: bool, P: BufferPolicy>(

@@ -75,7 +75,7 @@ pub(super) enum Sojourn {
 /// The state of a FIFO of packets.
 ///
 /// Most packets have the length of the one before them, so that the buffer holds few runs of equal ones, whose departures follow from
-/// the last one. They are counted out of the buffer only when it matters, which is when it might be full, or fuller than ever before.
+/// the last one. How long one of them is here says how full the buffer is; they are counted out of it only when that does not.
 #[derive(Debug, Clone)]
 pub(super) struct PacketFifo {
     /// The time of an octet. Multiples of it are exact to 2^-44 ps an octet, so that departures do not drift.

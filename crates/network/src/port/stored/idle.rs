@@ -83,7 +83,7 @@ impl PortCore<Stored> {
     pub(super) fn comes_alone(&self, train: &Train<Cell>) -> bool {
         train.count > 1
             && train.slot >= self.service.line.slot()
-            && train.last().ps() < self.service.rates.next()
+            && (!self.service.changes_rate() || train.last().ps() < self.service.rates.next())
             && self.service.store.waiting() == 0
             && !self.service.books.any()
             && self.control.is_none()
@@ -112,7 +112,9 @@ impl PortCore<Stored> {
     fn send_train(&mut self, first: &Unit, train: &Train<Cell>, count: u32, streams: &mut Streams) {
         let (slot, Cell { vc, clp, .. }) = (self.service.line.slot(), first.cell);
         let mut sent = *train;
-        sent.truncate(count + 1);
+        if count + 1 < train.count {
+            sent.truncate(count + 1);
+        }
         let last = first.behind(train, count);
         let (first_number, last_number) = self.service.pass(&last, &sent);
         let sojourn = Span::of_slots(slot, 1);
