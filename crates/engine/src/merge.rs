@@ -230,33 +230,40 @@ impl Many {
         Taken::Train
     }
 
-    /// As [`Many::next`], where each item is a train of its own: when the next one arrives; it becomes `item`.
-    ///
-    /// # Panics
-    /// If a train has more than one item.
-    #[inline(always)]
-    pub fn next_single<C: Item>(
+    /// Takes whole trains, in the order in which their first items arrive, which is before `until`, as many as there are or as there is room
+    /// for. Returns them.
+    pub fn take_trains<'a, C: Item>(
         &mut self,
         until: Time,
         streams: &mut [Stream<C>],
-        item: &mut C,
-    ) -> Option<Instant> {
-        let (mut first, second) = self.keys.first_two();
-        if first.arrival().ps() >= until {
-            return None;
+        room: &'a mut [Train<C>],
+    ) -> &'a mut [Train<C>] {
+        let mut taken = 0;
+        while taken < room.len() {
+            let (mut first, second) = self.keys.first_two();
+            if first.arrival().ps() >= until {
+                break;
+            }
+            let mut limit = second.under(self.ties).min(Key::start_of(until));
+            if second.arrival().ps() == first.arrival().ps() {
+                // What ties is drawn again for each train.
+                (first, _) = self.break_tie(first, second.under(self.ties));
+                limit = limit.min(first.under(self.ties));
+            }
+            let stream = &mut streams[self.inputs[first.input() as usize]];
+            let mut count = 0;
+            for (train, place) in stream.trains().iter().zip(&mut room[taken..]) {
+                if count > 0 && first.at(train.first).under(self.ties) >= limit {
+                    break;
+                }
+                *place = *train;
+                count += 1;
+            }
+            taken += count;
+            let next = stream.remove(count);
+            self.go_on(first, next);
         }
-        if second.arrival().ps() == first.arrival().ps() {
-            (first, _) = self.break_tie(first, second.under(self.ties));
-        }
-        let stream = &mut streams[self.inputs[first.input() as usize]];
-        let head = stream.first()?;
-        assert!(head.count == 1, "not a train of its own: {head:?}");
-        *item = head.item;
-        match stream.remove_first() {
-            Some(next) => self.keys.replace_first::<false>(first.at(next)),
-            None => self.starve(first),
-        }
-        Some(first.arrival())
+        &mut room[..taken]
     }
 
     /// The first item and the limit of its train, where the next input is due in the same picosecond: an item that ties with one of

@@ -349,17 +349,17 @@ impl<C: Item> Stream<C> {
         self.trains.push(*train);
     }
 
-    /// Appends an item that arrives at `first` to a stream of items that are all on no grid, and joins no train. Returns its place.
+    /// Appends a train of a single item to a stream of such trains, which are on no grid and do not join.
     #[inline(always)]
-    pub fn push_single(&mut self, first: Instant, item: &C) -> &mut C {
-        assert!(first.ps() >= self.horizon, "an item arrives before the horizon of its stream");
+    pub fn push_single(&mut self, train: &Train<C>) {
+        assert!(train.count == 1, "a train of single items has several");
+        assert!(train.first.ps() >= self.horizon, "an item arrives before the horizon of its stream");
         self.pushed += 1;
         if self.trains.len() == self.trains.capacity() {
-            return self.push_into_more(&Train::single(first, *item));
+            // A copy, so that what is pushed need not be in memory otherwise.
+            return self.push_into_more(&{ *train });
         }
-        let place = self.trains.len();
-        self.trains.push(Train::single(first, *item));
-        &mut self.trains[place].item
+        self.trains.push(*train);
     }
 
     /// From now on items that take turns travel as a weave.
@@ -413,14 +413,12 @@ impl<C: Item> Stream<C> {
         }
     }
 
-    /// Appends a train where there is no room, and returns the place of its first item.
+    /// Appends a train where there is no room.
     #[cold]
     #[inline(never)]
-    fn push_into_more(&mut self, train: &Train<C>) -> &mut C {
+    fn push_into_more(&mut self, train: &Train<C>) {
         self.make_room(1);
-        let place = self.trains.len();
         self.trains.push(*train);
-        &mut self.trains[place].item
     }
 
     /// Makes room for so many trains, or more: the room of those that were taken, if they are half of all, or twice as much as before, and

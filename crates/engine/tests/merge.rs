@@ -133,6 +133,31 @@ fn merged_in_turn(all: &Vec<Stream<Parcel>>, ties: TieBreak, stops: &[u64], both
     items
 }
 
+/// As [`merged`], of trains of a single item each, so many of which are taken at once.
+fn merged_at_once(
+    mut streams: Vec<Stream<Parcel>>,
+    ties: TieBreak,
+    stops: &[u64],
+    room: usize,
+) -> Vec<Arrival> {
+    let mut merge = Merge::new(&(0..streams.len()).collect::<Vec<_>>(), ties);
+    let (mut items, mut room) = (Vec::new(), vec![Train::default(); room]);
+    for &stop in stops {
+        merge.refill(&streams);
+        let Some(mut many) = merge.lend() else { continue };
+        loop {
+            let trains = many.take_trains(stop, &mut streams, &mut room);
+            if trains.is_empty() {
+                break;
+            }
+            items.extend(trains.iter().map(|train| (train.first, train.item.stream, train.item.place)));
+            assert!(items.last().is_some_and(|(first, ..)| first.ps() < stop));
+        }
+        merge.take_back(many);
+    }
+    items
+}
+
 fn trains() -> impl Strategy<Value = (Vec<Vec<(u64, u32)>>, Vec<Slot>)> {
     let stream = prop::collection::vec((0u64..60, 1u32..9), 0..12);
     // Slots of all sizes, whole picoseconds or not, or one for all, so that items take turns.
@@ -184,6 +209,26 @@ proptest! {
         let mut sorted = at_once;
         sorted.sort_unstable();
         prop_assert_eq!(sorted, expected);
+    }
+}
+
+proptest! {
+    #[test]
+    fn trains_are_taken_at_once_as_one_by_one(
+        trains in prop::collection::vec(prop::collection::vec((0u64..9, 1u32..2), 0..30), 2..9),
+        mut stops in prop::collection::vec(0u64..60, 0..9),
+        room in 1usize..40,
+        random in any::<bool>(),
+    ) {
+        stops.sort_unstable();
+        stops.push(u64::MAX);
+        let ties = || match random {
+            true => TieBreak::Random(Randomness { seed: 1, replication: 0 }.named("ties")),
+            false => TieBreak::InputId,
+        };
+        let (streams, _) = streams(&trains, &vec![Slot::of_ps(1); trains.len()]);
+        let one_by_one = merged(streams.clone(), ties(), &[u64::MAX]);
+        prop_assert_eq!(merged_at_once(streams, ties(), &stops, room), one_by_one);
     }
 }
 

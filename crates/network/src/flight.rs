@@ -8,7 +8,10 @@
 //! flight is a defect of the simulator and stops the run.
 
 use celltrain_atm::{Cell, abr::RmCell};
-use celltrain_engine::{Time, stream};
+use celltrain_engine::{
+    Time,
+    stream::{self, Train},
+};
 use celltrain_tcp::Segment;
 
 /// A segment in flight, and which endpoint of the receiving host it is for.
@@ -185,6 +188,8 @@ pub(crate) struct InFlight {
     pub(crate) rm: Vec<PayloadQueue<RmCell>>,
     /// When frames without contents went to the network interface, by VC: those of bare cells whose delays are measured or watched.
     pub(crate) sent: Vec<SentTimes>,
+    /// Room for packets of several inputs, in the order of their arrival, during a visit: nothing is in flight there.
+    pub(crate) merged: Vec<Train<Cell>>,
 }
 
 /// What the processes of a network share.

@@ -228,8 +228,11 @@ fn take_apart(
     let streams = apart(streams, &ends.streams, number, Stream::split_off_sender);
     let packets = apart(&mut contents.packets, &ends.packets, number, PayloadQueue::split_off_sender);
     let sent = apart(&mut contents.sent, &ends.sent, number, SentTimes::split_off_sender);
-    let flights =
-        packets.into_iter().zip(sent).map(|(packets, sent)| InFlight { packets, sent, rm: Vec::new() });
+    let flights = packets.into_iter().zip(sent).map(|(packets, sent)| InFlight {
+        packets,
+        sent,
+        ..InFlight::default()
+    });
     let part = |(streams, flight)| Part {
         processes: Vec::new(),
         streams: Streams::new(streams, flight),

@@ -145,6 +145,12 @@ impl Victims {
     pub fn space(&self) -> &Space {
         &self.0
     }
+
+    /// Whose frame to push out for the cell at hand.
+    #[inline(never)]
+    fn victim<S: PortState>(&self, cell: &Cell, port: &View<'_, PushOut, S>) -> Option<u32> {
+        self.0.limits.most_over(port, cell.vc).or_else(|| Space::own_frame(cell, port))
+    }
 }
 
 impl FrameRule for Victims {
@@ -169,12 +175,9 @@ impl FrameRule for Victims {
         self.0.admits(cell, port)
     }
 
-    #[inline]
+    #[inline(always)]
     fn push_out<S: PortState>(&mut self, cell: &Cell, port: &View<'_, PushOut, S>) -> Option<u32> {
-        if !self.0.calls_for_push_out(cell, port) {
-            return None;
-        }
-        self.0.limits.most_over(port, cell.vc).or_else(|| Space::own_frame(cell, port))
+        if self.0.calls_for_push_out(cell, port) { self.victim(cell, port) } else { None }
     }
 
     fn on_push_out(&mut self, removed: Removed) {

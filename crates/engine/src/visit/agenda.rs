@@ -231,11 +231,11 @@ mod tests {
             assert!(until > self.clock, "time goes on");
             let (mut events, mut item) = (0, Train::default());
             if std::mem::take(&mut self.begins) {
-                streams[self.output[0]].push_single(Instant::start_of(MICROSECOND), &0);
+                streams[self.output[0]].push_single(&Train::single(Instant::start_of(MICROSECOND), 0));
                 events += 1;
             }
             while streams[self.input[0]].take_before(until, &mut item) {
-                streams[self.output[0]].push_single(item.first.delayed(MICROSECOND), &0);
+                streams[self.output[0]].push_single(&Train::single(item.first.delayed(MICROSECOND), 0));
                 events += 1;
             }
             streams[self.output[0]].advance_horizon(until + MICROSECOND);

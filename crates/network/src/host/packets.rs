@@ -140,7 +140,7 @@ impl Next for Stream<Cell> {
     fn take(&mut self, at: Instant, framing: Framing, item: Cell, count: u32) {
         match framing {
             Framing::Cells => self.push_apart(0, &Train { count, ..Train::single(at, item) }),
-            Framing::Packets => _ = self.push_single(at, &item),
+            Framing::Packets => self.push_single(&Train::single(at, item)),
         }
     }
 }

@@ -85,7 +85,7 @@ impl<F: Fifo> Computed<F> {
 
     /// The delay of a frame is to be counted when it has left.
     #[inline(never)]
-    fn keep_delay(&mut self, departure: Time, sojourn: Time) {
+    pub(super) fn keep_delay(&mut self, departure: Time, sojourn: Time) {
         self.aside.get_or_insert_default().delays.push_back((departure, sojourn));
     }
 

@@ -7,7 +7,6 @@ use super::queues::Unit;
 pub(super) struct VcOccupancy {
     vcs: Vec<OfVc>,
     by_clp: [u64; 2],
-    total: u64,
     active: u64,
     /// If somebody looks at those VCs.
     busy: Option<Box<BusyVcs>>,
@@ -65,7 +64,7 @@ struct OfVc {
 impl VcOccupancy {
     /// Of an empty buffer that `vcs` VCs cross.
     pub(super) fn new(vcs: usize) -> Self {
-        Self { vcs: vec![OfVc::default(); vcs], by_clp: [0; 2], total: 0, active: 0, busy: None }
+        Self { vcs: vec![OfVc::default(); vcs], by_clp: [0; 2], active: 0, busy: None }
     }
 
     /// The same with a list of the VCs that have something there, if `lists`.
@@ -85,7 +84,6 @@ impl VcOccupancy {
         }
         *held += size;
         self.by_clp[usize::from(clp)] += size;
-        self.total += size;
         *held
     }
 
@@ -93,8 +91,7 @@ impl VcOccupancy {
     #[inline]
     pub(super) fn leave(&mut self, vc: u32, clp: bool, size: u32) {
         let (of_vc, size) = (&mut self.vcs[vc as usize], u64::from(size));
-        let [by_clp, total] = [&mut self.by_clp[usize::from(clp)], &mut self.total];
-        for sum in [&mut of_vc.held, by_clp, total] {
+        for sum in [&mut of_vc.held, &mut self.by_clp[usize::from(clp)]] {
             *sum = sum.checked_sub(size).expect("what leaves the buffer has entered it");
         }
         of_vc.left += 1;
@@ -115,7 +112,7 @@ impl VcOccupancy {
     /// What is in the buffer.
     #[inline]
     pub(super) fn total(&self) -> u64 {
-        self.total
+        self.by_clp[0] + self.by_clp[1]
     }
 
     /// What `vc` has in the buffer.

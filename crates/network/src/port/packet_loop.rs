@@ -1,27 +1,30 @@
-//! Packets at a port whose departures are computed: a loop of their own, as each of them is a frame and a train.
+//! Packets at a port whose departures are computed: loops of their own, as each of them is a frame and a train.
 //!
-//! Most find room, and a policy that lets them pass; of those little is done that is not done for all that are alike. Others, and those
-//! that an observer has to look at, are units as cells are ([`PortCore::on_unit`]).
+//! Most find room, and a policy that lets them pass; of those little is done that is not done for all that are alike: one loop says when
+//! they leave, and another sends them on. Others, and those that an observer has to look at, are units as cells are
+//! ([`PortCore::on_unit`]).
 
 use celltrain_atm::{Cell, buffer::BufferPolicy, cell::Kind};
-use celltrain_engine::{Instant, Time, alone::Alone, merge::Many, stream::Train, time::Span};
+use celltrain_engine::{Instant, Time, stream::Train, time::Span};
 
 use super::{
+    PortStats,
     computed::{Computed, NOTHING},
-    core::PortCore,
+    core::{PortCore, end_word},
     fifo::Fifo,
     packets::{PacketFifo, Sojourn},
     tally::Tally,
 };
 use crate::flight::Streams;
 
+/// So many packets of several inputs are merged before they are handled: they stay in the cache until then.
+const AT_ONCE: usize = 128;
+
 /// What is counted during one visit.
 struct Counts {
     /// Packets of the usual length that found the link idle, and were on it for as long as that takes.
     straight: u64,
-    /// What others of them have spent in the port.
-    waited: Span,
-    /// What those have that are treated as other units.
+    /// What others have spent in the port that are treated as other units.
     tally: Tally,
 }
 
@@ -37,146 +40,129 @@ impl PortCore<Computed<PacketFifo>> {
             return self.serve(policy, until, streams);
         }
         let tally = Tally::new(self.service.longest, self.service.fifo.slot(), None);
-        let mut counts = Counts { straight: 0, waited: Span::default(), tally };
-        let units = if let Some(mut alone) = self.merge.lend_alone(streams) {
-            let units = self.run_packets_alone(policy, until, &mut alone, &mut counts, streams);
+        let mut counts = Counts { straight: 0, tally };
+        let mut handled = 0;
+        if let Some(mut alone) = self.merge.lend_alone(streams) {
+            let packets = alone.rest();
+            let due = packets.partition_point(|packet| packet.first.ps() < until);
+            self.run_packets(policy, &mut packets[..due], &mut counts, streams);
+            alone.pass(due);
             self.merge.give_back(alone, streams);
-            units
+            handled = due;
         } else if let Some(mut many) = self.merge.lend() {
-            let units = self.run_packets(policy, until, &mut many, &mut counts, streams);
-            self.merge.take_back(many);
-            units
-        } else {
-            0
-        };
-        self.count_straight(&mut counts);
-        self.stats.sojourns.add(counts.waited);
-        self.settle(policy, counts.tally, Instant::start_of(until));
-        units
-    }
-
-    /// As [`PortCore::serve_packets`], where only one input has any. The VC is looked up once for a row of its packets.
-    #[inline(never)]
-    fn run_packets_alone<P: BufferPolicy>(
-        &mut self,
-        policy: &mut P,
-        until: Time,
-        alone: &mut Alone<Cell>,
-        counts: &mut Counts,
-        streams: &mut Streams,
-    ) -> u64 {
-        let packets = &*alone.rest();
-        let mut rest = packets;
-        while let Some(&Train { first, item: Cell { vc, .. }, .. }) = rest.first()
-            && first.ps() < until
-        {
-            let entry = &self.entries[vc as usize];
-            let (next_vc, output) = (entry.next_vc, &mut streams[entry.output]);
-            let (mut accepted, mut other) = ([0; 2], None);
-            while let [packet, behind @ ..] = rest {
-                let Train { first, count, ref item, .. } = *packet;
-                if first.ps() >= until || item.vc != vc {
+            let mut room = std::mem::take(&mut streams.contents.merged);
+            room.resize(AT_ONCE, Train::default());
+            loop {
+                let packets = many.take_trains(until, streams, &mut room);
+                if packets.is_empty() {
                     break;
                 }
-                assert!(count == 1, "a packet is a train of its own: {item:?}");
-                let Some(departure) = self.pass_packet(policy, first, item, counts) else {
-                    other = Some(*packet);
-                    break;
-                };
-                rest = behind;
-                accepted[usize::from(item.clp)] += 1;
-                output.push_single(departure.delayed(self.delay), item).vc = next_vc;
+                self.run_packets(policy, packets, &mut counts, streams);
+                handled += packets.len();
             }
-            let entry = &mut self.entries[vc as usize];
-            entry.accepted = [0, 1].map(|clp| entry.accepted[clp] + accepted[clp]);
-            if let Some(other) = other {
-                rest = &rest[1..];
-                self.on_other(policy, other, counts, streams);
-            }
+            streams.contents.merged = room;
+            self.merge.take_back(many);
         }
-        let taken = packets.len() - rest.len();
-        alone.pass(taken);
-        taken as u64
+        self.count_straight(&mut counts);
+        self.settle(policy, counts.tally, Instant::start_of(until));
+        handled as u64
     }
 
-    /// As [`PortCore::serve_packets`], of several inputs.
-    #[inline(never)]
+    /// Handles `packets`, which are in the order of their arrival.
     fn run_packets<P: BufferPolicy>(
         &mut self,
         policy: &mut P,
-        until: Time,
-        inputs: &mut Many,
-        counts: &mut Counts,
-        streams: &mut Streams,
-    ) -> u64 {
-        let (mut units, mut packet) = (0, Cell::default());
-        while let Some(at) = inputs.next_single(until, streams, &mut packet) {
-            units += 1;
-            let Some(departure) = self.pass_packet(policy, at, &packet, counts) else {
-                self.on_other(policy, Train::single(at, packet), counts, streams);
-                continue;
-            };
-            let entry = &mut self.entries[packet.vc as usize];
-            entry.accepted[usize::from(packet.clp)] += 1;
-            streams[entry.output].push_single(departure.delayed(self.delay), &packet).vc = entry.next_vc;
-        }
-        units
-    }
-
-    /// Accepts a packet that arrives at `at`, and returns when it leaves, if it finds room and the policy lets it pass.
-    #[inline(always)]
-    fn pass_packet<P: BufferPolicy>(
-        &mut self,
-        policy: &mut P,
-        at: Instant,
-        packet: &Cell,
-        counts: &mut Counts,
-    ) -> Option<Instant> {
-        if packet.octets != self.service.fifo.usual() {
-            self.change_length(at, packet.octets, counts);
-        }
-        let fifo = &mut self.service.fifo;
-        let occupancy = || {
-            fifo.advance(at);
-            fifo.occupancy(at)
-        };
-        if packet.kind != Kind::Data || !policy.passes(packet, occupancy) {
-            return None;
-        }
-        let (departure, sojourn) = fifo.accept_usual(at)?;
-        if departure.ps() >= self.service.runs_until {
-            self.count_late(departure, departure.since(at));
-        } else if let Sojourn::Of(sojourn) = sojourn {
-            match counts.waited.checked_plus(sojourn) {
-                Some(waited) => counts.waited = waited,
-                None => self.stats.sojourns.add(std::mem::replace(&mut counts.waited, sojourn)),
-            }
-            self.stats.delays.add(sojourn.ps());
-        } else {
-            counts.straight += 1;
-        }
-        self.note_end(at, packet.vc);
-        Some(departure)
-    }
-
-    /// A packet arrives that the policy may refuse, or that finds no room.
-    #[inline(never)]
-    fn on_other<P: BufferPolicy>(
-        &mut self,
-        policy: &mut P,
-        mut packet: Train<Cell>,
+        mut packets: &mut [Train<Cell>],
         counts: &mut Counts,
         streams: &mut Streams,
     ) {
-        self.on_unit::<NOTHING, P>(policy, &mut packet, &mut counts.tally, streams);
+        loop {
+            let mut passed = self.time_packets::<false, P>(policy, packets, counts);
+            if passed < packets.len() {
+                // What comes behind one that leaves late leaves late.
+                passed += self.time_packets::<true, P>(policy, &mut packets[passed..], counts);
+            }
+            self.send_packets(&mut packets[..passed], streams);
+            packets = &mut packets[passed..];
+            let Some(packet) = packets.first_mut() else { return };
+            let (at, item, fifo) = (packet.first, &packet.item, &mut self.service.fifo);
+            if item.octets != fifo.usual().octets() {
+                self.change_length(at, item.octets, counts);
+                continue;
+            }
+            let lets_pass = item.kind == Kind::Data && policy.passes(item, || fifo.occupancy_at(at));
+            if !lets_pass || !fifo.make_sure(at) {
+                self.on_unit::<NOTHING, P>(policy, packet, &mut counts.tally, streams);
+                packets = &mut packets[1..];
+            }
+        }
     }
 
-    /// A packet leaves at `departure`, perhaps after the network stops.
+    /// Accepts packets of the usual length one after another, as long as they are sure to find room and the policy lets them pass; returns how
+    /// many. Their times become those of their arrival at the other end of the link. `LATE`: whether they leave after the network stops,
+    /// perhaps.
+    // Nothing is called here for most of them, so that what changes with each stays in registers.
     #[inline(never)]
-    fn count_late(&mut self, departure: Instant, sojourn: Span) {
-        self.stats.sojourns.add(sojourn);
-        if !self.keep_delay(departure, sojourn) {
-            self.stats.delays.add(sojourn.ps());
+    fn time_packets<const LATE: bool, P: BufferPolicy>(
+        &mut self,
+        policy: &P,
+        packets: &mut [Train<Cell>],
+        counts: &mut Counts,
+    ) -> usize {
+        let (mut usual, mut fingerprint) = (self.service.fifo.usual(), self.fingerprint);
+        let (mut passed, mut accepted, mut straight, mut waited) = (0, 0, 0, Span::default());
+        for packet in packets {
+            let (at, item) = (packet.first, &packet.item);
+            if item.octets != usual.octets() || item.kind != Kind::Data {
+                break;
+            }
+            if !policy.passes(item, || self.service.fifo.occupancy_with(&mut usual, &mut accepted, at)) {
+                break;
+            }
+            let Some((next, sojourn)) = usual.accept(at) else { break };
+            let departure = next.departure();
+            if (departure.ps() >= self.service.runs_until) != LATE {
+                break;
+            }
+            usual = next;
+            if LATE {
+                self.service.count_late(&mut self.stats, departure, departure.since(at));
+            } else if let Sojourn::Of(sojourn) = sojourn {
+                waited = waited.checked_plus(sojourn).unwrap_or_else(|| {
+                    self.stats.sojourns.add(waited);
+                    sojourn
+                });
+                self.stats.delays.add(sojourn.ps());
+            } else {
+                straight += 1;
+            }
+            fingerprint.mix(end_word(at, item.vc));
+            packet.first = departure.delayed(self.delay);
+            (passed, accepted) = (passed + 1, accepted + 1);
+        }
+        counts.straight += straight;
+        self.stats.sojourns.add(waited);
+        self.service.fifo.go_on(&usual, accepted);
+        self.fingerprint = fingerprint;
+        passed
+    }
+
+    /// Sends packets on that were accepted.
+    #[inline(never)]
+    fn send_packets(&mut self, packets: &mut [Train<Cell>], streams: &mut Streams) {
+        let Some(&Train { item: Cell { mut vc, .. }, .. }) = packets.first() else { return };
+        let mut entry = &mut self.entries[vc as usize];
+        let mut output = &mut streams[entry.output];
+        for packet in packets {
+            let item = &mut packet.item;
+            if item.vc != vc {
+                vc = item.vc;
+                entry = &mut self.entries[vc as usize];
+                output = &mut streams[entry.output];
+            }
+            entry.accepted[usize::from(item.clp)] += 1;
+            item.vc = entry.next_vc;
+            output.push_single(packet);
         }
     }
 
@@ -194,6 +180,19 @@ impl PortCore<Computed<PacketFifo>> {
             let duration = self.service.fifo.usual_duration();
             self.stats.sojourns.add_run(duration, duration, packets);
             self.stats.delays.add_times(duration.ps(), packets);
+        }
+    }
+}
+
+impl Computed<PacketFifo> {
+    /// A packet leaves at `departure`, after the network stops, perhaps.
+    #[inline(never)]
+    fn count_late(&mut self, stats: &mut PortStats, departure: Instant, sojourn: Span) {
+        stats.sojourns.add(sojourn);
+        if departure.ceil() > self.runs_until {
+            self.keep_delay(departure.ceil(), sojourn.ps());
+        } else {
+            stats.delays.add(sojourn.ps());
         }
     }
 }

@@ -75,7 +75,7 @@ pub(super) enum Sojourn {
 /// The state of a FIFO of packets.
 ///
 /// Most packets have the length of the one before them, so that the buffer holds few runs of equal ones, whose departures follow from
-/// the last one. They are counted out of the buffer only when it matters, which is when it might be full, or fuller than ever before.
+/// the last one. How long one of them is here says how full the buffer is; they are counted out of it only when that does not.
 #[derive(Debug, Clone)]
 pub(super) struct PacketFifo {
     /// The time of an octet. Multiples of it are exact to 2^-44 ps an octet, so that departures do not drift.
@@ -91,6 +91,8 @@ pub(super) struct PacketFifo {
     last: Run,
     /// So many packets in that run are sure to be less than what the buffer holds at the most, and has held.
     sure: u64,
+    /// So many fit.
+    fits: u64,
     /// The runs in front of that.
     runs: VecDeque<Run>,
     /// What those take of the buffer.
@@ -114,6 +116,64 @@ struct Followed {
     held: u64,
 }
 
+/// What packets of the usual length change in a [`PacketFifo`], and what that depends on.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Usual {
+    /// Their octets.
+    octets: u32,
+    /// How long each is on the link.
+    duration: Slot,
+    /// When the last one leaves.
+    departure: Instant,
+    /// No more of them than these are in the buffer.
+    sure: u64,
+    /// How long the last of so many is there, if no others are in front.
+    longest: Span,
+    /// When the last of so many leaves, if others are in front, and none of them has left.
+    full: Instant,
+    /// To how many `sure` may grow, if the buffer is as full as never before: as many as fit, if none of other lengths are in front.
+    fits: u64,
+}
+
+impl Usual {
+    #[inline(always)]
+    pub(super) fn octets(&self) -> u32 {
+        self.octets
+    }
+
+    /// When the last of them leaves.
+    #[inline(always)]
+    pub(super) fn departure(&self) -> Instant {
+        self.departure
+    }
+
+    /// The same with a packet that arrives at `at`, if it is sure to find room; and how long that is here.
+    #[inline(always)]
+    pub(super) fn accept(mut self, at: Instant) -> Option<(Self, Sojourn)> {
+        if self.departure <= at {
+            self.departure = at.plus(self.duration);
+            return (self.sure > 0).then_some((self, Sojourn::OnLink));
+        }
+        self.departure = self.departure.plus(self.duration);
+        let sojourn = self.departure.since(at);
+        if sojourn > self.longest && self.departure > self.full && !self.grow() {
+            return None;
+        }
+        Some((self, Sojourn::Of(sojourn)))
+    }
+
+    /// One more is in the buffer than ever before, if it fits.
+    #[inline(always)]
+    fn grow(&mut self) -> bool {
+        let grows = self.sure < self.fits;
+        if grows {
+            self.sure += 1;
+            self.longest = self.longest.plus(Span::of_slots(self.duration, 1), 1);
+        }
+        grows
+    }
+}
+
 impl PacketFifo {
     pub(super) fn new(octet: Slot, overhead: u64, limit: Capacity) -> Self {
         let last = Run { duration: Slot::ZERO, size: 0, count: 0, departure: Instant::default() };
@@ -125,6 +185,7 @@ impl PacketFifo {
             octets: u32::MAX,
             last,
             sure: 0,
+            fits: 0,
             runs: VecDeque::new(),
             ahead: 0,
             most: 0,
@@ -133,12 +194,6 @@ impl PacketFifo {
             number: 0,
             levels: None,
         }
-    }
-
-    /// Octets of the packet before, the usual length.
-    #[inline(always)]
-    pub(super) fn usual(&self) -> u32 {
-        self.octets
     }
 
     /// How long a packet of the usual length is on the link.
@@ -161,40 +216,31 @@ impl PacketFifo {
         self.note_sure();
     }
 
-    /// Counts how many packets of the usual length are sure to fit.
+    /// Counts how many packets of the usual length are sure to fit, and do.
     fn note_sure(&mut self) {
-        let sure = self.most.min(self.capacity()).saturating_sub(self.ahead);
-        self.sure = if self.levels.is_some() { 0 } else { sure / u64::from(self.last.size).max(1) };
+        let count = |room: u64| room.saturating_sub(self.ahead) / u64::from(self.last.size).max(1);
+        let (sure, fits) = (count(self.most.min(self.capacity())), count(self.capacity()));
+        (self.sure, self.fits) = if self.levels.is_some() { (0, 0) } else { (sure, fits) };
     }
 
-    /// Accepts a packet of the usual length, which arrives at `at`, and returns when it leaves and how long it is here, if it is sure to
-    /// find room, and nobody follows how long the buffer holds how much.
+    /// What packets of the usual length change, to be kept at hand while they come: [`PacketFifo::go_on`] ends that.
     #[inline(always)]
-    pub(super) fn accept_usual(&mut self, at: Instant) -> Option<(Instant, Sojourn)> {
-        if self.is_idle(at) {
-            if self.sure == 0 && !self.make_sure(at) {
-                return None;
-            }
-            self.drop_all();
-            self.last.departure = at.plus(self.last.duration);
-            self.last.count = 1;
-            self.accepted += 1;
-            return Some((self.last.departure, Sojourn::OnLink));
-        }
-        if self.last.count >= self.sure {
-            if self.levels.is_some() {
-                return None;
-            }
-            // That, or fewer where others are in front.
-            self.last.count = self.last.count.min(self.last.left(at));
-            if self.last.count >= self.sure && !self.make_sure(at) {
-                return None;
-            }
-        }
-        self.last.departure = self.last.departure.plus(self.last.duration);
-        self.last.count += 1;
-        self.accepted += 1;
-        Some((self.last.departure, Sojourn::Of(self.last.departure.since(at))))
+    pub(super) fn usual(&self) -> Usual {
+        let Self { octets, sure, last: Run { duration, departure, .. }, .. } = *self;
+        let (full, fits) = match self.runs.back() {
+            Some(run) => (run.departure.plus_slots(duration, sure), 0),
+            None => (Instant::default(), self.fits),
+        };
+        Usual { octets, duration, departure, sure, longest: Span::of_slots(duration, sure), full, fits }
+    }
+
+    /// `accepted` packets of the usual length have come.
+    #[inline(always)]
+    pub(super) fn go_on(&mut self, usual: &Usual, accepted: u64) {
+        (self.last.departure, self.sure) = (usual.departure, usual.sure);
+        self.most = self.most.max(self.ahead + self.sure * u64::from(self.last.size));
+        self.last.count += accepted;
+        self.accepted += accepted;
     }
 
     /// Whether all packets have left by `now`.
@@ -203,15 +249,17 @@ impl PacketFifo {
         self.last.departure <= now
     }
 
-    /// Whether a packet of the usual length finds room at `now`, where it takes a look at the runs in front, or the buffer is as full as
-    /// never before; `last` is up to date, apart from those.
+    /// Whether a packet of the usual length finds room at `now` that was not sure to: it is sure to then. It looks at the runs in front, or at
+    /// a buffer that is as full as never before; not at one that is followed.
     #[inline(never)]
-    fn make_sure(&mut self, now: Instant) -> bool {
-        if self.levels.is_some() {
+    pub(super) fn make_sure(&mut self, now: Instant) -> bool {
+        if self.levels.is_some() || self.usual().accept(now).is_some() {
             return false;
         }
         if self.is_idle(now) || !self.runs.is_empty() {
             self.advance(now);
+        } else {
+            self.last.count = self.last.left(now);
         }
         let needed = self.occupancy(now).saturating_add(self.last.size.into());
         let fits = needed <= self.capacity();
@@ -220,6 +268,22 @@ impl PacketFifo {
             self.note_sure();
         }
         fits
+    }
+
+    /// What is in the buffer at `now`, up to which time goes on.
+    #[inline]
+    pub(super) fn occupancy_at(&mut self, now: Instant) -> u64 {
+        self.advance(now);
+        self.occupancy(now)
+    }
+
+    /// As [`PacketFifo::occupancy_at`], while what packets of the usual length change is at hand; `accepted` is how many have come.
+    #[inline]
+    pub(super) fn occupancy_with(&mut self, usual: &mut Usual, accepted: &mut u64, now: Instant) -> u64 {
+        self.go_on(usual, std::mem::take(accepted));
+        let occupancy = self.occupancy_at(now);
+        *usual = self.usual();
+        occupancy
     }
 
     /// All packets have left.
@@ -361,6 +425,9 @@ impl Fifo for PacketFifo {
         let occupancy = self.occupancy(at);
         assert!(occupancy <= self.capacity(), "the policy accepted a packet into a full buffer");
         self.most = self.most.max(occupancy);
+        if self.last.count > self.sure {
+            self.note_sure();
+        }
         // Packets are on no grid.
         self.number = self.number.wrapping_add(APART);
     }
@@ -429,6 +496,15 @@ mod tests {
         Cell { octets, ..Cell::default() }
     }
 
+    /// Accepts a packet of the usual length, if it finds room; returns when it leaves, and how long it is here.
+    fn accept_usual(fifo: &mut PacketFifo, at: Instant) -> Option<(Instant, Sojourn)> {
+        let accepted = fifo.usual().accept(at);
+        let accepted = accepted.or_else(|| fifo.make_sure(at).then(|| fifo.usual().accept(at))?);
+        let (usual, sojourn) = accepted?;
+        fifo.go_on(&usual, 1);
+        Some((usual.departure(), sojourn))
+    }
+
     /// What is in the buffer is what has been accepted and has not left, whatever time passes in between. `few` lengths follow each other;
     /// `usual`: packets of the usual length are accepted as such, without a count of what has left.
     fn holds(limit: Capacity, overhead: u64, few: usize, usual: bool) {
@@ -463,10 +539,10 @@ mod tests {
             };
             assert_eq!((fifo.size(&packet(octets as u32)), fifo.capacity()), (size as u32, capacity));
             let is_full = occupancy + size > capacity;
-            if usual && fifo.usual() != octets as u32 {
+            if usual && fifo.usual().octets() != octets as u32 {
                 fifo.change_length(now, octets as u32);
             }
-            let accepted_usual = if usual { fifo.accept_usual(now) } else { None };
+            let accepted_usual = if usual { accept_usual(&mut fifo, now) } else { None };
             assert_eq!(accepted_usual.is_some(), usual && !is_full, "{limit:?}, step {step}");
             if accepted_usual.is_none() {
                 assert_eq!(fifo.occupancy(now), occupancy, "{limit:?}, step {step}");
@@ -521,10 +597,10 @@ mod tests {
             for pause in [0, 3000, 1_000_000, 0, 9_000_000, 70_000, 1_300_000, 9_000_000] {
                 now = now.delayed(pause);
                 if attempts {
-                    if fifo.usual() != 1500 {
+                    if fifo.usual().octets() != 1500 {
                         fifo.change_length(now, 1500);
                     }
-                    assert!(fifo.accept_usual(now).is_none());
+                    assert!(accept_usual(&mut fifo, now).is_none());
                 }
                 fifo.advance(now);
                 fifo.accept(now, &packet(1500));

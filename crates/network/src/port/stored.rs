@@ -166,9 +166,10 @@ impl Stored {
             self.books.note_entered(unit, self.in_buffer());
         }
         let of_vc = self.occupancy.enter(vc, unit.cell.clp, unit.size);
-        let fits = self.occupancy.total() <= self.capacity && of_vc <= self.vc_capacity;
+        let total = self.occupancy.total();
+        let fits = total <= self.capacity && of_vc <= self.vc_capacity;
         assert!(fits, "the policy accepted a unit into a full buffer");
-        self.most = self.most.max(self.occupancy.total());
+        self.most = self.most.max(total);
     }
 
     /// A unit that was taken out of its queue and is not sent leaves the buffer at `now`.

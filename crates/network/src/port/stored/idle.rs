@@ -47,75 +47,88 @@ impl Stored {
         assert!(!self.take_next(now), "nothing waits");
     }
 
-    /// The last cell of `train`, `unit`, is in transmission; each of the cells before it, of which the first had been sent, has left when
-    /// the next one came. Returns the numbers of the second departure and of the last.
-    fn pass(&mut self, unit: Unit, train: &Train<Cell>) -> (u64, u64) {
-        let (count, slot) = (train.count - 1, self.line.slot());
+    /// The cells of `train` were accepted; the last of them, `unit`, is in transmission, and each before it has left when the next one came.
+    /// Returns the numbers of the first departure and of the last.
+    fn pass(&mut self, unit: &Unit, train: &Train<Cell>) -> (u64, u64) {
+        let (behind, slot) = (train.count - 1, self.line.slot());
         self.store.pass(&unit.cell);
-        let told = if self.forgets() { count.max(1) } else { 1 };
-        for place in told..=count {
-            self.idle(train.arrival(place - 1).plus(slot));
-            self.tell_passed(&unit, train.arrival(place));
+        if self.scheduler.is_some() {
+            self.tell_train_passed(unit, train);
         }
+        let first = self.number.wrapping_add(if train.first == self.free { 1 } else { APART });
+        let last = first.wrapping_add(train.slots_to(behind));
         // Cells that come more slowly than they leave are on no grid of this link's slots.
-        let on_grid = train.slot == slot;
-        let (first, last) = if on_grid { (train.slots_to(1), train.slots_to(count)) } else { (APART, APART) };
-        let (first, last) = (self.number.wrapping_add(first), self.number.wrapping_add(last));
-        self.number = if on_grid { last } else { last.wrapping_add(APART) };
-        self.cells += u64::from(count);
-        (self.unit, self.sends) = (unit, true);
-        self.free = unit.at.plus(slot);
+        self.number = if train.slot == slot { last } else { last.wrapping_add(APART) };
+        self.cells += u64::from(train.count);
+        (self.unit, self.sends, self.free) = (*unit, true, unit.at.plus(slot));
         (first, last)
+    }
+
+    /// Tells the scheduler of the cells of `train`, which are like `unit`; if it remembers nothing once nothing waits, of the first and the last.
+    fn tell_train_passed(&mut self, unit: &Unit, train: &Train<Cell>) {
+        self.tell_passed(unit, train.first);
+        let (last, slot) = (train.count - 1, self.line.slot());
+        let told = if self.forgets() { last.max(1) } else { 1 };
+        for place in told..=last {
+            self.idle(train.arrival(place - 1).plus(slot));
+            self.tell_passed(unit, train.arrival(place));
+        }
     }
 }
 
 impl PortCore<Stored> {
-    /// Whether the cells of `train` behind its first, which is in transmission, find the link free one after another, and nothing
-    /// waiting, at one rate. Rate control, policers and the books of the buffer look at each cell by itself.
+    /// Whether the cells of `train`, whose first finds the link free, find it free one after another, and nothing waiting, at one rate.
+    /// Rate control, policers and the books of the buffer look at each cell by itself.
     #[inline]
     pub(super) fn comes_alone(&self, train: &Train<Cell>) -> bool {
         train.count > 1
             && train.slot >= self.service.line.slot()
-            && train.last().ps() < self.service.rates.next()
+            && (!self.service.changes_rate() || train.last().ps() < self.service.rates.next())
             && self.service.store.waiting() == 0
             && !self.service.books.any()
             && self.control.is_none()
             && self.policers.is_empty()
     }
 
-    /// Sends the cells of `train` behind its first as they come, see [`PortCore::comes_alone`], up to one that is not accepted as the
-    /// first was. Returns how many were handled.
-    pub(super) fn pass_rest<P: BufferPolicy>(
+    /// Sends the cells of `train` as they come, see [`PortCore::comes_alone`], of which the first, `first`, was accepted, up to one that is not
+    /// accepted as that was. Returns how many were handled behind the first.
+    #[inline(never)]
+    pub(super) fn pass_train<P: BufferPolicy>(
         &mut self,
         policy: &mut P,
+        first: &Unit,
         train: &Train<Cell>,
         streams: &mut Streams,
     ) -> u32 {
-        let unit = self.service.unit;
-        let Passed { count, other } = self.pass_cells(policy, &unit, self.service.line.slot(), train);
-        self.send_rest(unit.behind(train, count), train, count, streams);
+        self.service.note_entered(first);
+        let Passed { count, other } = self.pass_cells(policy, first, self.service.line.slot(), train);
+        self.send_train(first, train, count, streams);
         let Some((next, accepted)) = other else { return count };
-        self.end_rest(next, accepted, streams);
+        self.end_train(next, accepted, streams);
         count + 1
     }
 
-    /// Sends `count` cells of `train` behind its first, which has been sent, as they come; `last` is then in transmission.
-    fn send_rest(&mut self, last: Unit, train: &Train<Cell>, count: u32, streams: &mut Streams) {
-        let slot = self.service.line.slot();
-        let mut rest = *train;
-        rest.truncate(count + 1);
-        let (first_number, last_number) = self.service.pass(last, &rest);
-        if count == 0 {
-            return;
+    /// Sends `first`, and `count` cells of `train` behind it, as they come; the last of them is then in transmission.
+    fn send_train(&mut self, first: &Unit, train: &Train<Cell>, count: u32, streams: &mut Streams) {
+        let (slot, Cell { vc, clp, .. }) = (self.service.line.slot(), first.cell);
+        let mut sent = *train;
+        if count + 1 < train.count {
+            sent.truncate(count + 1);
         }
-        let (sojourn, Cell { vc, clp, ecn, .. }) = (Span::of_slots(slot, 1), last.cell);
+        let last = first.behind(train, count);
+        let (first_number, last_number) = self.service.pass(&last, &sent);
+        let sojourn = Span::of_slots(slot, 1);
         self.stats.sojourns.add_run(sojourn, sojourn, count.into());
         let entry = &mut self.entries[vc as usize];
-        entry.accepted[usize::from(clp)] += u64::from(count);
-        rest.advance(1);
-        rest.first = rest.first.plus(slot).delayed(self.delay);
-        rest.item = Cell { vc: entry.next_vc, ecn, ..rest.item };
-        streams[entry.output].push(first_number, last_number, &rest);
+        entry.accepted[usize::from(clp)] += u64::from(sent.count);
+        sent.first = sent.first.plus(slot).delayed(self.delay);
+        sent.item = Cell { vc: entry.next_vc, ..first.cell };
+        let output = &mut streams[entry.output];
+        if sent.slot == slot {
+            output.push(first_number, last_number, &sent);
+        } else {
+            output.push_apart(last_number, &sent);
+        }
         if last.cell.is_last() {
             self.note_end(last.at, vc);
         }
@@ -124,7 +137,7 @@ impl PortCore<Stored> {
     /// Ends a train that was passed before the cell `next`, for which the one in transmission has left; sends `next` by itself if it was
     /// `accepted`.
     #[cold]
-    fn end_rest(&mut self, next: Unit, accepted: bool, streams: &mut Streams) {
+    fn end_train(&mut self, next: Unit, accepted: bool, streams: &mut Streams) {
         let service = &mut self.service;
         let (departure, sojourn) = (service.free, service.free.since(service.unit.at));
         service.sends = false;

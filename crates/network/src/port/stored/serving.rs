@@ -51,10 +51,9 @@ impl PortCore<Stored> {
             let low_latency = train.item.ecn.is_low_latency();
             let mut unit = Unit { cell: train.item, at: train.first, size: 0, low_latency };
             if self.notify_allocator(unit.at, &mut unit.cell, streams) {
-                let sent = self.on_unit(policy, &mut unit, streams);
-                if sent && self.comes_alone(train) {
-                    let passed = self.pass_rest(policy, train, streams);
-                    train.advance(passed);
+                let behind = self.on_unit(policy, &mut unit, train, streams);
+                if behind > 0 {
+                    train.advance(behind);
                 }
             } else {
                 units -= 1;
@@ -206,18 +205,28 @@ impl PortCore<Stored> {
         streams[output].push_one(service.number, arrival, slot, Cell { vc, ..*cell });
     }
 
-    /// A unit arrives. What is accepted is sent at once if the link is free, which is returned, and goes into its queue otherwise.
+    /// A unit arrives, the first of `train`. What is accepted is sent at once if the link is free, and goes into its queue otherwise. Returns how
+    /// many units of the train behind it were handled with it.
     // Forced into the loop over arrivals, which two processes have.
     #[inline(always)]
-    fn on_unit<P: BufferPolicy>(&mut self, policy: &mut P, unit: &mut Unit, streams: &mut Streams) -> bool {
+    fn on_unit<P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        unit: &mut Unit,
+        train: &Train<Cell>,
+        streams: &mut Streams,
+    ) -> u32 {
         if !self.admit::<true, P>(policy, unit.at, &mut unit.cell) {
-            return false;
+            return 0;
         }
         unit.size = self.service.size(&unit.cell);
         // What a policy decides at the head of the queue is decided there.
         if !P::Needs::DEQUEUE && self.service.is_free() {
+            if self.comes_alone(train) {
+                return self.pass_train(policy, unit, train, streams);
+            }
             self.accept_alone(unit, streams);
-            return true;
+            return 0;
         }
         self.note_accepted(unit);
         self.service.enter(unit);
@@ -225,6 +234,6 @@ impl PortCore<Stored> {
         if P::Needs::DEQUEUE && self.service.is_free() {
             self.send_next(policy, unit.at, streams);
         }
-        false
+        0
     }
 }
