@@ -527,6 +527,10 @@ mod tests {
             if !usual {
                 fifo.advance(now);
             }
+            if step % 50 == 49 {
+                fifo.begin_window(now);
+                most = accepted.iter().filter(|(departure, _)| *departure > now).map(|(_, size)| size).sum();
+            }
             let here: Vec<_> = accepted.iter().filter(|(departure, _)| *departure > now).collect();
             let occupancy: u64 = here.iter().map(|(_, size)| size).sum();
             let mut ahead = SpanSum::default();
@@ -581,8 +585,10 @@ mod tests {
             [(1, true), (2, true), (6, true), (2, false), (6, false)]
                 .map(|(few, usual)| (overhead, few, usual))
         }) {
-            holds(Capacity(Some(3), Unit::Packets), overhead, few, usual);
-            holds(Capacity(Some(3000), Unit::Bytes), overhead, few, usual);
+            for packets in [3, 5] {
+                holds(Capacity(Some(packets), Unit::Packets), overhead, few, usual);
+                holds(Capacity(Some(1000 * packets), Unit::Bytes), overhead, few, usual);
+            }
         }
     }
 
