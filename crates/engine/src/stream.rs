@@ -233,6 +233,9 @@ const FIRST_ROOM: u8 = 4;
 /// The same where there are more streams than [`MANY`]: most of them carry one train at a time.
 const FIRST_ROOM_OF_MANY: u8 = 1;
 
+/// How many more it gets room for while they are few: ten, of which an initial window mostly has no more, fill the room exactly.
+const MORE_OF_MANY: usize = 3;
+
 /// Fewer trains than this that were taken stay where they are.
 const REUSED: u16 = 256;
 
@@ -439,7 +442,7 @@ impl<C: Item> Stream<C> {
             let more = match held {
                 FEW.. => 3 * held,
                 // Very many streams have little room to spare.
-                _ if self.first_room == FIRST_ROOM_OF_MANY => FIRST_ROOM.into(),
+                _ if self.first_room == FIRST_ROOM_OF_MANY => MORE_OF_MANY,
                 _ => held.max(FIRST_ROOM as usize - 1),
             };
             if self.first_room == FIRST_ROOM_OF_MANY && held >= FIRST_ROOM.into() {

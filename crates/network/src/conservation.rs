@@ -21,7 +21,12 @@ impl Network {
             let came: u64 = port.inputs().iter().map(|&input| streams[input].pushed()).sum();
             let coming: u64 = port.inputs().iter().map(|&input| streams[input].waiting()).sum();
             let relayed = port.control().map_or(0, RateControl::relayed);
-            assert_eq!(came, coming + port.arrived() + relayed, "{}: cells sent to it", port.name);
+            assert_eq!(
+                came,
+                coming + port.arrived() + relayed,
+                "port of link {}: cells sent to it",
+                port.link
+            );
         }
         self.channels().for_each(|channel| channel.check_conservation(streams));
         self.check_vcs();
@@ -49,7 +54,12 @@ impl Network {
                 }
                 if let Some(arrived) = arrived {
                     let sent = port.sent_of(vc);
-                    assert_eq!(sent, arrived + on_the_way, "{}: cells of VC {vc} sent", port.name);
+                    assert_eq!(
+                        sent,
+                        arrived + on_the_way,
+                        "port of link {}: cells of VC {vc} sent",
+                        port.link
+                    );
                 }
             }
         }

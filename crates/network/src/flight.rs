@@ -28,8 +28,10 @@ pub(crate) struct Packet {
 /// The contents of the frames, or of the RM cells, that one VC carries, numbered from 0.
 #[derive(Debug)]
 pub(crate) struct PayloadQueue<T> {
-    /// A ring: number n is at n modulo the length, which is a power of two.
+    /// A ring: number n is at the bits of n that `mask` has, the lowest ones. Places behind those used so far are missing, as most of very
+    /// many VCs never use them all.
     ring: Vec<T>,
+    mask: u32,
     /// Number of the first that is in flight.
     first: u32,
     /// Number of the next to be sent.
@@ -38,7 +40,7 @@ pub(crate) struct PayloadQueue<T> {
 
 impl<T> Default for PayloadQueue<T> {
     fn default() -> Self {
-        Self { ring: Vec::new(), first: 0, next: 0 }
+        Self { ring: Vec::new(), mask: 0, first: 0, next: 0 }
     }
 }
 
@@ -47,12 +49,20 @@ impl<T: Copy + Default> PayloadQueue<T> {
     #[inline]
     pub(crate) fn send(&mut self) -> (u32, &mut T) {
         let number = self.next;
-        if self.is_full() {
-            self.grow();
+        if self.next.wrapping_sub(self.first) > self.mask {
+            self.double();
         }
         self.next = number.wrapping_add(1);
-        let place = number as usize & (self.ring.len() - 1);
+        let place = self.place_of(number);
+        if place >= self.ring.len() {
+            self.lengthen(place);
+        }
         (number, &mut self.ring[place])
+    }
+
+    #[inline]
+    fn place_of(&self, number: u32) -> usize {
+        (number & self.mask) as usize
     }
 
     /// How many were sent since the start, modulo 2^32.
@@ -60,24 +70,35 @@ impl<T: Copy + Default> PayloadQueue<T> {
         self.next
     }
 
-    #[inline]
-    fn is_full(&self) -> bool {
-        self.next.wrapping_sub(self.first) as usize == self.ring.len()
-    }
-
-    /// Doubles the ring. Everything is in both halves then, and so at its new place too.
+    /// Doubles a ring that is full. Unless everything stays at its place, everything is in both halves then, and so at its new place too.
     #[cold]
     #[inline(never)]
-    fn grow(&mut self) {
-        // Not more than that: a network may have very many.
-        self.ring.reserve_exact(self.ring.len().max(1));
-        self.ring.extend_from_within(..);
-        self.ring.resize(self.ring.len().max(1), T::default());
+    fn double(&mut self) {
+        let (last, mask) = (self.mask as usize, 2 * self.mask + 1);
+        if self.first & mask != 0 {
+            self.lengthen(last);
+            self.ring.reserve_exact(self.ring.len());
+            self.ring.extend_from_within(..);
+        }
+        self.mask = mask;
+    }
+
+    /// Gives the ring the places up to `last`, and room for few beyond: a network may have very many.
+    #[cold]
+    #[inline(never)]
+    fn lengthen(&mut self, last: usize) {
+        if last >= self.ring.capacity() {
+            let room = (last + 1).max(self.ring.len() + self.ring.len() / 4).min(self.mask as usize + 1);
+            self.ring.reserve_exact(room - self.ring.len());
+        }
+        if last >= self.ring.len() {
+            self.ring.resize(last + 1, T::default());
+        }
     }
 
     /// Separates the sender's end, for a sender in another part of the network: what is in flight stays here.
     pub(crate) fn split_off_sender(&self) -> Self {
-        Self { ring: Vec::new(), first: self.next, next: self.next }
+        Self { first: self.next, next: self.next, ..Self::default() }
     }
 
     /// Puts the sender's end back: the receiver has been sent all of it.
@@ -98,7 +119,7 @@ impl<T: Copy + Default> PayloadQueue<T> {
         if number.wrapping_sub(self.first) >= self.next.wrapping_sub(self.first) {
             not_in_flight(number, self.first, self.next);
         }
-        number as usize & (self.ring.len() - 1)
+        self.place_of(number)
     }
 
     /// The contents of number `number`, which is in flight.
@@ -177,6 +198,14 @@ impl SentTimes {
         let (arrived, total) = (std::mem::take(&mut self.arrived), std::mem::take(&mut self.total));
         (arrived > 0).then(|| (total / u128::from(arrived)) as Time)
     }
+}
+
+/// The number of a queue, as hosts keep it: there are very many.
+///
+/// # Panics
+/// If there are more than 2^32 of them.
+pub(crate) fn handle(queue: usize) -> u32 {
+    u32::try_from(queue).expect("a network has fewer VCs than 2^32")
 }
 
 /// Everything in flight.

@@ -9,6 +9,7 @@ mod channel;
 mod conservation;
 mod division;
 mod events;
+mod few;
 mod flight;
 mod free;
 mod host;

@@ -18,6 +18,12 @@ pub(crate) use self::{
 /// A quantity sampled at a fixed period. Without a period nothing is kept and nothing is ever due.
 #[derive(Debug, Clone)]
 pub(crate) struct Sampler {
+    /// In a box, as most of very many are not sampled.
+    samples: Option<Box<Samples>>,
+}
+
+#[derive(Debug, Clone)]
+struct Samples {
     period: Time,
     due: Time,
     values: Vec<f64>,
@@ -26,33 +32,37 @@ pub(crate) struct Sampler {
 impl Sampler {
     /// Samples at `period`, 2 periods, …; `None`: never.
     pub(crate) fn new(period: Option<Time>) -> Self {
-        let period = period.unwrap_or(NEVER);
-        Self { period, due: period, values: Vec::new() }
+        let samples = period.map(|period| Box::new(Samples { period, due: period, values: Vec::new() }));
+        Self { samples }
     }
 
     /// When the next sample is to be taken.
     #[inline]
     pub(crate) fn due(&self) -> Time {
-        self.due
+        self.samples.as_ref().map_or(NEVER, |samples| samples.due)
     }
 
     /// The time between samples.
     pub(crate) fn period(&self) -> Time {
-        self.period
+        self.samples.as_ref().map_or(NEVER, |samples| samples.period)
     }
 
-    /// Takes the sample that is due.
+    /// Takes the sample that is due, if any ever is.
     pub(crate) fn record(&mut self, value: f64) {
-        self.values.push(value);
-        self.due += self.period;
+        if let Some(samples) = &mut self.samples {
+            samples.values.push(value);
+            samples.due += samples.period;
+        }
     }
 
     /// The samples as a series.
     pub(crate) fn series(&self, entity: &str, metric: &'static str, unit: &'static str) -> Series {
-        let times = (1..=self.values.len() as u64)
-            .map(|n| celltrain_engine::time::seconds(n * self.period))
-            .collect();
-        Series { entity: entity.to_owned(), metric, unit, times, values: self.values.clone() }
+        let (period, values) = match &self.samples {
+            Some(samples) => (samples.period, samples.values.clone()),
+            None => (NEVER, Vec::new()),
+        };
+        let times = (1..=values.len() as u64).map(|n| celltrain_engine::time::seconds(n * period)).collect();
+        Series { entity: entity.to_owned(), metric, unit, times, values }
     }
 }
 

@@ -17,7 +17,7 @@ use crate::{
     capture::{Capture, Content, Places, merged},
     channel::{Channel, Lost},
     division::{Division, OF_CELLS},
-    flight::{InFlight, SentTimes, Streams},
+    flight::{InFlight, SentTimes, Streams, handle},
     host::{AbrSource, Had, Host, IncomingStats, Pool},
     live::DiscardLog,
     measures::Delays,
@@ -181,7 +181,7 @@ impl Process<Cell, InFlight> for Node {
 pub struct Network {
     nodes: Vec<Node>,
     /// Hosts, ports and channels in the order in which their results are combined, each by its node and, if it is a port, its number there.
-    places: Vec<(usize, usize)>,
+    places: Vec<(u32, u32)>,
     streams: Streams,
     pub(crate) flows: Vec<FlowEnds>,
     /// By which everything in it was drawn.
@@ -201,7 +201,7 @@ impl Network {
     /// A network at time 0 whose nodes are visited in `order`.
     pub(crate) fn new(
         nodes: Vec<Node>,
-        places: Vec<(usize, usize)>,
+        places: Vec<(u32, u32)>,
         order: Vec<usize>,
         streams: Streams,
         flows: Vec<FlowEnds>,
@@ -355,7 +355,7 @@ impl Network {
     }
 
     pub(crate) fn all_ports(&self) -> impl Iterator<Item = &Port> {
-        self.places.iter().filter_map(|&(node, port)| self.nodes[node].ports().get(port))
+        self.places.iter().filter_map(|&(node, port)| self.nodes[node as usize].ports().get(port as usize))
     }
 
     /// Every port, for a test to tamper with.
@@ -564,8 +564,8 @@ impl Network {
         }
         let number = self.streams.contents.sent.len();
         self.streams.contents.sent.push(SentTimes::default());
-        self.host_mut(from).parts.outgoing[outgoing as usize].sent = Some(number);
-        self.host_mut(to).parts.incoming[incoming as usize].sent = Some(number);
+        self.host_mut(from).parts.outgoing[outgoing as usize].sent = Some(handle(number));
+        self.host_mut(to).parts.incoming[incoming as usize].sent = Some(handle(number));
     }
 
     /// The mean transfer delay of the frames of flow `flow` that arrived since the last call, if it sends bare cells whose delays are
@@ -573,7 +573,7 @@ impl Network {
     pub(crate) fn drain_transfer_delay(&mut self, flow: usize) -> Option<Time> {
         let FlowEnds { to, incoming, .. } = self.flows[flow];
         let sent = self.host(to).parts.incoming[incoming as usize].sent?;
-        self.streams.contents.sent[sent].drain_mean()
+        self.streams.contents.sent[sent as usize].drain_mean()
     }
 
     /// The logs of discards, by the number of their process and that of the port there.
@@ -595,10 +595,10 @@ impl Network {
     pub(crate) fn fingerprint(&self) -> u64 {
         let mut combined = Fingerprint::default();
         for &(node, port) in &self.places {
-            let fingerprint = match &self.nodes[node] {
+            let fingerprint = match &self.nodes[node as usize] {
                 Node::Host(host) => Some(host.fingerprint),
                 Node::Channel(channel) => channel.fingerprint(),
-                node => Some(node.ports()[port].fingerprint()),
+                node => Some(node.ports()[port as usize].fingerprint()),
             };
             fingerprint.into_iter().for_each(|fingerprint| combined.mix(fingerprint.finish()));
         }

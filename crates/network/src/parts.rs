@@ -115,12 +115,12 @@ fn each_queue(node: &Node, mut with: impl FnMut(Queue, bool)) {
     match node {
         Node::Host(host) => {
             for vc in &host.parts.outgoing {
-                vc.payloads.into_iter().for_each(|queue| with(Queue::Packets(queue), true));
-                vc.sent.into_iter().for_each(|queue| with(Queue::Sent(queue), true));
+                vc.payloads.into_iter().for_each(|queue| with(Queue::Packets(queue as usize), true));
+                vc.sent.into_iter().for_each(|queue| with(Queue::Sent(queue as usize), true));
             }
             for vc in &host.parts.incoming {
-                vc.payloads.into_iter().for_each(|queue| with(Queue::Packets(queue), false));
-                vc.sent.into_iter().for_each(|queue| with(Queue::Sent(queue), false));
+                vc.payloads.into_iter().for_each(|queue| with(Queue::Packets(queue as usize), false));
+                vc.sent.into_iter().for_each(|queue| with(Queue::Sent(queue as usize), false));
             }
         }
         Node::Channel(channel) => {

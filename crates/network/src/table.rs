@@ -13,6 +13,29 @@ pub enum Column {
     Number(Vec<f64>),
 }
 
+impl Column {
+    /// A column of counts.
+    pub(crate) fn counts(counts: impl ExactSizeIterator<Item = u64>) -> Self {
+        Self::Count(written(vec![0; counts.len()], counts, |count| count == 0))
+    }
+
+    /// A column of numbers.
+    pub(crate) fn numbers(numbers: impl ExactSizeIterator<Item = f64>) -> Self {
+        Self::Number(written(vec![0.0; numbers.len()], numbers, |number| number.to_bits() == 0))
+    }
+}
+
+/// Writes what is not zero into a row of zeros. Much of what is measured is zero nearly everywhere, and zeros that were never written take
+/// no room in memory that is new: a large network has very many of them.
+fn written<T: Copy>(mut row: Vec<T>, values: impl Iterator<Item = T>, is_zero: fn(T) -> bool) -> Vec<T> {
+    for (place, value) in std::iter::zip(&mut row, values) {
+        if !is_zero(value) {
+            *place = value;
+        }
+    }
+    row
+}
+
 impl PartialEq for Column {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {

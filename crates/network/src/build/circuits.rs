@@ -14,7 +14,7 @@ use super::{Builder, Circuit, Circuits, Joint, Laid, VcDraft, idle::idle_path, p
 use crate::{
     capture::Path,
     channel::{NextHop, Vc},
-    flight::{PayloadQueue, SentTimes},
+    flight::{PayloadQueue, SentTimes, handle},
     host::{AbrDestination, AbrEnd, AbrSource, CellQueue, Incoming, IncomingStats, Outgoing, Pace},
     measures::{Delays, Sampler},
     port::VcEntry,
@@ -147,7 +147,17 @@ impl Builder<'_> {
         let sent = (circuit.measured.is_some() && payloads.is_none()).then(|| self.add_sent());
         push_only(
             &mut self.host(from).outgoing,
-            Outgoing { stream, vci, payloads, sent, framing, clp, frames: 0, abr: None, pace },
+            Outgoing {
+                stream,
+                vci,
+                payloads: payloads.map(handle),
+                sent: sent.map(handle),
+                framing,
+                clp,
+                frames: 0,
+                abr: None,
+                pace,
+            },
         );
         self.vcs.push(VcDraft {
             contract: Arc::clone(&circuit.contract),
@@ -167,9 +177,9 @@ impl Builder<'_> {
             &mut self.host(to).incoming,
             Incoming {
                 reassembly: Reassembly::default(),
-                payloads,
+                payloads: payloads.map(handle),
                 carries_tcp,
-                sent,
+                sent: sent.map(handle),
                 abr: None,
                 stats: IncomingStats::default(),
                 delays: circuit.measured.map(|idle| Box::new(Delays::over(idle))),

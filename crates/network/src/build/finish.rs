@@ -62,10 +62,10 @@ impl Builder<'_> {
         let mut order: Vec<_> = (0..places.len()).collect();
         order.sort_by_key(|&index| places[index].1);
         let mut host_index = vec![usize::MAX; self.graph.nodes.len()];
-        let mut made = Made::default();
+        let mut made = Made::of(places.len());
         let mut places = places.into_iter();
         while let Some((.., place)) = places.next() {
-            if made.places.len() % NODES_BETWEEN_POLLS == 0 && interrupt() {
+            if made.places.len().is_multiple_of(NODES_BETWEEN_POLLS) && interrupt() {
                 free((made, place, places));
                 self.discard();
                 return None;
@@ -98,6 +98,8 @@ impl Builder<'_> {
             .map(|ends| FlowEnds { from: host_index[ends.from], to: host_index[ends.to], ..ends })
             .collect();
         self.streams.shrink_to_fit();
+        self.flight.packets.shrink_to_fit();
+        made.nodes.shrink_to_fit();
         let (order, streams) = (made.order(&order), Streams::new(self.streams, self.flight));
         Some(Network::new(made.nodes, made.places, order, streams, flows, self.randomness))
     }
@@ -109,7 +111,8 @@ impl Builder<'_> {
         let to = link.filter(|link| link.pauses()).map(|link| paused.to(link.from)).unwrap_or_default();
         let memory = memory.map(|memory| SharedMemory::new(memory, to.len()));
         let from = ports.iter().map(|port| paused.stream(port.link)).collect();
-        let generator = |port: &Port| self.randomness.joined(&["port ", &port.name, " ties in memory"]);
+        let name = |port: &Port| self.graph.link_name(port.link);
+        let generator = |port: &Port| self.randomness.joined(&["port ", &name(port), " ties in memory"]);
         let ties = match self.scenario.spec().tie_break {
             scenario::TieBreak::PortId => Vec::new(),
             scenario::TieBreak::Random => ports.iter().map(generator).collect(),
@@ -174,10 +177,9 @@ impl Builder<'_> {
             ingress: draft.ingress.iter().map(|&before| paused.number(before)).collect(),
         });
         Port::new(PortParts {
-            name,
             link: index,
             merge: Merge::new(&draft.inputs, ties),
-            outputs: draft.outputs,
+            outputs: draft.outputs.to_vec(),
             relay_outputs: draft.relay_outputs,
             policy,
             entries: draft.entries,

@@ -36,7 +36,7 @@ impl Builder<'_> {
         let line = line(&unlimited, pcr.0);
         let (stream, spaced) = (self.add_stream(), self.add_stream());
         push_only(&mut self.host(from).outputs, stream);
-        push_only(&mut self.port(link).inputs, spaced);
+        self.port(link).inputs.push(spaced);
         let policy = DiscardParams::of(PolicyName::TailDrop);
         let context = PortContext {
             capacity: u64::MAX,
@@ -46,7 +46,6 @@ impl Builder<'_> {
             generator: self.randomness.named("unused"),
         };
         self.shapers.push(Port::new(PortParts {
-            name: String::new(),
             link,
             outputs: vec![spaced],
             relay_outputs: Vec::new(),
@@ -75,6 +74,7 @@ impl Builder<'_> {
         endpoints: &Range<u32>,
     ) {
         let Some(payloads) = self.host(from).outgoing[outgoing as usize].payloads else { return };
+        let payloads = payloads as usize;
         let losses = self.losses.get(&flow).into_iter().flatten();
         for &&Loss { link, byte, occurrence, .. } in losses.filter(|loss| loss.direction == direction) {
             // The VC takes one of the link's ways; on the others it has no frames.
@@ -98,7 +98,7 @@ impl Builder<'_> {
             Joint::Host(host) => push_only(&mut self.host(host).outputs, stream),
             Joint::Relay { port, .. } => self.port(port).relay_outputs.push(stream),
             Joint::Link(link) => {
-                push_only(&mut self.port(link).outputs, stream);
+                self.port(link).outputs.push(stream);
                 if self.loses(link) || self.captures.links.contains(&link) {
                     arriving = self.add_stream();
                     let channel = self.channel(link, stream, vec![arriving]);
@@ -122,10 +122,8 @@ impl Builder<'_> {
     /// What comes on a stream reaches a process.
     fn enter(&mut self, to: Joint, stream: StreamId) {
         match to {
-            Joint::Host(host) => push_only(&mut self.host_draft(host).inputs, stream),
-            Joint::Link(link) | Joint::Relay { port: link, .. } => {
-                push_only(&mut self.port(link).inputs, stream)
-            }
+            Joint::Host(host) => self.host_draft(host).inputs.push(stream),
+            Joint::Link(link) | Joint::Relay { port: link, .. } => self.port(link).inputs.push(stream),
         }
     }
 
@@ -141,7 +139,7 @@ impl Builder<'_> {
         }
         let stream = self.add_stream();
         self.whole.insert(link, stream);
-        push_only(&mut self.port(link).outputs, stream);
+        self.port(link).outputs.push(stream);
         let channel = self.channel(link, stream, Vec::new());
         self.channels.insert(stream, channel);
         stream

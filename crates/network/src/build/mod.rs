@@ -8,6 +8,7 @@ mod joints;
 mod made;
 mod parties;
 mod pauses;
+mod row;
 mod spray;
 
 use std::{
@@ -29,7 +30,7 @@ use celltrain_engine::{
 };
 use celltrain_tcp::{Receiver, Sender, Tcp};
 
-use self::{drafts::Drafts, parties::duplex_ends};
+use self::{drafts::Drafts, parties::duplex_ends, row::Row};
 use crate::{
     capture::{PacketTap, Path, Places},
     channel::ChannelParts,
@@ -152,7 +153,7 @@ enum Joint {
 /// The streams from a process, by what they lead to. Most processes have one or two, the port of a switch may have a hundred thousand.
 #[derive(Default)]
 struct Leaving {
-    few: Vec<(Joint, StreamId)>,
+    few: Row<(Joint, StreamId)>,
     others: BTreeMap<Joint, StreamId>,
 }
 
@@ -168,7 +169,7 @@ impl Leaving {
     /// A further one.
     fn insert(&mut self, to: Joint, stream: StreamId) {
         if self.few.len() < Self::FEW {
-            push_only(&mut self.few, (to, stream));
+            self.few.push((to, stream));
         } else {
             self.others.insert(to, stream);
         }
@@ -204,15 +205,15 @@ impl VcDraft {
 
 struct HostDraft {
     parts: HostParts,
-    inputs: Vec<StreamId>,
+    inputs: Row<StreamId>,
     /// The streams to the network interfaces.
     next: Leaving,
 }
 
 #[derive(Default)]
 struct PortDraft {
-    inputs: Vec<StreamId>,
-    outputs: Vec<StreamId>,
+    inputs: Row<StreamId>,
+    outputs: Row<StreamId>,
     /// Outputs for the reverse paths on which it relays RM cells.
     relay_outputs: Vec<StreamId>,
     /// The streams to what is behind its link.
@@ -221,7 +222,7 @@ struct PortDraft {
     channels: Vec<StreamId>,
     entries: Vec<VcEntry>,
     /// The numbers of the VCs among all that are laid, by VCI.
-    vcs: Vec<u32>,
+    vcs: Row<u32>,
     /// The link on which each VC comes, by VCI; empty where none is paused.
     ingress: Vec<usize>,
     /// The reverse paths, numbered after `entries`.
@@ -452,10 +453,8 @@ impl Builder<'_> {
 
     fn port(&mut self, link: usize) -> &mut PortDraft {
         let vcs = self.crossing[link];
-        self.ports.get_or_make(link, || {
-            let (entries, numbers) = (Vec::with_capacity(vcs), Vec::with_capacity(vcs));
-            PortDraft { entries, vcs: numbers, ..PortDraft::default() }
-        })
+        self.ports
+            .get_or_make(link, || PortDraft { entries: Vec::with_capacity(vcs), ..PortDraft::default() })
     }
 
     fn host(&mut self, node: usize) -> &mut HostParts {
@@ -470,7 +469,7 @@ impl Builder<'_> {
             let ip = ip_layer(&spec.host, || randomness.joined(&["host ", name, " ip"]));
             HostDraft {
                 parts: host_parts(node, spec, ip, captured),
-                inputs: Vec::new(),
+                inputs: Row::default(),
                 next: Leaving::default(),
             }
         })

@@ -107,9 +107,9 @@ pub(crate) struct Outgoing {
     /// The VCI there.
     pub(crate) vci: u32,
     /// Where the contents of its frames wait; sources of cells send frames without contents.
-    pub(crate) payloads: Option<usize>,
+    pub(crate) payloads: Option<u32>,
     /// Where the times wait at which its frames of bare cells were sent, if their delays are measured or watched.
-    pub(crate) sent: Option<usize>,
+    pub(crate) sent: Option<u32>,
     /// Whether its frames travel as cells or as packets.
     pub(crate) framing: Framing,
     /// The priority that the user gives its cells.
@@ -126,7 +126,7 @@ impl Outgoing {
     /// Where the contents of its packets wait.
     #[inline]
     fn tcp_payloads(&self) -> usize {
-        self.payloads.expect("a VC that carries TCP has a payload queue")
+        self.payloads.expect("a VC that carries TCP has a payload queue") as usize
     }
 
     /// Frames are numbered as they are sent: the next one must have this number.
@@ -169,11 +169,11 @@ const fn mark_of(ecn: Ecn) -> cell::Ecn {
 #[derive(Debug)]
 pub(crate) struct Incoming {
     pub(crate) reassembly: Reassembly,
-    pub(crate) payloads: Option<usize>,
+    pub(crate) payloads: Option<u32>,
     /// Whether its frames are for endpoints; those of sources without TCP end here.
     pub(crate) carries_tcp: bool,
     /// As [`Outgoing::sent`].
-    pub(crate) sent: Option<usize>,
+    pub(crate) sent: Option<u32>,
     /// What the VC is to ABR, if it is anything.
     pub(crate) abr: Option<AbrEnd>,
     pub(crate) stats: IncomingStats,
@@ -186,7 +186,7 @@ impl Incoming {
     #[inline(never)]
     fn on_bare_frame(&mut self, now: Time, number: u32, streams: &mut Streams) {
         let Some(sent) = self.sent else { return };
-        let delay = streams.contents.sent[sent].arrive(number, now);
+        let delay = streams.contents.sent[sent as usize].arrive(number, now);
         if let Some(delays) = &mut self.delays {
             delays.add(delay);
         }

@@ -204,7 +204,7 @@ impl Host {
         incoming.stats.frames += 1;
         incoming.stats.useful_cells += u64::from(cell.length);
         self.fingerprint.mix(u64::from(number));
-        let Some(payloads) = incoming.payloads else {
+        let Some(payloads) = incoming.payloads.map(|payloads| payloads as usize) else {
             return incoming.on_bare_frame(now, number, streams);
         };
         let queue = &mut streams.contents.packets[payloads];

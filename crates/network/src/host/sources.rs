@@ -109,11 +109,11 @@ fn next_unit(
     let Unit { frame: length, octets, .. } = cells.unit;
     *next = cells.after(at);
     if let Some(payloads) = vc.payloads {
-        let (number, packet) = flight.packets[payloads].send();
+        let (number, packet) = flight.packets[payloads as usize].send();
         *packet = Packet { sent: at.ps(), ..Packet::default() };
         vc.check_number(number);
     } else if let Some(sent) = vc.sent.filter(|_| position == 0) {
-        let number = flight.sent[sent].send(at.ps());
+        let number = flight.sent[sent as usize].send(at.ps());
         vc.check_number(number);
     }
     (at, vc.next(Cell { position, length, octets, ..Cell::default() }, count), count)

@@ -44,6 +44,10 @@ impl Timers {
     #[inline(never)]
     fn enter(&mut self, index: u32, deadline: Time) {
         self.timers[index as usize].entered = deadline;
+        if self.heap.is_empty() {
+            // At first a timer has one entry, and there may be very many hosts.
+            self.heap.reserve_exact(self.timers.len());
+        }
         self.heap.push(Reverse((deadline, index)));
         self.next = self.next.min(deadline);
     }

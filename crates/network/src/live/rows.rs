@@ -194,7 +194,7 @@ traffic = { kind = "greedy" }
         for port in live.network.all_ports() {
             let sent: u64 = port.along_link().0.iter().map(|&output| streams[output].pushed()).sum();
             let cells = seen.keys().filter(|(link, _)| *link == port.link).count() as u64;
-            assert_eq!(cells, sent, "{}", port.name);
+            assert_eq!(cells, sent, "port of link {}", port.link);
         }
         assert!(seen.len() > 5000, "{} cells", seen.len());
     }

@@ -173,10 +173,15 @@ impl<'a> Together<'a> {
     /// takes the shortest delay for the one without queues. Flows over unlike paths are compared each with itself. It is right to 1.6 %
     /// of what a frame takes beyond the idle path; NaN without frames.
     pub(crate) fn variation(&self) -> f64 {
-        let mut series: Vec<_> = self.delays.iter().flat_map(|delays| delays.variations()).collect();
-        // The longest of each, with the series that it is of.
-        let mut longest: BinaryHeap<_> =
-            series.iter_mut().zip(0..).filter_map(|(bins, place)| Some((bins.next()?, place))).collect();
+        let series = self.delays.iter().flat_map(|delays| delays.variations());
+        // The longest of each that has any, with the series that it is of.
+        let (mut longest, mut rest) = (BinaryHeap::new(), Vec::new());
+        for mut bins in series {
+            if let Some(first) = bins.next() {
+                longest.push((first, rest.len()));
+                rest.push(bins);
+            }
+        }
         let mut below = self.whole.count();
         let target = 0.99 * below as f64;
         while let Some(((low, high, count), place)) = longest.pop() {
@@ -185,7 +190,7 @@ impl<'a> Together<'a> {
                 let share = (target - below as f64) / count as f64;
                 return (low as f64 + (high - low) as f64 * share) / SECOND as f64;
             }
-            longest.extend(series[place].next().map(|bin: Bin| (bin, place)));
+            longest.extend(rest[place].next().map(|bin: Bin| (bin, place)));
         }
         f64::NAN
     }

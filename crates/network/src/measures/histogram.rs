@@ -60,38 +60,43 @@ const NO_BIN: u32 = u32::MAX;
 #[derive(Debug, Clone, Default)]
 struct Few {
     /// The bins that values fell into, in ascending order, and how many did.
-    bins: [(u32, u32); FEW_BINS],
-    used: u32,
-    values: u32,
+    bins: [u16; FEW_BINS],
+    counts: [u8; FEW_BINS],
+    used: u8,
+    values: u8,
 }
 
 /// The bins of a few values: they fill what the allocator gives for them.
-const FEW_BINS: usize = 14;
+const FEW_BINS: usize = 18;
 
 /// More values than this are not few: to find their bins would cost more than blocks do.
-const FEW_VALUES: u64 = 32;
+const FEW_VALUES: u8 = 32;
 
 impl Few {
-    fn used(&self) -> &[(u32, u32)] {
-        &self.bins[..self.used as usize]
+    /// The bins, and how many values fell into each.
+    fn used(&self) -> impl DoubleEndedIterator<Item = (usize, u64)> {
+        let counted = std::iter::zip(&self.bins, &self.counts).take(self.used.into());
+        counted.map(|(&bin, &count)| (bin.into(), count.into()))
     }
 
     /// Counts so many values of one bin; `false` if these were too many values or bins.
-    fn add(&mut self, bin: u32, times: u64) -> bool {
-        let (used, values) = (self.used as usize, u64::from(self.values).saturating_add(times));
-        if values > FEW_VALUES {
+    fn add(&mut self, bin: usize, times: u64) -> bool {
+        let values = u64::from(self.values).saturating_add(times);
+        let (Ok(bin), Ok(values @ ..=FEW_VALUES)) = (u16::try_from(bin), u8::try_from(values)) else {
             return false;
-        }
-        match self.used().binary_search_by_key(&bin, |counted| counted.0) {
-            Ok(place) => self.bins[place].1 += times as u32,
+        };
+        let (used, times) = (usize::from(self.used), values - self.values);
+        match self.bins[..used].binary_search(&bin) {
+            Ok(place) => self.counts[place] += times,
             Err(_) if used == FEW_BINS => return false,
             Err(place) => {
                 self.bins.copy_within(place..used, place + 1);
-                self.bins[place] = (bin, times as u32);
+                self.counts.copy_within(place..used, place + 1);
+                (self.bins[place], self.counts[place]) = (bin, times);
                 self.used += 1;
             }
         }
-        self.values = values as u32;
+        self.values = values;
         true
     }
 }
@@ -130,7 +135,7 @@ impl Histogram {
     fn add_to_bin(&mut self, bin: usize, times: u64) {
         if bin as u32 == self.only {
             self.count += times;
-        } else if !self.blocks.is_empty() || !self.add_to_few(bin as u32, times) {
+        } else if !self.blocks.is_empty() || !self.add_to_few(bin, times) {
             self.block(bin / BINS)[bin % BINS] += times;
         }
     }
@@ -138,16 +143,16 @@ impl Histogram {
     /// As [`Histogram::add_to_bin`], without blocks. If there are too many values or bins for that, it moves what was counted so far into
     /// blocks, counts nothing, and returns `false`.
     #[inline(never)]
-    fn add_to_few(&mut self, bin: u32, times: u64) -> bool {
+    fn add_to_few(&mut self, bin: usize, times: u64) -> bool {
         let counted = match &mut self.few {
             Some(few) => few.add(bin, times),
             None if self.only == NO_BIN => {
-                (self.only, self.count) = (bin, times);
+                (self.only, self.count) = (bin as u32, times);
                 true
             }
             None => {
                 let mut few = Few::default();
-                let counted = few.add(self.only, self.count) && few.add(bin, times);
+                let counted = few.add(self.only as usize, self.count) && few.add(bin, times);
                 if counted {
                     (self.only, self.count, self.few) = (NO_BIN, 0, Some(Box::new(few)));
                 }
@@ -196,7 +201,6 @@ impl Histogram {
             counts.iter().enumerate().map(move |(place, &count)| (number * BINS + place, count))
         });
         let few = self.few.iter().flat_map(|few| few.used());
-        let few = few.map(|&(bin, count)| (bin as usize, u64::from(count)));
         // There is only one of the three.
         counts.chain(few).chain([(self.only as usize, self.count)]).filter(|&(_, count)| count > 0)
     }
@@ -287,17 +291,18 @@ mod tests {
         assert!(histogram.few.is_none() && histogram.blocks.is_empty());
         histogram.add((1 << 40) + (1 << 36));
         assert_eq!((histogram.blocks.len(), histogram.count()), (1, 201));
+        let values = u64::from(FEW_VALUES);
         let mut histogram = Histogram::default();
-        (0..FEW_VALUES).for_each(|place| histogram.add((1 << 40) + (place % FEW_BINS as u64) * (1 << 38)));
-        assert_eq!((histogram.blocks.len(), histogram.count()), (0, FEW_VALUES));
+        (0..values).for_each(|place| histogram.add((1 << 40) + (place % FEW_BINS as u64) * (1 << 38)));
+        assert_eq!((histogram.blocks.len(), histogram.count()), (0, values));
         histogram.add(1 << 40);
         assert!(histogram.few.is_none() && !histogram.blocks.is_empty());
-        assert_eq!(histogram.count(), FEW_VALUES + 1);
+        assert_eq!(histogram.count(), values + 1);
     }
 
     #[test]
     fn a_histogram_stays_small() {
-        assert_eq!((size_of::<Histogram>(), size_of::<Few>()), (48, 120));
+        assert_eq!((size_of::<Histogram>(), size_of::<Few>()), (48, 56));
     }
 
     #[test]

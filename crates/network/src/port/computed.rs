@@ -3,7 +3,7 @@
 //! Observers are what has to look at every unit: policers, rate control, and a policy that needs per-VC occupancy. Without
 //! them trains pass as trains where the policy accepts the rest of a frame ([`super::bursts`]).
 
-use std::collections::VecDeque;
+use std::{collections::VecDeque, fmt};
 
 use celltrain_atm::{
     Cell,
@@ -102,7 +102,7 @@ impl<F: Fifo> Computed<F> {
     }
 
     /// As [`VcOccupancy::check`].
-    pub(super) fn check(&self, port: &str, accepted: impl Iterator<Item = u64>) {
+    pub(super) fn check(&self, port: fmt::Arguments<'_>, accepted: impl Iterator<Item = u64>) {
         if let Some(PerVc { occupancy, units }) = self.per_vc.as_deref() {
             occupancy.check(port, accepted, units.iter().map(|(_, unit)| unit));
         }

@@ -43,15 +43,15 @@ impl Port {
     /// Units accepted and discarded so far for each flow whose data crosses the port.
     pub(crate) fn by_flow(&self) -> impl Iterator<Item = (usize, [u64; 2])> {
         let counts = |entry: &VcEntry| [entry.accepted, entry.discarded].map(|[high, low]| high + low);
-        std::iter::zip(&self.flows, self.entries())
-            .filter_map(move |(flow, connection)| flow.map(|flow| (flow, counts(connection))))
+        std::iter::zip(&*self.flows, self.entries())
+            .filter_map(move |(flow, connection)| flow.map(|flow| (flow as usize, counts(connection))))
     }
 
     /// What the policers of the flows that have one here have counted so far.
     pub(crate) fn policed(&self) -> impl Iterator<Item = (usize, policing::Stats)> {
         let policers = with_core!(&self.core, core => &core.policers);
-        std::iter::zip(&self.flows, policers)
-            .filter_map(|(flow, policer)| Some(((*flow)?, policer.as_ref()?.stats())))
+        std::iter::zip(&*self.flows, policers)
+            .filter_map(|(flow, policer)| Some(((*flow)? as usize, policer.as_ref()?.stats())))
     }
 
     fn entries(&self) -> &[VcEntry] {
@@ -153,7 +153,7 @@ impl Port {
     /// # Panics
     /// If one was: the simulator is wrong then, and so would be every result.
     pub(crate) fn check_conservation(&self, streams: &Streams) {
-        let name = &self.name;
+        let name = format_args!("port of link {}", self.link);
         let by_reason: u64 = self.stats().discarded().iter().sum();
         assert_eq!(self.discarded(), by_reason, "{name}: units discarded by VC, by reason");
         let withdrawn: u64 = self.entries().iter().map(|entry| entry.withdrawn).sum();
@@ -181,9 +181,9 @@ impl Port {
         }
     }
 
-    /// What was followed over time.
-    pub(crate) fn series(&self) -> impl Iterator<Item = Series> {
-        let of = |samplers: &PortSamplers| samplers.series(&self.name, self.unit());
+    /// What was followed over time at the port of this name.
+    pub(crate) fn series(&self, name: &str) -> impl Iterator<Item = Series> + use<> {
+        let of = |samplers: &PortSamplers| samplers.series(name, self.unit());
         self.samplers.as_deref().map(of).into_iter().flatten()
     }
 }

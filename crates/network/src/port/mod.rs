@@ -49,6 +49,7 @@ use self::{
 };
 pub(crate) use self::{entry::VcEntry, service::ServiceKind, stored::Queuing};
 use crate::{
+    few::Few,
     flight::Streams,
     measures::{Histogram, PortSamplers},
     rate_control::RateControl,
@@ -99,14 +100,13 @@ const UNITS_A_CHECK: u64 = 256;
 /// An output port: its buffer, and the link behind it.
 #[derive(Debug)]
 pub struct Port {
-    pub(crate) name: Box<str>,
     /// The link behind it, by its number in the graph.
     pub(crate) link: usize,
-    outputs: Box<[StreamId]>,
+    outputs: Few<StreamId>,
     /// How many of the outputs lead along the link; the others are of reverse paths.
     along_link: u32,
     /// The flow whose data each VC carries; none where it carries ACKs.
-    flows: Box<[Option<usize>]>,
+    flows: Few<Option<u32>>,
     policy: Policy,
     core: AnyCore,
     pub(crate) location: Location,
@@ -117,6 +117,14 @@ pub struct Port {
     check_after: u64,
     /// If anything is followed over time. In a box, as most ports follow nothing.
     samplers: Option<Box<PortSamplers>>,
+}
+
+/// The number of a flow, as ports keep it: there are very many.
+///
+/// # Panics
+/// If there are more than 2^32 flows.
+fn numbered(flow: usize) -> u32 {
+    u32::try_from(flow).expect("a network has fewer flows than 2^32")
 }
 
 /// Whether a policy needs per-VC occupancy, and whether it pushes out.
@@ -213,7 +221,6 @@ impl Line {
 /// What a port is made of.
 #[derive(Debug)]
 pub(crate) struct PortParts {
-    pub(crate) name: String,
     /// The link behind it, by its number in the graph.
     pub(crate) link: usize,
     pub(crate) outputs: Vec<StreamId>,
@@ -269,11 +276,10 @@ impl Port {
         };
         let check_after = UNITS_A_CHECK * parts.flows.len() as u64;
         Self {
-            name: parts.name.into_boxed_str(),
             link: parts.link,
             along_link: parts.outputs.len() as u32,
-            outputs: [parts.outputs, parts.relay_outputs].concat().into_boxed_slice(),
-            flows: parts.flows.into_boxed_slice(),
+            outputs: parts.outputs.into_iter().chain(parts.relay_outputs).collect(),
+            flows: parts.flows.into_iter().map(|flow| flow.map(numbered)).collect(),
             policy,
             core,
             location: parts.location,

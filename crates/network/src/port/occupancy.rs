@@ -1,5 +1,7 @@
 //! Per-VC occupancy of a buffer: an observer of either service.
 
+use std::fmt;
+
 use super::queues::Unit;
 
 /// What each VC, and each priority, has in a buffer, in the unit of its size.
@@ -146,7 +148,7 @@ impl VcOccupancy {
     /// If it is not so.
     pub(super) fn check<'a>(
         &self,
-        port: &str,
+        port: fmt::Arguments<'_>,
         accepted: impl Iterator<Item = u64>,
         units: impl Iterator<Item = &'a Unit>,
     ) {
@@ -189,10 +191,10 @@ mod tests {
     #[test]
     fn what_is_there_is_what_was_counted() {
         let (mut occupancy, mut units) = three_cells();
-        occupancy.check("port", [2, 1].into_iter(), units.iter());
+        occupancy.check(format_args!("port"), [2, 1].into_iter(), units.iter());
         occupancy.leave(0, false, 1);
         units.remove(0);
-        occupancy.check("port", [2, 1].into_iter(), units.iter());
+        occupancy.check(format_args!("port"), [2, 1].into_iter(), units.iter());
     }
 
     #[test]
@@ -201,7 +203,7 @@ mod tests {
         let (mut occupancy, mut units) = three_cells();
         occupancy.leave(1, false, 1);
         units.remove(0);
-        occupancy.check("port", [2, 1].into_iter(), units.iter());
+        occupancy.check(format_args!("port"), [2, 1].into_iter(), units.iter());
     }
 
     /// Whatever enters and leaves, the list has the VCs of which something is there, each once.

@@ -33,7 +33,7 @@ impl Port {
         match &mut self.core {
             AnyCore::Stored(core) => (&mut self.policy, core),
             AnyCore::Cells(_) | AnyCore::Packets(_) => {
-                panic!("{}: a port that shares a memory or is paused stores its queues", self.name)
+                panic!("link {}: a port that shares a memory or is paused stores its queues", self.link)
             }
         }
     }

@@ -7,6 +7,8 @@ mod books;
 mod idle;
 mod serving;
 
+use std::fmt;
+
 use celltrain_atm::{Cell, scheduler::Priority};
 use celltrain_engine::{
     Instant, Slot, Time,
@@ -313,7 +315,7 @@ impl Stored {
     }
 
     /// As [`VcOccupancy::check`]; and no unit waits while the link is idle.
-    pub(super) fn check(&self, port: &str, accepted: impl Iterator<Item = u64>) {
+    pub(super) fn check(&self, port: fmt::Arguments<'_>, accepted: impl Iterator<Item = u64>) {
         let units = self.store.units().chain(self.sending());
         self.occupancy.check(port, accepted, units);
         let waits = self.store.waiting() > 0 && self.pauses.since.is_none();

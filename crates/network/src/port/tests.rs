@@ -162,13 +162,13 @@ fn every_vc_leaves_a_port_by_a_way_of_its_own() {
         let relays = port.control().map_or(0, |control| control.relays().len() as u32);
         relayed += relays;
         let hops: Vec<_> = (0..port.vcs() + relays).map(|vc| port.hops(vc)).collect();
-        assert!(hops.iter().all(|hops| !hops.is_empty()), "{}: {hops:?}", port.name);
+        assert!(hops.iter().all(|hops| !hops.is_empty()), "{}: {hops:?}", port.link);
         let mut ways = hops.concat();
-        assert!(ways.iter().all(|(output, _)| port.outputs.contains(output)), "{}: {hops:?}", port.name);
+        assert!(ways.iter().all(|(output, _)| port.outputs.contains(output)), "{}: {hops:?}", port.link);
         let number = ways.len();
         ways.sort_unstable();
         ways.dedup();
-        assert_eq!(ways.len(), number, "{}: {hops:?}", port.name);
+        assert_eq!(ways.len(), number, "{}: {hops:?}", port.link);
     }
     assert!(relayed >= 3, "{relayed}");
 }
@@ -218,7 +218,7 @@ fn a_sample_of_the_utilisation_is_the_share_of_its_period_that_the_link_sends() 
         let overrides = [&[("sample", "1 ms"), ("traffic", quarter)], service].concat();
         let network = after_the_run(&overrides);
         let port = network.ports().find(|port| port.location == Location::Switch).expect("a switch");
-        let mut series = port.series();
+        let mut series = port.series("port");
         let utilisation = series.find(|one| one.metric == "utilisation").expect("a switch port");
         assert_eq!(utilisation.unit, "");
         assert!(utilisation.values.len() >= 19, "{utilisation:?}");

@@ -10,7 +10,7 @@ use crate::{
         registry,
     },
     port::{Location, Port},
-    scenario::Flow,
+    scenario::{Flow, Graph},
     table::{Column, Table},
 };
 
@@ -89,6 +89,7 @@ pub(super) fn distribution_table<'a>(
     flows: &[Flow],
     delays: &[Option<&Delays>],
     ports: impl Iterator<Item = &'a Port>,
+    graph: &Graph,
     window: Time,
 ) -> Table {
     let mut rows = Rows::default();
@@ -107,7 +108,7 @@ pub(super) fn distribution_table<'a>(
         let idle = (window > busy).then(|| (0, window - busy));
         let of = Of {
             over: "port",
-            entity: &port.name,
+            entity: &graph.link_name(port.link),
             measure: "occupancy",
             unit: port.unit(),
             weight_unit: "ps",

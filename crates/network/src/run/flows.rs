@@ -23,7 +23,7 @@ impl Experiment<'_> {
         let node = |index: usize| graph.nodes[index].name.clone();
         let round_trip =
             |flow: &Flow| flow.route.iter().chain(&flow.back).map(|&link| graph.links[link].delay.ps()).sum();
-        let count = |get: fn(&FlowCounts) -> u64| Column::Count(counts.iter().map(get).collect());
+        let count = |get: fn(&FlowCounts) -> u64| Column::counts(counts.iter().map(get));
         let rate = |get: fn(&FlowCounts) -> u64| {
             Column::Number(counts.iter().map(|flow| bits_per_second(get(flow), window)).collect())
         };
@@ -34,9 +34,8 @@ impl Experiment<'_> {
             };
             Column::Number(counts.iter().map(share).collect())
         };
-        let (delays, times) = (each(delays), each(responses));
-        let delay = |get: &dyn Fn(&Together<'_>) -> f64| of_each(&delays, get);
-        let response = |get: &dyn Fn(&Together<'_>) -> f64| of_each(&times, get);
+        let delay = |get: &dyn Fn(&Together<'_>) -> f64| of_each(delays, get);
+        let response = |get: &dyn Fn(&Together<'_>) -> f64| of_each(responses, get);
         Table::of(
             registry::FLOW,
             vec![
@@ -106,14 +105,13 @@ impl Experiment<'_> {
     }
 }
 
-/// The delays of each flow by itself.
-fn each<'a>(delays: &[Option<&'a Delays>]) -> Vec<Option<Together<'a>>> {
-    delays.iter().map(|&delays| Together::of(std::iter::once(delays))).collect()
-}
-
-/// A column of what `get` says of each flow's delays; NaN where they are not measured.
-fn of_each(delays: &[Option<Together<'_>>], get: &dyn Fn(&Together<'_>) -> f64) -> Column {
-    Column::Number(delays.iter().map(|delays| delays.as_ref().map_or(f64::NAN, get)).collect())
+/// A column of what `get` says of each flow's delays by themselves; NaN where they are not measured.
+fn of_each(delays: &[Option<&Delays>], get: &dyn Fn(&Together<'_>) -> f64) -> Column {
+    let of_flow = |&delays: &Option<&Delays>| {
+        let alone = Together::of(std::iter::once(delays));
+        alone.as_ref().map_or(f64::NAN, get)
+    };
+    Column::Number(delays.iter().map(of_flow).collect())
 }
 
 /// What kind of flow it is, as the tables call it. Flows of one kind are comparable.

@@ -256,12 +256,10 @@ impl<'a> Experiment<'a> {
         network.free_streams();
         let (window, end) = (self.window(), self.scenario.spec().duration.ps());
         let flows = FlowCounts::all_since(begin.flows, FlowCounts::of_all(&network, end));
-        let locked = network.locked();
         let begin = begin.ports.into_iter().chain(std::iter::repeat_with(PortCounts::default));
         let counts = begin.zip(PortCounts::of_all(&network)).zip(network.ports());
-        let ports: Vec<_> = counts
-            .map(|((begin, end), port)| PortMeasures::new(port, &begin, &end, window, &locked))
-            .collect();
+        let ports: Vec<_> =
+            counts.map(|((begin, end), port)| PortMeasures::new(port, &begin, &end, window)).collect();
         let excess = Excess::of(&self.guaranteed(&flows));
         let delays: Vec<_> = network.flows.iter().map(|ends| network.delays(ends)).collect();
         let responses: Vec<_> = network.flows.iter().map(|ends| network.response_times(ends)).collect();
@@ -271,12 +269,16 @@ impl<'a> Experiment<'a> {
         };
         let mut series = self.series(&network);
         series.append(&mut events.series);
+        let summary = self.summary(&flows, &delays, &ports, &series, &excess, &waits);
+        let of_flows = self.flow_table(&flows, &delays, &responses, excess);
+        // Of very many flows, they take as much room as the next table.
+        drop(flows);
         RunResult {
             fingerprint: network.fingerprint(),
             cell_hops: network.ports().map(Port::arrived).sum(),
-            summary: self.summary(&flows, &delays, &ports, &series, &excess, &waits),
-            flows: self.flow_table(&flows, &delays, &responses, excess),
-            ports: port_table(&self.graph, &ports),
+            summary,
+            flows: of_flows,
+            ports: port_table(&self.graph, &ports, window, &network.locked()),
             distributions: self.distributions(&delays, &network),
             series,
             events: events.table(),
@@ -341,7 +343,13 @@ impl<'a> Experiment<'a> {
         let asked = self.scenario.spec().measures.distributions;
         let (flows, ports) =
             if asked { (self.graph.flows.as_slice(), Some(network)) } else { (&[][..], None) };
-        distribution_table(flows, delays, ports.into_iter().flat_map(Network::ports), self.window())
+        distribution_table(
+            flows,
+            delays,
+            ports.into_iter().flat_map(Network::ports),
+            &self.graph,
+            self.window(),
+        )
     }
 
     /// What became of the short flows that arrived in the measured part, if there are any.
@@ -376,7 +384,8 @@ impl<'a> Experiment<'a> {
             let rate = source.rate_sampler.series(&flow.name, "acr", "cells/s");
             Some([rate, source.queue_sampler.series(&flow.name, "source_queue", "cells")])
         });
-        let ports = network.ports().filter(|port| port.location == Location::Switch).flat_map(Port::series);
+        let ports = network.ports().filter(|port| port.location == Location::Switch);
+        let ports = ports.flat_map(|port| port.series(&self.graph.link_name(port.link)));
         let all = windows.chain(delivered).chain(sources.flatten()).chain(ports);
         all.filter(|series| !series.times.is_empty()).collect()
     }

@@ -32,36 +32,25 @@ pub(super) struct PortMeasures<'a> {
     port: &'a Port,
     accepted: u64,
     forwarded: u64,
-    /// Whether it waits for the end of a pause for good.
-    locked: bool,
     /// What happens at few ports, if any of it did.
     others: Option<Box<OtherCounts>>,
-    occupancy_mean: f64,
+    /// The sum of the times that units have spent in it.
+    sojourns: f64,
     utilisation: f64,
-    delay_mean: f64,
 }
 
 impl<'a> PortMeasures<'a> {
-    pub(super) fn new(
-        port: &'a Port,
-        begin: &PortCounts,
-        end: &PortCounts,
-        window: Time,
-        locked: &BTreeSet<usize>,
-    ) -> Self {
+    pub(super) fn new(port: &'a Port, begin: &PortCounts, end: &PortCounts, window: Time) -> Self {
         let accepted = end.accepted - begin.accepted;
         let others = end.others().since(&begin.others());
         let forwarded = accepted + begin.occupancy - end.occupancy - others.withdrawn;
-        let sojourns = end.integral.minus(begin.integral).ps() as f64;
         Self {
             port,
             accepted,
             forwarded,
-            locked: port.location != Location::Shaper && locked.contains(&port.link),
             others: others.boxed(),
-            occupancy_mean: sojourns / window as f64,
+            sojourns: end.integral.minus(begin.integral).ps() as f64,
             utilisation: end.busy.minus(begin.busy).seconds() / seconds(window),
-            delay_mean: sojourns / accepted.max(1) as f64 / SECOND as f64,
         }
     }
 
@@ -71,6 +60,16 @@ impl<'a> PortMeasures<'a> {
 
     fn all_discarded(&self) -> u64 {
         self.others().discarded.iter().sum()
+    }
+
+    /// The mean occupancy over a window.
+    fn occupancy(&self, window: Time) -> f64 {
+        self.sojourns / window as f64
+    }
+
+    /// The mean delay in seconds.
+    fn delay_mean(&self) -> f64 {
+        self.sojourns / self.accepted.max(1) as f64 / SECOND as f64
     }
 
     /// A quantile of the delay in seconds.
@@ -99,11 +98,17 @@ fn of_all<'a>(units: impl Iterator<Item = &'a str>) -> &'static str {
     }
 }
 
-pub(super) fn port_table(graph: &Graph, ports: &[PortMeasures<'_>]) -> Table {
-    let count = |get: &dyn Fn(&PortMeasures<'_>) -> u64| Column::Count(ports.iter().map(get).collect());
-    let number = |get: &dyn Fn(&PortMeasures<'_>) -> f64| Column::Number(ports.iter().map(get).collect());
+pub(super) fn port_table(
+    graph: &Graph,
+    ports: &[PortMeasures<'_>],
+    window: Time,
+    locked: &BTreeSet<usize>,
+) -> Table {
+    let is_locked = |port: &Port| port.location != Location::Shaper && locked.contains(&port.link);
+    let count = |get: &dyn Fn(&PortMeasures<'_>) -> u64| Column::counts(ports.iter().map(get));
+    let number = |get: &dyn Fn(&PortMeasures<'_>) -> f64| Column::numbers(ports.iter().map(get));
     let mut columns = vec![
-        ("port", Column::Text(ports.iter().map(|port| port.port.name.to_string()).collect())),
+        ("port", Column::Text(ports.iter().map(|port| graph.link_name(port.port.link)).collect())),
         ("switch", count(&|port| u64::from(port.port.location == Location::Switch))),
         ("counted", Column::Text(ports.iter().map(|port| port.port.unit().to_owned()).collect())),
         ("cells_arrived", count(&|port| port.accepted + port.all_discarded() - port.others().withdrawn)),
@@ -122,13 +127,13 @@ pub(super) fn port_table(graph: &Graph, ports: &[PortMeasures<'_>]) -> Table {
         ("held_back", count(&|port| port.others().held_back)),
         ("pauses", count(&|port| port.others().paused.0)),
         ("paused", number(&|port| port.others().paused.1.seconds())),
-        ("locked", count(&|port| u64::from(port.locked))),
+        ("locked", count(&|port| u64::from(is_locked(port.port)))),
         ("frames_marked", count(&|port| port.others().marked)),
         ("utilisation", number(&|port| port.utilisation)),
-        ("occupancy_mean", number(&|port| port.occupancy_mean)),
+        ("occupancy_mean", number(&|port| port.occupancy(window))),
         ("occupancy_max", count(&|port| port.port.occupancy_max())),
         ("abr_queue_max", count(&|port| port.port.control().map_or(0, RateControl::most))),
-        ("delay_mean", number(&|port| port.delay_mean)),
+        ("delay_mean", number(&|port| port.delay_mean())),
         ("delay_p50", number(&|port| port.delay(0.5))),
         ("delay_p95", number(&|port| port.delay(0.95))),
         ("delay_p99", number(&|port| port.delay(0.99))),
@@ -319,9 +324,9 @@ impl Experiment<'_> {
         let unit = port.map_or("cells", |port| port.port.unit());
         let of_buffer = port.map_or("cells", |port| buffer_unit(&self.graph, port.port));
         summary.add("utilisation", value(&|port| port.utilisation));
-        summary.add("occupancy_mean", value(&|port| port.occupancy_mean)).unit = unit;
+        summary.add("occupancy_mean", value(&|port| port.occupancy(self.window()))).unit = unit;
         summary.add("occupancy_max", value(&|port| port.port.occupancy_max() as f64)).unit = of_buffer;
-        summary.add("delay_mean", value(&|port| port.delay_mean));
+        summary.add("delay_mean", value(&|port| port.delay_mean()));
         summary.add("delay_p95", value(&|port| port.delay(0.95)));
         summary.add("delay_p99", value(&|port| port.delay(0.99)));
     }

@@ -13,8 +13,9 @@ use crate::ranges::Ranges;
 /// A segment sent and not cumulatively acknowledged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Sent {
-    pub(super) start: u64,
+    /// The byte after its last.
     pub(super) end: u64,
+    len: u32,
     /// When it was sent last (Segment.xmit_ts).
     pub(super) at: Time,
     pub(super) retransmitted: bool,
@@ -25,12 +26,25 @@ pub(super) struct Sent {
 }
 
 impl Sent {
+    const fn new(end: u64, len: u32, at: Time) -> Self {
+        Self { end, len, at, retransmitted: false, lost: false, sacked: false }
+    }
+
+    /// Its first byte.
+    pub(super) const fn start(&self) -> u64 {
+        self.end - self.len()
+    }
+
+    const fn len(&self) -> u64 {
+        self.len as u64
+    }
+
     const fn is_in_flight(&self) -> bool {
         !self.sacked && !self.lost
     }
 
     const fn in_pipe(&self) -> u64 {
-        if self.is_in_flight() { self.end - self.start } else { 0 }
+        if self.is_in_flight() { self.len() } else { 0 }
     }
 }
 
@@ -59,6 +73,13 @@ pub(super) struct Board {
     lost: u32,
     /// Segments that were sent more than once.
     again: u32,
+    /// In a box, as it is needed for losses only.
+    lists: Option<Box<Lists>>,
+}
+
+/// What searches for losses find their segments in.
+#[derive(Debug, Clone, Default)]
+struct Lists {
     /// The numbers of those that were taken for lost.
     losses: BinaryHeap<Reverse<u64>>,
     /// What was sent again and has not been overtaken, in the order of transmission.
@@ -103,49 +124,54 @@ impl Board {
     pub(super) fn transmit(&mut self, now: Time, bytes: &Range<u64>) {
         let again = self.segments.back().is_some_and(|last| last.end > bytes.start);
         let index = again.then(|| self.place_of(bytes.start));
-        let Some(index) = index else { return self.push(now, bytes) };
+        let Some(index) = index else {
+            let len = u32::try_from(bytes.end - bytes.start).expect("a segment is shorter than 4 GiB");
+            return self.push(now, bytes.start, len);
+        };
         let sent = &mut self.segments[index];
-        self.pipe += sent.end - sent.start - sent.in_pipe();
+        self.pipe += sent.len() - sent.in_pipe();
         self.lost -= u32::from(sent.lost);
         self.again += u32::from(!sent.retransmitted);
         (sent.at, sent.retransmitted, sent.lost) = (now, true, false);
         let transmission = Transmission { at: now, number: self.first + index as u64 };
         // Behind those that were sent before it: behind all, unless several are sent at once.
-        let later = self.resent.iter().rev().take_while(|&&other| other > transmission).count();
-        self.resent.insert(self.resent.len() - later, transmission);
+        let resent = &mut self.lists.get_or_insert_default().resent;
+        let later = resent.iter().rev().take_while(|&&other| other > transmission).count();
+        resent.insert(resent.len() - later, transmission);
     }
 
-    /// Notes that `bytes` leave, which are new data behind all others.
+    /// Makes room for the segments of a run where none is under way: a vector would make room for as many again, for each of very many
+    /// senders.
     #[inline]
-    pub(super) fn push(&mut self, now: Time, bytes: &Range<u64>) {
-        self.pipe += bytes.end - bytes.start;
-        self.segments.push_back(Sent {
-            start: bytes.start,
-            end: bytes.end,
-            at: now,
-            retransmitted: false,
-            lost: false,
-            sacked: false,
-        });
+    pub(super) fn make_room(&mut self, segments: usize) {
+        if self.segments.is_empty() {
+            self.segments.reserve_exact(segments);
+        }
+    }
+
+    /// Notes that `len` bytes from `start` on leave, which are new data behind all others.
+    #[inline]
+    pub(super) fn push(&mut self, now: Time, start: u64, len: u32) {
+        self.pipe += u64::from(len);
+        self.segments.push_back(Sent::new(start + u64::from(len), len, now));
     }
 
     /// As [`Board::acknowledge`] of a board that [is untouched](Self::is_untouched).
     #[inline(always)]
     pub(super) fn acknowledge_untouched(&mut self, ack: u64) -> Option<Arrived> {
         self.reported.remove_below(ack);
-        let &Sent { start: first, end: first_end, .. } = self.segments.front()?;
+        let (first, first_end) = self.segments.front().map(|sent| (sent.start(), sent.end))?;
         let mut last = None;
-        while let Some(&Sent { start, end, at, .. }) = self.segments.front()
-            && end <= ack
+        while let Some(sent) = self.segments.front()
+            && sent.end <= ack
         {
-            last = Some((start, end, at));
+            last = Some((sent.end, sent.len, sent.at));
             self.segments.pop_front();
             self.first += 1;
         }
-        let (start, end, at) = last?;
-        let last = Sent { start, end, at, retransmitted: false, lost: false, sacked: false };
+        let (end, len, at) = last?;
         self.pipe -= end - first;
-        Some(Arrived { first_end, last, bytes: end - first })
+        Some(Arrived { first_end, last: Sent::new(end, len, at), bytes: end - first })
     }
 
     /// Removes what lies below `ack`, and hands each segment that had not been reported before to `delivered`; returns their
@@ -161,17 +187,19 @@ impl Board {
             self.lost -= u32::from(sent.lost);
             self.again -= u32::from(sent.retransmitted);
             if !sent.sacked {
-                bytes += sent.end - sent.start;
+                bytes += sent.len();
                 delivered(sent);
             }
             self.segments.pop_front();
             self.first += 1;
         }
-        if self.again == 0 {
-            self.resent.clear();
-        }
-        if self.lost == 0 {
-            self.losses.clear();
+        if let Some(lists) = &mut self.lists {
+            if self.again == 0 {
+                lists.resent.clear();
+            }
+            if self.lost == 0 {
+                lists.losses.clear();
+            }
         }
         bytes
     }
@@ -184,15 +212,15 @@ impl Board {
         let mut bytes = 0;
         for news in self.reported.gaps(block) {
             let first = self.place_of(news.start);
-            for sent in self.segments.range_mut(first..).take_while(|sent| sent.start < news.end) {
-                if sent.sacked || sent.start < block.start || block.end < sent.end {
+            for sent in self.segments.range_mut(first..).take_while(|sent| sent.start() < news.end) {
+                if sent.sacked || sent.start() < block.start || block.end < sent.end {
                     continue;
                 }
                 self.pipe -= sent.in_pipe();
                 self.lost -= u32::from(sent.lost);
                 self.sacked += 1;
                 (sent.sacked, sent.lost) = (true, false);
-                bytes += sent.end - sent.start;
+                bytes += sent.len();
                 delivered(sent);
             }
         }
@@ -208,36 +236,48 @@ impl Board {
         remaining: impl Fn(&Sent) -> Option<Time>,
         mut on_lost: impl FnMut(&Sent),
     ) -> Option<Time> {
-        self.overtake(&remaining);
+        let mut lists = self.lists.take().unwrap_or_default();
+        let longest = self.detect_in(&mut lists, remaining, &mut on_lost);
+        self.lists = Some(lists);
+        longest
+    }
+
+    fn detect_in(
+        &mut self,
+        lists: &mut Lists,
+        remaining: impl Fn(&Sent) -> Option<Time>,
+        on_lost: &mut impl FnMut(&Sent),
+    ) -> Option<Time> {
+        self.overtake(lists, &remaining);
         let mut overdue = Vec::new();
-        while let Some(&first) = self.overtaken.front() {
+        while let Some(&first) = lists.overtaken.front() {
             match self.in_flight(first).map(&remaining) {
                 Some(None | Some(1..)) => break,
                 Some(Some(0)) => overdue.push(first.number),
                 None => {}
             }
-            self.overtaken.pop_front();
+            lists.overtaken.pop_front();
         }
         // One may have been sent again twice at once.
         overdue.sort_unstable();
         overdue.dedup();
         for number in overdue {
             on_lost(&self.segments[(number - self.first) as usize]);
-            self.lose(number);
+            self.lose(lists, number);
         }
         loop {
             // The last of them has the longest time left.
-            match self.in_flight(*self.overtaken.back()?) {
+            match self.in_flight(*lists.overtaken.back()?) {
                 Some(sent) => return remaining(sent),
-                None => self.overtaken.pop_back(),
+                None => lists.overtaken.pop_back(),
             };
         }
     }
 
     /// Lists as overtaken what is in flight and was sent before something that has arrived: whatever has a time that remains.
-    fn overtake(&mut self, remaining: &impl Fn(&Sent) -> Option<Time>) {
+    fn overtake(&self, lists: &mut Lists, remaining: &impl Fn(&Sent) -> Option<Time>) {
         loop {
-            let (original, resent) = (self.next_original(), self.next_resent());
+            let (original, resent) = (self.next_original(lists), self.next_resent(lists));
             let first = match (original, resent) {
                 (Some(original), Some(resent)) => original.min(resent),
                 (original, resent) => match original.or(resent) {
@@ -249,34 +289,34 @@ impl Board {
                 return;
             }
             if original == Some(first) {
-                self.not_overtaken += 1;
+                lists.not_overtaken += 1;
             } else {
-                self.resent.pop_front();
+                lists.resent.pop_front();
             }
-            self.overtaken.push_back(first);
+            lists.overtaken.push_back(first);
         }
     }
 
     /// The first segment not overtaken of those in flight that were sent once. New data leave in their order.
-    fn next_original(&mut self) -> Option<Transmission> {
-        self.not_overtaken = self.not_overtaken.max(self.first);
+    fn next_original(&self, lists: &mut Lists) -> Option<Transmission> {
+        lists.not_overtaken = lists.not_overtaken.max(self.first);
         loop {
-            let sent = self.segments.get((self.not_overtaken - self.first) as usize)?;
+            let sent = self.segments.get((lists.not_overtaken - self.first) as usize)?;
             if sent.is_in_flight() && !sent.retransmitted {
-                return Some(Transmission { at: sent.at, number: self.not_overtaken });
+                return Some(Transmission { at: sent.at, number: lists.not_overtaken });
             }
-            self.not_overtaken += 1;
+            lists.not_overtaken += 1;
         }
     }
 
     /// The first transmission not overtaken of those of segments that were sent again.
-    fn next_resent(&mut self) -> Option<Transmission> {
+    fn next_resent(&self, lists: &mut Lists) -> Option<Transmission> {
         loop {
-            let first = *self.resent.front()?;
+            let first = *lists.resent.front()?;
             if self.in_flight(first).is_some() {
                 return Some(first);
             }
-            self.resent.pop_front();
+            lists.resent.pop_front();
         }
     }
 
@@ -288,9 +328,9 @@ impl Board {
 
     /// The place of the first segment that ends behind `at`. As a rule all are equally long, and it is where that says.
     fn place_of(&self, at: u64) -> usize {
-        let place = |first: &Sent| at.saturating_sub(first.start) / (first.end - first.start);
+        let place = |first: &Sent| at.saturating_sub(first.start()) / first.len();
         let guess = self.segments.front().map_or(0, place) as usize;
-        let found = |sent: &Sent| sent.start <= at && at < sent.end;
+        let found = |sent: &Sent| sent.start() <= at && at < sent.end;
         if self.segments.get(guess).is_some_and(found) {
             return guess;
         }
@@ -299,37 +339,40 @@ impl Board {
 
     /// Takes for lost each segment in flight for which `is_lost` holds.
     pub(super) fn mark_lost(&mut self, mut is_lost: impl FnMut(&Sent) -> bool) {
+        let mut lists = self.lists.take().unwrap_or_default();
         for index in 0..self.segments.len() {
             let sent = &self.segments[index];
             if sent.is_in_flight() && is_lost(sent) {
-                self.lose(self.first + index as u64);
+                self.lose(&mut lists, self.first + index as u64);
             }
         }
+        self.lists = Some(lists);
     }
 
     /// The segment with that number, which is in flight, is taken for lost.
-    fn lose(&mut self, number: u64) {
+    fn lose(&mut self, lists: &mut Lists, number: u64) {
         let sent = &mut self.segments[(number - self.first) as usize];
         sent.lost = true;
-        self.pipe -= sent.end - sent.start;
+        self.pipe -= sent.len();
         self.lost += 1;
-        self.losses.push(Reverse(number));
+        lists.losses.push(Reverse(number));
     }
 
     /// Takes for in flight again whatever was taken for lost and has not been sent again.
     pub(super) fn forgive(&mut self) {
         for sent in self.segments.iter_mut().filter(|sent| sent.lost) {
             sent.lost = false;
-            self.pipe += sent.end - sent.start;
+            self.pipe += sent.len();
         }
         self.lost = 0;
-        self.losses.clear();
+        let Some(lists) = &mut self.lists else { return };
+        lists.losses.clear();
         // What is in flight again is in no list.
-        (self.not_overtaken, self.overtaken) = (self.first, VecDeque::new());
+        (lists.not_overtaken, lists.overtaken) = (self.first, VecDeque::new());
         let resent =
             (self.first..).zip(&self.segments).filter(|(_, sent)| sent.retransmitted && !sent.sacked);
-        self.resent = resent.map(|(number, sent)| Transmission { at: sent.at, number }).collect();
-        self.resent.make_contiguous().sort_unstable();
+        lists.resent = resent.map(|(number, sent)| Transmission { at: sent.at, number }).collect();
+        lists.resent.make_contiguous().sort_unstable();
     }
 
     /// The first segment that waits to be sent again.
@@ -337,13 +380,14 @@ impl Board {
         if self.lost == 0 {
             return None;
         }
+        let losses = &mut self.lists.as_mut()?.losses;
         loop {
-            let Reverse(number) = *self.losses.peek()?;
+            let Reverse(number) = *losses.peek()?;
             let sent = number.checked_sub(self.first).and_then(|index| self.segments.get(index as usize));
             if let Some(sent) = sent.filter(|sent| sent.lost) {
-                return Some(sent.start..sent.end);
+                return Some(sent.start()..sent.end);
             }
-            self.losses.pop();
+            losses.pop();
         }
     }
 
@@ -354,7 +398,7 @@ impl Board {
 
     /// The last segment.
     pub(super) fn last(&self) -> Option<Range<u64>> {
-        self.segments.back().map(|sent| sent.start..sent.end)
+        self.segments.back().map(|sent| sent.start()..sent.end)
     }
 }
 
@@ -389,7 +433,7 @@ mod tests {
         board.transmit(20, &(0..10));
         assert_eq!((board.pipe(), board.lost(), board.first_lost()), (50, 2, Some(10..20)));
         let mut delivered = Vec::new();
-        assert_eq!(board.acknowledge(70, |sent| delivered.push((sent.start, sent.retransmitted))), 40);
+        assert_eq!(board.acknowledge(70, |sent| delivered.push((sent.start(), sent.retransmitted))), 40);
         assert_eq!(delivered, [(0, true), (10, false), (20, false), (60, false)]);
         assert_eq!((board.pipe(), board.sacked(), board.lost()), (30, 0, 0));
     }
@@ -407,7 +451,7 @@ mod tests {
                 let (start, len) = (10 * draw.below(10), 10 * draw.below(4));
                 match draw.below(9) {
                     0 => _ = board.acknowledge(start.saturating_sub(40), |_| ()),
-                    1 => board.mark_lost(|sent| sent.start % 20 == start % 20),
+                    1 => board.mark_lost(|sent| sent.start() % 20 == start % 20),
                     2 | 3 => _ = board.first_lost().map(|lost| board.transmit(now, &lost)),
                     // As a probe is.
                     4 => _ = board.last().map(|last| board.transmit(now, &last)),
@@ -415,7 +459,7 @@ mod tests {
                     6 => newest = newest.max((now - draw.below(10).min(now), 10 * draw.below(10))),
                     _ => _ = board.report(&(start..start + len), |_| ()),
                 }
-                let lost = board.segments.iter().find(|sent| sent.lost).map(|sent| sent.start..sent.end);
+                let lost = board.segments.iter().find(|sent| sent.lost).map(|sent| sent.start()..sent.end);
                 assert_eq!(board.first_lost(), lost);
                 let wait = draw.below(12);
                 let remaining = |sent: &Sent| {
@@ -440,7 +484,7 @@ mod tests {
     #[test]
     fn what_is_forgiven_is_in_flight_again() {
         let mut board = board();
-        board.mark_lost(|sent| sent.start < 50);
+        board.mark_lost(|sent| sent.start() < 50);
         board.transmit(20, &(0..10));
         board.forgive();
         assert_eq!((board.pipe(), board.lost(), board.first_lost()), (100, 0, None));

@@ -328,7 +328,7 @@ impl Rack {
 /// Tells the sampler of delivery rates, if there is one, that a segment is taken for lost.
 fn report_lost(delivery: &mut Option<Box<Delivery>>, sent: &board::Sent) {
     if let Some(delivery) = delivery {
-        delivery.on_lost(sent.start);
+        delivery.on_lost(sent.start());
     }
 }
 
@@ -416,7 +416,7 @@ impl Recovery for Rack {
         let (order, una) = (&self.order, flow.una);
         let delivery = &mut flow.delivery;
         self.board.mark_lost(|sent| {
-            let lost = sent.start <= una || order.overdue(now, sent, window);
+            let lost = sent.start() <= una || order.overdue(now, sent, window);
             if lost {
                 report_lost(delivery, sent);
             }
@@ -456,9 +456,10 @@ impl Recovery for Rack {
 
     #[inline(always)]
     fn on_run(&mut self, now: Time, flow: &mut Flow, segments: u64) {
-        let mut start = flow.nxt;
+        let (mut start, mss) = (flow.nxt, flow.params.mss);
+        self.board.make_room(segments as usize);
         for _ in 0..segments {
-            self.board.push(now, &(start..start + flow.mss));
+            self.board.push(now, start, mss);
             start += flow.mss;
         }
         self.note_sent(start - flow.nxt);
