@@ -73,6 +73,12 @@ impl Reassembly {
         self.marked
     }
 
+    /// Cells held since the last end mark.
+    #[must_use]
+    pub fn held(&self) -> u32 {
+        self.held
+    }
+
     /// Takes `count` cells of a frame, the first of which is `head`; answers if the last of them carries the end mark.
     #[inline]
     pub fn on_cells(&mut self, head: &Cell, count: u32) -> Option<Delivery> {

@@ -3,6 +3,7 @@
 use celltrain_network::{
     run::{Experiment, Options},
     scenario::Scenario,
+    table::Column,
 };
 
 /// Cells of a source at 40 Mbit/s and of TCP meet a backlog of a whole slot, or of a fraction of a picosecond more.
@@ -28,5 +29,34 @@ fn no_cell_enters_a_buffer_that_a_fraction_of_a_picosecond_fills() {
         // The port checks at the end that its buffer was never too full.
         let result = experiment.run(seed, 0, Options::default(), &mut || false).unwrap();
         assert!(result.ports.counts("occupancy_max").iter().max() >= Some(&2), "the buffer is used up");
+    }
+}
+
+/// A buffer of one cell in front of a slower trunk, so that the end of a frame is mostly lost and no frame is complete for long.
+const BROKEN: &str = r#"
+schema = 1
+name = "broken frames"
+duration = "100 ms"
+topology = { kind = "n-source", sources = 1 }
+link = { rate = "155.52 Mbit/s", delay = "0 s", trunk.rate = "10 Mbit/s" }
+switch.buffer = "1 cells"
+traffic = { kind = "poisson", rate = "8 Mbit/s", frame = 5 }
+"#;
+
+/// ITU-T I.356 section 6.3: the cell loss ratio is that of lost cells to all that were transmitted, whatever frames they belong to.
+#[test]
+fn cells_of_a_frame_that_is_not_complete_have_arrived() {
+    for warm_up in ["0 s", "33 ms"] {
+        let text = format!("warm-up = \"{warm_up}\"{BROKEN}");
+        let scenario = Scenario::from_toml(&text, "test.toml", &[]).unwrap();
+        let experiment = Experiment::new(&scenario).unwrap();
+        let result = experiment.run(1, 0, Options::default(), &mut || false).unwrap();
+        let of_all = result.summary.iter().find(|metric| metric.name == "cell_loss_ratio").unwrap().value;
+        let ratio = result.flows.columns().iter().find(|column| column.0 == "cell_loss_ratio");
+        let Some((_, _, Column::Number(of_flow))) = ratio else { panic!("flows have a loss ratio") };
+        let of_flow = of_flow[0];
+        assert!(of_flow > 0.5 && (of_flow - of_all).abs() < 1e-12, "{of_flow} of the flow, {of_all} of all");
+        let useless = result.flows.counts("cells_useless")[0];
+        assert!(useless > 0, "frames are broken");
     }
 }

@@ -182,6 +182,11 @@ pub(crate) struct Incoming {
 }
 
 impl Incoming {
+    /// Cells that have arrived, those of a frame that is not complete yet too.
+    pub(crate) fn arrived(&self) -> u64 {
+        self.stats.useful_cells + self.stats.useless_cells + u64::from(self.reassembly.held())
+    }
+
     /// A frame of bare cells has arrived whole.
     #[inline(never)]
     fn on_bare_frame(&mut self, now: Time, number: u32, streams: &mut Streams) {

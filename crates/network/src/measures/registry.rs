@@ -213,7 +213,7 @@ pub static FLOW: &[Measure] = measures![Flow:
     ("excess_of_equal_part", "excess over its equal part", "", "", "excess / (sum of all / number of VCs that ask)", "-", "ATM Forum TM 4.1 appendix I.3", None),
     ("excess_of_weighted_part", "excess over its part by MCR", "", "", "excess / (sum of all x MCR / sum of MCR)", "-", "ATM Forum TM 4.1 appendix I.3", None),
     ("category", "service category", "", "", "service category of the flow's VC: cbr, vbr, abr, gfr or ubr", "-", "ATM Forum TM 4.1 section 2", None),
-    ("cell_loss_ratio", "cell loss ratio", "clr", "", "cells_discarded / (cells_discarded + cells_useful + cells_useless); flows that share a VC count with the first of them", "-", "ITU-T I.356 section 6.3", LESS),
+    ("cell_loss_ratio", "cell loss ratio", "clr", "", "cells_discarded / (these + cells that reached the host, those of frames that are not complete yet too); flows that share a VC count with the first of them", "-", "ITU-T I.356 section 6.3", LESS),
     ("transfer_delay_mean", "mean transfer delay", "E[d]", "s", "mean time from when a frame is handed to the sender's network interface until its last cell reaches the receiver, over the frames that arrived whole; nothing where measures.delays leaves the flow out; flows that share a VC count with the first of them", "-", TRANSFER, LESS),
     ("transfer_delay_p50", "median of the transfer delay", "d_50", "s", "the transfer delay that 50 % of the frames did not exceed, within 1.6 %", "-", TRANSFER, LESS),
     ("transfer_delay_p95", "95th percentile of the transfer delay", "d_95", "s", "the transfer delay that 95 % of the frames did not exceed, within 1.6 %", "-", TRANSFER, LESS),

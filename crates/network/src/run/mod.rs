@@ -27,7 +27,7 @@ use crate::{
     channel::Lost,
     events::Events,
     free::free,
-    host::IncomingStats,
+    host::{Incoming, IncomingStats},
     measures::{Delays, Excess, Guaranteed, Series, Together},
     network::{Carrier, FlowEnds, Network},
     port::{Location, Port},
@@ -107,6 +107,8 @@ struct FlowCounts {
     sender: SenderStats,
     receiver: ReceiverStats,
     incoming: IncomingStats,
+    /// Cells that reached the receiving host, those of frames that are not complete yet too.
+    arrived: u64,
     /// Cells handed to the network interface, and cells discarded by switches.
     sent: u64,
     discarded: u64,
@@ -518,23 +520,24 @@ impl FlowCounts {
             .flat_map(Port::policed)
             .for_each(|(flow, stats)| policed[flow] = Some(Box::new(stats)));
         let cells = std::iter::zip(cells, policed);
-        let flow = move |(ends, ([sent, discarded], policing)): (&FlowEnds, ([u64; 2], _))| Self {
-            carrier: ends.carrier,
-            sent,
-            discarded,
-            policing,
-            limits: network.sender(ends).map(|sender| sender.limits(now)),
-            turned_away: network.pool(ends).map_or(0, |pool| pool.turned_away),
-            source_dropped: network.abr_source(ends).map_or(0, |source| source.queue.dropped),
-            source_queue_max: network.abr_source(ends).map_or(0, |source| source.queue.most),
-            sender: network.sender_stats(ends),
-            receiver: network.receiver_stats(ends),
+        let flow = move |(ends, ([sent, discarded], policing)): (&FlowEnds, ([u64; 2], _))| {
             // What flows share counts once, with the flow whose VC it is.
-            incoming: if ends.shares {
-                IncomingStats::default()
-            } else {
-                network.host(ends.to).parts.incoming[ends.incoming as usize].stats
-            },
+            let incoming =
+                (!ends.shares).then(|| &network.host(ends.to).parts.incoming[ends.incoming as usize]);
+            Self {
+                carrier: ends.carrier,
+                sent,
+                discarded,
+                arrived: incoming.map_or(0, Incoming::arrived),
+                policing,
+                limits: network.sender(ends).map(|sender| sender.limits(now)),
+                turned_away: network.pool(ends).map_or(0, |pool| pool.turned_away),
+                source_dropped: network.abr_source(ends).map_or(0, |source| source.queue.dropped),
+                source_queue_max: network.abr_source(ends).map_or(0, |source| source.queue.most),
+                sender: network.sender_stats(ends),
+                receiver: network.receiver_stats(ends),
+                incoming: incoming.map_or_else(IncomingStats::default, |incoming| incoming.stats),
+            }
         };
         std::iter::zip(&network.flows, cells).map(flow)
     }
@@ -581,6 +584,7 @@ impl FlowCounts {
         flow.incoming.frames -= incoming.frames;
         flow.incoming.useful_cells -= incoming.useful_cells;
         flow.incoming.useless_cells -= incoming.useless_cells;
+        flow.arrived -= begin.arrived;
         flow.sent -= begin.sent;
         flow.discarded -= begin.discarded;
         if let Some((policing, begin)) = flow.policing.as_mut().zip(begin.policing.as_ref()) {
@@ -628,9 +632,8 @@ impl FlowCounts {
 
 /// As [`FlowCounts::loss_ratio`], of some flows together.
 fn loss_ratio<'a>(flows: impl IntoIterator<Item = &'a FlowCounts>) -> f64 {
-    let [arrived, lost] = flows.into_iter().fold([0, 0], |[arrived, lost], counts| {
-        let cells = counts.incoming.useful_cells + counts.incoming.useless_cells;
-        [arrived + cells, lost + counts.discarded]
-    });
+    let [arrived, lost] = flows
+        .into_iter()
+        .fold([0, 0], |[arrived, lost], counts| [arrived + counts.arrived, lost + counts.discarded]);
     lost as f64 / (lost + arrived) as f64
 }
