@@ -2,6 +2,7 @@
 
 import platform
 import struct
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -84,15 +85,16 @@ class Record:
     fingerprint: str
     cell_hops: int
     summary: list[tuple[str, float, str]]
-    flows: dict[str, list[Any]]
-    ports: dict[str, list[Any]]
+    flows: dict[str, Sequence[Any]]
+    """Columns: `array.array`s of numbers and lists of texts, or of numbers some of which are missing."""
+    ports: dict[str, Sequence[Any]]
     series: list[tuple[str, str, str, bytes, bytes]]
     units: dict[str, str]
     """The units of the columns of `flows` and `ports`; an empty one is a count, a ratio or a name."""
-    events: dict[str, list[Any]] = field(default_factory=dict)
+    events: dict[str, Sequence[Any]] = field(default_factory=dict)
     captures: dict[str, bytes] = field(default_factory=dict)
     """Captures by the names of their files."""
-    distributions: dict[str, list[Any]] = field(default_factory=dict)
+    distributions: dict[str, Sequence[Any]] = field(default_factory=dict)
     """The bins of distributions, if the scenario asks for them with `measures.distributions`."""
 
     def metric(self, name: str) -> float:
@@ -579,6 +581,9 @@ def _joined(parts: Sequence[Any]) -> Any:
         return pl.concat(parts)
     if isinstance(parts[0], np.ndarray):
         return np.concatenate(parts)
+    if all(isinstance(part, array) for part in parts):
+        # A series: of several numpy arrays polars would make a frame in its threads.
+        return pl.Series(values=np.concatenate(parts))
     return [value for part in parts for value in part]
 
 

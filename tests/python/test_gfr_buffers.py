@@ -69,7 +69,7 @@ def one_run(table: Table, column: str, duration: str) -> tuple[ct.results.Record
 def test_measures_are_ratios_of_the_counts_of_a_class() -> None:
     figure = FIGURES["Figure 6"]
     record, scenario = one_run(figure, "two thresholds, 18", "2 s")
-    assert record.flows["clp"] == [0] * 9 + [1] * 9
+    assert list(record.flows["clp"]) == [0] * 9 + [1] * 9
     values = {row.name: row.measure(record, scenario) for row in figure.rows}
     for clp, flows in ((0, slice(0, 9)), (1, slice(9, 18))):
         sent, lost = (sum(record.flows[name][flows]) for name in ("cells_sent", "cells_discarded"))

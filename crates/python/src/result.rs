@@ -87,7 +87,7 @@ impl RunResult {
         self.inner.summary.iter().map(|metric| (metric.name, metric.value, metric.unit)).collect()
     }
 
-    /// One row per flow, as columns.
+    /// One row per flow, as columns: `array.array`s of numbers and lists of texts.
     #[getter]
     fn flows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         columns(py, &self.inner.flows)
@@ -149,11 +149,23 @@ fn columns<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py, PyDict>> 
     for (name, _, column) in table.columns() {
         match column {
             Column::Text(values) => dict.set_item(name, values)?,
-            Column::Count(values) => dict.set_item(name, values)?,
-            Column::Number(values) => dict.set_item(name, values)?,
+            Column::Count(values) => {
+                let count = |&count| i64::try_from(count).expect("a count is less than 2^63").to_ne_bytes();
+                dict.set_item(name, array(py, 'q', values.iter().flat_map(count))?)?;
+            }
+            Column::Number(values) => {
+                let number = |number: &f64| number.to_ne_bytes();
+                dict.set_item(name, array(py, 'd', values.iter().flat_map(number))?)?;
+            }
         }
     }
     Ok(dict)
+}
+
+/// An `array.array` of what these bytes are: a list would take four times as much memory, and a network may have very many rows.
+fn array(py: Python<'_>, kind: char, bytes: impl Iterator<Item = u8>) -> PyResult<Bound<'_, PyAny>> {
+    let bytes = PyBytes::new(py, &bytes.collect::<Vec<_>>());
+    py.import("array")?.getattr("array")?.call1((kind, bytes))
 }
 
 /// Runs replication `replication` of a scenario under `seed`, without the GIL; `trace` keeps series, `events` what happened to

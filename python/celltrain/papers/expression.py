@@ -8,6 +8,7 @@ braces in a string, as in "{x - 24} cells", is such an expression too.
 import ast
 import operator
 import re
+from array import array
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
@@ -81,7 +82,7 @@ class Columns:
         if name not in self._columns:
             raise unknown(f"column of {self.what}", name, self._columns)
         found = self._columns[name]
-        return np.array(found) if isinstance(found, list) else found
+        return np.array(found) if isinstance(found, list | array) else found
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """What a batch of runs measured, as it travels and is stored: which runs they are, and Arrow tables."""
 
 import json
+from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -136,10 +137,20 @@ class Entry:
         rows = self.rows("series", place, place + 1)
         return list(zip(*(rows[name].to_list() for name in _SERIES), strict=True))
 
-    def _columns(self, name: str, place: int) -> dict[str, list[Any]]:
+    def _columns(self, name: str, place: int) -> dict[str, Sequence[Any]]:
         # Column by column: polars leaves columns out in its threads, and waits for them.
         rows = self.rows(name, place, place + 1).get_columns()
-        return {column.name: column.to_list() for column in rows if column.name not in ("run", "replication")}
+        return {column.name: _values(column) for column in rows if column.name not in ("run", "replication")}
+
+
+def _values(column: "pl.Series") -> Sequence[Any]:
+    """The values of a column of a record, as the core gives them."""
+    import polars as pl
+
+    kind = "q" if column.dtype == pl.Int64 else "d" if column.dtype == pl.Float64 else None
+    if kind is None or column.null_count():
+        return column.to_list()
+    return array(kind, column.to_numpy().tobytes())
 
 
 class _Decoded(dict[str, Any]):
