@@ -397,7 +397,7 @@ def test_all_stands_for_the_policies_that_a_scenario_takes(cli: Cli, scenario_fi
     ("policies", "words"),
     [
         ("epd", ("two different",)),
-        ("epd,epd", ("two different",)),
+        ("epd,epd", ("the variant epd is there twice",)),
         ("epd,espdd", ("espdd", "espd")),
         ("", ("--policies lists nothing",)),
     ],
@@ -532,6 +532,8 @@ def test_values_of_any_setting_can_be_compared(cli: Cli, scenario_file: Path) ->
         (("--vary", "switch.buffer"), ("--vary takes KEY=VALUE",)),
         (("--vary", "switch.buffer="), ("no values",)),
         (("--vary", "switch.buffer=100 cells"), ("two different",)),
+        (("--vary", "link.delay=1 ms,1000 us"), ("variants 1 ms and 1000 us are the same scenario",)),
+        (("--vary", "link.delay=1 ms,1 ms,2 ms"), ("the variant 1 ms is there twice",)),
         (("--vary", "switch.bufer=1,2"), ("variant 1", 'did you mean "buffer"')),
         (("--vary", "switch.buffer=" + "9" * 5000 + ",1 cells"), ("variant 999", "switch.buffer")),
     ],
