@@ -178,6 +178,15 @@ def test_check(cli: Cli, scenario_file: Path) -> None:
     assert as_json(cli("check", scenario_file, "--json"))["scenario"]["tcp"]["mss"] == "500 B"
 
 
+@pytest.mark.parametrize("option", [("--set", "seed=3"), ("--resolved",), ("--json",)], ids="".join)
+def test_options_that_do_not_apply_to_a_folder(
+    cli: Cli, scenario_file: Path, tmp_path: Path, option: tuple[str, ...]
+) -> None:
+    out = tmp_path / "out"
+    assert cli("run", scenario_file, "--replications", "1", "--out", out, "--no-trace").code == 0
+    said_once(cli("check", out, *option), f"{option[0]} does not apply to {out}")
+
+
 def test_policies(cli: Cli) -> None:
     listed = as_json(cli("policies", "--json"))["policies"]
     names = [policy["name"] for policy in listed]
