@@ -543,6 +543,10 @@ def test_values_of_any_setting_can_be_compared(cli: Cli, scenario_file: Path) ->
         (("--vary", "switch.buffer=100 cells"), ("two different",)),
         (("--vary", "link.delay=1 ms,1000 us"), ("variants 1 ms and 1000 us are the same scenario",)),
         (("--vary", "link.delay=1 ms,1 ms,2 ms"), ("the variant 1 ms is there twice",)),
+        (
+            ("--vary", "tcp.stack=reno", "--vary", "tcp.stack = sack,cubic"),
+            ("--vary has tcp.stack twice: list its values with commas, --vary tcp.stack=reno,sack,cubic",),
+        ),
         (("--vary", "switch.bufer=1,2"), ("variant 1", 'did you mean "buffer"')),
         (("--vary", "switch.buffer=" + "9" * 5000 + ",1 cells"), ("variant 999", "switch.buffer")),
     ],
