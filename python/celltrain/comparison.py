@@ -452,13 +452,14 @@ def compare(
     arguments.claimed("folder", folder)
     settings = variants if isinstance(variants, Mapping) else policies(variants)
     if len(settings) < 2:
-        raise InputError("a comparison needs at least two different variants, as in --policies tail-drop,epd")
+        raise InputError("a comparison needs at least two different variants, such as tail-drop and epd")
     first = replicate(scenario, replications, seed)
     most = within("max-replications", max_replications, 1, MAX_RUNS)
     if until_clear is not None:
         if replications is not None and len(first) > most:
             raise InputError(
-                f"{len(first)} replications are more than {most}, the most: raise --max-replications"
+                f"{len(first)} replications are more than {most}, the most: "
+                "raise --max-replications, or max_replications"
             )
         first = first[:most]
     varied = {name: _variant(scenario, name, some) for name, some in settings.items()}
@@ -620,4 +621,4 @@ def _variant(scenario: Scenario, name: str, settings: Mapping[str, Any] | Scenar
     try:
         return scenario.with_(settings)
     except ScenarioError as error:
-        raise InputError(f"variant {name}: {str(error).removeprefix('--set ')}") from error
+        raise InputError(f"variant {name}: {error}") from error

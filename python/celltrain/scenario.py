@@ -76,7 +76,11 @@ class Scenario:
 
     def with_text(self, settings: Iterable[tuple[str, str]]) -> "Scenario":
         """As `with_`, with every value as TOML text; text that is no TOML value is taken as a string."""
-        return Scenario(self.core.with_overrides(arguments.pairs("settings", settings)))
+        changes = arguments.pairs("settings", settings)
+        try:
+            return Scenario(self.core.with_overrides(changes))
+        except ScenarioError as error:
+            raise _without_option(error) from None
 
     @property
     def name(self) -> str:
@@ -169,13 +173,19 @@ def load(path: str | os.PathLike[str], settings: Iterable[tuple[str, str]] = ())
         ScenarioError: the file cannot be read or is not a valid scenario; the message names file, line and
             key.
     """
-    return load_with_sweep(path, settings)[0]
+    try:
+        return load_with_sweep(path, settings)[0]
+    except ScenarioError as error:
+        raise _without_option(error) from None
 
 
 def load_with_sweep(
     path: str | os.PathLike[str], settings: Iterable[tuple[str, str]] = ()
 ) -> tuple[Scenario, Mapping[str, Any] | None]:
-    """As `load`, with the `[sweep]` of the file; None where there is none."""
+    """As `load`, with the `[sweep]` of the file; None where there is none.
+
+    Errors in `settings` are told as those of the option `--set`.
+    """
     place, changes = arguments.path("path", path), arguments.pairs("settings", settings)
     try:
         rest, sweep = without_sweep(read_text(place))
@@ -186,6 +196,11 @@ def load_with_sweep(
     if sweep is None:
         return Scenario(_core.Scenario.load(place, changes)), None
     return Scenario(_core.Scenario.from_toml(rest, shown(place), changes)), sweep
+
+
+def _without_option(error: ScenarioError) -> ScenarioError:
+    """An error about a setting that no command line gave; the core tells all settings as those of `--set`."""
+    return ScenarioError(str(error).removeprefix("--set "))
 
 
 def read_text(place: Path) -> str:

@@ -174,8 +174,7 @@ class Plan:
             return self.scenario.with_(settings)
         except ScenarioError as error:
             values = ", ".join(f"{key} = {shown(value)}" for key, value in settings.items())
-            reason = str(error).removeprefix("--set ")
-            raise InputError(f"the point with {values} cannot be run: {reason}") from error
+            raise InputError(f"the point with {values} cannot be run: {error}") from error
 
     def keys(self) -> list[str]:
         """The key of the runs of every point. Making them checks that every point can be run.
