@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,11 @@ __all__ = ["Scenario", "load", "load_with_sweep", "read_text", "shown", "toml_va
 
 MAX_FILE = 16 << 20
 """Bytes of a scenario or plan file, at most."""
+
+DICTIONARY = "<dictionary>"
+"""What the core calls a scenario that was made of a dictionary."""
+
+_LINE_OF_DICTIONARY = re.compile(rf"\A{DICTIONARY}:\d+: ")
 
 
 class Scenario:
@@ -42,7 +48,7 @@ class Scenario:
         return Scenario(_core.Scenario.from_toml(arguments.text("text", text), arguments.text("name", name)))
 
     @staticmethod
-    def from_dict(settings: Mapping[str, Any], name: str = "<dictionary>") -> "Scenario":
+    def from_dict(settings: Mapping[str, Any], name: str = DICTIONARY) -> "Scenario":
         """Makes a scenario of nested dictionaries, as `to_dict` returns them.
 
         Keys are those of a scenario file; values are text, numbers (numpy's too), lists and tables.
@@ -55,7 +61,11 @@ class Scenario:
         lines = (
             f"{toml_value(str(key))} = {toml_value(value, str(key))}\n" for key, value in settings.items()
         )
-        return Scenario.from_toml("".join(lines), name)
+        arguments.text("name", name)
+        try:
+            return Scenario.from_toml("".join(lines), DICTIONARY)
+        except ScenarioError as error:
+            raise ScenarioError(str(_told(error)).replace(DICTIONARY, name, 1)) from None
 
     def with_(self, settings: Mapping[str, Any] | None = None, /, **keywords: Any) -> "Scenario":
         """This scenario with some settings changed.
@@ -80,7 +90,7 @@ class Scenario:
         try:
             return Scenario(self.core.with_overrides(changes))
         except ScenarioError as error:
-            raise _without_option(error) from None
+            raise _told(error) from None
 
     @property
     def name(self) -> str:
@@ -176,7 +186,7 @@ def load(path: str | os.PathLike[str], settings: Iterable[tuple[str, str]] = ())
     try:
         return load_with_sweep(path, settings)[0]
     except ScenarioError as error:
-        raise _without_option(error) from None
+        raise _told(error) from None
 
 
 def load_with_sweep(
@@ -198,9 +208,12 @@ def load_with_sweep(
     return Scenario(_core.Scenario.from_toml(rest, shown(place), changes)), sweep
 
 
-def _without_option(error: ScenarioError) -> ScenarioError:
-    """An error about a setting that no command line gave; the core tells all settings as those of `--set`."""
-    return ScenarioError(str(error).removeprefix("--set "))
+def _told(error: ScenarioError) -> ScenarioError:
+    """An error of the core about what Python code gave.
+
+    The core tells every setting as one of `--set`, and the line of the text that a dictionary was made into.
+    """
+    return ScenarioError(_LINE_OF_DICTIONARY.sub(f"{DICTIONARY}: ", str(error).removeprefix("--set ")))
 
 
 def read_text(place: Path) -> str:
