@@ -1,7 +1,7 @@
 """One scenario in several variants: which one, here, and what does it cost?"""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from hashlib import blake2b
@@ -367,27 +367,43 @@ def policies(names: Sequence[str]) -> Variants:
     """A variant for each of some discard policies.
 
     Raises:
-        InputError: there is no such policy.
+        InputError: there is no such policy, or one is there twice.
     """
     known = known_policies()
     given = arguments.names("variants", names, "epd")
     for name in given:
         if name not in known:
             raise unknown_policy(name)
-    return {name: {POLICY_KEY: name} for name in given}
+    return _named((name, {POLICY_KEY: name}) for name in given)
 
 
 def vary(values: Mapping[str, Sequence[Any]]) -> Variants:
     """A variant for each combination of the values of some dotted keys, named by them.
 
     Raises:
-        InputError: a key has no values.
+        InputError: a key has no values, or the same one twice.
     """
     for key, some in values.items():
         if not some:
             raise InputError(f"{key} has no values to compare: write them with commas between, {key}=a,b")
     chosen = [dict(zip(values, some, strict=True)) for some in product(*values.values())]
-    return {", ".join(toml_value(value, key).strip('"') for key, value in one.items()): one for one in chosen}
+    return _named(
+        (", ".join(toml_value(value, key).strip('"') for key, value in one.items()), one) for one in chosen
+    )
+
+
+def _named(variants: Iterable[tuple[str, Mapping[str, Any]]]) -> Variants:
+    """Variants by their names.
+
+    Raises:
+        InputError: two have one name.
+    """
+    found: dict[str, Mapping[str, Any]] = {}
+    for name, settings in variants:
+        if name in found:
+            raise InputError(f"the variant {name} is there twice")
+        found[name] = settings
+    return found
 
 
 def compare(
@@ -429,22 +445,25 @@ def compare(
             of an earlier call are taken.
 
     Raises:
-        InputError: there are less than two variants, no such measure, or more replications than the most.
+        InputError: there are less than two variants, two that are the same scenario, no such measure, or more
+            replications than the most.
         Defect: less than two variants are left without runs that found celltrain wrong.
     """
     arguments.claimed("folder", folder)
     settings = variants if isinstance(variants, Mapping) else policies(variants)
     if len(settings) < 2:
-        raise InputError("a comparison needs at least two different variants, as in --policies tail-drop,epd")
+        raise InputError("a comparison needs at least two different variants, such as tail-drop and epd")
     first = replicate(scenario, replications, seed)
     most = within("max-replications", max_replications, 1, MAX_RUNS)
     if until_clear is not None:
         if replications is not None and len(first) > most:
             raise InputError(
-                f"{len(first)} replications are more than {most}, the most: raise --max-replications"
+                f"{len(first)} replications are more than {most}, the most: "
+                "raise --max-replications, or max_replications"
             )
         first = first[:most]
     varied = {name: _variant(scenario, name, some) for name, some in settings.items()}
+    _refuse_same(varied)
     step, count, looks = len(first), len(first), 0
     store = None if folder is None else folder.store(first[0].seed)
     if until_clear is not None:
@@ -472,6 +491,14 @@ def compare(
         if not comparison.leader(registry.measure(until_clear)).tied:
             return comparison
         count = min(count + step, max_replications)
+
+
+def _refuse_same(varied: Mapping[str, Scenario]) -> None:
+    """Refuses variants that are one scenario, such as one with 1 ms and one with 1000 us."""
+    seen: dict[Scenario, str] = {}
+    for name, one in varied.items():
+        if (other := seen.setdefault(one, name)) != name:
+            raise InputError(f"the variants {other} and {name} are the same scenario")
 
 
 @dataclass(frozen=True)
@@ -594,4 +621,4 @@ def _variant(scenario: Scenario, name: str, settings: Mapping[str, Any] | Scenar
     try:
         return scenario.with_(settings)
     except ScenarioError as error:
-        raise InputError(f"variant {name}: {str(error).removeprefix('--set ')}") from error
+        raise InputError(f"variant {name}: {error}") from error

@@ -371,7 +371,7 @@ def _sync_folder(path: Path) -> None:
 
 def _refuse_to_lose(path: Path, manifest: Mapping[str, Any], asked: Mapping[str, Any]) -> None:
     """Refuses to replace results by those of another seed, or whole ones by fewer of them."""
-    other = "choose another folder, or replace what is there (--overwrite)"
+    other = "choose another folder, or replace what is there (--overwrite, or overwrite=True)"
     seed, replications = manifest.get("seed"), manifest.get("replications")
     if "seed" in asked and seed not in (None, asked["seed"]):
         raise InputError(f"{path} holds results of seed {seed}, and this is seed {asked['seed']}: {other}")
@@ -407,7 +407,7 @@ def _refuse_foreign(path: Path, manifest: Mapping[str, Any] | None, kind: str, k
         name = manifest.get("name", manifest.get("key"))
         raise InputError(
             f"{path} holds another experiment ({manifest.get('kind')} of '{name}'): "
-            "choose another folder or overwrite it (--overwrite)"
+            "choose another folder or overwrite it (--overwrite, or overwrite=True)"
         )
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,11 @@ __all__ = ["Scenario", "load", "load_with_sweep", "read_text", "shown", "toml_va
 
 MAX_FILE = 16 << 20
 """Bytes of a scenario or plan file, at most."""
+
+DICTIONARY = "<dictionary>"
+"""What the core calls a scenario that was made of a dictionary."""
+
+_LINE_OF_DICTIONARY = re.compile(rf"\A{DICTIONARY}:\d+: ")
 
 
 class Scenario:
@@ -42,7 +48,7 @@ class Scenario:
         return Scenario(_core.Scenario.from_toml(arguments.text("text", text), arguments.text("name", name)))
 
     @staticmethod
-    def from_dict(settings: Mapping[str, Any], name: str = "<dictionary>") -> "Scenario":
+    def from_dict(settings: Mapping[str, Any], name: str = DICTIONARY) -> "Scenario":
         """Makes a scenario of nested dictionaries, as `to_dict` returns them.
 
         Keys are those of a scenario file; values are text, numbers (numpy's too), lists and tables.
@@ -55,7 +61,11 @@ class Scenario:
         lines = (
             f"{toml_value(str(key))} = {toml_value(value, str(key))}\n" for key, value in settings.items()
         )
-        return Scenario.from_toml("".join(lines), name)
+        arguments.text("name", name)
+        try:
+            return Scenario.from_toml("".join(lines), DICTIONARY)
+        except ScenarioError as error:
+            raise ScenarioError(str(_told(error)).replace(DICTIONARY, name, 1)) from None
 
     def with_(self, settings: Mapping[str, Any] | None = None, /, **keywords: Any) -> "Scenario":
         """This scenario with some settings changed.
@@ -76,7 +86,11 @@ class Scenario:
 
     def with_text(self, settings: Iterable[tuple[str, str]]) -> "Scenario":
         """As `with_`, with every value as TOML text; text that is no TOML value is taken as a string."""
-        return Scenario(self.core.with_overrides(arguments.pairs("settings", settings)))
+        changes = arguments.pairs("settings", settings)
+        try:
+            return Scenario(self.core.with_overrides(changes))
+        except ScenarioError as error:
+            raise _told(error) from None
 
     @property
     def name(self) -> str:
@@ -169,13 +183,19 @@ def load(path: str | os.PathLike[str], settings: Iterable[tuple[str, str]] = ())
         ScenarioError: the file cannot be read or is not a valid scenario; the message names file, line and
             key.
     """
-    return load_with_sweep(path, settings)[0]
+    try:
+        return load_with_sweep(path, settings)[0]
+    except ScenarioError as error:
+        raise _told(error) from None
 
 
 def load_with_sweep(
     path: str | os.PathLike[str], settings: Iterable[tuple[str, str]] = ()
 ) -> tuple[Scenario, Mapping[str, Any] | None]:
-    """As `load`, with the `[sweep]` of the file; None where there is none."""
+    """As `load`, with the `[sweep]` of the file; None where there is none.
+
+    Errors in `settings` are told as those of the option `--set`.
+    """
     place, changes = arguments.path("path", path), arguments.pairs("settings", settings)
     try:
         rest, sweep = without_sweep(read_text(place))
@@ -186,6 +206,14 @@ def load_with_sweep(
     if sweep is None:
         return Scenario(_core.Scenario.load(place, changes)), None
     return Scenario(_core.Scenario.from_toml(rest, shown(place), changes)), sweep
+
+
+def _told(error: ScenarioError) -> ScenarioError:
+    """An error of the core about what Python code gave.
+
+    The core tells every setting as one of `--set`, and the line of the text that a dictionary was made into.
+    """
+    return ScenarioError(_LINE_OF_DICTIONARY.sub(f"{DICTIONARY}: ", str(error).removeprefix("--set ")))
 
 
 def read_text(place: Path) -> str:

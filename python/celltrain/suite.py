@@ -246,8 +246,7 @@ def _check_variant(section: Section, scenario: Scenario, name: str, settings: Ma
     try:
         scenario.with_(settings)
     except ScenarioError as error:
-        problem = str(error).removeprefix("--set ")
-        raise InputError(f"section {section.place}, variant {name}: {problem}") from error
+        raise InputError(f"section {section.place}, variant {name}: {error}") from error
 
 
 def _check_measures(suite: Suite, section: Section, scenario: Scenario) -> None:

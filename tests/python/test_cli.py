@@ -178,6 +178,15 @@ def test_check(cli: Cli, scenario_file: Path) -> None:
     assert as_json(cli("check", scenario_file, "--json"))["scenario"]["tcp"]["mss"] == "500 B"
 
 
+@pytest.mark.parametrize("option", [("--set", "seed=3"), ("--resolved",), ("--json",)], ids="".join)
+def test_options_that_do_not_apply_to_a_folder(
+    cli: Cli, scenario_file: Path, tmp_path: Path, option: tuple[str, ...]
+) -> None:
+    out = tmp_path / "out"
+    assert cli("run", scenario_file, "--replications", "1", "--out", out, "--no-trace").code == 0
+    said_once(cli("check", out, *option), f"{option[0]} does not apply to {out}")
+
+
 def test_policies(cli: Cli) -> None:
     listed = as_json(cli("policies", "--json"))["policies"]
     names = [policy["name"] for policy in listed]
@@ -397,7 +406,7 @@ def test_all_stands_for_the_policies_that_a_scenario_takes(cli: Cli, scenario_fi
     ("policies", "words"),
     [
         ("epd", ("two different",)),
-        ("epd,epd", ("two different",)),
+        ("epd,epd", ("the variant epd is there twice",)),
         ("epd,espdd", ("espdd", "espd")),
         ("", ("--policies lists nothing",)),
     ],
@@ -532,6 +541,12 @@ def test_values_of_any_setting_can_be_compared(cli: Cli, scenario_file: Path) ->
         (("--vary", "switch.buffer"), ("--vary takes KEY=VALUE",)),
         (("--vary", "switch.buffer="), ("no values",)),
         (("--vary", "switch.buffer=100 cells"), ("two different",)),
+        (("--vary", "link.delay=1 ms,1000 us"), ("variants 1 ms and 1000 us are the same scenario",)),
+        (("--vary", "link.delay=1 ms,1 ms,2 ms"), ("the variant 1 ms is there twice",)),
+        (
+            ("--vary", "tcp.stack=reno", "--vary", "tcp.stack = sack,cubic"),
+            ("--vary has tcp.stack twice: list its values with commas, --vary tcp.stack=reno,sack,cubic",),
+        ),
         (("--vary", "switch.bufer=1,2"), ("variant 1", 'did you mean "buffer"')),
         (("--vary", "switch.buffer=" + "9" * 5000 + ",1 cells"), ("variant 999", "switch.buffer")),
     ],

@@ -119,6 +119,35 @@ def test_an_error_names_file_key_and_nearest_name(scenario_file: Path) -> None:
         ct.load(scenario_file)
 
 
+def test_an_error_in_python_settings_names_no_option(scenario: ct.Scenario, scenario_file: Path) -> None:
+    with pytest.raises(ct.ScenarioError, match=r'^nix=1: nix: unknown key "nix"'):
+        scenario.with_(nix=1)
+    with pytest.raises(ct.ScenarioError, match=r"^tcp\.nix=1: tcp\.nix: "):
+        ct.load(scenario_file, [("tcp.nix", "1")])
+    with pytest.raises(ct.InputError, match=r"^variant one: nix=1: nix: "):
+        ct.compare(scenario, {"one": {"nix": 1}, "other": {}})
+    with pytest.raises(ct.InputError, match=r"cannot be run: nix=1: nix: "):
+        ct.sweep(scenario, grid={"nix": [1]})
+    with pytest.raises(ct.InputError, match=r"^a comparison needs at least two [^-]* tail-drop and epd$"):
+        ct.compare(scenario, ["epd"])
+
+
+@pytest.mark.parametrize("name", ["<dictionary>", "study:3"])
+def test_a_dictionary_has_no_lines(scenario: ct.Scenario, name: str) -> None:
+    settings = scenario.to_dict()
+    settings["topology"]["circuit"] = 3
+    with pytest.raises(ct.ScenarioError) as caught:
+        ct.Scenario.from_dict(settings, name)
+    assert str(caught.value).startswith(f"{name}: topology.circuit: unknown key")
+
+
+def test_a_changed_dictionary_has_no_lines(scenario: ct.Scenario) -> None:
+    """What contradicts the change stands in the dictionary."""
+    made = ct.Scenario.from_dict(scenario.to_dict())
+    with pytest.raises(ct.ScenarioError, match=r"^<dictionary>: warm-up: the warm-up"):
+        made.with_(duration="1 ms")
+
+
 def test_a_value_that_is_no_setting_is_refused(scenario: ct.Scenario) -> None:
     with pytest.raises(ct.InputError, match=r"seed: expected text, a number.*, not <object"):
         scenario.with_({"seed": object()})

@@ -141,6 +141,45 @@ def test_bad_plans(scenario: ct.Scenario, arguments: dict[str, Any], words: tupl
         assert word in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"grid": {"switch.buffer": ["10 cells", "10  cells"]}}, "switch.buffer: 10 cells and 10  cells are"),
+        ({"grid": {"link.delay": ["1 ms", "2 ms", "1000 us"]}}, "link.delay: 1 ms and 1000 us are"),
+        (
+            {"grid": {"switch.buffer": ["1 cells", "2 cells"], "link.delay": ["1 ms", "1000 us"]}},
+            "link.delay: 1 ms and 1000 us are",
+        ),
+        (
+            {"zip": {"switch.buffer": ["1 cells", "1 cells"], "link.delay": ["1 ms", "1000 us"]}},
+            "switch.buffer, link.delay: 1 cells, 1 ms and 1 cells, 1000 us are",
+        ),
+    ],
+)
+def test_values_that_mean_the_same(scenario: ct.Scenario, arguments: dict[str, Any], words: str) -> None:
+    with pytest.raises(ct.InputError) as caught:
+        ct.sweep(scenario, **arguments)
+    assert str(caught.value) == f"{words} the same value"
+
+
+def test_points_may_be_the_same_where_a_parameter_has_no_effect(scenario: ct.Scenario) -> None:
+    """The threshold of EPD beside another policy."""
+    grid = {"switch.discard.policy": ["tail-drop", "epd"], "switch.discard.epd.threshold": ["50 %", "80 %"]}
+    keys = make_plan(scenario, grid=grid).keys()
+    assert keys[0] == keys[1]
+    assert len(set(keys)) == 3
+
+
+def test_values_that_are_the_same_at_one_point_only(scenario: ct.Scenario) -> None:
+    """Half of a buffer of 200 cells is 100 cells, and half of another is not."""
+    grid = {
+        "switch.discard.policy": ["epd"],
+        "switch.buffer": ["200 cells", "400 cells"],
+        "switch.discard.epd.threshold": ["50 %", "100 cells"],
+    }
+    assert len(make_plan(scenario, grid=grid).keys()) == 4
+
+
 def refused(answer: Answer, *words: str) -> None:
     assert (answer.code, answer.out) == (2, "")
     assert answer.err.startswith("error: ")

@@ -37,6 +37,7 @@ def check(
     from celltrain.text import counted
 
     if Path(scenario).is_dir():
+        options.refuse(Path(scenario), {"--set": set_, "--resolved": resolved, "--json": json})
         _check_folder(Path(scenario))
         return
     loaded = options.load_scenario(scenario, set_)

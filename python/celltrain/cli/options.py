@@ -36,6 +36,7 @@ __all__ = [
     "end_with",
     "load_scenario",
     "pictures",
+    "refuse",
     "running",
     "say_results",
     "settings",
@@ -98,6 +99,17 @@ def words(text: str | None, option: str, example: str) -> list[str]:
     if text is not None and not found:
         raise InputError(f"{option} lists nothing: write names with commas between, {option} {example}")
     return found
+
+
+def refuse(source: Path, given: Mapping[str, object]) -> None:
+    """Refuses options that do not apply to what a command was given.
+
+    Raises:
+        InputError: one of them has a value.
+    """
+    for option, value in given.items():
+        if value not in (None, []) and value is not False:  # a seed of 0 is given
+            raise InputError(f"{option} does not apply to {source}: see --help")
 
 
 def load_scenario(path: str, pairs: Sequence[str] | None) -> "ScenarioFile":

@@ -85,12 +85,12 @@ def queue(
     target = _target(out, "queue")
     time = (begin, end)
     if Path(source).is_dir():
-        _refuse(Path(source), {"--policies": policies, "--set": set_, "--seed": seed})
+        options.refuse(Path(source), {"--policies": policies, "--set": set_, "--seed": seed})
         found = _read(Path(source), ("run", "compare"), {"--variants": variants})
         more: dict[str, Any] = _some(found, variants)
         _drawn(target, lambda: found.plot.queue(port, time, replication, **more))
         return
-    _refuse(Path(source), {"--variants": variants})
+    options.refuse(Path(source), {"--variants": variants})
     scenarios = _varied(options.load_scenario(source, set_), _names(policies))
 
     def draw() -> "Figure":
@@ -202,7 +202,7 @@ def flow(
     """
     target = _target(out, f"flow-{file_stem(name.replace('/', '-'))}")
     if Path(source).is_dir():
-        _refuse(Path(source), {"--set": set_, "--seed": seed})
+        options.refuse(Path(source), {"--set": set_, "--seed": seed})
         found = _read(Path(source), ("run",))
         _drawn(target, lambda: found.plot.flow(name, (begin, end), replication))
         return
@@ -253,7 +253,7 @@ def _read(folder: Path, kinds: Sequence[str], for_comparisons: "dict[str, object
         wanted = " or ".join(_KINDS[one] for one in kinds)
         raise InputError(f"{folder} holds {_KINDS.get(kind, kind)}, and this draws {wanted}")
     if kind != "compare":
-        _refuse(folder, for_comparisons or {})
+        options.refuse(folder, for_comparisons or {})
     if manifest.get("core", core_version()) != core_version():
         terminal.note(f"{folder} was made by another version: what runs again for the picture may differ")
     return read(folder)
@@ -276,12 +276,6 @@ def _some(found: Any, variants: str | None) -> dict[str, Any]:
         return {}
     # The name of a variant of several keys has commas in it.
     return {"variants": [variants] if variants in found.variants else _names(variants)}
-
-
-def _refuse(source: Path, asked: "dict[str, object]") -> None:
-    for option, value in asked.items():
-        if value not in (None, []):
-            raise InputError(f"{option} does not apply to {source}: see --help")
 
 
 def _names(words: str | None) -> list[str]:

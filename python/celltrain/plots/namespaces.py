@@ -214,7 +214,9 @@ def span_of(scenario: Scenario, span: Span) -> tuple[float, float]:
     begin = 0.0 if first is None else arguments.number("span[0]", first)
     end = scenario.duration if last is None else arguments.number("span[1]", last)
     if not 0 <= begin < end <= scenario.duration:
-        raise InputError(f"--from and --to must lie in order within the run, 0 to {scenario.duration:g} s")
+        raise InputError(
+            f"--from and --to, or span, must lie in order within the run, 0 to {scenario.duration:g} s"
+        )
     return begin, end
 
 
@@ -275,7 +277,9 @@ def _queue_panel(
         every = traces(result.series, "occupancy", replication)
     found = next((one for one in every if one.entity == facts.name), None)
     if found is None:
-        raise InputError(f"the run has no samples of {facts.name}: show a shorter time (--from, --to)")
+        raise InputError(
+            f"the run has no samples of {facts.name}: show a shorter time (--from, --to, or span)"
+        )
     inside = (found.t >= span[0]) & (found.t <= span[1])
     return QueuePanel(
         title, facts, sampled=Trace(found.entity, found.unit, found.t[inside], found.value[inside])

@@ -1,6 +1,7 @@
 """Sweep plans: a scenario, the parameters that vary over it, and how often each point is replicated."""
 
 import os
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -173,16 +174,35 @@ class Plan:
             return self.scenario.with_(settings)
         except ScenarioError as error:
             values = ", ".join(f"{key} = {shown(value)}" for key, value in settings.items())
-            reason = str(error).removeprefix("--set ")
-            raise InputError(f"the point with {values} cannot be run: {reason}") from error
+            raise InputError(f"the point with {values} cannot be run: {error}") from error
 
     def keys(self) -> list[str]:
         """The key of the runs of every point. Making them checks that every point can be run.
 
         Raises:
-            InputError: a point cannot be run.
+            InputError: a point cannot be run, or two values of a parameter mean the same.
         """
-        return [Task(self.at(point), self.seed, 0, self.trace).key for point in range(self.points)]
+        keys = [Task(self.at(point), self.seed, 0, self.trace).key for point in range(self.points)]
+        self._refuse_same_values(keys)
+        return keys
+
+    def _refuse_same_values(self, keys: Sequence[str]) -> None:
+        """Refuses steps of an axis that are one value, such as 1 ms and 1000 us.
+
+        Points can have one key without that: a parameter of a policy has no effect under another one.
+        """
+        stride = self.points
+        for axis in self.axes:
+            stride //= len(axis.steps)
+            # All other axes stay at their first step.
+            line = [keys[place * stride] for place in range(len(axis.steps))]
+            counts, seen = Counter(line), dict[str, str]()
+            for place, step in enumerate(axis.steps):
+                if counts[line[place]] > 1:
+                    one = ", ".join(map(shown, step))
+                    other = seen.setdefault(self.at(place * stride).to_toml(), one)
+                    if other != one:
+                        raise InputError(f"{', '.join(axis.keys)}: {other} and {one} are the same value")
 
     def check_metric(self) -> None:
         """Makes sure that runs measure the metric of `until`, by a run too short for anything to happen.
