@@ -29,7 +29,7 @@ HEAD = """# Command line
 
 `celltrain COMMAND --help` prints the same. Results go to stdout or to files, messages and progress to stderr. Exit
 status: 0 success; 1 a claim is contradicted and --strict was given; 2 bad input; 3 a defect of celltrain; 130 interrupted;
-141 the reader of the output closed it, as `head` does.
+141 the reader of the output closed it, as `head` does; 143 terminated (SIGTERM), which leaves what an interrupt leaves.
 
 Generated from the commands by `make generate`.
 """

@@ -10,11 +10,12 @@ from tempfile import TemporaryFile
 
 __all__ = ["apart"]
 
-# Whoever asked decides what an interrupt does. The path comes first, so that celltrain is found where it was
-# found here.
+# Whoever asked decides what an interrupt or SIGTERM does. The path comes first, so that celltrain is found
+# where it was found here.
 _CHILD = """
 import pickle, signal, sys
-signal.signal(signal.SIGINT, signal.SIG_IGN)
+for number in signal.SIGINT, signal.SIGTERM:
+    signal.signal(number, signal.SIG_IGN)
 sys.path[:] = pickle.load(sys.stdin.buffer)
 from celltrain.apart import answer
 answer()

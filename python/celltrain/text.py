@@ -18,8 +18,11 @@ __all__ = [
     "with_unit",
 ]
 
-ROUNDING = 1e-12
-"""Relative spread that equal values may show through the rounding of floating point."""
+ROUNDING = 1e-8
+"""Relative spread that equal values may show: by floating point, and as times are whole picoseconds."""
+
+MAX_PLACES = 9
+"""Decimals of a number, at most; smaller ones have an exponent."""
 
 _PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 _PREFIXED = {"bit/s", "B/s", "packet/s", "cell/s"}
@@ -61,7 +64,8 @@ def interval(found: Estimate, unit: str, like: float | None = None) -> str:
     if spread <= ROUNDING * abs(found.mean):
         return _with_unit(f"{number(mean)} ± 0", scaled)
     places = 1 - math.floor(math.log10(spread / factor))
-    return _with_unit(f"{_fixed(mean, places)} ± {_fixed(spread / factor, places)}", scaled)
+    shown = number(mean) if places > MAX_PLACES else _fixed(mean, places)
+    return _with_unit(f"{shown} ± {_fixed(spread / factor, places)}", scaled)
 
 
 def counted(count: int, noun: str) -> str:
@@ -105,7 +109,9 @@ def _finite(content: object) -> object:
 
 
 def _fixed(value: float, places: int) -> str:
-    return f"{value:,.{places}f}" if 0 <= places <= 9 else f"{value:,.0f}" if places < 0 else f"{value:.2e}"
+    if places > MAX_PLACES:
+        return f"{value:.2e}"
+    return f"{value:,.{max(places, 0)}f}"
 
 
 def _with_unit(shown: str, unit: str) -> str:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import celltrain as ct
+from celltrain import experiment
 from celltrain.cli.application import COMMANDS, command
 from celltrain.comparison import known_policies
 
@@ -453,13 +454,21 @@ def test_an_interrupt_leaves_cleanly(scenario_file: Path, tmp_path: Path) -> Non
     assert not out.exists()
 
 
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 @pytest.mark.parametrize("kind", ["run", "compare", "sweep"])
 def test_an_interrupt_before_a_run_has_ended_keeps_nothing(
-    cli: Cli, scenario_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+    cli: Cli,
+    scenario_file: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    kind: str,
+    number: signal.Signals,
+    status: int,
 ) -> None:
     def interrupted(*_: object) -> None:
-        raise KeyboardInterrupt
+        signal.raise_signal(number)
 
+    before = signal.getsignal(number)
     plan = tmp_path / "plan.toml"
     plan.write_text(
         f'scenario = "{scenario_file.name}"\n[sweep]\ngrid = {{ "switch.buffer" = ["1 cell", "2 cells"] }}\n'
@@ -473,30 +482,51 @@ def test_an_interrupt_before_a_run_has_ended_keeps_nothing(
     with monkeypatch.context() as patched:
         patched.setattr("celltrain.runs.making.drive", interrupted)
         answer = cli(kind, *words[kind], "--out", out)
-    assert (answer.code, answer.out, answer.err) == (130, "", "interrupted: no run was kept\n")
+    assert (answer.code, answer.out, answer.err) == (status, "", "interrupted: no run was kept\n")
     assert out.exists() == (kind == "sweep"), "a sweep has written its plan"
+    assert signal.getsignal(number) == before
     with monkeypatch.context() as patched:
         patched.setattr("celltrain.folder.Folder.finish", interrupted)
         answer = cli(kind, *words[kind], "--out", out)
-    assert answer.code == 130
+    assert answer.code == status
     assert f"the runs that ended are kept in {out}" in answer.err
 
 
+def test_a_signal_that_is_ignored_stays_so(
+    cli: Cli, scenario_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepare = experiment.replicate
+
+    def terminated(*arguments: Any) -> Any:
+        signal.raise_signal(signal.SIGTERM)
+        return prepare(*arguments)
+
+    monkeypatch.setattr(experiment, "replicate", terminated)
+    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    try:
+        assert cli("run", scenario_file).code == 0
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
 @pytest.mark.skipif(os.name == "nt", reason="signals differ on Windows")
-def test_an_interrupt_while_the_command_is_loaded(scenario_file: Path) -> None:
+@pytest.mark.parametrize(
+    ("what", "status"), [("raise KeyboardInterrupt", 130), ("signal.raise_signal(signal.SIGTERM)", 143)]
+)
+def test_an_interrupt_while_the_command_is_loaded(what: str, status: int) -> None:
     """Python and the entry point load; whatever is loaded next is interrupted."""
     script = (
-        "import sys, celltrain\n"
+        "import signal, sys, celltrain\n"
         "class Interrupted:\n"
         "    def find_spec(self, name, *_):\n"
         "        if name != 'celltrain.cli':\n"
-        "            raise KeyboardInterrupt\n"
+        f"            {what}\n"
         "sys.meta_path.insert(0, Interrupted())\n"
         "from celltrain.cli import main\n"
         "main()"
     )
     answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
-    assert (answer.returncode, answer.stdout, answer.stderr) == (130, "", "interrupted\n")
+    assert (answer.returncode, answer.stdout, answer.stderr) == (status, "", "interrupted\n")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a closed pipe is another error on Windows")

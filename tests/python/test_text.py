@@ -52,6 +52,11 @@ def test_quantity_scales_units_that_take_prefixes(value: float | None, unit: str
         (0.6, 1e-16, "", "0.6000 ± 0"),
         (0.0, 0.002, "s", "0.0 ± 2.0 ms"),
         (1.0, 240.0, "%", "1 ± 240 %"),
+        (2.72634e-6, 2.39e-15, "s", "2.726 ± 0 µs"),  # times are whole picoseconds
+        (2.72634e-6, 1.3e-9, "s", "2.7263 ± 0.0013 µs"),
+        (0.05, 5e-9, "", "0.05000 ± 5.00e-09"),
+        (0.0, 5e-11, "", "0 ± 5.00e-11"),
+        (4e-12, 5e-13, "", "4.00e-12 ± 5.00e-13"),
     ],
 )
 def test_mean_and_interval_end_at_the_same_decimal(

@@ -1,16 +1,29 @@
 """The command `celltrain`.
 
 Results go to stdout or to files, messages and progress to stderr. Exit codes: 0 success, 1 a claim or check
-failed, 2 bad input, 3 a defect of celltrain, 130 interrupted, 141 the reader of the output closed it.
+failed, 2 bad input, 3 a defect of celltrain, 130 interrupted, 141 the reader of the output closed it,
+143 terminated.
 """
 
+import signal
 import sys
+from types import FrameType
 
 __all__ = ["main"]
 
 
 def main() -> None:
-    """Runs the command line and exits with its status."""
+    """Runs the command line and exits with its status. SIGTERM is an interrupt with a status of its own."""
+    terminated = False
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        nonlocal terminated
+        terminated = True
+        raise KeyboardInterrupt
+
+    heeds = signal.getsignal(signal.SIGTERM) == signal.SIG_DFL  # and was not told to ignore it
+    if heeds:
+        signal.signal(signal.SIGTERM, interrupt)
     try:
         # Loaded here, where an interrupt is expected.
         from celltrain.cli.application import run
@@ -25,4 +38,6 @@ def main() -> None:
         # and ends by the signal instead of with our exit code, whoever caught the exception. The next source
         # text makes it forget.
         exec("")
-    sys.exit(status)
+        if heeds:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    sys.exit(143 if terminated else status)
