@@ -10,8 +10,8 @@ from tempfile import TemporaryFile
 
 __all__ = ["apart"]
 
-# Whoever asked decides what an interrupt or SIGTERM does. The path comes first, so that celltrain is found
-# where it was found here.
+# The process that asks decides what an interrupt or SIGTERM does. The path comes first, so that celltrain is
+# found where it was found here.
 _CHILD = """
 import pickle, signal, sys
 for number in signal.SIGINT, signal.SIGTERM:
