@@ -16,7 +16,7 @@ from celltrain.experiment import MAX_RUNS, Progress, Task, attempt, replicate, w
 from celltrain.folder import Folder, claim
 from celltrain.leaders import Leader
 from celltrain.registry import COMPARED, Measure, compared
-from celltrain.results import Record, Result, about, has_old_names, provenance, read_frames
+from celltrain.results import Record, Result, about, has_old_names, provenance, read_frames, record_frame
 from celltrain.runs import Store
 from celltrain.scenario import Scenario, toml_value
 
@@ -280,19 +280,29 @@ class Comparison:
 
     def frames(self) -> "dict[str, pl.DataFrame]":
         """Every frame of the results with the variant in front."""
+        return self._frames(series=True)
+
+    def _frames(self, *, series: bool) -> "dict[str, pl.DataFrame]":
         import polars as pl
 
         parts: dict[str, list[pl.DataFrame]] = {}
         for name, result in self.results.items():
-            for frame_name, frame in result.frames().items():
+            for frame_name, frame in result.frames(series=series).items():
                 own = frame.select(pl.lit(name).alias("variant"), pl.all())
                 parts.setdefault(frame_name, []).append(own)
         return {name: pl.concat(frames, how="diagonal_relaxed") for name, frames in parts.items()}
 
     def write_to(self, target: Folder) -> None:
         """Writes every frame and the manifest to a folder that was claimed."""
+        import polars as pl
+
         target.about = about(self.manifest)
-        target.write_frames(self.frames())
+        target.write_frames(self._frames(series=False))
+        traced = {name: result for name, result in self.results.items() if result.is_traced}
+        if traced:
+            parts = (part for name, result in traced.items() for part in result.series_parts(variant=name))
+            schema = {"variant": pl.String} | record_frame("series", []).schema
+            target.write_parts("series", parts, schema)
         target.finish(self.manifest)
 
     def write(self, path: str | PathLike[str], *, overwrite: bool = False) -> Path:

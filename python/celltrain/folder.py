@@ -102,8 +102,12 @@ class Folder:
         for name, frame in frames.items():
             metadata = self._metadata(name, frame.columns)
             self.write(f"{name}.parquet", partial(frame.write_parquet, metadata=metadata))
-            for extension in formats:
-                self.write(f"{name}.{extension}", frame_writer(frame, extension))
+            self.write_as(name, frame, formats)
+
+    def write_as(self, name: str, frame: "pl.DataFrame", formats: Iterable[str]) -> None:
+        """Writes a frame in other formats: "csv" or "json"."""
+        for extension in formats:
+            self.write(f"{name}.{extension}", frame_writer(frame, extension))
 
     def write_parts(self, name: str, parts: "Iterable[pl.DataFrame]", schema: "Mapping[str, Any]") -> None:
         """Writes frames with the columns of `schema`, one below the other, as one Parquet frame."""

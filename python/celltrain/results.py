@@ -4,7 +4,7 @@ import platform
 import struct
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import blake2b
 from itertools import repeat
@@ -18,7 +18,7 @@ from celltrain.registry import RENAMED, renamed, title
 from celltrain.revision import source_revision
 from celltrain.scenario import Scenario
 from celltrain.text import counted
-from celltrain.traces import Trace
+from celltrain.traces import Trace, traces
 
 if TYPE_CHECKING:  # both are slow to import, and not every command needs them
     import pandas as pd
@@ -42,6 +42,7 @@ __all__ = [
     "provenance",
     "read_frames",
     "record_frame",
+    "series_parts",
     "todays_names",
 ]
 
@@ -55,6 +56,9 @@ FRAMES = {
 }
 """The frames of a result and what they hold; `celltrain.measures()` defines every metric and column."""
 
+
+PART = 1 << 22
+"""Bytes of values in a part of the time series that are written."""
 
 OLD_NAMES = 1
 """The last format of results folders with other names of measures."""
@@ -121,14 +125,14 @@ class Record:
             if name == metric and entity in (None, owner) and times:
                 yield TimeSeries(self.replication, owner, _floats(times), _floats(values))
 
-    def traces(self, metric: str) -> list[Trace]:
-        """The time series of a metric, in the order of the core, without a frame of all series."""
+    def traces(self, metric: str, entity: str | None = None) -> list[Trace]:
+        """As `time_series`, as numpy arrays that take no memory of their own."""
         import numpy as np
 
         return [
-            Trace(entity, unit, np.frombuffer(times, "<f8"), np.frombuffer(values, "<f8"))
-            for entity, name, unit, times, values in self.series
-            if name == metric
+            Trace(owner, unit, np.frombuffer(times, "<f8"), np.frombuffer(values, "<f8"))
+            for owner, name, unit, times, values in self.series
+            if name == metric and entity in (None, owner) and times
         ]
 
 
@@ -286,7 +290,12 @@ class Result(Frames):
 
     def by_flow(self, most: int = 60) -> "list[pl.DataFrame]":
         """The rows of each flow in every replication, of the first flows: as many as a page can show."""
-        return self.flows.partition_by("flow", maintain_order=True)[: arguments.count("most", most)]
+        import polars as pl
+
+        # Chosen first: a frame for each of very many flows takes gigabytes.
+        shown = self.flows["flow"].unique(maintain_order=True).head(arguments.count("most", most))
+        chosen = self.flows.filter(pl.col("flow").is_in(shown.to_list()))
+        return chosen.partition_by("flow", maintain_order=True)
 
     def estimates(self) -> "pl.DataFrame":
         """One row per summary metric: `metric, unit, mean, sd, ci95, n`; `ci95` is half of the interval."""
@@ -328,6 +337,16 @@ class Result(Frames):
             t, value = part["t"].to_list(), part["value"].to_list()
             yield TimeSeries(part["replication"][0], part["entity"][0], t, value)
 
+    def traces(self, metric: str, *, replication: int = 0) -> list[Trace]:
+        """The time series of a metric in one replication, as numpy arrays, in the order of the core.
+
+        No frame is made of fresh records: of a large network it takes gigabytes.
+        """
+        if not self._records:
+            return traces(self.series, metric, replication)
+        chosen = (record for record in self._records if record.replication == replication)
+        return [trace for record in chosen for trace in record.traces(metric)]
+
     def to_pandas(self, name: str = "summary") -> "pd.DataFrame":
         """A frame as pandas (which must be installed): any name of `FRAMES`."""
         import pandas as pd
@@ -337,9 +356,31 @@ class Result(Frames):
         frame: pl.DataFrame = getattr(self, name)
         return pd.DataFrame({column: frame[column].to_numpy() for column in frame.columns})
 
-    def frames(self) -> "dict[str, pl.DataFrame]":
-        """Every frame that has rows, by name."""
-        every: dict[str, pl.DataFrame] = {name: getattr(self, name) for name in FRAMES}
+    @property
+    def is_traced(self) -> bool:
+        """Whether there are time series."""
+        if self._records:
+            return any(record.series for record in self._records)
+        return not self.series.is_empty()
+
+    def series_parts(self, **identity: str) -> "Iterator[pl.DataFrame]":
+        """The frame `series` in parts: of fresh records never all of it, as a sample takes a hundred bytes.
+
+        Args:
+            **identity: columns that come first, with the value that they have in every row.
+        """
+        import polars as pl
+
+        if not self._records:
+            first = [pl.lit(value).alias(name) for name, value in identity.items()]
+            yield self.series.select(*first, pl.all())
+        for record in self._records:
+            yield from series_parts(record, identity)
+
+    def frames(self, *, series: bool = True) -> "dict[str, pl.DataFrame]":
+        """Every frame that has rows, by name; on demand without `series`."""
+        names = (name for name in FRAMES if series or name != "series")
+        every: dict[str, pl.DataFrame] = {name: getattr(self, name) for name in names}
         return {name: frame for name, frame in every.items() if not frame.is_empty()}
 
     def write(
@@ -362,7 +403,11 @@ class Result(Frames):
     def write_to(self, target: folder.Folder, formats: Iterable[str] = ()) -> None:
         """Writes every frame and the manifest to a folder that was claimed."""
         target.about = about(self.manifest)
-        target.write_frames(self.frames(), formats)
+        target.write_frames(self.frames(series=False), formats)
+        if self.is_traced:
+            target.write_parts("series", self.series_parts(), record_frame("series", []).schema)
+            if formats:
+                target.write_as("series", self.series, formats)
         for name, capture in self.captures.items():
             target.write_bytes(f"captures/{name}", capture)
         target.finish(self.manifest)
@@ -514,6 +559,22 @@ def record_frame(
     for key in next(filter(None, parts)):
         columns[key] = _joined([part[key] for part in parts if part])
     return pl.DataFrame(columns, schema_overrides=_schema(name), strict=False)
+
+
+def series_parts(record: Record, identity: Mapping[str, str]) -> "Iterator[pl.DataFrame]":
+    """The frame `series` of a replication in parts of at least `PART` bytes of values.
+
+    Args:
+        record: what the replication measured.
+        identity: columns that come first, with the value that they have in every row.
+    """
+    begin = size = 0
+    for end, series in enumerate(record.series, 1):
+        size += len(series[-1])
+        if size >= PART or end == len(record.series):
+            part = replace(record, series=record.series[begin:end])
+            yield record_frame("series", [part], [identity])
+            begin, size = end, 0
 
 
 def _columns(name: str, record: Record) -> dict[str, Any]:

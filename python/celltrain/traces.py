@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from celltrain.results import Result
+
     Samples = NDArray[np.float64]
 
 __all__ = [
@@ -50,23 +52,29 @@ def traces(series: "pl.DataFrame", metric: str, replication: int = 0) -> list[Tr
     import polars as pl
 
     chosen = series.filter((pl.col("metric") == metric) & (pl.col("replication") == replication))
-    parts = chosen.partition_by("entity", maintain_order=True)
+    if chosen.is_empty():
+        return []
+    # The rows of a trace follow each other. A frame for each would take a hundred times as much as its name.
+    runs = chosen["entity"].rle().struct
+    ends = runs.field("len").cum_sum().to_list()
+    unit, t, value = chosen["unit"], chosen["t"].to_numpy(), chosen["value"].to_numpy()
     return [
-        Trace(part["entity"][0], part["unit"][0], part["t"].to_numpy(), part["value"].to_numpy())
-        for part in parts
+        Trace(entity, unit[begin], t[begin:end], value[begin:end])
+        for entity, begin, end in zip(runs.field("value"), (0, *ends), ends, strict=False)
     ]
 
 
-def windows_of(series: "pl.DataFrame") -> list[Trace]:
+def windows_of(result: "Result") -> list[Trace]:
     """The congestion windows of the first replication, of at most `MOST_WINDOWS` connections."""
-    return traces(series, "cwnd")[:MOST_WINDOWS]
+    return result.traces("cwnd")[:MOST_WINDOWS]
 
 
-def delivered_of(series: "pl.DataFrame", groups: Mapping[str, str]) -> list[Trace]:
+def delivered_of(result: "Result") -> list[Trace]:
     """What at most `MOST_WINDOWS` connections of the first replication had delivered by then, in MB."""
+    groups = flow_groups(result.flows)
     return [
         replace(trace, value=trace.value / 1e6, unit="MB", group=groups.get(trace.entity, ""))
-        for trace in traces(series, "delivered")[:MOST_WINDOWS]
+        for trace in result.traces("delivered")[:MOST_WINDOWS]
     ]
 
 

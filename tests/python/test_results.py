@@ -7,9 +7,11 @@ import polars as pl
 import pytest
 
 import celltrain as ct
-from celltrain import folder
+from celltrain import folder, results
 from celltrain.distributions import merged
 from celltrain.folder import claim
+from celltrain.plots import draw_run
+from celltrain.report import run_report
 from celltrain.results import record_frame
 
 
@@ -71,6 +73,40 @@ def test_what_is_written_is_read_back(result: ct.Result, tmp_path: Path) -> None
     assert again.estimates().equals(result.estimates())
     assert ct.Scenario.from_toml(again.manifest["scenario_toml"]).key == again.manifest["key"]
     assert set(again.manifest["files"]) | {"manifest.json"} == files(path)
+
+
+def test_no_frame_of_all_time_series_is_made_to_write_report_and_draw(
+    result: ct.Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # In a large network it takes gigabytes. Small parts, so that there are many.
+    monkeypatch.setattr(results, "PART", 64)
+    with claim(tmp_path / "out", "run", result.manifest["key"]) as target:
+        target.write_text("report.html", run_report(result))
+        draw_run(result, target)
+        result.write_to(target)
+    assert "series" not in vars(result)
+    assert ct.Result.read(tmp_path / "out").series.equals(result.series)
+
+
+def test_traces_of_a_folder_are_those_of_the_run(result: ct.Result, tmp_path: Path) -> None:
+    again = ct.Result.read(result.write(tmp_path / "out"))
+    for metric in ("cwnd", "occupancy"):
+        for replication in (0, 2):
+            fresh, read = (one.traces(metric, replication=replication) for one in (result, again))
+            assert len(fresh) > 1
+            assert [(one.entity, one.unit) for one in fresh] == [(one.entity, one.unit) for one in read]
+            for one, other in zip(fresh, read, strict=True):
+                assert one.t.tolist() == other.t.tolist()
+                assert one.value.tolist() == other.value.tolist()
+    assert not again.traces("no such metric")
+
+
+def test_the_rows_of_flows_are_those_of_the_first_ones(result: ct.Result) -> None:
+    every = result.flows.partition_by("flow", maintain_order=True)
+    first, second = result.by_flow(2)
+    assert first.equals(every[0])
+    assert second.equals(every[1])
+    assert len(result.by_flow(1)) == 1
 
 
 def test_a_run_without_trace_has_an_empty_series_when_read(scenario: ct.Scenario, tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """What came out of a paper's tables, figures and claims, set beside what was printed."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -16,7 +16,7 @@ from celltrain.papers.printed import Printed, Range, as_json, as_point, ends, ne
 from celltrain.papers.published import PaperFolder
 from celltrain.papers.spool import KeptRun
 from celltrain.parquet import Parts
-from celltrain.results import FRAMES, Record, about, record_frame
+from celltrain.results import FRAMES, Record, about, record_frame, series_parts
 from celltrain.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -35,9 +35,6 @@ RUN_FRAMES = [name for name in FRAMES if name != "series"]
 
 PART_RUNS = 100
 """Runs that are held in memory at once."""
-
-PART_SERIES = 4
-"""Time series that are held in memory at once: each has thousands of rows, most of whose columns are text."""
 
 Series = tuple[str, list[statistics.Estimate | None], bool]
 """A series of a chart: its name, its points, and whether they are published ones."""
@@ -290,16 +287,9 @@ class Reproduction:
                 parts.write_to(target)
         if self.figures:
             schema = dict.fromkeys(IDENTITY, pl.String) | record_frame("series", []).schema
-            target.write_parts("series", self._series(), schema)
+            series = (part for one in self.figures for part in series_parts(one.record, one.identity))
+            target.write_parts("series", series, schema)
         target.write_json("reproduction.json", self.to_json())
-
-    def _series(self) -> "Iterator[pl.DataFrame]":
-        """The time series of every figure, a few at a time."""
-        for figure in self.figures:
-            record = figure.record
-            for first in range(0, len(record.series), PART_SERIES):
-                piece = replace(record, series=record.series[first : first + PART_SERIES])
-                yield record_frame("series", [piece], [figure.identity])
 
     def write(self, path: str | PathLike[str], *, overwrite: bool = False) -> Path:
         """Writes the folder of the reproduction, without report and pictures, and returns its path."""

@@ -14,7 +14,7 @@ from celltrain.plots.reproduction import draw_reproduction, table_points, window
 from celltrain.plots.series import SeriesPanel, WindowPanel, occupancy, over_time, windows
 from celltrain.plots.style import colour_of, keeps_pictures, save
 from celltrain.results import Result
-from celltrain.traces import busiest, delivered_of, flow_groups, traces, windows_of
+from celltrain.traces import busiest, delivered_of, flow_groups, windows_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -45,18 +45,18 @@ def draw_run(result: Result, folder: Folder) -> None:
 
     That is what every connection had delivered, its window, and the occupancies of the busiest ports.
     """
-    samples = result.series.height  # the manifest does not say whether the run was traced
-    if keeps_pictures(folder, {**result.manifest, "samples": samples}):
+    every_window, every_port = windows_of(result), result.traces("occupancy")
+    traced = bool(every_window or every_port)  # the manifest does not say so
+    if keeps_pictures(folder, {**result.manifest, "traced": traced}):
         return
     figures: dict[str, Figure] = {"flows": flow_bars(result)}
-    received = delivered_of(result.series, flow_groups(result.flows))
+    received = delivered_of(result)
     if received:
         figures["delivered"] = over_time([SeriesPanel(result.manifest["name"], received, "delivered")])
-    every_window = windows_of(result.series)
     if every_window:
         title = result.manifest["name"]
         figures["windows"] = windows([WindowPanel(title, every_window, flow_groups(result.flows))])
-    ports = busiest(traces(result.series, "occupancy"))
+    ports = busiest(every_port)
     if ports:
         figures["occupancy"] = occupancy(ports)
     for name, figure in figures.items():

@@ -9,7 +9,7 @@ from celltrain.experiment import Task, simulate
 from celltrain.plots.style import COLOURS, panels, styled
 from celltrain.results import record_frame
 from celltrain.scenario import Scenario
-from celltrain.traces import Trace, traces
+from celltrain.traces import Trace
 
 if TYPE_CHECKING:
     import polars as pl
@@ -76,11 +76,9 @@ def flow_of_run(
     sampled = scenario.with_(sample=f"{max(round(period * 1e9), 1)} ns")
     master = scenario.seed if seed is None else seed
     record = simulate(Task(sampled, master, replication, trace=True, events=True))
-    series = record_frame("series", [record])
 
     def trace(metric: str) -> Trace:
-        found = (one for one in traces(series, metric, replication) if one.entity == name)
-        return next(found, _nothing(name))
+        return next(iter(record.traces(metric, name)), _nothing(name))
 
     drawn = FlowTraces(*map(trace, ("sent", "retransmitted", "acknowledged", "cwnd", "ssthresh")))
     if not len(drawn.sent.t):

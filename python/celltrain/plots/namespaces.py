@@ -260,7 +260,7 @@ def _queue_panel(
 ) -> "QueuePanel":
     from celltrain.cells import port_facts, read_cells, units_within
     from celltrain.plots.queue import MOST_CELLS, QueuePanel
-    from celltrain.traces import Trace, traces
+    from celltrain.traces import Trace
 
     facts = port_facts(scenario, port)
     title = f"{name}, {facts.name}"
@@ -269,12 +269,11 @@ def _queue_panel(
         master = result.manifest["seed"]
     if units_within(facts, span) <= MOST_CELLS:
         return QueuePanel(title, facts, read_cells(scenario, facts, span, master, replication))
-    if result is None or result.series.is_empty():
+    every = [] if result is None else result.traces("occupancy", replication=replication)
+    if not every:
         from celltrain.experiment import Task, simulate
 
         every = simulate(Task(scenario, master, replication, trace=True)).traces("occupancy")
-    else:
-        every = traces(result.series, "occupancy", replication)
     found = next((one for one in every if one.entity == facts.name), None)
     if found is None:
         raise InputError(
@@ -288,12 +287,12 @@ def _queue_panel(
 
 def _windows(results: Mapping[str, Result], replication: int) -> "Figure":
     from celltrain.plots.series import WindowPanel, windows
-    from celltrain.traces import MOST_WINDOWS, flow_groups, traces
+    from celltrain.traces import MOST_WINDOWS, flow_groups
 
     _check_replication(results.values(), replication)
     columns = []
     for name, result in results.items():
-        every = traces(result.series, "cwnd", replication)[:MOST_WINDOWS]
+        every = result.traces("cwnd", replication=replication)[:MOST_WINDOWS]
         if not every:
             raise InputError(
                 f"{name} has no windows: only traced runs of TCP have them (--trace, trace=True)"

@@ -150,7 +150,7 @@ def _tables(page: Page, found: Comparison) -> None:
 
 
 def _windows(page: Page, found: Comparison, order: Sequence[str]) -> None:
-    every = {name: windows_of(found.results[name].series) for name in order}
+    every = {name: windows_of(found.results[name]) for name in order}
     # A variant without TCP has none.
     traced = {name: windows for name, windows in every.items() if windows}
     if not traced:

@@ -11,7 +11,7 @@ from celltrain.report.distributions import add_distributions
 from celltrain.report.page import Page
 from celltrain.report.percentiles import add_percentiles
 from celltrain.results import Result
-from celltrain.traces import busiest, flow_groups, traces, windows_of
+from celltrain.traces import busiest, flow_groups, windows_of
 
 __all__ = ["run_report"]
 
@@ -161,8 +161,8 @@ def _mean(values: list[float], unit: str) -> str:
 
 
 def _series(page: Page, result: Result) -> None:
-    windows = windows_of(result.series)
-    every = traces(result.series, "occupancy")
+    windows = windows_of(result)
+    every = result.traces("occupancy")
     ports = busiest(every)
     if not windows and not ports:
         return

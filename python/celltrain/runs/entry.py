@@ -135,7 +135,13 @@ class Entry:
 
     def _series(self, place: int) -> list[tuple[str, str, str, bytes, bytes]]:
         rows = self.rows("series", place, place + 1)
-        return list(zip(*(rows[name].to_list() for name in _SERIES), strict=True))
+        if len(self.runs) == 1:
+            del self.frames["series"]  # the largest table, of which nobody else wants anything
+        *names, times, values = (rows[name] for name in _SERIES)
+        known: dict[bytes, bytes] = {}
+        # Most series are sampled at the same times: those share one object, as when the run had just ended.
+        shared = [known.setdefault(one, one) for one in times]
+        return list(zip(*(name.to_list() for name in names), shared, values.to_list(), strict=True))
 
     def _columns(self, name: str, place: int) -> dict[str, Sequence[Any]]:
         # Column by column: polars leaves columns out in its threads, and waits for them.
