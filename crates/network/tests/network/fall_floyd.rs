@@ -13,7 +13,7 @@ use celltrain_network::{
 };
 
 /// The network; the losses at its end are replaced.
-const FALL_FLOYD: &str = include_str!("../../../scenarios/teaching/fall-floyd.toml");
+const FALL_FLOYD: &str = include_str!("../../../../scenarios/teaching/fall-floyd.toml");
 
 /// A round trip without queues, in seconds: 1040 bytes at 8 Mbit/s and at 800 kbit/s, an ACK of 40 back, 100 ms each way.
 const ROUND_TRIP: f64 = 1040.0 * 8.0 * (1.0 / 8e6 + 1.0 / 8e5) + 40.0 * 8.0 * (1.0 / 8e6 + 1.0 / 8e5) + 0.2;

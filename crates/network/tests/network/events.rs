@@ -6,7 +6,7 @@ use celltrain_network::{
     table::Column,
 };
 
-const FALL_FLOYD: &str = include_str!("../../../scenarios/teaching/fall-floyd.toml");
+const FALL_FLOYD: &str = include_str!("../../../../scenarios/teaching/fall-floyd.toml");
 
 fn run(recovery: &str, record: bool) -> RunResult {
     let overrides = [("tcp.recovery".to_owned(), recovery.to_owned())];

@@ -9,7 +9,7 @@ use celltrain_network::{
 
 /// One connection over a bottleneck with room for eight packets, the one in transmission included (K. Fall and S. Floyd,
 /// "Simulation-based Comparisons of Tahoe, Reno, and SACK TCP", 1996).
-const FALL_FLOYD: &str = include_str!("../../../scenarios/teaching/fall-floyd.toml");
+const FALL_FLOYD: &str = include_str!("../../../../scenarios/teaching/fall-floyd.toml");
 
 fn load(text: &str, overrides: &[(&str, &str)]) -> Scenario {
     let overrides: Vec<_> =

@@ -1,0 +1,11 @@
+//! Scenario files: what is read, what is refused and how, and the networks that come of them.
+
+mod files;
+mod graph;
+mod groups;
+mod limits;
+mod mutations;
+mod passage;
+mod ranges;
+mod shipped;
+mod stops;
