@@ -188,7 +188,18 @@ def test_the_notebook_is_its_page() -> None:
 
 INTERNAL = {
     ct.Scenario: {"core", "with_text"},
-    ct.Result: {"estimate_rows", "of_records", "rows", "time_series", "write_to"},
+    ct.Result: {
+        *(
+            "estimate_rows",
+            "is_traced",
+            "of_records",
+            "rows",
+            "series_parts",
+            "time_series",
+            "traces",
+            "write_to",
+        ),
+    },
     ct.Comparison: {
         *("alike_sentences", "difference_lines", "explanation", "mean_lines", "size", "state_lines"),
         "write_to",
