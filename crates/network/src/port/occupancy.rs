@@ -155,10 +155,10 @@ impl VcOccupancy {
         let mut again = Self::new(self.vcs.len()).listing(self.busy.is_some());
         let mut counts: Vec<_> = self.vcs.iter().map(|vc| vc.left).collect();
         std::iter::zip(&mut again.vcs, &counts).for_each(|(vc, &left)| vc.left = left);
-        for unit in units {
+        units.for_each(|unit| {
             again.enter(unit.cell.vc, unit.cell.clp, unit.size);
             counts[unit.cell.vc as usize] += 1;
-        }
+        });
         assert_eq!(again, *self, "{port}: what is in the buffer, counted again");
         for (vc, (accepted, counted)) in accepted.zip(counts).enumerate() {
             assert_eq!(accepted, counted, "{port}: units of VC {vc} accepted, in the buffer or gone");

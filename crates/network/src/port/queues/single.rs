@@ -51,8 +51,11 @@ impl SingleQueue {
 
     /// The units in their order.
     pub(super) fn units(&self) -> impl Iterator<Item = &Unit> {
-        let numbers = (0..self.len() as u32).map(|place| self.first.wrapping_add(place));
-        numbers.map(|number| &self.places[self.index(number)].unit).filter(|unit| unit.cell.vc != EMPTY)
+        let begin = if self.len() == 0 { 0 } else { self.index(self.first) };
+        let (wrapped, head) = self.places.split_at(begin);
+        let head = &head[..self.len().min(head.len())];
+        let places = head.iter().chain(&wrapped[..self.len() - head.len()]);
+        places.map(|place| &place.unit).filter(|unit| unit.cell.vc != EMPTY)
     }
 
     /// Those of `vc`, the last one first, where units are taken out of the middle.
