@@ -63,6 +63,7 @@ impl RandomLoss {
     }
 
     /// How many of `count` units pass before one of them is lost.
+    #[inline]
     fn pass(&mut self, count: u32) -> u32 {
         if self.passing >= u64::from(count) {
             self.passing -= u64::from(count);
@@ -110,11 +111,19 @@ pub(crate) struct ChanceLoss {
 
 impl ChanceLoss {
     /// How many of `count` units pass before one of them is lost, and why that one is.
+    #[inline]
     pub(super) fn pass(&mut self, count: u32) -> (u32, Option<LossReason>) {
-        let Some(bursts) = &mut self.bursts else {
-            let passed = self.random.pass(count);
-            return (passed, (passed < count).then_some(LossReason::Random));
-        };
+        if self.bursts.is_some() {
+            return self.pass_bursts(count);
+        }
+        let passed = self.random.pass(count);
+        (passed, (passed < count).then_some(LossReason::Random))
+    }
+
+    /// As [`ChanceLoss::pass`], where there are losses in bursts.
+    #[inline(never)]
+    fn pass_bursts(&mut self, count: u32) -> (u32, Option<LossReason>) {
+        let Some(bursts) = &mut self.bursts else { return (count, None) };
         for passed in 0..count {
             // The chain steps with every unit.
             let in_burst = bursts.strikes();
@@ -129,6 +138,7 @@ impl ChanceLoss {
     }
 
     /// Why the next unit is lost, if it is.
+    #[inline]
     pub(super) fn one(&mut self) -> Option<LossReason> {
         self.pass(1).1
     }

@@ -89,8 +89,6 @@ pub(crate) struct Channel {
     last: Instant,
     passed: u64,
     lost: Lost,
-    /// Number of the last cell passed on; the trains of a channel do not join.
-    number: u64,
     fingerprint: Fingerprint,
     /// Losses, if somebody watches.
     log: Option<Box<DiscardLog>>,
@@ -116,9 +114,6 @@ pub(crate) struct ChannelParts {
     pub(crate) tap: Option<CellTap>,
 }
 
-/// Between the numbers of cells that are not on one grid of slots.
-const APART: u64 = 1 << 32;
-
 impl Channel {
     pub(crate) fn new(parts: ChannelParts) -> Self {
         let input = [parts.input];
@@ -130,7 +125,6 @@ impl Channel {
             last: Instant::default(),
             passed: 0,
             lost: Lost::default(),
-            number: 0,
             fingerprint: Fingerprint::default(),
             log: None,
         }
@@ -224,11 +218,11 @@ impl Channel {
 
     /// Handles what arrives before `until`.
     pub(crate) fn visit(&mut self, until: Time, streams: &mut Streams) -> u64 {
-        self.merge.refill(streams);
-        let (mut cells, mut train) = (0, Train::default());
+        let mut cells = 0;
+        let mut input = self.merge.lend_alone(streams);
         loop {
             let due = until.min(self.next_event());
-            if self.merge.next(due, streams, &mut train) {
+            if let Some(train) = input.as_mut().and_then(|input| input.next(due)) {
                 cells += u64::from(train.count);
                 self.on_train(train, streams);
             } else if due < until {
@@ -238,6 +232,9 @@ impl Channel {
                 break;
             }
         }
+        if let Some(input) = input {
+            self.merge.give_back(input, streams);
+        }
         self.clock = until;
         for &output in &self.parts.outputs {
             streams[output].advance_horizon(until);
@@ -245,16 +242,26 @@ impl Channel {
         cells
     }
 
-    fn on_train(&mut self, train: Train<Cell>, streams: &mut Streams) {
-        if train.item.kind == Kind::Data
-            && let Some(reason) = self.frame_fate(&train, streams)
+    // Inlined by force, as is what becomes of most trains: what others need is in functions of its own.
+    #[inline(always)]
+    fn on_train(&mut self, train: &Train<Cell>, streams: &mut Streams) {
+        // Also after the last named segment: its frame may still be coming.
+        let judged = self.parts.chance.frames || self.parts.scripted.are_named();
+        if judged
+            && train.item.kind == Kind::Data
+            && let Some(reason) = self.frame_fate(train, streams)
         {
-            self.count_lost(&train, reason);
-            return;
+            self.count_lost(train, reason);
+        } else if self.parts.dark.is_none() {
+            self.on_lit(train, streams);
+        } else {
+            self.on_dimmed(train, streams);
         }
-        if self.parts.dark.is_none() {
-            return self.on_lit(train, streams);
-        }
+    }
+
+    /// Cells come to a link that is dark at times.
+    #[inline(never)]
+    fn on_dimmed(&mut self, train: &Train<Cell>, streams: &mut Streams) {
         in_pieces(train, |piece| {
             let dark = self.parts.dark.map_or((false, NEVER), |dark| dark.at(piece.first.ps()));
             let piece_until = before(piece, dark.1);
@@ -263,20 +270,25 @@ impl Channel {
             if dark.0 {
                 self.lose(&head, LossReason::Dark);
             } else {
-                self.on_lit(head, streams);
+                self.on_lit(&head, streams);
             }
             piece_until
         });
     }
 
     /// Why the frame of a train's cells is lost as a whole, if it is: drawn when its first cell comes.
+    #[inline(always)]
     fn frame_fate(&mut self, train: &Train<Cell>, streams: &Streams) -> Option<LossReason> {
-        let vc = *self.parts.vcs.get(train.item.vc);
-        if vc.frame.number == Some(train.item.frame) {
-            return vc.frame.lost;
+        let Cell { vc, frame, position, length, .. } = train.item;
+        let known = &self.parts.vcs.get(vc).frame;
+        if known.number == Some(frame) {
+            return known.lost;
         }
-        let lost = self.on_frame(&vc, train.item.frame, streams);
-        self.parts.vcs.get_mut(train.item.vc).frame = FrameFate { number: Some(train.item.frame), lost };
+        let lost = self.on_frame(vc, frame, streams);
+        // Of a frame that comes as one train nobody asks again.
+        if position > 0 || u32::from(length) > train.count {
+            self.parts.vcs.get_mut(vc).frame = FrameFate { number: Some(frame), lost };
+        }
         if let Some(reason) = lost {
             self.note_loss(train, reason);
         }
@@ -284,25 +296,42 @@ impl Channel {
     }
 
     /// A frame begins: whether and why it is lost as a whole.
-    fn on_frame(&mut self, vc: &Vc, frame: u32, streams: &Streams) -> Option<LossReason> {
-        let mut lost = if self.parts.chance.frames { self.parts.chance.one() } else { None };
-        if !self.parts.scripted.is_empty()
-            && let Some((payloads, origin)) = vc.payloads.zip(vc.origin)
-            && self.parts.scripted.strikes(origin, streams.contents.packets[payloads].get(frame))
-        {
-            lost = Some(LossReason::Scripted);
+    #[inline(always)]
+    fn on_frame(&mut self, vc: u32, frame: u32, streams: &Streams) -> Option<LossReason> {
+        let lost = if self.parts.chance.frames { self.parts.chance.one() } else { None };
+        if !self.parts.scripted.is_empty() && self.is_struck(vc, frame, streams) {
+            return Some(LossReason::Scripted);
         }
         lost
     }
 
+    /// Whether the scenario names a segment that the frame carries.
+    #[inline(never)]
+    fn is_struck(&mut self, vc: u32, frame: u32, streams: &Streams) -> bool {
+        let vc = self.parts.vcs.get(vc);
+        let Some((payloads, origin)) = vc.payloads.zip(vc.origin) else { return false };
+        self.parts.scripted.strikes(origin, streams.contents.packets[payloads].get(frame))
+    }
+
     /// Cells that come while the link is not dark.
-    fn on_lit(&mut self, train: Train<Cell>, streams: &mut Streams) {
+    #[inline(always)]
+    fn on_lit(&mut self, train: &Train<Cell>, streams: &mut Streams) {
         // An RM cell stands for itself among frames and among cells.
         if self.parts.chance.frames && train.item.kind == Kind::Data {
-            return self.carry(&train, streams);
+            return self.carry(train, streams);
         }
+        match self.parts.chance.pass(train.count) {
+            (_, None) => self.carry(train, streams),
+            (passing, Some(reason)) => self.lose_some(train, passing, reason, streams),
+        }
+    }
+
+    /// The first `passing` cells of a train are carried, and the one behind them is lost. Those behind that have their chances.
+    #[inline(never)]
+    fn lose_some(&mut self, train: &Train<Cell>, passing: u32, reason: LossReason, streams: &mut Streams) {
+        let mut drawn = Some((passing, Some(reason)));
         in_pieces(train, |piece| {
-            let (passing, reason) = self.parts.chance.pass(piece.count);
+            let (passing, reason) = drawn.take().unwrap_or_else(|| self.parts.chance.pass(piece.count));
             if passing > 0 {
                 let mut head = *piece;
                 head.truncate(passing);
@@ -347,11 +376,19 @@ impl Channel {
     }
 
     /// The link carries cells to its other end, in the time that it takes then.
+    #[inline(always)]
     fn carry(&mut self, train: &Train<Cell>, streams: &mut Streams) {
         if self.parts.delay.is_none() {
-            return self.arrive(*train, streams);
+            self.arrive(train, streams);
+        } else {
+            self.carry_late(train, streams);
         }
-        in_pieces(*train, |piece| {
+    }
+
+    /// As [`Channel::carry`], where that time changes.
+    #[inline(never)]
+    fn carry_late(&mut self, train: &Train<Cell>, streams: &mut Streams) {
+        in_pieces(train, |piece| {
             let delay = self.parts.delay.as_ref();
             let (extra, until) = delay.map_or((0, NEVER), |delay| delay.at(piece.first.ps()));
             let mut head = *piece;
@@ -365,18 +402,27 @@ impl Channel {
             };
             head.truncate(together);
             self.last = head.last();
-            self.arrive(head, streams);
+            self.arrive(&head, streams);
             together
         });
     }
 
     /// Cells arrive at the other end, unless they are held back.
-    fn arrive(&mut self, train: Train<Cell>, streams: &mut Streams) {
-        let vc = *self.parts.vcs.get(train.item.vc);
-        if !self.numbers_anew(&vc) {
-            return self.pass(&train, vc.next_hop(train.item.kind), vc.payloads, streams);
+    #[inline(always)]
+    fn arrive(&mut self, train: &Train<Cell>, streams: &mut Streams) {
+        let vc = self.parts.vcs.get(train.item.vc);
+        if self.numbers_anew(vc) {
+            return self.leave_flight(train, streams);
         }
-        let payloads = vc.payloads.expect("a VC whose packets are numbered anew has a payload queue");
+        let (next, payloads) = (vc.next_hop(train.item.kind), vc.payloads);
+        self.pass(train, next, payloads, streams);
+    }
+
+    /// A packet arrives at the other end, unless it is held back, to be sent anew from there.
+    #[inline(never)]
+    fn leave_flight(&mut self, train: &Train<Cell>, streams: &mut Streams) {
+        let payloads = self.parts.vcs.get(train.item.vc).payloads;
+        let payloads = payloads.expect("a VC whose packets are numbered anew has a payload queue");
         let packet = *streams.contents.packets[payloads].take(train.item.frame);
         let time = train.first.ps();
         match &mut self.parts.reordering {
@@ -399,7 +445,7 @@ impl Channel {
 
     /// A packet goes on, on one of the ways of its VC if it has several. In the order in which packets arrive now they get their numbers.
     fn go_on(&mut self, at: Instant, mut cell: Cell, packet: Packet, streams: &mut Streams) {
-        let vc = *self.parts.vcs.get(cell.vc);
+        let vc = self.parts.vcs.get(cell.vc);
         let (next, payloads) = match vc.spray {
             None => (vc.next, vc.payloads_behind),
             Some(spray) => {
@@ -415,24 +461,30 @@ impl Channel {
     }
 
     /// The cells of a train go on to `next`, the contents of their frame in the queue `payloads`.
+    #[inline(always)]
     fn pass(&mut self, train: &Train<Cell>, next: NextHop, payloads: Option<usize>, streams: &mut Streams) {
-        let vc = *self.parts.vcs.get(train.item.vc);
-        if let Some(tap) = &mut self.parts.tap {
-            let number = train.item.frame;
-            if train.item.kind == Kind::Data {
-                tap.record(train, payloads.map(|payloads| streams.contents.packets[payloads].get(number)));
-            } else {
-                // As the ports that it has passed have left it.
-                let payloads = vc.rm_payloads.expect("a VC with RM cells has a payload queue for them");
-                tap.record_rm(train, streams.contents.rm[payloads].get(number));
-            }
+        if self.parts.tap.is_some() {
+            self.record(train, payloads, streams);
         }
         self.passed += u64::from(train.count);
-        self.number = self.number.wrapping_add(APART);
-        let first = self.number;
-        self.number += train.slots_to(train.count - 1);
         let item = Cell { vc: next.vci, ..train.item };
-        streams[self.parts.outputs[next.output]].push(first, self.number, &Train { item, ..*train });
+        // The trains of a channel join no other, whatever their numbers.
+        streams[self.parts.outputs[next.output]].push_apart(0, &Train { item, ..*train });
+    }
+
+    /// Records the cells of a train, the contents of whose frame are in the queue `payloads`.
+    #[inline(never)]
+    fn record(&mut self, train: &Train<Cell>, payloads: Option<usize>, streams: &Streams) {
+        let Some(tap) = &mut self.parts.tap else { return };
+        let number = train.item.frame;
+        if train.item.kind == Kind::Data {
+            tap.record(train, payloads.map(|payloads| streams.contents.packets[payloads].get(number)));
+        } else {
+            // As the ports that it has passed have left it.
+            let payloads = self.parts.vcs.get(train.item.vc).rm_payloads;
+            let payloads = payloads.expect("a VC with RM cells has a payload queue for them");
+            tap.record_rm(train, streams.contents.rm[payloads].get(number));
+        }
     }
 
     /// Checks that no cell was lost track of.
@@ -455,7 +507,14 @@ impl Channel {
 }
 
 /// Takes a train apart: `take` says how many of the first cells of what is left it has taken.
-fn in_pieces(mut train: Train<Cell>, mut take: impl FnMut(&Train<Cell>) -> u32) {
+#[inline]
+fn in_pieces(train: &Train<Cell>, mut take: impl FnMut(&Train<Cell>) -> u32) {
+    let taken = take(train);
+    if taken >= train.count {
+        return;
+    }
+    let mut train = *train;
+    train.advance(taken);
     loop {
         let taken = take(&train);
         if taken >= train.count {

@@ -12,7 +12,7 @@ use celltrain_atm::{
 };
 use celltrain_engine::{Instant, stream::Train};
 
-use super::{core::PortCore, queues::Unit, service::Service};
+use super::{core::PortCore, service::Service};
 
 /// The buffer as a policy sees it when a unit arrives.
 struct Arrival<'a, S> {
@@ -164,37 +164,35 @@ impl<S: Service> PortCore<S> {
         }
     }
 
-    /// Asks the policy whether the unit that has just left its queue is sent at `now`, and sets the mark that it leaves with. The policy
-    /// decides on data only; RM cells are always sent.
-    #[inline]
-    pub(super) fn passes_head<P: BufferPolicy>(
+    /// Asks the policy what becomes at `now` of `cell`, which came at `at` and has just left its queue. The policy decides on data only; RM
+    /// cells are always sent.
+    #[inline(always)]
+    pub(super) fn fate_of_head<P: BufferPolicy>(
         &mut self,
         policy: &mut P,
         now: Instant,
-        unit: &mut Unit,
-    ) -> bool {
-        if unit.cell.kind != Kind::Data {
-            return true;
+        cell: &Cell,
+        at: Instant,
+    ) -> Fate {
+        if cell.kind != Kind::Data {
+            return Fate::Send;
         }
-        let sojourn = now.since(unit.at);
-        let head = Head { cell: unit.cell, sojourn: sojourn.ps(), now: now.ps() };
-        let Some(head) = P::Needs::head(head) else { return true };
-        let first = unit.cell.position == 0;
-        let port = Arrival { service: &self.service, at: now, cell: &unit.cell };
-        match policy.on_head(head, &View::new(&port, first)) {
-            Fate::Send => true,
-            Fate::Mark => {
-                self.stats.marked += u64::from(first);
-                unit.cell.ecn = Ecn::Marked;
-                true
-            }
+        let sojourn = now.since(at);
+        let head = Head { cell: *cell, sojourn: sojourn.ps(), now: now.ps() };
+        let Some(head) = P::Needs::head(head) else { return Fate::Send };
+        let first = cell.position == 0;
+        let port = Arrival { service: &self.service, at: now, cell };
+        let fate = policy.on_head(head, &View::new(&port, first));
+        match fate {
+            Fate::Send => {}
+            Fate::Mark => self.stats.marked += u64::from(first),
             Fate::Drop => {
                 self.stats.sojourns.add(sojourn);
-                self.entries[unit.cell.vc as usize].withdrawn += 1;
-                self.discard(now, &unit.cell, Reason::DroppedAtHead);
-                false
+                self.entries[cell.vc as usize].withdrawn += 1;
+                self.discard(now, cell, Reason::DroppedAtHead);
             }
         }
+        fate
     }
 
     /// Counts a unit that does not go on, or not any longer.

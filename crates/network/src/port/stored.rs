@@ -52,10 +52,10 @@ pub(super) struct Stored {
     free: Instant,
     /// Number of the last departure.
     number: u64,
-    /// How long it takes to transmit what the link has begun to send, but for `cells`.
+    /// How long it takes to transmit what the link has begun to send, but for `begun`.
     carried: Span,
-    /// How many cells it has begun to send at its present rate.
-    cells: u64,
+    /// How many cells it has begun to send at its present rate, or octets of packets.
+    begun: u64,
     /// How the rate of `line` changes, and what a unit takes at the least at any of them.
     rates: RateSchedule,
     shortest: Time,
@@ -116,7 +116,7 @@ impl Stored {
             free: Instant::default(),
             number: 0,
             carried: Span::default(),
-            cells: 0,
+            begun: 0,
             shortest: line.at(rates.fastest()).shortest(),
             rates,
         }
@@ -239,23 +239,12 @@ impl Stored {
         }
     }
 
-    /// Begins to send the unit that was taken, at `start`; returns the slot of the link.
+    /// The link, which is free, begins to send so many slots at `start`: one of a cell, or those of the octets of a packet.
     #[inline(always)]
-    fn send(&mut self, start: Instant) -> Slot {
-        let (departure, slot, in_step) = match self.line {
-            Line::Cells { slot, .. } => {
-                self.cells += 1;
-                (start.plus(slot), slot, start == self.free)
-            }
-            Line::Packets { octet, overhead, .. } => {
-                let departure = start.plus_slots(octet, u64::from(self.unit.cell.octets) + overhead);
-                self.carried = self.carried.plus(departure.since(start), 1);
-                (departure, Slot::ZERO, false)
-            }
-        };
-        self.number = self.number.wrapping_add(if in_step { 1 } else { APART });
-        (self.free, self.sends) = (departure, true);
-        slot
+    fn send_slots(&mut self, start: Instant, slot: Slot, count: u64) {
+        self.number = self.number.wrapping_add(if start == self.free { 1 } else { APART });
+        self.begun += count;
+        (self.free, self.sends) = (start.plus_slots(slot, count), true);
     }
 
     /// The last bit of the unit in transmission is sent at `now`: it leaves the buffer.
@@ -275,12 +264,16 @@ impl Stored {
 
     /// How long it takes to transmit what the link has begun to send.
     fn carried(&self) -> Span {
-        self.carried.plus(Span::of_slots(self.line.slot(), self.cells), 1)
+        let unit = match self.line {
+            Line::Cells { slot, .. } => slot,
+            Line::Packets { octet, .. } => octet,
+        };
+        self.carried.plus(Span::of_slots(unit, self.begun), 1)
     }
 
     /// From now on the link has `rate`.
     fn set_rate(&mut self, rate: BitRate) {
-        (self.carried, self.cells) = (self.carried(), 0);
+        (self.carried, self.begun) = (self.carried(), 0);
         self.line = self.line.at(rate);
     }
 

@@ -59,7 +59,7 @@ impl Stored {
         let last = first.wrapping_add(train.slots_to(behind));
         // Cells that come more slowly than they leave are on no grid of this link's slots.
         self.number = if train.slot == slot { last } else { last.wrapping_add(APART) };
-        self.cells += u64::from(train.count);
+        self.begun += u64::from(train.count);
         (self.unit, self.sends, self.free) = (*unit, true, unit.at.plus(slot));
         (first, last)
     }
@@ -104,7 +104,7 @@ impl PortCore<Stored> {
         let Passed { count, other } = self.pass_cells(policy, first, self.service.line.slot(), train);
         self.send_train(first, train, count, streams);
         let Some((next, accepted)) = other else { return count };
-        self.end_train(next, accepted, streams);
+        self.end_train(policy, next, accepted, streams);
         count + 1
     }
 
@@ -137,23 +137,38 @@ impl PortCore<Stored> {
     /// Ends a train that was passed before the cell `next`, for which the one in transmission has left; sends `next` by itself if it was
     /// `accepted`.
     #[cold]
-    fn end_train(&mut self, next: Unit, accepted: bool, streams: &mut Streams) {
+    fn end_train<P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        next: Unit,
+        accepted: bool,
+        streams: &mut Streams,
+    ) {
         let service = &mut self.service;
         let (departure, sojourn) = (service.free, service.free.since(service.unit.at));
         service.sends = false;
         service.idle(departure);
         self.stats.sojourns.add(sojourn);
         if accepted {
-            self.accept_alone(&next, streams);
+            self.accept_alone(policy, &next, streams);
         }
     }
 
-    /// A unit was accepted while the link is free and nothing waits: it is sent as it comes.
+    /// A unit was accepted while the link is free and nothing waits: it is sent as it comes, if the policy lets it pass at the head too.
     #[inline(always)]
-    pub(super) fn accept_alone(&mut self, unit: &Unit, streams: &mut Streams) {
+    pub(super) fn accept_alone<P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        unit: &Unit,
+        streams: &mut Streams,
+    ) {
         self.note_accepted(unit);
         self.service.enter_alone(unit);
         self.note_abr_queue(unit.at);
-        self.transmit(unit.at, streams);
+        if self.passes_taken(policy, unit.at) {
+            self.transmit(unit.at, streams);
+        } else {
+            self.service.idle(unit.at);
+        }
     }
 }

@@ -2,15 +2,15 @@
 
 use celltrain_atm::{
     Cell,
-    buffer::{BufferPolicy, Needs},
-    cell::Kind,
+    buffer::{BufferPolicy, Fate, Needs},
+    cell::{Ecn, Kind},
 };
 use celltrain_engine::{Instant, Time, stream::Train};
 
 use super::Stored;
 use crate::{
     flight::Streams,
-    port::{core::PortCore, fifo::APART, queues::Unit},
+    port::{Line, core::PortCore, fifo::APART, queues::Unit},
 };
 
 impl PortCore<Stored> {
@@ -177,32 +177,50 @@ impl PortCore<Stored> {
             return;
         }
         while self.service.take_next(start) {
-            if P::Needs::DEQUEUE && !self.passes_taken(policy, start) {
-                self.service.drop_taken(start);
-                continue;
+            if self.passes_taken(policy, start) {
+                return self.transmit(start, streams);
             }
-            return self.transmit(start, streams);
         }
     }
 
-    /// Whether the policy lets the unit pass that was taken.
+    /// Whether the policy lets the unit pass that was taken; if not, it is dropped.
     #[inline(always)]
-    fn passes_taken<P: BufferPolicy>(&mut self, policy: &mut P, now: Instant) -> bool {
-        let mut unit = self.service.unit;
-        let passes = self.passes_head(policy, now, &mut unit);
-        self.service.unit = unit;
-        passes
+    pub(super) fn passes_taken<P: BufferPolicy>(&mut self, policy: &mut P, now: Instant) -> bool {
+        if !P::Needs::DEQUEUE {
+            return true;
+        }
+        let Unit { cell, at, .. } = self.service.unit;
+        match self.fate_of_head(policy, now, &cell, at) {
+            Fate::Send => true,
+            Fate::Mark => {
+                self.service.unit.cell.ecn = Ecn::Marked;
+                true
+            }
+            Fate::Drop => {
+                self.service.drop_taken(now);
+                false
+            }
+        }
     }
 
     /// The link, which is free, begins to send the unit that was taken at `start`.
     #[inline(always)]
     pub(super) fn transmit(&mut self, start: Instant, streams: &mut Streams) {
-        let service = &mut self.service;
-        let slot = service.send(start);
-        let cell = &service.unit.cell;
-        let (output, vc) = self.entries[cell.vc as usize].next_hop(cell.kind);
-        let arrival = service.free.delayed(self.delay);
-        streams[output].push_one(service.number, arrival, slot, Cell { vc, ..*cell });
+        let Self { service, entries, delay, .. } = self;
+        let (output, vc) = entries[service.unit.cell.vc as usize].next_hop(service.unit.cell.kind);
+        let output = &mut streams[output];
+        match service.line {
+            Line::Cells { slot, .. } => {
+                service.send_slots(start, slot, 1);
+                let arrival = service.free.delayed(*delay);
+                output.push_one(service.number, arrival, slot, Cell { vc, ..service.unit.cell });
+            }
+            Line::Packets { octet, overhead, .. } => {
+                service.send_slots(start, octet, u64::from(service.unit.cell.octets) + overhead);
+                let arrival = service.free.delayed(*delay);
+                output.push_single(&Train::single(arrival, Cell { vc, ..service.unit.cell }));
+            }
+        }
     }
 
     /// A unit arrives, the first of `train`. What is accepted is sent at once if the link is free, and goes into its queue otherwise. Returns how
@@ -220,20 +238,17 @@ impl PortCore<Stored> {
             return 0;
         }
         unit.size = self.service.size(&unit.cell);
-        // What a policy decides at the head of the queue is decided there.
-        if !P::Needs::DEQUEUE && self.service.is_free() {
-            if self.comes_alone(train) {
+        if self.service.is_free() {
+            // What a policy decides at the head of the queue is decided there, unit by unit.
+            if !P::Needs::DEQUEUE && self.comes_alone(train) {
                 return self.pass_train(policy, unit, train, streams);
             }
-            self.accept_alone(unit, streams);
+            self.accept_alone(policy, unit, streams);
             return 0;
         }
         self.note_accepted(unit);
         self.service.enter(unit);
         self.note_abr_queue(unit.at);
-        if P::Needs::DEQUEUE && self.service.is_free() {
-            self.send_next(policy, unit.at, streams);
-        }
         0
     }
 }
