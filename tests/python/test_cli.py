@@ -327,6 +327,10 @@ def test_a_scenario_that_cannot_be_read(cli: Cli, tmp_path: Path) -> None:
     ("arguments", "words"),
     [
         (("--set", "tcp.rto-min"), ("KEY=VALUE",)),
+        (
+            ("--set", "seed=1", "--set", "seed = 2"),
+            ("--set has seed twice: leave --set seed=1 or --set seed=2 out",),
+        ),
         (("--set", "tcp.rto-mim=1 s"), ("rto-mim", "rto-min")),
         (("--set", "switch.discard.policy=edp"), ("edp",)),
         (("--set", "switch.discard.epd.threshold=300 %"), ("threshold",)),
