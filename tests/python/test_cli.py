@@ -318,6 +318,23 @@ def test_a_bad_scenario_file(cli: Cli, tmp_path: Path, content: bytes, words: tu
             assert word in answer.err
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("run", "FILE"),
+        ("compare", "FILE", "--policies", "epd,ppd"),
+        ("reproduce", "espd"),
+        ("reproduce", "all"),
+        ("suite", "aqm"),
+    ],
+)
+def test_nothing_is_replaced_where_no_folder_is_written(
+    cli: Cli, scenario_file: Path, words: tuple[str, ...]
+) -> None:
+    command = [str(scenario_file) if word == "FILE" else word for word in words]
+    said_once(cli(*command, "--overwrite"), "--overwrite replaces what is in a folder", "--out results/first")
+
+
 def test_a_scenario_that_cannot_be_read(cli: Cli, tmp_path: Path) -> None:
     said_once(cli("run", tmp_path / "missing.toml"), "missing.toml")
     said_once(cli("run", tmp_path), str(tmp_path))

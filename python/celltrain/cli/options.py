@@ -252,6 +252,10 @@ def claimed(
     An interrupt ends with exit code 130, also before the runs begin and while results are written.
     """
     if out is None:
+        if overwrite:
+            raise InputError(
+                "--overwrite replaces what is in a folder: say in which, as in --out results/first"
+            )
         yield None
         return
     from celltrain.folder import claim
