@@ -1,10 +1,10 @@
-"""What someone who reads numbers should know of the runs that gave them: locks, receive windows, warm-up."""
+"""What someone who reads numbers should know of the runs that gave them: locks, limits, losses, warm-up."""
 
 import math
 from collections.abc import Iterable
 from contextlib import suppress
 from itertools import groupby
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from celltrain import statistics
 from celltrain.errors import ScenarioError
@@ -21,6 +21,9 @@ __all__ = ["advice", "advice_on_sweep", "advice_on_variants"]
 
 T = TypeVar("T")
 
+Row = tuple[Any, ...]
+"""A row of a table."""
+
 LIMITS = {
     "limited_by_receive_window": (
         "the receive window limits {flows} for most of the time, not the network: write a larger "
@@ -35,6 +38,12 @@ LIMITS = {
 
 OF_ALL = {"limited_by_timeout"}
 """Limits that a note reports only where they hold up every TCP flow."""
+
+SENT = ("goodput", "segments_sent", "cells_sent", "timeouts")
+"""Columns of flows by which runs are found that sent data and have no goodput."""
+
+LOST = ("locked", "cells_discarded", "lost_random", "lost_scripted", "lost_burst", "lost_dark")
+"""Columns of ports: whether it is locked at the end of the run, and what is lost."""
 
 MOST_OF_THE_TIME = 0.5
 """The share of the time from which on a limit is worth a note."""
@@ -75,6 +84,9 @@ def advice_on_sweep(found: "Sweep") -> list[str]:
             f"{len(locked):,} of {found.manifest['runs']:,} runs ended in a lock, first at "
             f"{_point(found, locked[0][0])}: {_lock('ports')}"
         )
+    for sentence, runs in _fruitless(*(_of_sweep(found, *one) for one in (("flows", SENT), ("ports", LOST)))):
+        place = _point(found, runs[0][0])
+        lines.append(f"in {len(runs):,} of {found.manifest['runs']:,} runs, first at {place}, {sentence}")
     for column, sentence in LIMITS.items():
         flows = frame_rows(found.scan("flows"), "point", "flow", column)
         points = groupby(flows, lambda row: row[0])
@@ -91,9 +103,14 @@ def advice_on_sweep(found: "Sweep") -> list[str]:
 
 
 def _of_runs(result: "Result") -> list[str]:
-    """A sentence if ports are locked at the end of a run, and one for each limit of flows."""
+    """Sentences on ports locked at the end of a run, on runs without goodput, and on limits of flows."""
     locked: list[str] = _locked(result.rows("ports", "port", "locked"))
     lines = [f"the run ended in a lock: {_lock(named(locked, 'port'))}"] if locked else []
+    every = result.manifest["replications"]
+    flows, ports = result.rows("flows", "replication", *SENT), result.rows("ports", "replication", *LOST)
+    for sentence, runs in _fruitless(flows, ports):
+        place = "" if len(runs) == every else f"in {len(runs)} of {every} replications "
+        lines.append(f"{place}{sentence}")
     for column, sentence in LIMITS.items():
         limited: list[str] = _limited(column, result.rows("flows", "flow", column))
         if limited:
@@ -114,6 +131,50 @@ def _limited(column: str, flows: Iterable[tuple[T, float | None]]) -> list[T]:
             shares.setdefault(name, []).append(share)
     limited = [name for name, known in shares.items() if statistics.mean(known) > MOST_OF_THE_TIME]
     return limited if column not in OF_ALL or len(limited) == len(shares) else []
+
+
+def _fruitless(flows: Iterable[Row], ports: Iterable[Row]) -> Iterable[tuple[str, list[Any]]]:
+    """The runs that sent data and have no goodput, by a sentence that says why; not those that end in a lock.
+
+    Args:
+        flows: for each flow its run, and its values of `SENT`.
+        ports: for each port its run, and its values of `LOST`.
+    """
+    losses = {run: sum(lost) for run, (locked, *lost) in _sums(ports) if not locked}
+    found: dict[str, list[Any]] = {}
+    for run, (goodput, segments, cells, timeouts) in _sums(flows):
+        if goodput == 0 and segments + cells > 0 and run in losses:
+            reason = _reason(losses[run], segments, timeouts)
+            found.setdefault(f"the goodput is 0 though data were sent: {reason}", []).append(run)
+    return found.items()
+
+
+def _reason(lost: float, segments: float, timeouts: float) -> str:
+    """Why a run has no goodput, and what to do."""
+    if not lost:
+        return "nothing was lost, and the run ended too early; write a longer duration"
+    if segments and not timeouts:
+        return (
+            "cells or packets were lost, and the run ended before a retransmission timer expired; "
+            'write a longer duration, or spread the starts, as in traffic.start = "0 s .. 100 ms"'
+        )
+    return "cells or packets were lost; the table of ports has where and why"
+
+
+def _sums(rows: Iterable[Row]) -> Iterable[tuple[Any, list[float]]]:
+    """The sums of the columns of each run, which comes first in its rows."""
+    sums: dict[Any, list[float]] = {}
+    for run, *values in rows:
+        known = sums.setdefault(run, [0.0] * len(values))
+        for place, value in enumerate(values):
+            known[place] += value or 0.0  # what a point of a sweep lacks is None
+    return sums.items()
+
+
+def _of_sweep(found: "Sweep", name: str, columns: tuple[str, ...]) -> Iterable[Row]:
+    """Some columns of a frame of a sweep, each row behind its run."""
+    rows = frame_rows(found.scan(name), "point", "replication", *columns)
+    return (((point, replication), *values) for point, replication, *values in rows)
 
 
 def _lock(ports: str) -> str:

@@ -78,19 +78,21 @@ def mapping(name: str, value: object, example: str) -> Mapping[Any, Any]:
 
 
 def pairs(name: str, value: object) -> list[tuple[str, str]]:
-    """Pairs of keys and values as TOML text; a dictionary of them will do."""
+    """Pairs of keys, each there once, and values as TOML text; a dictionary of them will do."""
     given = value.items() if isinstance(value, Mapping) else value
     wanted = 'pairs of text such as [("seed", "7")]'
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise expected(name, wanted, value)
-    found = []
+    found: dict[str, str] = {}
     for pair in given:
         match pair:
             case (str() as key, str() as one):
-                found.append((key, one))
+                if key in found:
+                    raise InputError(f"{name}: {key} is there twice, as {found[key]} and {one}")
+                found[key] = one
             case _:
                 raise expected(name, wanted, pair)
-    return found
+    return list(found.items())
 
 
 def count(name: str, value: object) -> int:

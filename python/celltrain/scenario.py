@@ -74,15 +74,15 @@ class Scenario:
         dot and a single one for the hyphen, so `with_(tcp__rto_min="200 ms")` sets `tcp.rto-min`.
 
         Raises:
-            InputError: a value is none that a scenario file can have.
+            InputError: a value is none that a scenario file can have, or a key is there twice.
             ScenarioError: a key does not exist or its value cannot be used.
         """
         named = {key.replace("__", ".").replace("_", "-"): value for key, value in keywords.items()}
         given = arguments.mapping("settings", {} if settings is None else settings, '{"duration": "1 s"}')
         for key in given:
             arguments.text("a key of settings", key)
-        changes = {**given, **named}
-        return self.with_text((key, toml_value(value, key)) for key, value in changes.items())
+        changes = (*given.items(), *named.items())
+        return self.with_text((key, toml_value(value, key)) for key, value in changes)
 
     def with_text(self, settings: Iterable[tuple[str, str]]) -> "Scenario":
         """As `with_`, with every value as TOML text; text that is no TOML value is taken as a string."""

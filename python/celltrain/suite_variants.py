@@ -50,7 +50,11 @@ def plan(suite: Suite, section: Section, asked: Asked) -> Plan:
 def _of_policies(suite: Suite, section: Section, asked: Asked) -> Plan:
     """Every policy under every stack, each against the baseline under the same stack."""
     if asked.controls:
-        raise InputError(f"the suite {suite.name} evaluates policies: name them with --aqm")
+        raise InputError(f"the suite {suite.name} evaluates policies: name them with --aqm, or policies")
+    if asked.stacks and not any(one.stacks for one in suite.sections):
+        raise InputError(
+            f"no section of the suite {suite.name} takes other stacks: leave --stack, or stacks, out"
+        )
     policies = _evaluated(suite, "policy", asked.policies or suite.policies, known_policies())
     varied = list(dict.fromkeys(asked.stacks)) if section.stacks and asked.stacks else [None]
 
@@ -73,7 +77,8 @@ def _of_stacks(suite: Suite, asked: Asked) -> Plan:
     """Every stack and congestion control against the baseline, which is a stack."""
     if asked.policies:
         raise InputError(
-            f"the suite {suite.name} evaluates stacks: name them with --stack or --congestion-control"
+            f"the suite {suite.name} evaluates stacks: name them with --stack or --congestion-control, "
+            "or stacks or controls"
         )
     known = registry.congestion_controls().names
     for control in asked.controls:

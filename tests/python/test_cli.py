@@ -318,6 +318,23 @@ def test_a_bad_scenario_file(cli: Cli, tmp_path: Path, content: bytes, words: tu
             assert word in answer.err
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("run", "FILE"),
+        ("compare", "FILE", "--policies", "epd,ppd"),
+        ("reproduce", "espd"),
+        ("reproduce", "all"),
+        ("suite", "aqm"),
+    ],
+)
+def test_nothing_is_replaced_where_no_folder_is_written(
+    cli: Cli, scenario_file: Path, words: tuple[str, ...]
+) -> None:
+    command = [str(scenario_file) if word == "FILE" else word for word in words]
+    said_once(cli(*command, "--overwrite"), "--overwrite replaces what is in a folder", "--out results/first")
+
+
 def test_a_scenario_that_cannot_be_read(cli: Cli, tmp_path: Path) -> None:
     said_once(cli("run", tmp_path / "missing.toml"), "missing.toml")
     said_once(cli("run", tmp_path), str(tmp_path))
@@ -327,6 +344,10 @@ def test_a_scenario_that_cannot_be_read(cli: Cli, tmp_path: Path) -> None:
     ("arguments", "words"),
     [
         (("--set", "tcp.rto-min"), ("KEY=VALUE",)),
+        (
+            ("--set", "seed=1", "--set", "seed = 2"),
+            ("--set has seed twice: leave --set seed=1 or --set seed=2 out",),
+        ),
         (("--set", "tcp.rto-mim=1 s"), ("rto-mim", "rto-min")),
         (("--set", "switch.discard.policy=edp"), ("edp",)),
         (("--set", "switch.discard.epd.threshold=300 %"), ("threshold",)),

@@ -261,6 +261,7 @@ def test_a_run_that_ends_in_a_lock_says_so(cli: Cli, tmp_path: Path) -> None:
     assert answer.code == 0
     (note,) = (line for line in answer.out.splitlines() if "ended in a lock" in line)
     # Each link of the ring, and each host whose cells wait in front of it.
+    assert "goodput is 0" not in cli("run", tmp_path / "ring.toml", "--set", "warm-up=19 ms").out
     assert 'pauses stop 6 ports "h1 > s1", "h2 > s2", "h3 > s3", "s1 > s2", "s2 > s3", ... for good' in note
     # Without the third flow nothing waits in a circle.
     first, rest = RING.split('  { name = "f3"')
@@ -307,6 +308,53 @@ def test_a_sweep_says_where_receive_windows_limit(scenario: ct.Scenario, tmp_pat
     assert note.startswith(
         "at 1 of 2 points, first at tcp.receive-window = 1000 B, the receive window limits flows"
     )
+
+
+LOST_REQUESTS = {
+    "schema": 1,
+    "name": "requests at once",
+    "duration": "500 ms",
+    "topology": {"kind": "parking-lot", "switches": 4, "sources": 7},
+    "switch": {"buffer": "50 cells", "discard": {"policy": "tail-drop"}},
+    "tcp": {"stack": "newreno"},
+    "traffic": {
+        "kind": "request-response",
+        "request": {"kind": "fixed", "bytes": "200 B"},
+        "response": {"kind": "fixed", "bytes": "40 kB"},
+    },
+}
+"""Twenty-one requests of six cells that begin at once: each loses a cell."""
+
+
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        ({}, "cells or packets were lost, and the run ended before a retransmission timer expired; write a"),
+        ({"duration": "20 s"}, "cells or packets were lost; the table of ports has where and why"),
+        ({"duration": "1 ms"}, "nothing was lost, and the run ended too early; write a longer duration"),
+        ({"switch.buffer": "2000 cells"}, None),
+        ({"traffic.start": "0 s .. 100 ms"}, None),
+        ({"traffic.start": "1 s"}, None),
+        ({"traffic": {"kind": "cbr", "rate": "1 Mbit/s"}, "duration": "1 ms"}, "nothing was lost, and the"),
+    ],
+)
+def test_a_run_without_goodput_says_why(changed: dict[str, object], reason: str | None) -> None:
+    made = ct.run(ct.Scenario.from_dict(LOST_REQUESTS).with_(changed))
+    found = [line for line in advice(made) if "goodput is 0" in line]
+    assert len(found) == (reason is not None)
+    assert all(line.startswith(f"the goodput is 0 though data were sent: {reason}") for line in found)
+
+
+def test_sweeps_and_comparisons_say_which_runs_have_no_goodput(tmp_path: Path) -> None:
+    scenario = ct.Scenario.from_dict(LOST_REQUESTS)
+    grid = {"switch.buffer": ["2000 cells", "50 cells"]}
+    swept = ct.sweep(scenario, grid=grid, replications=2, out=tmp_path / "out")
+    (note,) = advice_on_sweep(swept)
+    first = "in 2 of 4 runs, first at switch.buffer = 50 cells, the goodput is 0 though data were sent: cells"
+    assert note.startswith(first)
+    compared = ct.compare(scenario, {"large": {"switch.buffer": "2000 cells"}, "small": {}}, replications=1)
+    (note,) = advice_on_variants(compared)
+    assert note.startswith("under small: the goodput is 0 though data were sent: cells")
 
 
 def test_a_run_says_when_flows_wait_for_timeouts() -> None:

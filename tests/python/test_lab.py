@@ -70,6 +70,12 @@ def test_settings_need_a_scenario(built: Path, cli: Cli) -> None:
     assert "--set needs a SCENARIO" in done.err
 
 
+def test_a_link_needs_no_port(built: Path, cli: Cli) -> None:
+    done = cli("lab", "--link", "--port", "8000")
+    assert (done.code, done.out) == (2, "")
+    assert "--port is for the server" in done.err
+
+
 class Connection:
     """A connection that has brought one request, and keeps the answer."""
 

@@ -52,6 +52,13 @@ def test_the_list_says_what_each_example_shows(cli: Cli) -> None:
         assert library.about(path)[-1] == ".", path
 
 
+@pytest.mark.parametrize("words", [("folder",), ("--example", "fan-in")])
+def test_the_list_makes_no_folder(words: tuple[str, ...], cli: Cli) -> None:
+    answer = cli("new", "--list", *words)
+    assert (answer.code, answer.out) == (2, "")
+    assert "--list only lists the examples" in answer.err
+
+
 def test_what_is_interrupted_leaves_no_half_of_a_file(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

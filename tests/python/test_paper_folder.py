@@ -277,6 +277,7 @@ def test_columns_that_cannot_be_paired_are_refused(settings: str, said: str, fol
     answer = cli("reproduce", folder)
     assert (answer.code, answer.out) == (2, "")
     assert said in answer.err
+    assert "--seed and --replications, or seed and replications" in answer.err
     assert cli("reproduce", folder, "--seed", "7", "--replications", "1").code == 0
 
 

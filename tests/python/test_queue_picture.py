@@ -138,6 +138,10 @@ def test_what_a_folder_does_not_hold_is_a_sentence(cli: Cli, tmp_path: Path) -> 
     for words in (("queue", out), ("windows", out), ("flow", out, "1")):
         assert "no replication 7: the results have 0 to 0" in said(*words, "--replication", "7")
     assert "fairness_index is of the whole run" in said("cdf", out, "fairness_index", "--of", "1")
+    assert "--trade-off draws fairness against goodput: leave --measure out" in said(
+        "sweep", out, "--trade-off", "--measure", "goodput"
+    )
+    assert "--policies lists nothing" in said("queue", LOST_CELL, "--policies", ",")
     assert "which is not a folder: make it first" in said("queue", out, "--out", tmp_path / "no" / "x.png")
 
 
@@ -147,6 +151,7 @@ def test_a_variant_of_several_keys_is_asked_for_by_its_name(cli: Cli, tmp_path: 
     assert cli("compare", LOST_CELL, "--set", "duration=20 ms", *varied, "--out", out).code == 0
     words = ("plot", "windows", out, "--variants", "epd, 40 cells", "--out", tmp_path / "one.svg")
     assert cli(*words).code == 0
+    assert "--variants lists nothing" in cli("plot", "windows", out, "--variants", ",").err
     many = [word for name in ("goodput",) * 6 for word in ("--measure", name)]
     assert "space for 5 measures, not 6" in cli("plot", "compare", out, *many).err
 

@@ -148,6 +148,13 @@ def test_a_changed_dictionary_has_no_lines(scenario: ct.Scenario) -> None:
         made.with_(duration="1 ms")
 
 
+def test_a_key_that_is_there_twice_is_refused(scenario: ct.Scenario, scenario_file: Path) -> None:
+    with pytest.raises(ct.InputError, match=r'^settings: tcp\.mss is there twice, as "500 B" and "600 B"$'):
+        scenario.with_({"tcp.mss": "500 B"}, tcp__mss="600 B")
+    with pytest.raises(ct.InputError, match=r"^settings: seed is there twice, as 1 and 1$"):
+        ct.load(scenario_file, [("seed", "1"), ("seed", "1")])
+
+
 def test_a_value_that_is_no_setting_is_refused(scenario: ct.Scenario) -> None:
     with pytest.raises(ct.InputError, match=r"seed: expected text, a number.*, not <object"):
         scenario.with_({"seed": object()})

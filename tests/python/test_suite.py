@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -293,7 +294,7 @@ def test_a_control_is_refused_where_the_baseline_is_no_stack(rivals: Path) -> No
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--aqm", "codel"), "name them with --stack or --congestion-control"),
+        (("--aqm", "codel"), "name them with --stack or --congestion-control, or stacks or controls"),
         (("--congestion-control", "cubik"), "did you mean 'cubic'"),
         (("--stack", "rfc"), "evaluates stacks against rfc: name another one"),
         (("--congestion-control", "dctcp"), "section 1, variant rfc with dctcp: tcp.congestion-control"),
@@ -369,10 +370,17 @@ def test_unknown_names_are_refused_with_the_nearest(tiny: Path) -> None:
         run_suite(load_suite(tiny), Asked(["coddel"]))
     with pytest.raises(InputError, match="did you mean 'linux'"):
         run_suite(load_suite(tiny), Asked(stacks=["linx"]))
-    with pytest.raises(InputError, match="name them with --aqm"):
+    with pytest.raises(InputError, match=r"name them with --aqm, or policies$"):
         run_suite(load_suite(tiny), Asked(controls=["cubic"]))
     with pytest.raises(InputError, match="name another one"):
         run_suite(load_suite(tiny), Asked(["tail-drop"]))
+
+
+def test_stacks_are_refused_where_no_section_takes_them(tiny: Path) -> None:
+    suite = load_suite(tiny)
+    fixed = replace(suite, sections=tuple(replace(one, stacks=False) for one in suite.sections))
+    with pytest.raises(InputError, match=r"takes other stacks: leave --stack, or stacks, out$"):
+        plan(fixed, fixed.sections[0], Asked(stacks=["reno"]))
 
 
 @pytest.mark.parametrize("name", sorted(suites()))

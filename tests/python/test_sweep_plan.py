@@ -260,6 +260,8 @@ def test_plans_of_the_documentation_can_be_run(tmp_path: Path) -> None:
         (["200 cells", "350 cells", "50 cells", "500 cells"], "cells", [200, 350, 50, 500]),
         (["1 ms", "500 us", "2 s"], "ms", [1, 0.5, 2000]),
         (["64 KiB", "64 kB", "1 MiB"], "KiB", [64, 62.5, 1024]),
+        (["1 TiB", "512 GiB"], "TiB", [1, 0.5]),
+        (["1.6 Tbit/s", "800 Gbit/s"], "Tbit/s", [1.6, 0.8]),
         (["95 %", "100 %"], "%", [95, 100]),
         (["1 cell", "2 cells"], "cell", [1, 2]),
     ],

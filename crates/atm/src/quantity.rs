@@ -4,7 +4,7 @@
 use std::{cmp::Ordering, fmt, str::FromStr};
 
 use celltrain_engine::{
-    quantity::{BitRate, Bytes},
+    quantity::{self, BIT_RATES, BitRate, Bytes, Kind, QuantityError},
     string_form,
 };
 use schemars::JsonSchema;
@@ -54,25 +54,42 @@ impl fmt::Display for Unit {
     }
 }
 
-fn number(text: &str) -> Option<(&str, &str)> {
-    let text = text.trim();
-    let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_')).unwrap_or(text.len());
-    (end > 0).then(|| (&text[..end], text[end..].trim()))
-}
+/// How numbers of cells are written.
+const CELLS: Kind = Kind {
+    what: "a number of cells",
+    example: "2000 cells",
+    units: &[("cell", 1), ("cells", 1)],
+    whole: Some("cells"),
+};
+
+/// How numbers of packets are written.
+const PACKETS: Kind = Kind {
+    what: "a number of packets",
+    example: "8 packets",
+    units: &[("packet", 1), ("packets", 1)],
+    whole: Some("packets"),
+};
+
+/// How shares are written, in millionths.
+const SHARE: Kind = Kind { what: "a share", example: "95 %", units: &[("%", 10_000)], whole: None };
 
 /// Reads a number of cells, packets or bytes.
-fn amount(text: &str) -> Option<(u64, Unit)> {
-    if let Ok(Bytes(bytes)) = text.parse() {
-        return Some((bytes, Unit::Bytes));
-    }
-    let (digits, name) = number(text)?;
-    let unit = match name {
-        "cells" | "cell" => Unit::Cells,
-        "packets" | "packet" => Unit::Packets,
-        _ => return None,
-    };
-    let count = digits.replace('_', "").parse().ok()?;
-    (count <= MAX_CELLS).then_some((count, unit))
+fn amount(text: &str) -> Result<(u64, Unit), QuantityError> {
+    let read = |kind: Kind, unit| kind.parse(text).map(|count| (count, unit));
+    read(Bytes::KIND, Unit::Bytes)
+        .or_else(|fault| fault.or_form(|| read(CELLS, Unit::Cells)))
+        .or_else(|fault| fault.or_form(|| read(PACKETS, Unit::Packets)))
+}
+
+/// The regular expression of the texts that [`amount`] reads, or of an `other` one.
+fn pattern(other: &str) -> String {
+    let amounts = [Bytes::KIND, CELLS, PACKETS].map(|kind| kind.pattern()).join("|");
+    format!("^ *({amounts}|{other}) *$")
+}
+
+/// Whether a buffer may have so many units, or a level.
+fn fits(count: u64, unit: Unit) -> bool {
+    unit == Unit::Bytes || count <= MAX_CELLS
 }
 
 /// Writes what [`amount`] reads.
@@ -90,11 +107,14 @@ impl FromStr for Capacity {
         if text.trim() == "unlimited" {
             return Ok(Self::UNLIMITED);
         }
-        match amount(text) {
-            Some((count, unit)) if count > 0 => Ok(Self(Some(count), unit)),
-            _ => Err(format!(
+        let error = || {
+            format!(
                 "expected a buffer size such as \"2000 cells\", \"8 packets\" (1 to {MAX_CELLS}), \"64 kB\" or \"unlimited\", found \"{text}\""
-            )),
+            )
+        };
+        match amount(text).map_err(|fault| fault.with_form(error))? {
+            (count, unit) if count > 0 && fits(count, unit) => Ok(Self(Some(count), unit)),
+            _ => Err(error()),
         }
     }
 }
@@ -137,19 +157,17 @@ impl FromStr for Level {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let error = || format!("expected a level such as \"95 %\" or \"1900 cells\", found \"{text}\"");
-        if let Some((count, unit)) = amount(text) {
-            return Ok(match unit {
-                Unit::Cells => Self::Cells(count),
-                Unit::Packets => Self::Packets(count),
-                Unit::Bytes => Self::Bytes(count),
-            });
+        match amount(text) {
+            Ok((count, unit)) if !fits(count, unit) => Err(error()),
+            Ok((count, Unit::Cells)) => Ok(Self::Cells(count)),
+            Ok((count, Unit::Packets)) => Ok(Self::Packets(count)),
+            Ok((count, Unit::Bytes)) => Ok(Self::Bytes(count)),
+            Err(QuantityError::Value(message)) => Err(message),
+            Err(QuantityError::Form(_)) => {
+                let share = SHARE.parse(text).map_err(|fault| fault.with_form(error))?;
+                (share <= 1_000_000).then_some(Self::Share(share)).ok_or_else(error)
+            }
         }
-        let (digits, unit) = number(text).ok_or_else(error)?;
-        let percent: f64 = digits.parse().map_err(|_| error())?;
-        if unit != "%" || !(0.0..=100.0).contains(&percent) {
-            return Err(error());
-        }
-        Ok(Self::Share((percent * 10_000.0).round() as u64))
     }
 }
 
@@ -198,44 +216,31 @@ impl Level {
     }
 }
 
-string_form!(
-    Capacity,
-    "a buffer size",
-    "2000 cells",
-    "^ *([0-9_]+ *(cells?|packets?)|[0-9_.]+ *(k|M|G|Ki|Mi|Gi)?B|unlimited) *$".to_owned()
-);
-string_form!(
-    Level,
-    "a level of the buffer",
-    "95 %",
-    "^ *([0-9_]+ *(cells?|packets?)|[0-9_.]+ *((k|M|G|Ki|Mi|Gi)?B|%)) *$".to_owned()
-);
+string_form!(Capacity, "a buffer size", "2000 cells", pattern("unlimited"));
+string_form!(Level, "a level of the buffer", "95 %", pattern(&SHARE.pattern()));
 
 /// A rate of cells, kept as the bit rate of the whole cells (424 bits each): `"50 Mbit/s"` or `"10000 cells/s"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CellRate(pub BitRate);
 
-impl FromStr for CellRate {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let error = |_| {
-            format!("expected a rate of cells such as \"50 Mbit/s\" or \"10000 cells/s\", found \"{text}\"")
-        };
-        match text.trim().strip_suffix("cells/s") {
-            // The number's own digits are kept: a rate of cells is a bit rate with another scale.
-            Some(number) => {
-                let cells: BitRate = format!("{number} Gbit/s").parse().map_err(error)?;
-                Ok(Self(BitRate(per_second(cells.0))))
-            }
-            None => text.parse().map(Self).map_err(error),
-        }
-    }
+impl CellRate {
+    /// How it is written.
+    pub const KIND: Kind =
+        Kind { what: "a rate of cells", example: "50 Mbit/s", units: &CELL_RATES, whole: None };
 }
 
-/// Bit/s of so many 10^-9 cells/s.
-fn per_second(billionths: u64) -> u64 {
-    ((u128::from(billionths) * u128::from(CELL_BITS) + 500_000_000) / 1_000_000_000) as u64
+/// Units of rates of cells, in bit/s.
+const CELL_RATES: [quantity::Unit; 6] = {
+    let [first, second, third, fourth, fifth] = BIT_RATES;
+    [first, second, third, fourth, fifth, ("cells/s", CELL_BITS)]
+};
+
+impl FromStr for CellRate {
+    type Err = QuantityError;
+
+    fn from_str(text: &str) -> Result<Self, QuantityError> {
+        Self::KIND.parse(text).map(|rate| Self(BitRate(rate)))
+    }
 }
 
 impl fmt::Display for CellRate {
@@ -244,12 +249,7 @@ impl fmt::Display for CellRate {
     }
 }
 
-string_form!(
-    CellRate,
-    "a rate of cells",
-    "50 Mbit/s",
-    "^ *([0-9_]+\\.?[0-9_]*|\\.[0-9_]+) *([kMGT]?bit/s|cells/s) *$".to_owned()
-);
+string_form!(CellRate, "a rate of cells", "50 Mbit/s", format!("^ *{} *$", CellRate::KIND.pattern()));
 
 /// A ratio, written as a plain number: `0.8`. It is kept in billionths, so that models compare with it in whole
 /// numbers.

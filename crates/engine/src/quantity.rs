@@ -9,65 +9,155 @@ use crate::time::{MICROSECOND, MILLISECOND, NANOSECOND, SECOND, Time};
 
 /// Why a text is not a quantity.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct QuantityError(String);
+pub enum QuantityError {
+    /// It is not a number with one of the units.
+    Form(String),
+    /// It is one, but the quantity has no such value.
+    Value(String),
+}
+
+impl QuantityError {
+    /// The message of this error; that of `expected` instead where the text could have had other forms too.
+    #[must_use]
+    pub fn with_form(self, expected: impl FnOnce() -> String) -> String {
+        match self {
+            Self::Form(_) => expected(),
+            Self::Value(message) => message,
+        }
+    }
+
+    /// What the text means in the `other` form, if it is none of the first.
+    ///
+    /// # Errors
+    /// It has neither form, or no such value.
+    pub fn or_form<T>(self, other: impl FnOnce() -> Result<T, Self>) -> Result<T, Self> {
+        match self {
+            Self::Form(_) => other(),
+            Self::Value(_) => Err(self),
+        }
+    }
+}
 
 impl fmt::Display for QuantityError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.0)
+        let (Self::Form(message) | Self::Value(message)) = self;
+        formatter.write_str(message)
     }
 }
 
 impl std::error::Error for QuantityError {}
 
 /// One unit: its name and how many base units it holds.
-type Unit = (&'static str, u64);
+pub type Unit = (&'static str, u64);
+
+/// A kind of quantity: its name in messages, and how it is written.
+#[derive(Debug)]
+pub struct Kind {
+    /// Its name: "a duration".
+    pub what: &'static str,
+    /// A text that it accepts.
+    pub example: &'static str,
+    /// Its units. The base unit itself need not be one of them.
+    pub units: &'static [Unit],
+    /// The name of its base units where these cannot be divided: "bytes". Other kinds are rounded.
+    pub whole: Option<&'static str>,
+}
 
 /// Quantities stay below 2^61: an eighth of the range is free, so that sums of a few of them cannot overflow.
 const MAX: u64 = (1 << 61) - 1;
 
-/// Reads `"<decimal number> <unit>"` exactly, in integer arithmetic, rounding to the nearest base unit.
-fn parse(text: &str, what: &str, units: &[Unit], example: &str) -> Result<u64, QuantityError> {
-    let expected = || {
-        let names: Vec<_> = units.iter().map(|(name, _)| *name).collect();
-        QuantityError(format!(
-            "expected {what} such as \"{example}\" (units: {}), found \"{text}\"",
+/// Digits after the decimal point that are read. The base unit of every decimal unit is within them.
+const DIGITS: usize = 18;
+
+impl Kind {
+    /// Reads `"<decimal number> <unit>"` in integer arithmetic. A value between two base units is rounded to the nearest.
+    ///
+    /// # Errors
+    /// The text is no such quantity, is too large, is rounded to 0 without being 0, or is between base units that cannot
+    /// be divided.
+    pub fn parse(&self, text: &str) -> Result<u64, QuantityError> {
+        let (digits, scale, fraction) = self.split(text)?;
+        let too_large = || QuantityError::Value(format!("{} \"{text}\" is too large", self.what));
+        let read = &fraction[..fraction.len().min(DIGITS)];
+        let digits: u128 = format!("0{digits}{read}").parse().map_err(|_| too_large())?;
+        let divisor = 10u128.pow(read.len() as u32);
+        let scaled = digits.checked_mul(u128::from(scale)).ok_or_else(too_large)?;
+        let value = u64::try_from((scaled + divisor / 2) / divisor).ok().filter(|value| *value <= MAX);
+        let value = value.ok_or_else(too_large)?;
+        if scaled.is_multiple_of(divisor) && fraction.len() <= DIGITS {
+            return Ok(value);
+        }
+        self.rounded(text.trim(), value)
+    }
+
+    /// The digits before the point, the number of base units in the unit, and the digits after the point without zeros at
+    /// their end.
+    fn split(&self, text: &str) -> Result<(String, u64, String), QuantityError> {
+        let trimmed = text.trim();
+        let end =
+            trimmed.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_')).unwrap_or(trimmed.len());
+        let (number, unit) = (trimmed[..end].replace('_', ""), trimmed[end..].trim());
+        let scale = self.units.iter().find(|(name, _)| *name == unit).ok_or_else(|| self.expected(text))?.1;
+        let (whole, fraction) = number.split_once('.').unwrap_or((&number, ""));
+        if (whole.is_empty() && fraction.is_empty()) || fraction.contains('.') {
+            return Err(self.expected(text));
+        }
+        Ok((whole.to_owned(), scale, fraction.trim_end_matches('0').to_owned()))
+    }
+
+    fn expected(&self, text: &str) -> QuantityError {
+        let names: Vec<_> = self.units.iter().map(|(name, _)| *name).collect();
+        QuantityError::Form(format!(
+            "expected {} such as \"{}\" (units: {}), found \"{text}\"",
+            self.what,
+            self.example,
             names.join(", ")
         ))
-    };
-    let too_large = || QuantityError(format!("{what} \"{text}\" is too large"));
-    let trimmed = text.trim();
-    let end = trimmed.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_')).unwrap_or(trimmed.len());
-    let (number, unit) = (trimmed[..end].replace('_', ""), trimmed[end..].trim());
-    let scale = units.iter().find(|(name, _)| *name == unit).ok_or_else(expected)?.1;
-    let (whole, fraction) = number.split_once('.').unwrap_or((&number, ""));
-    if (whole.is_empty() && fraction.is_empty()) || fraction.contains('.') {
-        return Err(expected());
     }
-    let fraction = fraction.trim_end_matches('0');
-    if fraction.len() > 18 {
-        return Err(expected());
+
+    /// What a text between two base units means, of which `nearest` is the nearest.
+    fn rounded(&self, text: &str, nearest: u64) -> Result<u64, QuantityError> {
+        let shown = |value| Shown(value, self.units);
+        match self.whole {
+            Some(units) => Err(QuantityError::Value(format!(
+                "\"{text}\" is not a whole number of {units}: write \"{}\"",
+                shown(nearest.max(1))
+            ))),
+            None if nearest == 0 => Err(QuantityError::Value(format!(
+                "\"{text}\" would be rounded to 0: the smallest value above 0 is {}",
+                shown(1)
+            ))),
+            None => Ok(nearest),
+        }
     }
-    let digits: u128 = format!("0{whole}{fraction}").parse().map_err(|_| too_large())?;
-    let divisor = 10u128.pow(fraction.len() as u32);
-    let scaled = digits.checked_mul(u128::from(scale)).ok_or_else(too_large)?;
-    let value = (scaled + divisor / 2) / divisor;
-    u64::try_from(value).ok().filter(|value| *value <= MAX).ok_or_else(too_large)
+
+    /// A regular expression, without ends, of the texts that [`Kind::parse`] accepts; of some fractions too that it refuses.
+    #[must_use]
+    pub fn pattern(&self) -> String {
+        let units: Vec<_> = self.units.iter().map(|unit| unit.0).collect();
+        format!("([0-9_]+\\.?[0-9_]*|\\.[0-9_]+) *({})", units.join("|"))
+    }
 }
 
-/// Writes a value exactly, in the largest unit in which it is at least one, and whole unless all units are powers of ten;
-/// zero in the first unit.
-fn format(value: u64, units: &[Unit], formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-    // With powers of 1024 among the units a fraction would leave open which thousand is meant.
-    let decimal = units.iter().all(|unit| is_power_of_ten(unit.1));
-    let exact = |unit: &&Unit| value.is_multiple_of(unit.1) || decimal;
-    let largest = units.iter().filter(|unit| unit.1 <= value).filter(exact).max_by_key(|unit| unit.1);
-    let (name, scale) = *largest.unwrap_or(&units[0]);
-    let (whole, rest) = (value / scale, value % scale);
-    if rest == 0 {
-        return write!(formatter, "{whole} {name}");
+/// A value with its units. It is written exactly, in the largest unit in which it is at least one, and whole unless all units
+/// are powers of ten; zero in the first unit.
+struct Shown<'a>(u64, &'a [Unit]);
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let &Self(value, units) = self;
+        // With powers of 1024 among the units a fraction would leave open which thousand is meant.
+        let decimal = units.iter().all(|unit| is_power_of_ten(unit.1));
+        let exact = |unit: &&Unit| value.is_multiple_of(unit.1) || decimal;
+        let largest = units.iter().filter(|unit| unit.1 <= value).filter(exact).max_by_key(|unit| unit.1);
+        let (name, scale) = *largest.unwrap_or(&units[0]);
+        let (whole, rest) = (value / scale, value % scale);
+        if rest == 0 {
+            return write!(formatter, "{whole} {name}");
+        }
+        let digits = format!("{rest:0width$}", width = scale.ilog10() as usize);
+        write!(formatter, "{whole}.{} {name}", digits.trim_end_matches('0'))
     }
-    let digits = format!("{rest:0width$}", width = scale.ilog10() as usize);
-    write!(formatter, "{whole}.{} {name}", digits.trim_end_matches('0'))
 }
 
 fn is_power_of_ten(value: u64) -> bool {
@@ -123,51 +213,55 @@ macro_rules! string_form {
 }
 
 macro_rules! quantity {
-    ($(#[$doc:meta])* $name:ident, $what:literal, $example:literal, $units:expr) => {
+    ($(#[$doc:meta])* $name:ident, $what:literal, $example:literal, $whole:expr, $units:expr) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name(pub u64);
+
+        impl $name {
+            /// How it is written.
+            pub const KIND: Kind = Kind { what: $what, example: $example, units: $units, whole: $whole };
+        }
 
         impl FromStr for $name {
             type Err = QuantityError;
 
             fn from_str(text: &str) -> Result<Self, QuantityError> {
-                parse(text, $what, $units, $example).map(Self)
+                Self::KIND.parse(text).map(Self)
             }
         }
 
         impl fmt::Display for $name {
             fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                format(self.0, $units, formatter)
+                Shown(self.0, $units).fmt(formatter)
             }
         }
 
-        $crate::string_form!($name, $what, $example, pattern($units));
+        $crate::string_form!($name, $what, $example, format!("^ *{} *$", Self::KIND.pattern()));
     };
-}
-
-/// The texts that [`parse`] accepts.
-fn pattern(units: &[Unit]) -> String {
-    let units: Vec<_> = units.iter().map(|unit| unit.0).collect();
-    format!("^ *([0-9_]+\\.?[0-9_]*|\\.[0-9_]+) *({}) *$", units.join("|"))
 }
 
 quantity!(
     /// A length of time in picoseconds: `"1 ms"`.
-    Duration, "a duration", "1 ms",
+    Duration, "a duration", "1 ms", None,
     &[("s", SECOND), ("ms", MILLISECOND), ("µs", MICROSECOND), ("us", MICROSECOND), ("ns", NANOSECOND), ("ps", 1)]
 );
 
-/// Units of a [`Delay`]: light in a fibre takes 5 us for a kilometre.
-const DELAYS: &[Unit] = &[
-    ("s", SECOND),
-    ("ms", MILLISECOND),
-    ("µs", MICROSECOND),
-    ("us", MICROSECOND),
-    ("ns", NANOSECOND),
-    ("ps", 1),
-    ("km", 5 * MICROSECOND),
-];
+/// How a [`Delay`] is written: light in a fibre takes 5 us for a kilometre.
+const DELAY: Kind = Kind {
+    what: "a delay",
+    example: "1 ms",
+    units: &[
+        ("s", SECOND),
+        ("ms", MILLISECOND),
+        ("µs", MICROSECOND),
+        ("us", MICROSECOND),
+        ("ns", NANOSECOND),
+        ("ps", 1),
+        ("km", 5 * MICROSECOND),
+    ],
+    whole: None,
+};
 
 /// The time that a signal takes along a link: `"1 ms"`, or the length of the link, `"1000 km"`, at 5 us a kilometre.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -177,7 +271,7 @@ impl FromStr for Delay {
     type Err = QuantityError;
 
     fn from_str(text: &str) -> Result<Self, QuantityError> {
-        parse(text, "a delay", DELAYS, "1 ms").map(|ps| Self(Duration(ps)))
+        DELAY.parse(text).map(|ps| Self(Duration(ps)))
     }
 }
 
@@ -187,21 +281,23 @@ impl fmt::Display for Delay {
     }
 }
 
-string_form!(Delay, "a delay or a length of link", "1 ms", pattern(DELAYS));
+string_form!(Delay, "a delay or a length of link", "1 ms", format!("^ *{} *$", DELAY.pattern()));
+/// Units of bit rates.
+pub const BIT_RATES: [Unit; 5] = [
+    ("bit/s", 1),
+    ("kbit/s", 1_000),
+    ("Mbit/s", 1_000_000),
+    ("Gbit/s", 1_000_000_000),
+    ("Tbit/s", 1_000_000_000_000),
+];
+
 quantity!(
     /// A bit rate in bit/s: `"155.52 Mbit/s"`.
-    BitRate, "a bit rate", "155.52 Mbit/s",
-    &[
-        ("bit/s", 1),
-        ("kbit/s", 1_000),
-        ("Mbit/s", 1_000_000),
-        ("Gbit/s", 1_000_000_000),
-        ("Tbit/s", 1_000_000_000_000),
-    ]
+    BitRate, "a bit rate", "155.52 Mbit/s", None, &BIT_RATES
 );
 quantity!(
     /// An amount of data in bytes: `"64 KiB"`, `"64 kB"` (65 536 and 64 000 bytes).
-    Bytes, "an amount of data", "500 B",
+    Bytes, "an amount of data", "500 B", Some("bytes"),
     &[
         ("B", 1), ("kB", 1_000), ("MB", 1_000_000), ("GB", 1_000_000_000), ("TB", 1_000_000_000_000),
         ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("TiB", 1 << 40)
@@ -209,12 +305,12 @@ quantity!(
 );
 quantity!(
     /// A rate of packets in millipackets a second (so that `"0.5 packet/s"` is exact): `"10500 packet/s"`.
-    PacketRate, "a packet rate", "10500 packet/s",
+    PacketRate, "a packet rate", "10500 packet/s", None,
     &[("packet/s", 1_000)]
 );
 quantity!(
     /// How far a clock may be off, in parts per billion: `"20 ppm"`.
-    Tolerance, "a tolerance of clocks", "20 ppm",
+    Tolerance, "a tolerance of clocks", "20 ppm", None,
     &[("ppm", 1_000), ("ppb", 1)]
 );
 
@@ -255,10 +351,59 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_base_unit_is_taken() {
+    fn times_and_rates_are_rounded_to_the_nearest_base_unit() {
         assert_eq!("1.4 ps".parse(), Ok(Duration(1)));
         assert_eq!("1.5 ps".parse(), Ok(Duration(2)));
-        assert_eq!("0.0004999 packet/s".parse(), Ok(PacketRate(0)));
+        assert_eq!("0.5 ps".parse(), Ok(Duration(1)));
+        assert_eq!("149759999.6 bit/s".parse(), Ok(BitRate(149_760_000)));
+        assert_eq!("0.333333333333333333333333 s".parse(), Ok(Duration(333_333_333_333)));
+        assert_eq!("0.000000000001499999999999999999 s".parse(), Ok(Duration(1)));
+    }
+
+    #[test]
+    fn what_is_above_0_is_not_rounded_to_0() {
+        for (error, expected) in [
+            (
+                "0.4 ps".parse::<Duration>().unwrap_err(),
+                "\"0.4 ps\" would be rounded to 0: the smallest value above 0 is 1 ps",
+            ),
+            (
+                "0.00000007 km".parse::<Delay>().unwrap_err(),
+                "\"0.00000007 km\" would be rounded to 0: the smallest value above 0 is 1 ps",
+            ),
+            (
+                "0.4 bit/s".parse::<BitRate>().unwrap_err(),
+                "\"0.4 bit/s\" would be rounded to 0: the smallest value above 0 is 1 bit/s",
+            ),
+            (
+                "0.0004999 packet/s".parse::<PacketRate>().unwrap_err(),
+                "\"0.0004999 packet/s\" would be rounded to 0: the smallest value above 0 is 0.001 packet/s",
+            ),
+            (
+                "0.0000000000000000000000001 s".parse::<Duration>().unwrap_err(),
+                "\"0.0000000000000000000000001 s\" would be rounded to 0: the smallest value above 0 is 1 ps",
+            ),
+        ] {
+            assert_eq!(error.to_string(), expected);
+        }
+        assert_eq!("0.0 ps".parse(), Ok(Duration(0)));
+        assert_eq!("0.000000000000000000000 s".parse(), Ok(Duration(0)));
+    }
+
+    #[test]
+    fn bytes_are_not_divided() {
+        for (text, instead) in [
+            ("1.5 B", "2 B"),
+            ("0.4 B", "1 B"),
+            ("1.0005 kB", "1001 B"),
+            ("0.1 MiB", "104858 B"),
+            ("64000.0000000000000000001 B", "64 kB"),
+        ] {
+            let error = text.parse::<Bytes>().unwrap_err().to_string();
+            assert_eq!(error, format!("\"{text}\" is not a whole number of bytes: write \"{instead}\""));
+        }
+        assert_eq!("0.5 KiB".parse(), Ok(Bytes(512)));
+        assert_eq!("1.460 kB".parse(), Ok(Bytes(1_460)));
     }
 
     #[test]

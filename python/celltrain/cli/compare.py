@@ -148,12 +148,7 @@ def _variants(loaded: "Scenario", policies: str | None, vary: list[str] | None) 
         raise InputError("say what to compare: --policies tail-drop,epd or --vary KEY=A,B or --with FILE")
     if policies is not None:
         return comparison.policies(_with_all(loaded, options.words(policies, "--policies", "tail-drop,epd")))
-    values: dict[str, str] = {}
-    for key, some in options.settings(vary, "--vary"):
-        if key in values:
-            listed = f"--vary {key}={values[key]},{some}"
-            raise InputError(f"--vary has {key} twice: list its values with commas, {listed}")
-        values[key] = some
+    values = options.settings(vary, "--vary", lists=True)
     return comparison.vary({key: _values(some) for key, some in values.items()})
 
 

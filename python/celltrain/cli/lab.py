@@ -52,6 +52,8 @@ def lab(
     elif set_:
         raise InputError("--set needs a SCENARIO")
     if link:
+        if port:
+            raise InputError("--port is for the server, and --link starts none: leave one of them out")
         terminal.say(built.as_uri() + suffix)
         return
     # The other commands need neither of them, and they take longer to load than all the rest.

@@ -74,6 +74,8 @@ def new(
     The folder also has a README, and the schema for an editor.
     """
     if list_:
+        if directory is not None or example is not None:
+            raise InputError("--list only lists the examples: leave it out to make a folder")
         rows = [(name, library.about(path)) for name, path in library.examples().items()]
         terminal.table(("example", "what it shows"), rows, text_columns=2)
         return

@@ -78,15 +78,26 @@ Overwrite = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 
 
-def settings(pairs: Sequence[str] | None, option: str = "--set") -> list[tuple[str, str]]:
-    """The settings of an option such as `--set`, as keys and texts of values."""
-    split = [pair.partition("=") for pair in pairs or ()]
-    for key, equals, _ in split:
-        if not equals or not key.strip():
+def settings(pairs: Sequence[str] | None, option: str = "--set", *, lists: bool = False) -> dict[str, str]:
+    """The settings of an option such as `--set`, whose values may be `lists`: texts of values by their keys.
+
+    Raises:
+        InputError: one of them is no setting, or two have one key.
+    """
+    found: dict[str, str] = {}
+    for pair in pairs or ():
+        given, equals, text = pair.partition("=")
+        key, value = given.strip(), text.strip()
+        if not equals or not key:
             raise InputError(
-                f"{option} takes KEY=VALUE, as in {option} tcp.rto-min='200 ms', not '{key}{equals}'"
+                f"{option} takes KEY=VALUE, as in {option} tcp.rto-min='200 ms', not '{given}{equals}'"
             )
-    return [(key.strip(), value.strip()) for key, _, value in split]
+        if key in found:
+            both = f"list its values with commas, {option} {key}={found[key]},{value}"
+            one = f"leave {option} {key}={found[key]} or {option} {key}={value} out"
+            raise InputError(f"{option} has {key} twice: {both if lists else one}")
+        found[key] = value
+    return found
 
 
 def words(text: str | None, option: str, example: str) -> list[str]:
@@ -116,7 +127,7 @@ def load_scenario(path: str, pairs: Sequence[str] | None) -> "ScenarioFile":
     """The scenario of a file with the settings of `--set`; says so where a sweep of the file is not run."""
     from celltrain.scenario import load_with_sweep
 
-    loaded, sweep = load_with_sweep(path, settings(pairs))
+    loaded, sweep = load_with_sweep(path, settings(pairs).items())
     if sweep is not None:
         terminal.note(
             f"{path} has a [sweep]: this is its base alone; `celltrain sweep {path}` runs the sweep"
@@ -241,6 +252,10 @@ def claimed(
     An interrupt ends with exit code 130, also before the runs begin and while results are written.
     """
     if out is None:
+        if overwrite:
+            raise InputError(
+                "--overwrite replaces what is in a folder: say in which, as in --out results/first"
+            )
         yield None
         return
     from celltrain.folder import claim

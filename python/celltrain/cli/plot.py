@@ -91,7 +91,8 @@ def queue(
         _drawn(target, lambda: found.plot.queue(port, time, replication, **more))
         return
     options.refuse(Path(source), {"--variants": variants})
-    scenarios = _varied(options.load_scenario(source, set_), _names(policies))
+    names = options.words(policies, "--policies", "tail-drop,epd")
+    scenarios = _varied(options.load_scenario(source, set_), names)
 
     def draw() -> "Figure":
         from celltrain.plots.namespaces import queue_of
@@ -149,6 +150,8 @@ def sweep(
     All panels have one scale.
     """
     target = _target(out, "sweep")
+    if trade_off and measure is not None:
+        raise InputError("--trade-off draws fairness against goodput: leave --measure out")
     found = _read(folder, ("sweep",))
     _drawn(target, lambda: found.plot.trade_off() if trade_off else found.plot.sweep(measure))
 
@@ -275,11 +278,9 @@ def _some(found: Any, variants: str | None) -> dict[str, Any]:
     if not isinstance(found, Comparison):
         return {}
     # The name of a variant of several keys has commas in it.
-    return {"variants": [variants] if variants in found.variants else _names(variants)}
-
-
-def _names(words: str | None) -> list[str]:
-    return [name.strip() for name in (words or "").split(",") if name.strip()]
+    if variants in found.variants:
+        return {"variants": [variants]}
+    return {"variants": options.words(variants, "--variants", "tail-drop,epd")}
 
 
 def _varied(loaded: "Scenario", names: Sequence[str]) -> "dict[str, Scenario]":

@@ -146,7 +146,8 @@ def _check_paired(cells: Sequence[PaperCell], plan: Sequence[Sequence[Task]]) ->
         if (tasks[0].seed, len(tasks)) != (plan[0][0].seed, len(plan[0])):
             raise InputError(
                 f"{named(cells[0], plan[0])}, and {named(cell, tasks)}: all columns share them, as they are "
-                "paired; write the same in its scenarios, or set them with --seed and --replications"
+                "paired; write the same in its scenarios, or set them with --seed and "
+                "--replications, or seed and replications"
             )
 
 

@@ -22,12 +22,12 @@ _RANGE = re.compile(
     rf"\s+(?P<kind>step|times)\s+(?P<by>{_NUMBER})\s*(?P<by_unit>\S*)"
 )
 _QUANTITY = re.compile(rf"({_NUMBER})\s*([^\s\d.]+)")
-_PREFIXES = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9}
+_PREFIXES = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _SCALES: dict[str, tuple[str, Decimal]] = {
     **{name: ("s", Decimal(10) ** power) for name, power in (("s", 0), ("ms", -3), ("ns", -9), ("ps", -12))},
     **dict.fromkeys(("us", "µs"), ("s", Decimal(10) ** -6)),
     **{prefix + unit: (unit, Decimal(size)) for prefix, size in _PREFIXES.items() for unit in ("bit/s", "B")},
-    **{f"{prefix}iB": ("B", Decimal(1024**power)) for power, prefix in enumerate("KMG", 1)},
+    **{f"{prefix}iB": ("B", Decimal(1024**power)) for power, prefix in enumerate("KMGT", 1)},
 }
 """The units that have prefixes: what each is a multiple of, and how much of it."""
 

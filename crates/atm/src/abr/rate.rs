@@ -2,11 +2,15 @@
 
 use std::{fmt, str::FromStr};
 
-use celltrain_engine::{Slot, quantity::BitRate, string_form};
+use celltrain_engine::{
+    Slot,
+    quantity::{BitRate, QuantityError},
+    string_form,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::cell::CELL_BITS;
+use crate::{cell::CELL_BITS, quantity::CellRate};
 
 /// A rate in cells a second: `"50 Mbit/s"` (of whole cells, 424 bits each) or `"10000 cells/s"`.
 ///
@@ -83,7 +87,7 @@ impl FromStr for Rate {
                 let plain = digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
                 Self(digits.parse().ok().filter(|_| plain).ok_or_else(error)?)
             }
-            None => Self::of_bits(text.parse().map_err(|_| error())?),
+            None => Self::of_bits(text.parse().map_err(|fault: QuantityError| fault.with_form(error))?),
         };
         if rate <= MAX { Ok(rate) } else { Err(format!("the rate \"{text}\" is above {MAX}")) }
     }
@@ -96,12 +100,7 @@ impl fmt::Display for Rate {
     }
 }
 
-string_form!(
-    Rate,
-    "a rate of cells",
-    "50 Mbit/s",
-    "^ *([0-9_]+\\.?[0-9_]*|\\.[0-9_]+) *([kMGT]?bit/s|cells/s) *$".to_owned()
-);
+string_form!(Rate, "a rate of cells", "50 Mbit/s", format!("^ *{} *$", CellRate::KIND.pattern()));
 
 /// The largest rate that an RM cell can carry, 2^31 * (1 + 511/512) cells/s or 1.8 Tbit/s, and the largest there is.
 pub const MAX: Rate = Rate(4_290_772_992.0);

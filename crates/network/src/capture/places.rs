@@ -16,9 +16,15 @@ pub enum CaptureError {
     /// No host of this name sends or receives packets.
     #[error("no host \"{0}\" sends or receives packets{1}")]
     Host(String, String),
+    /// No host of the scenario has a TCP connection.
+    #[error("packets are captured at hosts with TCP, and no flow of the scenario carries TCP")]
+    NoTcp,
     /// No link of this name carries cells of a flow.
     #[error("no link \"{0}\" carries cells{1}")]
     Link(String, String),
+    /// No link that a flow takes is framed in cells.
+    #[error("cells are captured on links framed in cells, and no flow of the scenario takes one")]
+    NoCells,
     /// The scenario's frames have no trailer that a capture could show.
     #[error(
         "cells cannot be captured with aal5.overhead = \"{0} B\": give it at least 8 B, the trailer of AAL5"
@@ -48,10 +54,17 @@ impl Places {
         let ends = flows().filter(|flow| flow.traffic.uses_tcp()).flat_map(|flow| [flow.from, flow.to]);
         let used = flows().flat_map(|flow| flow.hops().into_iter().flatten());
         let used = used.filter(|&link| graph.links[link].framing == Framing::Cells);
+        let (ends, used): (BTreeSet<_>, BTreeSet<_>) = (ends.collect(), used.collect());
+        if ends.is_empty() && !hosts.is_empty() {
+            return Err(CaptureError::NoTcp);
+        }
+        if used.is_empty() && !links.is_empty() {
+            return Err(CaptureError::NoCells);
+        }
         Ok(Self {
-            hosts: chosen(ends.collect(), |host| graph.nodes[host].name.clone(), hosts)
+            hosts: chosen(ends, |host| graph.nodes[host].name.clone(), hosts)
                 .map_err(|(name, hint)| CaptureError::Host(name, hint))?,
-            links: chosen(used.collect(), |link| graph.link_name(link), links)
+            links: chosen(used, |link| graph.link_name(link), links)
                 .map_err(|(name, hint)| CaptureError::Link(name, hint))?,
         })
     }

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use celltrain_engine::quantity::Duration;
+use celltrain_engine::quantity::{Duration, QuantityError};
 
 use super::{
     source::read_text,
@@ -121,13 +121,15 @@ fn read_row(row: Row, fields: &[&str], origin: Origin, latest: &mut Duration) ->
     match row {
         Row::Time { ascending } => {
             let text = with_unit(fields[0], "s");
-            let time: Duration = text.parse().map_err(|_| {
+            let time: Duration = text.parse().map_err(|fault: QuantityError| {
                 let exponent = is_number(fields[0]) && fields[0].contains(['e', 'E']);
                 let without = if exponent { " without an exponent" } else { "" };
                 let found = fields[0];
-                format!(
-                    "expected a time{without}, in seconds or with a unit such as \"1 ms\", found \"{found}\""
-                )
+                fault.with_form(|| {
+                    format!(
+                        "expected a time{without}, in seconds or with a unit such as \"1 ms\", found \"{found}\""
+                    )
+                })
             })?;
             if ascending && time < *latest {
                 return Err(format!("expected {latest} or later, as the line before, found {time}"));

@@ -236,12 +236,21 @@ fn what_cannot_be_captured_is_an_error() {
     let error = |result: Result<RunResult, CaptureError>| result.unwrap_err().to_string();
     let found = error(run(&packets, &["sendr"], &[]));
     assert!(found.contains("\"sendr\"") && found.contains("did you mean \"sender\"?"), "{found}");
-    let found = error(run(&packets, &[], &["switch > receiver"]));
-    assert!(found.contains("no link \"switch > receiver\" carries cells"), "{found}");
-    let found = error(run(&packets, &[], &["all"]));
-    assert!(found.contains("no link \"all\""), "{found}");
+    let found = error(run(&cells, &[], &["switch1 > switch3"]));
+    assert!(found.contains("no link \"switch1 > switch3\" carries cells"), "{found}");
+    for link in ["switch > receiver", "all"] {
+        assert_eq!(
+            error(run(&packets, &[], &[link])),
+            "cells are captured on links framed in cells, and no flow of the scenario takes one"
+        );
+    }
     let bare = scenario(CELLS, &[("traffic", "{ kind = \"cbr\", rate = \"1 Mbit/s\" }")]);
-    assert!(error(run(&bare, &["src1"], &[])).contains("no host \"src1\" sends or receives packets"));
+    for host in ["src1", "all"] {
+        assert_eq!(
+            error(run(&bare, &[host], &[])),
+            "packets are captured at hosts with TCP, and no flow of the scenario carries TCP"
+        );
+    }
     assert!(run(&cells, &["src1"], &[]).is_ok());
     let short = scenario(CELLS, &[("aal5.overhead", "0 B")]);
     assert!(error(run(&short, &[], &["all"])).contains("at least 8 B"));

@@ -286,6 +286,42 @@ fn errors_say_line_key_and_what_was_expected() {
             "10: host.ip-rate: expected 0.001 packet/s to 1000000000 packet/s",
         ),
         ("[tcp]\nmss = \"0 B\"", "10: tcp.mss: "),
+        (
+            "[tcp]\nmss = \"1000.5 B\"",
+            "10: tcp.mss: \"1000.5 B\" is not a whole number of bytes: write \"1001 B\"",
+        ),
+        (
+            "[switch]\nbuffer = \"64.0003 kB\"",
+            "10: switch.buffer: \"64.0003 kB\" is not a whole number of bytes: write \"64 kB\"",
+        ),
+        (
+            "[switch]\nbuffer = \"99.5 cells\"",
+            "10: switch.buffer: \"99.5 cells\" is not a whole number of cells: write \"100 cells\"",
+        ),
+        (
+            "[switch.discard]\npolicy = \"epd\"\nepd.threshold = \"2.4 packets\"",
+            "11: switch.discard.epd.threshold: \"2.4 packets\" is not a whole number of packets: write \"2 packets\"",
+        ),
+        (
+            "[switch.discard]\npolicy = \"epd\"\nepd.threshold = \"0.00001 %\"",
+            "11: switch.discard.epd.threshold: \"0.00001 %\" would be rounded to 0: the smallest value above 0 is 0.0001 %",
+        ),
+        (
+            "[link]\ndelay = \"0.4 ps\"",
+            "10: link.delay: \"0.4 ps\" would be rounded to 0: the smallest value above 0 is 1 ps",
+        ),
+        (
+            "[traffic]\nkind = \"greedy\"\nstart = \"0 s .. 0.4 ps\"",
+            "11: traffic.start: \"0.4 ps\" would be rounded to 0: the smallest value above 0 is 1 ps",
+        ),
+        (
+            "[traffic]\nkind = \"cbr\"\nrate = \"0.001 cells/s\"",
+            "11: traffic.rate: \"0.001 cells/s\" would be rounded to 0: the smallest value above 0 is 1 bit/s",
+        ),
+        (
+            "[abr]\nicr = \"0.4 bit/s\"",
+            "10: abr.icr: \"0.4 bit/s\" would be rounded to 0: the smallest value above 0 is 1 bit/s",
+        ),
         ("[aal5]\noverhead = \"1 MB\"", "10: aal5.overhead: expected 0 B to 4 KiB, found 1 MB"),
         ("[traffic]\nkind = \"cbr\"", "9: traffic.rate: this key is required"),
         (

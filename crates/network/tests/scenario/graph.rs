@@ -185,6 +185,10 @@ fn a_flow_entry_changes_a_generated_flow_or_adds_one() {
     assert!(!graph.flows[3].traffic.uses_tcp() && graph.flows[3].back.is_empty());
 }
 
+/// Bare cells where several flows of a pair would share a VC.
+const BARE_PAIRS: &str = "[topology]\nkind = \"backbone\"\npairs = 2\nflows = 10\n\
+                          [traffic]\nkind = \"cbr\"\nrate = \"1 Mbit/s\"\n";
+
 #[test]
 fn networks_that_cannot_be_are_errors() {
     let flow = |keys: &str| format!("{TWO_WAYS}[[flow]]\nname = \"f\"\n{keys}");
@@ -270,6 +274,16 @@ fn networks_that_cannot_be_are_errors() {
             "[topology]\nkind = \"chain\"\ntrunks = 4294967295\nlong = 1\ncross = 4294967295".to_owned(),
             "test.toml:8: topology.cross: expected at most 1000000 flows, found",
         ),
+        (
+            BARE_PAIRS.to_owned(),
+            "test.toml:7: topology.flows: flows \"1\" and \"2\" cannot share a VC: both must carry TCP between the same \
+             hosts, on the same way and under the same contract; write topology.flows = 1",
+        ),
+        (
+            format!("{BARE_PAIRS}[[flow]]\nname = \"2\""),
+            "test.toml:11: flow.0.circuit: flows \"1\" and \"2\" cannot share a VC: both must carry TCP between the same \
+             hosts, on the same way and under the same contract; give each a circuit of its own",
+        ),
     ] {
         let found = error(&tables);
         assert!(found.starts_with(expected), "{tables}\nfound:    {found}\nexpected: {expected}");
@@ -311,9 +325,14 @@ fn abr_that_cannot_be_says_why() {
     );
     says(
         &works.replace("[vc]", "[vc]\npcr = \"1 Mbit/s\""),
-        "vc.pcr: flow \"there\" is ABR: its rates stand in [abr]",
+        ": vc.pcr: flow \"there\" is ABR: its rates stand in [abr]",
     );
-    says(&(works.clone() + "[abr]\nrif = 2\n"), "abr.rif: expected a factor between 0 and 1, found 2");
+    says(
+        &works
+            .replace("name = \"there\"", "name = \"there\"\nvc = { category = \"abr\", scr = \"1 Mbit/s\" }"),
+        ": flow.0.vc.scr: flow \"there\" is ABR",
+    );
+    says(&(works.clone() + "[abr]\nrif = 2\n"), ": abr.rif: expected a factor between 0 and 1, found 2");
     says(
         &(works.clone() + "[abr]\nsource-buffer = \"2 KiB\"\n"),
         "abr.source-buffer: expected a number of cells",

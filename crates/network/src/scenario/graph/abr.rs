@@ -7,24 +7,26 @@ use super::{
     Flow, Link, Node, progress,
 };
 
-/// Checks an ABR flow, which `key` is about.
-pub(super) fn check_flow(key: &str, flow: &Flow, links: &[Link]) -> Result<(), Problem> {
+/// Checks an ABR flow; the keys are those of the tables that make it, give its contract, and describe its ends.
+pub(super) fn check_flow(
+    [key, contract, ends]: [&str; 3],
+    flow: &Flow,
+    links: &[Link],
+) -> Result<(), Problem> {
     let Some(params) = &flow.abr else { return Ok(()) };
-    // What holds for all flows that the topology makes stands at the top.
-    let prefix = if key == "topology" { String::new() } else { format!("{key}.") };
-    let at = |field: &str, message: String| Err(Problem::new(format!("{prefix}{field}"), message));
+    let at = |field: &str, message: String| Err(Problem::new(format!("{contract}.{field}"), message));
     let first = &links[flow.route[0]];
     if first.framing == Framing::Packets {
-        return at("vc.category", format!("flow \"{}\" is ABR, but its links carry packets", flow.name));
+        return at("category", format!("flow \"{}\" is ABR, but its links carry packets", flow.name));
     }
     for (given, name) in [(flow.contract.pcr, "pcr"), (flow.contract.mcr, "mcr")] {
         if given.is_some() {
             let message = format!("flow \"{}\" is ABR: its rates stand in [abr], as {name} there", flow.name);
-            return at(&format!("vc.{name}"), message);
+            return at(name, message);
         }
     }
     if flow.contract.scr.is_some() {
-        return at("vc.scr", format!("flow \"{}\" is ABR and has no sustainable rate", flow.name));
+        return at("scr", format!("flow \"{}\" is ABR and has no sustainable rate", flow.name));
     }
     let reverses = |(&there, &back): (&usize, &usize)| {
         (links[there].from, links[there].to) == (links[back].to, links[back].from)
@@ -39,10 +41,10 @@ pub(super) fn check_flow(key: &str, flow: &Flow, links: &[Link]) -> Result<(), P
     // A peak cell rate is one that the source may always use.
     let line = Rate::of_bits(first.slowest());
     if let Err(error) = Source::new(params, line) {
-        return at(&format!("abr.{}", error.key), error.message);
+        return Err(Problem::new(format!("{ends}.{}", error.key), error.message));
     }
     let peak = params.pcr.map_or(line, |pcr| pcr.min(line));
-    progress::check_tagged_rate(&format!("{prefix}abr.tcr"), params.tcr, peak)
+    progress::check_tagged_rate(&format!("{ends}.tcr"), params.tcr, peak)
 }
 
 /// Checks that every allocator in force can be built; `key` names its table by the link.

@@ -202,7 +202,8 @@ impl Builder<'_> {
         };
         let route = there[0].route.clone();
         let (contract_key, contract) = settings.contract();
-        let abr = (contract.category == Category::Abr).then(|| Arc::new(settings.abr().clone()));
+        let (abr_key, params) = settings.abr();
+        let abr = (contract.category == Category::Abr).then(|| Arc::new(params.clone()));
         let goes_back = traffic.uses_tcp() || abr.is_some();
         let back = match there.len() {
             _ if !goes_back => Vec::new(),
@@ -261,9 +262,11 @@ impl Builder<'_> {
             abr,
             circuit: flows.len(),
         };
-        abr::check_flow(&key, &flow, self.router.links())?;
+        abr::check_flow([&key, &contract_key, &abr_key], &flow, self.router.links())?;
         if let Some(circuit) = circuit {
-            flow.circuit = self.circuit(&format!("{key}.circuit"), &circuit, &flow, flows)?;
+            // A topology of pairs lays its flows into one VC; their own entries may choose another one.
+            let key = if key == "topology" { "topology.flows".to_owned() } else { format!("{key}.circuit") };
+            flow.circuit = self.circuit(&key, &circuit, &flow, flows)?;
         }
         Ok(flow)
     }
@@ -330,8 +333,13 @@ impl Builder<'_> {
         let same = (&other.route, &other.back, &other.sprayed, &other.contract, &other.abr)
             == (&flow.route, &flow.back, &flow.sprayed, &flow.contract, &flow.abr);
         if !same || !flow.traffic.uses_tcp() || !other.traffic.uses_tcp() {
+            let instead = if key == "topology.flows" {
+                "write topology.flows = 1"
+            } else {
+                "give each a circuit of its own"
+            };
             let message = format!(
-                "flows \"{}\" and \"{}\" cannot share a VC: both must carry TCP between the same hosts, on the same way and under the same contract",
+                "flows \"{}\" and \"{}\" cannot share a VC: both must carry TCP between the same hosts, on the same way and under the same contract; {instead}",
                 other.name, flow.name
             );
             return Err(Problem::new(key, message));

@@ -58,10 +58,10 @@ impl<'a> Settings<'a> {
             .unwrap_or(("vc".to_owned(), &self.spec.vc))
     }
 
-    /// The ends of its VC, if the category is ABR.
-    pub(super) fn abr(self) -> &'a abr::Params {
-        let own = self.of("abr", |flow| flow.abr.as_ref(), |group| group.abr.as_ref());
-        own.map_or(&self.spec.abr, |(_, abr)| abr)
+    /// The ends of its VC, if the category is ABR, and the dotted key of the table that describes them.
+    pub(super) fn abr(self) -> (String, &'a abr::Params) {
+        self.of("abr", |flow| flow.abr.as_ref(), |group| group.abr.as_ref())
+            .unwrap_or(("abr".to_owned(), &self.spec.abr))
     }
 
     /// When it starts, as its `traffic` says if nothing else does, and, if ever, stops.

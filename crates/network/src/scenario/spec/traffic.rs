@@ -273,12 +273,12 @@ impl FromStr for Start {
     fn from_str(text: &str) -> Result<Self, String> {
         let (from, to) = text.split_once("..").unwrap_or((text, text));
         let parse = |part: &str| {
-            let error = |_| {
+            let expected = || {
                 format!(
                     "expected a time such as \"1 ms\" or a range such as \"0 ms .. 10 ms\", found \"{text}\""
                 )
             };
-            part.parse::<Duration>().map_err(error)
+            part.parse::<Duration>().map_err(|fault| fault.with_form(expected))
         };
         let start = Self { from: parse(from)?, to: parse(to)? };
         if start.from > start.to {
