@@ -140,10 +140,13 @@ def _fruitless(flows: Iterable[Row], ports: Iterable[Row]) -> Iterable[tuple[str
         flows: for each flow its run, and its values of `SENT`.
         ports: for each port its run, and its values of `LOST`.
     """
-    losses = {run: sum(lost) for run, (locked, *lost) in _sums(ports) if not locked}
     found: dict[str, list[Any]] = {}
-    for run, (goodput, segments, cells, timeouts) in _sums(flows):
-        if goodput == 0 and segments + cells > 0 and run in losses:
+    fruitless = {run: sent for run, (goodput, *sent) in _sums(flows) if goodput == 0}
+    if not fruitless:
+        return found.items()  # before the ports are read: a sweep may have millions of rows of them
+    losses = {run: sum(lost) for run, (locked, *lost) in _sums(ports) if not locked}
+    for run, (segments, cells, timeouts) in fruitless.items():
+        if segments + cells > 0 and run in losses:
             reason = _reason(losses[run], segments, timeouts)
             found.setdefault(f"the goodput is 0 though data were sent: {reason}", []).append(run)
     return found.items()
@@ -172,9 +175,9 @@ def _sums(rows: Iterable[Row]) -> Iterable[tuple[Any, list[float]]]:
 
 
 def _of_sweep(found: "Sweep", name: str, columns: tuple[str, ...]) -> Iterable[Row]:
-    """Some columns of a frame of a sweep, each row behind its run."""
-    rows = frame_rows(found.scan(name), "point", "replication", *columns)
-    return (((point, replication), *values) for point, replication, *values in rows)
+    """Some columns of a frame of a sweep, each row behind its run; read when the first is asked for."""
+    for point, replication, *values in frame_rows(found.scan(name), "point", "replication", *columns):
+        yield (point, replication), *values
 
 
 def _lock(ports: str) -> str:
