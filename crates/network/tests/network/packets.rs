@@ -85,7 +85,7 @@ espd-original = { high = "90 %", low = "50 %", red-limit = 2 }
 fn check_overload(overrides: &[(&str, &str)]) -> RunResult {
     let result = run(FIVE, overrides);
     let sum = |column: &str| result.ports.counts(column).iter().sum::<u64>();
-    assert!(sum("cells_discarded") + sum("cells_pushed_out") > 0, "{overrides:?}");
+    assert!(sum("cells_discarded") > 0, "{overrides:?}");
     assert_eq!(result.flows.counts("cells_useless").iter().sum::<u64>(), 0, "{overrides:?}");
     let throughput = result.summary.iter().find(|metric| metric.name == "throughput").unwrap().value;
     assert!((7e6..1e7).contains(&throughput), "{overrides:?}: {throughput}");
